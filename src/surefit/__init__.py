@@ -1,0 +1,2 @@
+"""surefit."""
+from surefit._version import __version__

@@ -1,0 +1,55 @@
+"""``@compiled``: Numba loops that are cached on disk and release the GIL.
+
+Numba decides whether a cached function is stale by looking at the file of that function only; a loop that calls a verb
+registered elsewhere would survive an edit of the verb. Here the stamp of every cached function covers all sources of the
+package, so an edited or upgraded surefit never runs machine code of another version.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, overload
+
+from numba import njit
+
+#: What a solver loop may relax: the order of sums, fused multiply-add, the sign of zero. Never used where a claim rests on it.
+RELAXED = {"reassoc", "contract", "nsz"}
+
+
+@overload
+def compiled(loop: Callable) -> Any: ...
+@overload
+def compiled(*, relaxed: bool = False) -> Any: ...
+def compiled(loop: Callable | None = None, *, relaxed: bool = False) -> Any:
+    """Compile ``loop`` on first call, for the types it is called with; later processes load it from disk.
+
+    Parameters
+    ----------
+    relaxed : bool, default=False
+        Let the compiler reorder sums, which vectorises dot products. For solvers' inner loops only: a certificate is
+        computed with IEEE arithmetic.
+    """
+
+    def decorate(function: Callable) -> Any:
+        fastmath = RELAXED if relaxed else False
+        dispatcher = njit(cache=True, nogil=True, error_model="numpy", fastmath=fastmath)(function)
+        _stamp_with_all_sources(dispatcher)
+        return dispatcher
+
+    return decorate if loop is None else decorate(loop)
+
+
+@cache
+def _source_stamp() -> str:
+    package = Path(__file__).parent.parent
+    stats = ((file, file.stat()) for file in sorted(package.rglob("*.py")))
+    listing = [(str(file.relative_to(package)), stat.st_mtime_ns, stat.st_size) for file, stat in stats]
+    return sha256(repr(listing).encode()).hexdigest()
+
+
+def _stamp_with_all_sources(dispatcher) -> None:
+    # Numba offers no public hook for the stamp. If its internals move, its own stamp (one file) stays in force.
+    index = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    if hasattr(index, "_source_stamp"):
+        index._source_stamp = (index._source_stamp, _source_stamp())
