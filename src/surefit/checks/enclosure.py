@@ -1,0 +1,92 @@
+r"""Rounding-aware arithmetic for the checker: every number is a midpoint and a radius that surely contains the truth.
+
+A sum of :math:`k` products in IEEE double, in whatever order, is off by at most
+:math:`\gamma_k \sum |a_i b_i|`, :math:`\gamma_k = ku/(1-ku)`, :math:`u = 2^{-53}`. Products over many rows are taken in
+blocks, so that :math:`k` is the length of a block and not that of the data.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+UNIT = 2.0**-53
+BLOCK = 4096  # rows a block; bounds the k of gamma
+
+
+class Enclosed(NamedTuple):
+    """Numbers known up to a radius: the truth lies in ``mid - rad .. mid + rad``, entry by entry."""
+
+    mid: np.ndarray
+    rad: np.ndarray
+
+    @property
+    def magnitude(self) -> np.ndarray:
+        """Largest absolute value the truth can have."""
+        return (np.abs(self.mid) + self.rad) * (1 + 4 * UNIT)
+
+
+def gamma(k: int) -> float:
+    """Return gamma_k, rounded up."""
+    return k * UNIT / (1 - k * UNIT) * (1 + 4 * UNIT)
+
+
+def row_blocks(n: int) -> list[slice]:
+    """Cut the rows into blocks of at most ``BLOCK``."""
+    return [slice(start, min(start + BLOCK, n)) for start in range(0, n, BLOCK)]
+
+
+def upper_sum(terms) -> float:
+    """Sum of non-negative terms, rounded up."""
+    return math.fsum(terms) * (1 + 2 * UNIT)
+
+
+def times(X, w: np.ndarray) -> Enclosed:
+    """Enclose ``X w``; only columns with a non-zero weight are touched."""
+    used = np.flatnonzero(w)
+    if len(used) == 0:
+        return Enclosed(np.zeros(X.shape[0]), np.zeros(X.shape[0]))
+    block = X[:, used] if sparse.issparse(X) else None
+    mid, rad = np.empty(X.shape[0]), np.empty(X.shape[0])
+    bound = gamma(len(used) + 1)
+    for rows in row_blocks(X.shape[0]):
+        part = block[rows] if block is not None else np.asarray(X[rows][:, used], dtype=np.float64)
+        mid[rows] = part @ w[used]
+        rad[rows] = abs(part) @ np.abs(w[used]) * bound * (1 + 2 * bound)
+    return Enclosed(mid, rad)
+
+
+def transposed_times(X, theta: np.ndarray, shift: np.ndarray | None = None) -> Enclosed:
+    """Enclose ``(X - 1 shift')' theta``; with ``sum(theta) = 0`` the shift changes nothing but the rounding."""
+    n, d = X.shape
+    if sparse.issparse(X):
+        longest = int(np.max(np.diff(X.tocsc().indptr), initial=0))
+        bound = gamma(longest + 1)
+        rad = np.asarray(abs(X).T @ np.abs(theta)).ravel() * bound * (1 + 2 * bound)
+        return Enclosed(np.asarray(X.T @ theta).ravel(), rad)
+    mid, spread = np.zeros(d), np.zeros(d)
+    pieces = row_blocks(n)
+    for rows in pieces:
+        part = np.asarray(X[rows], dtype=np.float64)
+        if shift is not None:
+            part = part - shift
+        mid += part.T @ theta[rows]
+        spread += np.abs(part).T @ np.abs(theta[rows])
+    bound = gamma(min(BLOCK, n) + len(pieces) + 3)  # products, sum of blocks, and the subtraction of the shift
+    return Enclosed(mid, spread * bound * (1 + 2 * bound))
+
+
+def column_norms(X, weights: np.ndarray, shift: np.ndarray | None = None) -> np.ndarray:
+    """Upper bound of each column's norm ``sqrt(sum_i s_i (x_ij - shift_j)^2)``."""
+    n, d = X.shape
+    if sparse.issparse(X):
+        squares = np.asarray(X.multiply(X).T @ weights).ravel()
+        return np.sqrt(squares) * (1 + gamma(n + 3))
+    squares = np.zeros(d)
+    for rows in row_blocks(n):
+        part = np.asarray(X[rows], dtype=np.float64)
+        if shift is not None:
+            part = part - shift
+        squares += (part * part).T @ weights[rows]
+    return np.sqrt(squares) * (1 + gamma(BLOCK + n // BLOCK + 6))

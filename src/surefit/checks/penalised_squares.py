@@ -1,0 +1,217 @@
+r"""Checks the duality gap of penalised least squares (lasso, elastic net), with all rounding accounted for.
+
+Problem, with :math:`S = \sum_i s_i` and per-feature factors :math:`f_j`:
+
+.. math:: P(w, b) = \frac{1}{2S} \sum_i s_i r_i^2 + \sum_j f_j (\alpha |w_j| + \tfrac{\beta}{2} w_j^2), \quad r = y - Xw - b.
+
+Any :math:`\theta` (with :math:`\sum \theta_i = 0` when :math:`b` is free) proves a lower bound of :math:`\min P`. With
+:math:`v = X^\top\theta / S` the gap splits into Fenchel-Young differences that are never negative,
+
+.. math::
+
+    P - D = \frac{1}{2S} \sum_i s_i (r_i - \theta_i / s_i)^2
+          + \sum_j \left[ \Omega_j(w_j) + \Omega_j^*(v_j) - w_j v_j \right],
+
+so nothing cancels. The dual point is the scaled residual; its equality constraint is repaired exactly by moving the
+remainder onto one row, and feasibility is reached by shrinking (theory: ``fenchel-gap``).
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from surefit.checks import enclosure
+from surefit.checks.base import Data, Finding, checker
+from surefit.checks.enclosure import UNIT, upper_sum
+from surefit.core.certificate import Certificate
+from surefit.core.claims import Claim
+
+
+class Proof(NamedTuple):
+    """What the data prove about a coefficient vector."""
+
+    gap: float  # P(w, b) - min P is at most this
+    gap_mid: float  # the same without rounding margins
+    level: str
+    correlations: np.ndarray  # upper bounds of |x_j' theta| (signed for positive=True)
+    total: float  # S
+    weights: np.ndarray
+    shift: np.ndarray | None
+
+
+@checker("penalised_squares.gap")
+def check_gap(certificate: Certificate, claim: Claim, data: Data) -> Finding:
+    """P(w, b) - min P <= value."""
+    proof = _proof(certificate, data)
+    ok = proof.gap_mid <= claim.value or proof.gap_mid - claim.value <= proof.gap - proof.gap_mid
+    message = f"P - min P <= {proof.gap:.3g} proved by a dual point."
+    return Finding(claim.name, claim.value, proof.gap if ok else proof.gap_mid, ok, proof.level, message)
+
+
+@checker("penalised_squares.feasible")
+def check_feasible(certificate: Certificate, claim: Claim, data: Data) -> Finding:
+    """The constraints (sign, radius) are met by the coefficients as stored."""
+    problem, w = certificate.problem, certificate.model["coef_"]
+    worst = 0.0
+    if problem["positive"]:
+        worst = max(worst, float(np.max(-w, initial=0.0)))
+    if problem["radius"] is not None:
+        worst = max(worst, _complexity(problem, certificate, w) - problem["radius"])
+    return Finding(claim.name, claim.value, worst, worst <= claim.value, "recomputed", "constraints re-evaluated.")
+
+
+@checker("penalised_squares.inactive")
+def check_inactive(certificate: Certificate, claim: Claim, data: Data) -> Finding:
+    """Every feature marked inactive is zero in all solutions (theory: ``gap-safe``)."""
+    proof = _proof(certificate, data)
+    marked = certificate.model["inactive_"]
+    factors = _factors(certificate, len(marked))
+    norms = enclosure.column_norms(data.X, proof.weights, proof.shift)
+    reach = math.sqrt(2 * proof.total * proof.gap) * (1 + 4 * UNIT)
+    with np.errstate(invalid="ignore"):  # an excluded feature has an infinite factor
+        margin = proof.total * certificate.problem["alpha"] * factors - proof.correlations - norms * reach
+    constant = norms <= 64 * UNIT * np.sqrt(proof.total) * np.abs(proof.shift if proof.shift is not None else 0.0)
+    failing = marked & ~(margin > 0) & ~constant & ~np.isinf(factors)
+    unproved = int(np.sum(~marked))
+    ok = not failing.any() and unproved <= claim.value and not np.any(certificate.model["coef_"][marked])
+    message = f"{len(marked) - unproved} features are zero in every solution."
+    if failing.any():
+        message = f"feature {int(np.flatnonzero(failing)[0])} was not proved zero."
+    return Finding(claim.name, claim.value, float(unproved + failing.sum()), ok, proof.level, message)
+
+
+@checker("penalised_squares.stability")
+def check_stability(certificate: Certificate, claim: Claim, data: Data) -> Finding:
+    """No training prediction is farther than value from that of the exact optimum (theory: ``prediction-stability``)."""
+    proof = _proof(certificate, data)
+    lightest = float(np.min(proof.weights[proof.weights > 0]))
+    mid = math.sqrt(2 * proof.total * proof.gap_mid / lightest)
+    bound = math.sqrt(2 * proof.total * proof.gap / lightest) * (1 + 8 * UNIT)
+    ok = mid <= claim.value or mid - claim.value <= bound - mid
+    return Finding(claim.name, claim.value, bound if ok else mid, ok, proof.level, "from the gap and strong convexity.")
+
+
+def _proof(certificate: Certificate, data: Data) -> Proof:
+    if "penalised_squares" not in data.memo:
+        data.memo["penalised_squares"] = prove(certificate, data)
+    return data.memo["penalised_squares"]
+
+
+def prove(certificate: Certificate, data: Data) -> Proof:
+    """Bound ``P(w, b) - min P`` for the certified coefficients by the best scaled-residual dual point."""
+    problem, X = certificate.problem, data.X
+    n, d = X.shape
+    w, b = certificate.model["coef_"], float(certificate.model["intercept_"])
+    s = np.ones(n) if data.weights is None else data.weights
+    total = math.fsum(s)
+    factors = _factors(certificate, d)
+    free = problem["fit_intercept"]
+
+    fitted = enclosure.times(X, w)
+    r = (data.y - fitted.mid) - b
+    r_rad = fitted.rad + enclosure.gamma(4) * (np.abs(data.y) + np.abs(fitted.mid) + abs(b))
+    best_shift = math.fsum(s * r) / total if free else 0.0  # re-optimise the intercept before building the dual point
+    theta = np.where(s > 0, s * (r - best_shift), 0.0)
+    theta, level = _orthogonal_to_unpenalised(X, theta, s, factors, free)
+    remainder = math.fsum(theta) if free else 0.0  # moved, exactly, onto the heaviest row
+    heaviest = int(np.argmax(s))
+
+    shift = _column_means(X, s, total) if free and not sparse.issparse(X) else None
+    v = enclosure.transposed_times(X, theta, shift)
+    row = X[[heaviest]]
+    row = row.toarray().ravel() if sparse.issparse(row) else np.asarray(row, dtype=np.float64).ravel()
+    row = row if shift is None else row - shift
+    v_rad = v.rad + np.abs(row) * abs(remainder) * (1 + 8 * UNIT)
+
+    candidates = _scalings(problem, w, s, r, theta, v.mid, v_rad, total, factors)
+    slack = np.zeros(n)
+    slack[heaviest] = abs(remainder) * (1 + 4 * UNIT) / s[heaviest]
+    best = None
+    for c in candidates:
+        mismatch = np.abs(r - c * np.divide(theta, s, out=np.zeros(n), where=s > 0))
+        r_size = np.abs(r) * 8 * UNIT + r_rad + abs(c) * slack
+        loss_mid = math.fsum(s * mismatch**2) / (2 * total)
+        loss = upper_sum(s * (mismatch + r_size) ** 2) / (2 * total) * (1 + 16 * UNIT)
+        pen_mid = math.fsum(_differences(problem, factors, w, c * v.mid / total))
+        edges = [c * (v.mid + sign * v_rad) / total for sign in (-1, 1)]
+        size = factors_times(factors, problem["alpha"] * np.abs(w) + problem["beta"] * w**2) + np.abs(w * v.mid) / total
+        pen = upper_sum(np.maximum(*(_differences(problem, factors, w, edge) for edge in edges)) + 16 * UNIT * size)
+        if best is None or loss + pen < best[0]:
+            best = (loss + pen, loss_mid + pen_mid, c)
+    gap, mid, c = best  # type: ignore[misc]
+    if problem["radius"] is not None:  # Lagrangian bound: any multiplier alpha >= 0 proves one
+        spare = problem["alpha"] * (problem["radius"] - _complexity(problem, certificate, w))
+        gap, mid = gap + spare + 8 * UNIT * abs(problem["alpha"] * problem["radius"]), mid + spare
+    signed = v.mid if problem["positive"] else np.abs(v.mid)
+    return Proof(gap * (1 + 4 * UNIT), mid, level, abs(c) * (signed + v_rad), total, s, shift)
+
+
+def _scalings(problem, w, s, r, theta, v, v_rad, total, factors) -> list[float]:
+    """Candidate multiples of theta: the best feasible one, and for the elastic net (no constraint) theta itself."""
+    limits = factors_times(factors, problem["alpha"] * total)
+    size = (np.maximum(v, 0.0) if problem["positive"] else np.abs(v)) + v_rad
+    bound = limits > 0
+    tightest = float(np.max(size[bound] / limits[bound], initial=0.0)) * (1 + 8 * UNIT)
+    squares = math.fsum(np.divide(theta**2, s, out=np.zeros(len(s)), where=s > 0))
+    if squares == 0.0:
+        return [1.0]
+    best = (math.fsum(theta * r) + math.fsum(w * v)) / squares
+    largest = 1.0 / tightest if tightest > 0 else math.inf
+    feasible = min(max(best, 0.0 if problem["positive"] else -largest), largest)
+    return [feasible, 1.0] if problem["beta"] > 0 else [feasible]
+
+
+def _differences(problem, factors, w, v) -> np.ndarray:
+    """Fenchel-Young differences ``Omega_j(w_j) + Omega_j*(v_j) - w_j v_j``, one a feature."""
+    alpha, beta = problem["alpha"], problem["beta"]
+    excluded, unpenalised = np.isinf(factors), factors == 0
+    f = np.where(excluded | unpenalised, 1.0, factors)
+    size = np.maximum(v, 0.0) if problem["positive"] else np.abs(v)
+    beyond = np.maximum(size - alpha * f, 0.0)
+    own = f * (alpha * np.abs(w) + 0.5 * beta * w**2) - w * v
+    if beta > 0:
+        own = own + beyond**2 / (2 * beta * f)
+    return np.where(excluded | unpenalised, 0.0, np.maximum(own, 0.0))
+
+
+def factors_times(factors: np.ndarray, values) -> np.ndarray:
+    """``factors * values`` with infinity times zero read as zero (an excluded feature has a zero coefficient)."""
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isinf(factors) & (np.asarray(values) == 0), 0.0, factors * values)
+
+
+def _factors(certificate: Certificate, d: int) -> np.ndarray:
+    problem = certificate.problem
+    if problem["alpha"] == 0 and problem["beta"] == 0:
+        return np.zeros(d)  # plain least squares: no feature is penalised
+    return certificate.model.get("penalty_factors_", np.ones(d))
+
+
+def _complexity(problem, certificate, w) -> float:
+    """Return what the radius bounds: the penalty with alpha divided out, rounded up."""
+    ratio = problem["l1_ratio"]
+    terms = factors_times(_factors(certificate, len(w)), ratio * np.abs(w) + 0.5 * (1 - ratio) * w**2)
+    return math.fsum(terms)
+
+
+def _column_means(X, s: np.ndarray, total: float) -> np.ndarray:
+    return np.asarray(s @ X, dtype=np.float64).ravel() / total
+
+
+def _orthogonal_to_unpenalised(X, theta, s, factors, free) -> tuple[np.ndarray, str]:
+    """Remove from theta what unpenalised columns explain: their dual constraint is an equality.
+
+    Floats cannot meet an equality exactly, so the proof is then ``recomputed`` instead of ``enclosed``.
+    """
+    columns = np.flatnonzero(factors == 0)
+    if len(columns) == 0:
+        return theta, "enclosed"
+    Z = X[:, columns]
+    Z = Z.toarray() if sparse.issparse(Z) else np.asarray(Z, dtype=np.float64)
+    root = np.sqrt(s)[:, None]
+    Z = np.hstack([Z, np.ones((len(theta), 1))]) if free else Z
+    safe = np.divide(theta, np.sqrt(s), out=np.zeros(len(s)), where=s > 0)
+    coef = np.linalg.lstsq(root * Z, safe, rcond=None)[0]
+    return np.sqrt(s) * (safe - (root * Z) @ coef), "recomputed"

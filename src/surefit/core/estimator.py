@@ -1,0 +1,89 @@
+"""What every estimator of surefit shares: a certificate, its verification, and the issue of both."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from surefit._version import __version__
+from surefit.core.budget import Reason
+from surefit.core.certificate import Certificate
+from surefit.core.claims import Claim
+from surefit.core.errors import ConvergenceWarning
+from surefit.core.fingerprint import fingerprint
+
+
+class CertifiedMixin:
+    """Adds ``certificate_`` and ``verify`` to an estimator; place it left of ``BaseEstimator``."""
+
+    _certificate: Certificate
+
+    @property
+    def certificate_(self) -> Certificate:
+        """Certificate of the last fit, bound to this model."""
+        try:
+            return self.__dict__["_certificate"].of(self)
+        except KeyError:
+            raise AttributeError(f"{type(self).__name__} has no certificate yet; call fit first.") from None
+
+    def verify(self, X, y=None, sample_weight=None):
+        """Re-derive every claim of ``certificate_`` from the training data, independently of the solver."""
+        return self.certificate_.verify(X, y, sample_weight=sample_weight)
+
+    def _issue(
+        self,
+        grade: str,
+        claims: list[Claim],
+        *,
+        problem: dict[str, Any],
+        model: tuple[str, ...],
+        data: dict[str, Any],
+        run: dict[str, Any] | None = None,
+    ) -> None:
+        """Store the certificate of this fit. ``model`` names the fitted attributes the claims speak of."""
+        self._certificate = Certificate(
+            grade=grade,
+            estimator=type(self).__name__,
+            params={key: plain(value) for key, value in self.get_params(deep=False).items()},  # type: ignore[attr-defined]
+            problem=problem,
+            model={name: np.asarray(getattr(self, name)).copy() for name in model},
+            data=data,
+            claims=tuple(claims),
+            run=run or {},
+            version=__version__,
+        )
+
+
+def plain(value: Any) -> Any:
+    """Return a parameter as a JSON value; arrays and objects become short texts that identify them."""
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return f"array {fingerprint(value)}" if value.ndim else value.item()
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    return type(value).__name__
+
+
+def data_fingerprint(X, y=None, sample_weight=None) -> dict[str, Any]:
+    """Fingerprints by which a certificate recognises its data."""
+    n_rows, n_columns = X.shape
+    return {
+        "X": fingerprint(X),
+        "y": None if y is None else fingerprint(np.asarray(y)),
+        "sample_weight": None if sample_weight is None else fingerprint(sample_weight),
+        "n_rows": int(n_rows),
+        "n_columns": int(n_columns),
+    }
+
+
+def warn_unless_converged(who: str, reason: Reason, gap: float, tolerance: float) -> None:
+    """Warn with both sides of the inequality in the same units, and what to do."""
+    if reason is not Reason.CONVERGED:
+        warnings.warn(
+            f"{who}: gap {gap:.2g} > {tolerance:.2g} wanted: {reason.sentence()}.", ConvergenceWarning, stacklevel=3
+        )
