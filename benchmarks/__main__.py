@@ -1,0 +1,110 @@
+"""The command: ``python -m benchmarks [name ...]``."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks import page, results, table
+from benchmarks.ranking import rank
+from benchmarks.runner import Options, Row, run_workload
+from benchmarks.workload import OURS, Workload, discover, select
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run, print and save; 2 if the command line makes no sense, 130 if interrupted (what ran is saved)."""
+    asked = parser().parse_args(arguments)
+    try:
+        if asked.write_docs:
+            page.write(asked.write_docs)
+            return 0
+        chosen = select(discover(), asked.names)
+        options = Options(
+            threads=asked.threads,
+            repeats=asked.repeats,
+            quick=asked.quick,
+            timeout=asked.timeout,
+            all_variants=asked.all_variants,
+            peers=_peers(asked.peers, chosen),
+        )
+    except (OSError, ValueError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    if asked.list:
+        for workload in chosen:
+            print(f"{workload.name:18} {workload.title:52} {', '.join(workload.solvers)}")
+        return 0
+    return _run(chosen, options, asked.json)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The options of the command."""
+    made = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    made.add_argument(
+        "names", nargs="*", metavar="name", help="workloads, by the beginning of their names; default all"
+    )
+    made.add_argument("--list", action="store_true", help="name the workloads and their solvers, and stop")
+    made.add_argument("--peers", metavar="a,b", help=f"run {OURS} and these peers only; '' for {OURS} alone")
+    made.add_argument("--repeats", type=_count, default=Options.repeats, help="timed runs a solver (%(default)s)")
+    made.add_argument(
+        "--threads", type=int, choices=(1, 2), default=Options.threads, help="cores for each (%(default)s)"
+    )
+    made.add_argument("--timeout", type=float, default=Options.timeout, help="seconds a process may take (%(default)g)")
+    made.add_argument(
+        "--quick", action="store_true", help="small sizes and the tightest setting only, to try the harness"
+    )
+    made.add_argument("--all-variants", action="store_true", help="run every tolerance, also past those that pass")
+    made.add_argument(
+        "--json", type=Path, metavar="PATH", help="where to save; default benchmarks/results/<stamp>.json"
+    )
+    made.add_argument(
+        "--write-docs", type=Path, metavar="RESULT.json", help="fill docs/benchmarks.md from a saved result"
+    )
+    return made
+
+
+def _run(chosen: Sequence[Workload], options: Options, path: Path | None) -> int:
+    machine = results.environment()
+    entries: list[dict] = []
+    interrupted = False
+    try:
+        for workload in chosen:
+            entries.append(
+                rank(workload, run_workload(workload, options, lambda row, name=workload.name: _tell(name, row)))
+            )
+    except KeyboardInterrupt:
+        interrupted = True
+    result = results.compose(machine, options, entries)
+    table.show(result)
+    for remark in results.remarks(result):
+        print(remark)
+    print(f"Saved to {results.write(result, path)}")
+    return 130 if interrupted else 0
+
+
+def _tell(name: str, row: Row) -> None:
+    told = row["status"] if row["status"] != "ok" else table.seconds(row["seconds"])
+    gap = "" if row["gap"] is None else f", gap {row['gap']:.1e}"
+    print(f"{name}  {row['solver']} {row['variant']}: {told}{gap}", file=sys.stderr, flush=True)
+
+
+def _peers(listed: str | None, chosen: Sequence[Workload]) -> tuple[str, ...] | None:
+    if listed is None:
+        return None
+    known = sorted({name for workload in chosen for name in workload.solvers} - {OURS})
+    peers = tuple(name.strip() for name in listed.split(",") if name.strip())
+    unknown = [name for name in peers if name not in known]
+    if unknown:
+        raise ValueError(f"benchmarks: --peers must be among {', '.join(known)}; got {', '.join(unknown)}.")
+    return peers
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"must be at least 1; got {number}")
+    return number
+
+
+if __name__ == "__main__":
+    sys.exit(main())

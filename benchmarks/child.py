@@ -1,0 +1,115 @@
+"""One solver on one workload, alone in this process; the runner starts it and reads the file it leaves.
+
+python -m benchmarks.child '{"module": ..., "solver": ..., "variant": 0, ...}' RESULT.json
+"""
+
+import gc
+import importlib
+import json
+import math
+import os
+import re
+import resource
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+from benchmarks.workload import Quality, Solver, Workload
+
+
+def main(config: dict[str, Any], result: Path) -> None:
+    """Measure, whatever happens; only a crash of the interpreter leaves no file."""
+    warnings.simplefilter("ignore")  # peers warn about tolerances; the gate judges the answer instead
+    _hold_to_cores(config["threads"])
+    workload = importlib.import_module(config["module"]).workload
+    solver = workload.solvers[config["solver"]]
+    try:
+        outcome = measure(workload, solver, config)
+    except ImportError as error:
+        absent = (error.name or "").partition(".")[0] == solver.package.partition(".")[0]
+        outcome = {"status": "not installed" if absent else "failed", "detail": one_line(error)}
+    except Exception as error:
+        outcome = {"status": "failed", "detail": one_line(error)}
+    result.write_text(json.dumps(outcome))
+
+
+def measure(workload: Workload, solver: Solver, config: dict[str, Any]) -> dict[str, Any]:
+    """Warm up on a small sample of the same kind, then time the real one."""
+    variant = solver.variants[config["variant"]]
+    solver.run(workload.make(**workload.sizes["warm"]), **variant)  # imports, compiles
+    data = workload.make(**workload.sizes[config["size"]])
+    gc.collect()
+    memory = PeakMemory()
+    walls: list[float] = []
+    cpus: list[float] = []
+    qualities: list[Quality] = []
+    while len(walls) < config["repeats"] and (not walls or sum(walls) + max(walls) <= config["budget"]):
+        wall, cpu = time.perf_counter(), _cpu_seconds()
+        answer = solver.run(data, **variant)
+        walls.append(time.perf_counter() - wall)
+        cpus.append(_cpu_seconds() - cpu)
+        if len(walls) == 1:
+            peak = memory.megabytes() if workload.in_process else None  # before measuring quality allocates
+        qualities.append(_finite(workload.measure(data, answer)))
+        gate = workload.gate
+        if gate is not None and gate.on == "gap" and not gate.accepts(qualities[-1]._asdict()):
+            break  # it will not be ranked: once is enough
+    return {
+        "status": "ok",
+        "walls": walls,
+        "cpus": cpus,
+        "objective": _worst(quality.objective for quality in qualities),
+        "gap": _worst(quality.gap for quality in qualities),
+        "memory_mb": peak,
+    }
+
+
+class PeakMemory:
+    """Megabytes that this process holds at its peak beyond what it holds now; None where the system cannot tell."""
+
+    def __init__(self) -> None:
+        try:
+            Path("/proc/self/clear_refs").write_text("5")  # forget the peak of generating data
+            self.baseline = self._kilobytes("VmRSS")
+        except OSError:
+            self.baseline = None
+
+    def megabytes(self) -> float | None:
+        """The peak since the start, over the baseline."""
+        return None if self.baseline is None else max(self._kilobytes("VmHWM") - self.baseline, 0) / 1024
+
+    @staticmethod
+    def _kilobytes(entry: str) -> int:
+        return int(re.search(rf"^{entry}:\s+(\d+)", Path("/proc/self/status").read_text(), re.MULTILINE)[1])
+
+
+def one_line(error: BaseException) -> str:
+    """Type and message, without the local paths that import errors carry."""
+    return re.sub(r"\s*\(\S*[/\\]\S*\)", "", f"{type(error).__name__}: {error}".strip().replace("\n", " "))[:300]
+
+
+def _hold_to_cores(threads: int) -> None:
+    # A package may ignore *_NUM_THREADS; nobody can ignore this. The last cores: the first serve most interrupts.
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-threads:])
+
+
+def _cpu_seconds() -> float:
+    usages = (resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
+def _finite(quality: Quality) -> Quality:
+    if any(value is not None and not math.isfinite(value) for value in quality):
+        raise ArithmeticError(f"the answer has objective {quality.objective} and gap {quality.gap}")
+    return Quality(*(None if value is None else float(value) for value in quality))
+
+
+def _worst(values) -> float | None:
+    return max((value for value in values if value is not None), default=None)
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]), Path(sys.argv[2]))

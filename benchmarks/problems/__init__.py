@@ -1,0 +1,1 @@
+"""What several workloads share: data generators, objectives, and how each package is called."""

@@ -1,0 +1,75 @@
+"""The result file: everything that was measured, and on what machine; its form is ``schema.json``."""
+
+import json
+import os
+import platform
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from benchmarks.runner import Options
+
+FOLDER = Path(__file__).resolve().parent / "results"
+PACKAGES = ("surefit", "numpy", "scipy", "numba", "scikit-learn", "celer", "skglm", "glum", "scikit-learn-intelex")
+IDLE_LOAD = 0.5  # processes waiting for a core, averaged over a minute, above which times are provisional
+
+
+def environment() -> dict[str, Any]:
+    """What the times depend on besides the solvers."""
+    return {
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "load_at_start": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
+        "versions": {name: number for name in PACKAGES if (number := _version(name)) is not None},
+    }
+
+
+def compose(machine: dict[str, Any], options: Options, workloads: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The result file as a dictionary."""
+    return {
+        "schema": 1,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "environment": machine,
+        "options": options.as_dict(),
+        "workloads": list(workloads),
+    }
+
+
+def remarks(result: dict[str, Any]) -> list[str]:
+    """Why the numbers should be read with care, if they should."""
+    found = []
+    load = result["environment"]["load_at_start"]
+    if load is not None and load > IDLE_LOAD:
+        found.append(f"The machine was not idle (load {load:.2f} at the start): the times are provisional.")
+    if result["options"]["quick"]:
+        found.append("Small sizes (--quick): a check of the harness, not a comparison.")
+    return found
+
+
+def write(result: dict[str, Any], path: Path | None = None) -> Path:
+    """Save under ``path``, by default ``benchmarks/results/<stamp>.json``."""
+    stamp = result["created"].replace(":", "").replace("+0000", "Z")
+    path = path or FOLDER / f"{stamp}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(result, indent=1) + "\n")
+    return path
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or "unknown"

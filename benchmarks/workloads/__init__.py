@@ -1,0 +1,1 @@
+"""One file a workload; each defines ``workload`` and the solvers that take part."""

@@ -1,0 +1,123 @@
+"""Every way a solver can end, in real processes."""
+
+import sys
+
+import numpy as np
+import pytest
+from tests.benchmarks.fake_workload import workload
+
+from benchmarks import child, runner
+from benchmarks.ranking import rank
+from benchmarks.runner import Options, run_solver, run_workload, thread_environment
+
+
+def rows_of(name, **options):
+    return list(run_solver(workload, workload.solvers[name], Options(repeats=3, timeout=60, **options)))
+
+
+def only_row(name):
+    (row,) = rows_of(name)
+    return row
+
+
+def test_times_objective_and_gap_of_a_solver_that_works():
+    row = only_row("surefit")
+    assert (row["status"], row["detail"], row["runs"]) == ("ok", None, 3)
+    assert (row["objective"], row["gap"]) == (2.0, 0.0)
+    assert 0.002 <= row["fastest"] <= row["seconds"]
+    assert row["spread"] >= 0 and row["memory_mb"] >= 0
+    assert row["cpu_share"] < 0.9  # it sleeps
+
+
+def test_the_ladder_stops_after_two_settings_that_pass():
+    rows = rows_of("ladder")
+    assert [row["variant"] for row in rows] == ["tol=1e-01", "tol=1e-02", "tol=5e-04", "tol=1e-04"]
+    assert [row["gap"] <= 1e-6 for row in rows] == [False, False, True, True]
+    assert [row["runs"] for row in rows] == [1, 1, 3, 3]  # what misses the gate is not repeated
+
+
+def test_all_variants_and_quick():
+    assert len(rows_of("ladder", all_variants=True)) == 5
+    assert [row["variant"] for row in rows_of("ladder", quick=True)] == ["tol=1e-05"]
+
+
+def test_a_missing_package_is_one_row():
+    row = only_row("absent")
+    assert row["status"] == "not installed"
+    assert "no_such_package" in row["detail"] and row["seconds"] is None
+
+
+@pytest.mark.parametrize(
+    ("name", "detail"),
+    [
+        ("broken install", "ModuleNotFoundError: No module named 'no_such_dependency'"),
+        ("raises", "ValueError: this solver refuses"),
+        ("dies", "the process died of SIGKILL"),
+        ("not a number", "ArithmeticError: the answer has objective nan and gap nan"),
+        ("exits", "the process ended with code 1: enough"),
+    ],
+)
+def test_a_failure_is_a_row_that_says_why(name, detail):
+    row = only_row(name)
+    assert (row["status"], row["detail"], row["runs"]) == ("failed", detail, 0)
+
+
+def test_a_time_out_is_a_row_and_ends_the_ladder():
+    rows = list(run_solver(workload, workload.solvers["sleeps"], Options(timeout=1.0)))
+    assert [(row["status"], row["detail"]) for row in rows] == [("timed out", "no answer within 1 s")]
+
+
+def test_peers_are_chosen_and_surefit_always_runs():
+    told = []
+    rows = run_workload(workload, Options(repeats=1, peers=("absent", "raises")), told.append)
+    assert [row["solver"] for row in rows] == ["surefit", "absent", "raises"]
+    assert told == rows
+    assert [row["solver"] for row in run_workload(workload, Options(repeats=1, peers=()))] == ["surefit"]
+
+
+def test_a_measured_ratio_is_the_quotient_of_the_medians():
+    entry = rank(workload, run_workload(workload, Options(repeats=3, peers=("ladder", "hopeless", "raises"))))
+    ours, peer = (
+        next(row for row in entry["rows"] if row["solver"] == name and row["counted"]) for name in ("surefit", "ladder")
+    )
+    assert entry["fastest_peer"] == "ladder"  # hopeless is faster and misses the gate
+    assert entry["ratio"] == peer["seconds"] / ours["seconds"]
+
+
+def test_every_thread_variable_is_set():
+    variables = thread_environment(2)
+    assert set(variables.values()) == {"2"}
+    assert {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"} <= set(variables)
+    assert "VECLIB_MAXIMUM_THREADS" in variables
+
+
+def test_an_interrupt_ends_the_process(monkeypatch):
+    started = []
+
+    class Interrupted(runner.subprocess.Popen):
+        def communicate(self, timeout=None):
+            if timeout is not None:
+                started.append(self)
+                raise KeyboardInterrupt
+            return super().communicate()
+
+    monkeypatch.setattr(runner.subprocess, "Popen", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        only_row("sleeps")
+    assert started[0].returncode == -9
+
+
+def test_peak_memory_counts_what_was_freed_again():
+    memory = child.PeakMemory()
+    assert np.ones(8_000_000).sum() == 8e6  # 64 MB
+    if sys.platform == "linux":
+        assert 55 <= memory.megabytes() <= 75
+    else:
+        assert memory.megabytes() is None
+
+
+def test_import_errors_do_not_tell_local_paths():
+    with pytest.raises(ImportError) as caught:
+        exec("from json import nothing_like_it")
+    assert child.one_line(caught.value) == "ImportError: cannot import name 'nothing_like_it' from 'json'"
+    assert sys.prefix not in child.one_line(caught.value)
