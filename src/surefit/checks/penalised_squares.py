@@ -142,8 +142,9 @@ def prove(certificate: Certificate, data: Data) -> Proof:
             best = (loss + pen, loss_mid + pen_mid, c)
     gap, mid, c = best  # type: ignore[misc]
     if problem["radius"] is not None:  # Lagrangian bound: any multiplier alpha >= 0 proves one
-        spare = problem["alpha"] * (problem["radius"] - _complexity(problem, certificate, w))
-        gap, mid = gap + spare + 8 * UNIT * abs(problem["alpha"] * problem["radius"]), mid + spare
+        multiplier = problem["multiplier"]
+        spare = multiplier * (problem["radius"] - _complexity(problem, certificate, w))
+        gap, mid = gap + spare + 8 * UNIT * abs(multiplier * problem["radius"]), mid + spare
     signed = v.mid if problem["positive"] else np.abs(v.mid)
     return Proof(gap * (1 + 4 * UNIT), mid, level, abs(c) * (signed + v_rad), total, s, shift)
 

@@ -75,11 +75,14 @@ def read_data(estimator, X, y=None, *, reset: bool = True, **options):
         raise _explained(estimator, X, y, error) from None
 
 
-def read_weights(estimator, sample_weight, n_rows: int) -> np.ndarray | None:
-    """Return the sample weights as float64, or None; negative, missing or all-zero weights are refused."""
+def read_weights(who, sample_weight, n_rows: int) -> np.ndarray | None:
+    """Return the sample weights as float64, or None; negative, missing or all-zero weights are refused.
+
+    ``who`` is the estimator, or the name, that the error message speaks of.
+    """
     if sample_weight is None:
         return None
-    who = type(estimator).__name__
+    who = who if isinstance(who, str) else type(who).__name__
     if isinstance(sample_weight, numbers.Real):
         weights = np.full(n_rows, float(sample_weight))
     else:

@@ -1,0 +1,35 @@
+"""How far predictions can be from those of the exact optimum, and which labels that puts in doubt."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class PredictionStability:
+    """Scores with a proved bound on their distance from the scores of the exact optimum, one a row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surefit.core.stability import PredictionStability
+    >>> stability = PredictionStability(scores=np.array([0.5, -0.01, 2.0]), bounds=np.array([0.1, 0.1, 0.1]))
+    >>> stability.labels_at_risk()
+    array([False,  True, False])
+    """
+
+    scores: np.ndarray
+    bounds: np.ndarray
+
+    def labels_at_risk(self, threshold: float = 0.0) -> np.ndarray:
+        """Rows whose score could lie on the other side of ``threshold`` if the problem were solved exactly."""
+        return np.abs(self.scores - threshold) <= self.bounds
+
+    def count_at_risk(self, threshold: float = 0.0) -> int:
+        """Return the number of labels that could change."""
+        return int(self.labels_at_risk(threshold).sum())
+
+    @property
+    def largest(self) -> float:
+        """Largest bound over the rows."""
+        return float(np.max(self.bounds, initial=0.0))

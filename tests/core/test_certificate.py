@@ -1,0 +1,147 @@
+"""Claims and certificates: verdicts, tables, JSON that keeps every bit, and a seal that notices every change."""
+
+import copy
+import json
+import pickle
+
+import jsonschema
+import numpy as np
+import pytest
+
+from surefit.core import encoding
+from surefit.core.certificate import Certificate
+from surefit.core.claims import Claim
+from surefit.core.errors import CertificateError, Invalidated
+
+
+@pytest.fixture
+def certificate():
+    return Certificate(
+        grade="A",
+        estimator="Lasso",
+        params={"alpha": 0.1, "cv": None, "list": [1, 2.5]},
+        problem={"alpha": 0.1, "radius": None},
+        model={"coef_": np.array([0.1, -0.0, 1e-310, 1 / 3]), "inactive_": np.array([True, False, False, True])},
+        data={"X": "abc", "y": None, "n_rows": 4, "n_columns": 2},
+        claims=(
+            Claim("a.gap", "optimality", "within 1e-7", value=1e-7, limit=1e-6, witness={"theta": np.array([np.pi])}),
+            Claim(
+                "b.risk",
+                "risk_bound",
+                "P(error) <= 0.1",
+                value=0.1,
+                limit=np.inf,
+                assumptions=("iid",),
+                confidence=0.95,
+            ),
+            Claim("c.nothing", "no_claim", "nothing is said about global optimality"),
+        ),
+        run={"solver": "cd", "reason": "converged"},
+        version="0",
+    )
+
+
+def test_a_claim_holds_or_says_that_it_does_not():
+    assert Claim("x", "optimality", "", value=2.0, limit=1.0).holds is False
+    assert Claim("x", "optimality", "", value=1.0, limit=1.0).holds is True
+    assert Claim("x", "optimality", "", value=np.nan, limit=1.0).holds is None
+    assert Claim("x", "optimality", "", value=2.0, limit=1.0).slack == -1.0
+    assert [Claim("x", k, "").verdict for k in ("estimate", "no_claim", "data_fact")] == [
+        "estimate",
+        "no claim",
+        "stated",
+    ]
+
+
+def test_kinds_and_levels_and_grades_are_closed_lists(certificate):
+    with pytest.raises(ValueError, match="kind must be one of"):
+        Claim("x", "certainty", "")
+    with pytest.raises(ValueError, match="level must be one of"):
+        Claim("x", "estimate", "", level="sure")
+    with pytest.raises(ValueError, match="grade must be one of A, B, C"):
+        Certificate("D", "x", {}, {}, {}, {}, ())
+
+
+def test_the_certificate_is_as_good_as_its_worst_claim(certificate):
+    assert certificate.holds is True
+    worse = copy.copy(certificate)
+    object.__setattr__(worse, "claims", (*certificate.claims, Claim("d", "optimality", "", value=2.0, limit=1.0)))
+    assert worse.holds is False
+    with pytest.raises(KeyError, match="not a claim of this certificate"):
+        certificate["zzz"]
+
+
+def test_json_keeps_every_bit_and_follows_the_schema(certificate):
+    text = certificate.to_json()
+    jsonschema.validate(json.loads(text), encoding.schema())
+    again = Certificate.from_json(text)
+    assert again.seal == certificate.seal and again.to_json() == text
+    np.testing.assert_array_equal(
+        again.model["coef_"].view(np.uint64), certificate.model["coef_"].view(np.uint64), strict=True
+    )
+    assert again["b.risk"].limit == np.inf and again["b.risk"].assumptions == ("iid",)
+
+
+def _paths(value, path=()):
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _paths(item, (*path, key))
+    elif isinstance(value, list):
+        for i, item in enumerate(value):
+            yield from _paths(item, (*path, i))
+    else:
+        yield path, value
+
+
+def _changed(path, value):
+    if "cells" in path and isinstance(value, str):
+        return np.nextafter(float.fromhex(value), np.inf).hex()
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, (int, float)):
+        return value + 1 if isinstance(value, int) else float(np.nextafter(value, np.inf))
+    return (value or "") + "x"
+
+
+def test_any_single_change_breaks_the_seal(certificate):
+    content = json.loads(certificate.to_json())
+    tried = 0
+    for path, value in _paths(content):
+        if path[0] == "schema" or path[-1] in ("kind", "level", "dtype", "grade", "float") or "shape" in path:
+            continue  # changing these gives no certificate at all
+        altered = copy.deepcopy(content)
+        spot = altered
+        for key in path[:-1]:
+            spot = spot[key]
+        spot[path[-1]] = _changed(path, value)
+        with pytest.raises(Invalidated):
+            Certificate.from_json(json.dumps(altered))
+        tried += 1
+    assert tried > 40
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("nonsense", "not JSON"),
+        ("{}", "not a certificate of schema"),
+        ('{"schema": "surefit-certificate-1"}', "missing"),
+    ],
+)
+def test_what_is_no_certificate_is_refused(text, match):
+    with pytest.raises(CertificateError, match=match):
+        Certificate.from_json(text)
+
+
+def test_tables_show_every_claim(certificate):
+    text, html = repr(certificate), certificate._repr_html_()
+    for claim in certificate.claims:
+        assert claim.name in text and claim.verdict in text and claim.name in html
+    assert "grade A: global optimality gap" in text and "P(error) &lt;= 0.1" in html
+
+
+def test_a_copy_or_a_pickle_does_not_drag_the_model_along(certificate):
+    bound = certificate.of(object())
+    assert bound.subject is not None
+    assert copy.deepcopy(bound).subject is None
+    assert pickle.loads(pickle.dumps(bound)).seal == certificate.seal

@@ -1,0 +1,113 @@
+"""One verb, many terms: in Python, in compiled loops, and from Numba's disk cache in a second process."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from surefit.core.dispatch import generic, require
+from surefit.core.errors import MissingVerb
+from surefit.core.jit import compiled
+
+
+@generic
+def area(shape, factor):
+    """Area times a factor."""
+
+
+@generic
+def unused(shape):
+    """Nobody defines this."""
+
+
+class Square(NamedTuple):
+    side: float
+
+
+class Scaled(NamedTuple):
+    base: Square
+    scales: np.ndarray
+
+
+@area.register(Square)
+def _(shape, factor):
+    return shape.side**2 * factor
+
+
+@area.register(Scaled)
+def _(shape, factor):
+    return area(shape.base, factor) * shape.scales[0]
+
+
+@compiled
+def total(shape, n):
+    result = 0.0
+    for i in range(n):
+        result += area(shape, float(i))
+    return result
+
+
+@pytest.mark.parametrize("shape", [Square(2.0), Scaled(Square(2.0), np.array([3.0]))], ids=["plain", "nested"])
+def test_a_verb_means_the_same_in_python_and_in_a_loop(shape):
+    assert total(shape, 5) == sum(area(shape, float(i)) for i in range(5))
+
+
+def test_a_missing_verb_is_a_sentence():
+    with pytest.raises(MissingVerb, match=r"Square: 'unused' is not defined for it \(defined for nothing yet\)"):
+        require(Square(1.0), area, unused)
+    with pytest.raises(MissingVerb, match="int: 'area'"):
+        area(3, 1.0)
+
+
+def test_a_class_registers_once():
+    with pytest.raises(TypeError, match="already registered"):
+        area.register(Square)(lambda shape, factor: 0.0)
+
+
+def test_a_second_process_loads_machine_code_and_an_edit_invalidates_it(tmp_path):
+    package = tmp_path / "src" / "surefit"
+    sources = Path(__file__).parents[2] / "src" / "surefit"
+    for name in ("core/dispatch.py", "core/jit.py", "core/errors.py"):
+        target = package / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text((sources / name).read_text())
+    (package / "__init__.py").write_text("")
+    (package / "core" / "__init__.py").write_text("")
+    (package / "term.py").write_text(
+        textwrap.dedent("""
+        from typing import NamedTuple
+        from surefit.core.dispatch import generic
+        @generic
+        def verb(term): "A verb."
+        class Term(NamedTuple):
+            x: float
+        @verb.register(Term)
+        def _(term): return term.x + 1.0
+        """)
+    )
+    (package / "loop.py").write_text(
+        "from surefit.core.jit import compiled\nfrom surefit.term import verb\n"
+        "@compiled\ndef loop(term):\n    return verb(term)\n"
+    )
+    code = (
+        "from surefit.loop import loop; from surefit.term import Term; "
+        "print(loop(Term(1.0)), sum(loop.stats.cache_hits.values()))"
+    )
+    kept = {key: value for key, value in os.environ.items() if key not in ("NUMBA_DISABLE_JIT", "NUMBA_CACHE_DIR")}
+    environment = {**kept, "PYTHONPATH": str(tmp_path / "src")}
+
+    def run():
+        return subprocess.run(
+            [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+        ).stdout
+
+    assert run().split() == ["2.0", "0"]
+    assert run().split() == ["2.0", "1"]
+    edited = package / "term.py"
+    edited.write_text(edited.read_text().replace("+ 1.0", "+ 10.0"))
+    assert run().split() == ["11.0", "0"]  # the loop's own file did not change, yet nothing stale runs

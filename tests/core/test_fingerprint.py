@@ -1,0 +1,40 @@
+"""Fingerprints tell other data from this data, whatever the storage."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import sparse
+
+from surefit.core.fingerprint import fingerprint
+
+X = np.random.default_rng(0).standard_normal((40, 7))
+X[X < -1] = 0.0
+
+
+def test_storage_does_not_matter():
+    same = [np.asfortranarray(X), X.copy(), np.repeat(X, 2, axis=0)[::2], sparse.csc_array(X), sparse.csr_matrix(X)]
+    assert {fingerprint(other) for other in same} == {fingerprint(X)}
+
+
+def test_values_shape_dtype_and_order_of_rows_matter():
+    changed = X.copy()
+    changed[3, 2] = np.nextafter(changed[3, 2], 9)
+    negated = X * np.array([1, 1, -1, 1, 1, 1, 1])
+    others = [changed, X[::-1], X[:, ::-1], negated, -X, X[:39], X.T, X.astype(np.float32), X.reshape(20, 14)]
+    digests = {fingerprint(np.ascontiguousarray(other)) for other in others}
+    assert len(digests) == len(others) and fingerprint(X) not in digests
+
+
+@settings(max_examples=50, deadline=None)
+@given(arrays(np.float64, (5, 4), elements=st.floats(allow_nan=False, width=64)), st.permutations(range(5)))
+def test_a_permutation_of_rows_is_noticed(table, order):
+    if not np.array_equal(table[order].view(np.uint64), table.view(np.uint64)):
+        assert fingerprint(table[order]) != fingerprint(table)
+
+
+@pytest.mark.parametrize("y", [np.array([1, 2, 3]), np.array(["a", "b", "c"]), np.array([True, False, False])], ids=str)
+def test_labels_of_any_kind(y):
+    assert fingerprint(y) == fingerprint(y.copy())
+    assert fingerprint(y) != fingerprint(y[::-1])
