@@ -83,7 +83,7 @@ def _run(chosen: Sequence[Workload], options: Options, path: Path | None) -> int
 
 
 def _tell(name: str, row: Row) -> None:
-    told = row["status"] if row["status"] != "ok" else table.seconds(row["seconds"])
+    told = table.seconds(row["seconds"]) if row["status"] == "ok" else f"{row['status']} ({row['detail']})"
     gap = "" if row["gap"] is None else f", gap {row['gap']:.1e}"
     print(f"{name}  {row['solver']} {row['variant']}: {told}{gap}", file=sys.stderr, flush=True)
 

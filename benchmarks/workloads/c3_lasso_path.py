@@ -63,13 +63,6 @@ def celer(data: lasso.LassoData, tol: float):
     return celer_path(data.X, data.y, pb="lasso", alphas=data.alpha, tol=tol, max_iter=1_000)[1]
 
 
-@workload.solver("celer pruned", package="celer", variants=TOLERANCES)
-def celer_pruned(data: lasso.LassoData, tol: float):
-    from celer import celer_path
-
-    return celer_path(data.X, data.y, pb="lasso", alphas=data.alpha, tol=tol, max_iter=1_000, prune=1)[1]
-
-
 @workload.solver("skglm", variants=TOLERANCES)
 def skglm(data: lasso.LassoData, tol: float):
     from skglm import Lasso

@@ -165,7 +165,9 @@ def test_a_quick_run_of_a_real_workload(capsys, tmp_path):
     (entry,) = saved["workloads"]
     assert [row["solver"] for row in entry["rows"]] == ["surefit", "scikit-learn"]
     assert entry["rows"][1]["passes"] and entry["rows"][1]["gap"] <= 1e-6
-    assert f"Saved to {path}" in capsys.readouterr().out
+    shown = capsys.readouterr()
+    assert f"Saved to {path}" in shown.out
+    assert f"c1_lasso_dense  scikit-learn tol=1e-12: {table.seconds(entry['rows'][1]['seconds'])}, gap " in shown.err
 
 
 def test_an_interrupted_run_saves_what_it_has(capsys, tmp_path, monkeypatch):
