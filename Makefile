@@ -18,9 +18,8 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.installed-all ## fit a certified model on built-in data; model and report in demo/
-	rm -rf demo
-	mkdir demo
-	$(BIN)/surefit fit --output demo/model.surefit --report demo/report.html
+	@mkdir -p demo
+	$(BIN)/surefit fit --out demo/model.surefit --report demo/report.html --force
 
 test: lint suite-without-jit suite docs ## everything that must hold: lint, tests, documentation
 

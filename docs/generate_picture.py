@@ -1,0 +1,17 @@
+"""Draw the README's picture: the figure of ``examples/plot_early_stops.py``, as SVG with the same bytes for the same data."""
+
+import runpy
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+matplotlib.rcParams["svg.hashsalt"] = "surefit"  # ids of the file do not change from run to run
+
+import matplotlib.pyplot as plt
+
+ROOT = Path(__file__).parent.parent
+
+if __name__ == "__main__":
+    runpy.run_path(str(ROOT / "examples" / "plot_early_stops.py"))
+    plt.savefig(ROOT / "docs" / "_static" / "early_stops.svg", metadata={"Date": None, "Creator": None})
