@@ -1,0 +1,148 @@
+"""Evaluate a point exactly: residual, dual point, gap, and what the gap proves about single features."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from surefit.designs import add_columns, correlations, gram_rows
+from surefit.penalties import ElasticTerms
+from surefit.solvers.penalised_squares.correlations import LazyCorrelations
+from surefit.solvers.penalised_squares.duality import duality_gap
+from surefit.solvers.penalised_squares.problem import Prepared
+
+MOST_FREE = 5000  # unpenalised columns beyond which no dual point is built, and the gap is infinite
+ROUNDING = 1e-11  # of the null objective: margin for whoever recomputes a gap near zero in another order
+
+
+class Evaluation(NamedTuple):
+    """A point and its gap."""
+
+    columns: np.ndarray
+    coefs: np.ndarray  # for columns of length one
+    gap: float
+    scale: float  # the dual point is this multiple of the residual
+    objective: float
+    n_violating: int  # columns outside the working set that must come in
+
+
+class Evaluator:
+    """Evaluates one point after another, for one penalty after another."""
+
+    def __init__(self, prepared: Prepared):
+        self._prepared = prepared
+        self._lazy = LazyCorrelations(prepared)
+        self._free = FreeColumns(prepared, np.empty(0, dtype=np.int64))
+
+    def set_terms(self, terms: ElasticTerms) -> None:
+        """Choose the penalty (for columns of length one)."""
+        self._terms = terms
+        free = np.flatnonzero((terms.slopes == 0.0) & (terms.curvatures == 0.0))
+        if not np.array_equal(free, self._free.columns):
+            self._free = FreeColumns(self._prepared, free)
+
+    def at(self, columns: np.ndarray, coefs: np.ndarray) -> Evaluation:
+        """Evaluate the point with these coefficients, zero elsewhere."""
+        p, terms = self._prepared, self._terms
+        used = np.flatnonzero(coefs)
+        residual = p.y.copy()
+        add_columns(p.design, columns[used], -coefs[used] * p.scales[columns[used]], p.means, residual)
+        theta = self._free.remove_from(residual)
+        inside = self._lazy.read(theta, columns)
+        a, b = terms.slopes[columns], terms.curvatures[columns]
+        sizes = inside if terms.positive else np.abs(inside)
+        # the dual point is at most theta / largest, so that columns below largest times their slope cannot matter
+        largest = min(np.max(np.divide(sizes, a, out=np.zeros(len(a)), where=a > 0), initial=0.0), 1.0)
+        thresholds = np.where(np.isinf(terms.slopes), np.inf, largest) * terms.slopes if largest < 1 else terms.slopes
+        skip = np.zeros(len(p.norms), dtype=bool)
+        skip[columns] = True
+        outside = self._lazy.above(theta, thresholds, terms.positive, skip)
+        values = self._lazy.values[outside]
+        gap, scale = duality_gap(
+            np.concatenate([inside, values]),
+            np.concatenate([coefs, np.zeros(len(outside))]),
+            np.concatenate([a, terms.slopes[outside]]),
+            np.concatenate([b, terms.curvatures[outside]]),
+            terms.positive,
+            float(p.weights @ theta**2),
+            0.0 if theta is residual else float(0.5 * (p.weights @ (residual - theta) ** 2)),
+        )
+        penalty = a[used] @ np.abs(coefs[used]) + 0.5 * (b[used] @ coefs[used] ** 2)
+        objective = float(0.5 * (p.weights @ residual**2) + penalty)
+        violating = (values if terms.positive else np.abs(values)) > terms.slopes[outside]
+        gap = np.inf if self._free.too_many else float(gap)
+        self._last = inside
+        return Evaluation(columns, coefs, gap, float(scale), objective, int(np.count_nonzero(violating)))
+
+    def candidates(self, count: int, inside: np.ndarray) -> np.ndarray:
+        """Return the ``count`` columns outside the mask ``inside`` that violate optimality most, or come nearest to it."""
+        values = self._lazy.values if self._terms.positive else np.abs(self._lazy.values)
+        ratios = np.divide(values, self._terms.slopes, out=np.full(len(values), -np.inf), where=~inside)
+        count = min(count, len(ratios))
+        best = np.argpartition(-ratios, count - 1)[:count]
+        return np.sort(best[ratios[best] > 0.0])
+
+    def inactive(self, point: Evaluation) -> np.ndarray:
+        """Mask of the features that are zero in every solution, proved by ``point``, the last one evaluated."""
+        return self._surely_zero(point, 1.0)
+
+    def inactive_within(self, point: Evaluation, limit: float) -> np.ndarray:
+        r"""Return the same mask for the problem with a radius, ``limit`` being the radius times the multiplier in use.
+
+        The optimal multiplier :math:`\mu^*` is unknown, but every correlation with the optimal residual is at most
+        :math:`\mu^* (a_i + b_i |u_i^*|)`, and :math:`a_i |u_i^*|` at most the radius: that bounds it from below.
+        """
+        terms = self._terms
+        a, b = terms.slopes[point.columns], terms.curvatures[point.columns]
+        used = a > 0.0
+        sizes = max(point.scale, 0.0) * (self._last if terms.positive else np.abs(self._last)) - self._reach(point)
+        lowest = np.max(sizes[used] / (a[used] + b[used] * limit / a[used]), initial=0.0)
+        return self._surely_zero(point, min(float(lowest), 1.0))
+
+    def _surely_zero(self, point: Evaluation, share: float) -> np.ndarray:
+        """Features whose correlation with the optimal residual stays below ``share`` of their slope."""
+        terms = self._terms
+        sizes = self._lazy.bounds(terms.positive)
+        sizes[point.columns] = self._last if terms.positive else np.abs(self._last)
+        excluded = np.isinf(terms.slopes)
+        limits = np.where(excluded, 0.0, terms.slopes) * share
+        mask = excluded | (max(point.scale, 0.0) * sizes + self._reach(point) < limits)
+        mask[point.columns[point.coefs != 0.0]] = False
+        return mask
+
+    def _reach(self, point: Evaluation) -> float:
+        """How far the dual point can be from the optimal one."""
+        return float(np.sqrt(2 * (point.gap + ROUNDING * self._prepared.null_objective)))
+
+    def largest_ratio(self) -> float:
+        """Return the largest correlation over slope at the null point: the penalty times this has only zeros."""
+        p, terms = self._prepared, self._terms
+        theta = self._free.remove_from(p.y)
+        values = self._lazy.read(theta, np.arange(len(p.norms)))
+        sizes = values if terms.positive else np.abs(values)
+        ratios = np.divide(sizes, terms.slopes, out=np.zeros(len(sizes)), where=terms.slopes > 0)
+        return float(np.max(ratios, initial=0.0))
+
+
+class FreeColumns:
+    """The columns that no penalty restrains: the dual point must be orthogonal to them, as to the constant."""
+
+    def __init__(self, prepared: Prepared, columns: np.ndarray):
+        self._prepared, self.columns = prepared, columns
+        self.too_many = len(columns) > MOST_FREE
+        if 0 < len(columns) <= MOST_FREE:
+            p = prepared
+            gram = gram_rows(p.design, columns, 0, p.weights, p.means, p.scales, lambda: None)
+            self._inverse = np.linalg.pinv(gram, rcond=1e-12, hermitian=True)
+
+    def remove_from(self, residual: np.ndarray) -> np.ndarray:
+        """Return what a regression on the free columns leaves of ``residual`` (itself if there are none)."""
+        if len(self.columns) == 0 or self.too_many:
+            return residual
+        p, products, left = self._prepared, np.empty(len(self._prepared.norms)), residual.copy()
+        for _ in range(2):  # the second time removes what rounding left of the first
+            correlations(p.design, p.weights * left, p.means, p.scales, self.columns, products)
+            coefs = self._inverse @ products[self.columns]
+            add_columns(p.design, self.columns, -coefs * p.scales[self.columns], p.means, left)
+        return left

@@ -1,0 +1,173 @@
+r"""Least squares within a radius: :math:`\min_w \mathrm{loss}(w)` subject to :math:`\Omega(w) \le R`.
+
+For every multiplier :math:`\alpha \ge 0` and every dual point :math:`\theta` of the penalised problem with
+:math:`\alpha\Omega`, the constrained minimum is at least :math:`D_\alpha(\theta) - \alpha R`. A feasible :math:`w` is therefore
+within :math:`\mathrm{gap}_\alpha(w) + \alpha (R - \Omega(w))` of it, whether or not :math:`\alpha` is the right multiplier.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from surefit.core.budget import Budget, Reason
+from surefit.penalties import elastic_terms
+from surefit.solvers.base import Solution
+from surefit.solvers.penalised_squares.descent import Descent
+from surefit.solvers.penalised_squares.evaluation import ROUNDING, Evaluator
+from surefit.solvers.penalised_squares.problem import Prepared, unit_terms
+
+SHARE = 0.25  # of the tolerance: for each penalised problem, and for the radius left unused
+LARGEST_DROP = 0.3  # factor by which the multiplier falls at most while no bracket is known
+SAFETY = 1e-14  # relative distance kept from the radius, so that it holds in whatever order norms are summed
+
+
+def alpha_max(prepared: Prepared, penalty) -> float:
+    """Return the smallest factor by which ``penalty`` must be multiplied for all penalised coefficients to be zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surefit.designs import as_design
+    >>> from surefit.penalties import L1
+    >>> from surefit.solvers.penalised_squares import alpha_max, prepare
+    >>> prepared = prepare(as_design(np.array([[-1.0], [0.0], [1.0]])), np.array([-2.0, 0.0, 2.0]), None, True)
+    >>> round(alpha_max(prepared, L1(1.0)), 6)
+    1.333333
+    """
+    evaluator = Evaluator(prepared)
+    evaluator.set_terms(unit_terms(prepared, penalty))
+    return evaluator.largest_ratio()
+
+
+def solve_radius(
+    prepared: Prepared,
+    make_penalty: Callable[[float], Any],
+    radius: float,
+    *,
+    tol: float,
+    budget: Budget,
+    start: np.ndarray | None = None,
+) -> Solution:
+    """Minimise the loss subject to ``make_penalty(1.0)`` being at most ``radius``, to a gap as for :func:`solve`.
+
+    The multiplier is found by a safeguarded secant on the penalty as a function of it, warm-starting each solution. The
+    returned coefficients satisfy the constraint exactly; ``multiplier`` is the weight with which the gap was proved.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surefit.core.budget import Budget
+    >>> from surefit.designs import as_design
+    >>> from surefit.penalties import L1
+    >>> from surefit.solvers.penalised_squares import prepare, solve_radius
+    >>> prepared = prepare(as_design(np.array([[-1.0], [0.0], [1.0]])), np.array([-2.0, 0.0, 2.0]), None, True)
+    >>> solution = solve_radius(prepared, L1, 1.5, tol=1e-9, budget=Budget())
+    >>> solution.coef.round(6), round(solution.multiplier, 6)
+    (array([1.5]), 0.333333)
+    """
+    return _Search(prepared, make_penalty, float(radius), tol, budget, start).run()
+
+
+class _Search:
+    """The search for the multiplier: a bracket, and the best feasible point so far."""
+
+    def __init__(self, prepared, make_penalty, radius, tol, budget, start):
+        self._prepared, self._make_penalty, self._radius, self._budget = prepared, make_penalty, radius, budget
+        self._tol, self._tolerance = tol, tol * prepared.null_objective
+        self._descent = Descent(prepared, start)
+        terms = elastic_terms(make_penalty(1.0), len(prepared.norms))
+        self._slopes, self._curvatures = np.where(np.isinf(terms.slopes), 0.0, terms.slopes), terms.curvatures
+        self._history: list[tuple[float, int, float]] = []
+        self._n_iter, self._began = 0, time.perf_counter()
+        self._best: Solution | None = None
+
+    def run(self) -> Solution:
+        """Return the best feasible point found."""
+        if self._prepared.null_objective == 0.0:
+            self._try(0.0)
+            return self._finish(Reason.CONVERGED)
+        high, smallest = self._largest(), self._smallest()
+        low, excess_low, excess_high = 0.0, math.nan, -self._radius
+        drop, was_outside = LARGEST_DROP, False
+        alpha = high if high <= smallest or self._radius == 0.0 else max(drop * high, smallest)
+        while True:
+            solution, excess = self._try(alpha)
+            if solution.gap <= self._tolerance:
+                return self._finish(Reason.CONVERGED)
+            if solution.reason not in (Reason.CONVERGED, Reason.STALLED):
+                return self._finish(solution.reason)
+            if (
+                excess <= 0.0 and low == 0.0
+            ):  # still within: follow the secant down, faster if it never leaves the radius
+                slope = (excess - excess_high) / (alpha - high) if alpha < high else 0.0
+                high, excess_high = alpha, excess
+                wanted = alpha - excess / slope if slope < 0.0 else 0.0
+                alpha = max(min(wanted, 0.95 * alpha), drop * alpha, smallest)
+                drop = drop**2 if wanted <= 0.0 else LARGEST_DROP
+            else:  # in between: regula falsi, an end that stays counts half (Illinois), so that both ends close in
+                outside = excess > 0.0
+                if outside:
+                    halve = was_outside and low > 0.0
+                    low, excess_low, excess_high = alpha, excess, excess_high * (0.5 if halve else 1.0)
+                else:
+                    halve = not was_outside
+                    high, excess_high, excess_low = alpha, excess, excess_low * (0.5 if halve else 1.0)
+                was_outside = outside
+                alpha = high - (high - low) * excess_high / (excess_high - excess_low)
+            if not low < alpha < high:
+                return self._finish(Reason.STALLED)
+
+    def _largest(self) -> float:
+        """A multiplier at which the penalised solution is within the radius."""
+        p, penalty = self._prepared, self._make_penalty(1.0)
+        terms = unit_terms(p, penalty)
+        every = alpha_max(p, penalty) if np.all(terms.slopes > 0) else math.inf
+        if self._radius > 0.0:  # alpha * penalty(w) is at most the null objective
+            return min(p.null_objective / self._radius, every)
+        if every < math.inf:
+            return every
+        with_curvature = terms.curvatures > 0  # no multiplier gives zero exactly; this one is as good as that
+        loss = 0.5 * np.sum(p.products[with_curvature] ** 2 / terms.curvatures[with_curvature])
+        return float(loss) / max(SHARE * self._tolerance, ROUNDING * p.null_objective)
+
+    def _smallest(self) -> float:
+        """A multiplier so small that leaving the radius unused costs next to nothing."""
+        spare = max(SHARE * self._tolerance, ROUNDING * self._prepared.null_objective)
+        return spare / self._radius if self._radius > 0.0 else 0.0
+
+    def _try(self, alpha: float) -> tuple[Solution, float]:
+        """Solve the penalised problem, shrink its solution into the radius; return that, and by how much it was outside."""
+        penalised = self._descent.solve(self._make_penalty(alpha), SHARE * self._tol, self._budget, self._n_iter)
+        coef, size = penalised.coef, self._size(penalised.coef)
+        excess = size - self._radius
+        allowed = self._radius * (1 - SAFETY)
+        if size > allowed:
+            coef = np.where((self._slopes > 0) | (self._curvatures > 0), self._shrinkage(coef, allowed), 1.0) * coef
+            size = self._size(coef)
+        self._n_iter = penalised.n_iter
+        solution = self._descent.within(coef, size, self._radius, alpha, penalised.reason)
+        self._history.append((time.perf_counter() - self._began, self._n_iter, solution.gap))
+        if self._best is None or solution.gap < self._best.gap:
+            self._best = solution
+        return solution, excess
+
+    def _size(self, coef: np.ndarray) -> float:
+        return math.fsum(self._slopes * np.abs(coef) + 0.5 * self._curvatures * coef**2)
+
+    def _shrinkage(self, coef: np.ndarray, allowed: float) -> float:
+        """The factor t with ``t * linear + t**2 * quadratic = allowed``."""
+        if allowed == 0.0:
+            return 0.0
+        linear = math.fsum(self._slopes * np.abs(coef))
+        quadratic = math.fsum(0.5 * self._curvatures * coef**2)
+        return 2 * allowed / (linear + math.sqrt(linear**2 + 4 * quadratic * allowed)) * (1 - SAFETY)
+
+    def _finish(self, reason: Reason) -> Solution:
+        best = self._best
+        assert best is not None
+        return best._replace(reason=reason, n_iter=self._n_iter, history=self._history)
