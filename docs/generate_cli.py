@@ -29,7 +29,7 @@ def entry(parameter) -> str:
     names = [*parameter.opts, *parameter.secondary_opts]
     written = parameter.name.upper() if is_argument(parameter) else ", ".join(names)
     meaning = (parameter.help or "").split()
-    if parameter.default not in (None, False, ()) and not callable(parameter.default):
+    if parameter.default is not None and parameter.default is not False:
         default = getattr(parameter.default, "value", parameter.default)  # an Enum shows what is typed
         meaning.append(f"Default: ``{default}``.")
     return f"``{written}``\n   {' '.join(meaning)}\n"

@@ -1,4 +1,4 @@
-"""Draw the README's picture: the figure of ``examples/plot_early_stops.py``, as SVG with the same bytes for the same data."""
+"""Draw the README's picture: the figure of ``examples/plot_certified_path.py``, as SVG with the same bytes for the same data."""
 
 import runpy
 from pathlib import Path
@@ -13,5 +13,5 @@ import matplotlib.pyplot as plt
 ROOT = Path(__file__).parent.parent
 
 if __name__ == "__main__":
-    runpy.run_path(str(ROOT / "examples" / "plot_early_stops.py"))
-    plt.savefig(ROOT / "docs" / "_static" / "early_stops.svg", metadata={"Date": None, "Creator": None})
+    runpy.run_path(str(ROOT / "examples" / "plot_certified_path.py"))
+    plt.savefig(ROOT / "docs" / "_static" / "certified_path.svg", dpi=150, metadata={"Date": None, "Creator": None})
