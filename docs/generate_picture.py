@@ -1,4 +1,4 @@
-"""Draw the README's picture: the figure of ``examples/plot_certified_path.py``, as SVG with the same bytes for the same data."""
+"""Draw the picture of the README: the figure of ``examples/plot_certified_path.py``, as SVG with reproducible bytes."""
 
 import runpy
 from pathlib import Path
