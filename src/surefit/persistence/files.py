@@ -1,0 +1,101 @@
+"""Writing a file whole or not at all, and never over another one unless asked to."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+from pathlib import Path
+
+from surefit.core.errors import PersistenceError
+
+
+def require_writable(path: str | Path, overwrite: bool = False) -> Path:
+    """Return the path if a file can be written there; say why not otherwise, before any work is done for it."""
+    path = Path(path)
+    folder = path.parent
+    if not folder.is_dir():
+        raise PersistenceError(f"{path}: there is no folder {str(folder)!r}; create it first.")
+    if path.is_dir():
+        raise PersistenceError(f"{path}: this is a folder; name a file in it.")
+    if path.exists() and not path.is_file():
+        raise PersistenceError(f"{path}: this is not a regular file; choose another name.")
+    if path.exists() and not overwrite:
+        raise _exists(path)
+    if not os.access(folder, os.W_OK):
+        raise PersistenceError(f"{path}: the folder {str(folder)!r} cannot be written to; choose another one.")
+    return path
+
+
+def write_file(path: str | Path, content: bytes, overwrite: bool = False) -> None:
+    """Write ``content`` to ``path``: at every moment the file is absent, the old one, or complete.
+
+    The bytes go to a temporary file in the same folder, reach the disk, and only then take the name.
+
+    Parameters
+    ----------
+    path : str or Path
+        Where to write.
+    content : bytes
+        What to write.
+    overwrite : bool, default=False
+        Whether an existing file may be replaced.
+
+    Raises
+    ------
+    PersistenceError
+        If the file exists and must not be overwritten, or cannot be written.
+    """
+    path = require_writable(path, overwrite)
+    target = Path(os.path.realpath(path))  # a link stays a link; the file it points to is replaced
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
+    try:
+        _write_durably(temporary, content)
+        _take_name(temporary, target, overwrite)
+    except FileExistsError:
+        raise _exists(path) from None
+    except OSError as error:
+        raise PersistenceError(
+            f"{path}: could not be written ({error.strerror or error}); nothing was changed."
+        ) from None
+    finally:
+        temporary.unlink(missing_ok=True)
+    _sync_folder(target.parent)
+
+
+def _write_durably(temporary: Path, content: bytes) -> None:
+    with open(temporary, "xb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _take_name(temporary: Path, target: Path, overwrite: bool) -> None:
+    if overwrite:
+        os.replace(temporary, target)
+        return
+    try:
+        os.link(temporary, target)  # fails if somebody created the file in the meantime
+    except FileExistsError:
+        raise
+    except OSError as error:
+        if error.errno == errno.ENOSPC or target.exists():
+            raise
+        os.replace(temporary, target)  # a file system without links
+
+
+def _sync_folder(folder: Path) -> None:
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return  # folders cannot be opened everywhere; the file itself is on disk
+    try:
+        os.fsync(descriptor)
+    except OSError:
+        pass
+    finally:
+        os.close(descriptor)
+
+
+def _exists(path: Path) -> PersistenceError:
+    return PersistenceError(f"{path}: this file exists already; choose another name, or allow overwriting it.")

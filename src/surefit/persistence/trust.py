@@ -1,0 +1,38 @@
+"""Which types a model file may contain."""
+
+from surefit import _HOME
+
+#: What models are made of besides public classes.
+_PARTS = {
+    "Certificate": "surefit.core.certificate",
+    "Claim": "surefit.core.claims",
+    "TableEncoder": "surefit.tables.encoder",
+    "TableRegressor": "surefit.tables.model",
+}
+
+#: Folders whose public classes are never part of a model.
+_SURFACES = ("core", "data", "plots")
+
+
+class TypeNames(tuple):
+    """Names of types that a file may contain, as ``skops`` wants them.
+
+    ``surefit.SKOPS_TRUSTED`` lists surefit's estimators and what they are made of: data without code, so that opening a
+    file of somebody else can give a wrong model, but cannot run anything. What skops trusts by itself (NumPy arrays,
+    numbers, texts, scikit-learn's estimators) is allowed besides.
+
+    Examples
+    --------
+    >>> import surefit
+    >>> "surefit.linear.lasso.Lasso" in surefit.SKOPS_TRUSTED
+    True
+    """
+
+
+def _is_class_of_a_model(name: str, home: str) -> bool:
+    return name[0].isupper() and not name.isupper() and home.split(".")[1] not in _SURFACES
+
+
+_FOUND = {name: home for name, home in _HOME.items() if _is_class_of_a_model(name, home)}
+
+SKOPS_TRUSTED = TypeNames(sorted(f"{home}.{name}" for name, home in {**_FOUND, **_PARTS}.items()))
