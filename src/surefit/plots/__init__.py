@@ -1,0 +1,7 @@
+"""Pictures in scikit-learn's manner: ``XDisplay.from_...`` gathers the data, ``plot(ax)`` draws them (needs matplotlib)."""
+
+from surefit.plots.estimation_picture import EstimationPictureDisplay
+from surefit.plots.gap import GapDisplay
+from surefit.plots.path import PathDisplay
+
+__all__ = ["EstimationPictureDisplay", "GapDisplay", "PathDisplay"]
