@@ -24,6 +24,13 @@ class Data(NamedTuple):
     weights: np.ndarray | None
     memo: dict  # what several claims about the same data share
 
+    @property
+    def target(self) -> np.ndarray:
+        """The target, where the claim is about one."""
+        if self.y is None:
+            raise CertificateError("This certificate is about a target; pass y to verify.")
+        return self.y
+
 
 @dataclass(frozen=True)
 class Finding:

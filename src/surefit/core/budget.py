@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from enum import StrEnum
+from typing import Any
 
 
 class Reason(StrEnum):
@@ -65,7 +66,7 @@ class Budget:
         self.on_progress = on_progress
         self.started = time.perf_counter()
         self.stopped: Reason | None = None  # a reason that ends everything this budget is shared by
-        self._previous = None
+        self._previous: Any = None
 
     @property
     def seconds(self) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Any
 
 from surefit.core.errors import SurefitError
 
@@ -27,7 +27,7 @@ except ImportError:  # scikit-learn < 1.9 has no callbacks; everything else work
 __all__ = ["CallbackSupportMixin", "progress_reporter", "with_callbacks"]
 
 
-def progress_reporter(estimator, X, y, *, task: str = "pass", max_subtasks: int | None = None) -> Callable | None:
+def progress_reporter(estimator, X, y, *, task: str = "pass", max_subtasks: int | None = None) -> Any:
     """Return ``report(n_iter, gap) -> stop`` that runs the callbacks of ``estimator``, or None if it has none.
 
     Each report is one subtask of the fit; its ``metadata`` holds ``n_iter`` and ``gap``.

@@ -35,7 +35,7 @@ def generic(stub: Callable) -> Any:
     >>> area(Square(3.0))
     9.0
     """
-    table: dict[type, Callable] = {}
+    table: dict[Any, Callable] = {}
 
     @wraps(stub)
     def verb(term, *args):

@@ -61,12 +61,12 @@ def _keys(n: int, seed: int) -> np.ndarray:
 
 
 def _words(values: np.ndarray) -> np.ndarray:
-    """The bits of each value as one 64-bit word, in little-endian order whatever the machine."""
+    """The bits of each value as an unsigned word, the same on every machine."""
     values = values.astype(values.dtype.newbyteorder("="), copy=False)
     if values.dtype.itemsize == 8 and values.dtype.kind in "fiu":
         return values.view(np.uint64)
     if values.dtype.kind == "f" and values.dtype.itemsize == 4:
-        return values.view(np.uint32).astype(np.uint64)
+        return values.view(np.uint32)
     if values.dtype.kind in "biu":
         return values.astype(np.int64).view(np.uint64)
     texts = [sha256(str(v).encode()).digest()[:8] for v in values.ravel()]
@@ -79,7 +79,7 @@ def _dense_digest(words, slow_keys, fast_keys):
     for i in range(words.shape[0]):
         part = np.uint64(0)
         for j in range(words.shape[1]):
-            mixed = words[i, j] * _GOLDEN
+            mixed = np.uint64(words[i, j]) * _GOLDEN
             part += (mixed ^ (mixed >> _HALF)) * fast_keys[j]
         total += part * slow_keys[i]
     return total
@@ -91,7 +91,7 @@ def _sparse_digest(words, indices, indptr, row_keys, column_keys):
     for j in range(len(indptr) - 1):
         part = np.uint64(0)
         for k in range(indptr[j], indptr[j + 1]):
-            mixed = words[k] * _GOLDEN
+            mixed = np.uint64(words[k]) * _GOLDEN
             part += (mixed ^ (mixed >> _HALF)) * row_keys[indices[k]]
         total += part * column_keys[j]
     return total

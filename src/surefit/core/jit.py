@@ -50,6 +50,6 @@ def _source_stamp() -> str:
 
 def _stamp_with_all_sources(dispatcher) -> None:
     # Numba offers no public hook for the stamp. If its internals move, its own stamp (one file) stays in force.
-    index = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    index: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if hasattr(index, "_source_stamp"):
         index._source_stamp = (index._source_stamp, _source_stamp())

@@ -79,7 +79,7 @@ class _OneBlasThread:
     def __init__(self):
         self._lock = threading.Lock()
         self._inside = 0
-        self._limit = None
+        self._limit: Any = None
 
     def __enter__(self):
         with self._lock:

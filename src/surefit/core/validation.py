@@ -24,7 +24,7 @@ class Rule(NamedTuple):
 
 
 def _is_real(value) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_)) and not np.isnan(value)
+    return isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_)) and not np.isnan(float(value))
 
 
 def _is_count(value) -> bool:
@@ -142,5 +142,8 @@ def _first_not_finite(values) -> tuple[int, int, float] | None:
     except (TypeError, ValueError):
         return None
     table = table.reshape(len(table), -1)
-    bad = np.argwhere(~np.isfinite(table))
-    return (int(bad[0][0]), int(bad[0][1]), float(table[tuple(bad[0])])) if len(bad) else None
+    places = np.argwhere(~np.isfinite(table))
+    if not len(places):
+        return None
+    row, column = (int(k) for k in places[0])
+    return row, column, float(table[row, column])

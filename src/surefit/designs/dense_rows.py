@@ -56,13 +56,16 @@ def _statistics(x, weighted_y, weights, centre, means, norms, products):
 @correlations.register(DenseRows)
 def _(design, v, means, scales, columns, out):
     sums = np.zeros(len(columns))
-    whole = len(columns) == design.values.shape[1]
-    (_sum_whole_rows if whole else _sum_parts_of_rows)(design.values, v, means[columns], columns, sums)
-    out[columns] = sums * scales[columns]
+    if len(columns) == design.values.shape[1]:  # all of them, in whatever order: read rows as they lie
+        _sum_whole_rows(design.values, v, means, sums)
+        out[:] = sums * scales
+    else:
+        _sum_parts_of_rows(design.values, v, means[columns], columns, sums)
+        out[columns] = sums * scales[columns]
 
 
 @compiled(relaxed=True)
-def _sum_whole_rows(x, v, means, columns, sums):
+def _sum_whole_rows(x, v, means, sums):
     # four rows at a time, so that the sums are read and written a quarter as often as the data
     n_rows, n_columns = x.shape
     whole = n_rows - n_rows % 4

@@ -22,6 +22,7 @@ from surefit.solvers.penalised_squares.problem import Prepared
 SWEEPS = 10  # over the support, after each sweep over the working set
 BLAS_ADVANTAGE = 10.0  # a Cholesky flop costs a tenth of one in a sweep: sweeps go on until they have cost as much
 FEW = 3  # rounds without progress after which only rounding is left
+MOST_FLOPS = 2e9  # of Newton steps in a row: about a tenth of a second
 RIDGE = 1e-10  # added to a singular Gram matrix; columns have length one
 
 
@@ -85,13 +86,28 @@ class WorkingSet:
             support = self._support(free)
             work += 2 * SWEEPS * len(support) * len(self)
             if gap > target and len(support) ** 3 / 3 <= BLAS_ADVANTAGE * work:
-                self._factorise(support, b)
-                self._newton_step(a, b, free, gradient)
+                self._newton(support, a, b, free, gradient)
                 gap, work = self._gap(gradient, a, b, terms.positive), 0.0
-                idle = idle + 1 if gap > 0.9 * best else 0
+                shrunk = len(self._support(free)) < len(support)
+                idle = idle + 1 if gap > 0.9 * best and not shrunk else 0
             if gap <= target:
                 return
             best = min(best, gap)
+
+    def _newton(self, support: np.ndarray, a, b, free, gradient) -> None:
+        """Take a Newton step; if the system is singular, go on with the support that it leaves.
+
+        Columns that depend on each other leave one at a time; the next sweep would bring the first one back, for ever. The
+        work is kept below what a caller can wait for between two looks at its budget.
+        """
+        flops, singular = 0.0, True
+        while singular and len(support) and flops < MOST_FLOPS:
+            singular = self._factorise(support, b)
+            self._newton_step(a, b, free, gradient)
+            flops += len(support) ** 3 / 3
+            left = self._support(free)
+            singular &= len(left) < len(support)
+            support = left
 
     def _support(self, free: np.ndarray) -> np.ndarray:
         return np.flatnonzero((self.coefs != 0.0) | free)
@@ -104,17 +120,21 @@ class WorkingSet:
 
     def _gap(self, gradient, a, b, positive) -> float:
         whole = 2 * self._prepared.null_objective - self.coefs @ (self._products + gradient)
-        return duality_gap(gradient, self.coefs, a, b, positive, max(whole, 0.0), 0.0)[0]
+        loose = (a == 0.0) & (b == 0.0) & ((self.coefs > 0.0) | (gradient > 0.0) | (not positive))
+        unexplained = 0.5 * np.sum(gradient[loose] ** 2)  # what one more step would gain on unpenalised columns
+        return duality_gap(gradient, self.coefs, a, b, positive, max(whole, 0.0), unexplained)[0]
 
-    def _factorise(self, support: np.ndarray, b: np.ndarray) -> None:
+    def _factorise(self, support: np.ndarray, b: np.ndarray) -> bool:
+        """Factorise the system of the support; return True if it had to be made regular."""
         for ridge in (0.0, RIDGE):
             block = np.empty((len(support), len(support)))
             _lower_block(self._gram, support, b[support] + ridge, block)
             factor, failed = lapack.dpotrf(block.T, lower=0, clean=0, overwrite_a=1)
-            if not failed:
+            if not failed and np.min(np.diag(factor)) ** 2 > 0.1 * RIDGE:
                 self._factor = support, factor
-                return
+                return ridge > 0.0
         self._factor = None
+        return True
 
     def _newton_step(self, a, b, free, gradient) -> None:
         if self._factor is None:
@@ -125,24 +145,25 @@ class WorkingSet:
         slope = gradient[support] - a[support] * signs - b[support] * old
         step = lapack.dpotrs(factor, slope, lower=0)[0]
         crossing = (old + step) * signs < 0.0
-        if not crossing.any():
-            self._move(support, step, gradient)
+        if self._move_downhill(np.where(crossing, -old, step), signs, a, b, gradient) or not crossing.any():
             return
-        clipped = np.where(crossing, -old, step)
-        before = gradient[support].copy()
-        self._move(support, clipped, gradient)
-        new = self.coefs[support]
-        penalty_change = a[support] * (np.abs(new) - np.abs(old)) + 0.5 * b[support] * (new - old) * (new + old)
-        if np.sum(penalty_change) - 0.5 * (clipped @ (before + gradient[support])) > 0.0:
-            fractions = np.where(crossing, old, np.inf) / np.where(crossing, -step, 1.0)
-            first = int(np.argmin(fractions))
-            back = fractions[first] * step - clipped
-            self._move(support, back, gradient)
-            self.coefs[support[first]] = 0.0
+        fractions = np.where(crossing, old, np.inf) / np.where(crossing, -step, 1.0)
+        first = int(np.argmin(fractions))
+        step *= fractions[first]
+        step[first] = -old[first]
+        self._move_downhill(step, signs, a, b, gradient)
 
-    def _move(self, support: np.ndarray, step: np.ndarray, gradient: np.ndarray) -> None:
+    def _move_downhill(self, step: np.ndarray, signs: np.ndarray, a, b, gradient) -> bool:
+        """Move without crossing zero, unless that raises the objective (a singular system can point anywhere)."""
+        support = self._factor[0]  # type: ignore[index]
+        old, before = self.coefs[support], gradient.copy()
         self.coefs[support] += step
         _subtract_rows(self._gram, support, step, gradient)
+        penalty = (a[support] * signs + b[support] * (old + 0.5 * step)) @ step
+        if penalty - 0.5 * (step @ (before[support] + gradient[support])) <= 0.0:
+            return True
+        self.coefs[support], gradient[:] = old, before
+        return False
 
 
 @compiled(relaxed=True)
