@@ -37,7 +37,7 @@ def _(penalty, v):
         return v.copy()
     descending = np.sort(sizes)[::-1]
     sums = np.cumsum(descending)
-    threshold = 0.0
+    threshold = descending[0]
     for k in range(len(v)):
         candidate = (sums[k] - penalty.radius) / (k + 1)
         if candidate >= descending[k]:

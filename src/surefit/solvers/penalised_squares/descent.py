@@ -117,7 +117,7 @@ class Descent:
             new = self._missing(point)
             if len(new) == 0:  # the working set is complete but not solved well enough, or rounding is in the way
                 target *= 0.1
-                stuck = stuck + 1 if point.gap > 0.5 * before else 0
+                stuck = 0 if point.gap < 0.5 * before else stuck + 1
                 if stuck == 3:
                     return Reason.STALLED
             self._add(new, self._ask_budget)

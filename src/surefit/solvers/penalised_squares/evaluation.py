@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surefit.designs import add_columns, correlations, gram_rows
+from surefit.designs import add_columns
 from surefit.penalties import ElasticTerms
 from surefit.solvers.penalised_squares.correlations import LazyCorrelations
 from surefit.solvers.penalised_squares.duality import duality_gap
+from surefit.solvers.penalised_squares.free_columns import FreeColumns
 from surefit.solvers.penalised_squares.problem import Prepared
 
-MOST_FREE = 5000  # unpenalised columns beyond which no dual point is built, and the gap is infinite
 ROUNDING = 1e-11  # of the null objective: margin for whoever recomputes a gap near zero in another order
 
 
@@ -33,14 +33,15 @@ class Evaluator:
     def __init__(self, prepared: Prepared):
         self._prepared = prepared
         self._lazy = LazyCorrelations(prepared)
-        self._free = FreeColumns(prepared, np.empty(0, dtype=np.int64))
+        self._free = FreeColumns(prepared, np.empty(0, dtype=np.int64), False)
+        self._nothing = np.zeros(len(prepared.norms), dtype=bool)
 
     def set_terms(self, terms: ElasticTerms) -> None:
         """Choose the penalty (for columns of length one)."""
         self._terms = terms
         free = np.flatnonzero((terms.slopes == 0.0) & (terms.curvatures == 0.0))
-        if not np.array_equal(free, self._free.columns):
-            self._free = FreeColumns(self._prepared, free)
+        if not np.array_equal(free, self._free.columns) or self._free.positive != terms.positive:
+            self._free = FreeColumns(self._prepared, free, terms.positive)
 
     def at(self, columns: np.ndarray, coefs: np.ndarray) -> Evaluation:
         """Evaluate the point with these coefficients, zero elsewhere."""
@@ -48,7 +49,9 @@ class Evaluator:
         used = np.flatnonzero(coefs)
         residual = p.y.copy()
         add_columns(p.design, columns[used], -coefs[used] * p.scales[columns[used]], p.means, residual)
-        theta = self._free.remove_from(residual)
+        mask = self._nothing.copy()
+        mask[columns[used]] = True
+        theta = self._free.remove_from(residual, mask)
         inside = self._lazy.read(theta, columns)
         a, b = terms.slopes[columns], terms.curvatures[columns]
         sizes = inside if terms.positive else np.abs(inside)
@@ -118,31 +121,8 @@ class Evaluator:
     def largest_ratio(self) -> float:
         """Return the largest correlation over slope at the null point: the penalty times this has only zeros."""
         p, terms = self._prepared, self._terms
-        theta = self._free.remove_from(p.y)
+        theta = self._free.remove_from(p.y, self._nothing)
         values = self._lazy.read(theta, np.arange(len(p.norms)))
         sizes = values if terms.positive else np.abs(values)
         ratios = np.divide(sizes, terms.slopes, out=np.zeros(len(sizes)), where=terms.slopes > 0)
         return float(np.max(ratios, initial=0.0))
-
-
-class FreeColumns:
-    """The columns that no penalty restrains: the dual point must be orthogonal to them, as to the constant."""
-
-    def __init__(self, prepared: Prepared, columns: np.ndarray):
-        self._prepared, self.columns = prepared, columns
-        self.too_many = len(columns) > MOST_FREE
-        if 0 < len(columns) <= MOST_FREE:
-            p = prepared
-            gram = gram_rows(p.design, columns, 0, p.weights, p.means, p.scales, lambda: None)
-            self._inverse = np.linalg.pinv(gram, rcond=1e-12, hermitian=True)
-
-    def remove_from(self, residual: np.ndarray) -> np.ndarray:
-        """Return what a regression on the free columns leaves of ``residual`` (itself if there are none)."""
-        if len(self.columns) == 0 or self.too_many:
-            return residual
-        p, products, left = self._prepared, np.empty(len(self._prepared.norms)), residual.copy()
-        for _ in range(2):  # the second time removes what rounding left of the first
-            correlations(p.design, p.weights * left, p.means, p.scales, self.columns, products)
-            coefs = self._inverse @ products[self.columns]
-            add_columns(p.design, self.columns, -coefs * p.scales[self.columns], p.means, left)
-        return left

@@ -49,7 +49,8 @@ def prepare(design, y: np.ndarray, weights: np.ndarray | None, fit_intercept: bo
     _require_finite(norms)
     norms = np.where(norms > SMALLEST_NORM, norms, 0.0)
     scales = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
-    null_objective = float(0.5 * (shares @ y**2))
+    with np.errstate(over="ignore"):  # infinite then, and refused by whoever knows the user's name for y
+        null_objective = float(0.5 * (shares @ y**2))
     return Prepared(design, y, y_mean, shares, means, norms, scales, products * scales, null_objective)
 
 

@@ -23,6 +23,7 @@ from surefit.solvers.penalised_squares.problem import Prepared, unit_terms
 
 SHARE = 0.25  # of the tolerance: for each penalised problem, and for the radius left unused
 LARGEST_DROP = 0.3  # factor by which the multiplier falls at most while no bracket is known
+SMALLEST_SHARE = 1e-9  # of the largest multiplier: below, rounding spoils the dual point
 SAFETY = 1e-14  # relative distance kept from the radius, so that it holds in whatever order norms are summed
 
 
@@ -91,42 +92,21 @@ class _Search:
         if self._prepared.null_objective == 0.0:
             self._try(0.0)
             return self._finish(Reason.CONVERGED)
-        high, smallest = self._largest(), self._smallest()
-        low, excess_low, excess_high = 0.0, math.nan, -self._radius
-        drop, was_outside = LARGEST_DROP, False
-        alpha = high if high <= smallest or self._radius == 0.0 else max(drop * high, smallest)
-        while True:
+        bracket = _Bracket(self._largest(), self._smallest(), self._radius)
+        alpha: float | None = bracket.first()
+        reason = Reason.STALLED
+        while alpha is not None and reason in (Reason.CONVERGED, Reason.STALLED):
             solution, excess = self._try(alpha)
             if solution.gap <= self._tolerance:
                 return self._finish(Reason.CONVERGED)
-            if solution.reason not in (Reason.CONVERGED, Reason.STALLED):
-                return self._finish(solution.reason)
-            if (
-                excess <= 0.0 and low == 0.0
-            ):  # still within: follow the secant down, faster if it never leaves the radius
-                slope = (excess - excess_high) / (alpha - high) if alpha < high else 0.0
-                high, excess_high = alpha, excess
-                wanted = alpha - excess / slope if slope < 0.0 else 0.0
-                alpha = max(min(wanted, 0.95 * alpha), drop * alpha, smallest)
-                drop = drop**2 if wanted <= 0.0 else LARGEST_DROP
-            else:  # in between: regula falsi, an end that stays counts half (Illinois), so that both ends close in
-                outside = excess > 0.0
-                if outside:
-                    halve = was_outside and low > 0.0
-                    low, excess_low, excess_high = alpha, excess, excess_high * (0.5 if halve else 1.0)
-                else:
-                    halve = not was_outside
-                    high, excess_high, excess_low = alpha, excess, excess_low * (0.5 if halve else 1.0)
-                was_outside = outside
-                alpha = high - (high - low) * excess_high / (excess_high - excess_low)
-            if not low < alpha < high:
-                return self._finish(Reason.STALLED)
+            alpha, reason = bracket.following(alpha, excess), solution.reason
+        return self._finish(Reason.STALLED if alpha is None else reason)
 
     def _largest(self) -> float:
         """A multiplier at which the penalised solution is within the radius."""
         p, penalty = self._prepared, self._make_penalty(1.0)
         terms = unit_terms(p, penalty)
-        every = alpha_max(p, penalty) if np.all(terms.slopes > 0) else math.inf
+        every = alpha_max(p, penalty) if np.all((terms.slopes > 0) | (terms.curvatures == 0)) else math.inf
         if self._radius > 0.0:  # alpha * penalty(w) is at most the null objective
             return min(p.null_objective / self._radius, every)
         if every < math.inf:
@@ -136,7 +116,7 @@ class _Search:
         return float(loss) / max(SHARE * self._tolerance, ROUNDING * p.null_objective)
 
     def _smallest(self) -> float:
-        """A multiplier so small that leaving the radius unused costs next to nothing."""
+        """A multiplier so small that leaving the radius unused costs next to nothing; zero if rounding forbids it."""
         spare = max(SHARE * self._tolerance, ROUNDING * self._prepared.null_objective)
         return spare / self._radius if self._radius > 0.0 else 0.0
 
@@ -171,3 +151,45 @@ class _Search:
         best = self._best
         assert best is not None
         return best._replace(reason=reason, n_iter=self._n_iter, history=self._history)
+
+
+class _Bracket:
+    """Where the multiplier can be, given by how much solutions were outside the radius (negative: within)."""
+
+    def __init__(self, high: float, smallest: float, radius: float):
+        self._high, self._excess_high = high, -radius
+        self._low, self._excess_low = math.nan, math.nan  # unknown until a solution is outside
+        self._smallest = max(smallest, SMALLEST_SHARE * high)
+        self._drop, self._last_was_outside = LARGEST_DROP, False
+
+    def first(self) -> float:
+        """Return the multiplier to begin with: not far down, paths are cheap where solutions are sparse."""
+        within = self._excess_high == 0.0 or self._high <= self._smallest
+        return self._high if within else max(LARGEST_DROP * self._high, self._smallest)
+
+    def following(self, alpha: float, excess: float) -> float | None:
+        """Return the multiplier to try after ``alpha``, None if there is none left."""
+        if math.isnan(self._low) and excess <= 0.0:
+            return self._further_down(alpha, excess)
+        outside = excess > 0.0
+        # regula falsi; an end that stays counts half (Illinois), so that both ends close in
+        half = 0.5 if outside == self._last_was_outside and not math.isnan(self._low) else 1.0
+        if outside:
+            self._low, self._excess_low, self._excess_high = alpha, excess, half * self._excess_high
+        else:
+            self._high, self._excess_high, self._excess_low = alpha, excess, half * self._excess_low
+        self._last_was_outside = outside
+        slope = (self._excess_high - self._excess_low) / (self._high - self._low)
+        wanted = self._high - self._excess_high / slope
+        return wanted if self._low < wanted < self._high else None
+
+    def _further_down(self, alpha: float, excess: float) -> float | None:
+        """Follow the secant, at most by the largest drop, and faster each time it never leaves the radius."""
+        slope = (excess - self._excess_high) / (alpha - self._high) if alpha < self._high else 0.0
+        self._high, self._excess_high = alpha, excess
+        if alpha <= self._smallest:
+            return 0.0 if alpha > 0.0 else None  # the last resort: plain least squares
+        wanted = alpha - excess / slope if slope < 0.0 else 0.0
+        lowest = max(self._drop * alpha, self._smallest)
+        self._drop = self._drop**2 if wanted <= 0.0 else LARGEST_DROP
+        return max(min(wanted, 0.95 * alpha), lowest)

@@ -50,7 +50,9 @@ class ResidualSet:
             tick()
             correlations(p.design, weighted, p.means, p.scales, self.columns, values)
             squares = float(np.sum(np.divide(weighted**2, p.weights, out=np.zeros_like(weighted), where=p.weights > 0)))
-            gap = duality_gap(values[self.columns], self.coefs, a, b, terms.positive, squares, 0.0)[0]
+            v = values[self.columns]
+            unexplained = 0.5 * np.sum(v[(a == 0.0) & (b == 0.0)] ** 2)
+            gap = duality_gap(v, self.coefs, a, b, terms.positive, squares, unexplained)[0]
             if gap <= target:
                 return
             idle = idle + 1 if gap > 0.99 * best else 0
