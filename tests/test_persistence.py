@@ -9,7 +9,7 @@ import zipfile
 import numpy as np
 import pytest
 import skops.io
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.datasets import load_diabetes
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -19,6 +19,8 @@ from surefit.core.errors import Invalidated, PersistenceError
 from surefit.tables import Plan, builtin_table, study_table, training_part
 
 X, y = load_diabetes(return_X_y=True)
+PUBLIC = {name: getattr(surefit, name) for name in surefit.__all__}
+ESTIMATORS = [name for name, value in PUBLIC.items() if isinstance(value, type) and issubclass(value, BaseEstimator)]
 
 
 @pytest.fixture
@@ -64,6 +66,20 @@ def test_model_comes_back_with_its_certificate(model, file):
     assert again.certificate_.seal == model.certificate_.seal
     assert again.certificate_.to_json() == model.certificate_.to_json()
     assert again.verify(X, y).findings == model.verify(X, y).findings
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore::surefit.core.errors.DataRemark")
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_every_public_estimator_comes_back(name, file):
+    model = getattr(surefit, name)()
+    rows = np.random.default_rng(0).normal(size=(12, 3))
+    score = rows @ [1.0, -2.0, 0.5]
+    model.fit(rows, np.where(score > 0, 1, -1) if is_classifier(model) else score)
+    again = saved(model, file)
+    assert again.certificate_.seal == model.certificate_.seal
+    for method in ("predict", "decision_function", "transform"):
+        if hasattr(model, method):
+            assert np.array_equal(getattr(again, method)(rows), getattr(model, method)(rows))
 
 
 def test_pipeline_comes_back(file):
