@@ -202,10 +202,13 @@ def test_plans_are_checked(options, sentence):
 
 
 class CtrlC:
-    """A callback that presses Ctrl-C once, at the first sign of progress."""
+    """A callback that presses Ctrl-C once, at a sign of progress: the first by default."""
 
     max_propagation_depth = 1
-    pressed = False
+
+    def __init__(self, at=1):
+        self.at = at
+        self.count = 0
 
     def setup(self, estimator, context):
         pass
@@ -214,8 +217,8 @@ class CtrlC:
         pass
 
     def on_fit_task_end(self, estimator, context, *, metadata=None):
-        if not self.pressed:
-            self.pressed = True
+        self.count += 1
+        if self.count == self.at:
             os.kill(os.getpid(), signal.SIGINT)
         return False
 
@@ -233,6 +236,19 @@ def test_ctrl_c_keeps_the_model_and_its_true_gap():
     assert claim.holds is False
     assert study.verification["penalised_squares.gap"].ok  # a large gap, and a true one
     assert any("interrupted by Ctrl-C" in text for text in study.remarks)
+
+
+def test_ctrl_c_while_weights_are_compared_fits_the_best_so_far():
+    watch = CtrlC(at=-1)  # never
+    plan = Plan(target="progression")
+    whole = study_table(builtin_table(), plan, callbacks=[watch])
+    study = study_table(builtin_table(), plan, callbacks=[CtrlC(at=int(0.95 * watch.count))])
+    compared = study.model.estimator_.alphas_
+    assert study.stopped is Reason.INTERRUPTED
+    assert 0 < len(compared) < len(whole.model.estimator_.alphas_) == 100
+    assert study.alpha in compared
+    assert study.model.certificate_["penalised_squares.gap"].holds  # the final fit is as good as any
+    assert study.verification["penalised_squares.gap"].ok
 
 
 def test_callbacks_are_no_part_of_the_model():
