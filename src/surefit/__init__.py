@@ -1,2 +1,70 @@
-"""surefit."""
+"""surefit: classical statistical learning in which every fitted model carries a certificate.
+
+Public names are imported when first used: ``import surefit`` costs no Numba, no matplotlib and no scikit-learn.
+"""
+
+from importlib import import_module
+from typing import Any
+
 from surefit._version import __version__
+
+#: Public name -> module that defines it.
+_HOME = {
+    "AveragedPerceptron": "surefit.perceptrons.averaged",
+    "BatchPerceptron": "surefit.perceptrons.batch",
+    "Certificate": "surefit.core.certificate",
+    "CertificateError": "surefit.core.errors",
+    "Claim": "surefit.core.claims",
+    "DataRemark": "surefit.core.errors",
+    "ElasticNet": "surefit.linear.elastic_net",
+    "ElasticNetCV": "surefit.linear.elastic_net_cv",
+    "EstimationPictureDisplay": "surefit.plots.estimation_picture",
+    "ExhaustiveClustering": "surefit.clusters.exhaustive",
+    "GapDisplay": "surefit.plots.gap",
+    "GapProgress": "surefit.core.progress",
+    "GeometricSchedule": "surefit.perceptrons.schedules",
+    "InvalidData": "surefit.core.errors",
+    "InvalidParameter": "surefit.core.errors",
+    "Invalidated": "surefit.core.errors",
+    "KMeans": "surefit.clusters.k_means",
+    "KernelPerceptron": "surefit.perceptrons.kernel",
+    "Lasso": "surefit.linear.lasso",
+    "LassoCV": "surefit.linear.elastic_net_cv",
+    "MarginPerceptron": "surefit.perceptrons.margin",
+    "PathDisplay": "surefit.plots.path",
+    "Perceptron": "surefit.perceptrons.perceptron",
+    "PersistenceError": "surefit.core.errors",
+    "PowerSchedule": "surefit.perceptrons.schedules",
+    "SKOPS_TRUSTED": "surefit.persistence.trust",
+    "VariableIncrementPerceptron": "surefit.perceptrons.variable_increment",
+    "VotedPerceptron": "surefit.perceptrons.voted",
+    "check_schedule": "surefit.perceptrons.schedules",
+    "distances": "surefit.separation.margins",
+    "enet_path": "surefit.linear.path",
+    "lasso_path": "surefit.linear.path",
+    "load": "surefit.persistence.models",
+    "margin_bracket": "surefit.separation.margin",
+    "margin_perceptron_bounds": "surefit.perceptrons.novikoff",
+    "margins": "surefit.separation.margins",
+    "maximal_margin": "surefit.separation.margin",
+    "novikoff_bound": "surefit.perceptrons.novikoff",
+    "partition_count": "surefit.clusters.partition_count",
+    "prediction_stability": "surefit.linear.stability",
+    "save": "surefit.persistence.models",
+    "scatter": "surefit.clusters.scatter",
+    "separability": "surefit.separation.separability",
+}
+
+__all__ = sorted(["__version__", *_HOME])  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(import_module(_HOME[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'surefit' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME])
