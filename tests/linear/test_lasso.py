@@ -388,3 +388,23 @@ def test_a_forger_who_also_forges_the_seal_is_caught_by_arithmetic(diabetes):
     object.__setattr__(model._certificate, "seal", model._certificate._digest())
     with pytest.raises(CertificateError, match=r"claim 'penalised_squares\.gap' does not hold: claimed 1e-09, found"):
         model.verify(X, y)
+
+
+@pytest.mark.parametrize("alpha", [1e-15, 0.1])
+def test_a_constant_target_is_explained_by_the_intercept_whatever_alpha(alpha):
+    X, _ = problem(18, 30, 5)
+    model = Lasso(alpha=alpha).fit(X, np.full(30, 0.1))
+    assert not model.coef_.any()
+    model.verify(X, np.full(30, 0.1))
+
+
+def test_inactive_features_of_the_constrained_form_are_zero_in_its_solution():
+    X, y = problem(19, 60, 40)
+    exact = Lasso(radius=3.0, tol=1e-12).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for tol in (1e-2, 1e-4, 1e-8):
+            model = Lasso(radius=3.0, tol=tol).fit(X, y)
+            assert not exact.coef_[model.inactive_].any()
+            model.verify(X, y)
+    assert exact.inactive_.sum() > 20

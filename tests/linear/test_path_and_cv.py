@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn import linear_model as theirs
 from sklearn.datasets import load_diabetes
-from sklearn.model_selection import KFold
+from sklearn.model_selection import KFold, TimeSeriesSplit
 
 from surefit import ElasticNetCV, Lasso, LassoCV, enet_path, lasso_path
 from surefit.core.errors import ConvergenceWarning, SurefitError
@@ -137,3 +137,22 @@ def test_no_time_at_all_is_a_clear_error():
     X, y = load_diabetes(return_X_y=True)
     with pytest.raises(SurefitError, match="LassoCV: max_time was used up.*nothing to choose from"):
         LassoCV(max_time=1e-9).fit(X, y)
+
+
+def test_folds_need_not_be_complements():
+    X, y = load_diabetes(return_X_y=True)
+    splits = list(TimeSeriesSplit(3).split(X))
+    ours = LassoCV(alphas=8, cv=splits, tol=1e-10).fit(X, y)
+    other = theirs.LassoCV(alphas=8, cv=splits, tol=1e-12, max_iter=10**5).fit(X, y)
+    np.testing.assert_allclose(ours.mse_path_, other.mse_path_, rtol=1e-6)
+
+
+def test_whenever_time_runs_out_the_weights_compared_so_far_are_used():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((600, 3000))
+    y = X[:, :40].sum(axis=1) + rng.standard_normal(600)
+    LassoCV(alphas=3, cv=3).fit(X[:60, :50], y[:60])  # compiled before the clock starts
+    model = LassoCV(alphas=3000, eps=1e-4, tol=1e-10, max_time=1.0, n_jobs=2).fit(X, y)
+    assert 1 <= len(model.alphas_) < 3000 and model.mse_path_.shape == (len(model.alphas_), 5)
+    assert np.isfinite(model.mse_path_).all() and model.alpha_ in model.alphas_
+    model.verify(X, y)

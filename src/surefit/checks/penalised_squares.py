@@ -24,7 +24,7 @@ from scipy import sparse
 
 from surefit.checks import enclosure
 from surefit.checks.base import Data, Finding, checker
-from surefit.checks.enclosure import UNIT, upper_sum
+from surefit.checks.enclosure import UNIT, block_sum, upper_sum
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 
@@ -40,6 +40,7 @@ class Proof(NamedTuple):
     objective: float  # P(w, b), for scale
     level: str
     correlations: np.ndarray  # upper bounds of |x_j' theta| (signed for positive=True)
+    least_correlations: np.ndarray  # lower bounds of the same
     total: float  # S
     weights: np.ndarray
     shift: np.ndarray | None
@@ -74,8 +75,9 @@ def check_inactive(certificate: Certificate, claim: Claim, data: Data) -> Findin
     factors = _factors(certificate, len(marked))
     norms = enclosure.column_norms(data.X, proof.weights, proof.shift)
     reach = math.sqrt(2 * proof.total * proof.gap) * (1 + 4 * UNIT)
+    slope = _least_slope(certificate.problem, proof, factors, norms * reach)
     with np.errstate(invalid="ignore"):  # an excluded feature has an infinite factor
-        margin = proof.total * certificate.problem["alpha"] * factors - proof.correlations - norms * reach
+        margin = proof.total * slope * factors - proof.correlations - norms * reach
     constant = norms <= 64 * UNIT * np.sqrt(proof.total) * np.abs(proof.shift if proof.shift is not None else 0.0)
     failing = marked & ~(margin > 0) & ~constant & ~np.isinf(factors)
     unproved = int(np.sum(~marked))
@@ -84,6 +86,23 @@ def check_inactive(certificate: Certificate, claim: Claim, data: Data) -> Findin
     if failing.any():
         message = f"feature {int(np.flatnonzero(failing)[0])} was not proved zero."
     return Finding(claim.name, claim.value, float(unproved + failing.sum()), ok, proof.level, message)
+
+
+def _least_slope(problem, proof: Proof, factors: np.ndarray, reaches: np.ndarray) -> float:
+    """Slope of the penalty at zero; with a radius, a lower bound of its slope at the unknown optimal multiplier.
+
+    There the multiplier is at least every correlation with the optimal residual, divided by what the penalty can answer:
+    a coefficient is at most radius / (l1_ratio f), so the slope at it is bounded.
+    """
+    if problem["radius"] is None:
+        return problem["alpha"]
+    ratio, penalised = problem["l1_ratio"], (factors > 0) & np.isfinite(factors)
+    if ratio == 0:
+        return 0.0
+    f = factors[penalised]
+    answers = proof.total * (ratio * f + (1 - ratio) * problem["radius"] / ratio)
+    least = (proof.least_correlations - reaches)[penalised] / answers
+    return ratio * max(float(np.max(least, initial=0.0)) * (1 - 16 * UNIT), 0.0)
 
 
 @checker("penalised_squares.stability")
@@ -110,14 +129,14 @@ def prove(certificate: Certificate, data: Data) -> Proof:
     n, d = X.shape
     w, b = certificate.model["coef_"], float(certificate.model["intercept_"])
     s = np.ones(n) if data.weights is None else data.weights
-    total = math.fsum(s)
+    total = float(n) if data.weights is None else block_sum(s)
     factors = _factors(certificate, d)
     free = problem["fit_intercept"]
 
     fitted = enclosure.times(X, w)
     r = (y - fitted.mid) - b
     r_rad = fitted.rad + enclosure.gamma(4) * (np.abs(y) + np.abs(fitted.mid) + abs(b))
-    best_shift = math.fsum(s * r) / total if free else 0.0  # re-optimise the intercept before building the dual point
+    best_shift = block_sum(s * r) / total if free else 0.0  # re-optimise the intercept before building the dual point
     theta = np.where(s > 0, s * (r - best_shift), 0.0)
     theta, level = _orthogonal_to_unpenalised(X, theta, s, factors, free)
     remainder = math.fsum(theta) if free else 0.0  # moved, exactly, onto the heaviest row
@@ -137,8 +156,8 @@ def prove(certificate: Certificate, data: Data) -> Proof:
 
     def at(c: float) -> float:
         """Return the gap with the dual point ``c theta``, in plain floats."""
-        loss = math.fsum(s * (r - c * shares) ** 2) / (2 * total)
-        return loss + math.fsum(_differences(problem, factors, w, c * v.mid / total))
+        loss = block_sum(s * (r - c * shares) ** 2) / (2 * total)
+        return loss + block_sum(_differences(problem, factors, w, c * v.mid / total))
 
     def at_most(c: float) -> float:
         """Return the same with every rounding error counted against it."""
@@ -156,8 +175,18 @@ def prove(certificate: Certificate, data: Data) -> Proof:
         spare = multiplier * (problem["radius"] - _complexity(problem, certificate, w))
         gap, mid = gap + spare + 8 * UNIT * abs(multiplier * problem["radius"]), mid + spare
     signed = v.mid if problem["positive"] else np.abs(v.mid)
-    objective = math.fsum(s * r**2) / (2 * total) + math.fsum(size)
-    return Proof(gap * (1 + 4 * UNIT), mid, objective, level, abs(c) * (signed + v_rad), total, s, shift)
+    objective = block_sum(s * r**2) / (2 * total) + block_sum(size)
+    return Proof(
+        gap * (1 + 4 * UNIT),
+        mid,
+        objective,
+        level,
+        abs(c) * (signed + v_rad),
+        abs(c) * (signed - v_rad),
+        total,
+        s,
+        shift,
+    )
 
 
 def _scalings(problem, w, s, r, theta, v, v_rad, total, factors) -> list[float]:
@@ -166,10 +195,10 @@ def _scalings(problem, w, s, r, theta, v, v_rad, total, factors) -> list[float]:
     size = (np.maximum(v, 0.0) if problem["positive"] else np.abs(v)) + v_rad
     bound = limits > 0
     tightest = float(np.max(size[bound] / limits[bound], initial=0.0)) * (1 + 8 * UNIT)
-    squares = math.fsum(np.divide(theta**2, s, out=np.zeros(len(s)), where=s > 0))
+    squares = block_sum(np.divide(theta**2, s, out=np.zeros(len(s)), where=s > 0))
     if squares == 0.0:
         return [1.0]
-    best = (math.fsum(theta * r) + math.fsum(w * v)) / squares
+    best = (block_sum(theta * r) + block_sum(w * v)) / squares
     largest = 1.0 / tightest if tightest > 0 else math.inf
     feasible = min(max(best, 0.0 if problem["positive"] else -largest), largest)
     return [feasible, 1.0] if problem["beta"] > 0 else [feasible]

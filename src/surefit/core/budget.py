@@ -67,6 +67,7 @@ class Budget:
         self.started = time.perf_counter()
         self.stopped: Reason | None = None  # a reason that ends everything this budget is shared by
         self._previous: Any = None
+        self._reporting = threading.Lock()
 
     @property
     def seconds(self) -> float:
@@ -75,8 +76,10 @@ class Budget:
 
     def spent(self, n_iter: int = 0, gap: float = float("nan")) -> Reason | None:
         """Return the reason to stop, or None to go on."""
-        if self.stopped is None and self.on_progress is not None and self.on_progress(n_iter, gap):
-            self.stopped = Reason.CALLBACK
+        if self.stopped is None and self.on_progress is not None:
+            with self._reporting:  # callbacks are not made to be called from several threads at once
+                if self.on_progress(n_iter, gap):
+                    self.stopped = Reason.CALLBACK
         if self.stopped is None and self.max_time is not None and self.seconds >= self.max_time:
             self.stopped = Reason.MAX_TIME
         if self.stopped is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -60,7 +61,7 @@ def path_errors(
 ) -> PathErrors:
     """Test errors of the path on every fold.
 
-    A fold is the full design with weight zero on its test rows: nothing is copied, whatever the storage of X. Only weights
+    A fold is the full design with weight zero on the rows it does not train on: nothing is copied, whatever the storage of X. Only weights
     that every fold reached within the budget are kept.
     """
     whole = prepare(design, y, weights, fit_intercept)
@@ -68,19 +69,25 @@ def path_errors(
     penalties = [make_penalty(alpha, l1_ratio, positive, factors) for alpha in grid]
     own = np.ones(len(y)) if weights is None else weights
 
-    def one_fold(start: int, _stop: int) -> np.ndarray:
-        _, test = folds[start]
-        fold = own.copy()
-        fold[test] = 0.0
-        errors = []
-        for solution in solve_path(prepare(design, y, fold, fit_intercept), penalties, tol=tol, budget=budget):
-            if budget.stopped is not None:
-                break  # cut off in the middle: this weight is not comparable with the others
-            residual = y[test] - times(design, solution.coef)[test] - solution.intercept
-            errors.append(np.average(residual**2, weights=own[test]) if own[test].any() else np.nan)
-        return np.array(errors)
+    def begin(k: int, _stop: int) -> Iterator:
+        training = np.bincount(folds[k][0], minlength=len(y)) * own
+        return solve_path(prepare(design, y, training, fit_intercept), penalties, tol=tol, budget=budget)
 
-    columns = map_blocks(one_fold, len(folds), 1, n_jobs)
-    reached = min(len(column) for column in columns)
-    errors = np.column_stack([column[:reached] for column in columns])
-    return PathErrors(grid[:reached], errors, np.array([own[test].sum() for _, test in folds]))
+    def advance(k: int, _stop: int) -> float:
+        solution, test = next(paths[k], None), folds[k][1]
+        if solution is None:  # another fold has just used up the budget
+            return math.nan
+        residual = y[test] - times(design, solution.coef)[test] - solution.intercept
+        return float(np.average(residual**2, weights=own[test])) if own[test].any() else math.nan
+
+    paths = map_blocks(begin, len(folds), 1, n_jobs)
+    rows = []
+    for (
+        _
+    ) in grid:  # all folds take a step together, so that whenever the budget ends the weights so far can be compared
+        row = map_blocks(advance, len(folds), 1, n_jobs)
+        if budget.stopped is not None:
+            break  # some fold was cut off in the middle: this weight is not comparable with the others
+        rows.append(row)
+    errors = np.array(rows).reshape(-1, len(folds))
+    return PathErrors(grid[: len(rows)], errors, np.array([own[test].sum() for _, test in folds]))

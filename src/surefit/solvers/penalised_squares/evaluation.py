@@ -13,6 +13,7 @@ from surefit.solvers.penalised_squares.duality import duality_gap
 from surefit.solvers.penalised_squares.free_columns import FreeColumns
 from surefit.solvers.penalised_squares.problem import Prepared
 
+FEW_ULPS = 1e-13  # of the mean of y: what is left of a constant y after centring
 ROUNDING = 1e-11  # of the null objective: margin for whoever recomputes a gap near zero in another order
 
 
@@ -115,8 +116,9 @@ class Evaluator:
         return mask
 
     def _reach(self, point: Evaluation) -> float:
-        """How far the dual point can be from the optimal one."""
-        return float(np.sqrt(2 * (point.gap + ROUNDING * self._prepared.null_objective)))
+        """How far the dual point can be from the optimal one, in the arithmetic of whoever recomputes it."""
+        p = self._prepared
+        return float(np.sqrt(2 * (point.gap + ROUNDING * p.null_objective)) + FEW_ULPS * abs(p.y_mean))
 
     def largest_ratio(self) -> float:
         """Return the largest correlation over slope at the null point: the penalty times this has only zeros."""

@@ -11,19 +11,19 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.linalg import lapack
 
 from surefit.core.jit import compiled
 from surefit.designs import gram_rows
 from surefit.penalties import ElasticTerms
 from surefit.solvers.penalised_squares.duality import duality_gap
 from surefit.solvers.penalised_squares.problem import Prepared
+from surefit.solvers.penalised_squares.support import SupportSystem
 
 SWEEPS = 10  # over the support, after each sweep over the working set
 BLAS_ADVANTAGE = 10.0  # a Cholesky flop costs a tenth of one in a sweep: sweeps go on until they have cost as much
+ENOUGH = 0.01  # of the target: sweeps that gain less will not reach it
 FEW = 3  # rounds without progress after which only rounding is left
 MOST_FLOPS = 2e9  # of Newton steps in a row: about a tenth of a second
-RIDGE = 1e-10  # added to a singular Gram matrix; columns have length one
 
 
 class WorkingSet:
@@ -36,7 +36,7 @@ class WorkingSet:
         self.coefs = np.empty(0)
         self._products = np.empty(0)
         self._gram = np.empty((0, 0))
-        self._factor: tuple[np.ndarray, np.ndarray] | None = None
+        self._system = SupportSystem()
 
     def __len__(self) -> int:
         return len(self.columns)
@@ -66,7 +66,7 @@ class WorkingSet:
         self.contains[self.columns[~wanted]] = False
         self._gram = self._gram[np.ix_(kept, kept)]
         self.columns, self.coefs, self._products = self.columns[kept], self.coefs[kept], self._products[kept]
-        self._factor = None
+        self._system.forget()
 
     def solve(self, terms: ElasticTerms, target: float, tick: Callable[[], None]) -> None:
         """Minimise over the working set until its own duality gap is at most ``target`` or rounding stops progress.
@@ -76,16 +76,17 @@ class WorkingSet:
         a, b = terms.slopes[self.columns], terms.curvatures[self.columns]
         free = (a == 0.0) & (not terms.positive)  # no kink at zero: such coefficients are always in the support
         gradient = self._gradient()
-        if self._factor is not None and np.array_equal(self._factor[0], self._support(free)):
-            self._newton_step(a, b, free, gradient)  # along a path: the old factor extrapolates to the new penalty
+        support = self._support(free)
+        if self._system.is_near(support, b):  # along a path: extrapolate to the new penalty
+            self._newton_step(support, a, b, free, gradient)
         best, work, idle = np.inf, 0.0, 0
         while idle < FEW:
-            _sweeps(self._gram, gradient, self.coefs, a, b, terms.positive, SWEEPS, 1e-4 * target)
+            _sweeps(self._gram, gradient, self.coefs, a, b, terms.positive, SWEEPS, ENOUGH * target)
             tick()
             gap = self._gap(gradient, a, b, terms.positive)
             support = self._support(free)
             work += 2 * SWEEPS * len(support) * len(self)
-            if gap > target and len(support) ** 3 / 3 <= BLAS_ADVANTAGE * work:
+            if gap > target and self._system.flops(support, b) <= BLAS_ADVANTAGE * work:
                 self._newton(support, a, b, free, gradient)
                 gap, work = self._gap(gradient, a, b, terms.positive), 0.0
                 shrunk = len(self._support(free)) < len(support)
@@ -100,13 +101,12 @@ class WorkingSet:
         Columns that depend on each other leave one at a time; the next sweep would bring the first one back, for ever. The
         work is kept below what a caller can wait for between two looks at its budget.
         """
-        flops, singular = 0.0, True
-        while singular and len(support) and flops < MOST_FLOPS:
-            singular = self._factorise(support, b)
-            self._newton_step(a, b, free, gradient)
-            flops += len(support) ** 3 / 3
+        flops, again = 0.0, True
+        while again and len(support) and flops < MOST_FLOPS:
+            flops += self._system.flops(support, b)
+            self._newton_step(support, a, b, free, gradient)
             left = self._support(free)
-            singular &= len(left) < len(support)
+            again = self._system.singular and len(left) < len(support)
             support = left
 
     def _support(self, free: np.ndarray) -> np.ndarray:
@@ -124,38 +124,23 @@ class WorkingSet:
         unexplained = 0.5 * np.sum(gradient[loose] ** 2)  # what one more step would gain on unpenalised columns
         return duality_gap(gradient, self.coefs, a, b, positive, max(whole, 0.0), unexplained)[0]
 
-    def _factorise(self, support: np.ndarray, b: np.ndarray) -> bool:
-        """Factorise the system of the support; return True if it had to be made regular."""
-        for ridge in (0.0, RIDGE):
-            block = np.empty((len(support), len(support)))
-            _lower_block(self._gram, support, b[support] + ridge, block)
-            factor, failed = lapack.dpotrf(block.T, lower=0, clean=0, overwrite_a=1)
-            if not failed and np.min(np.diag(factor)) ** 2 > 0.1 * RIDGE:
-                self._factor = support, factor
-                return ridge > 0.0
-        self._factor = None
-        return True
-
-    def _newton_step(self, a, b, free, gradient) -> None:
-        if self._factor is None:
-            return
-        support, factor = self._factor
+    def _newton_step(self, support: np.ndarray, a, b, free, gradient) -> None:
         old = self.coefs[support]
         signs = np.where(free[support], 0.0, np.sign(old))
         slope = gradient[support] - a[support] * signs - b[support] * old
-        step = lapack.dpotrs(factor, slope, lower=0)[0]
+        step = self._system.solve(self._gram, support, b, slope)
         crossing = (old + step) * signs < 0.0
-        if self._move_downhill(np.where(crossing, -old, step), signs, a, b, gradient) or not crossing.any():
+        clipped = np.where(crossing, -old, step)
+        if self._move_downhill(support, clipped, signs, a, b, gradient) or not crossing.any():
             return
         fractions = np.where(crossing, old, np.inf) / np.where(crossing, -step, 1.0)
         first = int(np.argmin(fractions))
         step *= fractions[first]
         step[first] = -old[first]
-        self._move_downhill(step, signs, a, b, gradient)
+        self._move_downhill(support, step, signs, a, b, gradient)
 
-    def _move_downhill(self, step: np.ndarray, signs: np.ndarray, a, b, gradient) -> bool:
+    def _move_downhill(self, support: np.ndarray, step: np.ndarray, signs: np.ndarray, a, b, gradient) -> bool:
         """Move without crossing zero, unless that raises the objective (a singular system can point anywhere)."""
-        support = self._factor[0]  # type: ignore[index]
         old, before = self.coefs[support], gradient.copy()
         self.coefs[support] += step
         _subtract_rows(self._gram, support, step, gradient)
@@ -202,12 +187,3 @@ def _subtract_rows(gram, rows, steps, gradient):
         row = gram[rows[k]]
         for j in range(len(gradient)):
             gradient[j] -= steps[k] * row[j]
-
-
-@compiled
-def _lower_block(gram, support, diagonal, block):
-    for i in range(len(support)):
-        row = gram[support[i]]
-        for k in range(i + 1):
-            block[i, k] = row[support[k]]
-        block[i, i] += diagonal[i]

@@ -1,0 +1,78 @@
+"""scikit-learn's callbacks see every check of the gap, can stop the fit, and draw it."""
+
+import io
+
+import numpy as np
+import pytest
+from rich.console import Console
+from sklearn.callback import ProgressBar
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from surefit import GapProgress, Lasso, LassoCV
+from surefit.core.errors import ConvergenceWarning
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((100, 400))
+    return X, X[:, :10].sum(axis=1) + rng.standard_normal(100)
+
+
+class Recorder:
+    def __init__(self, stop_below=0.0):
+        self.seen, self.events, self.stop_below = [], [], stop_below
+
+    def setup(self, estimator, context):
+        self.events.append("setup")
+
+    def on_fit_task_begin(self, estimator, context):
+        pass
+
+    def on_fit_task_end(self, estimator, context, *, metadata=None):
+        if metadata:
+            self.seen.append((metadata["n_iter"], metadata["gap"]))
+            return metadata["gap"] < self.stop_below
+
+    def teardown(self, estimator, context):
+        self.events.append("teardown")
+
+
+def test_the_running_gap_travels_as_metadata(data):
+    recorder = Recorder()
+    model = Lasso(alpha=0.01).set_callbacks(recorder).fit(*data)
+    assert recorder.events == ["setup", "teardown"] and len(recorder.seen) >= 2
+    assert [n for n, _ in recorder.seen] == sorted(n for n, _ in recorder.seen)
+    gaps = [gap for _, gap in recorder.seen if np.isfinite(gap)]
+    assert (gaps and min(gaps) >= model.dual_gap_ * (1 - 1e-9)) or min(gaps) <= gaps[0]
+
+
+def test_a_callback_can_stop_the_fit_and_the_model_is_usable(data):
+    null = np.var(data[1]) / 2
+    with pytest.warns(ConvergenceWarning, match="stopped by a callback"):
+        model = Lasso(alpha=0.001, tol=1e-14).set_callbacks(Recorder(stop_below=0.5 * null)).fit(*data)
+    assert model.dual_gap_ < 0.5 * null
+    model.verify(*data)
+
+
+def test_gap_progress_draws_a_line(data):
+    page = io.StringIO()
+    Lasso(alpha=0.01).set_callbacks(GapProgress(console=Console(file=page, width=100, force_terminal=True))).fit(*data)
+    assert "Lasso" in page.getvalue() and "gap" in page.getvalue() and "pass" in page.getvalue()
+
+
+def test_cross_validation_and_threads_report_too(data):
+    recorder = Recorder()
+    LassoCV(alphas=5, n_jobs=2).set_callbacks(recorder).fit(*data)
+    assert len(recorder.seen) >= 10 and recorder.events == ["setup", "teardown"]
+
+
+def test_scikit_learns_own_progress_bar_and_pipelines_work(data, capsys):
+    make_pipeline(StandardScaler(), Lasso(alpha=0.1)).set_callbacks(ProgressBar()).fit(*data)
+    Lasso(alpha=0.1).set_callbacks(ProgressBar()).fit(*data)
+
+
+def test_without_callbacks_nothing_is_set_up(data):
+    model = Lasso(alpha=0.1).fit(*data)
+    assert not hasattr(model, "_callback_fit_ctx")
