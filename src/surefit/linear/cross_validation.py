@@ -61,8 +61,8 @@ def path_errors(
 ) -> PathErrors:
     """Test errors of the path on every fold.
 
-    A fold is the full design with weight zero on the rows it does not train on: nothing is copied, whatever the storage of X. Only weights
-    that every fold reached within the budget are kept.
+    A fold is the full design with weight zero on the rows it does not train on: nothing is copied, whatever the storage
+    of X. Only weights that every fold reached within the budget are kept.
     """
     whole = prepare(design, y, weights, fit_intercept)
     grid = alpha_grid(whole, l1_ratio, eps, alphas, positive, factors)
