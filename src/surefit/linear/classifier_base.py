@@ -73,7 +73,7 @@ def read_labelled(estimator, X, y, sample_weight) -> Labelled:
     y = given.astype(np.float64) if given.dtype.kind in "biuf" else given
     if len(classes) < 2:
         raise InvalidData(
-            f"{who}: y has one class only ({classes[0]!r}); a classifier needs rows of at least two classes."
+            f"{who}: y has one class only ({classes.tolist()[0]!r}); a classifier needs rows of at least two classes."
         )
     sample_weight = read_weights(estimator, sample_weight, X.shape[0])
     factors = class_factors(estimator, codes, classes, sample_weight)
@@ -81,7 +81,7 @@ def read_labelled(estimator, X, y, sample_weight) -> Labelled:
     present = np.bincount(codes, weights=weights, minlength=len(classes)) > 0
     if not present.all():
         raise InvalidData(
-            f"{who}: class {classes[np.argmin(present)]!r} has no row of positive weight, so no finite model has its "
+            f"{who}: class {classes.tolist()[int(np.argmin(present))]!r} has no row of positive weight, so no finite model has its "
             "probability; leave the class out, or give one of its rows a weight."
         )
     return Labelled(X, y, codes, classes, sample_weight, factors, weights)

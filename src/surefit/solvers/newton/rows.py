@@ -1,0 +1,120 @@
+"""Products with a matrix of features, dense or sparse, as Newton's method needs them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from surefit.core.jit import compiled
+from surefit.designs import as_design, gram_rows
+
+FEW_ROWS = 0.5  # share of rows with curvature below which the others are left out of a Gram matrix
+
+
+def _nothing() -> None:
+    pass
+
+
+class Rows:
+    """A matrix of features (dense, CSR or CSC) with its products; scores are (n, K), coefficients (K, d)."""
+
+    def __init__(self, X: Any):
+        if sparse.issparse(X):
+            X = X if X.dtype == np.float64 else X.astype(np.float64)
+        else:
+            X = np.asarray(X, dtype=np.float64)
+        self.X = X
+        self.sparse = sparse.issparse(X)
+        self.shape = X.shape
+
+    def times(self, W: np.ndarray) -> np.ndarray:
+        """Return ``X W'``."""
+        if W.shape[0] == 1:
+            w = W[0]
+            used = np.flatnonzero(w) if self.sparse and self.X.format == "csc" else None
+            if used is not None and 4 * len(used) < len(w):
+                return (self.X[:, used] @ w[used])[:, None]
+            return np.asarray(self.X @ w)[:, None]
+        return np.asarray(self.X @ W.T)
+
+    def transposed(self, V: np.ndarray) -> np.ndarray:
+        """Return ``V' X``."""
+        if V.shape[1] == 1:
+            return np.asarray(self.X.T @ np.ascontiguousarray(V[:, 0]))[None, :]
+        return np.asarray(self.X.T @ V).T
+
+    @cached_property
+    def design(self):
+        """The matrix as a design, which knows Gram matrices of some columns."""
+        return as_design(self.X)
+
+    def gram(self, columns: np.ndarray, weights: np.ndarray, means: np.ndarray) -> np.ndarray:
+        """Return the Gram matrix of ``columns``, rows weighted, columns centred at ``means``."""
+        used = np.flatnonzero(weights)
+        design = self.design
+        if len(used) < FEW_ROWS * self.shape[0] and not self.sparse:
+            design, weights = as_design(self.X[used]), weights[used]
+        scales = np.ones(self.shape[1])
+        return gram_rows(design, columns, 0, np.ascontiguousarray(weights), means, scales, _nothing)
+
+    def weighted_means(self, weights: np.ndarray) -> np.ndarray:
+        """Return the means of the columns under ``weights``."""
+        total = weights.sum()
+        return np.asarray(self.X.T @ weights).ravel() / total if total > 0 else np.zeros(self.shape[1])
+
+    def curvature_times(self, curvatures: np.ndarray, v: np.ndarray, centre: bool) -> np.ndarray:
+        """Return ``X' D (X v - mean)``, ``D`` the curvatures; the mean is the D-weighted one, or zero."""
+        if self.sparse and self.X.format == "csr":
+            return _curvature_times(self.X.data, self.X.indices, self.X.indptr, curvatures, v, centre)
+        u = np.asarray(self.X @ v)
+        if centre:
+            u = u - (curvatures @ u) / max(curvatures.sum(), 1e-300)
+        return np.asarray(self.X.T @ (curvatures * u))
+
+    @cached_property
+    def _squares(self):
+        return self.X.multiply(self.X).tocsr() if self.sparse else None
+
+    def square_sums(self, weights: np.ndarray) -> np.ndarray:
+        """Return ``sum_i weights_i x_ij^2`` for every column."""
+        if self.sparse:
+            return np.asarray(self._squares.T @ weights).ravel()
+        return np.einsum("ij,ij,i->j", self.X, self.X, weights, optimize=False)
+
+    def part(self, step: int) -> Rows:
+        """Return every ``step``-th row."""
+        return Rows(self.X[::step])
+
+
+@compiled
+def _curvature_times(data, indices, indptr, curvatures, v, centre):
+    # rows without curvature are never read; a row is still in cache when it is scattered
+    n = len(indptr) - 1
+    out = np.zeros(len(v))
+    scores = np.empty(n if centre else 0)
+    mean, total = 0.0, 0.0
+    if centre:
+        for i in range(n):
+            if curvatures[i] > 0.0:
+                dot = 0.0
+                for entry in range(indptr[i], indptr[i + 1]):
+                    dot += data[entry] * v[indices[entry]]
+                scores[i] = dot
+                mean += curvatures[i] * dot
+                total += curvatures[i]
+        mean = mean / total if total > 0.0 else 0.0
+    for i in range(n):
+        if curvatures[i] > 0.0:
+            if centre:
+                dot = scores[i] - mean
+            else:
+                dot = 0.0
+                for entry in range(indptr[i], indptr[i + 1]):
+                    dot += data[entry] * v[indices[entry]]
+            dot *= curvatures[i]
+            for entry in range(indptr[i], indptr[i + 1]):
+                out[indices[entry]] += dot * data[entry]
+    return out

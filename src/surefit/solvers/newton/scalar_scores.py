@@ -1,0 +1,132 @@
+"""One score a row: loss, slopes and curvatures over all rows, the best constant, and sharpening of smoothed losses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from surefit.core.jit import compiled
+from surefit.solvers.newton.terms import score_terms, young
+
+CONSTANT_STEPS = 60  # of the safeguarded search for the best constant
+
+
+class ScalarScores:
+    """Loss of one score a row, ``sum_i c_i loss(y_i, z_i)``.
+
+    Parameters
+    ----------
+    loss : a term with ``score_terms`` and ``young``
+        The loss; one with a ``width`` is a smoothed one and gets sharper as the solver asks.
+    y, weights : ndarray of shape (n_rows,)
+        Targets and weights ``c``.
+    """
+
+    n_scores = 1
+
+    def __init__(self, loss: Any, y: np.ndarray, weights: np.ndarray):
+        self.loss = loss
+        self.y = np.ascontiguousarray(y, dtype=np.float64)
+        self.weights = np.ascontiguousarray(weights, dtype=np.float64)
+
+    def evaluate(self, Z: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        """Return the total loss, its slopes (n, 1) and curvatures (n,)."""
+        slopes, curvatures = np.empty(len(self.y)), np.empty(len(self.y))
+        total = _evaluate(self.loss, self.y, self.weights, Z[:, 0], slopes, curvatures)
+        return total, slopes[:, None], curvatures
+
+    def value(self, Z: np.ndarray) -> float:
+        """Return the total loss."""
+        return _value(self.loss, self.y, self.weights, Z[:, 0])
+
+    def young(self, Z: np.ndarray, slopes: np.ndarray) -> float:
+        """Return the Fenchel-Young differences of ``Z`` and dual slopes, summed; infinite outside the domain."""
+        return _young(self.loss, self.y, self.weights, Z[:, 0], np.ascontiguousarray(slopes[:, 0]))
+
+    def best_shift(self, Z: np.ndarray) -> np.ndarray:
+        """Return the constant to add to the scores that minimises the loss."""
+        return np.array([_best_shift(self.loss, self.y, self.weights, Z[:, 0], CONSTANT_STEPS)])
+
+    def hessian_block(self, curvatures: np.ndarray, k: int, m: int) -> tuple[float, np.ndarray]:
+        """Return sign and weights of the second derivative in scores ``k`` and ``m``."""
+        return 1.0, curvatures
+
+    def hessian_times(self, curvatures: np.ndarray, V: np.ndarray) -> np.ndarray:
+        """Return the second derivative of the loss times ``V``, row by row."""
+        return curvatures[:, None] * V
+
+    def diagonal(self, curvatures: np.ndarray, k: int) -> np.ndarray:
+        """Return second derivatives in score ``k``."""
+        return curvatures
+
+    @property
+    def width(self) -> float:
+        """Width of the smoothed bands; zero if nothing is smoothed."""
+        return getattr(self.loss, "width", 0.0)
+
+    def sharpen(self, width: float) -> None:
+        """Set the width of the smoothed bands."""
+        self.loss = self.loss._replace(width=float(width))
+
+    def part(self, step: int) -> ScalarScores:
+        """Return the loss of every ``step``-th row, weighted up."""
+        return ScalarScores(self.loss, self.y[::step], self.weights[::step] * step)
+
+
+@compiled
+def _evaluate(loss, y, c, z, slopes, curvatures):
+    total = 0.0
+    for i in range(len(y)):
+        value, slope, curvature = score_terms(loss, y[i], z[i])
+        total += c[i] * value
+        slopes[i] = c[i] * slope
+        curvatures[i] = c[i] * curvature
+    return total
+
+
+@compiled
+def _value(loss, y, c, z):
+    total = 0.0
+    for i in range(len(y)):
+        total += c[i] * score_terms(loss, y[i], z[i])[0]
+    return total
+
+
+@compiled
+def _young(loss, y, c, z, v):
+    total = 0.0
+    for i in range(len(y)):
+        if c[i] > 0.0:
+            total += c[i] * young(loss, y[i], z[i], v[i] / c[i])
+    return total
+
+
+@compiled
+def _best_shift(loss, y, c, z, steps):
+    """Newton on one variable, kept inside a bracket that every slope narrows."""
+    low, high, shift = -np.inf, np.inf, 0.0
+    for _ in range(steps):
+        slope, curvature, size = 0.0, 0.0, 0.0
+        for i in range(len(y)):
+            _, g, h = score_terms(loss, y[i], z[i] + shift)
+            slope += c[i] * g
+            size += c[i] * abs(g)
+            curvature += c[i] * h
+        if abs(slope) <= 1e-15 * size or size == 0.0:
+            break
+        if slope > 0.0:
+            high = shift
+        else:
+            low = shift
+        step = -slope / curvature if curvature > 0.0 else np.inf * -np.sign(slope)
+        new = shift + step
+        if not low < new < high:
+            if low > -np.inf and high < np.inf:
+                new = 0.5 * (low + high)
+            else:
+                new = shift - np.sign(slope) * max(1.0, 2.0 * abs(shift))
+        if new == shift:
+            break
+        shift = new
+    return shift

@@ -1,0 +1,441 @@
+"""Logistic regression: the numbers of the notes first, independent solvers second, odd input last."""
+
+import signal
+import threading
+import warnings
+
+import cvxpy as cp
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn import linear_model as theirs
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.preprocessing import StandardScaler
+
+from surefit import CertificateError, DataRemark, Invalidated, InvalidData, InvalidParameter, LogisticRegression
+from surefit.core.errors import ConvergenceWarning, SurefitError
+
+CONTAINERS = [np.ascontiguousarray, np.asfortranarray, sparse.csr_array, sparse.csc_array, sparse.csr_matrix]
+
+
+def problem(seed=0, n=60, d=5, K=2):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    scores = X @ rng.standard_normal((d, K)) + rng.gumbel(size=(n, K))
+    return X, scores.argmax(axis=1)
+
+
+def objective(model, X, y, C=1.0, l1_ratio=0.0, weights=None):
+    F = np.asarray(X @ model.coef_.T) + model.intercept_
+    F = np.column_stack([np.zeros(len(F)), F]) if F.shape[1] == 1 else F
+    codes = np.searchsorted(model.classes_, y)
+    losses = np.log(np.exp(F - F.max(1, keepdims=True)).sum(1)) + F.max(1) - F[np.arange(len(F)), codes]
+    w = model.coef_
+    loss = losses.sum() if weights is None else losses @ weights
+    return C * loss + l1_ratio * np.abs(w).sum() + (1 - l1_ratio) / 2 * (w**2).sum()
+
+
+# --- the numbers of the notes -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("lam", "theta", "value"),
+    [
+        (1.0, 0.67483161, 1.05091415),
+        (0.1, 2.12803452, 0.45142447),
+        (2.0, 0.401058, 1.186029),
+        (0.02, 3.359275, 0.181187),
+    ],
+)
+def test_two_points_without_intercept(lam, theta, value):
+    # lambda theta = 2 / (1 + e^theta); lambda/2 |w|^2 + sum log(1 + e^-yf), C = 1 / lambda
+    X, y = np.array([[-1.0], [1.0]]), np.array([-1, 1])
+    model = LogisticRegression(C=1 / lam, fit_intercept=False, tol=1e-13).fit(X, y)
+    assert model.coef_[0, 0] == pytest.approx(theta, abs=1e-6)
+    assert lam * objective(model, X, y, 1 / lam) == pytest.approx(value, abs=2e-6)
+
+
+def test_maximum_likelihood_balances_errors_but_does_not_minimise_their_squares():
+    X, y = np.arange(4.0)[:, None], np.array([0, 1, 0, 1])
+    model = LogisticRegression(C=np.inf, tol=1e-14).fit(X, y)
+    assert model.coef_[0, 0] == pytest.approx(0.908184, abs=1e-6)
+    assert model.intercept_[0] == pytest.approx(-1.362276, abs=1e-6)
+    p = model.predict_proba(X)[:, 1]
+    np.testing.assert_allclose(p, [0.203871, 0.388388, 0.611612, 0.796129], atol=1e-6)
+    e = y - p
+    assert e.sum() == pytest.approx(0, abs=1e-7) and X[:, 0] @ e == pytest.approx(0, abs=1e-7)
+    assert -np.log(np.where(y == 1, p, 1 - p)).sum() == pytest.approx(2.347487, abs=1e-6)
+    assert e @ e == pytest.approx(0.831264, abs=1e-6)
+    other = 1 / (1 + np.exp(-(0.724696 * X[:, 0] - 1.087045)))
+    assert (y - other) @ (y - other) == pytest.approx(0.822462, abs=1e-6)  # smaller: the claim of the notes is false
+    assert X[:, 0] @ (y - other) == pytest.approx(0.1669, abs=1e-4)
+
+
+def test_product_signs_have_the_constant_model_as_their_maximum():
+    X, y = np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1]]), np.array([1, 0, 0, 1])
+    model = LogisticRegression(C=np.inf, tol=1e-12).fit(X, y)
+    np.testing.assert_allclose(model.coef_, 0, atol=1e-8)
+    assert objective(model, X, y) == pytest.approx(4 * np.log(2), rel=1e-12)
+    lifted = LogisticRegression(tol=1e-10).fit(np.c_[X, X[:, 0] * X[:, 1]], y)
+    assert lifted.score(np.c_[X, X[:, 0] * X[:, 1]], y) == 1.0
+
+
+def test_predictions_odds_and_ties():
+    X, y = problem(1, 50, 2)
+    model = LogisticRegression().fit(X, y)
+    f, P = model.decision_function(X), model.predict_proba(X)
+    np.testing.assert_array_equal(model.predict(X), (f > 0).astype(int))
+    np.testing.assert_allclose(np.log(P[:, 1] / P[:, 0]), f, atol=1e-9)
+    np.testing.assert_allclose(P.sum(axis=1), 1)
+    moved = X + np.array([1.0, 0.0])  # one unit of a feature multiplies the odds by e^w
+    factor = np.exp(model.decision_function(moved) - f)
+    np.testing.assert_allclose(factor, model.odds(X)["odds_ratios"][0, 0], rtol=1e-9)
+    np.testing.assert_allclose(model.odds(X)["standardised"][0], model.coef_[0] * X.std(axis=0), rtol=1e-9)
+    model.coef_, model.intercept_ = np.zeros((1, 2)), np.zeros(1)
+    assert model.predict(X[:1])[0] == 0  # a tie goes to the first class
+
+
+def test_far_scores_do_not_overflow():
+    X, y = problem(2, 50, 2)
+    model = LogisticRegression().fit(X, y)
+    P = model.predict_log_proba(np.array([[1e6, 1e6], [-1e6, 1e6]]))
+    assert np.isfinite(P).all() and np.isfinite(model.predict_proba(np.full((1, 2), 1e300))).all()
+
+
+# --- the gap is a bound, and tol means it -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("l1_ratio", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("max_iter", [1, 2, 100])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_gap_bounds_the_distance_at_every_stop(K, l1_ratio, max_iter):
+    X, y = problem(3, 60, 8, K)
+    best = objective(LogisticRegression(l1_ratio=l1_ratio, tol=1e-12).fit(X, y), X, y, 1.0, l1_ratio)
+    model = LogisticRegression(l1_ratio=l1_ratio, tol=1e-13 if max_iter < 100 else 1e-6, max_iter=max_iter).fit(X, y)
+    assert objective(model, X, y, 1.0, l1_ratio) - best <= model.dual_gap_ + 1e-9
+    verification = model.verify(X, y)
+    assert verification.findings[0].proved <= model.dual_gap_ * (1 + 1e-3) + 1e-9
+
+
+def test_unconverged_says_how_far():
+    X, y = problem(4)
+    with pytest.warns(ConvergenceWarning, match=r"LogisticRegression: gap .* > .* wanted: max_iter was reached"):
+        model = LogisticRegression(max_iter=1, tol=1e-12).fit(X, y)
+    assert model.certificate_.holds is False
+    model.verify(X, y)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10**6), st.integers(4, 14), st.integers(1, 6), st.sampled_from([0.0, 0.5, 1.0]), st.booleans())
+def test_agrees_with_an_interior_point_solver(seed, n, d, l1_ratio, intercept):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-3, 4, (n, d)).astype(float)
+    t = rng.choice([-1.0, 1.0], n)
+    t[:2] = [-1.0, 1.0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = LogisticRegression(C=2.0, l1_ratio=l1_ratio, fit_intercept=intercept, tol=1e-9).fit(X, t)
+    w, b = cp.Variable(d), cp.Variable()
+    losses = cp.logistic(-cp.multiply(t, X @ w + (b if intercept else 0)))
+    penalty = l1_ratio * cp.norm1(w) + (1 - l1_ratio) / 2 * cp.sum_squares(w)
+    best = cp.Problem(cp.Minimize(penalty + 2.0 * cp.sum(losses))).solve(solver=cp.CLARABEL)
+    assert objective(model, X, t, 2.0, l1_ratio) <= best + model.dual_gap_ + 1e-5
+    model.verify(X, t)
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("K", [2, 4])
+def test_agrees_with_scikit_learn(container, K):
+    X, y = problem(5, 120, 10, K)
+    X[np.abs(X) < 0.4] = 0.0
+    weights = np.random.default_rng(0).uniform(0.1, 2, 120)
+    options = {"C": 0.7, "class_weight": "balanced"}
+    ours = LogisticRegression(tol=1e-13, **options).fit(container(X), y, sample_weight=weights)
+    other = theirs.LogisticRegression(tol=1e-12, max_iter=10**5, **options).fit(X, y, sample_weight=weights)
+    np.testing.assert_allclose(ours.coef_, other.coef_, atol=1e-4)
+    np.testing.assert_allclose(ours.predict_proba(container(X)), other.predict_proba(X), atol=1e-5)
+    ours.verify(container(X), y, sample_weight=weights)
+
+
+@pytest.mark.parametrize("l1_ratio", [0.5, 1.0])
+def test_l1_agrees_with_scikit_learn_and_marks_features_that_no_solution_uses(l1_ratio):
+    X, y = problem(6, 100, 300)
+    ours = LogisticRegression(C=0.5, l1_ratio=l1_ratio, tol=1e-12).fit(X, y)
+    other = theirs.LogisticRegression(C=0.5, l1_ratio=l1_ratio, tol=1e-9, solver="saga", max_iter=20000).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, other.coef_, atol=1e-4)
+    assert not ours.coef_[0, ours.inactive_].any() and ours.inactive_.sum() > 200
+    ours.verify(X, y)
+
+
+@pytest.mark.parametrize("shape", [(40, 400), (300, 30)])
+def test_wide_and_tall_and_badly_scaled(shape):
+    X, y = problem(7, *shape)
+    X = X * np.logspace(-4, 4, shape[1])
+    model = LogisticRegression(tol=1e-9).fit(X, y)
+    assert model.certificate_.holds
+    model.verify(X, y)
+
+
+def test_breast_cancer_without_scaling_is_solved_to_the_gap():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = LogisticRegression(C=100.0, tol=1e-8).fit(X, y)
+    other = theirs.LogisticRegression(C=100.0, solver="newton-cholesky", tol=1e-10, max_iter=1000).fit(X, y)
+    assert objective(model, X, y, 100.0) == pytest.approx(objective(other, X, y, 100.0), abs=2 * model.dual_gap_)
+    model.verify(X, y)
+
+
+def test_labels_at_risk_cover_the_labels_that_change():
+    X, y = problem(8, 200, 5)
+    exact = LogisticRegression(tol=1e-13).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        loose = LogisticRegression(tol=1e-3).fit(X, y)
+    changed = int(np.sum(loose.predict(X) != exact.predict(X)))
+    assert changed <= loose.labels_at_risk_ and exact.labels_at_risk_ <= loose.labels_at_risk_
+
+
+# --- several classes --------------------------------------------------------------------------------------------------
+
+
+def test_softmax_of_two_classes_is_binary_with_half_the_penalty():
+    X, y = problem(9, 80, 3)
+    binary = LogisticRegression(C=1.0, tol=1e-13).fit(X, y)
+    from surefit.core.budget import Budget
+    from surefit.solvers.newton import Rows, SoftmaxScores, minimise
+
+    fit = minimise(
+        Rows(X), SoftmaxScores(y, 2, np.full(80, 0.5)), 0.0, 1.0, intercept=True, tolerance=1e-13, budget=Budget(100)
+    )
+    np.testing.assert_allclose(fit.coef[1] - fit.coef[0], binary.coef_[0], atol=1e-6)
+    np.testing.assert_allclose(fit.coef.sum(axis=0), 0, atol=1e-8)  # the symmetric form is centred
+
+
+def test_reference_class_is_zero_and_unpenalised_forms_agree():
+    X, y = problem(10, 200, 3, 3)
+    symmetric = LogisticRegression(C=np.inf, tol=1e-12).fit(X, y)
+    pinned = LogisticRegression(C=np.inf, tol=1e-12, reference=0).fit(X, y)
+    assert not pinned.coef_[0].any() and pinned.intercept_[0] == 0.0
+    np.testing.assert_allclose(pinned.predict_proba(X), symmetric.predict_proba(X), atol=1e-6)
+    np.testing.assert_allclose(pinned.predict_proba(X).sum(axis=0), np.bincount(y), atol=1e-5)  # class frequencies
+    penalised = [LogisticRegression(tol=1e-12, reference=r).fit(X, y) for r in (None, 0)]
+    assert np.abs(penalised[0].predict_proba(X) - penalised[1].predict_proba(X)).max() > 1e-4  # not the same model
+    for model in (*penalised, pinned, symmetric):
+        model.verify(X, y)
+    with pytest.raises(InvalidParameter, match="reference must be None or one of the classes"):
+        LogisticRegression(reference=7).fit(X, y)
+
+
+# --- no finite estimate -----------------------------------------------------------------------------------------------
+
+
+def test_separable_data_have_no_finite_estimate_and_that_is_proved():
+    X = StandardScaler().fit_transform(load_iris().data)[:100]
+    y = load_iris().target[:100]
+    with pytest.warns(DataRemark, match="no finite maximum-likelihood estimate exists"):
+        model = LogisticRegression(C=np.inf).fit(X, y)
+    assert model.no_finite_mle_ and model.score(X, y) == 1.0
+    assert model.verify(X, y)["logistic.no_finite_mle"].level in ("exact", "enclosed")
+    with pytest.raises(SurefitError, match="probabilities would depend on where a solver stopped"):
+        model.predict_proba(X)
+    with pytest.raises(SurefitError, match="the likelihood has no maximum"):
+        model.inference(X, y)
+
+
+def test_quasi_separation_is_separation_too():
+    X, y = np.array([[0.0], [1.0], [1.0], [3.0]]), np.array([0, 0, 1, 1])
+    with pytest.warns(DataRemark):
+        model = LogisticRegression(C=np.inf).fit(X, y)
+    assert model.no_finite_mle_
+    assert model.verify(X, y)["logistic.no_finite_mle"].level == "exact"
+
+
+def test_one_separable_class_among_three():
+    X, y = load_iris(return_X_y=True)
+    with pytest.warns(DataRemark):
+        model = LogisticRegression(C=np.inf).fit(X, y)
+    assert model.no_finite_mle_
+    model.verify(X, y)
+
+
+def test_overlapping_data_have_a_finite_estimate_and_no_warning():
+    X, y = problem(11, 100, 3)
+    y[:10] = 1 - y[:10]
+    model = LogisticRegression(C=np.inf, tol=1e-10).fit(X, y)
+    assert not model.no_finite_mle_ and "finite estimate exists" in model.certificate_["linear.gap"].statement
+    errors = y - model.predict_proba(X)[:, 1]
+    np.testing.assert_allclose(np.r_[errors.sum(), X.T @ errors], 0, atol=1e-4)
+
+
+@pytest.mark.parametrize("scale", [1.0, 10.0, 1e5])
+def test_scaling_a_separating_direction_raises_the_likelihood_for_ever(scale):
+    # scores 0.1 and 3 under (1, -2): near and far points saturate alike
+    p = 1 / (1 + np.exp(-scale * np.array([0.1, 3.0])))
+    expected = {1.0: [0.52498, 0.95257], 10.0: [0.73106, 1.0], 1e5: [1.0, 1.0]}[scale]
+    np.testing.assert_allclose(p, expected, atol=1e-5)
+
+
+# --- inference --------------------------------------------------------------------------------------------------------
+
+
+def test_one_coefficient_has_the_information_of_a_bernoulli_trial():
+    y = np.r_[np.ones(30), np.zeros(70)]
+    model = LogisticRegression(C=np.inf, fit_intercept=False, tol=1e-13).fit(np.ones((100, 1)), y)
+    result = model.inference(np.ones((100, 1)), y)
+    assert result.estimates[0] == pytest.approx(np.log(0.3 / 0.7), abs=1e-6)
+    assert result.standard_errors[0] == pytest.approx(1 / np.sqrt(100 * 0.3 * 0.7), rel=1e-6)
+    assert result.information[0, 0] == pytest.approx(
+        result.score_information[0, 0], rel=1e-5
+    )  # both routes, exactly here
+    assert result.odds_ratios[0] == pytest.approx(3 / 7, abs=1e-6)
+    assert result.low[0] < result.estimates[0] < result.high[0]
+
+
+def test_standard_errors_are_the_inverse_of_the_second_derivative():
+    X, y = problem(12, 300, 3, 3)
+    model = LogisticRegression(C=np.inf, tol=1e-13, reference=0).fit(X, y)
+    result = model.inference(X, y)
+    assert len(result.names) == 8 and result.names[0].endswith("intercept")
+    base = np.column_stack([model.intercept_[1:], model.coef_[1:]]).ravel()
+
+    def likelihood(v):
+        V = v.reshape(2, 4)
+        F = np.column_stack([np.zeros(300), V[:, 0] + X @ V[:, 1:].T])
+        return np.log(np.exp(F).sum(1)).sum() - F[np.arange(300), y].sum()
+
+    h, eye = 1e-3, np.eye(8)
+    second = np.array([[
+        (likelihood(base + h * (a + b)) - likelihood(base + h * (a - b)) - likelihood(base - h * (a - b))
+         + likelihood(base - h * (a + b))) / (4 * h * h) for a in eye] for b in eye])  # fmt: skip
+    np.testing.assert_allclose(result.information, second, rtol=1e-3, atol=1e-3)
+    assert "odds ratio" in repr(result) and result.discrepancy < 1.0
+
+
+@pytest.mark.parametrize(
+    ("params", "reason"),
+    [({"C": 1.0}, "the penalty biases"), ({"C": np.inf, "class_weight": {0: 2.0}}, "class weights change"),
+     ({"C": np.inf}, "the symmetric form determines differences only")],
+)  # fmt: skip
+def test_inference_is_refused_with_the_reason(params, reason):
+    X, y = problem(13, 200, 2, 3 if params == {"C": np.inf} else 2)
+    with pytest.raises(SurefitError, match=reason):
+        LogisticRegression(**params).fit(X, y).inference(X, y)
+
+
+def test_dependent_columns_have_no_standard_errors():
+    X, y = problem(14, 100, 2)
+    X = np.c_[X, X[:, 0]]
+    model = LogisticRegression(C=np.inf).fit(X, y)
+    with pytest.raises(SurefitError, match="depend on each other"):
+        model.inference(X, y)
+
+
+# --- weights, start, stopping -----------------------------------------------------------------------------------------
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.integers(0, 3), min_size=20, max_size=20), st.sampled_from([0.0, 1.0]))
+def test_a_weight_is_a_repetition(counts, l1_ratio):
+    X, y = problem(15, 20, 3)
+    counts[:2] = [1, 1]
+    y[:2] = [0, 1]
+    repeated = np.repeat(np.arange(20), counts)
+    weighted = LogisticRegression(l1_ratio=l1_ratio, tol=1e-12).fit(X, y, sample_weight=counts)
+    plain = LogisticRegression(l1_ratio=l1_ratio, tol=1e-12).fit(X[repeated], y[repeated])
+    np.testing.assert_allclose(weighted.coef_, plain.coef_, atol=1e-5)
+    np.testing.assert_allclose(weighted.intercept_, plain.intercept_, atol=1e-5)
+
+
+def test_many_rows_start_from_few():
+    X, y = problem(16, 30_000, 4)
+    model = LogisticRegression(tol=1e-8).fit(X, y)
+    other = theirs.LogisticRegression(tol=1e-9, max_iter=1000).fit(X, y)
+    assert objective(model, X, y) <= objective(other, X, y) * (1 + 1e-8)
+    model.verify(X, y)
+
+
+def test_warm_start_goes_on_where_it_stopped():
+    X, y = problem(17, 100, 20)
+    model = LogisticRegression(tol=1e-10, max_iter=2, warm_start=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        gaps = [model.fit(X, y).dual_gap_ for _ in range(5)]
+    assert gaps[-1] < 1e-3 * gaps[0]
+
+
+def test_max_time_and_ctrl_c_return_usable_models():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((4000, 1200))
+    y = (X[:, :20].sum(axis=1) + rng.standard_normal(4000) > 0).astype(int)
+    with pytest.warns(ConvergenceWarning, match="max_time was used up"):
+        model = LogisticRegression(C=1e4, tol=1e-14, max_time=0.2, max_iter=10**6).fit(X, y)
+    model.verify(X, y)
+    threading.Timer(0.2, signal.raise_signal, [signal.SIGINT]).start()
+    with pytest.warns(ConvergenceWarning, match="interrupted by Ctrl-C"):
+        LogisticRegression(C=1e6, tol=0.0, max_iter=10**6).fit(X, y).verify(X, y)
+
+
+# --- names, odd and bad input -----------------------------------------------------------------------------------------
+
+
+def test_labels_and_columns_of_any_kind():
+    X, y = problem(18, 40, 2)
+    frame = pd.DataFrame(X, columns=["height", "weight"])
+    named = np.array(["no", "yes"])[y]
+    model = LogisticRegression().fit(frame, named)
+    assert model.classes_.tolist() == ["no", "yes"] and set(model.predict(frame)) <= {"no", "yes"}
+    model.verify(frame, named)
+    free = LogisticRegression(C=np.inf).fit(frame, named)
+    assert free.inference(frame, named).names == ["intercept", "height", "weight"]
+
+
+@pytest.mark.parametrize(("penalty", "same"), [("l1", {"l1_ratio": 1.0}), ("l2", {}), (None, {"C": np.inf})])
+def test_the_old_words_for_the_penalty_are_understood(penalty, same):
+    X, y = problem(19, 150, 3)
+    y[:30] = 1 - y[:30]
+    with pytest.warns(FutureWarning, match="'penalty' is deprecated"):
+        old = LogisticRegression(penalty=penalty, tol=1e-10).fit(X, y)
+    np.testing.assert_array_equal(old.coef_, LogisticRegression(tol=1e-10, **same).fit(X, y).coef_)
+
+
+@pytest.mark.parametrize(
+    "params", [{"C": 0.0}, {"C": -1.0}, {"l1_ratio": 2.0}, {"tol": -1}, {"max_iter": 0}, {"solver": "magic"}], ids=str
+)
+def test_bad_parameters(params):
+    with pytest.raises(InvalidParameter, match=f"LogisticRegression: {next(iter(params))} must be"):
+        LogisticRegression(**params).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_bad_data():
+    with pytest.raises(InvalidData, match="y has one class only"):
+        LogisticRegression().fit([[0.0], [1.0]], [1, 1])
+    with pytest.raises(InvalidData, match=r"class 1 has no row of positive weight"):
+        LogisticRegression().fit([[0.0], [1.0]], [0, 1], sample_weight=[1, 0])
+    with pytest.raises(InvalidData, match="X contains NaN at row 1, column 0"):
+        LogisticRegression().fit([[0.0], [np.nan]], [0, 1])
+
+
+def test_a_constant_column_and_float32():
+    X, y = problem(20, 50, 3)
+    X[:, 1] = 5.0
+    model = LogisticRegression(tol=1e-10).fit(X, y)
+    assert model.coef_[0, 1] == pytest.approx(0, abs=1e-6)
+    small = LogisticRegression(tol=1e-8).fit(X.astype(np.float32), y)
+    np.testing.assert_allclose(small.coef_, model.coef_, atol=1e-3)
+    small.verify(X.astype(np.float32), y)
+
+
+def test_tampering_is_noticed_and_forgery_is_caught_by_arithmetic():
+    X, y = problem(21, 60, 4)
+    model = LogisticRegression(tol=1e-8).fit(X, y)
+    model.coef_[0, 0] *= 1.0001
+    with pytest.raises(Invalidated, match="coef_ was changed"):
+        model.verify(X, y)
+    model = LogisticRegression(tol=0.3).fit(X, y)
+    object.__setattr__(model._certificate.claims[0], "value", 1e-9)
+    object.__setattr__(model._certificate, "seal", model._certificate._digest())
+    with pytest.raises(CertificateError, match=r"claim 'linear\.gap' does not hold"):
+        model.verify(X, y)
