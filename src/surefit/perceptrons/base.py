@@ -1,0 +1,53 @@
+"""What linear perceptrons share: scores, predictions, and learning row by row."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import unique_labels
+from sklearn.utils.validation import check_is_fitted
+
+from surefit.core.errors import InvalidData, InvalidParameter
+from surefit.core.validation import read_data
+
+
+class LinearClassifierMixin(ClassifierMixin):
+    """Adds ``decision_function``, ``predict`` and the tag for sparse input."""
+
+    coef_: np.ndarray
+    intercept_: np.ndarray
+    classes_: np.ndarray
+
+    def decision_function(self, X) -> np.ndarray:
+        """Return the scores ``X w + b``: one a row for two classes, else one a row and class."""
+        check_is_fitted(self)
+        X = read_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
+        scores = np.asarray(X @ self.coef_.T, dtype=np.float64) + self.intercept_
+        return scores.ravel() if scores.shape[1] == 1 else scores
+
+    def predict(self, X) -> np.ndarray:
+        """Return the class of each row; a score of zero means the first class, a tie the class that comes first."""
+        scores = self.decision_function(X)
+        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def classes_of_stream(estimator, classes) -> np.ndarray:
+    """Classes of a stream: named in the first call of ``partial_fit``, the same ever after."""
+    who = type(estimator).__name__
+    if not hasattr(estimator, "classes_"):
+        if classes is None:
+            raise InvalidParameter(who, "classes", "given in the first call of partial_fit", None)
+        known = unique_labels(classes)
+        if len(known) < 2:
+            raise InvalidData(f"{who}: classes has one class only ({known[0]!r}); at least two are needed.")
+        return known
+    if classes is not None and not np.array_equal(unique_labels(classes), estimator.classes_):
+        raise InvalidParameter(
+            who, "classes", f"the same as in the first call, {estimator.classes_.tolist()}", list(classes)
+        )
+    return estimator.classes_

@@ -1,0 +1,175 @@
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
+from surefit.core.estimator import CertifiedMixin
+from surefit.core.validation import COUNT, NON_NEGATIVE, NOTHING, POSITIVE, REAL, Rule, check_params, one_of, read_data
+from surefit.perceptrons.kernel_fit import fit_kernel, kernel_scores
+from surefit.perceptrons.log import MistakeLogMixin
+from surefit.perceptrons.online import RULES
+
+KERNEL = one_of("linear", "rbf", "poly", "precomputed") | Rule("a function of two matrices", callable)
+
+
+class KernelPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, ClassifierMixin, BaseEstimator):
+    r"""The perceptron in the feature space of a kernel, by counting mistakes.
+
+    .. math::
+
+        \text{if } t_i f(x_i) \le 0: \quad \alpha_i \leftarrow \alpha_i + 1, \; b \leftarrow b + t_i c^2, \qquad
+        f(x) = \sum_j \alpha_j t_j k(x_j, x) + b .
+
+    Hypothesis class: functions of the kernel's feature space plus a constant. Loss: the perceptron loss. Optimiser: one row
+    at a time; the scores of all rows are kept up to date, kernel rows are computed once and cached.
+
+    Guarantee: with :math:`R^2 = \max k(x_i, x_i)` and a direction of margin :math:`\gamma` in feature space, at most
+    :math:`4 R^2 / \gamma^2` updates are made (:math:`c = R`; theory: :ref:`novikoff`). The certificate proves the bound for
+    the margin reached. Integer kernel values are added without rounding, so that mistake counts are exact.
+
+    Parameters
+    ----------
+    kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="rbf"
+        The kernel; a function takes two matrices and returns the kernel values of their rows.
+    degree : int >= 1, default=3
+        Degree of ``poly``.
+    gamma : {"scale", "auto"} or float > 0, default="scale"
+        Factor in ``rbf`` and ``poly``, as in scikit-learn's SVC.
+    coef0 : float, default=0.0
+        Constant in ``poly``.
+    fit_intercept : bool, default=True
+        Whether there is an offset :math:`b`.
+    bias : {"plain", "augmented", "r_squared"}, default="r_squared"
+        Constant feature :math:`c` that stands for the offset: 1, ``bias_constant``, or the feature-space radius.
+    bias_constant : float > 0, default=1.0
+        The constant of ``bias="augmented"``.
+    threshold : float >= 0, default=0.0
+        Margin up to which a row is a mistake; the bound becomes :math:`4 (R^2 + \tau) / \gamma^2`.
+    mistake : {"<=0", "<0", "sign"}, default="<=0"
+        Which margins are mistakes, as in :class:`Perceptron`; counts for ``threshold=0`` only.
+    max_iter : int >= 1, default=1000
+        Passes before giving up.
+    tol : float >= 0 or None, default=1e-3
+        Stop when the mean perceptron loss of a pass has not improved by ``tol`` for ``n_iter_no_change`` passes. A clean
+        pass ends the fit in any case. None: go on for ``max_iter`` passes.
+    n_iter_no_change : int >= 1, default=5
+        Passes without improvement before stopping.
+    order : {"cyclic", "shuffled", "random"} or None, default=None
+        Order of the visits: as given, shuffled anew for each pass, or drawn with replacement. None: shuffled.
+    budget : int >= 1 or None, default=None
+        Largest number of rows that carry weight, each two-class problem; a new one replaces the oldest, and the theorem no
+        longer applies.
+    cache_size : float > 0, default=200
+        Megabytes for kernel rows.
+    random_state : int, RandomState or None, default=0
+        Seed of the orders.
+    max_time : float > 0 or None, default=None
+        Seconds after which the fit stops. Ctrl-C does the same.
+    max_log : int >= 0, default=1000000
+        Mistakes whose details are kept.
+
+    Attributes
+    ----------
+    support_ : ndarray of int
+        Rows that carry weight.
+    support_vectors_ : ndarray or sparse matrix
+        Those rows; empty for a precomputed kernel.
+    dual_coef_ : ndarray of shape (n_problems, n_support)
+        Their weights :math:`\alpha_j t_j`.
+    intercept_ : ndarray
+        Offsets :math:`b`.
+    gamma_ : float
+        The factor used.
+    classes_, n_updates_, converged_, ending_, mistakes_per_pass_, mistake_counts_, mistake_log_, n_iter_, certificate_
+        As in :class:`Perceptron`.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    Labels that alternate along a line become separable with the kernel min(x, x'):
+
+    >>> import numpy as np
+    >>> from surefit import KernelPerceptron
+    >>> X, y = np.array([[1.0], [3.0], [5.0]]), np.array([1, -1, 1])
+    >>> model = KernelPerceptron(kernel=lambda A, B: np.minimum(A, B.T), order="cyclic").fit(X, y)
+    >>> model.mistake_counts_, model.n_updates_
+    (array([5, 9, 5], dtype=int32), 19)
+    """
+
+    _rules = {
+        **{key: RULES[key] for key in ("fit_intercept", "bias", "bias_constant", "mistake", "max_iter", "tol")},
+        **{key: RULES[key] for key in ("n_iter_no_change", "order", "random_state", "max_time", "max_log")},
+        "kernel": KERNEL,
+        "degree": COUNT,
+        "gamma": one_of("scale", "auto") | POSITIVE,
+        "coef0": REAL,
+        "threshold": NON_NEGATIVE,
+        "budget": NOTHING | COUNT,
+        "cache_size": POSITIVE,
+    }
+
+    def __init__(
+        self,
+        *,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        fit_intercept=True,
+        bias="r_squared",
+        bias_constant=1.0,
+        threshold=0.0,
+        mistake="<=0",
+        max_iter=1000,
+        tol=1e-3,
+        n_iter_no_change=5,
+        order=None,
+        budget=None,
+        cache_size=200,
+        random_state=0,
+        max_time=None,
+        max_log=1_000_000,
+    ):
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.fit_intercept = fit_intercept
+        self.bias = bias
+        self.bias_constant = bias_constant
+        self.threshold = threshold
+        self.mistake = mistake
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_iter_no_change = n_iter_no_change
+        self.order = order
+        self.budget = budget
+        self.cache_size = cache_size
+        self.random_state = random_state
+        self.max_time = max_time
+        self.max_log = max_log
+
+    @with_callbacks
+    def fit(self, X, y):
+        """Fit the model; with a precomputed kernel X is the square matrix of kernel values. Returns the estimator."""
+        check_params(self)
+        return fit_kernel(self, X, y)
+
+    def decision_function(self, X) -> np.ndarray:
+        """Return the scores: one a row for two classes, else one a row and class."""
+        check_is_fitted(self)
+        X = read_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
+        scores = kernel_scores(self, X)
+        return scores.ravel() if scores.shape[1] == 1 else scores
+
+    def predict(self, X) -> np.ndarray:
+        """Return the class of each row; a score of zero means the first class, a tie the class that comes first."""
+        scores = self.decision_function(X)
+        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = not callable(self.kernel)
+        tags.input_tags.pairwise = self.kernel == "precomputed" if isinstance(self.kernel, str) else False
+        return tags

@@ -1,0 +1,87 @@
+"""Claims about a perceptron in feature space."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from surefit.core.claims import Claim
+from surefit.perceptrons.novikoff import general_bound
+from surefit.perceptrons.online import _about
+from surefit.perceptrons.problem import Labelled
+from surefit.solvers.perceptron_walk import SEPARATED
+
+UNIT, SURE = 2.0**-53, 1 + 2.0**-40
+KERNEL_ERROR = 1e-12  # relative to the feature-space radius: what two ways of computing a kernel may differ by
+
+
+def kernel_claims(walk, data: Labelled, p: int) -> list[Claim]:
+    """Claims about one two-class problem. A budget that dropped rows leaves none but the absence of one."""
+    about, numbers = _about(data, p), {"problem": p}
+    if walk.dropped or walk.logged < walk.updates:
+        reason = f"the budget dropped {walk.dropped} rows" if walk.dropped else "the log is not complete"
+        text = f"Nothing is claimed about the run: {reason}."
+        return [Claim("perceptron.unfinished", "no_claim", text, about=about, numbers=numbers)]
+    rule, k = walk.rule, walk.updates
+    radius = math.sqrt(rule.radius_square)
+    claims = []
+    square = float(walk.sums.square[0])
+    steps = np.where(walk.t[walk.log.row[:k]] > 0, rule.step_plus, rule.step_minus)
+    total = float(steps.sum())
+    # The norm comes from a long sum: its own error, relative to what the theorem grants, is added to the safe side.
+    error = (8 * UNIT * (k + 8) + KERNEL_ERROR) * float(walk.sums.granted[0])
+    up = math.sqrt(max(square, 0.0) + error) / total * SURE if k else math.inf
+    if walk.ending == SEPARATED and square > 0:
+        slack = (8 * UNIT * (k + 8) + KERNEL_ERROR) * total * rule.radius_square
+        low = (float(np.min(walk.t * (walk.scores + walk.offset))) - slack) / math.sqrt(square + error)
+        text = f"In feature space the largest margin of any direction lies between {low:.6g} and {up:.6g}."
+        claims.append(
+            Claim(
+                "perceptron.kernel_margin",
+                "data_fact",
+                text,
+                low,
+                up,
+                about=about,
+                numbers={**numbers, "radius": radius},
+            )
+        )
+        if low > 0:
+            bound = general_bound(
+                rule.radius_square * SURE,
+                low,
+                least_step=min(rule.step_minus, rule.step_plus),
+                largest_step=max(rule.step_minus, rule.step_plus),
+                threshold=max(rule.cut_plus, 0.0),
+            )
+            text = (
+                f"{k} updates were made; a feature-space radius of {radius:.6g} and margin {low:.6g} allow {bound:.6g}."
+            )
+            more = {**numbers, "radius": radius, "gamma_low": low, "gamma_up": up}
+            claims.append(
+                Claim("perceptron.kernel_novikoff", "process_fact", text, float(k), bound, about=about, numbers=more)
+            )
+    claims.append(
+        Claim(
+            "perceptron.kernel_replay",
+            "process_fact",
+            f"Each of the {k} updates was made on a mistake, and together they are the dual coefficients.",
+            value=0.0,
+            limit=0.0,
+            about=about,
+            numbers={**numbers, "updates": k},
+            witness={"rows": walk.log.row[:k].copy(), "after_pass": np.array(walk.after_pass)},
+        )
+    )
+    if k:
+        text = "After every update the squared norm in feature space is at most what the theorem grants."
+        limit = max(0.0, UNIT * k * abs(float(walk.sums.granted[0])))
+        excess = float(walk.sums.excess[0])
+        claims.append(
+            Claim("perceptron.kernel_growth", "process_fact", text, excess, limit, about=about, numbers=numbers)
+        )
+    if walk.ending != SEPARATED:
+        text = f"No pass was clean ({walk.ending}): nothing is claimed about the number of updates to come."
+        claims.append(Claim("perceptron.unfinished", "no_claim", text, about=about, numbers=numbers))
+    return claims

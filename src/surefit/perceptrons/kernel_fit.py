@@ -1,0 +1,180 @@
+"""The fit of a kernel perceptron: kernel rows, walks in feature space, dual coefficients and claims."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.metrics.pairwise import linear_kernel, polynomial_kernel, rbf_kernel
+
+from surefit.core.budget import Budget
+from surefit.core.callbacks import progress_reporter
+from surefit.core.claims import Claim
+from surefit.core.errors import DataRemark, InvalidData
+from surefit.core.estimator import data_fingerprint
+from surefit.perceptrons.kernel_claims import kernel_claims
+from surefit.perceptrons.log import log_parts
+from surefit.perceptrons.online import _mistakes_per_pass, _seed, order_of, positives, step_rules, warn_if_stopped
+from surefit.perceptrons.problem import Labelled, read_labelled
+from surefit.solvers.perceptron_kernel import KernelWalk, RowCache
+from surefit.solvers.perceptron_walk import SEPARATED, Orders, walk
+
+
+def gram(estimator, A, B) -> np.ndarray:
+    """Kernel values of the rows of ``A`` with those of ``B``; with a precomputed kernel ``A`` holds them."""
+    kernel = estimator.kernel
+    if kernel == "linear":
+        values = linear_kernel(A, B)
+    elif kernel == "rbf":
+        values = rbf_kernel(A, B, gamma=estimator.gamma_)
+    elif kernel == "poly":
+        values = polynomial_kernel(A, B, degree=estimator.degree, gamma=estimator.gamma_, coef0=estimator.coef0)
+    else:
+        values = kernel(A, B)
+    values = np.asarray(values, dtype=np.float64)
+    if values.shape != (A.shape[0], B.shape[0]):
+        raise InvalidData(
+            f"{type(estimator).__name__}: the kernel function must return an array of shape {(A.shape[0], B.shape[0])}; "
+            f"got {values.shape}."
+        )
+    return values
+
+
+def fit_kernel(estimator, X, y):
+    """Fit one walk a two-class problem over shared kernel rows. Returns the estimator."""
+    who = type(estimator).__name__
+    data = read_labelled(estimator, X, y)
+    n, fingerprint = len(data.codes), data_fingerprint(data.X, data.y)
+    data = data._replace(X=data.X.astype(np.float64, copy=False))  # kernels of float32 rows would be float32
+    precomputed = isinstance(estimator.kernel, str) and estimator.kernel == "precomputed"
+    if precomputed and data.X.shape[0] != data.X.shape[1]:
+        raise InvalidData(f"{who}: a precomputed kernel must be a square matrix; got shape {data.X.shape}.")
+    estimator.gamma_ = width(estimator, data.X)
+    diagonal = _diagonal(estimator, data, precomputed)
+    if not np.all(np.isfinite(diagonal)) or np.any(diagonal < 0):
+        row = int(np.flatnonzero(~(diagonal >= 0))[0]) if np.any(~(diagonal >= 0)) else 0
+        raise InvalidData(f"{who}: k(x, x) must be a finite number >= 0; row {row} has {diagonal[row]!r}.")
+    in_feature_space = data._replace(squares=diagonal)
+    rules = step_rules(estimator, in_feature_space, eta0=1.0, threshold=float(estimator.threshold))
+
+    def compute(rows: np.ndarray) -> np.ndarray:
+        if precomputed:
+            return data.X[rows].toarray() if hasattr(data.X, "toarray") else data.X[rows]
+        return gram(estimator, data.X[rows], data.X)
+
+    cache = RowCache(compute, n, float(estimator.cache_size))
+    options = {"max_log": estimator.max_log, "budget": estimator.budget}
+    walks = [
+        KernelWalk(cache, data.signs(c), rule, diagonal, **options)
+        for c, rule in zip(positives(data), rules, strict=True)
+    ]
+    orders = Orders(order_of(estimator), n, _seed(estimator.random_state))
+    report = progress_reporter(estimator, X, y)
+    with Budget(estimator.max_iter, estimator.max_time, report) as budget:
+        n_iter = walk(walks, orders, budget, tol=estimator.tol, patience=estimator.n_iter_no_change)
+    if report is not None:
+        report.finish()
+    _record(estimator, walks, orders, n_iter, data, precomputed, fingerprint)
+    return estimator
+
+
+def width(estimator, X) -> float:
+    """The kernel's gamma: 'scale' is 1 / (d Var(X)), 'auto' is 1 / d, as in scikit-learn's SVC."""
+    if not isinstance(estimator.gamma, str):
+        return float(estimator.gamma)
+    if estimator.gamma == "auto":
+        return 1.0 / X.shape[1]
+    if hasattr(X, "toarray"):
+        mean = X.mean()
+        variance = float(X.multiply(X).mean() - mean * mean)
+    else:
+        variance = float(np.var(X))
+    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+
+
+def _diagonal(estimator, data: Labelled, precomputed: bool) -> np.ndarray:
+    if precomputed:
+        return np.asarray(data.X.diagonal(), dtype=np.float64).copy()
+    if estimator.kernel == "rbf":
+        return np.ones(len(data.codes))
+    if estimator.kernel == "linear":
+        return data.squares
+    if estimator.kernel == "poly":
+        return (estimator.gamma_ * data.squares + estimator.coef0) ** estimator.degree
+    pieces = [gram(estimator, data.X[[i]], data.X[[i]])[0, 0] for i in range(len(data.codes))]
+    return np.array(pieces, dtype=np.float64)
+
+
+def _record(
+    estimator, walks: list[KernelWalk], orders: Orders, n_iter: int, data: Labelled, precomputed, fingerprint
+) -> None:
+    who = type(estimator).__name__
+    estimator.classes_ = data.classes
+    estimator.n_iter_ = n_iter
+    estimator.n_updates_ = sum(one.updates for one in walks)
+    estimator.converged_ = all(one.ending == SEPARATED for one in walks)
+    estimator.ending_ = next((one.ending for one in walks if one.ending != SEPARATED), SEPARATED)
+    estimator.mistake_counts_ = walks[0].counts if len(walks) == 1 else np.vstack([one.counts for one in walks])
+    estimator.mistakes_per_pass_ = _mistakes_per_pass(walks, n_iter)
+    estimator._log = log_parts(walks)
+    weights = np.vstack([_dual(one) for one in walks])
+    estimator.support_ = np.flatnonzero(np.any(weights != 0, axis=0))
+    estimator.dual_coef_ = weights[:, estimator.support_]
+    estimator.intercept_ = np.array([one.offset for one in walks])
+    estimator.support_vectors_ = np.empty((0, 0)) if precomputed else data.X[estimator.support_]
+    rule = walks[0].rule
+    problem = {
+        "family": "kernel perceptron",
+        "multi_class": "ovr",
+        "positives": positives(data),
+        "steps": [[one.rule.step_minus, one.rule.step_plus] for one in walks],
+        "cuts": [rule.cut_minus, rule.cut_plus],
+        "bias_step": rule.bias_step,
+        "kernel": estimator.kernel if isinstance(estimator.kernel, str) else "callable",
+        "gamma": estimator.gamma_,
+        "degree": estimator.degree,
+        "coef0": float(estimator.coef0),
+        "budget": estimator.budget,
+    }
+    claims: list[Claim] = [claim for p, one in enumerate(walks) for claim in kernel_claims(one, data, p)]
+    separable = [claim for claim in claims if claim.name == "perceptron.kernel_margin" and claim.value > 0]
+    estimator._issue(
+        "A" if len(separable) == len(walks) else "C",
+        claims,
+        problem=problem,
+        model=("classes_", "support_", "dual_coef_", "intercept_"),
+        data=fingerprint,
+        run={
+            "solver": "kernel perceptron",
+            "passes": n_iter,
+            "updates": estimator.n_updates_,
+            "reason": estimator.ending_,
+        },
+    )
+    close = sum(one.near_zero for one in walks)
+    if close:
+        warnings.warn(
+            f"{who}: {close} margins were within rounding of zero, so that mistakes may have been decided by rounding; scale "
+            "X to integers if that is possible, or ask for a positive threshold.",
+            DataRemark,
+            stacklevel=4,
+        )
+    warn_if_stopped(estimator, orders.n_visits)
+
+
+def _dual(one: KernelWalk) -> np.ndarray:
+    steps = np.where(one.t > 0, one.rule.step_plus, one.rule.step_minus)
+    return steps * one.t * one.carried
+
+
+def kernel_scores(estimator, X: Any) -> np.ndarray:
+    """Scores of new rows, one column a problem."""
+    if isinstance(estimator.kernel, str) and estimator.kernel == "precomputed":
+        values = X[:, estimator.support_]
+        values = values.toarray() if hasattr(values, "toarray") else np.asarray(values, dtype=np.float64)
+    elif len(estimator.support_) == 0:
+        values = np.zeros((X.shape[0], 0))
+    else:
+        values = gram(estimator, X, estimator.support_vectors_)
+    return values @ estimator.dual_coef_.T + estimator.intercept_

@@ -1,0 +1,43 @@
+"""The log of mistakes: kept as it came, put together when somebody asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+class MistakeLogMixin:
+    """Adds ``mistake_log_`` to an estimator that was given its parts."""
+
+    _log: list[dict[str, Any]]
+
+    @property
+    def mistake_log_(self) -> dict[str, np.ndarray]:
+        """One entry a mistake: problem, pass, row, margin before and squared norm after the update."""
+        if "_log" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__} has no mistake log yet; call fit first.")
+        columns: dict[str, list] = {"problem": [], "pass": [], "row": [], "margin": [], "squared_norm": []}
+        for part in self._log:
+            k = len(part["row"])
+            columns["problem"].append(np.full(k, part["problem"], dtype=np.int32))
+            columns["pass"].append(np.searchsorted(part["after_pass"], np.arange(k), side="right").astype(np.int32))
+            columns["row"].append(part["row"].astype(np.int64) + part["first_row"])
+            columns["margin"].append(part["margin"])
+            columns["squared_norm"].append(part["squared_norm"])
+        return {name: np.concatenate(parts) for name, parts in columns.items()}
+
+
+def log_parts(walks, first_row: int = 0) -> list[dict[str, Any]]:
+    """The logs of finished walks, one a two-class problem; rows are counted from ``first_row`` on."""
+    return [
+        {
+            "problem": p,
+            "first_row": first_row,
+            "after_pass": np.array(one.after_pass),
+            "row": one.log.row[: one.logged],
+            "margin": one.log.margin[: one.logged],
+            "squared_norm": one.log.square[: one.logged],
+        }
+        for p, one in enumerate(walks)
+    ]

@@ -1,0 +1,131 @@
+r"""How many updates a perceptron can make at most, for every variant of the theorem (theory: :ref:`novikoff`)."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from surefit.core.errors import InvalidParameter
+from surefit.core.jit import compiled
+from surefit.core.validation import NON_NEGATIVE, POSITIVE, REAL
+
+
+def novikoff_bound(
+    radius: float, margin: float, *, start_norm: float = 0.0, start_along: float = 0.0, step: float = 1.0
+) -> float:
+    r"""Largest number of updates on rows of norm at most ``radius`` that some direction separates with ``margin``.
+
+    .. math::
+
+        k \le \frac{R^2 - 2 a \gamma + \sqrt{(R^2 - 2 a \gamma)^2 + 4 \gamma^2 (s^2 - a^2)}}{2 \gamma^2}
+
+    for a start :math:`w_0` with :math:`s = \|w_0\| / \eta` and :math:`a = \langle w_0, u \rangle / \eta`; from zero this is
+    :math:`(R / \gamma)^2`. It holds for any order of the rows and any number of passes (theory: :ref:`novikoff`).
+
+    Parameters
+    ----------
+    radius : float >= 0
+        Largest norm of a row, the constant feature of an intercept included.
+    margin : float > 0
+        Margin of any one direction that separates the rows, in the same geometry.
+    start_norm, start_along : float
+        Norm of the starting weights, and their component along that direction.
+    step : float > 0
+        Step size of the updates.
+
+    Examples
+    --------
+    >>> from surefit import novikoff_bound
+    >>> novikoff_bound(1.0, 0.125)
+    64.0
+    >>> novikoff_bound(2.0, 1.0, start_norm=3.0, start_along=3.0)  # a good start saves updates, here all of them
+    0.0
+    """
+    for name, value, rule in (
+        ("radius", radius, NON_NEGATIVE),
+        ("margin", margin, POSITIVE),
+        ("start_norm", start_norm, NON_NEGATIVE),
+        ("start_along", start_along, REAL),
+        ("step", step, POSITIVE),
+    ):
+        if not rule.allows(value):
+            raise InvalidParameter("novikoff_bound", name, rule.words, value)
+    if abs(start_along) > start_norm * (1 + 1e-12):
+        raise InvalidParameter("novikoff_bound", "start_along", f"between -{start_norm} and {start_norm}", start_along)
+    return general_bound(radius * radius, margin, (start_norm / step) ** 2, start_along / step)
+
+
+def general_bound(
+    radius_square: float,
+    margin: float,
+    start_square: float = 0.0,
+    start_along: float = 0.0,
+    *,
+    least_step: float = 1.0,
+    largest_step: float = 1.0,
+    threshold: float = 0.0,
+) -> float:
+    r"""Return the bound for steps between two sizes and updates at margins up to ``threshold``.
+
+    The largest :math:`k` with :math:`k a_{\min} \gamma + a \le \sqrt{s^2 + k (a_{\max}^2 R^2 + 2 a_{\max} \tau)}`.
+    """
+    if margin <= 0:
+        return math.inf
+    slope = least_step * margin
+    growth = largest_step * largest_step * radius_square + 2 * largest_step * threshold
+    head = growth - 2 * start_along * slope
+    root = math.sqrt(head * head + 4 * slope * slope * max(start_square - start_along * start_along, 0.0))
+    return (head + root) / (2 * slope * slope)
+
+
+ITERATED = 1e9  # bounds below this are worth iterating the recursion for
+
+
+class MarginBounds(NamedTuple):
+    """Three bounds on the updates of a margin perceptron; the last is the smallest."""
+
+    textbook: float  # 12 / gamma^2, proved for epsilon = 1/2 only (else infinite)
+    closed: float  # the same proof without its last rounding
+    recursive: float  # the recursion itself, iterated
+
+
+def margin_perceptron_bounds(gamma: float, epsilon: float = 0.5) -> MarginBounds:
+    r"""Largest number of updates of a margin perceptron on unit rows that some direction separates with margin ``gamma``.
+
+    The run accepts a row at margin :math:`(1 - \varepsilon)\gamma`. Every update adds at least :math:`\gamma` along the
+    direction, while the norm follows :math:`s_1 = 1`, :math:`s_{k+1}^2 = s_k^2 + 2(1 - \varepsilon)\gamma s_k + 1`; the
+    largest :math:`k` with :math:`k \gamma \le s_k` is the recursive bound, and
+    :math:`\frac{2}{\varepsilon^2\gamma^2} + \frac{2}{\varepsilon\gamma} - \frac{2}{\varepsilon} + 1` a closed one above it
+    (theory: :ref:`margin-perceptron`).
+
+    Parameters
+    ----------
+    gamma : float in (0, 1]
+        Margin of the direction.
+    epsilon : float in (0, 1), default=0.5
+        Fraction of ``gamma`` that the run may fall short of.
+
+    Examples
+    --------
+    >>> from surefit import margin_perceptron_bounds
+    >>> margin_perceptron_bounds(0.5)
+    MarginBounds(textbook=48.0, closed=37.0, recursive=8.0)
+    """
+    if not (POSITIVE.allows(gamma) and gamma <= 1):
+        raise InvalidParameter("margin_perceptron_bounds", "gamma", "a number > 0 and <= 1", gamma)
+    if not (POSITIVE.allows(epsilon) and epsilon < 1):
+        raise InvalidParameter("margin_perceptron_bounds", "epsilon", "a number > 0 and < 1", epsilon)
+    textbook = 12 / gamma**2 if epsilon == 0.5 else math.inf
+    closed = 2 / (epsilon * gamma) ** 2 + 2 / (epsilon * gamma) - 2 / epsilon + 1
+    recursive = float(_recursive(float(gamma), float(epsilon))) if closed < ITERATED else closed
+    return MarginBounds(textbook, closed, recursive)
+
+
+@compiled
+def _recursive(gamma, epsilon):
+    s, k = 1.0, 1
+    while True:
+        s = (s * s + 2.0 * (1.0 - epsilon) * gamma * s + 1.0) ** 0.5
+        if (k + 1) * gamma > s * (1.0 + 1e-12):
+            return k
+        k += 1

@@ -1,0 +1,198 @@
+from sklearn.base import BaseEstimator
+
+from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
+from surefit.core.estimator import CertifiedMixin
+from surefit.core.validation import ANYTHING, BOOLEAN, NON_NEGATIVE, POSITIVE, Rule, check_params, one_of
+from surefit.perceptrons.base import LinearClassifierMixin
+from surefit.perceptrons.linear import fit_linear, partial_fit_linear
+from surefit.perceptrons.log import MistakeLogMixin
+from surefit.perceptrons.online import CLASS_WEIGHT, OPEN_FRACTION, RULES
+
+NO_PENALTY = Rule("None (a penalised perceptron has no mistake bound; use LinearSVC)", lambda v: v is None)
+
+
+class Perceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, LinearClassifierMixin, BaseEstimator):
+    r"""Rosenblatt's perceptron, with a count of its mistakes and the proof that there cannot be more.
+
+    .. math:: \text{if } t_i (x_i^\top w + b) \le 0: \qquad w \leftarrow w + \eta\, t_i x_i, \quad b \leftarrow b + \eta\, t_i c^2
+
+    Hypothesis class: affine functions. Loss: the perceptron loss :math:`(-t f)_+`. Optimiser: one row at a time, until a
+    whole pass is clean.
+
+    Guarantee: on separable data the updates number at most :math:`(R / \gamma)^2` (theory: :ref:`novikoff`); the
+    certificate holds this bound for the margin reached, a two-sided bound of the largest margin there is, and a risk
+    bound from the mistakes of the first pass. On other data only what needs no separability is claimed.
+
+    Parameters
+    ----------
+    penalty : None
+        Only None: no penalty.
+    alpha, l1_ratio
+        Accepted so that code written for scikit-learn runs; they belong to the penalty.
+    fit_intercept : bool, default=True
+        Whether there is an offset :math:`b`.
+    max_iter : int >= 1, default=1000
+        Passes before giving up.
+    tol : float >= 0 or None, default=1e-3
+        Stop when the mean perceptron loss of a pass has not improved by ``tol`` for ``n_iter_no_change`` passes. A clean
+        pass ends the fit in any case. None: go on for ``max_iter`` passes.
+    shuffle : bool, default=True
+        Whether each pass visits the rows in a new random order.
+    verbose : int, default=0
+        If positive, print a line a pass.
+    eta0 : float > 0, default=1.0
+        Step size :math:`\eta`. From a zero start it only scales the weights.
+    n_jobs : int or None, default=None
+        Threads, for more than two classes; the same bits for any number.
+    random_state : int, RandomState or None, default=0
+        Seed of the orders.
+    early_stopping : bool, default=False
+        Keep rows aside and stop when the accuracy on them has not improved by ``tol`` for ``n_iter_no_change`` passes.
+    validation_fraction : float in (0, 1), default=0.1
+        Fraction of the rows to keep aside.
+    n_iter_no_change : int >= 1, default=5
+        Passes without improvement before stopping.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of the step on rows of each class.
+    warm_start : bool, default=False
+        Start from the weights of the last fit.
+    order : {"cyclic", "shuffled", "random"} or None, default=None
+        Order of the visits: as given, shuffled anew for each pass, or drawn with replacement. None: as ``shuffle`` says.
+    mistake : {"<=0", "<0", "sign"}, default="<=0"
+        Which margins :math:`m = t f(x)` are mistakes. By default zero is one. ``"sign"`` is the textbook's
+        :math:`\operatorname{sign}(f) \ne t` with :math:`\operatorname{sign}(0) = 1`.
+    bias : {"plain", "augmented", "r_squared"}, default="plain"
+        Constant feature :math:`c` that stands for the offset: 1, ``bias_constant``, or :math:`R = \max \|x_i\|`.
+    bias_constant : float > 0, default=1.0
+        The constant of ``bias="augmented"``.
+    multi_class : {"ovr", "joint"}, default="ovr"
+        More than two classes: each against the rest, or one weight vector a class, moved together.
+    max_time : float > 0 or None, default=None
+        Seconds after which the fit stops. Ctrl-C does the same.
+    max_log : int >= 0, default=1000000
+        Mistakes whose details are kept; the counts know all of them.
+    confidence : float in (0, 1), default=0.95
+        Confidence of the risk bound.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights :math:`w`.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Offsets :math:`b`.
+    classes_ : ndarray
+        The labels, sorted; for two, the second is the positive one.
+    n_updates_ : int
+        Updates made.
+    converged_ : bool
+        Whether a pass was clean: the rows are separated.
+    ending_ : str
+        Why the fit ended: separated, plateau, cycle, max_iter, max_time, interrupted, callback.
+    mistakes_per_pass_ : ndarray of shape (n_iter_,)
+        Updates of each pass.
+    mistake_counts_ : ndarray of shape (n_samples,) or (n_classes, n_samples)
+        Updates on each row: with ``eta0=1`` the weights are the start plus ``sum(counts * t * x)``.
+    mistake_log_ : dict of ndarrays
+        One entry a mistake: problem, pass, row, margin (before), squared_norm (after).
+    n_iter_ : int
+        Passes done.
+    certificate_ : Certificate
+        Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Notes
+    -----
+    ``fit`` takes no ``sample_weight``: an online rule meets rows in an order, and no factor of a step equals meeting a row
+    twice. Repeat rows, or use :class:`BatchPerceptron`, where a weight is a repetition.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surefit import Perceptron
+    >>> X = np.array([[1.0, 2.0], [2.0, -1.0], [-1.0, 1.0], [-2.0, -1.0]])
+    >>> y = np.array([1, 1, -1, -1])
+    >>> model = Perceptron(fit_intercept=False, shuffle=False).fit(X, y)
+    >>> model.coef_, model.n_updates_, model.n_iter_
+    (array([[3., 1.]]), 2, 2)
+    >>> model.verify(X, y)["perceptron.replay"].level
+    'exact'
+    """
+
+    _rules = {
+        **RULES,
+        "penalty": NO_PENALTY,
+        "alpha": ANYTHING,
+        "l1_ratio": ANYTHING,
+        "shuffle": BOOLEAN,
+        "verbose": NON_NEGATIVE,
+        "eta0": POSITIVE,
+        "early_stopping": BOOLEAN,
+        "validation_fraction": OPEN_FRACTION,
+        "class_weight": CLASS_WEIGHT,
+        "multi_class": one_of("ovr", "joint"),
+    }
+
+    def __init__(
+        self,
+        *,
+        penalty=None,
+        alpha=0.0001,
+        l1_ratio=0.15,
+        fit_intercept=True,
+        max_iter=1000,
+        tol=1e-3,
+        shuffle=True,
+        verbose=0,
+        eta0=1.0,
+        n_jobs=None,
+        random_state=0,
+        early_stopping=False,
+        validation_fraction=0.1,
+        n_iter_no_change=5,
+        class_weight=None,
+        warm_start=False,
+        order=None,
+        mistake="<=0",
+        bias="plain",
+        bias_constant=1.0,
+        multi_class="ovr",
+        max_time=None,
+        max_log=1_000_000,
+        confidence=0.95,
+    ):
+        self.penalty = penalty
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.shuffle = shuffle
+        self.verbose = verbose
+        self.eta0 = eta0
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.order = order
+        self.mistake = mistake
+        self.bias = bias
+        self.bias_constant = bias_constant
+        self.multi_class = multi_class
+        self.max_time = max_time
+        self.max_log = max_log
+        self.confidence = confidence
+
+    @with_callbacks
+    def fit(self, X, y, coef_init=None, intercept_init=None):
+        """Fit the model, from ``coef_init`` and ``intercept_init`` if given, else from zero. Returns the estimator."""
+        check_params(self)
+        return fit_linear(self, X, y, coef_init, intercept_init, average=False)
+
+    def partial_fit(self, X, y, classes=None):
+        """Learn from new rows, once each and in the order given; the first call names all classes. Returns the estimator."""
+        check_params(self)
+        return partial_fit_linear(self, X, y, classes, average=False)

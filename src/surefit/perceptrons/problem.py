@@ -1,0 +1,130 @@
+"""From X and y to what a perceptron walks over: rows, labels as codes, squared norms, and starting weights."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+
+from surefit.core.errors import InvalidData, InvalidParameter
+from surefit.core.validation import read_data
+from surefit.solvers.perceptron_rows import as_rows, square_rows
+
+READ = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
+
+
+class Labelled(NamedTuple):
+    """Training data as every perceptron reads them."""
+
+    X: Any  # C order or CSR
+    y: np.ndarray  # as the checker will read it: numbers are float64
+    codes: np.ndarray  # position of each label among the classes
+    classes: np.ndarray
+    rows: Any
+    squares: np.ndarray  # |x_i|^2
+
+    def signs(self, positive: int) -> np.ndarray:
+        """+1 for rows of class number ``positive``, else -1."""
+        if len(self.classes) == 2:
+            return (2 * positive - 1) * (2.0 * self.codes - 1.0)
+        return np.where(self.codes == positive, 1.0, -1.0)
+
+
+def read_labelled(estimator, X, y, *, reset: bool = True, classes: np.ndarray | None = None) -> Labelled:
+    """Read training data; with ``classes`` the labels must be among them, else there must be at least two."""
+    # Whether X is finite shows in the squared norms, which are needed anyway: one reading of the data instead of two.
+    given_X, given_y = X, y
+    X, y = read_data(estimator, X, y, reset=reset, ensure_all_finite=False, **READ)
+    rows = as_rows(X)
+    squares = np.empty(X.shape[0])
+    square_rows(rows, squares)
+    if not np.isfinite(squares).all():
+        read_data(estimator, given_X, given_y, reset=reset, **READ)  # says where, if a value is not finite
+        raise InvalidData(f"{type(estimator).__name__}: the squares of X overflow; divide X by its largest entry.")
+    y = y.astype(np.float64) if y.dtype.kind in "biuf" else y
+    codes, known = _codes(estimator, y, given_y, classes)
+    return Labelled(X, y, codes, known, rows, squares)
+
+
+def _codes(estimator, y: np.ndarray, given, classes: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    who = type(estimator).__name__
+    found = _distinct(y)
+    if found.dtype.kind != "f" or np.any(found != np.rint(found)):
+        check_classification_targets(y)
+    if classes is None:
+        dtype = np.asarray(given).dtype
+        classes = found.astype(dtype) if dtype.kind in "biu" else found
+        if len(classes) < 2:
+            raise InvalidData(
+                f"{who}: y has one class only ({classes[0]!r}); a perceptron needs rows of at least two classes."
+            )
+    else:
+        unknown = np.setdiff1d(found, classes)
+        if len(unknown):
+            raise InvalidData(
+                f"{who}: y contains the label {unknown[0]!r}, which is not among the classes of the first call "
+                f"({', '.join(map(repr, classes.tolist()))}); name all classes in the first call of partial_fit."
+            )
+    if len(classes) == 2:
+        return (y == classes[1]).astype(np.int64), classes
+    return np.searchsorted(classes, y), classes
+
+
+def _distinct(y: np.ndarray) -> np.ndarray:
+    """``np.unique``, without sorting when there are two numbers only."""
+    if y.dtype.kind == "f" and len(y):
+        two = np.array([y.min(), y.max()])
+        if two[0] < two[1] and np.all((y == two[0]) | (y == two[1])):
+            return two
+    return np.unique(y)
+
+
+def bias_step(estimator, squares: np.ndarray) -> float:
+    """Square of the constant feature that stands for the intercept; zero without one."""
+    if not estimator.fit_intercept:
+        return 0.0
+    if estimator.bias == "r_squared":
+        largest = float(np.max(squares))
+        if largest == 0.0:
+            raise InvalidData(
+                f"{type(estimator).__name__}: bias='r_squared' needs a row that is not zero (R = 0 would never move the "
+                "offset); use bias='plain'."
+            )
+        return largest
+    return float(estimator.bias_constant) ** 2 if estimator.bias == "augmented" else 1.0
+
+
+def class_factors(estimator, data: Labelled) -> np.ndarray:
+    """Factors of the steps on rows of each class."""
+    factors = np.ones(len(data.classes))
+    if estimator.class_weight is None:
+        return factors
+    try:
+        present = np.unique(data.codes)
+        labels = data.classes[data.codes]
+        factors[present] = compute_class_weight(estimator.class_weight, classes=data.classes[present], y=labels)
+    except ValueError as error:
+        raise InvalidParameter(type(estimator).__name__, "class_weight", str(error), estimator.class_weight) from None
+    if not (np.all(np.isfinite(factors)) and np.all(factors > 0)):
+        raise InvalidParameter(
+            type(estimator).__name__, "class_weight", "None, 'balanced' or factors > 0", estimator.class_weight
+        )
+    return factors
+
+
+def starting_weights(estimator, coef, intercept, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+    """Return copies of the starting weights and offsets, zero where none are given; one line a problem."""
+    who, (lines, d) = type(estimator).__name__, shape
+    w = np.zeros(shape) if coef is None else np.array(coef, dtype=np.float64)
+    b = np.zeros(lines) if intercept is None else np.array(intercept, dtype=np.float64)
+    if w.size != lines * d:
+        raise InvalidParameter(who, "coef_init", f"an array of shape {shape}", w.shape)
+    if b.size != lines:
+        raise InvalidParameter(who, "intercept_init", f"an array of shape {(lines,)}", b.shape)
+    if not (np.all(np.isfinite(w)) and np.all(np.isfinite(b))):
+        raise InvalidParameter(who, "coef_init and intercept_init", "finite numbers", "a value that is not finite")
+    if not estimator.fit_intercept and np.any(b):
+        raise InvalidParameter(who, "intercept_init", "zero, or None, with fit_intercept=False", b.tolist())
+    return w.reshape(shape), b.reshape(lines)

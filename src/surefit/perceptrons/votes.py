@@ -1,0 +1,151 @@
+"""The voters of a voted perceptron: kept as the rows of its updates, never as one weight vector each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from surefit.core.claims import Claim
+from surefit.core.errors import InvalidParameter
+from surefit.core.validation import read_data
+from surefit.perceptrons.base import classes_of_stream
+from surefit.perceptrons.online import Run, make_walks, positives, record, step_rules, take_walks
+from surefit.perceptrons.problem import Labelled, read_labelled, starting_weights
+from surefit.solvers.perceptron_variants import vote
+from surefit.solvers.perceptron_walk import Orders
+
+WHOLE_LOG = 2**62  # every update is a voter
+ROWS = 256  # rows whose votes are counted together
+
+
+def fit_voted(estimator, X, y):
+    """Fit from zero, or go on from the last weights with all voters so far (``warm_start``). Returns the estimator."""
+    goes_on = estimator.warm_start and hasattr(estimator, "classes_")
+    data = read_labelled(estimator, X, y)
+    lines, d = len(positives(data)), data.X.shape[1]
+    if goes_on and (estimator.last_coef_.shape != (lines, d) or not np.array_equal(estimator.classes_, data.classes)):
+        raise InvalidParameter(
+            "VotedPerceptron", "warm_start", "False for data of another shape or other classes", True
+        )
+    w, b = _start(estimator, goes_on, (lines, d))
+    walks, starts = _walks(estimator, data, w, b)
+    run = take_walks(estimator, X, y, data, walks, starts)
+    _finish(estimator, run, data, goes_on)
+    return estimator
+
+
+def partial_fit_voted(estimator, X, y, classes):
+    """Visit new rows once, in the order given; all voters so far keep their votes. Returns the estimator."""
+    first = not hasattr(estimator, "classes_")
+    known = classes_of_stream(estimator, classes)
+    data = read_labelled(estimator, X, y, reset=first, classes=known)
+    w, b = _start(estimator, not first, (len(positives(data)), data.X.shape[1]))
+    walks, starts = _walks(estimator, data, w, b)
+    for one in walks:
+        one.advance(None, 0, len(data.codes))
+        one.finish_pass(True, False, len(data.codes), None, 1)
+        one.ending = one.ending or "one_pass"
+    run = Run(walks, Orders("cyclic", len(data.codes), 0), 1, starts, False)
+    _finish(estimator, run, data, not first)
+    return estimator
+
+
+def _start(estimator, goes_on: bool, shape: tuple[int, int]):
+    if goes_on:
+        return estimator.last_coef_.copy(), estimator.last_intercept_.copy()
+    return starting_weights(estimator, None, None, shape)
+
+
+def _walks(estimator, data: Labelled, w, b):
+    starts = list(np.column_stack([w, b]))
+    return make_walks(estimator, data, w, b, step_rules(estimator, data, eta0=1.0), max_log=WHOLE_LOG), starts
+
+
+def _finish(estimator, run: Run, data: Labelled, goes_on: bool) -> None:
+    """Turn logs into voters; what came before stays in front."""
+    estimator._went_on = goes_on and bool(estimator.warm_start)
+    estimator.classes_ = data.classes
+    estimator.last_coef_ = np.vstack([one.w for one in run.walks])
+    estimator.last_intercept_ = np.array([one.offset for one in run.walks])
+    estimator.bias_step_ = float(run.walks[0].rule.bias_step)
+    used = np.unique(np.concatenate([one.log.row[: one.logged] for one in run.walks]))
+    old = _old_voters(estimator, goes_on, len(run.walks))
+    voters = []
+    for one, before in zip(run.walks, old, strict=True):
+        rows = one.log.row[: one.logged]
+        visits = visit_numbers(one, run.orders.n_visits)
+        survivals = np.diff(np.concatenate([[0], visits, [one.visits]])).astype(np.float64)
+        if before is None:
+            voters.append((np.searchsorted(used, rows), one.t[rows], survivals))
+        else:  # the last voter so far is the first one of this run: its survivals add up
+            joined = np.concatenate([before[2][:-1], [before[2][-1] + survivals[0]], survivals[1:]])
+            shift = 0 if estimator.support_vectors_ is None else estimator.support_vectors_.shape[0]
+            support = np.concatenate([before[0], np.searchsorted(used, rows) + shift])
+            voters.append((support, np.concatenate([before[1], one.t[rows]]), joined))
+    new = data.X[used]
+    estimator.support_vectors_ = _stack(estimator.support_vectors_, new) if goes_on else new
+    estimator.update_support_ = np.concatenate([v[0] for v in voters]).astype(np.int64)
+    estimator.update_sign_ = np.concatenate([v[1] for v in voters])
+    estimator.survivals_ = np.concatenate([v[2] for v in voters])
+    estimator.problem_starts_ = np.concatenate([[0], np.cumsum([len(v[0]) for v in voters])]).astype(np.int64)
+    model = ("last_coef_", "last_intercept_", "update_sign_", "survivals_", "problem_starts_")
+    record(estimator, run, data, model=model, more=_claims(run) if not goes_on else [])
+
+
+def visit_numbers(one, n_visits: int) -> np.ndarray:
+    """At which visit, counted from zero, each update was made."""
+    turns = np.searchsorted(one.after_pass, np.arange(one.logged), side="right")
+    return turns.astype(np.int64) * n_visits + one.log.place[: one.logged]
+
+
+def _claims(run: Run) -> list[Claim]:
+    return [
+        Claim(
+            "perceptron.votes",
+            "process_fact",
+            f"The votes are the visits that each weight vector survived; they add up to {one.visits}.",
+            value=0.0,
+            limit=0.0,
+            numbers={"problem": p, "visits": one.visits},
+            witness={"visits": visit_numbers(one, run.orders.n_visits)},
+        )
+        for p, one in enumerate(run.walks)
+    ]
+
+
+def _old_voters(estimator, goes_on: bool, lines: int) -> list[Any]:
+    if not goes_on:
+        return [None] * lines
+    return [_voters(estimator, p) for p in range(lines)]
+
+
+def _voters(estimator, p: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    begin, end = estimator.problem_starts_[p : p + 2]
+    here = slice(begin, end)
+    return estimator.update_support_[here], estimator.update_sign_[here], estimator.survivals_[begin + p : end + p + 1]
+
+
+def _stack(old, new):
+    if sparse.issparse(old) or sparse.issparse(new):
+        return sparse.vstack([sparse.csr_array(old), sparse.csr_array(new)]).tocsr()
+    return np.vstack([old, new])
+
+
+def votes(estimator, X) -> np.ndarray:
+    """Mean votes of each row, one column a problem."""
+    X = read_data(estimator, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
+    lines = len(estimator.problem_starts_) - 1
+    out = np.zeros((X.shape[0], lines))
+    support = estimator.support_vectors_
+    for begin in range(0, X.shape[0], ROWS):
+        part = X[begin : begin + ROWS]
+        gram = part @ support.T
+        gram = (gram.toarray() if sparse.issparse(gram) else np.asarray(gram)).astype(np.float64) + estimator.bias_step_
+        for p in range(lines):
+            updates, signs, survivals = _voters(estimator, p)
+            column = np.zeros(gram.shape[0])
+            vote(np.ascontiguousarray(gram), updates, signs, survivals, np.zeros(gram.shape[0]), column)
+            out[begin : begin + ROWS, p] = column / max(survivals.sum(), 1.0)
+    return out

@@ -1,0 +1,155 @@
+"""The perceptron in feature space: scores of all rows are kept up to date, kernel rows are computed once and cached."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from surefit.core.jit import compiled
+from surefit.solvers.perceptron_passes import Rule
+from surefit.solvers.perceptron_walk import Walk
+
+TOGETHER = 32  # kernel rows computed by one call
+UNIT = 2.0**-53
+
+
+class RowCache:
+    """Kernel rows of training rows, in a fixed amount of memory; what was used longest ago makes room.
+
+    Parameters
+    ----------
+    compute : callable(rows) -> ndarray of shape (len(rows), n)
+        Kernel values of the rows with all rows.
+    n : int
+        Number of rows.
+    megabytes : float
+        Room for kernel values.
+    """
+
+    def __init__(self, compute: Callable[[np.ndarray], np.ndarray], n: int, megabytes: float):
+        slots = int(min(n, max(2 * TOGETHER, megabytes * 2**20 / (8 * n))))
+        self.compute = compute
+        self.values = np.empty((slots, n))
+        self.slot_of = np.full(n, -1, dtype=np.int64)
+        self.row_in = np.full(slots, -1, dtype=np.int64)
+        self.used_at = np.full(slots, -1, dtype=np.int64)
+        self.clock = 0
+
+    def bring(self, rows: np.ndarray) -> None:
+        """Make sure that the kernel rows of ``rows`` (at most ``TOGETHER``) are there."""
+        self.clock += 1
+        present = self.slot_of[rows]
+        self.used_at[present[present >= 0]] = self.clock
+        missing = rows[present < 0]
+        if len(missing) == 0:
+            return
+        slots = np.argpartition(self.used_at, len(missing) - 1)[: len(missing)]
+        old = self.row_in[slots]
+        self.slot_of[old[old >= 0]] = -1
+        self.values[slots] = self.compute(missing)
+        self.slot_of[missing], self.row_in[slots], self.used_at[slots] = slots, missing, self.clock
+
+
+class KernelWalk(Walk):
+    """One run on one two-class problem in feature space; ``squares`` are the values ``k(x_i, x_i)``.
+
+    With a ``budget`` at most that many rows carry the weights: a new one replaces the oldest.
+    """
+
+    def __init__(self, cache: RowCache, t, rule: Rule, squares, *, max_log: int, budget: int | None = None):
+        self.scores = np.zeros(len(t))
+        super().__init__(None, t, rule, squares, self.scores, 0.0, max_log=max_log)
+        self.cache, self.budget = cache, budget
+        self.carried = np.zeros(len(t), dtype=np.int64)  # updates that still count
+        self.dropped = 0
+        self.near_zero = 0  # margins within rounding of zero that are not zero
+        self._queue: list[int] = []  # rows that carry weight, oldest first
+
+    def advance(self, order: np.ndarray | None, begin: int, end: int) -> None:
+        """Visit one part of a pass; stops and goes on wherever a kernel row is missing or the budget is full."""
+        order = np.arange(end, dtype=np.int32) if order is None else order
+        place = begin
+        while place < end:
+            self._make_room(end - place)
+            full = self.budget is not None and len(self._queue) >= self.budget
+            total = self.updates * max(self.rule.step_minus, self.rule.step_plus)
+            radius = 8 * UNIT * total * self.rule.radius_square
+            logged = self.updates
+            place, close = kernel_pass(
+                self.t, order, place, end, self.rule, self.squares, self.scores, self.sums, self.counts, self.carried,
+                self.log, self.cache.values, self.cache.slot_of, full, radius,
+            )  # fmt: skip
+            self.near_zero += close
+            if self.budget is not None:
+                self._remember(logged)
+            if place < end:
+                self._attend(order[place:end], full)
+        self.visits += end - begin
+
+    def _attend(self, coming: np.ndarray, full: bool) -> None:
+        """Fetch the kernel row of the mistake at hand, and those of mistakes that are likely to follow."""
+        i = int(coming[0])
+        if full and self.carried[i] == 0:
+            self._drop_oldest()
+        later = coming[1 : 8 * TOGETHER]
+        margins = self.t[later] * (self.scores[later] + self.offset)
+        likely = later[(margins <= 0) & (self.cache.slot_of[later] < 0)][: TOGETHER - 1]
+        self.cache.bring(np.unique(np.append(likely, i)).astype(np.int64))
+
+    def _remember(self, logged: int) -> None:
+        known = set(self._queue)
+        for i in self.log.row[logged : self.logged].tolist():
+            if i not in known:
+                self._queue.append(i)
+                known.add(i)
+
+    def _drop_oldest(self) -> None:
+        i = self._queue.pop(0)
+        self.cache.bring(np.array([i]))
+        step = self.rule.step_plus if self.t[i] > 0 else self.rule.step_minus
+        weight = step * self.t[i] * self.carried[i]
+        self.scores -= weight * self.cache.values[self.cache.slot_of[i]]
+        self.sums.offset[0] -= weight * self.rule.bias_step
+        self.carried[i] = 0
+        self.dropped += 1
+
+
+@compiled
+def kernel_pass(t, order, begin, end, rule, squares, scores, sums, counts, carried, log, values, slot_of, full, radius):
+    """Visit rows until one is mistaken whose kernel row is missing, or that finds the budget full.
+
+    Returns the place of that row (or ``end``), and how many margins were within ``radius`` of zero without being zero.
+    """
+    b, square, granted, excess = sums.offset[0], sums.square[0], sums.granted[0], sums.excess[0]
+    loss, k, close = sums.loss[0], sums.updates[0], 0
+    place = end
+    for s in range(begin, end):
+        i = np.int64(order[s])
+        sign = t[i]
+        m = sign * (scores[i] + b)
+        if m != 0.0 and abs(m) <= radius:
+            close += 1
+        cut = rule.cut_plus if sign > 0 else rule.cut_minus
+        if m > cut:
+            continue
+        slot = slot_of[i]
+        if slot < 0 or (full and carried[i] == 0):
+            place = s
+            break
+        step = rule.step_plus if sign > 0 else rule.step_minus
+        for j in range(len(scores)):
+            scores[j] += step * sign * values[slot, j]
+        b += step * sign * rule.bias_step
+        square += step * (2.0 * m + step * (squares[i] + rule.bias_step))
+        granted += step * (2.0 * max(cut, 0.0) + step * rule.radius_square)
+        excess = max(excess, square - granted)
+        if k < len(log.row):
+            log.row[k], log.place[k], log.margin[k], log.square[k] = i, s, m, square
+        k += 1
+        counts[i] += 1
+        carried[i] += 1
+        loss += max(-m, 0.0)
+    sums.offset[0], sums.square[0], sums.granted[0], sums.excess[0] = b, square, granted, excess
+    sums.loss[0], sums.updates[0] = loss, k
+    return place, close

@@ -1,0 +1,132 @@
+r"""Compiled passes of online perceptrons: visit rows in order, change the weights at mistakes, keep a log.
+
+A row is decided by its margin :math:`m = t (x^\top w + b)`. The fast sum of a vectorised loop is within ``slack`` of every
+other order of summation; a margin that close to its threshold is summed again from left to right in IEEE arithmetic. So
+the decisions, and with them all weights, are those of the plain textbook loop, bit for bit, on every machine.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from surefit.core.jit import compiled
+from surefit.solvers.perceptron_rows import (
+    fetch_row,
+    ieee_add,
+    ieee_dot,
+    ieee_shift,
+    narrow_vectors,
+    score_row,
+    shift_row,
+)
+
+AHEAD = 12  # rows between asking memory for a scattered row and reading it
+
+#: Threshold under which a zero margin is no mistake: the largest number below zero that is not subnormal.
+BELOW_ZERO = -(2.0**-1022)
+
+
+class Rule(NamedTuple):
+    """When a row is a mistake (``m <= cut`` of its class) and what an update does."""
+
+    step_minus: float  # factor of an update on a row of the negative class
+    step_plus: float
+    cut_minus: float
+    cut_plus: float
+    bias_step: float  # c^2 for the constant feature c; 0 without an intercept
+    radius_square: float  # largest |x|^2 + c^2: what the theorem grants an update of step 1
+
+
+class Log(NamedTuple):
+    """Room for mistakes: row, place in the order of the pass, margin before and squared norm after the update."""
+
+    row: np.ndarray
+    place: np.ndarray
+    margin: np.ndarray
+    square: np.ndarray
+
+
+class Sums(NamedTuple):
+    """Single numbers that a pass reads and writes, each an array of length 1."""
+
+    offset: np.ndarray  # b
+    square: np.ndarray  # |w|^2 + b^2 / c^2
+    granted: np.ndarray  # what the theorem lets the squared norm be
+    excess: np.ndarray  # largest of square - granted after an update
+    loss: np.ndarray  # sum of (-m)_+ over the pass
+    offset_sum: np.ndarray  # what the lazy average needs of b
+    updates: np.ndarray  # int64
+
+
+def new_sums(offset: float = 0.0, square: float = 0.0) -> Sums:
+    """Sums of a run that starts from weights of this squared norm."""
+    values = (offset, square, square, -np.inf, 0.0, 0.0)
+    offset_, square_, granted, excess, loss, offset_sum = (np.array([value]) for value in values)
+    return Sums(offset_, square_, granted, excess, loss, offset_sum, np.zeros(1, dtype=np.int64))
+
+
+@compiled(relaxed=True)
+def online_pass(rows, t, order, begin, end, visits, rule, slack, squares, schedule, w, sums, counts, log, lazy):
+    """Visit the rows ``order[begin:end]``, or ``begin..end`` without an order; ``visits`` rows were visited before.
+
+    ``squares`` are ``|x_i|^2``. A ``schedule`` that is not empty holds the factors of the coming updates; a ``lazy`` that
+    is not empty collects what the average of all weights needs.
+    """
+    narrow_vectors()
+    b, square, granted, excess = sums.offset[0], sums.square[0], sums.granted[0], sums.excess[0]
+    loss, b_sum, k = sums.loss[0], sums.offset_sum[0], sums.updates[0]
+    clear, vague = max(rule.cut_minus, rule.cut_plus) + slack, min(rule.cut_minus, rule.cut_plus) - slack
+    # Looked up by class: a branch on the label would be mispredicted every other time.
+    cuts, steps = np.array((rule.cut_minus, rule.cut_plus)), np.array((rule.step_minus, rule.step_plus))
+    first = k
+    for s in range(begin, end):
+        if order is None:
+            i = np.int64(s)
+        else:
+            i = np.int64(order[s])
+            fetch_row(rows, order[min(s + AHEAD, len(order) - 1)])
+        sign = t[i]
+        m = sign * (score_row(rows, i, w) + b)
+        if m > clear:
+            continue
+        if m > vague:
+            m = sign * (ieee_dot(rows, i, w) + b)
+        side = np.int64(sign > 0)
+        cut = cuts[side]
+        if m > cut:
+            continue
+        step = steps[side]
+        if len(schedule) > 0:
+            step *= schedule[k - first]
+        if step == 1.0:
+            shift_row(rows, i, sign, w)
+        else:
+            ieee_add(rows, i, step * sign, w)
+        b = ieee_shift(b, step * sign, rule.bias_step)
+        square += step * (2.0 * m + step * (squares[i] + rule.bias_step))
+        granted += step * (2.0 * max(cut, 0.0) + step * rule.radius_square)
+        excess = max(excess, square - granted)
+        if k < len(log.row):
+            log.row[k], log.place[k], log.margin[k], log.square[k] = i, s, m, square
+        k += 1
+        counts[i] += 1
+        loss += max(-m, 0.0)
+        if len(lazy) > 0:
+            late = np.float64(visits + s - begin) * (step * sign)
+            ieee_add(rows, i, late, lazy)
+            b_sum += late * rule.bias_step
+    sums.offset[0], sums.square[0], sums.granted[0], sums.excess[0] = b, square, granted, excess
+    sums.loss[0], sums.offset_sum[0], sums.updates[0] = loss, b_sum, k
+
+
+@compiled
+def shuffle(order, state):
+    """Permute ``order`` in place, every permutation equally likely up to 2^-32; returns the state of the generator."""
+    word = state
+    for i in range(len(order) - 1, 0, -1):
+        word ^= word << np.uint64(13)
+        word ^= word >> np.uint64(7)
+        word ^= word << np.uint64(17)
+        j = np.int64(((word >> np.uint64(32)) * np.uint64(i + 1)) >> np.uint64(32))
+        order[i], order[j] = order[j], order[i]
+    return word

@@ -1,0 +1,262 @@
+"""Walks: runs of an online perceptron, pass after pass, until a pass is clean, nothing improves, or the budget is spent."""
+
+from __future__ import annotations
+
+from functools import partial
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+
+from surefit.core.budget import Budget
+from surefit.core.threads import blocks, map_blocks
+from surefit.solvers.perceptron_passes import Log, Rule, new_sums, online_pass, shuffle
+from surefit.solvers.perceptron_variants import joint_pass
+
+#: How a walk can end, besides the reasons of a budget.
+SEPARATED = "separated"  # a pass over all rows without a mistake
+CYCLE = "cycle"  # the weights after a pass were there before: the walk repeats itself for ever
+PLATEAU = "plateau"  # the loss of a pass did not improve by tol for several passes
+
+ENTRIES = 2**24  # numbers read between two looks at the clock
+UNIT = 2.0**-53
+
+
+class Orders:
+    """In which order passes visit the rows: as given (``cyclic``), ``shuffled`` anew, or drawn at ``random``."""
+
+    def __init__(self, kind: str, n_rows: int, seed: int, rows: np.ndarray | None = None):
+        self.kind = kind
+        self.rows = rows  # None: all of them
+        self.first: np.ndarray | None = None  # the order of the first pass, unless it is that of the data
+        self.n_visits = n_rows if rows is None else len(rows)
+        self.complete = kind != "random"  # whether the present pass visits every row
+        self._order = np.arange(n_rows, dtype=np.int32) if rows is None else rows.astype(np.int32)
+        self._draws = np.random.RandomState(seed)
+        self._state = np.uint64(self._draws.randint(1, 2**31 - 1)) << np.uint64(20) | np.uint64(1)
+
+    def following(self, clean: bool = False) -> np.ndarray | None:
+        """Return the order of the next pass; None means: as the rows lie.
+
+        Draws at random can miss a row, so a ``clean`` pass of them is followed by one over all rows.
+        """
+        self.complete = self.kind != "random" or clean
+        if self.kind == "shuffled":
+            self._state = np.uint64(shuffle(self._order, self._state))
+            order = self._order
+        elif self.kind == "random" and not clean:
+            order = self._order[self._draws.randint(0, self.n_visits, self.n_visits)]
+        elif self.rows is not None:
+            order = self._order
+        else:
+            return None
+        if self.first is None:
+            self.first = order.copy()
+        return order
+
+
+class Walk:
+    """One run on one two-class problem: weights, counts and log so far.
+
+    Parameters
+    ----------
+    rows : WholeRows or StoredRows
+        The data.
+    t : ndarray of float64
+        Labels, -1 and 1.
+    rule : Rule
+        Thresholds, steps and the constant feature.
+    squares : ndarray
+        Squared norms of the rows.
+    w, b : ndarray, float
+        Where to start; ``w`` is changed in place.
+    max_log : int
+        Mistakes whose details are kept; the counts know all of them.
+    schedule : callable(k) -> array, optional
+        Factors of updates number ``k`` (an array of numbers from 1).
+    average : bool
+        Whether to collect the average of the weights after each visit.
+    """
+
+    def __init__(self, rows, t, rule: Rule, squares, w, b, *, max_log: int, schedule=None, average: bool = False):
+        self.rows, self.t, self.rule, self.squares = rows, t, rule, squares
+        self.w, self.schedule, self.max_log = w, schedule, max_log
+        self.lazy = np.zeros(len(w) if average else 0)
+        self.counts = np.zeros(len(t), dtype=np.int32)
+        square = float(w @ w) + (b * b / rule.bias_step if rule.bias_step else 0.0)
+        self._begin(square, b)
+
+    def _begin(self, square: float, b: float) -> None:
+        self.sums = new_sums(b, square)
+        self.log = Log(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0), np.empty(0))
+        self.visits = 0
+        self.after_pass: list[int] = []  # updates done when each pass ended
+        self.losses: list[float] = []
+        self.ending: str | None = None
+        self.cycle: tuple[int, int] | None = None  # passes after which the weights were the same
+        self._seen = {self._state(): 0}
+        self._best_loss, self._stale = np.inf, 0
+
+    def advance(self, order: np.ndarray | None, begin: int, end: int) -> None:
+        """Visit one part of a pass."""
+        self._make_room(end - begin)
+        steps = np.empty(0)
+        if self.schedule is not None:
+            k = self.updates
+            steps = np.asarray(self.schedule(np.arange(k + 1, k + 1 + end - begin, dtype=np.float64)), dtype=np.float64)
+        slack = self._slack(end - begin, float(np.max(steps, initial=1.0 if self.schedule is None else 0.0)))
+        online_pass(
+            self.rows, self.t, order, begin, end, self.visits, self.rule, slack, self.squares, steps,
+            self.w, self.sums, self.counts, self.log, self.lazy,
+        )  # fmt: skip
+        self.visits += end - begin
+
+    def _slack(self, visits: int, factor: float) -> float:
+        """Bound how far two orders of summing a score can differ, for all weights that ``visits`` more rows can lead to."""
+        rule = self.rule
+        step = factor * max(rule.step_minus, rule.step_plus)
+        growth = step * step * rule.radius_square + 2 * step * max(rule.cut_minus, rule.cut_plus, 0.0)
+        longest = np.sqrt((self.sums.granted[0] + visits * growth) * rule.radius_square)
+        return float(4 * (self.w.shape[-1] + 4) * UNIT * longest)
+
+    def _make_room(self, visits: int) -> None:
+        wanted, room = min(self.max_log, self.updates + visits), len(self.log.row)
+        if wanted > room:  # memory that is never written costs nothing, so ask for plenty
+            length = min(self.max_log, 4 * max(wanted, room))
+            self.log = Log(*(_longer(column, self.logged, length) for column in self.log))
+
+    @property
+    def updates(self) -> int:
+        """Updates so far."""
+        return int(self.sums.updates[0])
+
+    @property
+    def logged(self) -> int:
+        """Updates whose details are in the log."""
+        return min(self.updates, self.max_log)
+
+    @property
+    def offset(self) -> float:
+        """The offset ``b``."""
+        return float(self.sums.offset[0])
+
+    def finish_pass(self, complete: bool, repeatable: bool, n_visits: int, tol: float | None, patience: int) -> None:
+        """Close the books of a pass and see whether it was the last one.
+
+        ``complete``: every row was visited; ``repeatable``: all passes have the same order.
+        """
+        previous = self.after_pass[-1] if self.after_pass else 0
+        self.after_pass.append(self.updates)
+        loss, self.sums.loss[0] = float(self.sums.loss[0]), 0.0
+        self.losses.append(loss)
+        if self.updates == previous:
+            self.ending = SEPARATED if complete else None
+            return
+        if complete and repeatable and self.schedule is None:
+            self._look_for_cycle()
+        if tol is not None:
+            self._stale = self._stale + 1 if loss > self._best_loss - tol * n_visits else 0
+            self._best_loss = min(self._best_loss, loss)
+            if self._stale >= patience and self.ending is None:
+                self.ending = PLATEAU
+
+    def _look_for_cycle(self) -> None:
+        now, state = len(self.after_pass), self._state()
+        if state in self._seen:
+            self.cycle, self.ending = (self._seen[state], now), CYCLE
+        self._seen[state] = now
+
+    def _state(self) -> bytes:
+        digest = blake2b(digest_size=16)
+        for part in self.weights:
+            digest.update((part + 0.0).tobytes())  # + 0.0: minus zero is zero
+        return digest.digest()
+
+    @property
+    def weights(self) -> tuple[np.ndarray, np.ndarray]:
+        """Weights and offsets."""
+        return self.w, self.sums.offset
+
+
+def _longer(column: np.ndarray, used: int, length: int) -> np.ndarray:
+    longer = np.empty(length, dtype=column.dtype)
+    longer[:used] = column[:used]
+    return longer
+
+
+class JointWalk(Walk):
+    """One run of the multi-class perceptron: one weight vector a class, in the lines of ``w``."""
+
+    def __init__(self, rows, labels, steps, rule: Rule, squares, w, b, *, max_log: int, average: bool = False):
+        self.rows, self.labels, self.steps, self.rule, self.squares = rows, labels, steps, rule, squares
+        self.w, self.b, self.schedule, self.max_log = w, b, None, max_log
+        self.lazy = np.zeros((w.shape[0], w.shape[1] + 1)) if average else np.zeros((0, 0))
+        self.counts = np.zeros(len(labels), dtype=np.int32)
+        self.rivals = np.empty(0, np.int32)
+        square = float(np.sum(w * w)) + (float(b @ b) / rule.bias_step if rule.bias_step else 0.0)
+        self._begin(square, 0.0)
+
+    def advance(self, order: np.ndarray | None, begin: int, end: int) -> None:
+        """Visit one part of a pass."""
+        self._make_room(end - begin)
+        if len(self.rivals) < len(self.log.row):
+            self.rivals = _longer(self.rivals, self.logged, len(self.log.row))
+        slack = 2 * np.sqrt(2.0) * self._slack(end - begin, 1.0)  # a difference of two scores, two rows a step
+        joint_pass(
+            self.rows, self.labels, order, begin, end, self.visits, self.steps, self.rule.cut_plus, self.rule.bias_step,
+            self.rule.radius_square, slack, self.squares, self.w, self.b, self.sums, self.counts, self.log, self.rivals,
+            self.lazy,
+        )  # fmt: skip
+        self.visits += end - begin
+
+    @property
+    def weights(self) -> tuple[np.ndarray, np.ndarray]:
+        """Weights and offsets, one line a class."""
+        return self.w, self.b
+
+
+def walk(
+    walks: list[Any],
+    orders: Orders,
+    budget: Budget,
+    *,
+    tol: float | None,
+    patience: int,
+    n_jobs: int | None = None,
+    good_enough=None,
+) -> int:
+    """Let all walks go pass by pass, in the same order of rows, until each has ended; returns the passes done.
+
+    ``good_enough()``, if given, is asked after each pass and ends all walks (as a plateau) by returning True.
+    """
+    n_iter, width, clean = 0, walks[0].w.size + 1, False
+    while any(one.ending is None for one in walks):
+        active = [one for one in walks if one.ending is None]
+        before = [one.updates for one in active]
+        order, whole = orders.following(clean), True
+        for begin, end in blocks(orders.n_visits, max(1, ENTRIES // width)):
+            part = partial(_advance, active, order, begin, end)
+            map_blocks(part, len(active), 1, n_jobs)
+            if end < orders.n_visits and out_of_time(budget):
+                whole = False
+                break
+        n_iter += 1
+        for one in active:
+            one.finish_pass(whole and orders.complete, orders.kind == "cyclic", orders.n_visits, tol, patience)
+        mistakes = [one.updates - k for one, k in zip(active, before, strict=True)]
+        clean = min(mistakes) == 0
+        reason = budget.spent(n_iter, max(mistakes) / max(orders.n_visits, 1))
+        stop = PLATEAU if good_enough is not None and good_enough() else reason and reason.value
+        if stop:
+            for one in walks:
+                one.ending = one.ending or stop
+    return n_iter
+
+
+def _advance(active: list[Any], order: np.ndarray | None, begin: int, end: int, number: int, _: int) -> None:
+    active[number].advance(order, begin, end)
+
+
+def out_of_time(budget: Budget) -> bool:
+    """Whether to stop in the middle of a pass."""
+    return budget.stopped is not None or (budget.max_time is not None and budget.seconds >= budget.max_time)
