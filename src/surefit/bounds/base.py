@@ -101,7 +101,7 @@ class RiskBound:
             about=self.about,
             assumptions=self.assumptions,
             confidence=self.confidence,
-            numbers={**self.inputs, "delta": self.delta, "ceiling": self.ceiling},
+            numbers={**self.terms, **self.inputs, "delta": self.delta, "ceiling": self.ceiling},
             witness=dict(self.arrays),
         )
 
@@ -157,14 +157,27 @@ class Deviation:
             raise InvalidParameter(self.name, "empirical", f"a number from 0 to {self.width:g}", empirical)
         return RiskBound(
             self.name,
-            value=min(self.width, empirical + self.radius),
+            value=min(self.width, (empirical + self.radius) * (1 + ROUND_OUT)),
             delta=self.delta,
             about=about,
             assumptions=self.assumptions,
-            inputs={**self.inputs, "n": self.n, "empirical": float(empirical), "width": self.width},
+            inputs={
+                **self.inputs,
+                "n": self.n,
+                "empirical": float(empirical),
+                "width": self.width,
+                "sides": self.sides,
+            },
             terms={"empirical": float(empirical), "radius": self.radius},
             ceiling=self.width,
         )
+
+    def erm_excess(self) -> Deviation:
+        """Return what a two-sided uniform deviation says of the empirical risk minimiser: excess risk <= 2 radius."""
+        if self.sides != 2:
+            raise InvalidParameter(self.name, "sides", "2 for a statement about the excess risk", self.sides)
+        about = "risk of the empirical risk minimiser above the best of its class"
+        return replace(self, name=f"{self.name}_excess", radius=2 * self.radius, about=about)
 
     def __repr__(self) -> str:
         return self.statement

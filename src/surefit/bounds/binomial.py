@@ -5,8 +5,10 @@ the entropy (Loader's form), so that :math:`n = 10^9` and :math:`\delta = 10^{-3
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
+from scipy.optimize import brentq
 
 from surefit.bounds.base import ROUND_OUT, RiskBound, check_count, check_delta, least, read_losses
 from surefit.bounds.kl import excess, kl_inverse, kl_inverse_lower
@@ -233,11 +235,11 @@ def _log_pmf(k: int, n: int, p: float, q: float) -> float:
         return n * math.log(p) if q > 0.5 else n * math.log1p(-q)
     shift = n * p - k if p <= 0.5 else (n - k) - n * q  # n p - k from the smaller of the two products
     entropy = excess(float(k), n * p, shift) + excess(float(n - k), n * q, -shift)
-    stirling = _stirling_error(n) - _stirling_error(k) - _stirling_error(n - k)
+    stirling = stirling_error(n) - stirling_error(k) - stirling_error(n - k)
     return stirling - entropy + 0.5 * math.log(n / (2 * math.pi * k * (n - k)))
 
 
-def _stirling_error(k: int) -> float:
+def stirling_error(k: int) -> float:
     """``ln k! - ln(sqrt(2 pi k) (k/e)^k)``."""
     if k < 16:
         return math.lgamma(k + 1.0) - (k + 0.5) * math.log(k) + k - 0.5 * math.log(2 * math.pi)
@@ -245,12 +247,9 @@ def _stirling_error(k: int) -> float:
     return (1 / 12 - (1 / 360 - (1 / 1260 - (1 / 1680 - 1 / 1188 * s) * s) * s) * s) / k
 
 
-def _root(function, low: float, high: float) -> float:
-    """Root of a monotone function: bisection on the bit pattern's scale, then on the line, to the last digit."""
-    falling = function(low) > 0
-    for _ in range(200):
-        middle = math.sqrt(low * high) if low > 0 and high > 4 * low else 0.5 * (low + high)
-        if not low < middle < high or high - low <= 1e-14 * high:
-            break
-        low, high = (middle, high) if (function(middle) > 0) == falling else (low, middle)
-    return high if falling else low
+def _root(function: Callable[[float], float], low: float, high: float) -> float:
+    """Root of a monotone function to 14 digits; the end of the bracket where the sign does not change inside."""
+    at_low, at_high = function(low), function(high)
+    if (at_low > 0) == (at_high > 0):
+        return high if at_low > 0 else low
+    return float(brentq(function, low, high, xtol=1e-300, rtol=1e-14))

@@ -1,0 +1,175 @@
+r"""Sample compression: models that a few of their training rows rebuild, and models that few rows can change."""
+
+import math
+
+import numpy as np
+from scipy.special import gammaln
+
+from surefit.bounds.base import ROUND_OUT, RiskBound, check_count, check_delta
+from surefit.bounds.binomial import binomial_tail_inverse
+from surefit.bounds.growth import log_choose
+from surefit.core.errors import InvalidParameter
+from surefit.core.validation import COUNT
+
+WHOLE_SUM = 1 << 16  # up to this many terms the sum of the stable bound is taken term by term
+
+
+def sample_compression(size: int, errors: int, n: int, delta: float = 0.05) -> RiskBound:
+    r"""Risk bound of a model that ``size`` of its ``n`` training rows rebuild.
+
+    .. math:: R \le \max\Bigl\{p : P(\mathrm{Bin}(n - s, p) \le k) \ge \frac{\delta}{n \binom ns}\Bigr\},
+
+    with :math:`k` errors among the :math:`n - s` other rows.
+
+    Guarantee: if the same procedure, given those rows alone (as a set, or in their order), returns the same model (theory:
+    :ref:`compression`). Support vectors and perceptron mistakes are such rows.
+
+    Parameters
+    ----------
+    size : int from 0 to n
+        Rows that rebuild the model.
+    errors : int
+        Errors among the others.
+    n : int
+        Training rows.
+    delta : float in (0, 1)
+        Failure probability.
+
+    Examples
+    --------
+    >>> from surefit.bounds import sample_compression
+    >>> round(sample_compression(10, 0, 1000).value, 4), sample_compression(600, 0, 1000).vacuous
+    (0.0624, False)
+    """
+    check_delta("sample_compression", delta)
+    _check_size("sample_compression", size, n)
+    if size == n:
+        value = 1.0
+        check_count("sample_compression", errors, n)
+    else:
+        check_count("sample_compression", errors, n - size)
+        log_share = math.log(delta) - math.log(n) - log_choose(int(n), int(size))
+        value = binomial_tail_inverse(int(errors), int(n - size), log_share)
+    return RiskBound(
+        "sample_compression",
+        value,
+        delta,
+        "risk of the model rebuilt from its compression set",
+        ("iid", "rebuilt_from_compression_set"),
+        inputs={"size": int(size), "errors": int(errors), "n": int(n)},
+        terms={"empirical": errors / max(n - size, 1)},
+    )
+
+
+def stable_compression(size: int, n: int, delta: float = 0.05) -> RiskBound:
+    r"""Probability that a new row would change the compression set of a *stable* scheme, from the size of that set.
+
+    The bound is the :math:`\varepsilon` that solves
+
+    .. math:: \frac\delta n \sum_{m=s}^{n-1} \frac{\binom ms}{\binom ns} (1 - \varepsilon)^{-(n - m)} = 1, \qquad
+              \varepsilon = 1 \text{ if } s = n.
+
+    Guarantee: for a scheme whose set does not change when rows outside it are removed (preference). For a support vector
+    machine with a fixed kernel and a fixed tie rule, the support vectors are such a set, and a new row changes it at least
+    whenever :math:`y f(x) < 1`; so the risk is below too (theory: :ref:`compression`). No errors are counted.
+
+    Parameters
+    ----------
+    size : int from 0 to n
+        Rows in the compression set.
+    n : int
+        Training rows.
+    delta : float in (0, 1)
+        Failure probability.
+
+    Examples
+    --------
+    >>> from surefit.bounds import sample_compression, stable_compression
+    >>> round(stable_compression(10, 1000).value, 4), round(stable_compression(300, 1000).value, 4)
+    (0.0217, 0.3483)
+    """
+    check_delta("stable_compression", delta)
+    _check_size("stable_compression", size, n)
+    return RiskBound(
+        "stable_compression",
+        _stable_root(int(size), int(n), math.log(delta)),
+        delta,
+        "probability that a new row changes the compression set",
+        ("iid", "stable_compression", "ties_broken_by_fixed_rule"),
+        inputs={"size": int(size), "n": int(n)},
+        terms={"fraction": size / n},
+    )
+
+
+def pick_to_learn(picked: int, errors_left: int, n: int, delta: float = 0.05, budgets: int = 1) -> RiskBound:
+    r"""Risk bound of Pick-to-Learn: rows of a second half are moved into training until few errors are left there.
+
+    :func:`stable_compression` with :math:`s` = rows picked + errors left among the ``n`` rows of the second half, at
+    :math:`\delta / J` for J declared budgets.
+
+    Guarantee: for the model trained on the first half and the picked rows (theory: :ref:`compression`). With nothing picked
+    it is a test set.
+
+    Examples
+    --------
+    >>> from surefit.bounds import pick_to_learn
+    >>> round(pick_to_learn(picked=20, errors_left=15, n=1000).value, 4)
+    0.0548
+    """
+    check_delta("pick_to_learn", delta)
+    _check_size("pick_to_learn", picked, n)
+    check_count("pick_to_learn", errors_left, n)
+    if picked + errors_left > n:
+        raise InvalidParameter("pick_to_learn", "errors_left", f"at most n - picked = {n - picked}", errors_left)
+    if not COUNT.allows(budgets):
+        raise InvalidParameter("pick_to_learn", "budgets", COUNT.words, budgets)
+    size = int(picked + errors_left)
+    return RiskBound(
+        "pick_to_learn",
+        _stable_root(size, int(n), math.log(delta) - math.log(budgets)),
+        delta,
+        "risk of the model trained on the first half and the picked rows",
+        ("iid", "rows_untouched", "worst_row_picked_by_fixed_rule"),
+        inputs={"size": size, "n": int(n), "budgets": int(budgets)},
+        terms={"fraction": size / n},
+    )
+
+
+def _stable_root(size: int, n: int, log_delta: float) -> float:
+    """Least epsilon, rounded up, at which the sum reaches ``n / delta``."""
+    if size == n:
+        return 1.0
+    dropped, log_ratios = _log_ratios(size, n)
+    target = math.log(n) - log_delta
+
+    def log_sum(eps: float) -> float:
+        exponents = log_ratios - dropped * math.log1p(-eps)
+        if len(dropped) < n - size:
+            # The terms are log-concave in the number of rows dropped: between two of them none is below both.
+            exponents = np.minimum(exponents[1:], exponents[:-1]) + np.log(np.diff(dropped))
+        top = float(np.max(exponents))
+        return top + math.log(float(np.sum(np.exp(exponents - top))))
+
+    low, high = size / n, math.nextafter(1.0, 0.0)
+    if log_sum(high) < target:
+        return 1.0
+    while low < (middle := 0.5 * (low + high)) < high and high - low > 1e-13 * high:
+        low, high = (low, middle) if log_sum(middle) >= target else (middle, high)
+    return min(1.0, high * (1 + ROUND_OUT))
+
+
+def _log_ratios(size: int, n: int) -> tuple[np.ndarray, np.ndarray]:
+    r"""Numbers j of rows dropped and :math:`\ln \binom{n-j}{s} - \ln \binom ns`; all j, or some of them when there are many."""
+    if n - size <= WHOLE_SUM:
+        j = np.arange(1, n - size + 1, dtype=np.float64)
+        return j, np.cumsum(np.log1p(-size / (n - j + 1)))
+    j = np.unique(np.round(np.linspace(1, n - size, WHOLE_SUM)))
+    logs = gammaln(n - j + 1) - gammaln(n - j - size + 1) - gammaln(n + 1.0) + gammaln(n - size + 1.0)
+    return j, logs - 1e-15 * n * math.log(n)  # below the truth whatever gammaln lost
+
+
+def _check_size(who: str, size: int, n: int) -> None:
+    if not COUNT.allows(n):
+        raise InvalidParameter(who, "n", COUNT.words, n)
+    if not (size == 0 or COUNT.allows(size)) or size > n:
+        raise InvalidParameter(who, "size", f"an integer from 0 to n = {n}", size)

@@ -1,0 +1,106 @@
+r"""Numbers that look like guarantees and are not: leave-one-out, BIC, evidence. They are labelled estimates."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from surefit.core.claims import Claim
+from surefit.core.errors import InvalidData, InvalidParameter
+from surefit.core.validation import COUNT, REAL, one_of
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number that estimates a risk or ranks models, with the reason why it is no bound."""
+
+    name: str
+    value: float
+    about: str
+    caveat: str
+
+    def claim(self) -> Claim:
+        """Return the estimate as a claim that proves nothing and says so."""
+        return Claim(f"estimates.{self.name}", "estimate", self.statement, value=self.value, about=self.about)
+
+    @property
+    def statement(self) -> str:
+        """One sentence a reader can quote."""
+        return f"estimate, not a bound: {self.about} {self.value:.4g} ({self.caveat})"
+
+    def __repr__(self) -> str:
+        return self.statement
+
+
+def leave_one_out_limit(n_support: int, n: int) -> Estimate:
+    r"""Leave-one-out error of a support vector machine, at most :math:`N / n` for N support vectors.
+
+    Removing a row that is no support vector changes nothing, so it stays correct. The inequality is a fact; the leave-one-out
+    error itself only *estimates* the risk (of a model with one row less), and its variance is not controlled.
+
+    Examples
+    --------
+    >>> from surefit.bounds import leave_one_out_limit
+    >>> leave_one_out_limit(3, 4).value
+    0.75
+    """
+    if not COUNT.allows(n) or not (n_support == 0 or COUNT.allows(n_support)) or n_support > n:
+        raise InvalidParameter("leave_one_out_limit", "n_support", f"an integer from 0 to n = {n}", n_support)
+    caveat = "unbiased for n - 1 rows, variance unknown"
+    return Estimate("leave_one_out", n_support / n, "leave-one-out error, at most", caveat)
+
+
+def bic(log_likelihood: float, n_params: int, n: int, convention: str = "minimise") -> Estimate:
+    r"""Bayesian information criterion :math:`-2\ell + d \ln n` (minimise) or :math:`\ell - \frac d2 \ln n` (maximise).
+
+    The second is the first divided by -2. It approximates the log evidence up to a constant that does not vanish.
+
+    Parameters
+    ----------
+    log_likelihood : float
+        Maximised log-likelihood.
+    n_params, n : int
+        Free parameters and rows.
+    convention : {"minimise", "maximise"}
+        Sign and scale.
+
+    Examples
+    --------
+    >>> import math
+    >>> from surefit.bounds import bic
+    >>> simple, complex_ = bic(-100.0, 3, 10**6, "maximise"), bic(-50.0, 6, 10**6, "maximise")
+    >>> complex_.value > simple.value, 10**6 < math.exp(100 / 3)
+    (True, True)
+    """
+    rule = one_of("minimise", "maximise")
+    if not rule.allows(convention):
+        raise InvalidParameter("bic", "convention", rule.words, convention)
+    if not REAL.allows(log_likelihood):
+        raise InvalidParameter("bic", "log_likelihood", REAL.words, log_likelihood)
+    if not COUNT.allows(n) or not (n_params == 0 or COUNT.allows(n_params)):
+        raise InvalidParameter("bic", "n_params, n", "integers, n_params >= 0 and n >= 1", (n_params, n))
+    score = log_likelihood - 0.5 * n_params * math.log(n)
+    value = score if convention == "maximise" else -2 * score
+    return Estimate(
+        "bic", value, f"BIC ({convention})", "the difference to the log evidence stays bounded, it does not vanish"
+    )
+
+
+def model_probabilities(log_evidences, log_priors=None) -> np.ndarray:
+    """Posterior probabilities of models from their log evidences (or BIC, maximise convention), stable for large numbers.
+
+    Examples
+    --------
+    >>> from surefit.bounds import model_probabilities
+    >>> model_probabilities([-1000.0, -1000.0, -1004.0]).round(4).tolist()
+    [0.4955, 0.4955, 0.0091]
+    """
+    scores = np.asarray(log_evidences, dtype=np.float64)
+    if scores.ndim != 1 or len(scores) == 0 or np.any(np.isnan(scores)) or not np.isfinite(scores.max()):
+        raise InvalidData("model_probabilities: log_evidences must be a vector of numbers, the largest one finite.")
+    if log_priors is not None:
+        scores = scores + np.asarray(log_priors, dtype=np.float64)
+    weights = np.exp(scores - scores.max())
+    return weights / math.fsum(weights)

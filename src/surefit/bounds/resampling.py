@@ -1,0 +1,116 @@
+r"""What cross-validation proves, and how a tested twin vouches for a model refitted on all rows."""
+
+import math
+
+import numpy as np
+
+from surefit.bounds.base import ROUND_OUT, RiskBound, check_count, check_delta
+from surefit.bounds.binomial import clopper_pearson
+from surefit.bounds.progressive import error_limit
+from surefit.core.errors import InvalidData, InvalidParameter
+from surefit.core.validation import COUNT
+
+
+def k_fold(errors, sizes, delta: float = 0.05) -> RiskBound:
+    r"""Bound the mean risk of the k models of a k-fold cross-validation by their errors on their own folds.
+
+    With :math:`\hat q` the mean of the k fold error rates, :math:`m` the size of the smallest fold and :math:`G` declared
+    :math:`\lambda`,
+
+    .. math:: \frac1G \sum_\lambda \exp\bigl(m [-\lambda \hat q - \ln(1 - \bar p (1 - e^{-\lambda}))]\bigr) \le \frac1\delta .
+
+    Guarantee: with probability at least ``1 - delta``. The confidence term counts the rows of *one* fold, not all rows: the
+    folds' errors are not independent of each other (theory: :ref:`k-fold`). It is about a fold model drawn at random, not
+    about a refit.
+
+    Parameters
+    ----------
+    errors : sequence of int
+        Errors on each fold, by the model that did not see it.
+    sizes : sequence of int
+        Rows of each fold.
+    delta : float in (0, 1)
+        Failure probability.
+
+    Examples
+    --------
+    >>> from surefit.bounds import k_fold
+    >>> round(k_fold([52, 48], [500, 500]).value, 4), round(k_fold([10] * 10, [100] * 10).value, 4)
+    (0.1448, 0.2082)
+    """
+    check_delta("k_fold", delta)
+    wrong, rows = np.asarray(errors), np.asarray(sizes)
+    if wrong.ndim != 1 or wrong.shape != rows.shape or len(rows) < 2:
+        raise InvalidData(
+            "k_fold: errors and sizes must be two lists of the same length, one entry for each of >= 2 folds."
+        )
+    for k, n in zip(wrong.tolist(), rows.tolist(), strict=True):
+        check_count("k_fold", k, n)
+    mean, smallest = math.fsum(wrong / rows) / len(rows), int(rows.min())
+    return RiskBound(
+        "k_fold",
+        error_limit(mean, smallest, smallest, delta),
+        delta,
+        "mean risk of the fold models",
+        ("iid", "folds_drawn_independently_of_rows"),
+        inputs={"empirical": mean, "n": smallest, "folds": len(rows)},
+        terms={"empirical": mean},
+    )
+
+
+def transfer(errors: int, n: int, disagreements: int, n_unlabelled: int, delta: float = 0.05) -> RiskBound:
+    r"""Risk bound of a model trained on *all* rows, by a tested twin and fresh inputs without labels.
+
+    .. math:: R(h) \le R(h_1) + P(h \ne h_1) \le \mathrm{CP}(k_1, n_2, \delta/2) + \mathrm{CP}(\#\{h \ne h_1\}, \#U, \delta/2).
+
+    Guarantee: with probability at least ``1 - delta`` for any :math:`h` whatsoever, if the inputs U follow the law of the rows
+    and took no part in training (theory: :ref:`concentration`).
+
+    Parameters
+    ----------
+    errors, n : int
+        Errors of the twin :math:`h_1` on the rows that it did not see.
+    disagreements, n_unlabelled : int
+        Inputs of U on which the two models differ.
+    delta : float in (0, 1)
+        Failure probability.
+
+    Examples
+    --------
+    >>> from surefit.bounds import transfer
+    >>> round(transfer(12, 400, 30, 5000).value, 4)
+    0.0604
+    """
+    check_delta("transfer", delta)
+    check_count("transfer", errors, n)
+    check_count("transfer", disagreements, n_unlabelled)
+    twin = clopper_pearson(errors, n, delta / 2)
+    change = clopper_pearson(disagreements, n_unlabelled, delta / 2)
+    return RiskBound(
+        "transfer",
+        min(1.0, (twin + change) * (1 + ROUND_OUT)),
+        delta,
+        "risk of the model trained on all rows",
+        ("iid", "rows_untouched", "unlabelled_same_law"),
+        inputs={
+            "errors": int(errors),
+            "n": int(n),
+            "disagreements": int(disagreements),
+            "n_unlabelled": int(n_unlabelled),
+        },
+        terms={"twin": twin, "change": change},
+    )
+
+
+def holdout_size(n: int) -> int:
+    """Rows to withhold from n: a fifth, at least 200 (or half), at most 5000.
+
+    Examples
+    --------
+    >>> from surefit.bounds import holdout_size
+    >>> [holdout_size(n) for n in (100, 600, 2000, 100_000)]
+    [50, 200, 400, 5000]
+    """
+    if not COUNT.allows(n) or n < 2:
+        raise InvalidParameter("holdout_size", "n", "an integer >= 2", n)
+    return int(min(max(n // 5, min(200, n // 2)), 5000))

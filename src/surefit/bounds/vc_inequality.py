@@ -1,0 +1,137 @@
+r"""Vapnik-Chervonenkis inequalities with explicit constants, over any class whose growth is known."""
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+from surefit.bounds.base import Deviation, NoBound, two_of_three
+from surefit.bounds.catalogue import SetClass
+from surefit.bounds.growth import FORMS, log_growth
+from surefit.core.errors import InvalidParameter
+
+
+class Theorem(NamedTuple):
+    r"""A tail :math:`c \, s(kn) e^{-n \varepsilon^2 / e}` for the deviation of risk and empirical risk."""
+
+    factor: float  # c
+    divisor: float  # e
+    samples: int  # k
+    sides: int
+
+
+#: Ghost sample and random signs (factor 8, divisor 32); the double-sample form (4, 8, one-sided, growth at 2n).
+THEOREMS = {"symmetrised": Theorem(8.0, 32.0, 1, 2), "double_sample": Theorem(4.0, 8.0, 2, 1)}
+
+
+def vc(
+    dimension: float | SetClass,
+    *,
+    n: int | None = None,
+    radius: float | None = None,
+    delta: float | None = None,
+    theorem: str = "symmetrised",
+    form: str = "sauer",
+) -> Deviation | NoBound:
+    r"""Uniform deviation of risk and empirical 0-1 risk over a class of finite VC dimension.
+
+    ============== ========================================================== =======================================
+    ``theorem``    statement                                                  radius
+    ============== ========================================================== =======================================
+    symmetrised    :math:`P(\sup |R - \hat R| > \varepsilon) \le              :math:`\sqrt{\frac{32}{n} \ln
+                   8 s(n) e^{-n \varepsilon^2 / 32}`                          \frac{8 s(n)}{\delta}}`
+    double_sample  :math:`P(\sup (R - \hat R) > \varepsilon) \le              :math:`\sqrt{\frac{8}{n} \ln
+                   4 s(2n) e^{-n \varepsilon^2 / 8}`                          \frac{4 s(2n)}{\delta}}`
+    rademacher     :math:`\sup (R - \hat R) \le \varepsilon`                  :math:`\sqrt{\frac{2 \ln s(n)}{n}} +
+                                                                              \sqrt{\frac{\ln(1/\delta)}{2n}}`
+    ============== ========================================================== =======================================
+
+    Guarantee: for every law of the data and for *any* member of the class, however chosen, if the class (features, kernel,
+    degree, scaling) was fixed before the data were seen (theory: :ref:`vc-inequality`). An infinite dimension (RBF kernels,
+    sines) gets :class:`NoBound`, not a number.
+
+    Parameters
+    ----------
+    dimension : int or SetClass
+        VC dimension, or an entry of :func:`set_class`, whose exact growth function is used where known.
+    n, radius, delta : two of the three
+        Rows, deviation, failure probability.
+    theorem : {"symmetrised", "double_sample", "rademacher"}
+        Which inequality.
+    form : {"sauer", "power", "euler"}
+        How labelings are counted when only the dimension is given: see :func:`log_growth`.
+
+    Examples
+    --------
+    >>> from surefit.bounds import set_class, vc
+    >>> round(vc(set_class("stumps"), n=1000, delta=0.05).radius, 4), vc(3, radius=0.1, delta=0.05, form="power").n
+    (0.6369, 129227)
+    >>> vc(11, n=20_000, delta=0.05, theorem="rademacher").risk(0.1)
+    risk of the model <= 0.2043 with confidence 0.95 (assumes iid, class_fixed_a_priori)
+    """
+    if not FORMS.allows(form):
+        raise InvalidParameter("vc", "form", FORMS.words, form)
+    finite = dimension.dimension if isinstance(dimension, SetClass) else dimension
+    if not (isinstance(finite, (int, float)) and finite >= 0 and (math.isinf(finite) or finite == int(finite))):
+        raise InvalidParameter("vc", "dimension", "an integer >= 0, inf, or a SetClass", dimension)
+    if math.isinf(finite):
+        return NoBound("vc", "an infinite VC dimension admits no distribution-free bound")
+
+    def log_count(size: int) -> float:
+        return dimension.log_growth(size) if isinstance(dimension, SetClass) else log_growth(size, int(finite), form)
+
+    log_tail, radius_of, sides = _inequality(theorem, log_count)
+    count, eps, log_delta = two_of_three("vc", n=n, radius=radius, delta=delta, log_tail=log_tail, radius_of=radius_of)
+    inputs = {"dimension": int(finite), "theorem": theorem, "form": form}
+    if isinstance(dimension, SetClass):
+        inputs["log_count"] = log_count(count * (2 if theorem == "double_sample" else 1))
+    about = "largest deviation of risk from empirical risk in the class"
+    return Deviation("vc", count, eps, log_delta, about, ("iid", "class_fixed_a_priori"), sides, inputs=inputs)
+
+
+def vc_consistent(dimension: int, *, n: int, delta: float = 0.05, form: str = "sauer") -> Deviation:
+    r"""Risk of any member of the class without training errors: :math:`\frac2n \bigl(\log_2 s(2n) + \log_2 \frac2\delta\bigr)`.
+
+    Guarantee: with probability at least ``1 - delta``, every consistent member has risk at most ``radius``, which falls like
+    1/n instead of its square root (theory: :ref:`vc-inequality`).
+
+    Examples
+    --------
+    >>> from surefit.bounds import vc_consistent
+    >>> round(vc_consistent(3, n=10_000, delta=0.05).radius, 4)
+    0.0091
+    """
+    count, eps, log_delta = two_of_three(
+        "vc_consistent",
+        n=n,
+        radius=None,
+        delta=delta,
+        log_tail=lambda n, eps: math.log(2) + log_growth(2 * n, dimension, form) - n * eps / 2 * math.log(2),
+        radius_of=lambda n, ld: 2 / (n * math.log(2)) * (math.log(2) - ld + log_growth(2 * n, dimension, form)),
+    )
+    about = "risk of every member of the class without training errors"
+    assumptions = ("iid", "class_fixed_a_priori", "no_training_error")
+    return Deviation("vc_consistent", count, eps, log_delta, about, assumptions, inputs={"dimension": int(dimension)})
+
+
+def _inequality(theorem: str, log_count: Callable[[int], float]):
+    if theorem in THEOREMS:
+        factor, divisor, samples, sides = THEOREMS[theorem]
+
+        def log_tail(n, eps):
+            return math.log(factor) + log_count(samples * n) - n * eps * (eps / divisor)
+
+        def radius_of(n, log_delta):
+            return math.sqrt(divisor / n * (math.log(factor) + log_count(samples * n) - log_delta))
+
+        return log_tail, radius_of, sides
+    if theorem != "rademacher":
+        raise InvalidParameter("vc", "theorem", "'symmetrised', 'double_sample' or 'rademacher'", theorem)
+
+    def log_tail(n, eps):
+        left = eps - math.sqrt(2 * log_count(n) / n)
+        return 0.0 if left <= 0 else -2 * n * left * left
+
+    def radius_of(n, log_delta):
+        return math.sqrt(2 * log_count(n) / n) + math.sqrt(-log_delta / (2 * n))
+
+    return log_tail, radius_of, 1
