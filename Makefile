@@ -37,7 +37,8 @@ suite: $(VENV)/.installed-dev ## all tests, fast and slow, and the examples in d
 
 # Coverage and debuggers see inside loops only when Numba is off; the same answers must come out.
 suite-without-jit: $(VENV)/.installed-dev ## the tests of terms and core with the loops run as plain Python
-	NUMBA_DISABLE_JIT=1 $(PYTEST) -n $(JOBS) tests/contracts tests/core --ignore tests/contracts/test_docs.py
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -n $(JOBS) tests/core tests/contracts/test_losses.py tests/contracts/test_penalties.py \
+	  tests/contracts/test_designs.py
 
 docs: $(VENV)/.installed-dev ## the documentation, every warning an error; open docs/_build/html/index.html
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html

@@ -16,8 +16,8 @@ from surefit.core.errors import ConvergenceWarning
 @pytest.fixture(scope="module")
 def data():
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((100, 400))
-    return X, X[:, :10].sum(axis=1) + rng.standard_normal(100)
+    X = rng.standard_normal((60, 150))
+    return X, X[:, :10].sum(axis=1) + rng.standard_normal(60)
 
 
 class Recorder:
