@@ -1,0 +1,85 @@
+r"""Bounds on eigenvalues that hold whatever the eigenvalue routine did, and the claims of principal components.
+
+If :math:`M = V \Lambda V^\top + R` for some matrix :math:`V` of any quality, then by Weyl and Ostrowski every eigenvalue of the
+symmetric :math:`M` is within :math:`\|R\|_F + (\|V^\top V - I\|_F) \max|\Lambda|` of the matching entry of :math:`\Lambda`.
+Computed vectors are the witness; only the residual, whose rounding is bounded, enters the proof (theory: ``eigen-residual``).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from surefit.checks.enclosure import gamma
+
+
+class Spectrum(NamedTuple):
+    """All eigenvalues of a symmetric matrix, largest first, each within ``radius`` of the truth."""
+
+    values: np.ndarray
+    vectors: np.ndarray
+    radius: float
+
+    def largest_sum(self, count: int) -> tuple[float, float]:
+        """Return the sum of the ``count`` largest eigenvalues and a radius."""
+        return float(np.sum(self.values[:count])), count * self.radius + gamma(count + 1) * float(
+            np.sum(np.abs(self.values[:count]))
+        )
+
+    def count_above(self, threshold: float) -> tuple[int, int]:
+        """Return how many eigenvalues surely lie above ``threshold``, and how many possibly do (inertia, Sylvester)."""
+        return int(np.sum(self.values - self.radius > threshold)), int(np.sum(self.values + self.radius > threshold))
+
+
+def spectrum(M: np.ndarray, radius: float = 0.0) -> Spectrum:
+    """Enclose the eigenvalues of a symmetric matrix that is known up to ``radius`` in the Frobenius norm."""
+    n = len(M)
+    if n == 0:
+        return Spectrum(np.zeros(0), np.zeros((0, 0)), radius)
+    values, V = np.linalg.eigh(M)
+    size = float(np.max(np.abs(values)))
+    bound = gamma(3 * n + 8)
+    residual = float(np.linalg.norm(M - (V * values) @ V.T)) + bound * (float(np.linalg.norm(M)) + n * size)
+    defect = float(np.linalg.norm(V.T @ V - np.eye(n))) + bound * n
+    total = (residual + defect * size + radius) * (1 + gamma(8))
+    return Spectrum(values[::-1], V[:, ::-1], total)
+
+
+def centred_product(X, weights: np.ndarray, shift: np.ndarray, by_rows: bool) -> tuple[np.ndarray, float]:
+    r"""Return :math:`B^\top B` (``by_rows``: :math:`BB^\top`) and its radius; rows of B are :math:`\sqrt{w_i}(x_i - shift)`."""
+    n, d = X.shape
+    root = np.sqrt(weights)
+    if by_rows:
+        B = root[:, None] * (dense(X) - shift)
+        product, depth = B @ B.T, d
+    else:
+        product, rows = np.zeros((d, d)), rows_at_once(d)
+        for start in range(0, n, rows):
+            piece = slice(start, min(start + rows, n))
+            B = root[piece, None] * (dense(X[piece]) - shift)
+            product += B.T @ B
+        depth = min(rows, n) + n // rows
+    # Entry by entry the error is gamma times |B|'|B|, whose Frobenius norm is at most its trace, that of the product.
+    return product, gamma(depth + 8) * float(np.trace(product)) * (1 + gamma(8))
+
+
+def dense(X) -> np.ndarray:
+    """Return the rows as a dense float64 array."""
+    return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+
+
+def rows_at_once(d: int) -> int:
+    """Rows of a block that, made dense, takes moderate memory."""
+    return max(1, min(4096, 2**22 // max(d, 1)))
+
+
+def weights_of(data) -> np.ndarray:
+    """Return the sample weights, ones if there are none."""
+    return np.ones(data.X.shape[0]) if data.weights is None else data.weights
+
+
+def weighted_mean(X, weights: np.ndarray) -> np.ndarray:
+    """Return the mean of the rows; its rounding does not matter to callers, who treat it as a given shift."""
+    return np.asarray(weights @ X, dtype=np.float64).ravel() / math.fsum(weights)

@@ -1,0 +1,1 @@
+"""Clusters: partitions of the rows into groups, and mixtures of Gaussians."""

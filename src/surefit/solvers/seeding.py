@@ -1,0 +1,121 @@
+r"""Where to start: centres chosen among the points, at random.
+
+Draws go through the points in an order that depends on their coordinates alone, and equal points are one point with the sum
+of their weights. So a row of weight two, two equal rows, and any order of the rows give the same centres for the same seed.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from surefit.core.jit import compiled
+from surefit.core.threads import map_blocks, tree_sum
+from surefit.solvers.points import SparsePoints, block_size, coordinates, dot_point, squared_distance
+
+
+def k_means_plus_plus(points: Any, weights: np.ndarray, k: int, random, n_jobs: int | None = None) -> np.ndarray:
+    r"""Return ``k`` centres by greedy k-means++ (Arthur and Vassilvitskii 2007).
+
+    Each next centre is the best of :math:`2 + \lfloor\ln k\rfloor` candidates, drawn with probability proportional to
+    :math:`w_i` times the squared distance to the centres so far; best means least total of these after it is added.
+    When every point is a centre, the remaining ones repeat points.
+    """
+    n, trials = len(weights), 2 + int(math.log(k))
+    order = canonical_order(points, n)
+    out = np.empty((trials, n))
+    centres = np.empty((k, len(points.shift)))
+    centres[0] = coordinates(points, _draw(weights, order, random.random(1))[0])
+    closest = np.full(n, np.inf)
+    _after_adding(points, weights, centres[:1], closest, out, n_jobs)
+    closest[:] = out[0]
+    for c in range(1, k):
+        potential = weights * closest
+        if not potential.any():
+            potential = weights
+        candidates = _draw(potential, order, random.random(trials))
+        rows = np.array([coordinates(points, i) for i in candidates])
+        best = int(np.argmin(_after_adding(points, weights, rows, closest, out, n_jobs)))
+        centres[c], closest[:] = rows[best], out[best]
+    return centres
+
+
+def distinct_points(points: Any, weights: np.ndarray, k: int, random) -> np.ndarray:
+    """Return ``k`` distinct points drawn with probability proportional to weight; repeats only when none are left."""
+    n = len(weights)
+    order = canonical_order(points, n)
+    centres = np.empty((k, len(points.shift)))
+    left = weights.copy()
+    for c in range(k):
+        chosen = _draw(left if left.any() else weights, order, random.random(1))[0]
+        centres[c] = coordinates(points, chosen)
+        left[_equal_points(points, n, centres[c])] = 0.0
+    return centres
+
+
+def canonical_order(points: Any, n: int) -> np.ndarray:
+    """Return an order of the points that does not depend on the order of the rows; equal points are neighbours."""
+    direction = np.random.RandomState(0).random_sample(len(points.shift)) + 0.5
+    return np.argsort(_keys(points, n, direction), kind="stable")
+
+
+def _equal_points(points: Any, n: int, place: np.ndarray) -> np.ndarray:
+    if isinstance(points, SparsePoints):
+        return _equal_sparse(points, n, place)
+    return np.all(points.values == place, axis=1)
+
+
+def _draw(masses: np.ndarray, order: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
+    """Draw points with probability proportional to their masses by inverting the distribution function."""
+    cumulated = np.cumsum(masses[order])
+    place = np.searchsorted(cumulated, uniforms * cumulated[-1], side="right")
+    last = np.searchsorted(cumulated, cumulated[-1], side="left")  # the last point of positive mass
+    return order[np.minimum(place, last)]
+
+
+def _after_adding(points, weights, candidates, closest, out, n_jobs) -> np.ndarray:
+    """Set ``out[c]`` to the squared distances to the nearest centre if candidate c is added; return their weighted sums."""
+    n = len(weights)
+    norms = np.einsum("kj,kj->k", candidates, candidates)
+
+    def work(start: int, stop: int) -> np.ndarray:
+        return _closest_block(points, weights, candidates, norms, closest, start, stop, out)
+
+    return tree_sum(map_blocks(work, n, block_size(n), n_jobs))
+
+
+@compiled
+def _keys(points, n, direction):
+    """Products with one fixed direction: equal points have equal keys, bit for bit."""
+    keys = np.empty(n)
+    for i in range(n):
+        keys[i] = dot_point(points, i, direction)
+    return keys
+
+
+@compiled
+def _equal_sparse(points, n, place):
+    """A row is equal to ``place`` if its entries are, and if they are all the entries that ``place`` has."""
+    entries = np.count_nonzero(place)
+    equal = np.empty(n, dtype=np.bool_)
+    for i in range(n):
+        matching, others = 0, 0
+        for k in range(points.starts[i], points.starts[i + 1]):
+            same = points.values[k] == place[points.columns[k]]
+            matching += same and points.values[k] != 0
+            others += not same
+        equal[i] = others == 0 and matching == entries
+    return equal
+
+
+@compiled(relaxed=True)
+def _closest_block(points, weights, candidates, norms, closest, start, stop, out):
+    totals = np.zeros(len(candidates))
+    for i in range(start, stop):
+        for c in range(len(candidates)):
+            distance = min(squared_distance(points, i, candidates[c], norms[c]), closest[i])
+            out[c, i] = distance
+            totals[c] += weights[i] * distance
+    return totals
