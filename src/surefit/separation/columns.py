@@ -1,0 +1,112 @@
+r"""Which columns are responsible: those that separate by themselves, else a small set that does together.
+
+Single columns are found by comparing the classes' ranges, exactly. A small set comes from the direction of least
+:math:`\|w\|_1` (columns scaled to the same range), from which columns are dropped while the rest still separates. It is a
+small set, not claimed to be the smallest; that the columns in it separate is proved.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import linprog
+
+from surefit.checks.separation import single_columns
+from surefit.core.budget import Budget
+from surefit.separation.decide import decide
+from surefit.separation.lifted import lift
+from surefit.separation.signed_rows import SignedRows
+
+CELLS = 2_000_000  # the search for a set of columns is left out for larger data
+WIDTH = 300  # and for more columns
+DROPS = 12  # sets of more columns are reported as found, without trying to drop some
+
+
+class Responsible(NamedTuple):
+    """Columns that separate: one by one, and as a set with its direction (integers, as long as a direction of all columns)."""
+
+    strict: list[int]
+    weak: list[int]
+    together: list[int]
+    direction: list[int] | None
+
+
+def responsible_columns(rows: SignedRows, strict: bool, budget: Budget) -> Responsible:
+    """Find columns that separate strictly (``strict=True``) or at least weakly."""
+    alone = single_columns(rows.X, rows.t, rows.intercept)
+    sufficient = alone[0] if strict else alone[0] + alone[1]
+    n, d = rows.X.shape
+    chosen: list[int] = []
+    if sufficient:
+        chosen = sufficient[:1]
+    elif 1 < d <= WIDTH and n * d <= CELLS and budget.spent() is None:
+        chosen = _light_columns(rows, strict, budget)
+    direction = _proved(rows, chosen, strict, budget) if chosen else None
+    if direction is None or len(chosen) == d:
+        return Responsible(*alone, [], None)
+    if 1 < len(chosen) <= DROPS:
+        chosen, direction = _dropped(rows, chosen, direction, strict, budget)
+    return Responsible(*alone, sorted(chosen), direction)
+
+
+def _dropped(rows: SignedRows, chosen: list[int], direction: list[int], strict: bool, budget: Budget):
+    """Leave out columns, the lightest first, while the rest still separates."""
+    for j in list(reversed(chosen)):
+        rest = [k for k in chosen if k != j]
+        fewer = _proved(rows, rest, strict, budget) if rest else None
+        if fewer is not None:
+            chosen, direction = rest, fewer
+    return chosen, direction
+
+
+def _proved(rows: SignedRows, columns: list[int], strict: bool, budget: Budget) -> list[int] | None:
+    """Return a direction on these columns only that separates as asked, if one is proved."""
+    if budget.spent() is not None:
+        return None
+    decision = decide(rows._replace(X=rows.X[:, columns]), budget)
+    if decision.status != "strict" and (strict or decision.status != "weak"):
+        return None
+    v = [0] * rows.dimension
+    for j, entry in zip(columns, decision.direction, strict=False):
+        v[j] = entry
+    if rows.intercept:
+        v[-1] = decision.direction[-1]
+    return v
+
+
+def _light_columns(rows: SignedRows, strict: bool, budget: Budget) -> list[int]:
+    """Columns of a separating direction of least l1 norm, the heaviest first."""
+    A = lift(rows.X, rows.t, rows.intercept).A
+    A = A.toarray() if sparse.issparse(A) else A
+    d = rows.X.shape[1]
+    total = A.sum(axis=0)
+    working = np.random.default_rng(0).choice(len(A), size=min(len(A), 4 * A.shape[1]), replace=False)
+    floor = 1.0 if strict else 0.0
+    while budget.spent() is None:
+        v = _least_norm(A[working], total, d, strict)
+        if v is None:
+            break
+        scores = A @ v
+        lowest = np.argsort(scores, kind="stable")[: max(50, A.shape[1])]
+        new = np.setdiff1d(lowest[scores[lowest] < floor - 1e-6 * max(floor, np.abs(v).max())], working)
+        if len(new) == 0:
+            w = np.abs(v[:d])
+            heavy = np.flatnonzero(w > 1e-7 * w.max(initial=0.0))
+            return heavy[np.argsort(-w[heavy], kind="stable")].tolist()
+        working = np.union1d(working, new)
+    return []
+
+
+def _least_norm(A: np.ndarray, total: np.ndarray, d: int, strict: bool) -> np.ndarray | None:
+    """Least ``|w|_1`` with ``A v >= 1`` (strict), or with ``A v >= 0`` and a positive sum over all rows (weak)."""
+    free = A[:, d:]
+    table = -np.hstack([A[:, :d], -A[:, :d], free])
+    limit = -np.ones(len(A)) if strict else np.zeros(len(A))
+    extra = {} if strict else {"A_eq": np.concatenate([total[:d], -total[:d], total[d:]])[None, :], "b_eq": [1.0]}
+    cost = np.concatenate([np.ones(2 * d), np.zeros(free.shape[1])])
+    bounds = [(0, None)] * (2 * d) + [(None, None)] * free.shape[1]
+    answer = linprog(cost, A_ub=table, b_ub=limit, bounds=bounds, method="highs-ds", **extra)
+    x = answer.x
+    return None if x is None else np.concatenate([x[:d] - x[d : 2 * d], x[2 * d :]])

@@ -1,0 +1,67 @@
+"""Labelled data as the facts of this folder read them: any two labels, dense or sparse, names kept."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+
+from surefit.checks import base
+from surefit.checks.separation import named_labels
+from surefit.core.errors import InvalidData
+from surefit.core.validation import read_data
+
+
+class Labelled(NamedTuple):
+    """Rows with labels -1 and +1."""
+
+    X: Any  # float64 or float32, dense or CSR
+    t: np.ndarray
+    classes: tuple[Any, ...]  # (negative, positive) as the user wrote them; one entry if only one class occurs
+    named: tuple[Any, ...]  # the same as JSON values
+    names: list[str] | None  # names of the columns, if X had any
+    raw: base.Data  # what the checker will see
+
+    def with_columns(self, columns) -> Labelled:
+        """Return the same rows with some columns only."""
+        return self._replace(X=self.X[:, columns])
+
+
+def read_labelled(who: str, X, y) -> Labelled:
+    """Read data for ``who``; one or two classes, else an error that says what to pass instead."""
+    reader = type(who, (BaseEstimator,), {})()  # lends its name to the messages and keeps the names of the columns
+    read_data(reader, X, y, accept_sparse=["csc", "csr"], dtype=[np.float64, np.float32])
+    names = getattr(reader, "feature_names_in_", None)
+    raw = base.read(X, y)
+    labels = named_labels(raw)
+    kinds, first, codes = np.unique(labels, return_index=True, return_inverse=True)
+    if len(kinds) > 2:
+        shown = ", ".join(repr(kind.item()) for kind in kinds[:3]) + (", ..." if len(kinds) > 3 else "")
+        raise InvalidData(
+            f"{who}: y must have two classes; got {len(kinds)} ({shown}). Ask about one class against the others: "
+            f"pass y == {kinds[0].item()!r} in place of y."
+        )
+    t = np.where(codes == len(kinds) - 1, 1.0, -1.0)
+    if len(kinds) == 1 and labels.dtype.kind == "f" and kinds[0] <= 0:
+        t = -t  # a lone 0 or -1 is the negative class
+    original = np.asarray(y).ravel()[first]
+    return Labelled(
+        X=_rows(raw.X),
+        t=t,
+        classes=tuple(getattr(label, "item", lambda label=label: label)() for label in original),
+        named=tuple(kind.item() for kind in kinds),
+        names=None if names is None else [str(name) for name in names],
+        raw=raw,
+    )
+
+
+def _rows(X):
+    if not sparse.issparse(X):
+        return X
+    rows = X.tocsr()
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return rows

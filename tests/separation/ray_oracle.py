@@ -1,0 +1,60 @@
+"""Which kind of separation, by enumerating the extreme rays of {v : A v >= 0} in integers; no linear programme anywhere."""
+
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+
+
+def independent_columns(A):
+    """Columns of an integer matrix that form a basis of its column space."""
+    rows = [[Fraction(int(x)) for x in row] for row in A]
+    basis, used = [], 0
+    for j in range(len(rows[0]) if rows else 0):
+        pivot = next((i for i in range(used, len(rows)) if rows[i][j]), None)
+        if pivot is None:
+            continue
+        rows[used], rows[pivot] = rows[pivot], rows[used]
+        for i in range(used + 1, len(rows)):
+            f = rows[i][j] / rows[used][j]
+            rows[i] = [x - f * y for x, y in zip(rows[i], rows[used], strict=True)]
+        basis.append(j)
+        used += 1
+    return basis
+
+
+def determinant(M):
+    """Integer determinant by expansion; for the tiny matrices of this file."""
+    if len(M) == 0:
+        return 1
+    return sum((-1) ** j * int(M[0][j]) * determinant([[*r[:j], *r[j + 1 :]] for r in M[1:]]) for j in range(len(M)))
+
+
+def orthogonal(rows, p):
+    """The vector of signed minors: orthogonal to p - 1 rows, zero if they are dependent."""
+    rows = [list(map(int, row)) for row in rows]
+    return [(-1) ** j * determinant([[*r[:j], *r[j + 1 :]] for r in rows]) for j in range(p)]
+
+
+def kind_of_separation(A):
+    """``strict``, ``weak`` or ``overlap`` for integer rows ``A`` (already signed and lifted)."""
+    A = np.asarray(A, dtype=np.int64)
+    A = A[
+        :, independent_columns(A)
+    ]  # same values A v, and now the cone has a vertex: it is the sum of its extreme rays
+    p = A.shape[1]
+    if p == 0:
+        return "overlap"
+    inner = np.zeros(p, dtype=object)
+    distinct = np.unique(A, axis=0)
+    for rows in combinations(distinct, p - 1):
+        ray = np.array(orthogonal(rows, p), dtype=object)
+        if not ray.any():
+            continue
+        scores = A.astype(object) @ ray
+        if min(scores) >= 0:
+            inner = inner + ray
+        if max(scores) <= 0:
+            inner = inner - ray
+    scores = A.astype(object) @ inner
+    return "strict" if min(scores) > 0 else "weak" if max(scores) > 0 else "overlap"
