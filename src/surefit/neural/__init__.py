@@ -1,0 +1,1 @@
+"""Feed-forward networks with masks, shared weights, every sigmoid of the notes, and certificates of stationarity."""

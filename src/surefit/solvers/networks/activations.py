@@ -1,0 +1,197 @@
+r"""The catalogue of activations :math:`\sigma`: values and slopes of whole arrays, in place.
+
+The sigmoids with limits -1 and 1 (``standard``, ``arctan``, ``gaussian``, ``threshold``) have a twin
+:math:`\sigma^* = (\sigma + 1)/2` with limits 0 and 1 (``logistic``, ``cauchy_cdf``, ``normal_cdf``, ``step``). The last of
+each row is a jump: it can be evaluated, but no gradient passes through it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import erf, expit, ndtr
+
+from surefit.core.errors import InvalidParameter
+from surefit.core.jit import compiled
+
+_ROOT_HALF = math.sqrt(0.5)
+_DENSITY = 1.0 / math.sqrt(2.0 * math.pi)
+
+
+class Activation(NamedTuple):
+    """One activation; both functions write into the array they are given last."""
+
+    name: str
+    value: Callable[[np.ndarray, np.ndarray], Any]  # value(z, out): out = sigma(z)
+    multiply_slope: Callable[[np.ndarray, np.ndarray, np.ndarray], Any] | None  # (z, a, delta): delta *= sigma'(z)
+    twin: str | None = None  # the same sigmoid with the other pair of limits
+
+    def after_bias(self, z: np.ndarray, bias: np.ndarray, out: np.ndarray) -> None:
+        """Add the bias to ``z`` in place and write the activation into ``out``."""
+        if self.name == "relu":
+            _bias_relu(z, bias, out)  # one walk instead of two: the default deserves it
+        else:
+            add_bias(z, bias)
+            self.value(z, out)
+
+
+def activation_named(name: str) -> Activation:
+    """Return the activation called ``name``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surefit.solvers.networks.activations import activation_named
+    >>> out = np.empty(3)
+    >>> activation_named("standard").value(np.array([-2.0, 0.0, 2.0]), out)
+    >>> bool(np.allclose(out, np.tanh([-1.0, 0.0, 1.0])))
+    True
+    """
+    try:
+        return ACTIVATIONS[name]
+    except (KeyError, TypeError):
+        raise InvalidParameter("network", "activation", f"one of {', '.join(ACTIVATIONS)}", name) from None
+
+
+def _identity(z, out):
+    out[...] = z
+
+
+def _keep(z, a, delta):
+    pass
+
+
+def _relu(z, out):
+    np.maximum(z, 0, out=out)
+
+
+def _logistic(z, out):
+    expit(z, out=out)
+
+
+def _logistic_slope(z, a, delta):
+    _times_a_one_minus_a(a, delta)
+
+
+def _tanh(z, out):
+    np.tanh(z, out=out)
+
+
+def _standard(z, out):
+    np.multiply(z, 0.5, out=out)
+    np.tanh(out, out=out)
+
+
+def _standard_slope(z, a, delta):
+    _times_one_minus_square(a, delta)
+    delta *= 0.5
+
+
+def _arctan(z, out):
+    np.arctan(z, out=out)
+    out *= 2 / math.pi
+
+
+def _arctan_slope(z, a, delta):
+    delta /= (1 + z * z) * (math.pi / 2)
+
+
+def _cauchy_cdf(z, out):
+    np.arctan(z, out=out)
+    out *= 1 / math.pi
+    out += 0.5
+
+
+def _cauchy_slope(z, a, delta):
+    delta /= (1 + z * z) * math.pi
+
+
+def _gaussian(z, out):
+    np.multiply(z, _ROOT_HALF, out=out)
+    erf(out, out=out)
+
+
+def _gaussian_slope(z, a, delta):
+    delta *= np.exp(-0.5 * z * z) * (2 * _DENSITY)
+
+
+def _normal_cdf(z, out):
+    ndtr(z, out=out)
+
+
+def _normal_slope(z, a, delta):
+    delta *= np.exp(-0.5 * z * z) * _DENSITY
+
+
+def _threshold(z, out):
+    out[...] = np.where(z > 0, 1.0, -1.0)
+
+
+def _step(z, out):
+    out[...] = z > 0
+
+
+@compiled
+def add_bias(z, bias):
+    """Add the bias to each row, in place."""
+    for i in range(z.shape[0]):
+        for j in range(z.shape[1]):
+            z[i, j] += bias[j]
+
+
+@compiled
+def _bias_relu(z, bias, out):
+    for i in range(z.shape[0]):
+        for j in range(z.shape[1]):
+            total = z[i, j] + bias[j]
+            z[i, j] = total
+            out[i, j] = total if total > 0 else total * 0
+
+
+@compiled
+def _relu_slope(z, a, delta):
+    for i in range(delta.shape[0]):
+        for j in range(delta.shape[1]):
+            delta[i, j] = delta[i, j] if a[i, j] > 0 else 0
+
+
+@compiled
+def _times_one_minus_square(a, delta):
+    for i in range(delta.shape[0]):
+        for j in range(delta.shape[1]):
+            delta[i, j] -= delta[i, j] * (a[i, j] * a[i, j])
+
+
+@compiled
+def _times_a_one_minus_a(a, delta):
+    for i in range(delta.shape[0]):
+        for j in range(delta.shape[1]):
+            own = a[i, j]
+            delta[i, j] *= own - own * own
+
+
+def _tanh_slope(z, a, delta):
+    _times_one_minus_square(a, delta)
+
+
+ACTIVATIONS = {
+    entry.name: entry
+    for entry in (
+        Activation("identity", _identity, _keep),
+        Activation("logistic", _logistic, _logistic_slope, "standard"),
+        Activation("tanh", _tanh, _tanh_slope),
+        Activation("relu", _relu, _relu_slope),
+        Activation("standard", _standard, _standard_slope, "logistic"),
+        Activation("arctan", _arctan, _arctan_slope, "cauchy_cdf"),
+        Activation("cauchy_cdf", _cauchy_cdf, _cauchy_slope, "arctan"),
+        Activation("gaussian", _gaussian, _gaussian_slope, "normal_cdf"),
+        Activation("normal_cdf", _normal_cdf, _normal_slope, "gaussian"),
+        Activation("threshold", _threshold, None, "step"),
+        Activation("step", _step, None, "threshold"),
+    )
+}
+
+TRAINABLE = tuple(name for name, entry in ACTIVATIONS.items() if entry.multiply_slope is not None)
