@@ -44,6 +44,7 @@ class Column(NamedTuple):
     w: np.ndarray
     b: float
     width: float
+    dual: np.ndarray | None = None  # dual numbers given as a witness; else they follow from the coefficients
 
 
 class Proof(NamedTuple):
@@ -145,7 +146,8 @@ def columns_of(certificate: Certificate, data: Data) -> list[Column]:
         targets = [np.where(codes == k, 1.0, -1.0) for k in positives]
         factors = np.asarray(problem["class_weights"])[codes]
     c = s * factors * problem["C"]
-    return [Column(t, c, W[k], float(b[k]), float(widths[k])) for k, t in enumerate(targets)]
+    witness = next((claim.witness for claim in certificate.claims if claim.name == "linear.gap"), {})
+    return [Column(t, c, W[k], float(b[k]), float(widths[k]), witness.get(f"dual_{k}")) for k, t in enumerate(targets)]
 
 
 def class_codes(certificate: Certificate, data: Data) -> np.ndarray:
@@ -179,7 +181,13 @@ def prove_column(problem: dict, X, column: Column) -> Proof:
     fitted = enclosure.times(X, w)
     z = Enclosed(fitted.mid + b, fitted.rad + 4 * UNIT * (np.abs(fitted.mid) + abs(b)))
     dual_b = _best_offset(problem, y, c, fitted.mid, b) if free and not column.width else b
-    q = dual_numbers(problem, y, fitted.mid + dual_b)
+    q = (
+        dual_numbers(problem, y, fitted.mid + dual_b)
+        if column.dual is None
+        else np.asarray(column.dual, dtype=np.float64)
+    )
+    if column.dual is not None and problem["loss"] == "hinge":
+        q = y * np.clip(q * y, 0.0, 1.0)
     theta = c * q
     level, receiver, remainder = "enclosed", 0, 0.0
     if l1 == 0.0 and l2 == 0.0:
@@ -228,21 +236,27 @@ def _penalty_differences(l1: float, l2: float, w: np.ndarray, v: np.ndarray) -> 
 
 
 def balanced(theta: np.ndarray, c: np.ndarray, largest: float) -> tuple[np.ndarray, int, float]:
-    """Scale the heavier side so that the sum is zero; what rounding leaves goes onto a row that has room for it.
+    """Make the sum zero: rows between their bounds share the remainder, or the heavier side is scaled if they cannot.
 
-    Returns the scaled vector, that row, and what is to be added to it.
+    Returns the new vector, a row that has room, and what is still to be added to it because of rounding.
     """
-    up, down = math.fsum(theta[theta > 0]), -math.fsum(theta[theta < 0])
-    if up == 0.0 or down == 0.0:
-        theta = np.zeros(len(theta))
-    elif up > down:
-        theta = np.where(theta > 0, theta * (down / up), theta)
-    else:
-        theta = np.where(theta < 0, theta * (up / down), theta)
+
+    def room(values: np.ndarray) -> np.ndarray:
+        inside = np.abs(values)
+        return np.minimum(inside, largest * c - inside) if np.isfinite(largest) else inside
+
+    remainder, spare = -math.fsum(theta), room(theta)
+    total = math.fsum(spare)
+    if total >= 4 * abs(remainder) > 0.0:
+        theta = theta + spare * (remainder / total)
+    elif remainder != 0.0:
+        up, down = math.fsum(theta[theta > 0]), -math.fsum(theta[theta < 0])
+        ratio = min(up, down) / max(up, down)
+        theta = np.where((theta > 0) == (up > down), theta * ratio, theta)
     remainder = -math.fsum(theta)
-    room = np.minimum(np.abs(theta), (largest * c - np.abs(theta)) if np.isfinite(largest) else np.abs(theta))
-    receiver = int(np.argmax(room))
-    if remainder != 0.0 and room[receiver] < 2 * abs(remainder):
+    spare = room(theta)
+    receiver = int(np.argmax(spare))
+    if remainder != 0.0 and spare[receiver] < 2 * abs(remainder):
         return theta, receiver, math.inf
     return theta, receiver, remainder
 

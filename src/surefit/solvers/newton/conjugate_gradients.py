@@ -32,7 +32,7 @@ def direction(
             return rows.curvature_times(curvatures, u, intercept) + l2 * u
 
         w = _solve(times, -gradient[0], diagonal, accuracy, ask)
-        db = -(curvatures @ rows.times(w[None, :])[:, 0]) / max(curvatures.sum(), 1e-300) if intercept else 0.0
+        db = -(rows.weighted_means(curvatures) @ w) if intercept else 0.0
         return w[None, :], np.array([db])
 
     diagonal = np.array([rows.square_sums(scores.diagonal(state, k)) for k in range(K)]) + l2

@@ -40,6 +40,7 @@ class Fit(NamedTuple):
     width: float  # smoothing width of the dual point
     separated: bool  # every row has a loss below that of a tie: a separating direction was met
     model: Model | None
+    dual: np.ndarray | None = None  # minus the slopes (n,), where they do not follow from coef
 
 
 class _Stop(Exception):
@@ -284,8 +285,31 @@ class _Newton:
             if value <= self.value + 1e-4 * t * decrease + (noise if -decrease < 1e3 * noise else 0.0):
                 self.W, self.b, self.Z, self.terms = W, self.b + t * db, Z, terms
                 return True
-            t *= 0.5
+            t = self._flat_point(dW, V, t, terms) if self.l1 == 0.0 else 0.5 * t
         return False
+
+    def _flat_point(self, dW, V, t: float, terms) -> float:
+        """Return a step between 0 and t where the objective is nearly flat along the direction: it is convex there.
+
+        Halving would stop just before a kink, again and again, where the curvature changes at once.
+        """
+
+        def slope(t, terms):
+            return float(np.vdot(terms[1], V)) + self.l2 * float(np.vdot(self.W + t * dW, dW))
+
+        low, high = 0.0, t
+        at_low, at_high = slope(0.0, self.terms), slope(t, terms)
+        first = abs(at_low)
+        for _ in range(BACKTRACKS):
+            if not at_low < 0.0 < at_high:
+                return 0.5 * (low + high)
+            secant = low - at_low * (high - low) / (at_high - at_low)
+            t = min(max(secant, low + 0.1 * (high - low)), high - 0.1 * (high - low))
+            at = slope(t, self.scores.evaluate(self.Z + t * V))
+            if abs(at) <= 0.1 * first:
+                return t
+            low, high, at_low, at_high = (t, high, at, at_high) if at < 0.0 else (low, t, at_low, at)
+        return low if low > 0.0 else high
 
     # --- smoothing --------------------------------------------------------------------------------------------------------
 

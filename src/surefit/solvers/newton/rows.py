@@ -54,6 +54,8 @@ class Rows:
     def gram(self, columns: np.ndarray, weights: np.ndarray, means: np.ndarray) -> np.ndarray:
         """Return the Gram matrix of ``columns``, rows weighted, columns centred at ``means``."""
         used = np.flatnonzero(weights)
+        if len(used) == 0:
+            return np.zeros((len(columns), len(columns)))
         design = self.design
         if len(used) < FEW_ROWS * self.shape[0] and not self.sparse:
             design, weights = as_design(self.X[used]), weights[used]
@@ -61,9 +63,11 @@ class Rows:
         return gram_rows(design, columns, 0, np.ascontiguousarray(weights), means, scales, _nothing)
 
     def weighted_means(self, weights: np.ndarray) -> np.ndarray:
-        """Return the means of the columns under ``weights``."""
+        """Return the means of the columns under ``weights``; plain ones if all weights are zero."""
         total = weights.sum()
-        return np.asarray(self.X.T @ weights).ravel() / total if total > 0 else np.zeros(self.shape[1])
+        if not total > 0:
+            return np.asarray(self.X.mean(axis=0)).ravel()
+        return np.asarray(self.X.T @ weights).ravel() / total
 
     def curvature_times(self, curvatures: np.ndarray, v: np.ndarray, centre: bool) -> np.ndarray:
         """Return ``X' D (X v - mean)``, ``D`` the curvatures; the mean is the D-weighted one, or zero."""

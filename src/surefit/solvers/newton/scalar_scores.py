@@ -114,6 +114,11 @@ def _best_shift(loss, y, c, z, steps):
             size += c[i] * abs(g)
             curvature += c[i] * h
         if abs(slope) <= 1e-15 * size or size == 0.0:
+            if curvature == 0.0:  # flat: take the middle, where rows of both classes are equally far from their kinks
+                low = _edge(loss, y, c, z, shift, -1.0)
+                high = _edge(loss, y, c, z, shift, 1.0)
+                if np.isfinite(low) and np.isfinite(high):
+                    shift = 0.5 * (low + high)
             break
         if slope > 0.0:
             high = shift
@@ -130,3 +135,25 @@ def _best_shift(loss, y, c, z, steps):
             break
         shift = new
     return shift
+
+
+@compiled
+def _edge(loss, y, c, z, start, sign):
+    """End of the interval of constants, on the side of ``sign``, over which the loss stays flat."""
+    near, step = start, 1e-3 * (1.0 + abs(start))
+    far = np.inf
+    for _ in range(100):
+        trial = near + sign * step if not np.isfinite(far) else 0.5 * (near + far)
+        slope, size = 0.0, 0.0
+        for i in range(len(y)):
+            g = score_terms(loss, y[i], z[i] + trial)[1]
+            slope += c[i] * g
+            size += c[i] * abs(g)
+        if abs(slope) > 1e-15 * size:
+            far = trial
+        else:
+            near = trial
+            step *= 2.0
+        if np.isfinite(far) and abs(far - near) <= 1e-3 * abs(far - start):
+            return near
+    return sign * np.inf

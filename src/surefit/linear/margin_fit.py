@@ -1,0 +1,141 @@
+"""Linear support vector machines: from parameters to problems with one score each, and back."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from surefit.core.budget import Budget, Reason
+from surefit.core.callbacks import progress_reporter
+from surefit.core.claims import Claim
+from surefit.core.estimator import data_fingerprint, warn_unless_converged
+from surefit.core.threads import one_blas_thread
+from surefit.core.validation import ANYTHING, BOOLEAN, COUNT, NON_NEGATIVE, NOTHING, POSITIVE, RANDOM_STATE, one_of
+from surefit.losses import SquaredEpsilonInsensitive, SquaredHinge
+from surefit.solvers.dual_start import dual_start
+from surefit.solvers.newton import Fit, Rows, ScalarScores, minimise, subsample_start
+from surefit.solvers.newton.terms import SmoothedHinge, SmoothedTube
+
+RULES = {
+    "dual": one_of("auto") | BOOLEAN,
+    "tol": NON_NEGATIVE,
+    "C": POSITIVE,
+    "fit_intercept": BOOLEAN,
+    "intercept_scaling": POSITIVE,
+    "verbose": ANYTHING,
+    "random_state": RANDOM_STATE,
+    "max_iter": COUNT,
+    "warm_start": BOOLEAN,
+    "max_time": NOTHING | POSITIVE,
+}
+
+
+def make_loss(name: str, epsilon: float, spread: float) -> Any:
+    """Return the loss as the solver takes it; kinks are smoothed over a band that starts as wide as the targets spread."""
+    if name == "hinge":
+        return SmoothedHinge(1.0)
+    if name == "squared_hinge":
+        return SquaredHinge()
+    if name == "epsilon_insensitive":
+        return SmoothedTube(float(epsilon), float(spread))
+    return SquaredEpsilonInsensitive(float(epsilon))
+
+
+def fit_columns(
+    estimator,
+    X,
+    y,
+    sample_weight,
+    targets: list[np.ndarray],
+    weights: np.ndarray,
+    loss,
+    penalty: tuple[float, float],
+    start,
+) -> tuple[list[Fit], list[float]]:
+    """Solve one problem a target; they share X, the budget and the tolerance relative to their best constant."""
+    rows = Rows(X)
+    reporter = progress_reporter(estimator, X, y)
+    intercept, (l1, l2) = bool(estimator.fit_intercept), penalty
+    fits: list[Fit] = []
+    limits: list[float] = []
+    with Budget(estimator.max_iter, estimator.max_time, reporter) as budget, one_blas_thread():
+        for k, target in enumerate(targets):
+            scores = ScalarScores(loss, target, weights)
+            Z = np.zeros((X.shape[0], 1))
+            limit = estimator.tol * _exact_loss(scores, Z + scores.best_shift(Z) if intercept else Z)
+            coef = offset = model = None
+            if start is not None:
+                coef, offset = start[0][k : k + 1], start[1][k : k + 1]
+            elif l1 == 0.0:
+                first = dual_start(rows, scores, intercept, limit, budget)
+                if first is None:
+                    first = subsample_start(rows, scores, l1, l2, intercept, budget)
+                if first is not None and first.reason is Reason.CONVERGED and first.dual is not None:
+                    fits.append(first)
+                    limits.append(limit)
+                    continue
+                if first is not None:
+                    coef, offset, model = first.coef, first.intercept, first.model
+                    if first.width:
+                        scores.sharpen(first.width)
+            fits.append(
+                minimise(
+                    rows, scores, l1, l2, intercept=intercept, tolerance=limit, budget=budget, coef=coef, offset=offset,
+                    model=model,
+                )
+            )  # fmt: skip
+            limits.append(limit)
+    if reporter is not None:
+        reporter.finish()
+    return fits, limits
+
+
+def _exact_loss(scores: ScalarScores, Z: np.ndarray) -> float:
+    """Loss before smoothing: that of a vanishing band."""
+    if not scores.width:
+        return scores.value(Z)
+    return ScalarScores(scores.loss._replace(width=1e-12 * scores.width), scores.y, scores.weights).value(Z)
+
+
+def record(estimator, X, y, sample_weight, fits: list[Fit], limits: list[float], problem: dict) -> None:
+    """Set what support vector machines share, issue the certificate, and warn if a problem stopped early."""
+    who = type(estimator).__name__
+    estimator.dual_gap_ = float(sum(fit.gap for fit in fits))
+    estimator.n_iter_ = int(max(fit.n_iter for fit in fits))
+    history = [(s, i, g) for fit in fits for s, i, g in fit.history]
+    estimator.history_ = np.array(history, dtype=np.float64).reshape(-1, 3)
+    limit = float(sum(limits))
+    objective = float(sum(fit.objective for fit in fits))
+    claims = [
+        Claim(
+            "linear.gap",
+            "optimality",
+            f"The objective is within {estimator.dual_gap_:.3g} of the smallest possible one.",
+            value=estimator.dual_gap_,
+            limit=limit,
+            numbers={"objective": objective},
+            witness={f"dual_{k}": fit.dual for k, fit in enumerate(fits) if fit.dual is not None},
+        )
+    ]
+    if problem["l2"] > 0.0:
+        reach = math.sqrt(2 * max(max(fit.gap for fit in fits), 0.0) / problem["l2"])
+        sentence = f"The coefficients are within {reach:.3g} of those of the exact optimum (Euclidean distance)."
+        claims.append(Claim("linear.distance", "optimality", sentence, value=reach))
+    late = [fit for fit in fits if fit.reason is not Reason.CONVERGED]
+    estimator._issue(
+        "A",
+        claims,
+        problem={**problem, "C": float(estimator.C), "fit_intercept": bool(estimator.fit_intercept),
+                 "widths": [float(fit.width) for fit in fits]},
+        model=("coef_", "intercept_"),
+        data=data_fingerprint(X, y, sample_weight),
+        run={
+            "solver": "Newton's method on a smoothed primal, sharpened to the gap",
+            "reason": str(late[0].reason if late else Reason.CONVERGED),
+            "passes": estimator.n_iter_,
+            "seconds": float(sum(fit.history[-1][0] for fit in fits if fit.history)),
+        },
+    )  # fmt: skip
+    warn_unless_converged(who, late[0].reason if late else Reason.CONVERGED, estimator.dual_gap_, limit)

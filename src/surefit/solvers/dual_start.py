@@ -1,0 +1,127 @@
+r"""Coordinate ascent on the dual of the hinge, over rows, with shrinking: for sparse data a step costs one row.
+
+.. math:: D(\alpha) = \sum_i \alpha_i - \tfrac12 \Bigl\|\sum_i \alpha_i t_i x_i\Bigr\|^2, \qquad 0 \le \alpha_i \le c_i,
+    \qquad \sum_i \alpha_i t_i = 0 \text{ with a free intercept.}
+
+The equality is met by multipliers: the intercept is a coefficient that is pulled towards its last value, and the pull vanishes as the
+sum does. Without an intercept the answer is final, with its gap; with one it is a start for Newton's method.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from surefit.core.budget import Budget, Reason
+from surefit.core.jit import compiled
+from surefit.solvers.newton.minimise import Fit
+from surefit.solvers.newton.rows import Rows
+from surefit.solvers.newton.scalar_scores import ScalarScores
+from surefit.solvers.newton.terms import SmoothedHinge
+
+MOST_PASSES = 60
+LOOK_EVERY = 5  # passes between two gaps
+START_PASSES = 12  # with an intercept
+START_WIDTH = 0.05  # of the smoothed band at which Newton's method takes over
+
+
+def dual_start(rows: Rows, scores: ScalarScores, intercept: bool, limit: float, budget: Budget) -> Fit | None:
+    """Return a solution or a start, or None where the primal method is at home (dense data, other losses)."""
+    if not rows.sparse or not isinstance(scores.loss, SmoothedHinge):
+        return None
+    X = rows.X.tocsr()
+    y, c = scores.y, scores.weights
+    began, history = time.perf_counter(), []
+    squares = np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    pull = float(np.mean(squares)) or 1.0
+    alpha, w = np.zeros(len(y)), np.zeros(X.shape[1])
+    bias = np.zeros(2)  # intercept, sum of alpha t
+    order, active, limits = np.flatnonzero(c > 0), int(np.sum(c > 0)), (np.inf, -np.inf)
+    whole = active
+    for n_pass in range(1, (START_PASSES if intercept else MOST_PASSES) + 1):
+        if budget.spent(0, history[-1][2] if history else np.inf) not in (None, Reason.MAX_ITER):
+            break
+        _shuffle(order, active, n_pass)
+        active, up, down = _pass(
+            X.data,
+            X.indices,
+            X.indptr,
+            y,
+            c,
+            squares,
+            pull if intercept else 0.0,
+            alpha,
+            w,
+            bias,
+            order,
+            active,
+            *limits,
+        )
+        limits = (up if up > 0 else np.inf, down if down < 0 else -np.inf)
+        if intercept:
+            bias[0] += pull * bias[1]
+        elif n_pass % LOOK_EVERY == 0:
+            w = np.asarray(X.T @ (alpha * y)).ravel()
+            scores_now = np.asarray(X @ w)
+            slack = np.maximum(1.0 - y * scores_now, 0.0)
+            gap = float(np.sum(c * slack - alpha * (1.0 - y * scores_now)))
+            history.append((time.perf_counter() - began, n_pass, gap))
+            if gap <= limit:
+                objective = 0.5 * float(w @ w) + float(c @ slack)
+                shares = np.divide(alpha, c, out=np.zeros(len(c)), where=c > 0)
+                reason = Reason.CONVERGED
+                return Fit(
+                    w[None, :], np.zeros(1), gap, objective, n_pass, reason, history, 0.0, False, None, shares * y
+                )
+            if active < 0.1 * whole:
+                active, limits = whole, (np.inf, -np.inf)  # look at the rows that were left out once more
+    return Fit(w[None, :], bias[:1].copy(), np.inf, np.inf, 0, Reason.MAX_ITER, history, START_WIDTH, False, None, None)
+
+
+@compiled
+def _shuffle(order, active, seed):
+    state = np.uint64(88172645463325252) ^ np.uint64(seed)
+    for k in range(active - 1, 0, -1):
+        state ^= state << np.uint64(13)
+        state ^= state >> np.uint64(7)
+        state ^= state << np.uint64(17)
+        other = np.int64(state % np.uint64(k + 1))
+        order[k], order[other] = order[other], order[k]
+
+
+@compiled
+def _pass(data, indices, indptr, y, c, squares, pull, alpha, w, bias, order, active, highest, lowest):
+    """One pass over the active rows; rows that sit firmly at a bound leave. Returns their number and the extreme slopes."""
+    up, down = -np.inf, np.inf
+    k = 0
+    while k < active:
+        i = order[k]
+        start, stop = indptr[i], indptr[i + 1]
+        dot = bias[0]
+        for entry in range(start, stop):
+            dot += data[entry] * w[indices[entry]]
+        slope = y[i] * dot - 1.0
+        old = alpha[i]
+        if (old == 0.0 and slope > highest) or (old == c[i] and slope < lowest):
+            active -= 1
+            order[k], order[active] = order[active], i
+            continue
+        free = slope
+        if old == 0.0:
+            free = min(slope, 0.0)
+        elif old == c[i]:
+            free = max(slope, 0.0)
+        up, down = max(up, free), min(down, free)
+        size = squares[i] + pull
+        if free != 0.0 and size > 0.0:
+            new = min(max(old - slope / size, 0.0), c[i])
+            change = (new - old) * y[i]
+            if change != 0.0:
+                alpha[i] = new
+                for entry in range(start, stop):
+                    w[indices[entry]] += change * data[entry]
+                bias[0] += pull * change
+                bias[1] += change
+        k += 1
+    return active, up, down
