@@ -55,6 +55,15 @@ def test_forms_agree(size, n, log_delta):
     assert radius <= finite_class(size + 1, n=n, delta=delta).radius
 
 
+@given(risks=st.lists(st.floats(0, 1), min_size=2, max_size=6), data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_excess_of_the_minimiser_is_at_most_twice_the_deviation(risks, data):
+    shifts = data.draw(st.lists(st.floats(-0.3, 0.3), min_size=len(risks), max_size=len(risks)))
+    empirical = [r + s for r, s in zip(risks, shifts, strict=True)]
+    chosen = min(range(len(risks)), key=empirical.__getitem__)
+    assert risks[chosen] - min(risks) <= 2 * max(map(abs, shifts)) + 1e-12
+
+
 def test_huge_classes_need_no_float():
     assert finite_class(2**5000, n=10**6, delta=0.05).radius == pytest.approx(
         math.sqrt((5000 * math.log(2) + math.log(40)) / 2e6), rel=1e-12

@@ -73,6 +73,7 @@ def test_catalogue_numbers_of_the_notes():
         entry = set_class(name, d=d)
         assert [entry.growth(n) for n in range(1, 7)] == expected
         assert all(math.log(entry.growth(n)) <= log_growth(n, entry.dimension) + 1e-12 for n in range(1, 40))
+        assert all(entry.log_growth(n) == pytest.approx(math.log(entry.growth(n)), rel=1e-12) for n in range(1, 40))
     dimensions = {"rays": 1, "stumps": 2, "intervals": 2, "all_sets": math.inf, "sines": math.inf}
     assert {name: vc_dimension(name) for name in dimensions} == dimensions
     assert vc_dimension("half_spaces", d=2) == 3 and vc_dimension("rectangles", d=2) == 4
@@ -147,6 +148,8 @@ def test_other_theorems():
     consistent = vc_consistent(v, n=n, delta=ALPHA, form="euler").radius
     assert consistent == pytest.approx(2 / n * (v * math.log2(2 * math.e * n / v) + math.log2(2 / ALPHA)), rel=1e-12)
     assert consistent < rademacher
+    assert vc_consistent(v, radius=consistent, delta=ALPHA, form="euler").n == n
+    assert vc_consistent(v, n=n, radius=consistent, form="euler").delta == pytest.approx(ALPHA, rel=1e-9)
 
 
 @pytest.mark.parametrize("theorem", ["symmetrised", "double_sample", "rademacher"])

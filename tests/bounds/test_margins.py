@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from surefit.bounds import margin, rademacher_risk, ramp_loss, vote_margin
 from surefit.core.errors import InvalidData, InvalidParameter
+from surefit.losses import Hinge, Logistic, value
 
 
 @given(m=st.floats(-10, 10), rho=st.floats(1e-3, 10))
@@ -17,6 +18,13 @@ def test_ramp_dominates_the_error_and_is_lipschitz(m, rho):
     assert (m <= 0) <= ramp_loss([m], rho)[0] <= (m < rho)
     other = m + 0.37
     assert abs(ramp_loss([m], rho)[0] - ramp_loss([other], rho)[0]) <= abs(m - other) / rho * (1 + 1e-9)
+
+
+@given(m=st.floats(-30, 30))
+@settings(max_examples=100, deadline=None)
+def test_surrogates_dominate_the_error(m):
+    # so a mean surrogate bounds the training error: hinge, and the logistic loss divided by ln 2
+    assert (m <= 0) <= value(Hinge(), 1.0, m) and (m <= 0) <= value(Logistic(), 1.0, m) / math.log(2) + 1e-15
 
 
 def formula(m, rho, radius, n, J, delta):

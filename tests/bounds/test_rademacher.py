@@ -67,6 +67,14 @@ def test_lipschitz_constant_is_tight():
         assert np.max(ratio) <= lp_lipschitz(p, 3.0) * (1 + 1e-9)
 
 
+def test_clipping_to_the_range_of_the_targets_never_costs():
+    rng = np.random.default_rng(0)
+    y, f = rng.uniform(-2, 2, 500), rng.normal(0, 4, 500)
+    for p in (1, 1.5, 2):
+        assert np.all(np.abs(np.clip(f, -2, 2) - y) ** p <= np.abs(f - y) ** p)
+    assert np.max((np.clip(f, -2, 2) - y) ** 2) <= (2 * 2) ** 2  # the bound 4 B^2 of the loss
+
+
 def test_monte_carlo_covers_the_exact_value():
     H = np.random.default_rng(1).normal(size=(20, 12))
     exact = empirical_rademacher(H)

@@ -14,6 +14,7 @@ from surefit.bounds import (
     labelings,
     radon_partition,
     sauer,
+    search_shattered,
     set_class,
     shatter_coefficient,
     shatters,
@@ -108,6 +109,14 @@ def test_empirical_risk_minimum_is_exact():
     assert error <= brute and np.mean(found.labels[index] != y) == pytest.approx(error)
     weights = np.where(y, 10.0, 1.0)
     assert empirical_risk_minimum(found, y, weights)[0] <= np.sum(weights[~y]) / np.sum(weights)
+
+
+def test_search_proves_a_lower_bound_only():
+    for d in (1, 2, 3):
+        points = search_shattered("half_spaces", d + 1, d=d)
+        assert points.shape == (d + 1, d) and shatters(points, "half_spaces")
+        assert search_shattered("half_spaces", d + 2, d=d, draws=5) is None
+    assert search_shattered("rectangles", 4, d=2, draws=500) is not None
 
 
 integers = st.integers(-5, 5)

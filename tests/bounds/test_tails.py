@@ -11,11 +11,13 @@ from scipy import stats
 from surefit.bounds import (
     bernstein,
     chebyshev,
+    dkw,
     empirical_bernstein,
     gaussian_approximation,
     hoeffding,
     markov,
     mean_by_tails,
+    relative_entropy,
     sub_gaussian,
 )
 from surefit.core.errors import InvalidData, InvalidParameter
@@ -136,10 +138,14 @@ def test_risk_of_a_deviation():
     deviation = hoeffding(n=1000, delta=0.05, sides=1)
     bound = deviation.risk(0.2)
     assert bound.value == pytest.approx(0.2 + math.sqrt(math.log(20) / 2000)) and bound.delta == pytest.approx(0.05)
+    assert "rows_untouched" in bound.assumptions and "rows_untouched" not in deviation.assumptions
     assert deviation.risk(0.99).value == 1.0 and deviation.risk(0.99).vacuous
     assert hoeffding(n=10**6, delta=1e-300).log_delta == pytest.approx(math.log(1e-300))
     with pytest.raises(InvalidParameter, match="empirical must be a number from 0 to 1"):
         deviation.risk(1.5)
+    for other in (markov(1.0, threshold=2.0), dkw(n=9, delta=0.1), relative_entropy(0.5, n=9, delta=0.1)):
+        with pytest.raises(InvalidParameter, match="bound on a mean loss"):
+            other.risk(0.1)
     with pytest.raises(InvalidParameter, match="sides must be 2"):
         deviation.erm_excess()
 

@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 
 from surefit.bounds import (
     clopper_pearson,
+    clopper_pearson_interval,
     holdout_size,
     k_fold,
     kl_inverse,
     out_of_bag_bounds,
     progressive_errors,
+    risk_split,
     transfer,
     vote_c_bound,
     vote_first_order,
@@ -96,6 +98,14 @@ def test_transfer():
     assert bound.value == pytest.approx(clopper_pearson(12, 400, 0.025) + clopper_pearson(30, 5000, 0.025))
     assert transfer(200, 400, 4000, 5000).vacuous
     assert transfer(12, 400, 0, 10**9).value == pytest.approx(clopper_pearson(12, 400, 0.025), abs=1e-8)
+
+
+def test_risk_split():
+    split = risk_split(4, 400, 30, 200)
+    low, high = clopper_pearson_interval(30, 200)
+    assert split.risk == (low, high) and split.gap == pytest.approx((low - 0.01, high - 0.01)) and split.overfits
+    assert (split.train, split.test) == (0.01, 0.15)
+    assert not risk_split(50, 400, 30, 200).overfits
 
 
 def test_holdout_size():

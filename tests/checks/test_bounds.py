@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from surefit import bounds
 from surefit.checks import CHECKERS
-from surefit.checks.bounds import CONFIRM, check_bound, log_labelings
+from surefit.checks.bounds import CONFIRM, check_bound
 from surefit.checks.tail_sums import (
     Evidence,
     binomial_tail,
     error_capital,
+    log_labelings,
     log_of,
     mixture,
     relative_entropy,
@@ -23,6 +24,9 @@ from surefit.checks.tail_sums import (
     stable_sum,
     weakest,
 )
+from surefit.core.certificate import Certificate
+from surefit.core.errors import CertificateError
+from surefit.core.estimator import data_fingerprint
 
 RNG = np.random.default_rng(0)
 LOSSES = RNG.beta(1, 20, size=400)
@@ -32,6 +36,9 @@ SCALED = np.where(RIGHT, RNG.normal(14, 3, size=900), -2.0)
 
 #: One honest, non-vacuous bound of every kind, and several in the extremes.
 HONEST = {
+    "bernstein": [bounds.bernstein(0.01, n=500, delta=0.05).risk(0.1)],
+    "chebyshev": [bounds.chebyshev(0.01, n=5000, delta=0.05).risk(0.1)],
+    "sub_gaussian": [bounds.sub_gaussian(0.2, n=500, delta=1e-12).risk(0.1)],
     "conformal": [bounds.conformal_quantile(np.arange(500.0)).miscoverage(0.05)],
     "empirical_bernstein": [bounds.empirical_bernstein(LOSSES)],
     "finite_class": [
@@ -139,6 +146,20 @@ def test_vacuous_claims_are_true():
         assert bound.vacuous and check_bound(None, bound.claim(), None).ok
 
 
+def test_a_certificate_with_bounds_survives_the_journey_and_is_verified():
+    X, y = np.arange(12.0).reshape(6, 2), np.array([0.0, 1.0, 0.0, 1.0, 1.0, 0.0])
+    claims = tuple(
+        HONEST[name][0].claim(limit=0.9) for name in ("holdout", "margin", "progressive_losses", "conformal")
+    )
+    claims += (bounds.vc(math.inf, n=9, delta=0.1).claim(), bounds.bic(-3.0, 2, 9).claim())
+    certificate = Certificate("C", "Thing", {}, {}, {}, data_fingerprint(X, y, None), claims)
+    verification = Certificate.from_json(certificate.to_json()).verify(X, y)
+    assert [finding.ok for finding in verification.findings] == [True] * 6
+    wrong = replace(claims[0], value=claims[0].value - 1e-5)
+    with pytest.raises(CertificateError, match="'bounds.holdout' does not hold"):
+        replace(certificate, claims=(wrong,), seal="").verify(X, y)
+
+
 @given(n=st.integers(1, 40), data=st.data(), p=st.floats(1e-6, 1 - 1e-6), delta=st.floats(1e-9, 0.9))
 @settings(max_examples=100, deadline=None)
 def test_tail_test_is_exact(n, data, p, delta):
@@ -190,5 +211,5 @@ def test_evidence_combines_to_the_weakest():
 
 @pytest.mark.parametrize(("n", "d"), [(10, 0), (10, 3), (10, 10), (40, 12)])
 def test_labelings_are_counted_independently(n, d):
-    for form in ("sauer", "power", "euler"):
+    for form in ("sauer", "power", "euler", "cover"):
         assert log_labelings(n, d, form) == pytest.approx(bounds.log_growth(n, d, form), abs=1e-9)

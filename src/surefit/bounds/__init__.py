@@ -73,8 +73,8 @@ _FILES = {
         "vector_space_pseudo_dimension",
     ],
     "rademacher": ["Complexity", "empirical_rademacher", "massart"],
-    "resampling": ["holdout_size", "k_fold", "transfer"],
-    "shatter": ["Labelings", "empirical_risk_minimum", "labelings", "shatters"],
+    "resampling": ["RiskSplit", "holdout_size", "k_fold", "risk_split", "transfer"],
+    "shatter": ["Labelings", "empirical_risk_minimum", "labelings", "search_shattered", "shatters"],
     "shatter_witness": [
         "RadonPartition",
         "Shattering",
@@ -94,6 +94,7 @@ _FILES = {
         "markov",
         "sub_gaussian",
     ],
+    "uniform_law": ["dkw", "interval_deviation", "ray_deviation"],
     "vc_inequality": ["vc", "vc_consistent"],
     "votes": ["out_of_bag_bounds", "vote_c_bound", "vote_first_order", "vote_tandem"],
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,9 +14,6 @@ from surefit.core.validation import COUNT, Rule
 
 #: Relative step by which a limit found by root search is moved outwards, so that a checker confirms it in plain floats.
 ROUND_OUT = 1e-9
-
-#: Largest sample size that any function here will search for.
-LARGEST_N = 2**60
 
 DELTA = Rule("a number > 0 and < 1", lambda v: isinstance(v, (int, float, np.number)) and bool(0 < v < 1))
 
@@ -114,7 +110,8 @@ class Deviation:
     """An inequality ``P(deviation > radius) <= delta`` for ``n`` rows; two of the three numbers determine the third.
 
     ``sides`` is 2 when the deviation is an absolute value. ``width`` is the largest deviation there can be: a radius of
-    that size, or a ``delta`` of one, says nothing.
+    that size, or a ``delta`` of one, says nothing. ``of_a_risk`` is False where the deviation is not between a risk and its
+    estimate; then ``.risk()`` refuses.
     """
 
     name: str
@@ -126,6 +123,7 @@ class Deviation:
     sides: int = 1
     width: float = 1.0
     inputs: dict[str, Any] = field(default_factory=dict)
+    of_a_risk: bool = True
 
     @property
     def delta(self) -> float:
@@ -153,21 +151,20 @@ class Deviation:
 
     def risk(self, empirical: float, about: str = "risk of the model") -> RiskBound:
         """Add the radius to an empirical risk: the upper limit that holds with the same confidence."""
+        if not self.of_a_risk:
+            raise InvalidParameter(self.name, "risk", "asked of a bound on a mean loss", self.about)
         if not 0 <= empirical <= self.width:
             raise InvalidParameter(self.name, "empirical", f"a number from 0 to {self.width:g}", empirical)
+        # A statement about one average needs rows that the model did not see; one about a whole class does not.
+        unseen = () if "class_fixed_a_priori" in self.assumptions else ("rows_untouched",)
+        given = {"n": self.n, "empirical": float(empirical), "width": self.width, "sides": self.sides}
         return RiskBound(
             self.name,
             value=min(self.width, (empirical + self.radius) * (1 + ROUND_OUT)),
             delta=self.delta,
             about=about,
-            assumptions=self.assumptions,
-            inputs={
-                **self.inputs,
-                "n": self.n,
-                "empirical": float(empirical),
-                "width": self.width,
-                "sides": self.sides,
-            },
+            assumptions=(*self.assumptions, *unseen),
+            inputs={**self.inputs, **given},
             terms={"empirical": float(empirical), "radius": self.radius},
             ceiling=self.width,
         )
@@ -219,56 +216,6 @@ class NoBound:
 def confidence_text(delta: float) -> str:
     """``0.95``, or ``1 - 1e-12`` where the decimals would round to one."""
     return f"{1 - delta:.4g}" if delta >= 1e-3 or delta == 0 else f"1 - {delta:.3g}"
-
-
-def two_of_three(
-    who: str,
-    *,
-    n: int | None,
-    radius: float | None,
-    delta: float | None,
-    log_tail: Callable[[int, float], float],
-    radius_of: Callable[[int, float], float],
-) -> tuple[int, float, float]:
-    """Return ``(n, radius, log_delta)`` from two of them.
-
-    ``log_tail(n, radius)`` is the logarithm of the probability bound, ``radius_of(n, log_delta)`` its inverse. The sample
-    size is the least one whose radius is at most the one asked for, when the radius falls with n (else: one that does).
-    """
-    if (n is None) + (radius is None) + (delta is None) != 1:
-        got = {"n": n, "radius": radius, "delta": delta}
-        raise InvalidParameter(who, "n, radius, delta", "two given and one left out", got)
-    if n is not None and not COUNT.allows(n):
-        raise InvalidParameter(who, "n", COUNT.words, n)
-    if delta is not None:
-        check_delta(who, delta)
-    if radius is not None and not radius > 0:
-        raise InvalidParameter(who, "radius", "a number > 0", radius)
-    if radius is None:
-        assert n is not None and delta is not None
-        return int(n), float(radius_of(int(n), math.log(delta))), math.log(delta)
-    if delta is None:
-        assert n is not None
-        return int(n), float(radius), float(log_tail(int(n), float(radius)))
-    log_delta = math.log(delta)
-    size = least(who, lambda size: radius_of(size, log_delta) <= radius)
-    return size, float(radius), log_delta
-
-
-def least(who: str, suffices: Callable[[int], bool], start: int = 1) -> int:
-    """Return the least integer from ``start`` on that suffices, for a test that stays true once it is true."""
-    if suffices(start):
-        return start
-    low, step = start, 1
-    while not suffices(low + step):
-        low, step = low + step, 2 * step
-        if low > LARGEST_N:
-            raise InvalidParameter(who, "radius", f"reachable with n <= {LARGEST_N:.3g}", "a smaller one")
-    high = low + step
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if suffices(middle) else (middle, high)
-    return high
 
 
 def check_delta(who: str, delta: float) -> None:

@@ -10,8 +10,9 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import brentq
 
-from surefit.bounds.base import ROUND_OUT, RiskBound, check_count, check_delta, least, read_losses
+from surefit.bounds.base import ROUND_OUT, RiskBound, check_count, check_delta, read_losses
 from surefit.bounds.kl import excess, kl_inverse, kl_inverse_lower
+from surefit.bounds.three_forms import least
 from surefit.core.errors import InvalidParameter
 from surefit.core.validation import FRACTION
 

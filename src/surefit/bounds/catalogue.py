@@ -15,17 +15,19 @@ from surefit.core.validation import COUNT
 class SetClass(NamedTuple):
     """A class of sets (classifiers): its VC dimension and how many subsets of n points it can cut out.
 
-    ``growth(n)`` is the exact growth function where known, else None; ``log_growth(n)`` falls back on Sauer's lemma.
+    ``growth(n)`` is the exact growth function where known, else None; ``form`` names the formula (see :func:`log_growth`)
+    that ``log_growth(n)`` uses: exact where the growth function is known, Sauer's lemma otherwise.
     """
 
     name: str
     dimension: float
     reason: str
     growth: Callable[[int], int] | None = None
+    form: str = "sauer"
 
     def log_growth(self, n: int) -> float:
         """Logarithm of the growth function at n, or of Sauer's bound on it."""
-        return math.log(self.growth(n)) if self.growth is not None else counting.log_growth(n, self.dimension)
+        return counting.log_growth(n, self.dimension, self.form)
 
 
 def set_class(name: str, d: int = 1, k: int = 1) -> SetClass:
@@ -73,12 +75,12 @@ def vc_dimension(name: str, d: int = 1, k: int = 1) -> float:
 
 def _half_spaces(d: int, k: int) -> SetClass:
     reason = "0 and the unit vectors are shattered; d + 2 points have a Radon partition"
-    return SetClass("half_spaces", d + 1, reason, lambda n: 2 * sauer(n - 1, d) if n else 1)
+    return SetClass("half_spaces", d + 1, reason, lambda n: 2 * sauer(n - 1, d) if n else 1, "cover")
 
 
 def _homogeneous(d: int, k: int) -> SetClass:
     reason = "the unit vectors are shattered; d + 1 vectors are linearly dependent"
-    return SetClass("homogeneous_half_spaces", d, reason, lambda n: 2 * sauer(n - 1, d - 1) if n else 1)
+    return SetClass("homogeneous_half_spaces", d, reason, lambda n: 2 * sauer(n - 1, d - 1) if n else 1, "cover")
 
 
 def _rectangles(d: int, k: int) -> SetClass:
@@ -94,9 +96,7 @@ CATALOGUE: dict[str, Callable[[int, int], SetClass]] = {
     "convex_polygons": lambda d, k: SetClass(
         "convex_polygons", math.inf, "every subset of points on a circle is a polygon", lambda n: 2**n
     ),
-    "finite": lambda d, k: SetClass(
-        "finite", k.bit_length() - 1, "2^V labelings need 2^V sets", lambda n: min(k, 2**n)
-    ),
+    "finite": lambda d, k: SetClass("finite", k.bit_length() - 1, "2^V labelings need 2^V sets; a bound on V"),
     "half_spaces": _half_spaces,
     "homogeneous_half_spaces": _homogeneous,
     "intervals": lambda d, k: SetClass(
@@ -109,7 +109,7 @@ CATALOGUE: dict[str, Callable[[int, int], SetClass]] = {
     "rectangles": _rectangles,
     "sines": lambda d, k: SetClass("sines", math.inf, "the points 2^-i are shattered", lambda n: 2**n),
     "stumps": lambda d, k: SetClass(
-        "stumps", 2, "of three points the middle one cannot be picked alone", lambda n: 2 * n if n else 1
+        "stumps", 2, "of three points the middle one cannot be picked alone", lambda n: 2 * n if n else 1, "cover"
     ),
     "unions_of_intervals": lambda d, k: SetClass(
         "unions_of_intervals", 2 * k, "2k + 1 alternating labels need k + 1 intervals", lambda n: sauer(n, 2 * k)

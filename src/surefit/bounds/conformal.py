@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import betaincinv
 
-from surefit.bounds.base import RiskBound, check_delta, least
+from surefit.bounds.base import RiskBound, check_delta
 from surefit.bounds.binomial import clopper_pearson_lower
+from surefit.bounds.three_forms import least
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.validation import COUNT
 
@@ -33,7 +34,7 @@ class ConformalQuantile:
     >>> found.value, found.rank, found.m
     (90.0, 90, 99)
     >>> found.marginal_coverage, round(found.conditional_coverage(0.05), 4)
-    ((0.9, 0.91), 0.8467)
+    (0.9, 0.8467)
     """
 
     value: float
@@ -42,11 +43,9 @@ class ConformalQuantile:
     alpha: float
 
     @property
-    def marginal_coverage(self) -> tuple[float, float]:
-        """Limits of the average coverage; the upper one assumes that no two scores are equal."""
-        if self.rank > self.m:
-            return 1.0, 1.0
-        return self.rank / (self.m + 1), (self.rank + 1) / (self.m + 1)
+    def marginal_coverage(self) -> float:
+        """Average coverage: exactly this if no two scores are equal, at least this otherwise."""
+        return min(1.0, self.rank / (self.m + 1))
 
     def conditional_coverage(self, delta: float = 0.05) -> float:
         """Coverage, given the calibration rows, that is exceeded with probability at least ``1 - delta``."""
@@ -62,7 +61,7 @@ class ConformalQuantile:
             "probability that the set misses the truth, given the calibration rows",
             ("iid", "calibration_untouched"),
             inputs={"rank": self.rank, "m": self.m},
-            terms={"marginal": 1.0 - self.marginal_coverage[0]},
+            terms={"marginal": 1.0 - self.marginal_coverage},
         )
 
 

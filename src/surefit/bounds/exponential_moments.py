@@ -12,7 +12,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from surefit.bounds.base import Deviation, two_of_three
+from surefit.bounds.base import Deviation
+from surefit.bounds.three_forms import two_of_three
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.validation import COUNT, FRACTION, POSITIVE
 
@@ -101,7 +102,15 @@ def chernoff(law, threshold: float, n: int = 1) -> Deviation:
     rate, exponent = cramer_transform(log_mgf, float(threshold))
     inputs = {"rate": rate, "exponent": exponent}
     return Deviation(
-        "chernoff", int(n), float(threshold), -n * rate, "the average", ("independent",), width=math.inf, inputs=inputs
+        "chernoff",
+        int(n),
+        float(threshold),
+        -n * rate,
+        "the average",
+        ("independent",),
+        width=math.inf,
+        inputs=inputs,
+        of_a_risk=False,
     )
 
 
@@ -150,7 +159,9 @@ def cramer(
         "cramer", n=n, radius=radius, delta=delta, log_tail=log_tail, radius_of=radius_of
     )
     about = "deviation of the average above its mean"
-    return Deviation("cramer", size, eps, log_delta, about, ("independent", "law_known"), width=math.inf)
+    return Deviation(
+        "cramer", size, eps, log_delta, about, ("independent", "law_known"), width=math.inf, of_a_risk=False
+    )
 
 
 def log_mgf_bernoulli(p: float) -> LogMGF:

@@ -2,7 +2,8 @@ r"""Finite classes: Hoeffding's inequality for every member at once, by the unio
 
 import math
 
-from surefit.bounds.base import Deviation, check_delta, two_of_three
+from surefit.bounds.base import Deviation, check_delta
+from surefit.bounds.three_forms import two_of_three
 from surefit.core.errors import InvalidParameter
 from surefit.core.validation import COUNT, POSITIVE
 
@@ -98,4 +99,5 @@ def random_search(*, n: int | None = None, fraction: float | None = None, delta:
         log_tail=lambda n, q: n * math.log1p(-q),
         radius_of=lambda n, log_delta: -math.expm1(log_delta / n),
     )
-    return Deviation("random_search", count, share, log_delta, "rank of the best draw", ("independent_draws",))
+    about, assumptions = "rank of the best draw", ("independent_draws",)
+    return Deviation("random_search", count, share, log_delta, about, assumptions, of_a_risk=False)

@@ -6,7 +6,7 @@ from surefit.bounds.binomial import stirling_error
 from surefit.core.errors import InvalidParameter
 from surefit.core.validation import COUNT, one_of
 
-FORMS = one_of("sauer", "power", "euler")
+FORMS = one_of("sauer", "power", "euler", "cover")
 EXACT_BELOW = 64  # binomials with an index below this are exact integers
 
 
@@ -37,7 +37,8 @@ def log_growth(n: int, dimension: float, form: str = "sauer") -> float:
     r"""Logarithm of a bound on the number of labelings of n points by a class of the given VC dimension.
 
     ``"sauer"``: :math:`\sum_{i \le d} \binom ni`; ``"power"``: :math:`(n + 1)^d`; ``"euler"``: :math:`(en/d)^d` for
-    :math:`n \ge d`. All are capped at :math:`2^n`, and exact enough for :math:`n = 10^9`.
+    :math:`n \ge d`; ``"cover"``: :math:`2 \sum_{i < d} \binom{n-1}i`, which is exact for half-spaces and stumps, and no bound
+    for other classes. All are capped at :math:`2^n`, and exact enough for :math:`n = 10^9`.
 
     Examples
     --------
@@ -59,6 +60,8 @@ def log_growth(n: int, dimension: float, form: str = "sauer") -> float:
         return everything
     if d == 0:
         return 0.0
+    if form == "cover":
+        return math.log(2) + log_growth(n - 1, d - 1)
     if form == "power":
         return min(everything, d * math.log(n + 1))
     if form == "euler":

@@ -8,7 +8,8 @@ For independent :math:`X_i \in [0, 1]` with mean :math:`p`, :math:`P(\bar X \le 
 
 import math
 
-from surefit.bounds.base import Deviation, two_of_three
+from surefit.bounds.base import Deviation
+from surefit.bounds.three_forms import two_of_three
 from surefit.core.errors import InvalidParameter
 from surefit.core.validation import FRACTION
 
@@ -148,7 +149,8 @@ def relative_entropy(
         "relative_entropy", n=n, radius=radius, delta=delta, log_tail=log_tail, radius_of=radius_of
     )
     about = "deviation of the average from its mean"
-    return Deviation("relative_entropy", size, eps, log_delta, about, ("independent", "range_[0,1]"), sides)
+    assumptions = ("independent", "range_[0,1]")
+    return Deviation("relative_entropy", size, eps, log_delta, about, assumptions, sides, of_a_risk=False)
 
 
 def _check(who: str, q: float, c: float) -> None:

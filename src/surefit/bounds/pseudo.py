@@ -13,9 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from surefit.bounds.base import Deviation, two_of_three
+from surefit.bounds.base import Deviation
 from surefit.bounds.growth import log_growth
 from surefit.bounds.shatter_witness import MOST_SUBSETS, subsets_of
+from surefit.bounds.three_forms import two_of_three
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.validation import COUNT, POSITIVE
 

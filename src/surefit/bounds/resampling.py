@@ -1,11 +1,12 @@
 r"""What cross-validation proves, and how a tested twin vouches for a model refitted on all rows."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
 from surefit.bounds.base import ROUND_OUT, RiskBound, check_count, check_delta
-from surefit.bounds.binomial import clopper_pearson
+from surefit.bounds.binomial import clopper_pearson, clopper_pearson_interval
 from surefit.bounds.progressive import error_limit
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.validation import COUNT
@@ -100,6 +101,41 @@ def transfer(errors: int, n: int, disagreements: int, n_unlabelled: int, delta: 
         },
         terms={"twin": twin, "change": change},
     )
+
+
+@dataclass(frozen=True)
+class RiskSplit:
+    """Risk = training risk + generalisation gap, each with what the hold-out rows prove about it."""
+
+    train: float
+    test: float
+    risk: tuple[float, float]
+    gap: tuple[float, float]
+    delta: float
+
+    @property
+    def overfits(self) -> bool:
+        """Whether the gap is positive beyond the hold-out set's own uncertainty."""
+        return self.gap[0] > 0
+
+
+def risk_split(train_errors: int, n_train: int, test_errors: int, n_test: int, delta: float = 0.05) -> RiskSplit:
+    r"""Split a risk into training risk and gap, :math:`R = \hat R + (R - \hat R)`, with Clopper-Pearson intervals.
+
+    Guarantee: both intervals cover with probability at least ``1 - delta`` together, for a model that saw none of the test
+    rows (theory: :ref:`concentration`).
+
+    Examples
+    --------
+    >>> from surefit.bounds import risk_split
+    >>> split = risk_split(2, 400, 30, 200)
+    >>> [round(limit, 3) for limit in split.gap], split.overfits
+    ([0.099, 0.202], True)
+    """
+    check_count("risk_split", train_errors, n_train)
+    low, high = clopper_pearson_interval(test_errors, n_test, delta)
+    train = train_errors / n_train
+    return RiskSplit(train, test_errors / n_test, (low, high), (low - train, high - train), delta)
 
 
 def holdout_size(n: int) -> int:

@@ -90,6 +90,23 @@ def shatters(points, name: str) -> bool:
     return labelings(points, name).shattered
 
 
+def search_shattered(name: str, n: int, d: int = 1, draws: int = 50, seed: int = 0) -> np.ndarray | None:
+    """Look for n random points that the class shatters: if found, its VC dimension is at least n; if not, nothing follows.
+
+    Examples
+    --------
+    >>> from surefit.bounds import search_shattered
+    >>> search_shattered("half_spaces", 4, d=3).shape, search_shattered("intervals", 3)
+    ((4, 3), None)
+    """
+    rng = np.random.default_rng(seed)
+    for _ in range(draws):
+        points = rng.normal(size=(n, d))
+        if shatters(points, name):
+            return points
+    return None
+
+
 def empirical_risk_minimum(found: Labelings, y, weights=None) -> tuple[float, int]:
     """Exact empirical risk minimiser over enumerated labelings: ``(error, index)``; ties go to the lowest index.
 

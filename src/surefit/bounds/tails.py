@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from surefit.bounds.base import ROUND_OUT, Deviation, RiskBound, check_delta, read_losses, two_of_three
+from surefit.bounds.base import ROUND_OUT, Deviation, RiskBound, check_delta, read_losses
+from surefit.bounds.three_forms import two_of_three
 from surefit.core.errors import InvalidParameter
 from surefit.core.validation import NON_NEGATIVE, POSITIVE
 
@@ -45,7 +46,7 @@ def markov(mean: float, *, threshold: float | None = None, delta: float | None =
         log_tail=lambda n, a: min(0.0, _log(mean) - math.log(a)),
         radius_of=lambda n, log_delta: mean * math.exp(-log_delta),
     )
-    return Deviation("markov", 1, level, log_delta, "the variable", ("non_negative",), width=math.inf)
+    return Deviation("markov", 1, level, log_delta, "the variable", ("non_negative",), width=math.inf, of_a_risk=False)
 
 
 def chebyshev(
@@ -79,7 +80,8 @@ def chebyshev(
         log_tail=lambda n, eps: min(0.0, _log(variance) - math.log(n) - 2 * math.log(eps)),
         radius_of=lambda n, log_delta: math.sqrt(variance / n) * math.exp(-log_delta / 2),
     )
-    return Deviation("chebyshev", size, eps, log_delta, ABOUT, ("uncorrelated", "finite_variance"), 2, math.inf)
+    assumptions, inputs = ("uncorrelated", "finite_variance"), {"variance": float(variance)}
+    return Deviation("chebyshev", size, eps, log_delta, ABOUT, assumptions, 2, math.inf, inputs)
 
 
 def hoeffding(
@@ -209,7 +211,8 @@ def bernstein(
     size, eps, log_delta = two_of_three(
         "bernstein", n=n, radius=radius, delta=delta, log_tail=log_tail, radius_of=radius_of
     )
-    return Deviation("bernstein", size, eps, log_delta, ABOUT, ("independent", "variance_known"), sides, float(width))
+    assumptions, inputs = ("independent", "variance_known"), {"variance": float(variance)}
+    return Deviation("bernstein", size, eps, log_delta, ABOUT, assumptions, sides, float(width), inputs)
 
 
 def empirical_bernstein(losses, delta: float = 0.05) -> RiskBound:
@@ -281,7 +284,8 @@ def _gaussian(who, variance, n, radius, delta, sides, width) -> Deviation:
         log_tail=lambda n, eps: min(0.0, price - n * eps * (eps / (2 * variance))),
         radius_of=lambda n, log_delta: math.sqrt(2 * variance * (price - log_delta) / n),
     )
-    return Deviation(who, size, eps, log_delta, ABOUT, ("independent", "range_declared"), sides, width)
+    inputs = {"variance": float(variance)}  # of the sub-Gaussian law: width^2 / 4
+    return Deviation(who, size, eps, log_delta, ABOUT, ("independent", "range_declared"), sides, width, inputs)
 
 
 def _log_sides(who: str, sides: int) -> float:

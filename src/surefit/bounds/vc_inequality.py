@@ -4,9 +4,10 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from surefit.bounds.base import Deviation, NoBound, two_of_three
+from surefit.bounds.base import Deviation, NoBound
 from surefit.bounds.catalogue import SetClass
 from surefit.bounds.growth import FORMS, log_growth
+from surefit.bounds.three_forms import two_of_three
 from surefit.core.errors import InvalidParameter
 
 
@@ -57,7 +58,7 @@ def vc(
         Rows, deviation, failure probability.
     theorem : {"symmetrised", "double_sample", "rademacher"}
         Which inequality.
-    form : {"sauer", "power", "euler"}
+    form : {"sauer", "power", "euler", "cover"}
         How labelings are counted when only the dimension is given: see :func:`log_growth`.
 
     Examples
@@ -76,19 +77,26 @@ def vc(
     if math.isinf(finite):
         return NoBound("vc", "an infinite VC dimension admits no distribution-free bound")
 
+    counted = dimension.form if isinstance(dimension, SetClass) else form
+
     def log_count(size: int) -> float:
-        return dimension.log_growth(size) if isinstance(dimension, SetClass) else log_growth(size, int(finite), form)
+        return log_growth(size, int(finite), counted)
 
     log_tail, radius_of, sides = _inequality(theorem, log_count)
     count, eps, log_delta = two_of_three("vc", n=n, radius=radius, delta=delta, log_tail=log_tail, radius_of=radius_of)
-    inputs = {"dimension": int(finite), "theorem": theorem, "form": form}
-    if isinstance(dimension, SetClass):
-        inputs["log_count"] = log_count(count * (2 if theorem == "double_sample" else 1))
+    inputs = {"dimension": int(finite), "theorem": theorem, "form": counted}
     about = "largest deviation of risk from empirical risk in the class"
     return Deviation("vc", count, eps, log_delta, about, ("iid", "class_fixed_a_priori"), sides, inputs=inputs)
 
 
-def vc_consistent(dimension: int, *, n: int, delta: float = 0.05, form: str = "sauer") -> Deviation:
+def vc_consistent(
+    dimension: int,
+    *,
+    n: int | None = None,
+    radius: float | None = None,
+    delta: float | None = None,
+    form: str = "sauer",
+) -> Deviation:
     r"""Risk of any member of the class without training errors: :math:`\frac2n \bigl(\log_2 s(2n) + \log_2 \frac2\delta\bigr)`.
 
     Guarantee: with probability at least ``1 - delta``, every consistent member has risk at most ``radius``, which falls like
@@ -97,20 +105,20 @@ def vc_consistent(dimension: int, *, n: int, delta: float = 0.05, form: str = "s
     Examples
     --------
     >>> from surefit.bounds import vc_consistent
-    >>> round(vc_consistent(3, n=10_000, delta=0.05).radius, 4)
-    0.0091
+    >>> round(vc_consistent(3, n=10_000, delta=0.05).radius, 4), vc_consistent(3, radius=0.0092, delta=0.05).n
+    (0.0091, 9904)
     """
     count, eps, log_delta = two_of_three(
         "vc_consistent",
         n=n,
-        radius=None,
+        radius=radius,
         delta=delta,
         log_tail=lambda n, eps: math.log(2) + log_growth(2 * n, dimension, form) - n * eps / 2 * math.log(2),
         radius_of=lambda n, ld: 2 / (n * math.log(2)) * (math.log(2) - ld + log_growth(2 * n, dimension, form)),
     )
     about = "risk of every member of the class without training errors"
     assumptions = ("iid", "class_fixed_a_priori", "no_training_error")
-    return Deviation("vc_consistent", count, eps, log_delta, about, assumptions, inputs={"dimension": int(dimension)})
+    return Deviation("vc_consistent", count, eps, log_delta, about, assumptions, of_a_risk=False)
 
 
 def _inequality(theorem: str, log_count: Callable[[int], float]):

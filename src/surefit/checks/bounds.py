@@ -17,6 +17,7 @@ from surefit.checks.tail_sums import (
     at_least,
     binomial_tail,
     error_capital,
+    log_labelings,
     loss_capital,
     normal_cdf,
     relative_entropy,
@@ -159,10 +160,22 @@ def _rates(z: Numbers) -> np.ndarray:
     return np.geomspace(min(1.0, math.sqrt(8 * log_inverse(z) / z["n"])), 8.0, 24)
 
 
-@confirms("hoeffding")
-def _hoeffding(value, z, w):
-    radius = z["width"] * math.sqrt((math.log(z["sides"]) + log_inverse(z)) / (2 * z["n"]))
+@confirms("hoeffding", "sub_gaussian")
+def _gaussian(value, z, w):
+    radius = math.sqrt(2 * z["variance"] * (math.log(z["sides"]) + log_inverse(z)) / z["n"])
     return _sum_or_one(value, (z["empirical"], radius), z["width"])
+
+
+@confirms("chebyshev")
+def _chebyshev(value, z, w):
+    return _sum_or_one(value, (z["empirical"], math.sqrt(z["variance"] / (z["n"] * spent(z)))), z["width"])
+
+
+@confirms("bernstein")
+def _bernstein(value, z, w):
+    eps, log_term = value - z["empirical"], math.log(z["sides"]) + log_inverse(z)
+    exponent = z["n"] * eps * eps / (2 * (z["variance"] + z["width"] * max(eps, 0.0) / 3)) if eps > 0 else 0.0
+    return _sum_or_one(value, (), z["width"]) if value >= z["width"] else at_least(exponent, (log_term,))
 
 
 @confirms("finite_class")
@@ -174,9 +187,7 @@ def _finite_class(value, z, w):
 @confirms("vc")
 def _vc(value, z, w):
     n, theorem = z["n"], z["theorem"]
-    growth = z.get("log_count")
-    if growth is None:
-        growth = log_labelings(n * (2 if theorem == "double_sample" else 1), z["dimension"], z["form"])
+    growth = log_labelings(n * (2 if theorem == "double_sample" else 1), z["dimension"], z["form"])
     if theorem == "rademacher":
         return _sum_or_one(value, (z["empirical"], math.sqrt(2 * growth / n), math.sqrt(log_inverse(z) / (2 * n))))
     factor, divisor = {"symmetrised": (8, 32), "double_sample": (4, 8)}[theorem]
@@ -189,17 +200,6 @@ def _pseudo_dimension(value, z, w):
     n, M = z["n"], z["width"]
     capacity = 2 * M * math.sqrt(2 * log_labelings(n, z["dimension"], z["form"]) / n)
     return _sum_or_one(value, (z["empirical"], capacity, M * math.sqrt(log_inverse(z) / (2 * n))), M)
-
-
-def log_labelings(n: int, d: int, form: str) -> float:
-    """Logarithm of the bound on the labelings of n points, at most 2^n."""
-    everything = n * math.log(2)
-    if d >= n or d == 0:
-        return everything if d >= n else 0.0
-    if form == "sauer":
-        logs = [math.lgamma(n + 1) - math.lgamma(i + 1) - math.lgamma(n - i + 1) for i in range(d + 1)]
-        return min(everything, max(logs) + math.log(math.fsum(math.exp(v - max(logs)) for v in logs)))
-    return min(everything, d * math.log(n + 1) if form == "power" else d * (1 + math.log(n / d)))
 
 
 @confirms("margin", "vote_margin")

@@ -155,6 +155,19 @@ def stable_sum(size: int, n: int, eps: float, needed: float) -> Evidence:
     return Evidence(log_sum - needed, margin)
 
 
+def log_labelings(n: int, d: int, form: str) -> float:
+    """Logarithm of the bound on the labelings of n points, at most 2^n."""
+    everything = n * math.log(2)
+    if d >= n or d == 0:
+        return everything if d >= n else 0.0
+    if form == "cover":  # half-spaces and stumps
+        return math.log(2) + log_labelings(n - 1, d - 1, "sauer")
+    if form == "sauer":
+        logs = [math.lgamma(n + 1) - math.lgamma(i + 1) - math.lgamma(n - i + 1) for i in range(d + 1)]
+        return min(everything, max(logs) + math.log(math.fsum(math.exp(v - max(logs)) for v in logs)))
+    return min(everything, d * math.log(n + 1) if form == "power" else d * (1 + math.log(n / d)))
+
+
 def at_least(value: float, parts: tuple[float, ...]) -> Evidence:
     """Whether ``value`` is at least the sum of ``parts``."""
     total = math.fsum(parts)
