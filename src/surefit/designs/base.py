@@ -11,6 +11,8 @@ or float64; sums are float64. ``v`` always has one entry a row, ``columns`` is a
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 
 from surefit.core.dispatch import generic
@@ -40,11 +42,12 @@ def add_columns(design, columns, coefs, means, out):
 
 
 @generic
-def gram_rows(design, columns, first, weights, means, scales, between_blocks):
+def gram_rows(design, columns, first, weights, means, scales, between_blocks, out=None):
     """Return the Gram matrix of ``columns[first:]`` with all ``columns``, both centred and scaled, rows weighted.
 
     Works through blocks of rows: memory grows with the number of columns asked for, never with the rows of the design.
-    ``between_blocks()`` is called after each block, so that a long computation can be left by raising.
+    ``between_blocks()`` is called after each block, so that a long computation can be left by raising. The matrix is
+    written to ``out`` if given.
     """
 
 
@@ -82,3 +85,17 @@ def times(design, coef) -> np.ndarray:
 def rows_a_block(n_columns: int, entries: int) -> int:
     """Rows of a block with about ``entries`` numbers: fixed by the shape, so that sums have one order."""
     return max(64, entries // max(n_columns, 1))
+
+
+_of_this_thread = threading.local()
+
+
+def scratch(n_rows: int, n_columns: int) -> np.ndarray:
+    """Return uninitialised memory that the next call in this thread may hand out again.
+
+    Touching fresh memory costs more than filling a block of it, and blocks are small (:func:`rows_a_block`).
+    """
+    size = n_rows * n_columns
+    if len(getattr(_of_this_thread, "memory", ())) < size:
+        _of_this_thread.memory = np.empty(size)
+    return _of_this_thread.memory[:size].reshape(n_rows, n_columns)

@@ -11,6 +11,7 @@ from surefit.designs.base import (
     correlations,
     dimensions,
     gram_rows,
+    scratch,
 )
 from surefit.designs.dense_gram import gram_rows_by_blocks
 
@@ -84,15 +85,17 @@ def _add_columns(x, columns, coefs, means, out):
 
 
 @gram_rows.register(DenseColumns)
-def _(design, columns, first, weights, means, scales, between_blocks):
+def _(design, columns, first, weights, means, scales, between_blocks, out=None):
     roots = np.sqrt(weights)
 
     def gather(start, stop):
-        block = np.empty((len(columns), stop - start))
+        block = scratch(len(columns), stop - start)
         _gather(design.values, columns, start, roots, means, scales, block)
         return block
 
-    return gram_rows_by_blocks(gather, len(roots), len(columns), first, between_blocks)
+    out = np.empty((len(columns) - first, len(columns))) if out is None else out
+    gram_rows_by_blocks(gather, len(roots), first, out, between_blocks)
+    return out
 
 
 @compiled(relaxed=True)

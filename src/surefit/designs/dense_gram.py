@@ -7,23 +7,24 @@ import numpy as np
 from surefit.core.threads import blocks
 from surefit.designs.base import rows_a_block
 
-BLOCK_ENTRIES = 1 << 20  # 8 MB: large enough for BLAS to run at full speed, small next to any design worth blocking
+BLOCK_ENTRIES = 1 << 19  # 4 MB: large enough for BLAS to run at full speed, small next to any design worth blocking
 
 
 def gram_rows_by_blocks(
     gather: Callable[[int, int], np.ndarray],
     n_rows: int,
-    n_columns: int,
     first: int,
+    out: np.ndarray,
     between_blocks: Callable[[], None],
-) -> np.ndarray:
-    """Sum ``B[first:] @ B.T`` over blocks ``B = gather(start, stop)`` of shape (n_columns, stop - start)."""
-    total = np.zeros((n_columns - first, n_columns))
-    for start, stop in blocks(n_rows, rows_a_block(n_columns, BLOCK_ENTRIES)):
+) -> None:
+    """Sum ``B[first:] @ B.T`` over blocks ``B = gather(start, stop)`` of shape (n_columns, stop - start) into ``out``."""
+    for start, stop in blocks(n_rows, rows_a_block(out.shape[1], BLOCK_ENTRIES)):
         block = gather(start, stop)
-        new = block[first:]
-        total[:, first:] += new @ new.T  # NumPy sees the symmetry and does half the work
-        if first:
-            total[:, :first] += new @ block[:first].T
+        old, new = block[:first], block[first:]
+        if start == 0:
+            np.matmul(new, new.T, out=out[:, first:])  # NumPy sees the symmetry and does half the work
+            np.matmul(new, old.T, out=out[:, :first])
+        else:
+            out[:, first:] += new @ new.T
+            out[:, :first] += new @ old.T
         between_blocks()
-    return total

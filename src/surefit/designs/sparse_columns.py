@@ -13,6 +13,7 @@ from surefit.designs.base import (
     dimensions,
     gram_rows,
     rows_a_block,
+    scratch,
 )
 
 BLOCK_ENTRIES = 1 << 17  # 1 MB: rows of the block are read again for every stored entry, so it should stay in cache
@@ -61,12 +62,12 @@ def _statistics(design, weighted_y, weights, centre, means, norms, products):
             mean += origin
         square, product, weight, y = 0.0, 0.0, 0.0, 0.0
         for entry in range(start, stop):
-            i = np.uint32(design.indices[entry])
+            row = np.uint32(design.indices[entry])
             centred = design.data[entry] - mean
-            square += weights[i] * centred * centred
-            product += weighted_y[i] * centred
-            weight += weights[i]
-            y += weighted_y[i]
+            square += weights[row] * centred * centred
+            product += weighted_y[row] * centred
+            weight += weights[row]
+            y += weighted_y[row]
         if not full:
             square += max(all_weight - weight, 0.0) * mean * mean
             product -= (all_y - y) * mean
@@ -133,23 +134,22 @@ def _(design, j, c, shift, weights, v):
 
 
 @gram_rows.register(SparseColumns)
-def _(design, columns, first, weights, means, scales, between_blocks):
+def _(design, columns, first, weights, means, scales, between_blocks, out=None):
     roots = np.sqrt(weights)
     new = columns[first:]
-    stored = design.indptr[new + 1] - design.indptr[new]
-    dense = np.flatnonzero(stored >= DENSE_FROM * design.n_rows)
-    thin = np.flatnonzero(stored < DENSE_FROM * design.n_rows)
-    total = np.zeros((len(new), len(columns)))
-    dense_total = np.zeros((len(dense), len(columns)))
+    dense = design.indptr[new + 1] - design.indptr[new] >= DENSE_FROM * design.n_rows
+    full, thin = np.flatnonzero(dense), np.flatnonzero(~dense)
+    full_rows = np.zeros((len(full), len(columns)))
+    out = np.empty((len(new), len(columns))) if out is None else out
+    out[:] = 0.0
     for start, stop in blocks(design.n_rows, rows_a_block(len(columns), BLOCK_ENTRIES)):
-        block = np.empty((stop - start, len(columns)))
+        block = scratch(stop - start, len(columns))
         _gather(design, columns, start, stop, roots, means, scales, block)
-        if len(dense):
-            dense_total += block[:, first + dense].T @ block
-        _add_stored_rows(design, new, thin, start, stop, roots, scales, block, total)
+        full_rows += block[:, first + full].T @ block
+        _add_stored_rows(design, new, thin, start, stop, roots, scales, block, out)
         between_blocks()
-    total[dense] = dense_total
-    return total
+    out[full] = full_rows
+    return out
 
 
 @compiled

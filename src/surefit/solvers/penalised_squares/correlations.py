@@ -1,7 +1,8 @@
 """Correlations of all columns with a slowly changing vector, most of them without reading the columns.
 
-Let ``c_j = x_j' ref`` be known for unit-length columns. Then ``|x_j' theta - c_j| <= |theta - ref|``: a column whose bound
-stays below its threshold need not be read. The answer (which columns are above, and their values) is that of a full pass.
+Let ``c_j = x_j' ref`` be known for unit-length columns. Then ``|x_j' theta - t c_j| <= |theta - t ref|`` for every ``t``, best
+for the projection. A column whose bound stays below its threshold need not be read. The answer (which columns are above,
+and their values) is that of a full pass.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import numpy as np
 from surefit.designs import correlations
 from surefit.solvers.penalised_squares.problem import Prepared
 
-READ_ALL_FROM = 0.15  # share of columns to read from which a full pass pays: it makes the next answers cheap
+READ_ALL_FROM = 0.25  # share of columns to read from which a full pass pays: it makes the next answers cheap
 
 
 class LazyCorrelations:
@@ -22,7 +23,7 @@ class LazyCorrelations:
         self._all = np.arange(len(prepared.norms))
         self._reference = prepared.y  # replaced, never written to
         self._known = prepared.products
-        self._change = 0.0
+        self._share, self._change = 1.0, 0.0  # theta is so much of the reference, and something of this length
         self.values = prepared.products.copy()  # exact where the last answer says so, else the last ones known
 
     def read(self, theta: np.ndarray, columns: np.ndarray) -> np.ndarray:
@@ -33,22 +34,32 @@ class LazyCorrelations:
 
     def above(self, theta: np.ndarray, thresholds: np.ndarray, positive: bool, skip: np.ndarray) -> np.ndarray:
         """Return the columns (but those of the mask ``skip``) at or above their threshold; ``values`` is exact there."""
-        difference = theta - self._reference
-        self._change = float(np.sqrt(self._prepared.weights @ difference**2)) * (1 + 1e-9)
+        self._compare(theta)
         found = self._find(thresholds, positive, skip)
         if self._change == 0.0:
-            self.values[~skip] = self._known[~skip]
+            self.values[~skip] = self._share * self._known[~skip]
         elif len(found) <= READ_ALL_FROM * len(self._all):
             self.read(theta, found)
         else:
             self._known = self.read(theta, self._all).copy()
-            self._reference, self._change = theta, 0.0
+            self._reference, self._share, self._change = theta, 1.0, 0.0
             found = self._find(thresholds, positive, skip)
         return found
+
+    def _compare(self, theta: np.ndarray) -> None:
+        reference, weights = self._reference, self._prepared.weights
+        square = float(weights @ reference**2)
+        if square == 0.0 or np.array_equal(theta, reference):
+            self._share = 1.0
+        else:
+            self._share = float((weights * reference) @ theta) / square
+        rest = theta - self._share * reference
+        self._change = float(np.sqrt(weights @ rest**2)) * (1 + 1e-9)
 
     def _find(self, thresholds: np.ndarray, positive: bool, skip: np.ndarray) -> np.ndarray:
         return np.flatnonzero((self.bounds(positive) >= thresholds) & ~skip)
 
     def bounds(self, positive: bool) -> np.ndarray:
         """Upper bounds of the correlations (of their absolute values unless ``positive``) with the last vector."""
-        return (self._known if positive else np.abs(self._known)) + self._change
+        known = self._share * self._known
+        return (known if positive else np.abs(known)) + self._change

@@ -94,7 +94,8 @@ class Descent:
         self._terms: ElasticTerms = unit_terms(self._prepared, penalty)
         self._evaluator.set_terms(self._terms)
         self._budget, self._began = budget, time.perf_counter()
-        self._n_iter, self._gap, self._history = n_iter, np.inf, []
+        self._n_iter, self._gap = n_iter, np.inf
+        self._history: list[tuple[float, int, float]] = []
         self._best: Evaluation | None = None
         self._make_feasible()
         tolerance = tol * self._prepared.null_objective

@@ -21,8 +21,9 @@ from surefit.solvers.penalised_squares.support import SupportSystem
 
 SWEEPS = 10  # over the support, after each sweep over the working set
 BLAS_ADVANTAGE = 10.0  # a Cholesky flop costs a tenth of one in a sweep: sweeps go on until they have cost as much
-ENOUGH = 0.01  # of the target: sweeps that gain less will not reach it
+ENOUGH = 0.1  # of the target: sweeps that gain less will not reach it
 FEW = 3  # rounds without progress after which only rounding is left
+PROGRESS = 1e-14  # of the null objective: what the objective must fall by
 MOST_FLOPS = 2e9  # of Newton steps in a row: about a tenth of a second
 
 
@@ -47,14 +48,14 @@ class WorkingSet:
             return
         p, old = self._prepared, len(self)
         columns = np.concatenate([self.columns, new])
-        rows = gram_rows(p.design, columns, old, p.weights, p.means, p.scales, between_blocks)
-        if len(columns) > len(self._gram):
-            capacity = len(columns) + max(len(columns) // 2, 64)
-            gram = np.empty((capacity, capacity))
+        size = len(columns)
+        if size > len(self._gram):
+            gram = np.empty((size + size // 2, size + size // 2))
             gram[:old, :old] = self._gram[:old, :old]
             self._gram = gram
-        self._gram[old : len(columns), : len(columns)] = rows
-        self._gram[:old, old : len(columns)] = rows[:, :old].T
+        rows = self._gram[old:size, :size]
+        gram_rows(p.design, columns, old, p.weights, p.means, p.scales, between_blocks, rows)
+        self._gram[:old, old:size] = rows[:, :old].T
         self.columns = columns
         self.contains[new] = True
         self.coefs = np.concatenate([self.coefs, np.zeros(len(new))])
@@ -79,35 +80,39 @@ class WorkingSet:
         support = self._support(free)
         if self._system.is_near(support, b):  # along a path: extrapolate to the new penalty
             self._newton_step(support, a, b, free, gradient)
-        best, work, idle = np.inf, 0.0, 0
+        loose = bool(np.any((a == 0.0) & (b == 0.0)))  # their part of the gap is known after a Newton step only
+        lowest, smallest, work, idle = np.inf, np.inf, 0.0, 0
         while idle < FEW:
             _sweeps(self._gram, gradient, self.coefs, a, b, terms.positive, SWEEPS, ENOUGH * target)
             tick()
-            gap = self._gap(gradient, a, b, terms.positive)
+            objective, gap = self._status(gradient, a, b, terms.positive)
+            if gap <= target and not loose:
+                return
             support = self._support(free)
             work += 2 * SWEEPS * len(support) * len(self)
-            if gap > target and self._system.flops(support, b) <= BLAS_ADVANTAGE * work:
+            if self._system.flops(support, b) <= BLAS_ADVANTAGE * work:
                 self._newton(support, a, b, free, gradient)
-                gap, work = self._gap(gradient, a, b, terms.positive), 0.0
-                shrunk = len(self._support(free)) < len(support)
-                idle = idle + 1 if gap > 0.9 * best and not shrunk else 0
-            if gap <= target:
-                return
-            best = min(best, gap)
+                objective, gap = self._status(gradient, a, b, terms.positive)
+                if gap <= target:
+                    return
+                work = 0.0
+                lower = objective < lowest - PROGRESS * self._prepared.null_objective
+                idle = 0 if lower or gap < 0.9 * smallest else idle + 1
+            lowest, smallest = min(lowest, objective), min(smallest, gap)
 
     def _newton(self, support: np.ndarray, a, b, free, gradient) -> None:
-        """Take a Newton step; if the system is singular, go on with the support that it leaves.
+        """Newton steps, each on the support that the one before left.
 
-        Columns that depend on each other leave one at a time; the next sweep would bring the first one back, for ever. The
-        work is kept below what a caller can wait for between two looks at its budget.
+        A coefficient that reaches zero cuts a step short, and the next sweep may bring it back: to stop after the first
+        step could go on for ever, as with columns that depend on each other, which leave one at a time. The work is kept
+        below what a caller can wait for between two looks at its budget.
         """
         flops, again = 0.0, True
         while again and len(support) and flops < MOST_FLOPS:
             flops += self._system.flops(support, b)
             self._newton_step(support, a, b, free, gradient)
             left = self._support(free)
-            again = self._system.singular and len(left) < len(support)
-            support = left
+            again, support = len(left) < len(support), left
 
     def _support(self, free: np.ndarray) -> np.ndarray:
         return np.flatnonzero((self.coefs != 0.0) | free)
@@ -118,11 +123,14 @@ class WorkingSet:
         _subtract_rows(self._gram, used, self.coefs[used], gradient)
         return gradient
 
-    def _gap(self, gradient, a, b, positive) -> float:
-        whole = 2 * self._prepared.null_objective - self.coefs @ (self._products + gradient)
-        loose = (a == 0.0) & (b == 0.0) & ((self.coefs > 0.0) | (gradient > 0.0) | (not positive))
+    def _status(self, gradient, a, b, positive) -> tuple[float, float]:
+        """Return objective and duality gap of the problem on the working set."""
+        u, used = self.coefs, np.flatnonzero(self.coefs)
+        squares = max(2 * self._prepared.null_objective - u @ (self._products + gradient), 0.0)
+        loose = (a == 0.0) & (b == 0.0) & ((u > 0.0) | (gradient > 0.0) | (not positive))
         unexplained = 0.5 * np.sum(gradient[loose] ** 2)  # what one more step would gain on unpenalised columns
-        return duality_gap(gradient, self.coefs, a, b, positive, max(whole, 0.0), unexplained)[0]
+        objective = 0.5 * squares + a[used] @ np.abs(u[used]) + 0.5 * (b[used] @ u[used] ** 2)
+        return float(objective), duality_gap(gradient, u, a, b, positive, squares, unexplained)[0]
 
     def _newton_step(self, support: np.ndarray, a, b, free, gradient) -> None:
         old = self.coefs[support]
@@ -130,8 +138,11 @@ class WorkingSet:
         slope = gradient[support] - a[support] * signs - b[support] * old
         step = self._system.solve(self._gram, support, b, slope)
         crossing = (old + step) * signs < 0.0
-        clipped = np.where(crossing, -old, step)
-        if self._move_downhill(support, clipped, signs, a, b, gradient) or not crossing.any():
+        if not crossing.any():
+            self._move_downhill(support, step, signs, a, b, gradient)
+            return
+        clipped = np.where(crossing, -old, step)  # of a singular system, any number of coefficients: then one at a time
+        if not self._system.singular and self._move_downhill(support, clipped, signs, a, b, gradient):
             return
         fractions = np.where(crossing, old, np.inf) / np.where(crossing, -step, 1.0)
         first = int(np.argmin(fractions))

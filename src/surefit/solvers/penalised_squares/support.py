@@ -17,7 +17,8 @@ from scipy.linalg import lapack
 
 from surefit.core.jit import compiled
 
-RIDGE = 1e-10  # added to a singular Gram matrix; columns have length one
+SINGULAR = 1e-13  # squared distance of a column (of length one) from the span of others at which it depends on them
+RIDGE = 1e-12  # added to a singular Gram matrix
 FEW_CHANGES = 1 / 8  # of a support: more columns in or out than that, and factorising again is cheaper
 
 
@@ -54,7 +55,7 @@ class SupportSystem:
         """Return the step of ``support`` for right-hand sides ``right``."""
         if self.is_near(support, curvatures):
             step = self._solve_near(gram, support, curvatures, right)
-            if np.all(np.isfinite(step)):
+            if step is not None:
                 return step
         self._factorise(gram, support, curvatures)
         return lapack.dpotrs(self._factor, right, lower=0)[0]
@@ -64,12 +65,12 @@ class SupportSystem:
             block = np.empty((len(support), len(support)))
             _lower_block(gram, support, curvatures[support] + ridge, block)
             factor, failed = lapack.dpotrf(block.T, lower=0, clean=0, overwrite_a=1)
-            if not failed and np.min(np.diag(factor)) ** 2 > 0.1 * RIDGE:
+            if not failed and np.min(np.diag(factor)) ** 2 > SINGULAR:
                 break
         self._base, self._factor, self._curvatures = support, factor, curvatures[support]
         self.singular = ridge > 0.0
 
-    def _solve_near(self, gram, support, curvatures, right) -> np.ndarray:
+    def _solve_near(self, gram, support, curvatures, right) -> np.ndarray | None:
         full = np.zeros(len(curvatures))
         full[support] = right
         inside = np.zeros(len(curvatures), dtype=bool)
@@ -85,12 +86,15 @@ class SupportSystem:
         halved = lapack.dtrtrs(self._factor, border, lower=0, trans=1, overwrite_b=1)[0]
         border, main = halved[:, :-1], halved[:, -1]
         small = -border.T @ border
-        small[:n_added, :n_added] += gram[np.ix_(added, added)] + np.diag(curvatures[added])
+        own = small[:n_added, :n_added]
+        own += gram[np.ix_(added, added)] + np.diag(curvatures[added])
         extra = np.concatenate([full[added], np.zeros(len(removed))]) - border.T @ main
         try:
+            if np.min(np.diag(np.linalg.cholesky(own)), initial=1.0) ** 2 <= SINGULAR:
+                return None  # a new column depends on the others
             extra = np.linalg.solve(small, extra)
         except np.linalg.LinAlgError:
-            return np.full(len(support), np.nan)
+            return None
         main = lapack.dtrtrs(self._factor, main - border @ extra, lower=0, trans=0)[0]
         full[self._base], full[added] = main, extra[:n_added]
         return full[support]
