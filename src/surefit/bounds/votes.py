@@ -83,9 +83,8 @@ def vote_c_bound(
     d = min(kl_inverse_lower(disagreement, c) * (1 - ROUND_OUT), 2 * g * (1 - g))  # d <= 2 g (1 - g) always
     value = 1.0 if g >= 0.5 else (1 - (1 - 2 * g) ** 2 / (1 - 2 * d)) * (1 + ROUND_OUT)
     parts = {"member": g, "disagreement_limit": d}
-    bound = _vote("vote_c_bound", value, delta, mean_error, n, divergence, parts)
-    bound.inputs.update(disagreement=float(disagreement), n_pairs=int(n_pairs))
-    return bound
+    pairs = {"disagreement": float(disagreement), "n_pairs": int(n_pairs)}
+    return _vote("vote_c_bound", value, delta, mean_error, n, divergence, parts, pairs)
 
 
 def out_of_bag_bounds(wrong, out_of_bag, delta: float = 0.05) -> dict[str, RiskBound]:
@@ -135,14 +134,23 @@ def _upper(mean: float, divergence: float, n: int, delta: float) -> float:
     return min(1.0, kl_inverse(mean, c) * (1 + ROUND_OUT))
 
 
-def _vote(name: str, value: float, delta: float, mean: float, n: int, divergence: float, parts: dict) -> RiskBound:
+def _vote(
+    name: str,
+    value: float,
+    delta: float,
+    mean: float,
+    n: int,
+    divergence: float,
+    parts: dict,
+    pairs: dict | None = None,
+) -> RiskBound:
     return RiskBound(
         name,
         min(1.0, value),
         delta,
         "risk of the majority vote",
         ("iid", "members_tested_on_unseen_rows"),
-        inputs={"empirical": float(mean), "n": int(n), "divergence": float(divergence)},
+        inputs={"empirical": float(mean), "n": int(n), "divergence": float(divergence), **(pairs or {})},
         terms=parts,
     )
 
