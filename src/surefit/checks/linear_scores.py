@@ -19,6 +19,7 @@ from scipy import sparse
 
 from surefit.checks import enclosure
 from surefit.checks.base import Data, Finding, checker
+from surefit.checks.dual_repair import balanced, best_offset, orthogonal
 from surefit.checks.enclosure import UNIT, Enclosed, upper_sum
 from surefit.checks.score_losses import differences, dual_numbers, largest_dual, values
 from surefit.core.certificate import Certificate
@@ -153,6 +154,7 @@ def columns_of(certificate: Certificate, data: Data) -> list[Column]:
 def class_codes(certificate: Certificate, data: Data) -> np.ndarray:
     """Return the position of each label among the classes of the certificate."""
     if "codes" not in data.memo:
+        assert data.y is not None
         y = data.y if data.y.dtype.kind == "f" else data.y.astype(str)
         codes = np.full(len(y), -1)
         for k, label in enumerate(certificate.problem["classes"]):
@@ -180,7 +182,7 @@ def prove_column(problem: dict, X, column: Column) -> Proof:
     problem = {**problem, "width": column.width}
     fitted = enclosure.times(X, w)
     z = Enclosed(fitted.mid + b, fitted.rad + 4 * UNIT * (np.abs(fitted.mid) + abs(b)))
-    dual_b = _best_offset(problem, y, c, fitted.mid, b) if free and not column.width else b
+    dual_b = best_offset(problem, y, c, fitted.mid, b) if free and not column.width else b
     q = (
         dual_numbers(problem, y, fitted.mid + dual_b)
         if column.dual is None
@@ -191,7 +193,7 @@ def prove_column(problem: dict, X, column: Column) -> Proof:
     theta = c * q
     level, receiver, remainder = "enclosed", 0, 0.0
     if l1 == 0.0 and l2 == 0.0:
-        theta = _orthogonal(problem, X, y, c, z.mid, theta, free)
+        theta = orthogonal(X, c, z.mid, theta, free)
         level = "recomputed"
     elif free:
         theta, receiver, remainder = balanced(theta, c, largest_dual(problem))
@@ -233,70 +235,6 @@ def _penalty_differences(l1: float, l2: float, w: np.ndarray, v: np.ndarray) -> 
     if l2 > 0.0:
         own = own + np.maximum(np.abs(v) - l1, 0.0) ** 2 / (2 * l2)
     return np.maximum(own, 0.0)
-
-
-def balanced(theta: np.ndarray, c: np.ndarray, largest: float) -> tuple[np.ndarray, int, float]:
-    """Make the sum zero: rows between their bounds share the remainder, or the heavier side is scaled if they cannot.
-
-    Returns the new vector, a row that has room, and what is still to be added to it because of rounding.
-    """
-
-    def room(values: np.ndarray) -> np.ndarray:
-        inside = np.abs(values)
-        return np.minimum(inside, largest * c - inside) if np.isfinite(largest) else inside
-
-    remainder, spare = -math.fsum(theta), room(theta)
-    total = math.fsum(spare)
-    if total >= 4 * abs(remainder) > 0.0:
-        theta = theta + spare * (remainder / total)
-    elif remainder != 0.0:
-        up, down = math.fsum(theta[theta > 0]), -math.fsum(theta[theta < 0])
-        ratio = min(up, down) / max(up, down)
-        theta = np.where((theta > 0) == (up > down), theta * ratio, theta)
-    remainder = -math.fsum(theta)
-    spare = room(theta)
-    receiver = int(np.argmax(spare))
-    if remainder != 0.0 and spare[receiver] < 2 * abs(remainder):
-        return theta, receiver, math.inf
-    return theta, receiver, remainder
-
-
-def _best_offset(problem, y, c, scores, start: float) -> float:
-    """Offset at which the dual numbers sum to zero, by bisection: they fall as the offset grows."""
-
-    def total(b: float) -> float:
-        return float(np.sum(c * dual_numbers(problem, y, scores + b)))
-
-    size = float(np.sum(np.abs(c * dual_numbers(problem, y, scores + start))))
-    if abs(total(start)) <= 1e-15 * size:
-        return start
-    step = 1e-6 * (1 + abs(start))
-    low, high = start - step, start + step
-    while total(low) < 0 and step < 1e6:
-        step *= 4
-        low = start - step
-    while total(high) > 0 and step < 1e12:
-        step *= 4
-        high = start + step
-    for _ in range(80):
-        middle = 0.5 * (low + high)
-        if middle in (low, high):
-            break
-        low, high = (middle, high) if total(middle) > 0 else (low, middle)
-    return 0.5 * (low + high)
-
-
-def _orthogonal(problem, X, y, c, z, theta, free) -> np.ndarray:
-    """Remove from theta what the columns explain: without a penalty the dual constraint is an equality."""
-    e = np.exp(-np.abs(z))
-    curvature = np.sqrt(c * e / (1.0 + e) ** 2)
-    Z = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
-    Z = np.hstack([Z, np.ones((len(c), 1))]) if free else Z
-    scale = np.sqrt(np.sum((curvature[:, None] * Z) ** 2, axis=0))
-    Z = curvature[:, None] * Z / np.where(scale > 0, scale, 1.0)
-    used = curvature > 0
-    goal = np.divide(theta, curvature, out=np.zeros(len(c)), where=used)
-    return np.where(used, curvature * (goal - Z @ np.linalg.lstsq(Z, goal, rcond=None)[0]), theta)
 
 
 def _row(X, i: int) -> np.ndarray:

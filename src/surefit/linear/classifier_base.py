@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.validation import read_data, read_weights
 
-READ = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, np.float32]}
+READ: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, np.float32]}
 
 
 class LinearClassifierMixin(ClassifierMixin):

@@ -175,7 +175,7 @@ class LogisticRegressionCV(LogisticMixin, BaseEstimator):
 
     def _grid(self) -> tuple[np.ndarray, np.ndarray]:
         who = type(self).__name__
-        Cs = np.logspace(-4, 4, int(self.Cs)) if np.isscalar(self.Cs) else np.asarray(self.Cs, dtype=np.float64)
+        Cs = np.logspace(-4, 4, self.Cs) if COUNT.allows(self.Cs) else np.asarray(self.Cs, dtype=np.float64)
         ratios = np.asarray(self.l1_ratios, dtype=np.float64)
         if Cs.ndim != 1 or len(Cs) == 0 or not np.all(np.isfinite(Cs)) or np.any(Cs <= 0):
             raise InvalidParameter(who, "Cs", "a count or a list of finite numbers > 0", self.Cs)
@@ -218,7 +218,7 @@ class LogisticRegressionCV(LogisticMixin, BaseEstimator):
         """Best mean over the folds; ties go to the stronger penalty and the first share."""
         means = self.scores_.mean(axis=0)
         order = np.argsort(self.Cs_, kind="stable")
-        r, at = np.unravel_index(np.argmax(means[:, order]), means.shape)
+        r, at = divmod(int(np.argmax(means[:, order])), means.shape[1])
         if self.rule == "1se":
             folds = self.scores_.shape[0]
             error = self.scores_[:, r, order[at]].std(ddof=1) / np.sqrt(folds)

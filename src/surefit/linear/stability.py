@@ -10,6 +10,7 @@ from scipy import linalg, sparse
 from surefit.checks.base import read
 from surefit.core.certificate import Certificate
 from surefit.core.stability import PredictionStability
+from surefit.linear.score_stability import score_stability
 
 
 def prediction_stability(model, X, y, X_new=None, sample_weight=None) -> PredictionStability:
@@ -25,8 +26,8 @@ def prediction_stability(model, X, y, X_new=None, sample_weight=None) -> Predict
 
     Parameters
     ----------
-    model : fitted Lasso, ElasticNet, LassoCV or ElasticNetCV
-        The model.
+    model : fitted Lasso, ElasticNet, LassoCV, ElasticNetCV, LogisticRegression, LinearSVC or LinearSVR
+        The model; for classifiers scores take the place of predictions, and a row's label is at risk if its score can be 0.
     X, y, sample_weight
         Its training data.
     X_new : array of shape (n_rows, n_features), optional
@@ -47,6 +48,8 @@ def prediction_stability(model, X, y, X_new=None, sample_weight=None) -> Predict
     True
     """
     certificate: Certificate = model.certificate_
+    if "loss" in certificate.problem:
+        return score_stability(model, X, y, X_new, sample_weight)
     findings = certificate.verify(X, y, sample_weight=sample_weight)
     gap = findings["penalised_squares.gap"].proved
     data = read(X, y, sample_weight)

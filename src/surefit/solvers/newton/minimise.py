@@ -134,13 +134,14 @@ class _Newton:
                     return Reason.CONVERGED
             self.n_iter += 1
             moved = self._line_search(dW, db, V)
-            idle = self.gap > 0.9 * previous and not self.scores.width
+            idle = self.gap > 0.9 * (previous if not self.scores.width else self.best[2])
             self.stuck = self.stuck + 1 if idle or not moved else 0
             if not moved and not self.fresh:
                 self.model, self.stuck = None, 0  # a kept model may point uphill; a fresh one does not
             elif not moved and self.scores.width and not self._force_sharpen():
                 return Reason.STALLED
-            if self.stuck >= (STUCK if self.gap < 1e-6 * abs(self.value) else 10 * STUCK):
+            patience = STUCK if self.gap < 1e-6 * abs(self.value) else 10 * STUCK
+            if self.stuck >= (5 * patience if self.scores.width else patience):
                 return Reason.STALLED
 
     def _recentre(self) -> None:
@@ -262,9 +263,10 @@ class _Newton:
             return np.arange(self.W.size)
         merit = np.where(w != 0.0, np.inf, np.abs(g) - 0.99 * self.l1)
         near = np.flatnonzero(merit > 0.0)
-        most = min(max(FIRST_COLUMNS, 2 * np.count_nonzero(w)), LARGEST_MODEL)
+        used = int(np.count_nonzero(w))
+        most = min(max(FIRST_COLUMNS, 2 * used), LARGEST_MODEL)
         if len(near) > most:  # sets grow geometrically: the first ones are small because they are mostly wrong
-            if np.count_nonzero(w) > most:
+            if used > most:
                 merit = np.where(w != 0.0, np.abs(g + self.l2 * w + self.l1 * np.sign(w)), merit)
             near = np.sort(near[np.argsort(-merit[near], kind="stable")[:most]])
         return near
