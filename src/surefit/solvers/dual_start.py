@@ -1,4 +1,4 @@
-r"""Coordinate ascent on the dual of the hinge, over rows, with shrinking: for sparse data a step costs one row.
+r"""Coordinate ascent on the dual of the hinge, over rows, with shrinking: a step costs one row, and its entries only.
 
 .. math:: D(\alpha) = \sum_i \alpha_i - \tfrac12 \Bigl\|\sum_i \alpha_i t_i x_i\Bigr\|^2, \qquad 0 \le \alpha_i \le c_i,
     \qquad \sum_i \alpha_i t_i = 0 \text{ with a free intercept.}
@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 
 import numpy as np
+from scipy import sparse
 
 from surefit.core.budget import Budget, Reason
 from surefit.core.jit import compiled
@@ -21,16 +22,19 @@ from surefit.solvers.newton.scalar_scores import ScalarScores
 from surefit.solvers.newton.terms import SmoothedHinge
 
 MOST_PASSES = 60
+LARGEST_DENSE = 5_000_000  # cells of a dense matrix with few rows that is copied into rows
 LOOK_EVERY = 5  # passes between two gaps
 START_PASSES = 12  # with an intercept
 START_WIDTH = 0.05  # of the smoothed band at which Newton's method takes over
 
 
 def dual_start(rows: Rows, scores: ScalarScores, intercept: bool, limit: float, budget: Budget) -> Fit | None:
-    """Return a solution or a start, or None where the primal method is at home (dense data, other losses)."""
-    if not rows.sparse or not isinstance(scores.loss, SmoothedHinge):
+    """Return a solution or a start, or None where the primal method is at home (many dense rows, other losses)."""
+    n, d = rows.shape
+    few = n <= 4 * d and n * d <= LARGEST_DENSE
+    if not (rows.sparse or few) or not isinstance(scores.loss, SmoothedHinge):
         return None
-    X = rows.X.tocsr()
+    X = sparse.csr_array(rows.X)
     y, c = scores.y, scores.weights
     began, history = time.perf_counter(), []
     squares = np.asarray(X.multiply(X).sum(axis=1)).ravel()
