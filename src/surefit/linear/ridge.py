@@ -1,0 +1,172 @@
+import math
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from surefit.core.errors import InvalidParameter
+from surefit.core.estimator import CertifiedMixin
+from surefit.core.validation import (
+    ANYTHING,
+    ARRAY,
+    BOOLEAN,
+    COUNT,
+    NON_NEGATIVE,
+    NOTHING,
+    RANDOM_STATE,
+    check_params,
+)
+from surefit.linear.least_squares_fit import (
+    SeveralTargetsMixin,
+    Targets,
+    multiplier_of_radius,
+    read_targets,
+    record,
+    solve_each,
+    solve_with_offset_penalised,
+    within_radius,
+)
+
+
+class Ridge(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
+    r"""Least squares with a penalty on the squared norm of the coefficients.
+
+    .. math::
+
+        P(w, b) = \sum_i s_i (y_i - x_i^\top w - b)^2 + \alpha \|w\|_2^2 .
+
+    Hypothesis class: affine functions. Loss: squared. Optimiser: Cholesky factor of the normal equations, or of the inner products
+    of the rows where these are fewer, refined with residuals of the data.
+
+    Guarantee: :math:`P(w, b) - \min P \le` ``dual_gap_``, whatever the data; the coefficients are then within
+    :math:`\sqrt{\text{gap} / \alpha}` of the optimal ones (theory: :ref:`least-squares-gap`).
+
+    Parameters
+    ----------
+    alpha : float >= 0 or array of shape (n_targets,), default=1.0
+        Weight of the squared norm; one a target if an array. 0 is least squares of smallest norm.
+    fit_intercept : bool, default=True
+        Whether to fit :math:`b`.
+    copy_X, max_iter, tol, solver, random_state
+        Accepted so that code written for scikit-learn runs; the solver is chosen by itself, is exact up to rounding, deterministic,
+        and never changes X.
+    positive : bool, default=False
+        Require :math:`w \ge 0`.
+    radius : float >= 0 or None, default=None
+        If given, ``alpha`` is ignored and the constrained form is solved: least squares subject to :math:`\|w\|_2 \le` ``radius``
+        (over all targets together); the multiplier is ``multiplier_``.
+    penalize_intercept : bool, default=False
+        Penalise :math:`b` like a coefficient: the literal formula :math:`(\tilde X^\top \tilde X + \alpha I)^{-1} \tilde X^\top y`.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
+        Weights.
+    intercept_ : float or ndarray of shape (n_targets,)
+        Offset.
+    dual_gap_ : float
+        Proved bound on :math:`P(w, b) - \min P`, all targets together.
+    n_iter_, solver_
+        Number of iterations (1 for a factorisation), and the route that was taken.
+    multiplier_ : float
+        With ``radius``: the ``alpha`` at which the constrained solution is the penalised one; 0 if the constraint is idle.
+    certificate_ : Certificate
+        Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    With orthonormal columns every coefficient shrinks by :math:`1 + \alpha`:
+
+    >>> import numpy as np
+    >>> from surefit import Ridge
+    >>> X, y = np.eye(2), np.array([3.0, 0.4])
+    >>> model = Ridge(alpha=1.0, fit_intercept=False).fit(X, y)
+    >>> print(model.coef_.round(12))
+    [1.5 0.2]
+    >>> model.verify(X, y)["least_squares.gap"].level
+    'enclosed'
+    """
+
+    _rules = {
+        "alpha": NON_NEGATIVE | ARRAY,
+        "fit_intercept": BOOLEAN,
+        "copy_X": BOOLEAN,
+        "max_iter": NOTHING | COUNT,
+        "tol": NON_NEGATIVE,
+        "solver": ANYTHING,
+        "positive": BOOLEAN,
+        "random_state": RANDOM_STATE,
+        "radius": NOTHING | NON_NEGATIVE,
+        "penalize_intercept": BOOLEAN,
+    }
+
+    def __init__(
+        self,
+        alpha=1.0,
+        *,
+        fit_intercept=True,
+        copy_X=True,
+        max_iter=None,
+        tol=1e-4,
+        solver="auto",
+        positive=False,
+        random_state=None,
+        radius=None,
+        penalize_intercept=False,
+    ):
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.max_iter = max_iter
+        self.tol = tol
+        self.solver = solver
+        self.positive = positive
+        self.random_state = random_state
+        self.radius = radius
+        self.penalize_intercept = penalize_intercept
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        check_params(self)
+        return fit_ridge(self, read_targets(self, X, y, sample_weight))
+
+
+def fit_ridge(estimator, data: Targets):
+    """Solve the estimator's problem and set its fitted attributes and certificate. Returns the estimator."""
+    radius = estimator.radius
+    alphas = _alphas(estimator, data.Y.shape[1])
+    if radius is not None:
+        if estimator.penalize_intercept or estimator.positive:
+            raise InvalidParameter(
+                type(estimator).__name__, "radius", "None when penalize_intercept or positive is set", radius
+            )
+        alphas = np.full(len(alphas), multiplier_of_radius(data, float(radius), estimator.fit_intercept))
+        if radius == 0:
+            alphas[:] = 0.0
+    if estimator.penalize_intercept and estimator.fit_intercept:
+        if estimator.positive:
+            raise InvalidParameter(type(estimator).__name__, "positive", "False when penalize_intercept is set", True)
+        found = solve_with_offset_penalised(data, alphas, False)
+    else:
+        found = solve_each(data, alphas, estimator.fit_intercept, estimator.positive)
+    extra = 0.0
+    if radius is not None:
+        found, extra = within_radius(found, float(radius), float(alphas[0]))
+        estimator.multiplier_ = float(alphas[0])
+    elif hasattr(estimator, "multiplier_"):
+        del estimator.multiplier_  # left by an earlier fit
+    estimator.n_iter_, estimator.solver_ = found.n_iter or 1, found.route
+    return record(estimator, found, data, alphas=alphas, radius=radius, extra=extra)
+
+
+def _alphas(estimator, targets: int) -> np.ndarray:
+    """Return one penalty a target."""
+    alphas = np.asarray(estimator.alpha, dtype=np.float64)
+    if alphas.ndim > 1 or (alphas.ndim == 1 and len(alphas) not in (1, targets)):
+        raise InvalidParameter(
+            type(estimator).__name__, "alpha", f"one number, or one a target ({targets})", estimator.alpha
+        )
+    if not all(math.isfinite(a) and a >= 0 for a in alphas.ravel()):
+        raise InvalidParameter(type(estimator).__name__, "alpha", "finite and >= 0", estimator.alpha)
+    return np.broadcast_to(alphas, targets).copy()
