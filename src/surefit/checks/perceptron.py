@@ -20,6 +20,7 @@ import numpy as np
 from surefit.checks.base import Data, Finding, checker
 from surefit.checks.enclosure import UNIT, Enclosed, gamma, times
 from surefit.checks.integers import lifted_integers
+from surefit.checks.margin_bracket import hull_distance, margin_of
 from surefit.checks.perceptron_replay import Path, Replay, replay, squared_lengths, sum_of_counts
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
@@ -73,7 +74,7 @@ def check_margin(certificate: Certificate, claim: Claim, data: Data) -> Finding:
     ok = claim.value <= low[1] and limit >= high[0]
     level = "enclosed" if claim.value <= low[0] and limit >= high[1] else "recomputed"
     message = f"every direction has margin <= {high[1]:.6g}; the weights have >= {low[0]:.6g}."
-    return Finding(claim.name, claim.value, low[0] if ok else min(low[1], limit - high[0]), ok, level, message)
+    return Finding(claim.name, claim.value, low[0] if ok else low[1], ok, level, message)
 
 
 @checker("perceptron.margin_at_most")
@@ -82,6 +83,18 @@ def check_margin_at_most(certificate: Certificate, claim: Claim, data: Data) -> 
     high = highest_margin(certificate, claim, data)
     level = "enclosed" if claim.value >= high[1] else "recomputed"
     return Finding(claim.name, claim.value, high[1], claim.value >= high[0], level, "from the sum of the updates.")
+
+
+@checker("perceptron.geometric_margin")
+def check_geometric_margin(certificate: Certificate, claim: Claim, data: Data) -> Finding:
+    """The largest distance of all rows from a hyperplane lies between ``value`` and ``limit``."""
+    t = labels_of(certificate, claim, data)
+    w, b = final_weights(certificate, claim, data)
+    low, high = margin_of(data.X, t, w, b), hull_distance(data.X, t, claim.witness["alpha"], True)
+    limit = math.inf if claim.limit is None else claim.limit
+    ok = claim.value <= low.up and limit >= high.down
+    level = "enclosed" if claim.value <= low.down and limit >= high.up else "recomputed"
+    return Finding(claim.name, claim.value, low.down, ok, level, f"distances from {low.down:.6g} to {high.up:.6g}.")
 
 
 @checker("perceptron.novikoff")

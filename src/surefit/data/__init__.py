@@ -1,5 +1,27 @@
 """Data sets that need no download."""
 
 from surefit.data.diabetes import DataSet, load_diabetes
+from surefit.data.digits import Pictures, load_idx_pictures, load_small_digits, load_usps
+from surefit.data.points import (
+    Sample,
+    make_alternating,
+    make_four_points,
+    make_two_gaussians,
+    make_two_triangles,
+    make_xor,
+)
 
-__all__ = ["DataSet", "load_diabetes"]
+__all__ = [
+    "DataSet",
+    "Pictures",
+    "Sample",
+    "load_diabetes",
+    "load_idx_pictures",
+    "load_small_digits",
+    "load_usps",
+    "make_alternating",
+    "make_four_points",
+    "make_two_gaussians",
+    "make_two_triangles",
+    "make_xor",
+]

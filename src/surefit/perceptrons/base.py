@@ -44,7 +44,7 @@ def classes_of_stream(estimator, classes) -> np.ndarray:
             raise InvalidParameter(who, "classes", "given in the first call of partial_fit", None)
         known = unique_labels(classes)
         if len(known) < 2:
-            raise InvalidData(f"{who}: classes has one class only ({known[0]!r}); at least two are needed.")
+            raise InvalidData(f"{who}: classes has one class only ({known.tolist()[0]!r}); at least two are needed.")
         return known
     if classes is not None and not np.array_equal(unique_labels(classes), estimator.classes_):
         raise InvalidParameter(

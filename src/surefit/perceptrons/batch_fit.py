@@ -66,7 +66,7 @@ def _classes_with_weight(who: str, data: Labelled, s: np.ndarray) -> Labelled:
     present = np.unique(data.codes[s > 0])
     if len(present) < 2:
         raise InvalidData(
-            f"{who}: only class {data.classes[present[0]]!r} has rows of positive weight; at least two classes are needed."
+            f"{who}: only class {data.classes.tolist()[present[0]]!r} has rows of positive weight; at least two classes are needed."
         )
     if len(present) == len(data.classes):
         return data

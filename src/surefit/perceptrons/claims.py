@@ -11,6 +11,7 @@ from surefit.bounds import online_mistakes
 from surefit.core.claims import Claim
 from surefit.perceptrons.novikoff import general_bound
 from surefit.perceptrons.problem import Labelled
+from surefit.separation.margin import margin_bracket
 from surefit.solvers.perceptron_walk import CYCLE, SEPARATED
 
 UNIT = 2.0**-53
@@ -101,6 +102,8 @@ def bracket_claims(walk, data: Labelled, start: np.ndarray, number: int, about: 
             numbers=numbers,
         )
     ]
+    if beta and abs(walk.t.sum()) < len(walk.t):  # rows of one class lie as far from a hyperplane as one likes
+        claims.append(_geometric_claim(walk, data, about, number))
     if theorem and walk.schedule is None and low > 0:
         claims.append(
             Claim(
@@ -114,6 +117,21 @@ def bracket_claims(walk, data: Labelled, start: np.ndarray, number: int, about: 
             )
         )
     return claims
+
+
+def _geometric_claim(walk, data: Labelled, about: str, number: int) -> Claim:
+    """The bracket of the margin in the space of the rows: the offset is free, and only ``w`` is divided by."""
+    bracket = margin_bracket(data.X, walk.t, walk.w, walk.offset, alpha=walk.counts)
+    return Claim(
+        "perceptron.geometric_margin",
+        "data_fact",
+        f"Distances to the widest hyperplane: the smallest lies between {bracket.low:.6g} and {bracket.up:.6g}.",
+        value=bracket.low,
+        limit=bracket.up,
+        about=about,
+        numbers={"problem": number},
+        witness={"alpha": bracket.alpha},
+    )
 
 
 def least_upper_margin(walk, start: np.ndarray) -> tuple[int, float]:

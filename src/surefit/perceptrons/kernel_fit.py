@@ -64,7 +64,8 @@ def fit_kernel(estimator, X, y):
         return gram(estimator, data.X[rows], data.X)
 
     cache = RowCache(compute, n, float(estimator.cache_size))
-    options = {"max_log": estimator.max_log, "budget": estimator.budget}
+    # A budget drops the oldest row, and the log is how the walk knows which that is.
+    options = {"max_log": estimator.max_log if estimator.budget is None else 2**62, "budget": estimator.budget}
     walks = [
         KernelWalk(cache, data.signs(c), rule, diagonal, **options)
         for c, rule in zip(positives(data), rules, strict=True)

@@ -58,18 +58,25 @@ def _codes(estimator, y: np.ndarray, given, classes: np.ndarray | None) -> tuple
         classes = found.astype(dtype) if dtype.kind in "biu" else found
         if len(classes) < 2:
             raise InvalidData(
-                f"{who}: y has one class only ({classes[0]!r}); a perceptron needs rows of at least two classes."
+                f"{who}: y has one class only ({_shown(classes[0], given)}); a perceptron needs rows of at least two classes."
             )
     else:
         unknown = np.setdiff1d(found, classes)
         if len(unknown):
             raise InvalidData(
-                f"{who}: y contains the label {unknown[0]!r}, which is not among the classes of the first call "
+                f"{who}: y contains the label {_shown(unknown[0], given)}, which is not among the classes of the first call "
                 f"({', '.join(map(repr, classes.tolist()))}); name all classes in the first call of partial_fit."
             )
     if len(classes) == 2:
         return (y == classes[1]).astype(np.int64), classes
     return np.searchsorted(classes, y), classes
+
+
+def _shown(label, given) -> str:
+    """A label as the user wrote it."""
+    dtype = np.asarray(given).dtype
+    label = label.astype(dtype) if dtype.kind in "biu" else label
+    return repr(label.item() if hasattr(label, "item") else label)
 
 
 def _distinct(y: np.ndarray) -> np.ndarray:

@@ -117,16 +117,16 @@ def check_schedule(schedule: Any, horizon: int = HORIZON) -> ScheduleReport:
     if not COUNT.allows(horizon):
         raise InvalidParameter("check_schedule", "horizon", COUNT.words, horizon)
     steps = as_schedule(schedule)
+    if isinstance(steps, PowerSchedule) and not (POSITIVE.allows(steps.scale) and REAL.allows(steps.exponent)):
+        raise InvalidParameter("check_schedule", "schedule", "a power with a scale > 0", schedule)
+    if isinstance(steps, GeometricSchedule) and not (POSITIVE.allows(steps.scale) and NON_NEGATIVE.allows(steps.ratio)):
+        raise InvalidParameter("check_schedule", "schedule", "a geometric one with ratio >= 0 and scale > 0", schedule)
     ratio = _ratio(steps, horizon)
     if isinstance(steps, PowerSchedule):
-        if not (POSITIVE.allows(steps.scale) and REAL.allows(steps.exponent)):
-            raise InvalidParameter("check_schedule", "schedule", "a power with a scale > 0", schedule)
         # k^p with p >= -1 has S ~ m^(p+1) (or ln m), Q of at most order max(1, m^(2p+1), ln m): the ratio vanishes.
         good = steps.exponent >= -1
         return ScheduleReport(good, good, ratio, True)
     if isinstance(steps, GeometricSchedule):
-        if not (POSITIVE.allows(steps.scale) and NON_NEGATIVE.allows(steps.ratio)):
-            raise InvalidParameter("check_schedule", "schedule", "a geometric one with ratio >= 0, scale > 0", schedule)
         # The ratio tends to |1 - r| / (1 + r), which is zero for r = 1 only.
         return ScheduleReport(steps.ratio >= 1, steps.ratio == 1, ratio, True)
     return ScheduleReport(None, None, ratio, False)

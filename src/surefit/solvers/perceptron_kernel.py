@@ -64,6 +64,7 @@ class KernelWalk(Walk):
         self.carried = np.zeros(len(t), dtype=np.int64)  # updates that still count
         self.dropped = 0
         self.near_zero = 0  # margins within rounding of zero that are not zero
+        self.errors = np.zeros(len(t))  # how far rounding may have moved each score, in units of 2^-53
         self._queue: list[int] = []  # rows that carry weight, oldest first
 
     def advance(self, order: np.ndarray | None, begin: int, end: int) -> None:
@@ -72,25 +73,23 @@ class KernelWalk(Walk):
         place = begin
         while place < end:
             self._make_room(end - place)
-            full = self.budget is not None and len(self._queue) >= self.budget
-            total = self.updates * max(self.rule.step_minus, self.rule.step_plus)
-            radius = 8 * UNIT * total * self.rule.radius_square
+            room = len(self.t) if self.budget is None else self.budget - len(self._queue)
             logged = self.updates
             place, close = kernel_pass(
                 self.t, order, place, end, self.rule, self.squares, self.scores, self.sums, self.counts, self.carried,
-                self.log, self.cache.values, self.cache.slot_of, full, radius,
+                self.log, self.cache.values, self.cache.slot_of, room, self.errors,
             )  # fmt: skip
             self.near_zero += close
             if self.budget is not None:
                 self._remember(logged)
             if place < end:
-                self._attend(order[place:end], full)
+                self._attend(order[place:end])
         self.visits += end - begin
 
-    def _attend(self, coming: np.ndarray, full: bool) -> None:
+    def _attend(self, coming: np.ndarray) -> None:
         """Fetch the kernel row of the mistake at hand, and those of mistakes that are likely to follow."""
         i = int(coming[0])
-        if full and self.carried[i] == 0:
+        if self.budget is not None and len(self._queue) >= self.budget and self.carried[i] == 0:
             self._drop_oldest()
         later = coming[1 : 8 * TOGETHER]
         margins = self.t[later] * (self.scores[later] + self.offset)
@@ -109,17 +108,19 @@ class KernelWalk(Walk):
         self.cache.bring(np.array([i]))
         step = self.rule.step_plus if self.t[i] > 0 else self.rule.step_minus
         weight = step * self.t[i] * self.carried[i]
-        self.scores -= weight * self.cache.values[self.cache.slot_of[i]]
+        change = weight * self.cache.values[self.cache.slot_of[i]]
+        self.scores -= change
+        self.errors += np.abs(self.scores) + np.abs(change)
         self.sums.offset[0] -= weight * self.rule.bias_step
         self.carried[i] = 0
         self.dropped += 1
 
 
 @compiled
-def kernel_pass(t, order, begin, end, rule, squares, scores, sums, counts, carried, log, values, slot_of, full, radius):
-    """Visit rows until one is mistaken whose kernel row is missing, or that finds the budget full.
+def kernel_pass(t, order, begin, end, rule, squares, scores, sums, counts, carried, log, values, slot_of, room, errors):
+    """Visit rows until one is mistaken whose kernel row is missing, or that is one new row more than there is ``room`` for.
 
-    Returns the place of that row (or ``end``), and how many margins were within ``radius`` of zero without being zero.
+    Returns the place of that row (or ``end``), and how many margins were within their ``errors`` of zero without being zero.
     """
     b, square, granted, excess = sums.offset[0], sums.square[0], sums.granted[0], sums.excess[0]
     loss, k, close = sums.loss[0], sums.updates[0], 0
@@ -128,18 +129,22 @@ def kernel_pass(t, order, begin, end, rule, squares, scores, sums, counts, carri
         i = np.int64(order[s])
         sign = t[i]
         m = sign * (scores[i] + b)
-        if m != 0.0 and abs(m) <= radius:
+        if m != 0.0 and abs(m) <= 2.0 * UNIT * (errors[i] + abs(b)):
             close += 1
         cut = rule.cut_plus if sign > 0 else rule.cut_minus
         if m > cut:
             continue
         slot = slot_of[i]
-        if slot < 0 or (full and carried[i] == 0):
+        if slot < 0 or (carried[i] == 0 and room == 0):
             place = s
             break
+        if carried[i] == 0:
+            room -= 1
         step = rule.step_plus if sign > 0 else rule.step_minus
         for j in range(len(scores)):
-            scores[j] += step * sign * values[slot, j]
+            change = step * sign * values[slot, j]
+            scores[j] += change
+            errors[j] += abs(scores[j]) + abs(change)
         b += step * sign * rule.bias_step
         square += step * (2.0 * m + step * (squares[i] + rule.bias_step))
         granted += step * (2.0 * max(cut, 0.0) + step * rule.radius_square)
