@@ -1,0 +1,30 @@
+"""Lasso logistic regression on sparse rows."""
+
+from benchmarks.problems import linear_score_solvers, linear_scores
+from benchmarks.workload import Workload
+
+SEED = 0
+
+
+def make(n: int, d: int, draws: int) -> linear_scores.ScoreData:
+    X, y = linear_scores.text_like(n, d, draws, SEED)
+    return linear_scores.ScoreData(X, y, linear_scores.l1_strength(X, y), l1=True)
+
+
+workload = Workload(
+    module=__name__,
+    title="logistic L1, sparse 100 000 x 50 000",
+    recipe="CSR with 4 840 631 entries: Zipf columns, unit rows; l1 at 0.02 of its largest useful weight; no intercept",
+    seed=SEED,
+    objective="|w|_1 + C sum log(1 + e^-tf)",
+    floor="a few passes over 58 MB",
+    gate=linear_scores.distance_gate(0.0001),
+    sizes={
+        "full": {"n": 100_000, "d": 50_000, "draws": 50},
+        "quick": {"n": 500, "d": 300, "draws": 20},
+        "warm": {"n": 200, "d": 100, "draws": 10},
+    },
+    make=make,
+    measure=linear_scores.quality,
+)
+linear_score_solvers.register_logistic(workload, l1=True)
