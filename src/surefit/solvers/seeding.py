@@ -13,7 +13,7 @@ import numpy as np
 
 from surefit.core.jit import compiled
 from surefit.core.threads import map_blocks, tree_sum
-from surefit.solvers.points import SparsePoints, block_size, coordinates, dot_point, squared_distance
+from surefit.solvers.points import SparsePoints, as_points, block_size, coordinates, dot_point, squared_distance
 
 
 def k_means_plus_plus(points: Any, weights: np.ndarray, k: int, random, n_jobs: int | None = None) -> np.ndarray:
@@ -59,6 +59,17 @@ def canonical_order(points: Any, n: int) -> np.ndarray:
     """Return an order of the points that does not depend on the order of the rows; equal points are neighbours."""
     direction = np.random.RandomState(0).random_sample(len(points.shift)) + 0.5
     return np.argsort(_keys(points, n, direction), kind="stable")
+
+
+def canonical_groups(X: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Number the rows so that equal rows have equal numbers, whatever their order; rows of weight zero come last."""
+    points = as_points(X, np.zeros(X.shape[1]))
+    order = canonical_order(points, len(X))
+    order = np.concatenate([order[weights[order] > 0], order[weights[order] == 0]])
+    new = np.any(X[order[1:]] != X[order[:-1]], axis=1)
+    groups = np.empty(len(X), dtype=np.int64)
+    groups[order] = np.concatenate([[0], np.cumsum(new)])
+    return groups
 
 
 def _equal_points(points: Any, n: int, place: np.ndarray) -> np.ndarray:
