@@ -10,6 +10,7 @@ from surefit._version import __version__
 
 #: Public name -> module that defines it.
 _HOME = {
+    "ActivationsDisplay": "surefit.plots.neural",
     "AveragedPerceptron": "surefit.perceptrons.averaged",
     "BatchPerceptron": "surefit.perceptrons.batch",
     "Certificate": "surefit.core.certificate",
@@ -31,7 +32,11 @@ _HOME = {
     "Lasso": "surefit.linear.lasso",
     "LassoCV": "surefit.linear.elastic_net_cv",
     "LinearRegression": "surefit.linear.least_squares",
+    "LossCurveDisplay": "surefit.plots.neural",
+    "MLPClassifier": "surefit.neural.mlp_classifier",
+    "MLPRegressor": "surefit.neural.mlp_regressor",
     "MarginPerceptron": "surefit.perceptrons.margin",
+    "NetworkDisplay": "surefit.plots.neural",
     "PathDisplay": "surefit.plots.path",
     "Perceptron": "surefit.perceptrons.perceptron",
     "PersistenceError": "surefit.core.errors",
@@ -44,12 +49,15 @@ _HOME = {
     "check_schedule": "surefit.perceptrons.schedules",
     "distances": "surefit.separation.margins",
     "enet_path": "surefit.linear.path",
+    "exchange_sigmoid": "surefit.neural.sigmoids",
     "lasso_path": "surefit.linear.path",
     "load": "surefit.persistence.models",
+    "local_links": "surefit.neural.links",
     "margin_bracket": "surefit.separation.margin",
     "margin_perceptron_bounds": "surefit.perceptrons.novikoff",
     "margins": "surefit.separation.margins",
     "maximal_margin": "surefit.separation.margin",
+    "network_output": "surefit.neural.sigmoids",
     "novikoff_bound": "surefit.perceptrons.novikoff",
     "partition_count": "surefit.clusters.partition_count",
     "prediction_stability": "surefit.linear.stability",
@@ -57,6 +65,7 @@ _HOME = {
     "save": "surefit.persistence.models",
     "scatter": "surefit.clusters.scatter",
     "separability": "surefit.separation.separability",
+    "zip_net": "surefit.neural.zip_net",
 }
 
 __all__ = sorted(["__version__", *_HOME])  # noqa: PLE0605

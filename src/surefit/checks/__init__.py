@@ -1,9 +1,6 @@
 """The trusted checker: re-derives every claim from (model, data) alone; it shares no numerics with any solver."""
 
-from surefit.checks import (
-    least_squares,
-    penalised_squares,
-)
+from surefit.checks import least_squares, neural, penalised_squares
 from surefit.checks.base import CHECKERS, Finding, Verification, checker, verify
 
 __all__ = [
@@ -12,6 +9,7 @@ __all__ = [
     "Verification",
     "checker",
     "least_squares",
+    "neural",
     "penalised_squares",
     "verify",
 ]
