@@ -23,6 +23,7 @@ _HOME = {
     "ExhaustiveClustering": "surefit.clusters.exhaustive",
     "GapDisplay": "surefit.plots.gap",
     "GapProgress": "surefit.core.progress",
+    "GaussianMixture": "surefit.clusters.gaussian_mixture",
     "GeometricSchedule": "surefit.perceptrons.schedules",
     "InvalidData": "surefit.core.errors",
     "InvalidParameter": "surefit.core.errors",
@@ -32,6 +33,10 @@ _HOME = {
     "Lasso": "surefit.linear.lasso",
     "LassoCV": "surefit.linear.elastic_net_cv",
     "LinearRegression": "surefit.linear.least_squares",
+    "LinearSVC": "surefit.linear.linear_svc",
+    "LinearSVR": "surefit.linear.linear_svr",
+    "LogisticRegression": "surefit.linear.logistic",
+    "LogisticRegressionCV": "surefit.linear.logistic_cv",
     "LossCurveDisplay": "surefit.plots.neural",
     "MLPClassifier": "surefit.neural.mlp_classifier",
     "MLPRegressor": "surefit.neural.mlp_regressor",
@@ -68,6 +73,9 @@ _HOME = {
     "zip_net": "surefit.neural.zip_net",
 }
 
+#: Public folders, reached as attributes: ``surefit.bounds.hoeffding``.
+_FOLDERS = ("bounds", "data", "losses", "penalties")
+
 __all__ = sorted(["__version__", *_HOME])  # noqa: PLE0605
 
 
@@ -76,8 +84,10 @@ def __getattr__(name: str) -> Any:
         value = getattr(import_module(_HOME[name]), name)
         globals()[name] = value
         return value
+    if name in _FOLDERS:
+        return import_module(f"surefit.{name}")
     raise AttributeError(f"module 'surefit' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOME])
+    return sorted([*globals(), *_FOLDERS, *_HOME])

@@ -1,15 +1,49 @@
 """The trusted checker: re-derives every claim from (model, data) alone; it shares no numerics with any solver."""
 
-from surefit.checks import least_squares, neural, penalised_squares
+from surefit.checks import (
+    bounds,
+    clusters,
+    exhaustive,
+    least_squares,
+    linear_scores,
+    mixture,
+    multinomial,
+    neural,
+    no_finite_mle,
+    partition_bounds,
+    penalised_squares,
+    perceptron,
+    perceptron_batch,
+    perceptron_joint,
+    perceptron_kernel,
+    perceptron_risk,
+    perceptron_variants,
+    separation,
+)
 from surefit.checks.base import CHECKERS, Finding, Verification, checker, verify
 
 __all__ = [
     "CHECKERS",
     "Finding",
     "Verification",
+    "bounds",
     "checker",
+    "clusters",
+    "exhaustive",
     "least_squares",
+    "linear_scores",
+    "mixture",
+    "multinomial",
     "neural",
+    "no_finite_mle",
+    "partition_bounds",
     "penalised_squares",
+    "perceptron",
+    "perceptron_batch",
+    "perceptron_joint",
+    "perceptron_kernel",
+    "perceptron_risk",
+    "perceptron_variants",
+    "separation",
     "verify",
 ]
