@@ -51,17 +51,26 @@ def read_targets(estimator, X, y, sample_weight) -> Targets:
     return Targets(X, y.ravel() if Y.shape[1] == 1 else y, Y, weights, y.ndim == 1)
 
 
-def solve_each(data: Targets, alphas: np.ndarray, centred: bool, positive: bool, spectrum: bool = False) -> Solution:
+def solve_each(
+    data: Targets, alphas: np.ndarray, centred: bool, positive: bool, spectrum: bool = False, basis=None
+) -> Solution:
     """Solve all targets; those with the same ``alpha`` share a factorisation."""
     if np.all(alphas == alphas[0]):
         return solve(
-            data.X, data.Y, data.weights, float(alphas[0]), centred=centred, positive=positive, spectrum=spectrum
+            data.X,
+            data.Y,
+            data.weights,
+            float(alphas[0]),
+            centred=centred,
+            positive=positive,
+            spectrum=spectrum,
+            basis=basis,
         )
     parts = [
         solve(data.X, data.Y[:, [k]], data.weights, float(a), centred=centred, positive=positive)
         for k, a in enumerate(alphas)
     ]
-    joined = {
+    joined: dict[str, Any] = {
         name: np.concatenate([getattr(p, name) for p in parts], axis=-1)
         for name in ("coef", "offset", "gap", "squares", "null")
     }

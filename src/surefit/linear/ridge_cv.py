@@ -8,7 +8,7 @@ from surefit.core.errors import InvalidParameter
 from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import ANYTHING, ARRAY, BOOLEAN, COUNT, NOTHING, POSITIVE, check_params, one_of
 from surefit.linear.least_squares_fit import SeveralTargetsMixin, Targets, read_targets, record, solve_each
-from surefit.solvers.least_squares import Path, leave_one_out, solve
+from surefit.solvers.least_squares import Basis, Path, leave_one_out, solve
 
 
 class RidgeCV(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
@@ -115,7 +115,11 @@ class RidgeCV(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
                 "None with store_cv_results or alpha_per_target (both belong to leave-one-out)",
                 self.cv,
             )
-        scores = _fold_scores(self, data, alphas) if self.cv is not None else _loo_scores(self, data, alphas)
+        basis = None
+        if self.cv is not None:
+            scores = _fold_scores(self, data, alphas)
+        else:
+            scores, basis = _loo_scores(self, data, alphas)
         if not self.alpha_per_target:
             scores = scores.mean(axis=1, keepdims=True)
         order = np.argsort(-alphas, kind="stable")
@@ -127,7 +131,7 @@ class RidgeCV(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
         self.best_score_ = float(top[0]) if single else top
         self.scores_ = scores[:, 0] if single else scores
         spread = np.broadcast_to(chosen, data.Y.shape[1]).copy()
-        record(self, solve_each(data, spread, self.fit_intercept, False), data, alphas=spread)
+        record(self, solve_each(data, spread, self.fit_intercept, False, basis=basis), data, alphas=spread)
         word = "leave-one-out" if self.cv is None and self.criterion == "loo" else "validation"
         estimate = Claim(
             "ridge_cv.score",
@@ -147,8 +151,8 @@ class RidgeCV(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
         return self
 
 
-def _loo_scores(estimator: RidgeCV, data: Targets, alphas: np.ndarray) -> np.ndarray:
-    """Score each penalty (row) and target (column) without a refit."""
+def _loo_scores(estimator: RidgeCV, data: Targets, alphas: np.ndarray) -> tuple[np.ndarray, Basis]:
+    """Score each penalty (row) and target (column) without a refit; return what decomposed the data too."""
     scored = estimator.scoring is not None
     path: Path = leave_one_out(
         data.X,
@@ -164,11 +168,11 @@ def _loo_scores(estimator: RidgeCV, data: Targets, alphas: np.ndarray) -> np.nda
         kept = path.predictions if scored else (data.Y[:, :, None] - path.predictions) ** 2
         estimator.cv_results_ = kept[:, 0] if data.single else kept
     if not scored:
-        return -(path.squared if estimator.criterion == "loo" else path.gcv)
+        return -(path.squared if estimator.criterion == "loo" else path.gcv), path.basis
     assert path.predictions is not None
     score = get_scorer(estimator.scoring)
     weight = {} if data.weights is None else {"sample_weight": data.weights}
-    return np.array(
+    scores = np.array(
         [
             [
                 score(_Given(path.predictions[:, k, a]), np.zeros((len(data.Y), 1)), data.Y[:, k], **weight)
@@ -177,6 +181,7 @@ def _loo_scores(estimator: RidgeCV, data: Targets, alphas: np.ndarray) -> np.nda
             for a in range(len(alphas))
         ]
     )
+    return scores, path.basis
 
 
 class _Given(BaseEstimator):

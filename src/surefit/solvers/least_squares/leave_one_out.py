@@ -13,7 +13,20 @@ import numpy as np
 from scipy import linalg, sparse
 
 from surefit.solvers.least_squares import moments as rows_of
-from surefit.solvers.least_squares.moments import collect
+from surefit.solvers.least_squares.moments import Moments, collect
+
+
+class Basis(NamedTuple):
+    """Eigenvectors of the moments: Q of ``Z Z'`` where rows are fewer than features, else V of ``Z' Z``."""
+
+    total: float
+    x_mean: np.ndarray
+    y_mean: np.ndarray
+    values: np.ndarray
+    along: np.ndarray  # V' Z' y
+    Q: np.ndarray | None
+    V: np.ndarray | None
+    moments: Moments | None
 
 
 class Path(NamedTuple):
@@ -23,18 +36,7 @@ class Path(NamedTuple):
     gcv: np.ndarray  # (alphas, targets): generalised cross-validation
     freedom: np.ndarray  # (alphas,): effective degrees of freedom, the intercept included
     predictions: np.ndarray | None  # (rows, targets, alphas): leave-one-out predictions, if asked for
-
-
-class Basis(NamedTuple):
-    """Eigenvectors of the moments: of ``Z Z'`` (then ``P = Z V`` is at hand) or of ``Z' Z`` (then V is)."""
-
-    total: float
-    x_mean: np.ndarray
-    y_mean: np.ndarray
-    values: np.ndarray
-    along: np.ndarray  # V' Z' y
-    P: np.ndarray | None
-    V: np.ndarray | None
+    basis: Basis
 
 
 def eigenbasis(X, Y, weights, centred: bool) -> Basis:
@@ -42,14 +44,16 @@ def eigenbasis(X, Y, weights, centred: bool) -> Basis:
     n, d = X.shape
     if n < d:
         total, x_mean, y_mean = rows_of.means(X, Y, weights, centred)
-        values, Q = linalg.eigh(rows_of.gram_of_rows(X, weights, x_mean), check_finite=False, overwrite_a=True)
+        values, Q = linalg.eigh(
+            rows_of.gram_of_rows(X, weights, x_mean), check_finite=False, overwrite_a=True, driver="evd"
+        )
         values = np.maximum(values, 0.0)
         root = np.ones((n, 1)) if weights is None else np.sqrt(weights)[:, None]
         along = np.sqrt(values)[:, None] * (Q.T @ (root * (Y - y_mean)))
-        return Basis(total, x_mean, y_mean, values, along, Q * np.sqrt(values), None)
+        return Basis(total, x_mean, y_mean, values, along, Q, None, None)
     m = collect(X, Y, weights, centred)
-    values, V = linalg.eigh(m.gram, check_finite=False, overwrite_a=True)
-    return Basis(m.total, m.x_mean, m.y_mean, np.maximum(values, 0.0), V.T @ m.cross, None, V)
+    values, V = linalg.eigh(m.gram, check_finite=False, driver="evd")
+    return Basis(m.total, m.x_mean, m.y_mean, np.maximum(values, 0.0), V.T @ m.cross, None, V, m)
 
 
 def spectrum_of(X, Y, weights, centred: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -58,10 +62,19 @@ def spectrum_of(X, Y, weights, centred: bool) -> tuple[np.ndarray, np.ndarray]:
     return basis.values, basis.along
 
 
+def factor(basis: Basis, alpha: float):
+    """Return the function that applies the inverse of the decomposed matrix plus ``alpha``."""
+    vectors = basis.V if basis.Q is None else basis.Q
+    assert vectors is not None
+    shrink = 1 / (basis.values[:, None] + alpha)
+    return lambda v: vectors @ (shrink * (vectors.T @ v))
+
+
 def leave_one_out(X, Y, weights, alphas: np.ndarray, *, centred: bool, keep: bool = False) -> Path:
     """Return the errors at each of ``alphas`` (all > 0)."""
     n, k, count = X.shape[0], Y.shape[1], len(alphas)
-    total, x_mean, y_mean, values, along, P, V = eigenbasis(X, Y, weights, centred)
+    basis = eigenbasis(X, Y, weights, centred)
+    total, x_mean, y_mean, values, along, Q, V, _ = basis
     shrink = 1 / (values[:, None] + alphas)  # (directions, alphas)
     pulled = (along[:, :, None] * shrink[:, None, :]).reshape(len(values), k * count)
     freedom = (values[:, None] * shrink).sum(axis=0) + (1.0 if centred else 0.0)
@@ -70,13 +83,13 @@ def leave_one_out(X, Y, weights, alphas: np.ndarray, *, centred: bool, keep: boo
     X = X.tocsr() if sparse.issparse(X) else X
     for rows in rows_of.row_blocks((n, len(values))):
         root = None if weights is None else np.sqrt(weights[rows])[:, None]
-        if P is not None:
-            part = P[rows]
+        if Q is not None:
+            part = Q[rows] * np.sqrt(values)
         elif sparse.issparse(X):
             part = np.asarray(X[rows] @ V) - x_mean @ V
         else:
             part = (X[rows] - x_mean) @ V
-        if P is None and root is not None:
+        if Q is None and root is not None:
             part *= root
         fitted = part @ pulled
         leverage = (part * part) @ shrink
@@ -97,4 +110,4 @@ def leave_one_out(X, Y, weights, alphas: np.ndarray, *, centred: bool, keep: boo
             kept[rows] = Y[rows][:, :, None] - errors
     with np.errstate(divide="ignore", invalid="ignore"):
         gcv = np.where(freedom < total, plain / total / (1 - freedom / total) ** 2, np.inf)
-    return Path(squared.T / total, gcv.T, freedom, kept)
+    return Path(squared.T / total, gcv.T, freedom, kept, basis)

@@ -16,6 +16,7 @@ from scipy.optimize import nnls
 from scipy.sparse.linalg import LinearOperator, lsmr
 
 from surefit.solvers.least_squares import moments as rows_of
+from surefit.solvers.least_squares.leave_one_out import factor as apply_of
 from surefit.solvers.least_squares.moments import Moments, collect, slopes
 
 WORST_CONDITION = 1e12  # of the scaled normal equations; beyond it their Cholesky factor is not trusted
@@ -51,9 +52,19 @@ class Factor(NamedTuple):
     route: str
 
 
-def solve(X, Y, weights, alpha: float, *, centred: bool, positive: bool = False, spectrum: bool = False) -> Solution:
-    """Solve for all columns of ``Y`` with one ``alpha``; ``spectrum`` asks for singular values and the inverse."""
+def solve(
+    X, Y, weights, alpha: float, *, centred: bool, positive: bool = False, spectrum: bool = False, basis=None
+) -> Solution:
+    """Solve for all columns of ``Y`` with one ``alpha``.
+
+    ``spectrum`` asks for singular values and the inverse; ``basis`` is a decomposition of the same data, to be used again.
+    """
     n, d = X.shape
+    if basis is not None and basis.Q is not None:
+        return _by_inner_products(X, Y, weights, alpha, centred, apply_of(basis, alpha))
+    if basis is not None:
+        reused = Factor(apply_of(basis, alpha), d, np.empty(0), "eigenvectors, refined")
+        return _refined(X, Y, weights, alpha, basis.moments, reused, spectrum)
     if sparse.issparse(X) and min(n, d) > LARGEST_DENSE and not positive:
         return _by_iteration(X, Y, weights, alpha, centred)
     if positive:
@@ -157,15 +168,20 @@ def _wide(X, Y, weights, centred: bool) -> Solution:
     )  # fmt: skip
 
 
-def _by_inner_products(X, Y, weights, alpha: float, centred: bool) -> Solution:
+def _by_inner_products(X, Y, weights, alpha: float, centred: bool, apply=None) -> Solution:
     """Ridge with more features than rows: ``w = Z' (Z Z' + alpha I)^-1 y``, refined."""
     total, x_mean, y_mean = rows_of.means(X, Y, weights, centred)
     root = np.ones((X.shape[0], 1)) if weights is None else np.sqrt(weights)[:, None]
-    A = rows_of.gram_of_rows(X, weights, x_mean)
-    A[np.diag_indices_from(A)] += alpha
-    triangle = linalg.cho_factor(A, overwrite_a=True, check_finite=False)
+    if apply is None:
+        A = rows_of.gram_of_rows(X, weights, x_mean)
+        A[np.diag_indices_from(A)] += alpha
+        triangle = linalg.cho_factor(A, overwrite_a=True, check_finite=False)
+
+        def apply(v):
+            return linalg.cho_solve(triangle, v, check_finite=False)
+
     target = root * (Y - y_mean)
-    c = linalg.cho_solve(triangle, target, check_finite=False)
+    c = apply(target)
     best = None
     for _ in range(REFINEMENTS):
         w = rows_of.transposed(X, weights, x_mean, c)
@@ -178,7 +194,7 @@ def _by_inner_products(X, Y, weights, alpha: float, centred: bool) -> Solution:
         best = (w, np.minimum(gap, squares + alpha * (w**2).sum(axis=0)), squares)
         if np.all(gap <= NEGLIGIBLE * (target**2).sum(axis=0)):
             break
-        c = c + linalg.cho_solve(triangle, r - alpha * c, check_finite=False)
+        c = c + apply(r - alpha * c)
     assert best is not None
     w, gap, squares = best
     return Solution(
