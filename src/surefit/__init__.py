@@ -32,6 +32,7 @@ _HOME = {
     "KernelPerceptron": "surefit.perceptrons.kernel",
     "Lasso": "surefit.linear.lasso",
     "LassoCV": "surefit.linear.elastic_net_cv",
+    "LeastAbsoluteDeviations": "surefit.linear.least_absolute",
     "LinearRegression": "surefit.linear.least_squares",
     "LinearSVC": "surefit.linear.linear_svc",
     "LinearSVR": "surefit.linear.linear_svr",
