@@ -97,3 +97,9 @@ def test_tied_weights_are_a_sum_of_columns_decayed_once():
     summed = MLPClassifier(**options).fit(X.sum(axis=1, keepdims=True), y)
     assert tied.coefs_[0].ravel() == pytest.approx(np.repeat(summed.coefs_[0], 3), abs=1e-5)
     assert tied.certificate_["network.output_gap"].value < 1e-8
+
+
+def test_identifiable_parameters_of_softmax_outputs():
+    assert zip_net(1).architecture(256, 10).n_identifiable == 2570 - 257 == 2313
+    m, d, K = 12, 256, 10
+    assert zip_net(2).architecture(d, K).n_identifiable == m * (d + 1) + (K - 1) * (m + 1)

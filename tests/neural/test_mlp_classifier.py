@@ -1,6 +1,11 @@
 """MLPClassifier: identities of the notes, agreement with scikit-learn, curves, budgets, types."""
 
+import signal
+import threading
+
 import numpy as np
+import pandas
+import polars
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,6 +14,7 @@ from sklearn.datasets import load_digits, load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier as TheirClassifier
 
+import surefit
 from surefit import InvalidParameter, MLPClassifier
 from surefit.core.errors import ConvergenceWarning, DataRemark, InvalidData
 
@@ -248,3 +254,65 @@ def test_other_errors():
         MLPClassifier((3,), early_stopping=True).partial_fit(X, y, classes=[0, 1, 2])
     with pytest.warns(DataRemark, match="larger than the 150 rows"):
         MLPClassifier((3,), batch_size=1000, max_iter=1).fit(X, y)
+
+
+def test_ctrl_c_returns_the_network_so_far():
+    timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    with pytest.warns(ConvergenceWarning, match="interrupted by Ctrl-C"):
+        model = MLPClassifier((5,), max_iter=10**7, n_iter_no_change=np.inf, random_state=0).fit(X, y)
+    timer.join()
+    assert 0 < model.n_iter_ < 10**7
+    model.verify(X, y)
+
+
+@unfinished
+def test_saved_networks_come_back_with_their_certificates(tmp_path):
+    words = np.array(["setosa", "versicolor", "virginica"], dtype=object)[y]
+    mask = np.ones((4, 5), dtype=bool)
+    mask[1, 2] = False
+    model = MLPClassifier((5,), max_iter=3, random_state=0, links=[mask, None]).fit(X, words)
+    surefit.save(model, tmp_path / "net.surefit")
+    again = surefit.load(tmp_path / "net.surefit")
+    assert np.array_equal(again.predict(X), model.predict(X))
+    again.verify(X, words)
+    again.partial_fit(X, words)
+    assert len(again.loss_curve_) == 4
+
+
+@unfinished
+def test_frames_in():
+    frame = pandas.DataFrame(X, columns=["a", "b", "c", "d"])
+    model = MLPClassifier((5,), max_iter=3, random_state=0).fit(frame, pandas.Series(y))
+    assert model.feature_names_in_.tolist() == ["a", "b", "c", "d"]
+    model.verify(frame, pandas.Series(y))
+    other = MLPClassifier((5,), max_iter=3, random_state=0).fit(polars.DataFrame(frame), polars.Series(y))
+    assert np.array_equal(other.packed_, model.packed_)
+
+
+@unfinished
+def test_callbacks_see_every_epoch_and_can_stop():
+    seen = []
+
+    class Stop:
+        max_estimator_depth = 0
+
+        def setup(self, estimator, context):
+            pass
+
+        def on_fit_task_begin(self, estimator, context, **_):
+            pass
+
+        def on_fit_task_end(self, estimator, context, *, metadata=None, **_):
+            if metadata:
+                seen.append(metadata["n_iter"])
+            return len(seen) >= 4
+
+        def teardown(self, estimator, context):
+            pass
+
+    model = MLPClassifier((5,), max_iter=50, random_state=0)
+    model.set_callbacks(Stop())
+    with pytest.warns(ConvergenceWarning, match="stopped by a callback"):
+        model.fit(X, y)
+    assert seen[:4] == [1, 2, 3, 4] and model.n_iter_ == 4

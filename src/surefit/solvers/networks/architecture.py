@@ -55,6 +55,14 @@ class Architecture(NamedTuple):
         """Number of free parameters: weights and biases."""
         return self.n_weights + sum(self.sizes[1:])
 
+    @property
+    def n_identifiable(self) -> int:
+        """Number of parameters that softmax outputs determine: one vector added to all classes changes nothing.
+
+        Meant for a last layer with all links, where that vector has one entry a unit below and one for the bias.
+        """
+        return self.n_parameters - (self.sizes[-2] + 1 if self.tables[-1] is None else 0)
+
     def shape(self, k: int) -> tuple[int, int]:
         """Shape of the matrix between layers ``k`` and ``k + 1``."""
         return self.sizes[k], self.sizes[k + 1]

@@ -143,8 +143,8 @@ def _epoch(network, X, Y, weights, stepper, order, batch, alpha, shuffled, budge
         elif rows is None:
             part, own = X[chosen], Y[chosen]
         else:
-            part = np.take(X, chosen, axis=0, out=rows[:size], mode="clip")
-            own = np.take(Y, chosen, axis=0, out=targets[:size], mode="clip")
+            part = X.take(chosen, axis=0, out=rows[:size], mode="clip")
+            own = Y.take(chosen, axis=0, out=targets[:size], mode="clip")
         s = NO_WEIGHTS if weights is None else weights[chosen]
         total = float(size) if weights is None else float(np.sum(s))
         if total == 0.0:  # every row of the batch has weight zero: nothing is asked of it
