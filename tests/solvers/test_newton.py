@@ -1,0 +1,129 @@
+"""Newton's method for losses of a score: models, smoothing, starts, and the dual ascent."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from surefit.core.budget import Budget
+from surefit.losses import Logistic, SquaredEpsilonInsensitive, SquaredHinge
+from surefit.solvers.dual_start import dual_start
+from surefit.solvers.newton import Rows, ScalarScores, SoftmaxScores, minimise, subsample_start
+from surefit.solvers.newton.model import build
+from surefit.solvers.newton.quadratic import minimise_quadratic
+from surefit.solvers.newton.terms import SmoothedHinge, SmoothedTube, score_terms, young
+
+LOSSES = [
+    Logistic(),
+    SquaredHinge(),
+    SquaredEpsilonInsensitive(0.2),
+    SmoothedHinge(0.5),
+    SmoothedTube(0.2, 0.3),
+    SmoothedTube(0.0, 0.3),
+]
+
+
+def problem(n=60, d=4, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d)) + 0.5
+    return X, np.where(X[:, 0] + rng.standard_normal(n) > 0.5, 1.0, -1.0)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_slopes_and_curvatures_are_derivatives(loss):
+    h = 1e-5
+    for y in (-1.0, 1.0):
+        for z in np.linspace(-3.03, 3.01, 61):
+            low, mid, high = (score_terms(loss, y, z + s) for s in (-h, 0.0, h))
+            assert mid[1] == pytest.approx((high[0] - low[0]) / (2 * h), abs=1e-4)
+            assert low[1] - 1e-12 <= mid[1] <= high[1] + 1e-12  # convex
+            assert young(loss, y, z, mid[1]) <= (0.2 if hasattr(loss, "width") else 1e-12)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("K", [1, 3])
+def test_the_model_is_the_second_derivative_with_intercepts_solved_for(intercept, K):
+    X, y = problem(30, 3)
+    codes = np.random.default_rng(0).integers(0, 3, 30)
+    scores = ScalarScores(Logistic(), y, np.ones(30)) if K == 1 else SoftmaxScores(codes, 3, np.ones(30))
+    W = 0.1 * np.arange(3.0 * K).reshape(K, 3)
+    Z = X @ W.T
+    state = scores.evaluate(Z)[2]
+    model = build(Rows(X), scores, state, np.arange(3 * K), intercept)
+    step = np.random.default_rng(1).standard_normal(3 * K)
+    db = -model.back @ step if intercept else np.zeros(K)
+    V = X @ step.reshape(K, 3).T + db
+    direct = np.vdot(V, scores.hessian_times(state, V))  # the curvature along the step, intercepts included
+    assert step @ model.H @ step == pytest.approx(direct, rel=1e-8)
+    thin = build(Rows(sparse.csr_array(X)), scores, state, np.arange(3 * K), intercept)
+    np.testing.assert_allclose(thin.H, model.H, atol=1e-8)
+    part = model.restricted(np.array([0, 2]))
+    np.testing.assert_array_equal(part.H, model.H[np.ix_([0, 2], [0, 2])])
+    assert model.restricted(np.array([99])) is None
+
+
+def test_quadratic_with_l1_meets_its_optimality_conditions():
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((20, 12))
+    H, g, w = A.T @ A, 5 * rng.standard_normal(12), rng.standard_normal(12)
+    for l2 in (0.0, 0.7):
+        u = w + minimise_quadratic(H, g, w, 2.0, l2, 1e-10)
+        slope = g + H @ (u - w) + l2 * u
+        assert np.all(np.abs(slope[u == 0]) <= 2.0 + 1e-9) and (u == 0).any()
+        np.testing.assert_allclose(slope[u != 0], -2.0 * np.sign(u[u != 0]), atol=1e-8)
+
+
+def test_the_band_costs_a_gap_that_falls_with_the_square_of_its_width():
+    margins = np.linspace(-3, 5, 80_001)[:, None]  # evenly spread: the cost is the integral of p (1 - p) over the band
+    costs = []
+    for width in (0.4, 0.2, 0.1):
+        scores = ScalarScores(SmoothedHinge(width), np.ones(80_001), np.full(80_001, 1e-4))
+        costs.append(scores.young(margins, scores.evaluate(margins)[1]))
+    assert costs[0] == pytest.approx(0.4**2 / 24, rel=1e-2)  # 2 * integral of s (1/2 - s/h) over 0 < s < h/2
+    assert costs[0] / costs[1] == pytest.approx(4.0, rel=1e-2) and costs[1] / costs[2] == pytest.approx(4.0, rel=1e-2)
+
+
+def test_flat_intercepts_are_put_in_the_middle():
+    scores = ScalarScores(SmoothedHinge(0.1), np.array([-1.0, 1.0]), np.ones(2))
+    assert scores.best_shift(np.array([[-3.0], [5.0]]))[0] == pytest.approx(-1.0, abs=1e-2)
+
+
+def test_a_start_from_few_rows_is_near_and_not_taken_when_rows_are_few():
+    X, y = problem(40_000, 3)
+    scores = ScalarScores(Logistic(), y, np.ones(40_000))
+    start = subsample_start(Rows(X), scores, 0.0, 1.0, True, Budget())
+    full = minimise(Rows(X), scores, 0.0, 1.0, intercept=True, tolerance=1e-6, budget=Budget(50))
+    assert start is not None and np.abs(start.coef - full.coef).max() < 0.2
+    assert (
+        subsample_start(Rows(X[:500]), ScalarScores(Logistic(), y[:500], np.ones(500)), 0.0, 1.0, True, Budget())
+        is None
+    )
+
+
+def test_dual_ascent_reaches_the_optimum_of_the_primal():
+    X, y = problem(80, 200)
+    rows = Rows(sparse.csr_array(X))
+    scores = ScalarScores(SmoothedHinge(4.0), y, np.ones(80))
+    dual = dual_start(rows, scores, False, 1e-3, Budget())
+    primal = minimise(rows, scores, 0.0, 1.0, intercept=False, tolerance=1e-5, budget=Budget(500))
+    assert dual.dual is not None and dual.objective - primal.objective <= 1e-3
+    assert np.all(dual.dual * y >= 0) and np.all(np.abs(dual.dual) <= 1)
+    start = dual_start(rows, scores, True, 1e-3, Budget())
+    assert start.dual is None and start.width > 0
+    assert dual_start(rows, ScalarScores(SquaredHinge(), y, np.ones(80)), False, 1e-3, Budget()) is None
+
+
+def test_conjugate_gradients_and_the_formed_matrix_agree(monkeypatch):
+    import sys
+
+    module = sys.modules["surefit.solvers.newton.minimise"]
+    X, y = problem(100, 6)
+    for scores in (
+        ScalarScores(Logistic(), y, np.ones(100)),
+        SoftmaxScores((y > 0).astype(int) + (X[:, 1] > 1), 3, np.ones(100)),
+    ):
+        formed = minimise(Rows(X), scores, 0.0, 1.0, intercept=True, tolerance=1e-10, budget=Budget(50))
+        monkeypatch.setattr(module, "LARGEST_MODEL", 0)
+        for container in (np.asarray, sparse.csr_array):
+            free = minimise(Rows(container(X)), scores, 0.0, 1.0, intercept=True, tolerance=1e-10, budget=Budget(50))
+            np.testing.assert_allclose(free.coef, formed.coef, atol=1e-4)
+        monkeypatch.undo()
