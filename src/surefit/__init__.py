@@ -13,6 +13,7 @@ _HOME = {
     "ActivationsDisplay": "surefit.plots.neural",
     "AveragedPerceptron": "surefit.perceptrons.averaged",
     "BatchPerceptron": "surefit.perceptrons.batch",
+    "BayesianLinearRegression": "surefit.linear.bayesian",
     "Certificate": "surefit.core.certificate",
     "CertificateError": "surefit.core.errors",
     "Claim": "surefit.core.claims",

@@ -1,6 +1,7 @@
 """The trusted checker: re-derives every claim from (model, data) alone; it shares no numerics with any solver."""
 
 from surefit.checks import (
+    bayesian_linear,
     bounds,
     clusters,
     exhaustive,
@@ -27,6 +28,7 @@ __all__ = [
     "CHECKERS",
     "Finding",
     "Verification",
+    "bayesian_linear",
     "bounds",
     "checker",
     "clusters",
