@@ -34,6 +34,7 @@ _HOME = {
     "Lasso": "surefit.linear.lasso",
     "LassoCV": "surefit.linear.elastic_net_cv",
     "LeastAbsoluteDeviations": "surefit.linear.least_absolute",
+    "LeastSquaresClassifier": "surefit.linear.least_squares_classifier",
     "LinearRegression": "surefit.linear.least_squares",
     "LinearSVC": "surefit.linear.linear_svc",
     "LinearSVR": "surefit.linear.linear_svr",
