@@ -230,15 +230,24 @@ def test_claims_of_the_variants_that_claim_too_much():
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.integers(0, 10**6), st.integers(1, 40), st.sampled_from([0.3, 1.0]), st.sampled_from([0.0, 1.0, 2.25]))
-def test_replay_encloses_rational_arithmetic(seed, k, step, beta):
+@given(
+    st.integers(0, 10**6),
+    st.integers(1, 40),
+    st.sampled_from([0.1, 0.3, 0.5, 1.0]),
+    st.sampled_from([0.0, 1.0, 2.25]),
+    st.sampled_from([0, 1, 4, None]),
+)
+def test_replay_encloses_rational_arithmetic(seed, k, step, beta, grid):
     rng = np.random.default_rng(seed)
     rows, t = rng.standard_normal((12, 3)) * 10.0 ** rng.integers(-3, 4), rng.choice([-1.0, 1.0], 12)
     start, log = rng.standard_normal(4), rng.integers(0, 12, k)
+    if grid is not None:
+        rows, start = (np.rint(10 * array) / grid if grid else np.rint(array) * 10 for array in (rows, start))
     if beta == 0.0:
         start[-1] = 0.0
     path = Path(rows, t, log, np.full(k, step), beta, start[:-1], float(start[-1]))
     run = replay(path)
+    assert run.exact == (grid is not None and step in (0.5, 1.0))
     w, b = [Fraction(v) for v in start[:-1]], Fraction(start[-1])
     for j, i in enumerate(log):
         x, sign = [Fraction(v) for v in rows[i]], Fraction(t[i])

@@ -3,7 +3,7 @@ r"""Replays the log of an online perceptron in plain NumPy, every number with it
 The exact weights after :math:`j` updates are :math:`w_j = w_0 + \sum_{i \le j} s_i x_{r_i}` and
 :math:`b_j = b_0 + \beta \sum_{i \le j} s_i`, where row :math:`r_i` was updated with the signed step :math:`s_i = a_i t_{r_i}`
 and :math:`\beta = c^2` for the constant feature :math:`c`. A running float sum :math:`\hat w_j` is off by at most
-:math:`u \sum_{i \le j} |\hat w_i|`; integers below :math:`2^{53}` are added without any error.
+:math:`u \sum_{i \le j} |\hat w_i|`; integers, and multiples of a small power of two, are multiplied and added without error.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from scipy import sparse
 
 from surefit.checks.enclosure import UNIT, Enclosed, gamma, row_blocks, transposed_times
 
-WHOLE = 2.0**53  # integers up to here are floats
+WHOLE = 2.0**51  # integers up to here are floats, with room for a few sums
+GRIDS = (0, 2, 5)  # data may be multiples of 2^-g and still be added without error
 ENTRIES = 2**20  # numbers a block
 
 
@@ -60,23 +61,21 @@ def replay(path: Path) -> Replay:
     """Replay all updates."""
     k = len(path.rows)
     mid, rad, lengths, lengths_rad = (np.zeros(k) for _ in range(4))
-    exact, last = True, None
-    for block in _blocks(path):
+    fine = _grid(path)  # data are multiples of 2^-fine, weights of 2^-2fine, margins of 2^-3fine, squares of 2^-4fine
+    exact, last = fine is not None, None
+    for block in _blocks(path, fine):
         here = block.updates
         terms = block.W[:-1] * block.D
         t = path.t[path.rows[here]]
         size = np.sum(np.abs(terms), axis=1)
-        whole = (
-            _whole(block.D, block.W, block.b) and float(np.max(size + np.abs(block.b[:-1]), initial=0.0)) < WHOLE / 4
-        )
-        exact &= whole
+        exact = exact and not np.any(block.W_rad) and _fits(size + np.abs(block.b[:-1]), 3 * (fine or 0))
         mid[here] = t * (np.sum(terms, axis=1) + block.b[:-1])
-        if not whole:
+        if not exact:
             own = gamma(block.D.shape[1] + 3) * (size + np.abs(block.b[:-1]))
             rad[here] = np.sum(block.W_rad[:-1] * np.abs(block.D), axis=1) * (1 + 1e-12) + block.b_rad[:-1] + own
         lengths[here], lengths_rad[here] = _lengths(path, path.rows[here], exact)
         last = block
-    squares = _squares(path, Enclosed(mid, rad), Enclosed(lengths, lengths_rad), exact)
+    squares = _squares(path, Enclosed(mid, rad), Enclosed(lengths, lengths_rad), fine if exact else None)
     w, w_rad = path.w.astype(np.float64), np.zeros(len(path.w))
     if last is not None:
         w, w_rad = last.columns.finish(last)
@@ -125,7 +124,7 @@ class _Columns:
         return self.w, self.rad
 
 
-def _blocks(path: Path) -> Iterator[Block]:
+def _blocks(path: Path, fine: int | None) -> Iterator[Block]:
     columns = _Columns(path.w)
     b, b_rad = float(path.b), 0.0
     unit = bool(np.all(path.steps == 1.0)) and path.relative == 0.0
@@ -140,7 +139,7 @@ def _blocks(path: Path) -> Iterator[Block]:
         offsets = np.cumsum(np.concatenate([[b], shifts]))
         W_rad, offset_rad = np.zeros_like(W), np.zeros_like(offsets)
         W_rad[0], offset_rad[0] = columns.rad[columns.used], b_rad
-        if not (_whole(P, W, offsets) and not np.any(W_rad[0]) and b_rad == 0.0):
+        if fine is None or np.any(W_rad[0]) or b_rad or not (_fits(W, 2 * fine) and _fits(offsets, 2 * fine)):
             product = 0.0 if unit else (1.0 + path.relative) * UNIT
             grown = np.vstack([W_rad[0], UNIT * np.abs(W[1:]) + product * np.abs(P)])
             W_rad = np.cumsum(grown, axis=0) * (1 + gamma(len(grown) + 4))
@@ -173,27 +172,33 @@ def _lengths(path: Path, rows: np.ndarray, exact: bool) -> tuple[np.ndarray, np.
     return lengths.mid, np.zeros(len(rows)) if exact else lengths.rad
 
 
-def _squares(path: Path, margins: Enclosed, lengths: Enclosed, exact: bool) -> Enclosed:
-    """``|w_j|^2 = |w_{j-1}|^2 + 2 a m + a^2 |x|^2``, summed up with all errors."""
+def _squares(path: Path, margins: Enclosed, lengths: Enclosed, fine: int | None) -> Enclosed:
+    """``|w_j|^2 = |w_{j-1}|^2 + 2 a m + a^2 |x|^2``, summed up with all errors; none if ``fine`` says so."""
     a = path.steps
     start = math.fsum(path.w * path.w) + (path.b * path.b / path.bias_step if path.bias_step else 0.0)
     growth = 2 * a * margins.mid + a * a * lengths.mid
     mid = start + np.cumsum(growth)
-    if (
-        exact
-        and _whole(a, np.array([start]))
-        and float(path.bias_step).is_integer()
-        and float(np.max(mid, initial=0.0)) < WHOLE / 4
-    ):
+    easy = path.b == 0.0 or path.bias_step == 1.0  # else the start is a quotient
+    if fine is not None and easy and _fits(np.concatenate([mid, growth, [start]]), 4 * fine):
         return Enclosed(mid, np.zeros(len(mid)))
     errors = 2 * a * margins.rad + a * a * lengths.rad + 6 * UNIT * (2 * a * np.abs(margins.mid) + a * a * lengths.mid)
     rad = (8 * UNIT * start + np.cumsum(errors) + UNIT * np.cumsum(np.abs(mid))) * (1 + gamma(len(mid) + 8))
     return Enclosed(mid, rad)
 
 
-def _whole(*arrays: np.ndarray) -> bool:
-    """Whether all numbers are integers that floats add without error."""
-    return all(
-        bool(np.all(a == np.rint(a))) and float(np.max(np.abs(a), initial=0.0)) < WHOLE / 4
-        for a in map(np.asarray, arrays)
-    )
+def _grid(path: Path) -> int | None:
+    """Smallest ``g`` of ``GRIDS`` for which rows, steps, start and constant are multiples of ``2^-g``; None if there is none."""
+    part = path.X[np.unique(path.rows)]
+    values = part.data if sparse.issparse(part) else np.asarray(part, dtype=np.float64).ravel()
+    others = np.concatenate([np.unique(path.steps), path.w, [path.b, path.bias_step]])
+    if path.relative:
+        return None
+    for g in GRIDS:
+        if all(bool(np.all(v * 2.0**g == np.rint(v * 2.0**g))) and _fits(v, g) for v in (others, values)):
+            return g
+    return None
+
+
+def _fits(values: np.ndarray, g: int) -> bool:
+    """Whether multiples of ``2^-g`` of this size are floats."""
+    return float(np.max(np.abs(values), initial=0.0)) * 2.0**g < WHOLE

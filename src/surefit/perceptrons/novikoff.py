@@ -75,7 +75,7 @@ def general_bound(
     growth = largest_step * largest_step * radius_square + 2 * largest_step * threshold
     head = growth - 2 * start_along * slope
     root = math.sqrt(head * head + 4 * slope * slope * max(start_square - start_along * start_along, 0.0))
-    return (head + root) / (2 * slope * slope)
+    return float((head + root) / (2 * slope * slope))
 
 
 ITERATED = 1e9  # bounds below this are worth iterating the recursion for
