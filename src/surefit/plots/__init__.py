@@ -3,5 +3,13 @@
 from surefit.plots.estimation_picture import EstimationPictureDisplay
 from surefit.plots.gap import GapDisplay
 from surefit.plots.path import PathDisplay
+from surefit.plots.perceptrons import MarginHistogramDisplay, MistakeBoundDisplay, UpdatePathDisplay
 
-__all__ = ["EstimationPictureDisplay", "GapDisplay", "PathDisplay"]
+__all__ = [
+    "EstimationPictureDisplay",
+    "GapDisplay",
+    "MarginHistogramDisplay",
+    "MistakeBoundDisplay",
+    "PathDisplay",
+    "UpdatePathDisplay",
+]
