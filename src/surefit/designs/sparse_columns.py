@@ -139,40 +139,37 @@ def _(design, columns, first, weights, means, scales, between_blocks, out=None):
     new = columns[first:]
     dense = design.indptr[new + 1] - design.indptr[new] >= DENSE_FROM * design.n_rows
     full, thin = np.flatnonzero(dense), np.flatnonzero(~dense)
-    full_rows = np.zeros((len(full), len(columns)))
-    out = np.empty((len(new), len(columns))) if out is None else out
-    out[:] = 0.0
+    full_rows, thin_rows = np.zeros((len(full), len(columns))), np.zeros((len(thin), len(columns)))
     for start, stop in blocks(design.n_rows, rows_a_block(len(columns), BLOCK_ENTRIES)):
         block = scratch(stop - start, len(columns))
         _gather(design, columns, start, stop, roots, means, scales, block)
         full_rows += block[:, first + full].T @ block
-        _add_stored_rows(design, new, thin, start, stop, roots, scales, block, out)
+        _add_stored_rows(design, new[thin], start, stop, roots, scales, block, thin_rows)
         between_blocks()
-    out[full] = full_rows
+    out = np.empty((len(new), len(columns))) if out is None else out
+    out[full], out[thin] = full_rows, thin_rows
     return out
 
 
 @compiled
 def _gather(design, columns, start, stop, roots, means, scales, block):
+    unstored = -means[columns] * scales[columns]
+    for i in range(start, stop):
+        for k in range(len(columns)):
+            block[i - start, k] = unstored[k] * roots[i]
     for k in range(len(columns)):
         j = columns[k]
         mean, scale = means[j], scales[j]
-        if mean == 0.0:
-            block[:, k] = 0.0
-        else:
-            for i in range(start, stop):
-                block[i - start, k] = -mean * scale * roots[i]
         for entry in range(*_entries_between(design, j, start, stop)):
             i = design.indices[entry]
             block[i - start, k] = (design.data[entry] - mean) * scale * roots[i]
 
 
 @compiled
-def _add_stored_rows(design, columns, which, start, stop, roots, scales, block, total):
+def _add_stored_rows(design, columns, start, stop, roots, scales, block, total):
     # sum_i x_ij B_i over stored entries is the product with the *centred* column too: the rows of B sum to zero
-    for k in which:
-        j = columns[k]
-        row = total[k]
+    for k in range(len(columns)):
+        j, row = columns[k], total[k]
         for entry in range(*_entries_between(design, j, start, stop)):
             i = design.indices[entry]
             value = design.data[entry] * scales[j] * roots[i]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from surefit.core.jit import compiled
 from surefit.designs import correlations
 from surefit.solvers.penalised_squares.problem import Prepared
 
@@ -47,14 +48,8 @@ class LazyCorrelations:
         return found
 
     def _compare(self, theta: np.ndarray) -> None:
-        reference, weights = self._reference, self._prepared.weights
-        square = float(weights @ reference**2)
-        if square == 0.0 or np.array_equal(theta, reference):
-            self._share = 1.0
-        else:
-            self._share = float((weights * reference) @ theta) / square
-        rest = theta - self._share * reference
-        self._change = float(np.sqrt(weights @ rest**2)) * (1 + 1e-9)
+        self._share, rest = _compare(self._prepared.weights, theta, self._reference)
+        self._change = rest * (1 + 1e-9)
 
     def _find(self, thresholds: np.ndarray, positive: bool, skip: np.ndarray) -> np.ndarray:
         return np.flatnonzero((self.bounds(positive) >= thresholds) & ~skip)
@@ -63,3 +58,20 @@ class LazyCorrelations:
         """Upper bounds of the correlations (of their absolute values unless ``positive``) with the last vector."""
         known = self._share * self._known
         return (known if positive else np.abs(known)) + self._change
+
+
+@compiled
+def _compare(weights, theta, reference):
+    """Return the projection of ``theta`` on ``reference`` as a multiple of it, and the length of the rest."""
+    square, product = 0.0, 0.0
+    same = True
+    for i in range(len(weights)):
+        square += weights[i] * reference[i] * reference[i]
+        product += weights[i] * reference[i] * theta[i]
+        same &= theta[i] == reference[i]
+    share = 1.0 if same or square == 0.0 else product / square
+    rest = 0.0
+    for i in range(len(weights)):
+        difference = theta[i] - share * reference[i]
+        rest += weights[i] * difference * difference
+    return share, np.sqrt(rest)

@@ -15,8 +15,11 @@ from surefit.solvers.penalised_squares.gram import WorkingSet
 from surefit.solvers.penalised_squares.problem import Prepared, unit_terms
 from surefit.solvers.penalised_squares.residual import ResidualSet
 
-LARGEST_GRAM = 5000  # columns; a working set beyond that is solved on the residual
-FIRST_COLUMNS = 100  # in the first working set
+LARGEST_GRAM = 5000  # columns; larger working sets are solved on the residual
+SMALL_GRAM = 1000  # columns; between the two it depends on the rows:
+GRAM_PER_ROW = 2  # columns; beyond, a column of the data is much shorter than one of the Gram matrix
+FIRST_COLUMNS = 100  # in the first working set, but not many more than
+FIRST_ENTRIES = 10_000_000  # numbers: the Gram matrix of long columns is dear
 FEWEST_COLUMNS = 10  # worth a reading of the data
 INNER_SHARE = 0.3  # of the tolerance left to the working set
 FEW_MISSING = 0.2  # of the working set: so few new columns will hardly bring others in
@@ -51,7 +54,7 @@ def solve(prepared: Prepared, penalty, *, tol: float, budget: Budget, start: np.
     >>> solution.coef.round(6), str(solution.reason)
     (array([1.5]), 'converged')
     """
-    return next(solve_path(prepared, [penalty], tol=tol, budget=budget, start=start))
+    return Descent(prepared, start).solve(penalty, tol, budget)
 
 
 def solve_path(
@@ -59,12 +62,12 @@ def solve_path(
 ) -> Iterator[Solution]:
     """Yield the solution of each penalty in turn, each starting from the one before, as for :func:`solve`.
 
-    Iterations are counted anew for each penalty. The path ends early, with its last solution unfinished, when the budget
-    is spent for good (time, Ctrl-C, a callback).
+    Iterations are counted anew for each penalty; ``inactive`` shows what is proved without reading more of the data. The
+    path ends early, with its last solution unfinished, when the budget is spent for good (time, Ctrl-C, a callback).
     """
     descent = Descent(prepared, start)
     for penalty in penalties:
-        yield descent.solve(penalty, tol, budget)
+        yield descent.solve(penalty, tol, budget, thorough=False)
         if budget.stopped is not None:
             return
 
@@ -89,8 +92,11 @@ class Descent:
             self._add(np.flatnonzero(start), lambda: None)
             self._set.coefs[:] = start[self._set.columns]
 
-    def solve(self, penalty, tol: float, budget: Budget, n_iter: int = 0) -> Solution:
-        """Return the solution for ``penalty``, from where the last one ended; ``n_iter`` iterations are spent already."""
+    def solve(self, penalty, tol: float, budget: Budget, n_iter: int = 0, thorough: bool = True) -> Solution:
+        """Return the solution for ``penalty``, from where the last one ended; ``n_iter`` iterations are spent already.
+
+        ``thorough`` proves as many features inactive as the gap allows, not only those known without another reading.
+        """
         self._terms: ElasticTerms = unit_terms(self._prepared, penalty)
         self._evaluator.set_terms(self._terms)
         self._budget, self._began = budget, time.perf_counter()
@@ -103,7 +109,7 @@ class Descent:
             reason = self._run(tolerance)
         except _Stop as stop:
             reason = Reason.CONVERGED if self._evaluate().gap <= tolerance else stop.reason
-        return self._solution(reason)
+        return self._solution(reason, thorough)
 
     def _run(self, tolerance: float) -> Reason:
         smooth = np.flatnonzero((self._terms.slopes == 0.0) & ~self._set.contains)  # non-zero in general: always in
@@ -138,15 +144,17 @@ class Descent:
         if point.n_violating == 0:
             return np.empty(0, dtype=np.int64)
         used = int(np.count_nonzero(point.coefs))
-        at_least = FEWEST_COLUMNS if len(self._set) else FIRST_COLUMNS
+        first = min(FIRST_COLUMNS, FIRST_ENTRIES // len(self._prepared.y))
+        at_least = FEWEST_COLUMNS if len(self._set) else max(first, FEWEST_COLUMNS)
         count = max(at_least, min(point.n_violating + used // 10, used))
         return self._evaluator.candidates(count, self._set.contains)
 
     def _add(self, new: np.ndarray, between_blocks: Callable[[], None]) -> None:
         working = self._set
-        if isinstance(working, WorkingSet) and len(working) + len(new) > LARGEST_GRAM:
+        largest = min(LARGEST_GRAM, max(SMALL_GRAM, GRAM_PER_ROW * len(self._prepared.y)))
+        if isinstance(working, WorkingSet) and len(working) + len(new) > largest:
             used = working.coefs != 0.0
-            if np.count_nonzero(used) + len(new) <= LARGEST_GRAM // 2:
+            if np.count_nonzero(used) + len(new) <= largest // 2:
                 working.keep(used)
             else:
                 self._set = ResidualSet(self._prepared, working.columns, working.coefs)
@@ -170,12 +178,12 @@ class Descent:
         if reason is not None:
             raise _Stop(reason)
 
-    def _solution(self, reason: Reason) -> Solution:
+    def _solution(self, reason: Reason, thorough: bool) -> Solution:
         best = self._best
         assert best is not None
         if self._gap != best.gap:
             best = self._evaluator.at(best.columns, best.coefs)
-        return self._as_solution(best, reason, self._evaluator.inactive(best))
+        return self._as_solution(best, reason, self._evaluator.inactive(best, thorough))
 
     def _as_solution(self, point: Evaluation, reason: Reason, inactive: np.ndarray) -> Solution:
         p = self._prepared

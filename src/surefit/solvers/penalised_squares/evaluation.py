@@ -11,7 +11,7 @@ from surefit.penalties import ElasticTerms
 from surefit.solvers.penalised_squares.correlations import LazyCorrelations
 from surefit.solvers.penalised_squares.duality import duality_gap
 from surefit.solvers.penalised_squares.free_columns import FreeColumns
-from surefit.solvers.penalised_squares.problem import Prepared
+from surefit.solvers.penalised_squares.problem import Prepared, mean_square
 
 FEW_ULPS = 1e-13  # of the mean of y: what is left of a constant y after centring
 ROUNDING = 1e-11  # of the null objective: margin for whoever recomputes a gap near zero in another order
@@ -69,14 +69,14 @@ class Evaluator:
             np.concatenate([a, terms.slopes[outside]]),
             np.concatenate([b, terms.curvatures[outside]]),
             terms.positive,
-            float(p.weights @ theta**2),
-            0.0 if theta is residual else float(0.5 * (p.weights @ (residual - theta) ** 2)),
+            mean_square(p.weights, theta),
+            0.0 if theta is residual else 0.5 * mean_square(p.weights, residual - theta),
         )
         penalty = a[used] @ np.abs(coefs[used]) + 0.5 * (b[used] @ coefs[used] ** 2)
-        objective = float(0.5 * (p.weights @ residual**2) + penalty)
+        objective = 0.5 * mean_square(p.weights, residual) + float(penalty)
         violating = (values if terms.positive else np.abs(values)) > terms.slopes[outside]
         gap = np.inf if self._free.too_many else float(gap)
-        self._last = inside
+        self._theta, self._inside = theta, inside
         return Evaluation(columns, coefs, gap, float(scale), objective, int(np.count_nonzero(violating)))
 
     def candidates(self, count: int, inside: np.ndarray) -> np.ndarray:
@@ -87,9 +87,12 @@ class Evaluator:
         best = np.argpartition(-ratios, count - 1)[:count]
         return np.sort(best[ratios[best] > 0.0])
 
-    def inactive(self, point: Evaluation) -> np.ndarray:
-        """Mask of the features that are zero in every solution, proved by ``point``, the last one evaluated."""
-        return self._surely_zero(point, 1.0)
+    def inactive(self, point: Evaluation, thorough: bool) -> np.ndarray:
+        """Mask of the features that are zero in every solution, proved by ``point``, the last one evaluated.
+
+        Where the bounds at hand leave it open, ``thorough`` reads the columns.
+        """
+        return self._surely_zero(point, 1.0, thorough)
 
     def inactive_within(self, point: Evaluation, limit: float) -> np.ndarray:
         r"""Return the same mask for the problem with a radius, ``limit`` being the radius times the multiplier in use.
@@ -100,18 +103,24 @@ class Evaluator:
         terms = self._terms
         a, b = terms.slopes[point.columns], terms.curvatures[point.columns]
         used = a > 0.0
-        sizes = max(point.scale, 0.0) * (self._last if terms.positive else np.abs(self._last)) - self._reach(point)
+        sizes = max(point.scale, 0.0) * (self._inside if terms.positive else np.abs(self._inside)) - self._reach(point)
         lowest = np.max(sizes[used] / (a[used] + b[used] * limit / a[used]), initial=0.0)
-        return self._surely_zero(point, min(float(lowest), 1.0))
+        return self._surely_zero(point, min(float(lowest), 1.0), True)
 
-    def _surely_zero(self, point: Evaluation, share: float) -> np.ndarray:
+    def _surely_zero(self, point: Evaluation, share: float, thorough: bool) -> np.ndarray:
         """Features whose correlation with the optimal residual stays below ``share`` of their slope."""
-        terms = self._terms
-        sizes = self._lazy.bounds(terms.positive)
-        sizes[point.columns] = self._last if terms.positive else np.abs(self._last)
+        terms, scale, reach = self._terms, max(point.scale, 0.0), self._reach(point)
         excluded = np.isinf(terms.slopes)
-        limits = np.where(excluded, 0.0, terms.slopes) * share
-        mask = excluded | (max(point.scale, 0.0) * sizes + self._reach(point) < limits)
+        limits = np.where(excluded, 0.0, terms.slopes) * share - reach
+        sizes = self._lazy.bounds(terms.positive)
+        sizes[point.columns] = self._inside if terms.positive else np.abs(self._inside)
+        mask = excluded | (scale * sizes < limits)
+        if thorough:
+            unread = ~mask
+            unread[point.columns] = False
+            unread = np.flatnonzero(unread)
+            values = self._lazy.read(self._theta, unread)
+            mask[unread] = scale * (values if terms.positive else np.abs(values)) < limits[unread]
         mask[point.columns[point.coefs != 0.0]] = False
         return mask
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from surefit.core.dispatch import require
 from surefit.core.errors import InvalidData
+from surefit.core.jit import compiled
 from surefit.designs import column_statistics, dimensions
 from surefit.penalties import ElasticTerms, elastic_terms
 
@@ -49,9 +50,17 @@ def prepare(design, y: np.ndarray, weights: np.ndarray | None, fit_intercept: bo
     _require_finite(norms)
     norms = np.where(norms > SMALLEST_NORM, norms, 0.0)
     scales = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
-    with np.errstate(over="ignore"):  # infinite then, and refused by whoever knows the user's name for y
-        null_objective = float(0.5 * (shares @ y**2))
+    null_objective = 0.5 * mean_square(shares, y)
     return Prepared(design, y, y_mean, shares, means, norms, scales, products * scales, null_objective)
+
+
+@compiled
+def mean_square(weights, values):
+    """Return ``sum(weights * values**2)``, without temporary arrays."""
+    total = 0.0
+    for i in range(len(values)):
+        total += weights[i] * values[i] * values[i]
+    return total
 
 
 def _require_finite(norms: np.ndarray) -> None:

@@ -122,7 +122,7 @@ class _Search:
 
     def _try(self, alpha: float) -> tuple[Solution, float]:
         """Solve the penalised problem, shrink its solution into the radius; return that, and by how much it was outside."""
-        penalised = self._descent.solve(self._make_penalty(alpha), SHARE * self._tol, self._budget, self._n_iter)
+        penalised = self._descent.solve(self._make_penalty(alpha), SHARE * self._tol, self._budget, self._n_iter, False)
         coef, size = penalised.coef, self._size(penalised.coef)
         excess = size - self._radius
         allowed = self._radius * (1 - SAFETY)

@@ -19,7 +19,7 @@ from surefit.core.jit import compiled
 
 SINGULAR = 1e-13  # squared distance of a column (of length one) from the span of others at which it depends on them
 RIDGE = 1e-12  # added to a singular Gram matrix
-FEW_CHANGES = 1 / 8  # of a support: more columns in or out than that, and factorising again is cheaper
+FEW_CHANGES = 1 / 24  # of a support: more columns in or out than that, and factorising again is cheaper
 
 
 class SupportSystem:
