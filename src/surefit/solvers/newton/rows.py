@@ -90,7 +90,7 @@ class Rows:
 
     def part(self, step: int) -> Rows:
         """Return every ``step``-th row."""
-        return Rows(self.X[::step])
+        return Rows(self.X[::step] if self.sparse else np.ascontiguousarray(self.X[::step]))
 
 
 @compiled
