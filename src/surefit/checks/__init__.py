@@ -1,6 +1,7 @@
 """The trusted checker: re-derives every claim from (model, data) alone; it shares no numerics with any solver."""
 
 from surefit.checks import (
+    bases,
     bayesian_linear,
     bounds,
     clusters,
@@ -29,6 +30,7 @@ __all__ = [
     "CHECKERS",
     "Finding",
     "Verification",
+    "bases",
     "bayesian_linear",
     "bounds",
     "checker",

@@ -1,0 +1,1 @@
+"""Bases: feature maps after which linear models fit curves."""
