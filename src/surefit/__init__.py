@@ -6,11 +6,12 @@ Public names are imported when first used: ``import surefit`` costs no Numba, no
 from importlib import import_module
 from typing import Any
 
-from surefit._version import __version__
+from surefit._version import __version__ as __version__
 
 #: Public name -> module that defines it.
 _HOME = {
     "ActivationsDisplay": "surefit.plots.neural",
+    "ActiveDesign": "surefit.selection.active_design",
     "AveragedPerceptron": "surefit.perceptrons.averaged",
     "BatchPerceptron": "surefit.perceptrons.batch",
     "BayesianLinearRegression": "surefit.linear.bayesian",
@@ -50,6 +51,7 @@ _HOME = {
     "MarginPerceptron": "surefit.perceptrons.margin",
     "MistakeBoundDisplay": "surefit.plots.perceptrons",
     "NetworkDisplay": "surefit.plots.neural",
+    "PCA": "surefit.decomposition.pca",
     "PathDisplay": "surefit.plots.path",
     "Perceptron": "surefit.perceptrons.perceptron",
     "PeriodicBasis": "surefit.bases.waves",
@@ -63,6 +65,7 @@ _HOME = {
     "UpdatePathDisplay": "surefit.plots.perceptrons",
     "VariableIncrementPerceptron": "surefit.perceptrons.variable_increment",
     "VotedPerceptron": "surefit.perceptrons.voted",
+    "bias_variance": "surefit.selection.bias_variance",
     "check_schedule": "surefit.perceptrons.schedules",
     "distances": "surefit.separation.margins",
     "enet_path": "surefit.linear.path",
@@ -82,13 +85,14 @@ _HOME = {
     "save": "surefit.persistence.models",
     "scatter": "surefit.clusters.scatter",
     "separability": "surefit.separation.separability",
+    "three_way_split": "surefit.selection.splits",
     "zip_net": "surefit.neural.zip_net",
 }
 
 #: Public folders, reached as attributes: ``surefit.bounds.hoeffding``.
 _FOLDERS = ("bounds", "data", "losses", "penalties")
 
-__all__ = sorted(["__version__", *_HOME])  # noqa: PLE0605
+__all__ = sorted(["__version__", *_HOME])
 
 
 def __getattr__(name: str) -> Any:
