@@ -24,6 +24,8 @@ def duality_gap(v, u, slopes, curvatures, positive, squares, unexplained):
     overlap = 0.0
     curved = True
     for j in range(len(v)):
+        if slopes[j] == 0.0 and curvatures[j] == 0.0:
+            continue  # unpenalised: theta is orthogonal to the column
         overlap += u[j] * v[j]
         size = v[j] if positive else abs(v[j])
         if slopes[j] > 0.0 and size > 0.0:
@@ -46,7 +48,7 @@ def _gap_at(c, v, u, slopes, curvatures, positive, squares, unexplained):
     for j in range(len(v)):
         slope, curvature, size = slopes[j], curvatures[j], abs(u[j])
         if slope == 0.0 and curvature == 0.0:
-            continue  # unpenalised: theta is orthogonal to the column
+            continue
         along = c * v[j] if u[j] >= 0.0 else -c * v[j]
         if along > slope and curvature > 0.0:  # the square is complete: nothing cancels
             miss = size - (along - slope) / curvature
