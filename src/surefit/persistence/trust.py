@@ -30,7 +30,8 @@ class TypeNames(tuple):
 
 
 def _is_class_of_a_model(name: str, home: str) -> bool:
-    return name[0].isupper() and not name.isupper() and home.split(".")[1] not in _SURFACES
+    is_constant = name.isupper() and "_" in name  # PCA is a class, SKOPS_TRUSTED is not
+    return name[0].isupper() and not is_constant and home.split(".")[1] not in _SURFACES
 
 
 _FOUND = {name: home for name, home in _HOME.items() if _is_class_of_a_model(name, home)}

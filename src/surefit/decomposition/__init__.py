@@ -1,0 +1,1 @@
+"""Decomposition: directions that carry the variance of the rows."""

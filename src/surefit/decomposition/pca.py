@@ -1,0 +1,221 @@
+from __future__ import annotations
+
+import math
+import numbers
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from surefit.core.errors import InvalidData
+from surefit.core.estimator import CertifiedMixin
+from surefit.core.validation import (
+    BOOLEAN,
+    COUNT,
+    NON_NEGATIVE,
+    NOTHING,
+    RANDOM_STATE,
+    Rule,
+    check_params,
+    one_of,
+    read_data,
+)
+from surefit.decomposition.pca_fit import fit_pca
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= 0
+
+
+def _is_share(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, numbers.Integral) and 0 < float(value) < 1
+
+
+COUNT_OR_ZERO = Rule("an integer >= 0", _is_count)
+SHARE = Rule("a number between 0 and 1", _is_share)
+READ: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, np.float32]}
+
+
+class PCA(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    r"""Principal components: orthogonal directions of greatest variance.
+
+    .. math:: \max_{V V^\top = I_q} \operatorname{tr}(V S V^\top), \qquad S = \frac{1}{n-1} \sum_i (x_i - \bar x)(x_i - \bar x)^\top
+
+    Hypothesis class: projections onto q dimensions. Loss: squared distance to the projection. Optimiser: eigenvalues of S,
+    singular values of the centred data, or subspace iteration from a random start.
+
+    Guarantee: no q directions capture more variance than these by more than the gap in the certificate; each explained
+    variance is within the stated residual of an eigenvalue of S; with a solver that computes the whole spectrum, none was
+    missed (theory: :ref:`eigen-residual`). Signs are fixed: the largest entry of each component is positive.
+
+    Parameters
+    ----------
+    n_components : int, float, "mle" or None, default=None
+        Number of components q; a share of the variance to explain, between 0 and 1; Minka's estimate; or all.
+    copy : bool, default=True
+        Accepted; X is never changed.
+    whiten : bool, default=False
+        Divide the components of the transformed rows by their standard deviations.
+    svd_solver : {"auto", "full", "covariance_eigh", "arpack", "randomized"}, default="auto"
+        How to compute: singular values of the centred rows; eigenvalues of S; Lanczos steps; subspace iteration. "auto"
+        decides by the shape as scikit-learn does.
+    tol : float >= 0, default=0.0
+        Tolerance of "arpack".
+    iterated_power : int >= 0 or "auto", default="auto"
+        Steps of "randomized"; "auto" is 7 for less than a tenth of the components, else 4.
+    n_oversamples : int >= 1, default=10
+        Directions that "randomized" follows beyond q.
+    power_iteration_normalizer : {"auto", "QR", "LU", "none"}, default="auto"
+        Accepted; every step is orthogonalised.
+    random_state : int, RandomState or None, default=None
+        Seed of "arpack" and "randomized", and of the vector by which their error is measured.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components_, n_features)
+        The directions, by decreasing variance.
+    explained_variance_, explained_variance_ratio_ : ndarrays of shape (n_components_,)
+        Variance along each direction (divisor n - 1), and its share of the total.
+    singular_values_ : ndarray of shape (n_components_,)
+        Lengths of the projections of the centred rows.
+    mean_ : ndarray of shape (n_features,)
+        Mean of the rows.
+    n_components_, n_samples_ : int
+        Number of components and of rows.
+    noise_variance_ : float
+        Mean variance of the directions left out: the noise of probabilistic PCA.
+    certificate_ : Certificate
+        Claims with evidence; ``certificate_.verify(X)`` re-derives them.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surefit import PCA
+    >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [3.0, 0.0], [3.0, 1.0]])
+    >>> model = PCA().fit(X)
+    >>> model.singular_values_**2
+    array([9., 1.])
+    >>> model.verify(X)["eigen.gap"].level
+    'enclosed'
+    """
+
+    _rules = {
+        "n_components": NOTHING | COUNT_OR_ZERO | SHARE | one_of("mle"),
+        "copy": BOOLEAN,
+        "whiten": BOOLEAN,
+        "svd_solver": one_of("auto", "full", "covariance_eigh", "arpack", "randomized"),
+        "tol": NON_NEGATIVE,
+        "iterated_power": one_of("auto") | COUNT_OR_ZERO,
+        "n_oversamples": COUNT,
+        "power_iteration_normalizer": one_of("auto", "QR", "LU", "none"),
+        "random_state": RANDOM_STATE,
+    }
+
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        copy=True,
+        whiten=False,
+        svd_solver="auto",
+        tol=0.0,
+        iterated_power="auto",
+        n_oversamples=10,
+        power_iteration_normalizer="auto",
+        random_state=None,
+    ):
+        self.n_components = n_components
+        self.copy = copy
+        self.whiten = whiten
+        self.svd_solver = svd_solver
+        self.tol = tol
+        self.iterated_power = iterated_power
+        self.n_oversamples = n_oversamples
+        self.power_iteration_normalizer = power_iteration_normalizer
+        self.random_state = random_state
+
+    def fit(self, X, y=None):
+        """Find the components. Returns the estimator."""
+        check_params(self)
+        return fit_pca(self, read_data(self, X, **READ))
+
+    def fit_transform(self, X, y=None):
+        """Fit and return the components of the rows."""
+        return self.fit(X).transform(X)
+
+    def transform(self, X) -> np.ndarray:
+        """Return the components of the rows: ``(X - mean_) components_.T``, divided by the deviations if ``whiten``."""
+        check_is_fitted(self)
+        X = read_data(self, X, reset=False, **READ)
+        if sparse.issparse(X):
+            scores = np.asarray(X @ self.components_.T) - self.mean_ @ self.components_.T
+        else:
+            scores = (X - self.mean_) @ self.components_.T
+        return scores / self._deviations() if self.whiten else scores
+
+    def inverse_transform(self, X) -> np.ndarray:
+        """Return the rows that have these components: what was left out of X is taken to be zero."""
+        check_is_fitted(self)
+        scores = check_array(X, dtype=[np.float64, np.float32], ensure_min_features=0)
+        return (scores * self._deviations() if self.whiten else scores) @ self.components_ + self.mean_
+
+    def get_covariance(self) -> np.ndarray:
+        """Return the covariance of probabilistic PCA: the components' variances, and noise in all other directions."""
+        check_is_fitted(self)
+        surplus = np.maximum(self.explained_variance_ - self.noise_variance_, 0.0)
+        covariance = (self.components_.T * surplus) @ self.components_
+        covariance.flat[:: len(covariance) + 1] += self.noise_variance_
+        return covariance
+
+    def get_precision(self) -> np.ndarray:
+        """Return the inverse of :meth:`get_covariance`, without inverting a large matrix."""
+        check_is_fitted(self)
+        d, noise = self.n_features_in_, self.noise_variance_
+        if self.n_components_ == 0:
+            return np.eye(d) / noise
+        if noise == 0.0 or np.any(self.explained_variance_ < noise):
+            return self._inverse_covariance()
+        shrink = (1.0 / self.explained_variance_ - 1.0 / noise)[:, None] * self.components_
+        precision = self.components_.T @ shrink
+        precision.flat[:: d + 1] += 1.0 / noise
+        return precision
+
+    def _inverse_covariance(self) -> np.ndarray:
+        try:
+            return np.linalg.inv(self.get_covariance())
+        except np.linalg.LinAlgError:
+            raise InvalidData(
+                "PCA: the covariance matrix is singular, so there is no density; fit with fewer n_components, which leaves "
+                "noise in all directions."
+            ) from None
+
+    def score_samples(self, X) -> np.ndarray:
+        """Return the log-density of each row under probabilistic PCA."""
+        check_is_fitted(self)
+        X = read_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        about, precision = X - self.mean_, self.get_precision()
+        log_determinant = np.linalg.slogdet(precision)[1]
+        return -0.5 * np.sum(about * (about @ precision), axis=1) - 0.5 * (
+            X.shape[1] * math.log(2 * math.pi) - log_determinant
+        )
+
+    def score(self, X, y=None) -> float:
+        """Return the mean log-density of the rows under probabilistic PCA."""
+        return float(np.mean(self.score_samples(X)))
+
+    def _deviations(self) -> np.ndarray:
+        return np.maximum(np.sqrt(self.explained_variance_), np.finfo(self.explained_variance_.dtype).eps)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.input_tags.sparse = self.svd_solver in ("auto", "arpack", "covariance_eigh")
+        return tags
