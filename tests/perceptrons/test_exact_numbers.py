@@ -194,3 +194,55 @@ def test_a_start_that_separates_makes_no_update():
     claim = model.certificate_["perceptron.novikoff"]
     assert claim.value == 0 <= claim.limit
     model.verify(X, y)
+
+
+@pytest.mark.parametrize("low, high", [(1.0, 3.0), (2.0, 3.0), (5.0, 9.0)])
+def test_two_points_on_a_line_need_an_offset(low, high):
+    X, y = np.array([[low], [high]]), np.array([-1, 1])
+    model = cyclic(fit_intercept=True).fit(X, y)
+    claim = model.certificate_["perceptron.geometric_margin"]
+    assert claim.value <= (high - low) / 2 <= claim.limit * (1 + 1e-12)
+    assert claim.limit == pytest.approx((high - low) / 2)  # both points are mistakes: the hulls are they
+    through_zero = cyclic().fit(X, y)  # without an offset no direction has both on the right side, and the run shows it
+    assert through_zero.ending_ == "cycle"
+    assert through_zero.verify(X, y)["perceptron.cycle"].level == "exact"
+
+
+def test_bound_for_the_r_squared_bias_is_the_affine_one():
+    X, y, _ = make_two_triangles(0.1)
+    X = X + np.array([0.5, 0.0])
+    model = cyclic(fit_intercept=True, bias="r_squared").fit(X, y)
+    w, b = model.coef_[0], model.intercept_[0]
+    margin = np.min(y * (X @ w + b)) / np.linalg.norm(w)
+    R2 = np.max(np.sum(X * X, axis=1))
+    affine = 2 * (R2 + b * b / (w @ w)) / margin**2
+    assert model.certificate_["perceptron.novikoff"].limit == pytest.approx(affine, rel=1e-6)
+    assert model.n_updates_ <= affine <= 4 * R2 / margin**2 * (1 + 1e-12)
+
+
+def test_best_constant_feature_for_a_comparison_vector():
+    # (R^2 + c^2) (|w|^2 + b^2 / c^2) / margin^2 is smallest at c^2 = R |b| / |w|
+    R, w, b = 2.0, 2.0, -3.0
+    bounds = {c: (R * R + c * c) * (w * w + b * b / (c * c)) for c in (0.5, 1.0, math.sqrt(R * abs(b) / w), 2.0, 4.0)}
+    assert min(bounds, key=bounds.get) == math.sqrt(R * abs(b) / w) and bounds[1.0] == 65.0
+
+
+def test_training_error_is_a_multiple_of_one_over_n_and_ignores_the_scale():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((37, 3)), rng.choice([-1, 1], 37)
+    model = cyclic(max_iter=2).fit(X, y)
+    errors = 37 * (1 - model.score(X, y))
+    assert errors == pytest.approx(round(errors))
+    before = model.predict(X)
+    model.coef_ = 100 * model.coef_
+    assert np.array_equal(model.predict(X), before)
+
+
+def test_average_of_a_run_that_stopped_changing_tends_to_its_last_weights():
+    X, y = FOUR
+    rows = np.vstack([X] * 50)
+    from surefit import AveragedPerceptron
+
+    model = AveragedPerceptron(order="cyclic", fit_intercept=False, max_iter=1, tol=None).fit(rows, np.tile(y, 50))
+    # weights (1, 2) after the first visit, (3, 1) after each of the other 199
+    assert model.coef_[0] == pytest.approx((np.array([1.0, 2.0]) + 199 * np.array([3.0, 1.0])) / 200)
