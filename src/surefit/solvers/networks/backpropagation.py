@@ -18,7 +18,7 @@ from scipy import sparse
 
 from surefit.core.jit import compiled
 from surefit.solvers.networks import outputs
-from surefit.solvers.networks.activations import Activation, add_bias
+from surefit.solvers.networks.activations import Activation
 from surefit.solvers.networks.architecture import Architecture
 from surefit.solvers.networks.outputs import Output
 
@@ -83,7 +83,7 @@ class Network:
                 below = self.values[k][:n]
                 self.activation.after_bias(total, self.intercepts[k], below)
             else:
-                add_bias(total, self.intercepts[k])
+                total += self.intercepts[k]
         return total
 
     def sweep(self, X, Y: np.ndarray, weights: np.ndarray = NO_WEIGHTS) -> float:
@@ -158,11 +158,9 @@ def as_type(X, dtype) -> Any:
 
 @compiled
 def _sum_columns(delta, out):
-    for j in range(delta.shape[1]):
-        out[j] = 0
+    out[:] = 0
     for i in range(delta.shape[0]):
-        for j in range(delta.shape[1]):
-            out[j] += delta[i, j]
+        out += delta[i]
 
 
 @compiled
