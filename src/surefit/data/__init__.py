@@ -2,6 +2,7 @@
 
 from surefit.data.diabetes import DataSet, load_diabetes
 from surefit.data.digits import Pictures, load_idx_pictures, load_small_digits, load_usps
+from surefit.data.microarray import Microarray, cluster_table, load_microarray
 from surefit.data.points import (
     Sample,
     make_alternating,
@@ -13,10 +14,13 @@ from surefit.data.points import (
 
 __all__ = [
     "DataSet",
+    "Microarray",
     "Pictures",
     "Sample",
+    "cluster_table",
     "load_diabetes",
     "load_idx_pictures",
+    "load_microarray",
     "load_small_digits",
     "load_usps",
     "make_alternating",
