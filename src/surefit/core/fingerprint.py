@@ -33,14 +33,7 @@ def fingerprint(array) -> str:
     """
     with np.errstate(over="ignore"):
         if sparse.issparse(array):
-            columns = array.tocsc()
-            digest = _sparse_digest(
-                _words(columns.data),
-                columns.indices,
-                columns.indptr,
-                _keys(columns.shape[0], 1),
-                _keys(columns.shape[1], 2),
-            )
+            digest = _of_sparse(array)
         else:
             array = np.asarray(array)
             matrix = array.reshape(len(array), -1) if array.ndim != 1 else array.reshape(-1, 1)
@@ -51,6 +44,15 @@ def fingerprint(array) -> str:
                 digest = _dense_digest(_words(np.ascontiguousarray(matrix)), rows, columns)
     header = f"{array.dtype.str.lstrip('<>|=')}{tuple(array.shape)}{int(digest):016x}"
     return sha256(header.encode()).hexdigest()[:32]
+
+
+def _of_sparse(matrix):
+    """Digest stored entries where they lie: the sum is the same by rows and by columns."""
+    rows, columns = _keys(matrix.shape[0], 1), _keys(matrix.shape[1], 2)
+    if matrix.format == "csr":
+        return _sparse_digest(_words(matrix.data), matrix.indices, matrix.indptr, columns, rows)
+    stored = matrix.tocsc()
+    return _sparse_digest(_words(stored.data), stored.indices, stored.indptr, rows, columns)
 
 
 def _keys(n: int, seed: int) -> np.ndarray:
@@ -86,12 +88,12 @@ def _dense_digest(words, slow_keys, fast_keys):
 
 
 @compiled
-def _sparse_digest(words, indices, indptr, row_keys, column_keys):
+def _sparse_digest(words, indices, indptr, fast_keys, slow_keys):
     total = np.uint64(0)
     for j in range(len(indptr) - 1):
         part = np.uint64(0)
         for k in range(indptr[j], indptr[j + 1]):
             mixed = np.uint64(words[k]) * _GOLDEN
-            part += (mixed ^ (mixed >> _HALF)) * row_keys[indices[k]]
-        total += part * column_keys[j]
+            part += (mixed ^ (mixed >> _HALF)) * fast_keys[indices[k]]
+        total += part * slow_keys[j]
     return total
