@@ -76,9 +76,11 @@ def check_overlap(certificate: Certificate, claim: Claim, data: Data) -> Finding
 def check_margin_bracket(certificate: Certificate, claim: Claim, data: Data) -> Finding:
     """``low <= maximal margin <= up``; value is the width of the bracket."""
     t = labels(certificate, data)
-    w, b = claim.witness["w"], float(claim.witness["b"].ravel()[0])
+    w, b, rows = claim.witness["w"], float(claim.witness["b"].ravel()[0]), claim.witness["rows"]
+    if len(w) != data.X.shape[1] or len(rows) == 0 or rows.min() < 0 or rows.max() >= len(t):
+        return Finding(claim.name, claim.value, math.inf, False, "enclosed", "the witness does not fit these data.")
     alpha = np.zeros(len(t))
-    alpha[claim.witness["rows"]] = claim.witness["alpha"]
+    alpha[rows] = claim.witness["alpha"]
     low = margin_bracket.margin_of(data.X, t, w, b)
     up = margin_bracket.hull_distance(data.X, t, alpha, certificate.problem["intercept"])
     claimed = claim.numbers["low"], claim.numbers["up"]
@@ -174,8 +176,10 @@ def _extreme(X, which: str) -> np.ndarray:
 
 
 def _signs(certificate: Certificate, claim: Claim, data: Data) -> tuple[np.ndarray, str]:
-    v = integers.vector(claim.witness["v"])
-    signs, level = integers.signs(data.X, v, certificate.problem["intercept"])
+    v, intercept = integers.vector(claim.witness["v"]), certificate.problem["intercept"]
+    if len(v) != data.X.shape[1] + int(intercept):
+        return np.full(data.X.shape[0], -1), "exact"  # no direction at all: every row counts as wrong
+    signs, level = integers.signs(data.X, v, intercept)
     return signs * labels(certificate, data), level
 
 

@@ -44,10 +44,10 @@ def responsible_columns(rows: SignedRows, strict: bool, budget: Budget) -> Respo
     elif 1 < d <= WIDTH and n * d <= CELLS and budget.spent() is None:
         chosen = _light_columns(rows, strict, budget)
     direction = _proved(rows, chosen, strict, budget) if chosen else None
-    if direction is None or len(chosen) == d:
-        return Responsible(*alone, [], None)
-    if 1 < len(chosen) <= DROPS:
+    if direction is not None and 1 < len(chosen) <= DROPS:
         chosen, direction = _dropped(rows, chosen, direction, strict, budget)
+    if direction is None or len(chosen) == d > 1:
+        return Responsible(*alone, [], None)
     return Responsible(*alone, sorted(chosen), direction)
 
 

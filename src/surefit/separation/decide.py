@@ -1,14 +1,15 @@
 r"""Decides strict, weak or no separation, with a proof: hints from floats, answers from integers.
 
-The search walks down faces. First question: is there :math:`v` with :math:`a_i^\top v > 0` for all i? If not, some rows (a
-*face*) have a positive combination that vanishes, and every :math:`v` with :math:`a_i^\top v \ge 0` is zero on them. Next
-question: is there :math:`v`, zero on the face, positive on the rows outside its span? And so on, until a direction is found
-(strict at the first question, weak later) or the face spans all rows (overlap). Each question raises the rank of the face
-by at least one; on data in general position the first question settles everything.
+First question: is there :math:`v` with :math:`a_i^\top v > 0` for all i? If not, some rows (a *face*) have a positive
+combination that vanishes, and every :math:`v` with :math:`a_i^\top v \ge 0` is zero on them. If the face spans all rows, they
+overlap; on data in general position it does. Second question, else: is there :math:`v \ne 0` with all
+:math:`a_i^\top v \ge 0`? Floats say where to look (``hints.py``, ``cone.py``). Should they be wrong, exact questions go on:
+is there :math:`v`, zero on the face, positive outside its span? Each answer is a direction, or raises the rank of the face.
 """
 
 from __future__ import annotations
 
+from operator import mul
 from typing import NamedTuple
 
 import numpy as np
@@ -17,14 +18,17 @@ from scipy import sparse
 from surefit.checks.combinations import prove_combination
 from surefit.checks.integers import rank_at_least
 from surefit.core.budget import Budget
+from surefit.separation.cone import FLAT, independent_rows, shortest_sum
 from surefit.separation.exact import primitive, solve_nonnegative
 from surefit.separation.hints import search
 from surefit.separation.lifted import Lifted, lift, on_face
 from surefit.separation.signed_rows import SignedRows, direction_from_floats, shortened
 
 EXACT_COLUMNS = 40  # up to this many columns a vanishing combination is written down in integers at once
-FACE_COLUMNS = 2000  # beyond this many columns faces are not pursued
-IDLE = 200  # directions that vanish on all rows (redundant columns) before the rank is left unproved
+FACE_COLUMNS = (
+    1000  # beyond this many columns, or cells, weak separation is left undecided unless it is ruled out at once
+)
+FACE_CELLS = 5e7
 
 
 class Decision(NamedTuple):
@@ -57,62 +61,92 @@ def decide(rows: SignedRows, budget: Budget) -> Decision:
     p = rows.dimension
     if p > EXACT_COLUMNS and _proved_by_floats(rows, hint.support):
         return Decision("overlap", rows=hint.support.tolist())
-    reply = ask(rows, hint.close if hint.separates else hint.support, [], budget)
+    reply = ask(rows, hint.close if hint.separates else hint.support, budget)
     if reply is None:
         return Decision("undecided")
     if reply.direction is not None:
         return Decision("strict", shortened(rows, reply.direction))
-    return _walk(rows, space, reply, budget)
+    return _second_question(rows, space, reply, budget)
 
 
-def _walk(rows: SignedRows, space: Lifted, first: Reply, budget: Budget) -> Decision:
-    """Go on from the first face: weak or overlap."""
+def _second_question(rows: SignedRows, space: Lifted, first: Reply, budget: Budget) -> Decision:
+    """Weak or overlap? One question to the cone of the rows usually settles it; if not, walk down faces one by one."""
+    known = Decision("not strict", rows=first.rows, weights=first.weights)
+    if rank_at_least(rows.lifted(first.rows).rows) == rows.dimension:
+        return known._replace(status="overlap")
+    if rows.dimension > FACE_COLUMNS or rows.dimension * len(rows.t) > FACE_CELLS:
+        return known
+    A = space.A.toarray() if sparse.issparse(space.A) else space.A
+    kernel = independent_rows(A)
+    powers = np.frexp(space.norms[kernel])[1]  # g is a combination with powers of two as weights: exact in integers too
+    g = np.ldexp(space.norms[kernel], -powers) @ A[kernel]
+    hint = shortest_sum(A, g, budget) if len(kernel) else None
+    if hint is not None and hint.rho is None:
+        shares = [1 << int(max(powers, default=0) - power) for power in powers]
+        spanning = positive_weights(rows, kernel.tolist(), shares, hint.helpers.tolist(), budget)
+        null = [] if spanning is None else _idle_directions(rows, kernel.tolist())
+        if null is not None and spanning is not None:
+            return Decision("overlap", rows=spanning[0], weights=spanning[1], null=null or None)
+    if hint is not None and hint.rho is not None:
+        scores = A @ hint.rho
+        flat = np.flatnonzero(scores <= FLAT)
+        level = flat[independent_rows(A[flat])] if len(flat) else flat
+        positive = np.flatnonzero(scores > FLAT)
+        start = positive[np.argsort(scores[positive], kind="stable")[: rows.dimension + 1 - len(level)]]
+        reply = ask(rows, start, budget, level.tolist())
+        if reply is not None and reply.direction is not None:
+            return known._replace(status="weak", direction=shortened(rows, reply.direction))
+    return _walk(rows, A, first, budget)
+
+
+def _walk(rows: SignedRows, A: np.ndarray, first: Reply, budget: Budget) -> Decision:
+    """Go on from the first face, one exact question at a time: slower, but floats only choose where to look."""
     face, weights, rank = first.rows, first.weights, -1
     while True:
         known = Decision("not strict", rows=face, weights=weights)
         before, rank = rank, rank_at_least(rows.lifted(face).rows)
         if rank == rows.dimension:
             return known._replace(status="overlap")
-        if rank <= before or rows.dimension > FACE_COLUMNS:
+        if rank <= before:
             return known
-        start, null = _outside(rows, space, face, rank, budget)
-        if start is None:
-            return known if null is None else known._replace(status="overlap", null=null)
-        reply = ask(rows, start, face, budget)
+        reduced, others = on_face(A, face)
+        if len(others):
+            hint = search(reduced, budget)
+            if hint is None:
+                return known
+            start = others[hint.close[: rows.dimension + 1 - rank] if hint.separates else hint.support]
+        else:  # floats see no row outside the span of the face; integers have the last word
+            null = _idle_directions(rows, face)
+            if null is not None:
+                return known._replace(status="overlap", null=null)
+            start = np.array(
+                sorted({int(np.flatnonzero(s)[0]) for s in map(rows.signs, rows.null_space(face)) if s.any()})
+            )
+        reply = ask(rows, start, budget, face)
         if reply is None:
             return known
         if reply.direction is not None:
             return known._replace(status="weak", direction=shortened(rows, reply.direction))
         face = sorted({*face, *reply.rows})
-        combined = positive_weights(rows, face, budget)
+        combined = positive_weights(rows, face, [1] * len(face), face, budget)
         if combined is None:
             return known
-        weights = combined
+        weights = combined[1]
 
 
-def _outside(rows: SignedRows, space: Lifted, face: list[int], rank: int, budget: Budget):
-    """Rows outside the span of the face that the next question should start from; or None and the proof that all are in it."""
-    A = space.A.toarray() if sparse.issparse(space.A) else space.A
-    reduced, others = on_face(A, face)
-    if len(others):
-        hint = search(reduced, budget)
-        if hint is None:
-            return None, None
-        return others[hint.close[: rows.dimension + 1 - rank] if hint.separates else hint.support], None
-    if rows.dimension - rank > IDLE:
-        return None, None
-    null = rows.null_space(face)  # floats see no row outside; integers have the last word
-    outside = [int(i) for v in null for i in np.flatnonzero(rows.signs(v))[:1]]
-    return (sorted(set(outside)), None) if outside else (None, null)
+def _idle_directions(rows: SignedRows, spanning: list[int]) -> list[list[int]] | None:
+    """Directions that vanish on the given rows; None unless they vanish on all rows, exactly."""
+    null = rows.null_space(spanning)
+    return null if not any(rows.signs(v).any() for v in null) else None
 
 
-def ask(rows: SignedRows, start, face: list[int], budget: Budget) -> Reply | None:
-    """Ask exactly for a direction that is zero on ``face`` and positive elsewhere, or for rows that rule it out.
+def ask(rows: SignedRows, start, budget: Budget, face: list[int] | None = None) -> Reply | None:
+    """Ask exactly for a direction that is positive on all rows, or for rows that rule it out.
 
-    The question is put to few rows; a direction is then tried on all rows, and the rows it gets wrong join the question.
-    With a face, rows may stay at zero: those in its span must. None if it would take too long.
+    With a face the direction must be zero there and may be zero elsewhere. The question is put to few rows; a direction is
+    then tried on all rows, and the rows it gets wrong join the question. None if it would take too long.
     """
-    asked = [int(i) for i in start]
+    strict, face, asked = face is None, face or [], [int(i) for i in start]
     while True:
         chosen = [*face, *asked]
         lifted = rows.lifted(chosen)
@@ -125,23 +159,36 @@ def ask(rows: SignedRows, start, face: list[int], budget: Budget) -> Reply | Non
             return Reply(None, [chosen[i] for i in used], [answer.weights[i] for i in used])
         v = rows.in_data_coordinates(answer.direction[:-1], lifted)
         sign = rows.signs(v)
-        wrong = np.setdiff1d(np.flatnonzero(sign < 0 if face else sign <= 0), chosen)
+        wrong = np.setdiff1d(np.flatnonzero(sign <= 0 if strict else sign < 0), chosen)
         if len(wrong) == 0:
             return Reply(v, [], [])
         asked += rows.worst(v, wrong, max(4, len(v) // 2))
 
 
-def positive_weights(rows: SignedRows, face: list[int], budget: Budget) -> list[int] | None:
-    """Positive integers on all rows of the face whose combination vanishes: 1 + beta with beta >= 0."""
-    lifted = rows.lifted(face)
-    rhs = [-sum(column) for column in zip(*lifted.rows, strict=True)]
+def positive_weights(
+    rows: SignedRows, kernel: list[int], shares: list[int], helpers: list[int], budget: Budget
+) -> tuple[list[int], list[int]] | None:
+    """Weights of a vanishing combination: a positive multiple of ``shares`` on ``kernel``, something >= 0 on ``helpers``.
+
+    Returns the rows with a positive weight, and their weights; None if there are none or if it would take too long.
+    """
+    chosen = sorted({*kernel, *helpers})
+    place = {row: k for k, row in enumerate(chosen)}
+    lifted = rows.lifted(chosen).rows
+    rhs = [-sum(map(mul, shares, column)) for column in zip(*(lifted[place[i]] for i in kernel), strict=True)]
     # One more unknown, held at 1 by an equation of its own, carries the denominator out of the answer.
-    columns = [*([*row, 0] for row in lifted.rows), [0] * len(rhs) + [1]]
+    columns = [*([*lifted[place[i]], 0] for i in helpers), [0] * len(rhs) + [1]]
     answer = solve_nonnegative(columns, [*rhs, 1], 0, budget)
     if answer is None or answer.direction is not None:
         return None
     *beta, one = answer.weights
-    return primitive([one + b for b in beta])
+    weights = [0] * len(chosen)
+    for i, share in zip(kernel, shares, strict=True):
+        weights[place[i]] += one * share
+    for i, weight in zip(helpers, beta, strict=True):
+        weights[place[i]] += weight
+    used = [k for k in range(len(chosen)) if weights[k] > 0]
+    return [chosen[k] for k in used], primitive([weights[k] for k in used])
 
 
 def _proved_by_floats(rows: SignedRows, support: np.ndarray) -> bool:

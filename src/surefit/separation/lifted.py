@@ -16,6 +16,7 @@ class Lifted(NamedTuple):
     """Signed unit rows and the way back to the coordinates of the data."""
 
     A: Any
+    norms: np.ndarray  # lengths of the rows before they were divided by them
     centre: np.ndarray
     scale: np.ndarray
     intercept: bool
@@ -33,8 +34,8 @@ def lift(X, t: np.ndarray, intercept: bool) -> Lifted:
         scale = _positive(abs(X).max(axis=0).toarray().ravel().astype(np.float64))
         A = sparse.diags_array(t) @ X.astype(np.float64) @ sparse.diags_array(1 / scale)
         A = sparse.hstack([A, sparse.csr_array(t[:, None])]) if intercept else A
-        norms = np.sqrt(np.asarray(A.power(2).sum(axis=1)).ravel())
-        return Lifted(sparse.csr_array(sparse.diags_array(1 / _positive(norms)) @ A), np.zeros(d), scale, intercept)
+        norms = _positive(np.sqrt(np.asarray(A.power(2).sum(axis=1)).ravel()))
+        return Lifted(sparse.csr_array(sparse.diags_array(1 / norms) @ A), norms, np.zeros(d), scale, intercept)
     A = np.empty((n, d + int(intercept)))
     A[:, :d] = X
     centre = np.zeros(d)
@@ -48,7 +49,7 @@ def lift(X, t: np.ndarray, intercept: bool) -> Lifted:
     A[:, :d] /= scale
     norms = _positive(np.sqrt(np.einsum("ij,ij->i", A, A)))
     A *= (t / norms)[:, None]
-    return Lifted(A, centre, scale, intercept)
+    return Lifted(A, norms, centre, scale, intercept)
 
 
 def on_face(A: np.ndarray, face: list[int]) -> tuple[np.ndarray, np.ndarray]:

@@ -218,9 +218,8 @@ def read_rule(who: str, rule) -> tuple[np.ndarray, float, np.ndarray | None]:
 def _signed_by(who: str, classes: np.ndarray, y: np.ndarray) -> np.ndarray:
     foreign = ~np.isin(y, classes)
     if foreign.any():
-        raise InvalidData(
-            f"{who}: row {int(np.argmax(foreign))} has the label {y[foreign][0]!r}, unknown to the model."
-        )
+        row = int(np.argmax(foreign))
+        raise InvalidData(f"{who}: row {row} has the label {y[row : row + 1].tolist()[0]!r}, unknown to the model.")
     return np.where(y == classes[-1], 1.0, -1.0)
 
 

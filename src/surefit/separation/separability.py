@@ -110,13 +110,13 @@ def _report(data: Labelled, rows: SignedRows, decision, margin, responsible, bud
         problem={
             "question": "is there (w, b) with t (x'w + b) > 0 on all rows?",
             "intercept": rows.intercept,
-            "negative": data.named[0] if len(data.named) == 2 else None,
-            "positive": data.named[-1],
+            "negative": data.named[0] if np.any(data.t < 0) else None,
+            "positive": data.named[-1] if np.any(data.t > 0) else None,
         },
         model={},
         data=data_fingerprint(data.raw.X, data.raw.y),
         claims=tuple(claims.claims_of(data, rows, decision, margin, responsible, radius)),
-        run={"solver": "linear programme on a working set, integer proof", "seconds": budget.seconds},
+        run={"solver": "active set on a growing working set, then exact proof", "seconds": budget.seconds},
         version=__version__,
     )
     certificate, level = claims.confirmed(draft, data.raw)

@@ -1,0 +1,58 @@
+r"""Where to look for weak separation: the distance of a point from the cone of the signed rows.
+
+Let g be a positive combination of rows that span all rows. If :math:`-g = \sum_i \beta_i a_i` with :math:`\beta \ge 0`, then a
+positive combination of spanning rows vanishes: no direction separates, not even weakly. If not, the shortest
+:math:`\rho = g + \sum_i \beta_i a_i` has :math:`a_i^\top \rho \ge 0` for all i and :math:`g^\top \rho > 0`: a direction that
+separates at least weakly. As with the first question, floats give hints only.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import qr
+from scipy.optimize import nnls
+
+from surefit.core.budget import Budget
+
+FLAT = 1e-9  # scores of unit rows below this count as zero
+
+
+class ConeHint(NamedTuple):
+    """The shortest ``rho`` and the rows that carry it; ``rho`` is None if it is zero."""
+
+    rho: np.ndarray | None
+    helpers: np.ndarray
+
+
+def independent_rows(A: np.ndarray) -> np.ndarray:
+    """Rows that span all rows, as far as floats can see; the longest first."""
+    R, order = qr(A.T, mode="r", pivoting=True, check_finite=False)
+    size = np.abs(np.diag(R))
+    return order[: int(np.sum(size > FLAT * size[0]))] if len(size) and size[0] > 0 else order[:0]
+
+
+def shortest_sum(A: np.ndarray, g: np.ndarray, budget: Budget) -> ConeHint | None:
+    """Minimise ``|g + A' beta|`` over ``beta >= 0``, on a working set of rows that grows by those it gets wrong."""
+    n, p = A.shape
+    scale = float(np.linalg.norm(g))
+    working = np.union1d(
+        np.argsort(A @ g, kind="stable")[: 2 * p], np.linspace(0, n - 1, min(n, 2 * p)).astype(np.int64)
+    )
+    while budget.spent() is None:
+        try:
+            beta, _ = nnls(A[working].T, -g, maxiter=30 * p)
+        except RuntimeError:  # no convergence: there is no hint
+            return None
+        rho = g + beta @ A[working]
+        helpers = working[beta > 0]
+        if np.linalg.norm(rho) <= FLAT * scale:
+            return ConeHint(None, helpers)
+        scores = A @ (rho / np.linalg.norm(rho))
+        lowest = np.argsort(scores, kind="stable")[: max(50, p)]
+        new = np.setdiff1d(lowest[scores[lowest] < -FLAT], working)
+        if len(new) == 0:
+            return ConeHint(rho / np.linalg.norm(rho), helpers)
+        working = np.union1d(working, new)
+    return None

@@ -1,0 +1,383 @@
+"""The checker of facts about labelled data: it proves what is true, and refuses what is not, however near."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from scipy import sparse
+
+from surefit import separability
+from surefit.checks import integers
+from surefit.checks.combinations import annihilates, prove_combination
+from surefit.checks.margin_bracket import hull_distance, margin_of, radius_of
+from surefit.checks.separation import single_columns
+from surefit.core.certificate import Certificate
+from surefit.core.claims import Claim
+from surefit.core.errors import CertificateError, Invalidated
+from surefit.core.estimator import data_fingerprint
+
+CORNERS = np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1]]), np.array([1.0, -1, -1, 1])
+FOUR_POINTS = np.array([[0, 0], [0, 0.5], [1, 0.5], [1, 0]]), np.array([1.0, 1, 1, -1])
+FLOATS = st.floats(allow_nan=False, allow_infinity=False, width=64)
+
+
+def certificate(X, y, claim, intercept=True):
+    """A certificate that nobody but its author vouches for."""
+    problem = {"intercept": intercept, "negative": -1.0, "positive": 1.0}
+    data = data_fingerprint(X, np.asarray(y, dtype=float))
+    return Certificate("A", "separability", {}, problem, {}, data, (claim,))
+
+
+def fact(name, value=0.0, numbers=None, **witness):
+    witness = {key: np.asarray(array) for key, array in witness.items()}
+    return Claim(
+        f"separation.{name}", "data_fact", "said so", value=value, limit=value, numbers=numbers or {}, witness=witness
+    )
+
+
+def resealed(issued, name, **changes):
+    """The same certificate with one claim's witness changed and a fresh seal: a forger's work."""
+    claims = tuple(
+        replace(claim, witness={**claim.witness, **changes}) if claim.name == name else claim for claim in issued.claims
+    )
+    return replace(issued, claims=claims, seal="")
+
+
+# --- exact signs ----------------------------------------------------------------------------------------------------------
+
+
+@given(st.lists(FLOATS, min_size=1, max_size=6))
+@settings(max_examples=200, deadline=None)
+def test_integers_are_the_floats(values):
+    whole, exponent = integers.integers(np.array(values))
+    assert [Fraction(m) * Fraction(2) ** exponent for m in whole] == [Fraction(v) for v in values]
+
+
+@given(
+    st.lists(st.tuples(FLOATS, FLOATS), min_size=1, max_size=5),
+    st.tuples(*[st.integers(-(10**40), 10**40) | st.integers(-3, 3)] * 3),
+    st.booleans(),
+    st.booleans(),
+)
+@settings(max_examples=200, deadline=None)
+def test_signs_are_exact_by_either_way(rows, v, intercept, thin):
+    X = np.array(rows)
+    direction = list(v) if intercept else list(v[:2])
+    exact = [Fraction(a) * v[0] + Fraction(b) * v[1] + (v[2] if intercept else 0) for a, b in rows]
+    expected = [(value > 0) - (value < 0) for value in exact]
+    design = sparse.csr_array(X) if thin else X
+    assert integers.signs(design, direction, intercept)[0].tolist() == expected
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(integers, "EXACT_CELLS", 0)  # the way of large data: floats first
+        assert integers.signs(design, direction, intercept)[0].tolist() == expected
+    scores = [Fraction(m) * Fraction(2) ** e for m, e in integers.row_scores(design, direction, intercept)]
+    assert scores == exact
+
+
+def test_levels_of_signs():
+    X = np.random.default_rng(0).normal(size=(30_000, 2))
+    assert integers.signs(X[:100], [1, 2, 3], True)[1] == "exact"
+    assert integers.signs(X, [1, 2, 3], True)[1] == "enclosed"
+    assert integers.signs(X, [0, 0, -3], True) == (pytest.approx(np.full(30_000, -1)), "exact")
+
+
+@given(st.integers(1, 4), st.integers(1, 4), st.data())
+@settings(max_examples=100, deadline=None)
+def test_rank_modulo_a_prime_never_exceeds_the_rank(m, p, data):
+    row = st.lists(st.integers(-3, 3), min_size=p, max_size=p)
+    rows = data.draw(st.lists(row, min_size=m, max_size=m))
+    assert integers.rank_at_least(rows) == np.linalg.matrix_rank(np.array(rows, dtype=float))
+
+
+def test_rank_modulo_survives_one_unlucky_prime():
+    assert integers.rank_at_least([[integers.PRIMES[0], 0], [0, 1]]) == 2
+    assert integers.rank_at_least([[math.prod(integers.PRIMES)]]) == 0  # a lower bound, never too large
+
+
+# --- vanishing combinations -------------------------------------------------------------------------------------------------
+
+
+def test_weights_of_the_notes_vanish():
+    X, t = np.array([[2.0], [-1.0], [1.0], [-2.0]]), np.array([1.0, 1.0, -1.0, -1.0])
+    proof = prove_combination(X, t, True, np.arange(4), np.array([1.0, 2.0, 2.0, 1.0]))
+    assert proof == (0.0, "exact", 2)
+    assert prove_combination(*CORNERS, True, np.arange(4), np.array(["7", "7", "7", "7"])) == (0.0, "exact", 3)
+
+
+def test_noise_does_not_prove_non_separability():
+    X, y = FOUR_POINTS
+    rng = np.random.default_rng(0)
+    noise = fact("farkas", rows=np.arange(4), weights=1e-17 * rng.random(4))
+    with pytest.raises(CertificateError, match="does not vanish .* does not prove that there is none") as caught:
+        certificate(X, y, noise).verify(X, y)
+    assert caught.value.claim == "separation.farkas" and caught.value.excess > 0
+
+
+@pytest.mark.parametrize("margin", [1e-3, 1e-9, 1e-15, 2.0**-1000])
+def test_a_tiny_remainder_is_not_zero(margin):
+    X, y = np.array([[1.0], [1.0 - margin if margin > 1e-100 else 1.0]]), np.array([1.0, -1.0])
+    X = X if margin > 1e-100 else np.array([[margin], [0.0]])
+    issued = certificate(X, y, fact("farkas", rows=[0, 1], weights=[1.0, 1.0]))
+    with pytest.raises(CertificateError, match="does not vanish"):
+        issued.verify(X, y)
+    assert separability(X, y).status == "strict"
+
+
+def test_nearest_points_of_hulls_a_hair_apart_are_refused():
+    # Weights as good as floats can make them: the remainder is about the margin, and no proof.
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(60, 3)), np.ones(60)
+    y[X[:, 0] < 0] = -1
+    X[:, 0] += 1e-9 * y
+    report = separability(X, y)
+    alpha = report.bracket.alpha
+    rows = np.flatnonzero(alpha)
+    claim = fact("farkas", rows=rows, weights=alpha[rows])
+    with pytest.raises(CertificateError, match="does not vanish"):
+        certificate(X, y, claim).verify(X, y)
+
+
+@pytest.mark.parametrize(
+    ("rows", "weights"),
+    [
+        ([0, 1, 2], [1.0, 1, 1, 1]),
+        ([0, 1, 2, 3], [1.0, 1, 1, -1]),
+        ([0, 1, 2, 3], [0.0, 0, 0, 0]),
+        ([0, 0, 2, 3], [1.0] * 4),
+        ([0, 1, 2, 4], [1.0] * 4),
+        ([-1, 0, 1, 2], [1.0] * 4),
+        ([], []),
+    ],
+)
+def test_malformed_combinations_prove_nothing(rows, weights):
+    proof = prove_combination(*CORNERS, True, np.array(rows, dtype=np.int64), np.array(weights))
+    assert proof.residual == math.inf and proof.spanned == 0
+
+
+def test_floats_prove_positive_solutions_and_nothing_else():
+    rng = np.random.default_rng(2)
+    proved = 0
+    for _ in range(60):
+        X, t = rng.normal(size=(5, 3)), rng.choice([-1.0, 1.0], 5)
+        proof = prove_combination(X, t, True, np.arange(5), None)
+        A = np.column_stack([X, np.ones(5)]) * t[:, None]
+        null = np.linalg.svd(A.T)[2][-1]
+        assert (proof.residual == 0) == bool(np.all(null > 0) or np.all(null < 0))
+        proved += proof.residual == 0
+        assert proof.level == "enclosed" and (proof.residual > 0 or proof.spanned == 4)
+    assert proved >= 3
+    # Scales of rows and columns do not matter; dependent rows, wrong counts and a weight of zero are not proved.
+    X, t = np.array([[3e200], [-1e200], [2e200]]), np.array([1.0, 1.0, -1.0])  # weights 3, 1, 4
+    assert prove_combination(X, t, True, np.arange(3), None).residual == 0
+    assert prove_combination(np.array([[1.0], [1.0], [1.0]]), t, True, np.arange(3), None).residual == math.inf
+    assert prove_combination(*CORNERS, True, np.arange(3), None).residual == math.inf
+    touching = np.array([[0.0, 1.0], [0.0, -1.0], [1.0, 0.0]])
+    assert prove_combination(touching, np.ones(3), False, np.arange(3), None).residual == math.inf
+
+
+def test_idle_directions():
+    X = np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 2.0], [1.0, 0.0, 2.0]])  # x0 + x1 = 1, x2 = 2
+    null = np.array([["1", "1", "0", "-1"], ["0", "0", "1", "-2"]])
+    assert annihilates(X, null, True) == 2
+    assert annihilates(X, null[[0, 0]], True) == 1  # the same direction twice is one
+    assert annihilates(X, np.array([["1", "1", "0", "-2"]]), True) == 0
+    assert annihilates(X, null[:, :3], True) == 0
+
+
+# --- brackets ----------------------------------------------------------------------------------------------------------------
+
+
+def test_enclosures_contain_the_exact_margin():
+    X, t = np.array([[0.1, 0.2], [0.3, -0.1]]), np.array([1.0, -1.0])
+    for w, b in (([0.3, 0.7], 0.1), ([1e-200, 3e-200], 0.0), ([1e200, 1e199], -1e200)):
+        low = margin_of(X, t, np.array(w), b)
+        values = [
+            s * (sum(Fraction(x) * Fraction(v) for x, v in zip(r, w, strict=True)) + Fraction(b))
+            for s, r in zip((1, -1), X.tolist(), strict=True)
+        ]
+        smallest, square = min(values), sum(Fraction(v) ** 2 for v in w)
+        for bound, compare in ((low.down, lambda a, b: a <= b), (low.up, lambda a, b: a >= b)):
+            assert compare(Fraction(bound) * abs(Fraction(bound)) * square, smallest * abs(smallest))
+        assert low.up - low.down <= 1e-12 * abs(low.up)
+
+
+def test_margins_below_rounding_are_found_exactly():
+    # 0.1 + 0.2 - 0.3 = 2^-54 + ... in exact arithmetic of these floats; floats alone could not bound it away from zero.
+    X = np.array([[0.1, 0.2, 0.3]])
+    bounds = margin_of(X, np.array([1.0]), np.array([1.0, 1.0, -1.0]), 0.0)
+    exact = Fraction(0.1) + Fraction(0.2) - Fraction(0.3)
+    assert 0 < bounds.down <= float(exact) / math.sqrt(3) <= bounds.up <= 1.0000001 * bounds.down
+
+
+def test_useless_witnesses_give_useless_bounds():
+    X, t = FOUR_POINTS
+    assert margin_of(X, t, np.zeros(2), 1.0).down == -math.inf
+    assert margin_of(X, t, np.array([np.inf, 1.0]), 0.0).down == -math.inf
+    assert hull_distance(X, t, np.array([1.0, 1, 1, 0]), True).up == math.inf
+    assert hull_distance(X, t, np.array([1.0, 1, 1, -1]), True).up == math.inf
+    big = margin_of(X * 1e300, t, np.array([1.0, 1.0]) * 1e300, 0.0)
+    assert big.down <= big.up
+    assert radius_of(X * 1e200).up == math.inf and radius_of(sparse.csr_array(X)).up == pytest.approx(math.sqrt(1.25))
+
+
+@pytest.mark.parametrize(
+    ("low", "up", "fine"), [(0.2236067, 0.2236069, True), (0.22361, 0.2237, False), (0.2, 0.2235, False)]
+)
+def test_a_bracket_must_be_where_the_witnesses_put_it(low, up, fine):
+    X, y = FOUR_POINTS
+    witness = {"w": [-2.0, 4.0], "b": [1.0], "rows": [0, 2, 3], "alpha": [0.2, 0.8, 1.0]}
+    issued = certificate(X, y, fact("margin_bracket", up - low, {"low": low, "up": up}, **witness))
+    if fine:
+        assert issued.verify(X, y)["separation.margin_bracket"].proved <= 1e-14
+    else:
+        with pytest.raises(CertificateError, match="margin_bracket"):
+            issued.verify(X, y)
+
+
+def test_a_bracket_narrower_than_its_ends_is_refused():
+    X, y = FOUR_POINTS
+    witness = {"w": [-2.0, 4.0], "b": [1.0], "rows": [0, 2, 3], "alpha": [0.2, 0.8, 1.0]}
+    claim = fact("margin_bracket", 0.0, {"low": 0.2, "up": 0.3}, **witness)
+    with pytest.raises(CertificateError, match="margin_bracket"):
+        certificate(X, y, claim).verify(X, y)
+
+
+# --- columns and labels ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("thin", [False, True])
+def test_single_columns(thin):
+    #              strict  weak  constant  mixed  touching
+    X = np.array(
+        [[0.0, 0.0, 5.0, 1.0, 1.0], [1.0, 0.0, 5.0, 3.0, 2.0], [2.0, 0.0, 5.0, 2.0, 2.0], [3.0, 1.0, 5.0, 0.0, 4.0]]
+    )
+    t = np.array([-1.0, -1.0, 1.0, 1.0])
+    design = sparse.csr_array(X) if thin else X
+    assert single_columns(design, t, True) == ([0], [1, 4])
+    assert single_columns(design, -t, True) == ([0], [1, 4])
+    assert single_columns(design, t, False) == ([], [1])
+    assert single_columns(design, np.ones(4), False) == ([2, 4], [0, 1, 3])
+
+
+def test_columns_that_do_not_separate_are_refused():
+    X, y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]]), np.array([-1.0, 1.0, 1.0])
+    empty = np.empty(0, dtype=np.int64)
+    assert certificate(X, y, fact("columns", strict=[0], weak=empty)).verify(X, y)
+    for claim in (fact("columns", strict=[1], weak=empty), fact("columns", strict=empty, weak=[0])):
+        with pytest.raises(CertificateError, match="does not separate so"):
+            certificate(X, y, claim).verify(X, y)
+    outside = fact("column_set", numbers={"strict": True}, columns=[1], v=[2.0, 0.0, -1.0])
+    with pytest.raises(CertificateError, match="column_set"):
+        certificate(X, y, outside).verify(X, y)
+    flat = fact("column_set", numbers={"strict": False}, columns=[0, 1], v=[0.0, 0.0, 0.0])
+    with pytest.raises(CertificateError, match="column_set"):
+        certificate(X, y, flat).verify(X, y)
+
+
+def test_flipped_labels_and_foreign_labels_are_refused():
+    X, y = FOUR_POINTS
+    claim = fact("direction", v=[-2.0, 4.0, 1.0])
+    assert certificate(X, y, claim).verify(X, y)
+    with pytest.raises(CertificateError, match="4 rows do not lie strictly"):
+        certificate(X, -y, claim).verify(X, -y)
+    third = np.array([1.0, 1, 2, -1])
+    with pytest.raises(CertificateError, match=r"row 2 has a label that is neither 1.0 nor -1.0"):
+        certificate(X, third, claim).verify(X, third)
+    with pytest.raises(CertificateError, match="4 rows do not lie"):
+        certificate(X, y, fact("direction", v=[-2.0, 4.0])).verify(X, y)
+    with pytest.raises(CertificateError, match="one_class"):
+        certificate(X, y, fact("one_class")).verify(X, y)
+    with pytest.raises(CertificateError, match="radius"):
+        certificate(X, y, fact("radius", 1.0)).verify(X, y)
+
+
+def test_a_direction_through_a_row_is_weak_not_strict():
+    X, y = np.array([[0.0], [1.0], [2.0]]), np.array([-1.0, 1.0, 1.0])
+    strict, weak = fact("direction", v=[1.0, -1.0]), fact("weak_direction", v=[1.0, -1.0])
+    with pytest.raises(CertificateError, match="1 rows do not lie strictly"):
+        certificate(X, y, strict).verify(X, y)
+    assert certificate(X, y, weak).verify(X, y)["separation.weak_direction"].ok
+    with pytest.raises(CertificateError, match="0 rows lie strictly"):
+        certificate(X, y, fact("weak_direction", v=[0.0, 0.0])).verify(X, y)
+
+
+# --- tampering ----------------------------------------------------------------------------------------------------------------
+
+
+def problems():
+    rng = np.random.default_rng(3)
+    X = rng.integers(-2, 3, (30, 3)).astype(float)
+    X = np.column_stack([X, X[:, 0] - X[:, 1]])  # a redundant column: the proof of overlap needs an idle direction
+    weak = np.column_stack([rng.normal(size=30), rng.integers(0, 2, 30)])
+    return {
+        "strict": FOUR_POINTS,
+        "overlap": (X, np.where(rng.random(30) < 0.5, 1.0, -1.0)),
+        "weak": (weak, np.where((weak[:, 1] == 1) | (rng.random(30) < 0.5), 1.0, -1.0)),
+    }
+
+
+@pytest.mark.parametrize("kind", ["strict", "overlap", "weak"])
+def test_any_change_of_the_evidence_breaks_the_seal(kind):
+    X, y = problems()[kind]
+    issued = separability(X, y).certificate
+    issued.verify(X, y)
+    for claim in issued.claims:
+        for array in claim.witness.values():
+            if array.size:
+                before = array.flat[0]
+                array.flat[0] = "9" if array.dtype.kind == "U" else before + 1
+                with pytest.raises(Invalidated, match="altered"):
+                    issued.verify(X, y)
+                array.flat[0] = before
+    issued.verify(X, y)
+
+
+def test_a_forged_seal_does_not_help():
+    X, y = problems()["overlap"]
+    issued = separability(X, y).certificate
+    overlap = issued["separation.overlap"]
+    weights, rows = overlap.witness["weights"], overlap.witness["rows"]
+    altered = np.array([str(w) for w in integers.vector(weights)])
+    altered[0] = str(int(altered[0]) + 1)
+    moved = rows.copy()
+    moved[0] = next(
+        i for i in range(30) if i not in rows and not np.array_equal(X[i] * y[i], X[moved[0]] * y[moved[0]])
+    )
+    null = overlap.witness["null"].copy()
+    null.flat[0] = "5" if null.dtype.kind == "U" else null.flat[0] + 1.0
+    forgeries = [
+        ("separation.farkas", {"weights": altered}),
+        ("separation.farkas", {"rows": moved}),
+        ("separation.overlap", {"weights": altered}),
+        ("separation.overlap", {"null": null}),
+        ("separation.overlap", {"rows": rows[:-1], "weights": weights[:-1]}),
+    ]
+    for name, changes in forgeries:
+        with pytest.raises(CertificateError) as caught:
+            resealed(issued, name, **changes).verify(X, y)
+        assert caught.value.claim == name
+    X, y = FOUR_POINTS
+    issued = separability(X, y).certificate
+    for name, changes in [
+        ("separation.direction", {"v": np.array([-2.0, 4.0, -1.0])}),
+        ("separation.margin_bracket", {"w": np.array([-2.0, 4.1])}),
+        ("separation.margin_bracket", {"alpha": np.array([0.3, 0.7, 1.0])}),
+        ("separation.margin_bracket", {"rows": np.array([0, 1, 3])}),
+        ("separation.margin_bracket", {"rows": np.array([0, 2, 9])}),
+    ]:
+        with pytest.raises(CertificateError) as caught:
+            resealed(issued, name, **changes).verify(X, y)
+        assert caught.value.claim == name
+
+
+def test_other_data_are_recognised():
+    X, y = FOUR_POINTS
+    issued = separability(X, y).certificate
+    with pytest.raises(Invalidated, match="X differ"):
+        issued.verify(X + 1e-9, y)
+    with pytest.raises(Invalidated, match="y differ"):
+        issued.verify(X, -y)
