@@ -103,13 +103,13 @@ class Evaluator:
         terms = self._terms
         a, b = terms.slopes[point.columns], terms.curvatures[point.columns]
         used = a > 0.0
-        sizes = max(point.scale, 0.0) * (self._inside if terms.positive else np.abs(self._inside)) - self._reach(point)
+        sizes = abs(point.scale) * (self._inside if terms.positive else np.abs(self._inside)) - self._reach(point)
         lowest = np.max(sizes[used] / (a[used] + b[used] * limit / a[used]), initial=0.0)
         return self._surely_zero(point, min(float(lowest), 1.0), True)
 
     def _surely_zero(self, point: Evaluation, share: float, thorough: bool) -> np.ndarray:
         """Features whose correlation with the optimal residual stays below ``share`` of their slope."""
-        terms, scale, reach = self._terms, max(point.scale, 0.0), self._reach(point)
+        terms, scale, reach = self._terms, abs(point.scale), self._reach(point)
         excluded = np.isinf(terms.slopes)
         limits = np.where(excluded, 0.0, terms.slopes) * share - reach
         sizes = self._lazy.bounds(terms.positive)
