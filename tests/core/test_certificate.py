@@ -145,3 +145,11 @@ def test_a_copy_or_a_pickle_does_not_drag_the_model_along(certificate):
     assert bound.subject is not None
     assert copy.deepcopy(bound).subject is None
     assert pickle.loads(pickle.dumps(bound)).seal == certificate.seal
+
+
+def test_labels_held_as_objects_are_sealed_by_value():
+    def issue(labels):
+        return Certificate("C", "x", {}, {}, {"classes_": np.array(labels, dtype=object)}, {}, ())
+
+    assert issue(["ham", "spam"]).seal == issue(["ham", "sp" + "am"]).seal != issue(["ham", "eggs"]).seal
+    assert Certificate.from_json(issue(["ham", "spam"]).to_json()).model["classes_"].tolist() == ["ham", "spam"]

@@ -85,6 +85,8 @@ def _digested(value: Any) -> Any:
         return {str(key): _digested(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_digested(item) for item in value]
+    if isinstance(value, np.ndarray) and value.dtype.hasobject:
+        return encode(value)  # the bytes of objects are addresses
     if isinstance(value, np.ndarray):
         bits = np.ascontiguousarray(value).astype(value.dtype.newbyteorder("<"), copy=False)
         return [value.dtype.str.lstrip("<>|="), list(value.shape), sha256(bits.tobytes()).hexdigest()]

@@ -36,7 +36,8 @@ def dual_start(rows: Rows, scores: ScalarScores, intercept: bool, limit: float, 
         return None
     X = sparse.csr_array(rows.X)
     y, c = scores.y, scores.weights
-    began, history = time.perf_counter(), []
+    began = time.perf_counter()
+    history: list[tuple[float, int, float]] = []
     squares = np.asarray(X.multiply(X).sum(axis=1)).ravel()
     pull = float(np.mean(squares)) or 1.0
     alpha, w = np.zeros(len(y)), np.zeros(X.shape[1])

@@ -14,6 +14,7 @@ import numpy as np
 
 from surefit.core.budget import Budget, Reason
 from surefit.solvers.newton import conjugate_gradients
+from surefit.solvers.newton.line_search import line_search
 from surefit.solvers.newton.model import Model, build
 from surefit.solvers.newton.quadratic import minimise_quadratic
 from surefit.solvers.newton.rows import Rows
@@ -22,7 +23,6 @@ FIRST_COLUMNS = 100  # in the first set with an l1 penalty
 LARGEST_MODEL = 2000  # coefficients whose second derivatives are formed
 MOST_FLOPS = 4e10  # for forming them
 GOOD_CHORD = 0.03  # a kept model serves while it brings the gap down to this share
-BACKTRACKS = 30
 SHARPER = 0.1  # largest step of the smoothing width
 STUCK = 4  # steps without progress after which only rounding is left
 
@@ -133,8 +133,8 @@ class _Newton:
                 if self.gap <= self.tolerance:
                     return Reason.CONVERGED
             self.n_iter += 1
-            moved = self._line_search(dW, db, V)
-            idle = self.gap > 0.9 * (previous if not self.scores.width else self.best[2])
+            moved = line_search(self, dW, db, V)
+            idle = self.gap > 0.9 * (previous if not self.scores.width or self.best is None else self.best[2])
             self.stuck = self.stuck + 1 if idle or not moved else 0
             if not moved and not self.fresh:
                 self.model, self.stuck = None, 0  # a kept model may point uphill; a fresh one does not
@@ -156,7 +156,7 @@ class _Newton:
         if self.terms is None:
             self.terms = self.scores.evaluate(self.Z)
         loss, self.slopes, self.state = self.terms
-        self.value = loss + self._penalty(self.W)
+        self.value = loss + self.penalty(self.W)
         self.G = self.rows.transposed(self.slopes)
 
     def _ask(self) -> None:
@@ -164,7 +164,8 @@ class _Newton:
         if reason is not None:
             raise _Stop(reason)
 
-    def _penalty(self, W) -> float:
+    def penalty(self, W) -> float:
+        """Return the penalty of coefficients W."""
         return self.l1 * float(np.abs(W).sum()) + 0.5 * self.l2 * float(np.vdot(W, W))
 
     # --- the gap ----------------------------------------------------------------------------------------------------------
@@ -270,48 +271,6 @@ class _Newton:
                 merit = np.where(w != 0.0, np.abs(g + self.l2 * w + self.l1 * np.sign(w)), merit)
             near = np.sort(near[np.argsort(-merit[near], kind="stable")[:most]])
         return near
-
-    def _line_search(self, dW, db, V) -> bool:
-        decrease = float(np.vdot(self.G, dW)) + float(self.slopes.sum(axis=0) @ db)
-        decrease += self._penalty(self.W + dW) - self._penalty(self.W)
-        noise = (
-            1e-15 * abs(self.value) * np.sqrt(self.rows.shape[0])
-        )  # below that only the gap can tell better from worse
-        if not np.isfinite(decrease) or decrease >= noise:
-            return False
-        t = 1.0
-        for _ in range(BACKTRACKS):
-            W, Z = self.W + t * dW, self.Z + t * V
-            terms = self.scores.evaluate(Z)
-            value = terms[0] + self._penalty(W)
-            if value <= self.value + 1e-4 * t * decrease + (noise if -decrease < 1e3 * noise else 0.0):
-                self.W, self.b, self.Z, self.terms = W, self.b + t * db, Z, terms
-                return True
-            t = self._flat_point(dW, V, t, terms) if self.l1 == 0.0 else 0.5 * t
-        return False
-
-    def _flat_point(self, dW, V, t: float, terms) -> float:
-        """Return a step between 0 and t where the objective is nearly flat along the direction: it is convex there.
-
-        Halving would stop just before a kink, again and again, where the curvature changes at once.
-        """
-
-        def slope(t, terms):
-            return float(np.vdot(terms[1], V)) + self.l2 * float(np.vdot(self.W + t * dW, dW))
-
-        low, high = 0.0, t
-        at_low, at_high = slope(0.0, self.terms), slope(t, terms)
-        first = abs(at_low)
-        for _ in range(BACKTRACKS):
-            if not at_low < 0.0 < at_high:
-                return 0.5 * (low + high)
-            secant = low - at_low * (high - low) / (at_high - at_low)
-            t = min(max(secant, low + 0.1 * (high - low)), high - 0.1 * (high - low))
-            at = slope(t, self.scores.evaluate(self.Z + t * V))
-            if abs(at) <= 0.1 * first:
-                return t
-            low, high, at_low, at_high = (t, high, at, at_high) if at < 0.0 else (low, t, at_low, at)
-        return low if low > 0.0 else high
 
     # --- smoothing --------------------------------------------------------------------------------------------------------
 
