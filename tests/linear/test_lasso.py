@@ -408,3 +408,16 @@ def test_inactive_features_of_the_constrained_form_are_zero_in_its_solution():
             assert not exact.coef_[model.inactive_].any()
             model.verify(X, y)
     assert exact.inactive_.sum() > 20
+
+
+@pytest.mark.parametrize("shape", [(40, 6), (10, 25)], ids=["tall", "wide"])
+@pytest.mark.parametrize("options", [{"alpha": 0.0}, {"alpha": 0.0, "positive": True}, {"positive": True}], ids=str)
+def test_unpenalised_and_positive_fits_verify(shape, options):
+    for seed in range(5):
+        X, y = problem(seed, *shape)
+        factors = None if options.get("alpha") == 0.0 else np.r_[np.zeros(3), np.ones(shape[1] - 3)]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model = Lasso(penalty_factors=factors, **options).fit(X, y)
+        assert model.dual_gap_ <= 1e-3 * np.var(y)
+        model.verify(X, y)

@@ -138,7 +138,7 @@ def prove(certificate: Certificate, data: Data) -> Proof:
     r_rad = fitted.rad + enclosure.gamma(4) * (np.abs(y) + np.abs(fitted.mid) + abs(b))
     best_shift = block_sum(s * r) / total if free else 0.0  # re-optimise the intercept before building the dual point
     theta = np.where(s > 0, s * (r - best_shift), 0.0)
-    theta, level = _orthogonal_to_unpenalised(X, theta, s, factors, free)
+    theta, level = _orthogonal_to_unpenalised(X, theta, s, factors, free, problem["positive"], w)
     remainder = math.fsum(theta) if free else 0.0  # moved, exactly, onto the heaviest row
     heaviest = int(np.argmax(s))
 
@@ -198,10 +198,11 @@ def _scalings(problem, w, s, r, theta, v, v_rad, total, factors) -> list[float]:
     squares = block_sum(np.divide(theta**2, s, out=np.zeros(len(s)), where=s > 0))
     if squares == 0.0:
         return [1.0]
-    best = (block_sum(theta * r) + block_sum(w * v)) / squares
+    penalised = factors > 0  # theta is orthogonal to the other columns, up to rounding that must not be divided by
+    best = (block_sum(theta * r) + block_sum(np.where(penalised, w * v, 0.0))) / squares
     largest = 1.0 / tightest if tightest > 0 else math.inf
     feasible = min(max(best, 0.0 if problem["positive"] else -largest), largest)
-    return [feasible, 1.0] if problem["beta"] > 0 else [feasible]
+    return [feasible, 0.0, 1.0] if problem["beta"] > 0 or not penalised.any() else [feasible, 0.0]
 
 
 def _differences(problem, factors, w, v) -> np.ndarray:
@@ -214,7 +215,8 @@ def _differences(problem, factors, w, v) -> np.ndarray:
     own = f * (alpha * np.abs(w) + 0.5 * beta * w**2) - w * v
     if beta > 0:
         own = own + beyond**2 / (2 * beta * f)
-    return np.where(excluded | unpenalised, 0.0, np.maximum(own, 0.0))
+    loose = np.maximum(-w * v, 0.0) if problem["positive"] else np.zeros(len(w))  # zero where theta is orthogonal
+    return np.where(excluded, 0.0, np.where(unpenalised, loose, np.maximum(own, 0.0)))
 
 
 def factors_times(factors: np.ndarray, values) -> np.ndarray:
@@ -241,18 +243,25 @@ def _column_means(X, s: np.ndarray, total: float) -> np.ndarray:
     return np.asarray(s @ X, dtype=np.float64).ravel() / total
 
 
-def _orthogonal_to_unpenalised(X, theta, s, factors, free) -> tuple[np.ndarray, str]:
+def _orthogonal_to_unpenalised(X, theta, s, factors, free, positive, w) -> tuple[np.ndarray, str]:
     """Remove from theta what unpenalised columns explain: their dual constraint is an equality.
 
-    Floats cannot meet an equality exactly, so the proof is then ``recomputed`` instead of ``enclosed``.
+    With ``positive`` it is an inequality for those at zero, so a column joins only while it would still help. Floats cannot
+    meet an equality exactly; the proof is then ``recomputed`` instead of ``enclosed``.
     """
     columns = np.flatnonzero(factors == 0)
     if len(columns) == 0:
         return theta, "enclosed"
+    root = np.sqrt(s)
     Z = X[:, columns]
-    Z = Z.toarray() if sparse.issparse(Z) else np.asarray(Z, dtype=np.float64)
-    root = np.sqrt(s)[:, None]
-    Z = np.hstack([Z, np.ones((len(theta), 1))]) if free else Z
-    safe = np.divide(theta, np.sqrt(s), out=np.zeros(len(s)), where=s > 0)
-    coef = np.linalg.lstsq(root * Z, safe, rcond=None)[0]
-    return np.sqrt(s) * (safe - (root * Z) @ coef), "recomputed"
+    Z = root[:, None] * (Z.toarray() if sparse.issparse(Z) else np.asarray(Z, dtype=np.float64))
+    target = np.divide(theta, root, out=np.zeros(len(s)), where=s > 0)
+    sizes = np.linalg.norm(Z, axis=0) * (np.linalg.norm(target) or 1.0)
+    joined = w[columns] != 0 if positive else np.ones(len(columns), dtype=bool)
+    while True:
+        basis = np.hstack([Z[:, joined], root[:, None]]) if free else Z[:, joined]
+        left = target - basis @ np.linalg.lstsq(basis, target, rcond=None)[0] if basis.shape[1] else target
+        more = ~joined & (Z.T @ left > 1e-12 * sizes)
+        if not more.any():
+            return root * left, "recomputed"
+        joined |= more
