@@ -242,3 +242,12 @@ def test_refuses_what_it_cannot_use():
         maximal_margin(X, t, tol=-1)
     with pytest.raises(InvalidData, match="two classes; got 1 only"):
         margin_bracket(X[:3], t[:3])
+
+
+def test_real_columns_of_very_different_sizes():
+    # Unscaled measurements: rows of length 5,000, a margin of 4e-5. Rounding in the direction alone would cost three digits.
+    from sklearn.datasets import load_breast_cancer
+
+    best = maximal_margin(*load_breast_cancer(return_X_y=True), tol=1e-8)
+    assert best.reason is Reason.CONVERGED and best.bracket.relative_width <= 1e-8
+    assert best.bracket.low == pytest.approx(4.1371368e-5, rel=1e-7)

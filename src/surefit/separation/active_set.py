@@ -1,9 +1,11 @@
 r"""Shortest point of convex hulls on few rows: the compiled part of ``hull.py``.
 
-With P the support rows and E their groups (one line a group), the weights of the shortest point of the affine hulls solve
-:math:`\min \|P^\top \beta\|` with :math:`E \beta = 1`. The matrix :math:`M = P P^\top + \sigma E^\top E` is positive definite
-exactly when no support row is an affine combination of others of the support, so its Cholesky factor is kept, grown and
-shrunk by a row at a time; residuals taken from P itself restore what forming :math:`P P^\top` loses.
+The weights of the shortest point of the affine hulls of the support rows P, with groups E (one column a group), solve
+:math:`\min \|P^\top \beta\|` with :math:`E^\top \beta = 1`. Rows are lifted to :math:`(p_i, \sqrt\sigma e_i)` and orthogonalised:
+:math:`[P, \sqrt\sigma E] = L Q` with L triangular. With :math:`y = L^\top \beta` and :math:`Q_E` the last columns of Q the
+problem is to find the shortest y with :math:`Q_E^\top y = \sqrt\sigma 1`, one equation a group; then
+:math:`L^\top \beta = y`. No matrix is ever multiplied by its transpose, so rows of very different lengths, and margins far
+below those lengths, keep their digits. The factors grow and shrink by a row at a time.
 """
 
 import numpy as np
@@ -21,12 +23,13 @@ def shortest(B, groups, n_groups, alpha, max_rounds):
     n, d = B.shape
     capacity = min(n, d + n_groups) + 2
     support, L = np.empty(capacity, dtype=np.int64), np.zeros((capacity, capacity))
+    Q = np.empty((capacity, d + n_groups))
     sigma, k = 1e-300, 0
     for i in range(n):
-        sigma += _dot(B[i], B[i], d) / n  # of the size of P P', so that M is balanced
+        sigma += _dot(B[i], B[i], d) / n  # so that both parts of a lifted row are of one size
     for i in range(n):
         if alpha[i] > 0.0:
-            if k + 1 < capacity and _append(B, groups, support, L, k, i, sigma):
+            if k + 1 < capacity and _append(B, groups, support, L, Q, k, i, sigma):
                 k += 1
             else:
                 alpha[i] = 0.0  # an affine combination of the others, as far as floats can tell
@@ -34,7 +37,7 @@ def shortest(B, groups, n_groups, alpha, max_rounds):
         return 0
     last = np.inf
     for done in range(1, max_rounds + 1):
-        k = _descend(B, groups, n_groups, alpha, support, L, k)
+        k = _descend(n_groups, alpha, support, L, Q, k, sigma)
         z = np.zeros(d)
         for s in range(k):
             for j in range(d):
@@ -44,7 +47,7 @@ def shortest(B, groups, n_groups, alpha, max_rounds):
             return done  # rounding allows no progress
         last = length
         new = _most_undercut(B, groups, n_groups, alpha, z, length)
-        if new < 0 or k + 1 >= capacity or not _append(B, groups, support, L, k, new, sigma):
+        if new < 0 or k + 1 >= capacity or not _append(B, groups, support, L, Q, k, new, sigma):
             return done  # optimal, or the new row depends on the support as far as floats can tell
         k += 1
     return max_rounds
@@ -65,10 +68,10 @@ def _most_undercut(B, groups, n_groups, alpha, z, length):
 
 
 @compiled(relaxed=True)
-def _descend(B, groups, n_groups, alpha, support, L, k):
+def _descend(n_groups, alpha, support, L, Q, k, sigma):
     """Move to the shortest point of the affine hulls of the support; rows that would get a negative weight leave it."""
     while True:
-        target = _affine_minimum(B, groups, n_groups, support, L, k)
+        target = _affine_minimum(n_groups, L, Q, k, sigma)
         step = 1.0
         for s in range(k):
             if target[s] <= 0.0:
@@ -86,98 +89,79 @@ def _descend(B, groups, n_groups, alpha, support, L, k):
             if target[s] <= 0.0 and (leaver < 0 or alpha[i] < alpha[support[leaver]]):
                 leaver = s
         alpha[support[leaver]] = 0.0
-        k = _remove(support, L, k, leaver)
+        k = _remove(support, L, Q, k, leaver)
 
 
 @compiled(relaxed=True)
-def _affine_minimum(B, groups, n_groups, support, L, k):
-    """Weights (of any sign) of the shortest point of the affine hulls of the support, refined on the residual."""
-    to_level = np.zeros((n_groups, k))
-    for s in range(k):
-        to_level[groups[support[s]], s] = 1.0
+def _affine_minimum(n_groups, L, Q, k, sigma):
+    """Weights (of any sign) of the shortest point of the affine hulls of the support."""
+    d = Q.shape[1] - n_groups
+    inner, share = np.zeros((n_groups, n_groups)), np.empty(n_groups)
     for g in range(n_groups):
-        _solve(L, k, to_level[g])  # M^-1 E', a column a group
-    sums = np.zeros((n_groups, n_groups))
+        for h in range(n_groups):
+            for s in range(k):
+                inner[g, h] += Q[s, d + g] * Q[s, d + h]
+    if n_groups == 1:
+        share[0] = 1.0 / inner[0, 0]
+    else:
+        determinant = inner[0, 0] * inner[1, 1] - inner[0, 1] * inner[1, 0]
+        share[0] = (inner[1, 1] - inner[0, 1]) / determinant
+        share[1] = (inner[0, 0] - inner[1, 0]) / determinant
+    beta = np.zeros(k)
     for s in range(k):
         for g in range(n_groups):
-            sums[groups[support[s]], g] += to_level[g, s]
-    beta = np.zeros(k)
-    for sweep in range(3):
-        change, missing = np.zeros(k), np.ones(n_groups)
-        if sweep > 0:
-            z = np.zeros(B.shape[1])
-            for s in range(k):
-                for j in range(B.shape[1]):
-                    z[j] += beta[s] * B[support[s], j]
-            for s in range(k):
-                change[s] = -_dot(B[support[s]], z, len(z))
-            _solve(L, k, change)
-        for s in range(k):
-            missing[groups[support[s]]] -= beta[s] + change[s]
-        multiplier = _solve_groups(sums, missing)
-        for s in range(k):
-            for g in range(n_groups):
-                change[s] += multiplier[g] * to_level[g, s]
-            beta[s] += change[s]
+            beta[s] += np.sqrt(sigma) * Q[s, d + g] * share[g]
+    for s in range(k - 1, -1, -1):
+        beta[s] /= L[s, s]
+        for i in range(s):
+            beta[i] -= L[s, i] * beta[s]
     return beta
 
 
 @compiled(relaxed=True)
-def _solve_groups(sums, missing):
-    """Solve the one or two equations that restore the sums of the groups."""
-    if len(missing) == 1:
-        missing[0] /= sums[0, 0]
-        return missing
-    determinant = sums[0, 0] * sums[1, 1] - sums[0, 1] * sums[1, 0]
-    result = np.empty(2)
-    result[0] = (missing[0] * sums[1, 1] - missing[1] * sums[0, 1]) / determinant
-    result[1] = (missing[1] * sums[0, 0] - missing[0] * sums[1, 0]) / determinant
-    return result
-
-
-@compiled(relaxed=True)
-def _append(B, groups, support, L, k, new, sigma):
-    """Grow the factor by row ``new``; False (and nothing changed) if that row depends on the support."""
-    row = L[k]
-    for s in range(k):
-        i = support[s]
-        entry = _dot(B[i], B[new], B.shape[1]) + (sigma if groups[i] == groups[new] else 0.0)
-        row[s] = (entry - _dot(L[s], row, s)) / L[s, s]
-    whole = _dot(B[new], B[new], B.shape[1]) + sigma
-    rest = whole - _dot(row, row, k)
-    if not rest > 1e-14 * whole:
+def _append(B, groups, support, L, Q, k, new, sigma):
+    """Grow the factor by row ``new``; False if that row depends on the support, as far as floats can tell."""
+    d, width = B.shape[1], Q.shape[1]
+    rest, row = Q[k], L[k]
+    for j in range(d):
+        rest[j] = B[new, j]
+    for g in range(width - d):
+        rest[d + g] = np.sqrt(sigma) if groups[new] == g else 0.0
+    whole = np.sqrt(_dot(rest, rest, width))
+    for s in range(k + 1):
+        row[s] = 0.0
+    for _ in range(2):  # twice is enough to be orthogonal to rounding
+        for s in range(k):
+            part = _dot(Q[s], rest, width)
+            row[s] += part
+            for j in range(width):
+                rest[j] -= part * Q[s, j]
+    row[k] = np.sqrt(_dot(rest, rest, width))
+    if not row[k] > 1e-13 * whole:
         return False
-    row[k] = np.sqrt(rest)
+    for j in range(width):
+        rest[j] /= row[k]
     support[k] = new
     return True
 
 
 @compiled(relaxed=True)
-def _remove(support, L, k, leaver):
+def _remove(support, L, Q, k, leaver):
     """Shrink the factor by support position ``leaver``: rotate the rows below back to triangular form."""
     for s in range(leaver, k - 1):
         support[s] = support[s + 1]
         for j in range(s + 2):
             L[s, j] = L[s + 1, j]
-        a, b = L[s, s], L[s, s + 1]
-        radius = np.hypot(a, b)
-        c, r = a / radius, b / radius
+        radius = np.hypot(L[s, s], L[s, s + 1])
+        c, r = L[s, s] / radius, L[s, s + 1] / radius
         L[s, s], L[s, s + 1] = radius, 0.0
         for i in range(s + 2, k):
             a, b = L[i, s], L[i, s + 1]
             L[i, s], L[i, s + 1] = c * a + r * b, c * b - r * a
+        for j in range(Q.shape[1]):
+            a, b = Q[s, j], Q[s + 1, j]
+            Q[s, j], Q[s + 1, j] = c * a + r * b, c * b - r * a
     return k - 1
-
-
-@compiled(relaxed=True)
-def _solve(L, k, x):
-    """Solve ``L L' x = x`` in place."""
-    for s in range(k):
-        x[s] = (x[s] - _dot(L[s], x, s)) / L[s, s]
-    for s in range(k - 1, -1, -1):
-        x[s] /= L[s, s]
-        for i in range(s):
-            x[i] -= L[s, i] * x[s]
 
 
 @compiled(relaxed=True)

@@ -11,7 +11,7 @@ from surefit.checks.margin_bracket import hull_distance, margin_of
 from surefit.core.budget import Budget, Reason
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.validation import BOOLEAN, COUNT, NON_NEGATIVE, NOTHING, POSITIVE
-from surefit.separation.hull import NearestPoint, nearest_point
+from surefit.separation.hull import NearestPoint, nearest_point, polished
 from surefit.separation.reading import read_labelled
 from surefit.separation.signed_rows import SignedRows
 
@@ -193,8 +193,9 @@ def widest(
 ) -> MaximalMargin | None:
     """Solve for the widest margin from the direction ``start``; None if neither that nor the solver's separates."""
     found: NearestPoint = nearest_point(rows, start, tol=tol, budget=budget, work=work)
-    candidates = [(margin_of(rows.X, rows.t, w, best_offset(rows, w)).down, w) for w in (found.z, start)]
-    low, w = max(candidates, key=lambda candidate: candidate[0])
+    directions = [found.z, polished(rows, found), start]
+    lows = [margin_of(rows.X, rows.t, w, best_offset(rows, w)).down for w in directions]
+    low, w = max(lows), directions[int(np.argmax(lows))]
     b = best_offset(rows, w)
     functional = float(np.min(rows.t * (np.asarray(rows.X @ w).ravel() + b)))
     length = float(found.z @ found.z)
@@ -202,7 +203,9 @@ def widest(
         return None
     w, b = w / functional, b / functional
     multipliers = found.alpha * ((1 + int(rows.intercept)) / length)
-    return MaximalMargin(w, b, multipliers, bracket_of(rows, w, b, found.alpha), found.reason, found.n_iter)
+    bracket = bracket_of(rows, w, b, found.alpha)
+    reason = Reason.CONVERGED if bracket.relative_width <= tol else found.reason
+    return MaximalMargin(w, b, multipliers, bracket, reason, found.n_iter)
 
 
 def bracket_of(rows: SignedRows, w: np.ndarray, b: float, alpha: np.ndarray) -> MarginBracket:
