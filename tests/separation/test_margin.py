@@ -132,6 +132,21 @@ def test_widest_margin_attains_one_in_both_classes():
     assert np.all(functional[best.alpha > 0] == pytest.approx(1, abs=1e-7))
 
 
+def test_only_support_rows_matter():
+    X, t = separable(np.random.default_rng(12), 80, 3, 0.1, True)
+    best = maximal_margin(X, t, tol=1e-10)
+    kept = best.alpha > 0
+    again = maximal_margin(X[kept], t[kept], tol=1e-10)
+    assert (
+        again.w == pytest.approx(best.w)
+        and again.b == pytest.approx(best.b)
+        and again.alpha == pytest.approx(best.alpha[kept])
+    )
+    for i in np.flatnonzero(~kept)[:20]:  # left out, a row without weight changes nothing and is classified correctly
+        rest = np.arange(80) != i
+        assert t[i] * (X[i] @ maximal_margin(X[rest], t[rest]).w + best.b) > 0
+
+
 def test_more_rows_never_widen_the_margin():
     X, t = separable(np.random.default_rng(5), 60, 3, 0.3, True)
     ups = [maximal_margin(X[:n], t[:n]).bracket for n in (10, 20, 40, 60)]
@@ -202,9 +217,10 @@ def test_sparse_and_dense_agree():
     dense, thin = maximal_margin(X, t), maximal_margin(sparse.csr_array(X), t)
     assert thin.bracket.low == pytest.approx(dense.bracket.low, rel=1e-6)
     assert thin.w == pytest.approx(dense.w, abs=1e-4 * np.linalg.norm(dense.w))
-    wide = sparse.hstack(
-        [sparse.csr_array(X[:25]), sparse.random_array((25, 100), density=0.1, rng=np.random.default_rng(0))]
-    ).tocsr()
+    noise = np.random.default_rng(0).normal(size=(25, 100))
+    wide = sparse.csr_array(
+        np.column_stack([X[:25], np.where(np.abs(noise) > 1.6, noise, 0.0)])
+    )  # more columns than rows
     a, b = maximal_margin(wide, t[:25]), maximal_margin(wide.toarray(), t[:25])
     assert a.bracket.low == pytest.approx(b.bracket.low, rel=1e-6)
 
