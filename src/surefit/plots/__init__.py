@@ -1,15 +1,18 @@
 """Pictures in scikit-learn's manner: ``XDisplay.from_...`` gathers the data, ``plot(ax)`` draws them (needs matplotlib)."""
 
+from surefit.plots.clusters import ElbowDisplay, SilhouetteDisplay
 from surefit.plots.estimation_picture import EstimationPictureDisplay
 from surefit.plots.gap import GapDisplay
 from surefit.plots.path import PathDisplay
 from surefit.plots.perceptrons import MarginHistogramDisplay, MistakeBoundDisplay, UpdatePathDisplay
 
 __all__ = [
+    "ElbowDisplay",
     "EstimationPictureDisplay",
     "GapDisplay",
     "MarginHistogramDisplay",
     "MistakeBoundDisplay",
     "PathDisplay",
+    "SilhouetteDisplay",
     "UpdatePathDisplay",
 ]

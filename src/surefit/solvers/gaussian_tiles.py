@@ -93,7 +93,7 @@ def _log_density_tile(X, shift, mixture, begin, count, rows, table, scratch):
 @compiled(relaxed=True)
 def _log_density_block(X, shift, mixture, start, stop, out):
     k, d = mixture.means.shape
-    rows, table, scratch = np.empty((d, TILE)), np.empty((k, TILE)), np.empty(TILE)
+    rows, table, scratch = np.empty((d, TILE)), np.empty((k, TILE)), np.empty(2 * TILE)
     for begin in range(start, stop, TILE):
         count = min(TILE, stop - begin)
         _log_density_tile(X, shift, mixture, begin, count, rows, table, scratch)
@@ -105,7 +105,7 @@ def _log_density_block(X, shift, mixture, start, stop, out):
 @compiled(relaxed=True)
 def _read_block(X, weights, shift, mixture, start, stop, masses, first, second):
     k, d = mixture.means.shape
-    rows, table, scratch = np.empty((d, TILE)), np.empty((k, TILE)), np.empty(TILE)
+    rows, table, scratch = np.empty((d, TILE)), np.empty((k, TILE)), np.empty(2 * TILE)
     largest, total, bits = np.empty(TILE), np.empty(TILE), scratch.view(np.int64)
     chosen, share, about = np.empty(TILE, dtype=np.int64), np.empty(TILE), np.empty((d, TILE))
     log_likelihood = 0.0
@@ -130,15 +130,27 @@ def _read_block(X, weights, shift, mixture, start, stop, masses, first, second):
         for c in range(k):
             kept = 0
             for r in range(count):
+                share[r] = table[c, r] * total[r]
                 chosen[kept] = r
-                kept += table[c, r] * total[r] > NEGLIGIBLE * weights[begin + r]
+                kept += share[r] > NEGLIGIBLE * weights[begin + r]
+            if 2 * kept > count:  # most rows belong a little: take all of them, one after another
+                kept = count
+                for j in range(d):
+                    mean = mixture.means[c, j]
+                    for r in range(count):
+                        about[j, r] = rows[j, r] - mean
+            else:
+                for s in range(kept):
+                    share[s] = share[chosen[s]]
+                for j in range(d):
+                    mean = mixture.means[c, j]
+                    for s in range(kept):
+                        about[j, s] = rows[j, chosen[s]] - mean
             for s in range(kept):
-                share[s] = table[c, chosen[s]] * total[chosen[s]]
                 masses[c] += share[s]
             for j in range(d):
-                mean, part = mixture.means[c, j], 0.0
+                part = 0.0
                 for s in range(kept):
-                    about[j, s] = rows[j, chosen[s]] - mean
                     part += share[s] * about[j, s]
                 first[c, j] += part
             add_second_moments(mixture.shape, share, about, kept, scratch, second[c])
