@@ -180,6 +180,23 @@ def test_bad_kernels(kernel, match):
         KernelPerceptron(kernel=kernel).fit([[1.0], [2.0]], [0, 1])
 
 
+def test_a_matrix_that_is_no_kernel_is_remarked_and_certifies_nothing():
+    gram = np.array([[1.0, -2.0], [-2.0, -0.5]])
+    with pytest.warns(DataRemark, match="no kernel"):
+        model = KernelPerceptron(kernel="precomputed", max_iter=3, tol=None).fit(gram, [0, 1])
+    assert [claim.kind for claim in model.certificate_.claims] == ["no_claim"]
+    model.verify(gram, [0, 1])
+
+
+def test_own_kernels_are_assumed_to_be_kernels():
+    X, y, _ = make_alternating(3)
+    claim = cyclic(kernel=smaller).fit(X, y).certificate_["perceptron.kernel_margin"]
+    assert claim.assumptions == ("positive_semidefinite_kernel",)
+    assert (
+        KernelPerceptron(kernel="linear").fit(X, [0, 0, 1]).certificate_["perceptron.kernel_margin"].assumptions == ()
+    )
+
+
 def test_precomputed_kernel_must_be_square():
     with pytest.raises(InvalidData, match="square"):
         KernelPerceptron(kernel="precomputed").fit(np.ones((3, 2)), [0, 1, 1])

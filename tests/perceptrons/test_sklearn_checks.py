@@ -7,7 +7,7 @@ from surefit import AveragedPerceptron, KernelPerceptron, Perceptron
 
 ESTIMATORS = [
     Perceptron(multi_class="joint", bias="augmented", bias_constant=2.0),
-    AveragedPerceptron(multi_class="joint", order="cyclic"),
+    AveragedPerceptron(multi_class="joint"),
     KernelPerceptron(kernel="precomputed"),
 ]
 

@@ -136,13 +136,11 @@ def _geometric_claim(walk, data: Labelled, about: str, number: int) -> Claim:
 
 def least_upper_margin(walk, start: np.ndarray) -> tuple[int, float]:
     """Return the update after which ``|w_j - w_0| / sum of steps`` is smallest (-1: the last one), and that number."""
-    rule, beta = walk.rule, walk.rule.bias_step
+    beta = walk.rule.bias_step
     if walk.updates == 0:
         return -1, math.inf
     if not np.any(start) and walk.logged == walk.updates and walk.schedule is None:
-        signs = walk.t[walk.log.row[: walk.logged]]
-        totals = np.cumsum(np.where(signs > 0, rule.step_plus, rule.step_minus))
-        norms = np.sqrt(np.maximum(walk.log.square[: walk.logged], 0.0)) / totals
+        norms = np.sqrt(np.maximum(walk.squared_norms(), 0.0)) / np.cumsum(walk.steps_taken())
         at = int(np.argmin(norms))
         if norms[at] > 1e-6 * norms[0]:  # smaller ones may be rounding
             return at + 1, float(norms[at]) * SURE

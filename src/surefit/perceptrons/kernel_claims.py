@@ -16,11 +16,16 @@ UNIT, SURE = 2.0**-53, 1 + 2.0**-40
 KERNEL_ERROR = 1e-12  # relative to the feature-space radius: what two ways of computing a kernel may differ by
 
 
-def kernel_claims(walk, data: Labelled, p: int) -> list[Claim]:
-    """Claims about one two-class problem. A budget that dropped rows leaves none but the absence of one."""
+def kernel_claims(walk, data: Labelled, p: int, given: bool = False, proper: bool = True) -> list[Claim]:
+    """Claims about one two-class problem. A budget that dropped rows leaves none but the absence of one.
+
+    ``given``: the kernel is the user's own, and that it is positive semidefinite is an assumption. Not ``proper``: it is not.
+    """
     about, numbers = _about(data, p), {"problem": p}
-    if walk.dropped or walk.logged < walk.updates:
+    assumptions = ("positive_semidefinite_kernel",) if given else ()
+    if walk.dropped or walk.logged < walk.updates or not proper:
         reason = f"the budget dropped {walk.dropped} rows" if walk.dropped else "the log is not complete"
+        reason = reason if proper else "the matrix is no kernel"
         text = f"Nothing is claimed about the run: {reason}."
         return [Claim("perceptron.unfinished", "no_claim", text, about=about, numbers=numbers)]
     rule, k = walk.rule, walk.updates
@@ -44,6 +49,7 @@ def kernel_claims(walk, data: Labelled, p: int) -> list[Claim]:
                 low,
                 up,
                 about=about,
+                assumptions=assumptions,
                 numbers={**numbers, "radius": radius},
             )
         )
@@ -60,7 +66,16 @@ def kernel_claims(walk, data: Labelled, p: int) -> list[Claim]:
             )
             more = {**numbers, "radius": radius, "gamma_low": low, "gamma_up": up}
             claims.append(
-                Claim("perceptron.kernel_novikoff", "process_fact", text, float(k), bound, about=about, numbers=more)
+                Claim(
+                    "perceptron.kernel_novikoff",
+                    "process_fact",
+                    text,
+                    float(k),
+                    bound,
+                    about=about,
+                    assumptions=assumptions,
+                    numbers=more,
+                )
             )
     claims.append(
         Claim(

@@ -18,7 +18,8 @@ from surefit.perceptrons.log import log_parts
 from surefit.perceptrons.online import _mistakes_per_pass, _seed, order_of, positives, step_rules, warn_if_stopped
 from surefit.perceptrons.problem import Labelled, read_labelled
 from surefit.solvers.perceptron_kernel import KernelWalk, RowCache
-from surefit.solvers.perceptron_walk import SEPARATED, Orders, walk
+from surefit.solvers.perceptron_orders import Orders
+from surefit.solvers.perceptron_walk import SEPARATED, walk
 
 
 def gram(estimator, A, B) -> np.ndarray:
@@ -52,9 +53,16 @@ def fit_kernel(estimator, X, y):
         raise InvalidData(f"{who}: a precomputed kernel must be a square matrix; got shape {data.X.shape}.")
     estimator.gamma_ = width(estimator, data.X)
     diagonal = _diagonal(estimator, data, precomputed)
-    if not np.all(np.isfinite(diagonal)) or np.any(diagonal < 0):
-        row = int(np.flatnonzero(~(diagonal >= 0))[0]) if np.any(~(diagonal >= 0)) else 0
-        raise InvalidData(f"{who}: k(x, x) must be a finite number >= 0; row {row} has {diagonal[row]!r}.")
+    usable = (diagonal >= 0) & np.isfinite(diagonal)
+    proper = bool(np.all(usable))
+    if not proper:
+        row = int(np.argmin(usable))
+        text = f"{who}: k(x, x) must be a finite number >= 0; row {row} has {float(diagonal[row])!r}"
+        if not precomputed:
+            raise InvalidData(f"{text}.")
+        warnings.warn(
+            f"{text}. This matrix is no kernel, and nothing is claimed about the run.", DataRemark, stacklevel=4
+        )
     in_feature_space = data._replace(squares=diagonal)
     rules = step_rules(estimator, in_feature_space, eta0=1.0, threshold=float(estimator.threshold))
 
@@ -76,7 +84,7 @@ def fit_kernel(estimator, X, y):
         n_iter = walk(walks, orders, budget, tol=estimator.tol, patience=estimator.n_iter_no_change)
     if report is not None:
         report.finish()
-    _record(estimator, walks, orders, n_iter, data, precomputed, fingerprint)
+    _record(estimator, walks, orders, n_iter, data, precomputed, fingerprint, proper)
     return estimator
 
 
@@ -108,7 +116,7 @@ def _diagonal(estimator, data: Labelled, precomputed: bool) -> np.ndarray:
 
 
 def _record(
-    estimator, walks: list[KernelWalk], orders: Orders, n_iter: int, data: Labelled, precomputed, fingerprint
+    estimator, walks: list[KernelWalk], orders: Orders, n_iter: int, data: Labelled, precomputed, fingerprint, proper
 ) -> None:
     who = type(estimator).__name__
     estimator.classes_ = data.classes
@@ -138,7 +146,8 @@ def _record(
         "coef0": float(estimator.coef0),
         "budget": estimator.budget,
     }
-    claims: list[Claim] = [claim for p, one in enumerate(walks) for claim in kernel_claims(one, data, p)]
+    given = precomputed or callable(estimator.kernel)
+    claims: list[Claim] = [claim for p, one in enumerate(walks) for claim in kernel_claims(one, data, p, given, proper)]
     separable = [claim for claim in claims if claim.name == "perceptron.kernel_margin" and claim.value > 0]
     estimator._issue(
         "A" if len(separable) == len(walks) else "C",

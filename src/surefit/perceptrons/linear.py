@@ -18,7 +18,8 @@ from surefit.perceptrons.online import (
     take_walks,
 )
 from surefit.perceptrons.problem import Labelled, read_labelled, starting_weights
-from surefit.solvers.perceptron_walk import Orders, Walk
+from surefit.solvers.perceptron_orders import Orders
+from surefit.solvers.perceptron_walk import Walk
 
 
 def fit_linear(estimator, X, y, coef_init, intercept_init, *, average: bool):
@@ -149,7 +150,7 @@ def _average_claims(run: Run) -> list[Claim]:
                 value=0.0,
                 limit=0.0,
                 numbers={"problem": p, "visits": one.visits},
-                witness={"visits": turns * run.orders.n_visits + one.log.place[:k]},
+                witness={"visits": turns * run.orders.n_visits + one.places()},
             )
         )
     return claims

@@ -24,8 +24,15 @@ class MistakeLogMixin:
             columns["pass"].append(np.searchsorted(part["after_pass"], np.arange(k), side="right").astype(np.int32))
             columns["row"].append(part["row"].astype(np.int64) + part["first_row"])
             columns["margin"].append(part["margin"])
-            columns["squared_norm"].append(part["squared_norm"])
+            columns["squared_norm"].append(_squared_norms(part))
         return {name: np.concatenate(parts) for name, parts in columns.items()}
+
+
+def _squared_norms(part: dict[str, Any]) -> np.ndarray:
+    """``|w_j|^2 = |w_{j-1}|^2 + 2 a m + a^2 |x|^2``; the multi-class perceptron moves two classes."""
+    lengths = part["squares"][part["row"]] + part["bias_step"]
+    growth = part["steps"] * (2.0 * part["margin"] + part["lengthened"] * part["steps"] * lengths)
+    return part["start_square"] + np.cumsum(growth)
 
 
 def log_parts(walks, first_row: int = 0) -> list[dict[str, Any]]:
@@ -37,7 +44,11 @@ def log_parts(walks, first_row: int = 0) -> list[dict[str, Any]]:
             "after_pass": np.array(one.after_pass),
             "row": one.log.row[: one.logged],
             "margin": one.log.margin[: one.logged],
-            "squared_norm": one.log.square[: one.logged],
+            "steps": one.rule.step_plus if one.same_steps else one.steps_taken(),
+            "squares": one.squares,
+            "bias_step": one.rule.bias_step,
+            "start_square": one.start_square,
+            "lengthened": one.lengthened,
         }
         for p, one in enumerate(walks)
     ]

@@ -15,7 +15,8 @@ from surefit.perceptrons.novikoff import margin_perceptron_bounds
 from surefit.perceptrons.online import _about, _seed, order_of, positives, warn_if_stopped
 from surefit.perceptrons.problem import Labelled, bias_step, read_labelled
 from surefit.solvers.perceptron_margin import MarginRun, walk_with_margin
-from surefit.solvers.perceptron_walk import SEPARATED, Orders
+from surefit.solvers.perceptron_orders import Orders
+from surefit.solvers.perceptron_walk import SEPARATED
 
 UNIT, SURE = 2.0**-53, 1 + 2.0**-40
 

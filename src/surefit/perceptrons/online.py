@@ -19,9 +19,10 @@ from surefit.perceptrons.claims import risk_claim, vote_risk_claim, walk_claims
 from surefit.perceptrons.joint_claims import joint_claims
 from surefit.perceptrons.log import log_parts
 from surefit.perceptrons.problem import Labelled, bias_step, class_factors
+from surefit.solvers.perceptron_orders import Orders
 from surefit.solvers.perceptron_passes import BELOW_ZERO
 from surefit.solvers.perceptron_passes import Rule as StepRule
-from surefit.solvers.perceptron_walk import SEPARATED, JointWalk, Orders, Walk, walk
+from surefit.solvers.perceptron_walk import SEPARATED, JointWalk, Walk, walk
 
 WHOLE = Rule("an integer >= 0", lambda v: isinstance(v, (int, np.integer)) and not isinstance(v, bool) and bool(v >= 0))
 OPEN_FRACTION = Rule("a number > 0 and < 1", lambda v: POSITIVE.allows(v) and v < 1)

@@ -13,8 +13,8 @@ from surefit.core.validation import read_data
 from surefit.perceptrons.base import classes_of_stream
 from surefit.perceptrons.online import Run, make_walks, positives, record, step_rules, take_walks
 from surefit.perceptrons.problem import Labelled, read_labelled, starting_weights
+from surefit.solvers.perceptron_orders import Orders
 from surefit.solvers.perceptron_variants import vote
-from surefit.solvers.perceptron_walk import Orders
 
 WHOLE_LOG = 2**62  # every update is a voter
 ROWS = 256  # rows whose votes are counted together
@@ -97,7 +97,7 @@ def _finish(estimator, run: Run, data: Labelled, goes_on: bool) -> None:
 def visit_numbers(one, n_visits: int) -> np.ndarray:
     """At which visit, counted from zero, each update was made."""
     turns = np.searchsorted(one.after_pass, np.arange(one.logged), side="right")
-    return turns.astype(np.int64) * n_visits + one.log.place[: one.logged]
+    return turns.astype(np.int64) * n_visits + one.places()
 
 
 def _claims(run: Run) -> list[Claim]:

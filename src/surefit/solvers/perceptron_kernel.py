@@ -70,6 +70,7 @@ class KernelWalk(Walk):
     def advance(self, order: np.ndarray | None, begin: int, end: int) -> None:
         """Visit one part of a pass; stops and goes on wherever a kernel row is missing or the budget is full."""
         order = np.arange(end, dtype=np.int32) if order is None else order
+        self.in_order = False
         place = begin
         while place < end:
             self._make_room(end - place)
@@ -150,7 +151,7 @@ def kernel_pass(t, order, begin, end, rule, squares, scores, sums, counts, carri
         granted += step * (2.0 * max(cut, 0.0) + step * rule.radius_square)
         excess = max(excess, square - granted)
         if k < len(log.row):
-            log.row[k], log.place[k], log.margin[k], log.square[k] = i, s, m, square
+            log.row[k], log.place[k], log.margin[k] = i, s, m
         k += 1
         counts[i] += 1
         carried[i] += 1

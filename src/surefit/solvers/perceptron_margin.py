@@ -12,9 +12,10 @@ import numpy as np
 
 from surefit.core.budget import Budget
 from surefit.core.threads import blocks
-from surefit.solvers.perceptron_passes import Log, new_sums
+from surefit.solvers.perceptron_orders import Orders
+from surefit.solvers.perceptron_passes import Log, new_log, new_sums
 from surefit.solvers.perceptron_variants import margin_pass
-from surefit.solvers.perceptron_walk import ENTRIES, SEPARATED, Orders, out_of_time
+from surefit.solvers.perceptron_walk import ENTRIES, SEPARATED, out_of_time
 
 REFUTED = "refuted"  # no direction has the wanted margin
 NARROW = "min_gamma"  # the search went below the smallest gamma it was allowed
@@ -29,7 +30,6 @@ class MarginRun(NamedTuple):
     updates: int
     counts: np.ndarray
     rows: np.ndarray  # log of the last run
-    squares: np.ndarray
     after_pass: list[int]
     refuted_gamma: float  # the smallest gamma proved too large; infinite if none
     refuting_counts: np.ndarray  # mistakes of the run that proved it
@@ -58,7 +58,7 @@ def walk_with_margin(
 def _one_run(rows, t, squares, d, bias_step, gamma, epsilon, orders: Orders, budget: Budget, n_iter: int):
     w, counts = np.zeros(d), np.zeros(len(t), dtype=np.int32)
     sums = new_sums()
-    log, after_pass = Log(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0), np.empty(0)), []
+    log, after_pass = new_log(), []
     given, ending, spent = np.arange(len(t), dtype=np.int32), None, None
     share = (1 - epsilon) * gamma
     while ending is None:
@@ -83,7 +83,7 @@ def _one_run(rows, t, squares, d, bias_step, gamma, epsilon, orders: Orders, bud
         spent = None if reason is None else reason.value
         ending = ending or spent
     b, none = float(sums.offset[0]), np.zeros(0, dtype=np.int32)
-    run = MarginRun(w, b, gamma, k, counts, log.row[:k], log.square[:k], after_pass, np.inf, none, ending, n_iter)
+    run = MarginRun(w, b, gamma, k, counts, log.row[:k], after_pass, np.inf, none, ending, n_iter)
     return run, spent
 
 

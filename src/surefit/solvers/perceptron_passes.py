@@ -38,12 +38,16 @@ class Rule(NamedTuple):
 
 
 class Log(NamedTuple):
-    """Room for mistakes: row, place in the order of the pass, margin before and squared norm after the update."""
+    """Room for mistakes: row, place in the order of the pass (if there is one), margin before the update."""
 
     row: np.ndarray
     place: np.ndarray
     margin: np.ndarray
-    square: np.ndarray
+
+
+def new_log() -> Log:
+    """Return a log without room."""
+    return Log(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
 
 
 class Sums(NamedTuple):
@@ -107,7 +111,9 @@ def online_pass(rows, t, order, begin, end, visits, rule, slack, squares, schedu
         granted += step * (2.0 * max(cut, 0.0) + step * rule.radius_square)
         excess = max(excess, square - granted)
         if k < len(log.row):
-            log.row[k], log.place[k], log.margin[k], log.square[k] = i, s, m, square
+            log.row[k], log.margin[k] = i, m
+            if order is not None:
+                log.place[k] = s
         k += 1
         counts[i] += 1
         loss += max(-m, 0.0)
@@ -117,16 +123,3 @@ def online_pass(rows, t, order, begin, end, visits, rule, slack, squares, schedu
             b_sum += late * rule.bias_step
     sums.offset[0], sums.square[0], sums.granted[0], sums.excess[0] = b, square, granted, excess
     sums.loss[0], sums.offset_sum[0], sums.updates[0] = loss, b_sum, k
-
-
-@compiled
-def shuffle(order, state):
-    """Permute ``order`` in place, every permutation equally likely up to 2^-32; returns the state of the generator."""
-    word = state
-    for i in range(len(order) - 1, 0, -1):
-        word ^= word << np.uint64(13)
-        word ^= word >> np.uint64(7)
-        word ^= word << np.uint64(17)
-        j = np.int64(((word >> np.uint64(32)) * np.uint64(i + 1)) >> np.uint64(32))
-        order[i], order[j] = order[j], order[i]
-    return word

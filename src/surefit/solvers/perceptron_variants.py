@@ -22,7 +22,7 @@ def margin_pass(rows, t, order, begin, end, share, bias_step, squares, w, sums, 
         b += sign / length * bias_step
         square += 2.0 * m + 1.0
         if k < len(log.row):
-            log.row[k], log.place[k], log.margin[k], log.square[k] = i, s, m, square
+            log.row[k], log.place[k], log.margin[k] = i, s, m
         k += 1
         counts[i] += 1
         sums.loss[0] += max(-m, 0.0)
@@ -69,7 +69,7 @@ def joint_pass(
         granted += 2.0 * step * step * radius_square
         excess = max(excess, square - granted)
         if k < len(log.row):
-            log.row[k], log.place[k], log.margin[k], log.square[k] = i, s, m, square
+            log.row[k], log.place[k], log.margin[k] = i, s, m
             rivals[k] = rival
         k += 1
         counts[i] += 1

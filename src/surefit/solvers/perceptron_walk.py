@@ -10,7 +10,8 @@ import numpy as np
 
 from surefit.core.budget import Budget
 from surefit.core.threads import blocks, map_blocks
-from surefit.solvers.perceptron_passes import Log, Rule, new_sums, online_pass, shuffle
+from surefit.solvers.perceptron_orders import Orders
+from surefit.solvers.perceptron_passes import Log, Rule, new_log, new_sums, online_pass
 from surefit.solvers.perceptron_variants import joint_pass
 
 #: How a walk can end, besides the reasons of a budget.
@@ -20,39 +21,6 @@ PLATEAU = "plateau"  # the loss of a pass did not improve by tol for several pas
 
 ENTRIES = 2**24  # numbers read between two looks at the clock
 UNIT = 2.0**-53
-
-
-class Orders:
-    """In which order passes visit the rows: as given (``cyclic``), ``shuffled`` anew, or drawn at ``random``."""
-
-    def __init__(self, kind: str, n_rows: int, seed: int, rows: np.ndarray | None = None):
-        self.kind = kind
-        self.rows = rows  # None: all of them
-        self.first: np.ndarray | None = None  # the order of the first pass, unless it is that of the data
-        self.n_visits = n_rows if rows is None else len(rows)
-        self.complete = kind != "random"  # whether the present pass visits every row
-        self._order = np.arange(n_rows, dtype=np.int32) if rows is None else rows.astype(np.int32)
-        self._draws = np.random.RandomState(seed)
-        self._state = np.uint64(self._draws.randint(1, 2**31 - 1)) << np.uint64(20) | np.uint64(1)
-
-    def following(self, clean: bool = False) -> np.ndarray | None:
-        """Return the order of the next pass; None means: as the rows lie.
-
-        Draws at random can miss a row, so a ``clean`` pass of them is followed by one over all rows.
-        """
-        self.complete = self.kind != "random" or clean
-        if self.kind == "shuffled":
-            self._state = np.uint64(shuffle(self._order, self._state))
-            order = self._order
-        elif self.kind == "random" and not clean:
-            order = self._order[self._draws.randint(0, self.n_visits, self.n_visits)]
-        elif self.rows is not None:
-            order = self._order
-        else:
-            return None
-        if self.first is None:
-            self.first = order.copy()
-        return order
 
 
 class Walk:
@@ -88,8 +56,8 @@ class Walk:
 
     def _begin(self, square: float, b: float) -> None:
         self.sums = new_sums(b, square)
-        self.log = Log(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0), np.empty(0))
-        self.visits = 0
+        self.log, self.start_square = new_log(), square
+        self.visits, self.in_order = 0, True
         self.after_pass: list[int] = []  # updates done when each pass ended
         self.losses: list[float] = []
         self.ending: str | None = None
@@ -97,9 +65,12 @@ class Walk:
         self._seen = {self._state(): 0}
         self._best_loss, self._stale = np.inf, 0
 
+    lengthened = 1.0  # squared length of an update in units of the row's
+
     def advance(self, order: np.ndarray | None, begin: int, end: int) -> None:
         """Visit one part of a pass."""
         self._make_room(end - begin)
+        self.in_order = order is None
         steps = np.empty(0)
         if self.schedule is not None:
             k = self.updates
@@ -134,6 +105,26 @@ class Walk:
     def logged(self) -> int:
         """Updates whose details are in the log."""
         return min(self.updates, self.max_log)
+
+    def places(self) -> np.ndarray:
+        """Place of each logged update in the order of its pass; without an order a row is its own place."""
+        return self.log.row[: self.logged] if self.in_order else self.log.place[: self.logged]
+
+    @property
+    def same_steps(self) -> bool:
+        """Whether all updates have the same step."""
+        return self.schedule is None and self.rule.step_minus == self.rule.step_plus
+
+    def steps_taken(self) -> np.ndarray:
+        """Step of each logged update."""
+        steps = np.where(self.t[self.log.row[: self.logged]] > 0, self.rule.step_plus, self.rule.step_minus)
+        return steps if self.schedule is None else steps * self.schedule(np.arange(1.0, self.logged + 1))
+
+    def squared_norms(self) -> np.ndarray:
+        """Squared norm of the weights, constant feature included, after each logged update."""
+        a, k = self.steps_taken(), self.logged
+        lengths = self.squares[self.log.row[:k]] + self.rule.bias_step
+        return self.start_square + np.cumsum(a * (2.0 * self.log.margin[:k] + self.lengthened * a * lengths))
 
     @property
     def offset(self) -> float:
@@ -196,9 +187,21 @@ class JointWalk(Walk):
         square = float(np.sum(w * w)) + (float(b @ b) / rule.bias_step if rule.bias_step else 0.0)
         self._begin(square, 0.0)
 
+    lengthened = 2.0  # two classes move
+
+    @property
+    def same_steps(self) -> bool:
+        """Whether all updates have the same step."""
+        return bool(np.all(self.steps == self.steps[0]))
+
+    def steps_taken(self) -> np.ndarray:
+        """Step of each logged update."""
+        return self.steps[self.labels[self.log.row[: self.logged]]]
+
     def advance(self, order: np.ndarray | None, begin: int, end: int) -> None:
         """Visit one part of a pass."""
         self._make_room(end - begin)
+        self.in_order = False
         if len(self.rivals) < len(self.log.row):
             self.rivals = _longer(self.rivals, self.logged, len(self.log.row))
         slack = 2 * np.sqrt(2.0) * self._slack(end - begin, 1.0)  # a difference of two scores, two rows a step

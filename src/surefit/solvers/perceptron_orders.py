@@ -1,0 +1,53 @@
+"""In which order the passes of an online perceptron visit the rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from surefit.core.jit import compiled
+
+
+class Orders:
+    """In which order passes visit the rows: as given (``cyclic``), ``shuffled`` anew, or drawn at ``random``."""
+
+    def __init__(self, kind: str, n_rows: int, seed: int, rows: np.ndarray | None = None):
+        self.kind = kind
+        self.rows = rows  # None: all of them
+        self.first: np.ndarray | None = None  # the order of the first pass, unless it is that of the data
+        self.n_visits = n_rows if rows is None else len(rows)
+        self.complete = kind != "random"  # whether the present pass visits every row
+        self._order = np.arange(n_rows, dtype=np.int32) if rows is None else rows.astype(np.int32)
+        self._draws = np.random.RandomState(seed)
+        self._state = np.uint64(self._draws.randint(1, 2**31 - 1)) << np.uint64(20) | np.uint64(1)
+
+    def following(self, clean: bool = False) -> np.ndarray | None:
+        """Return the order of the next pass; None means: as the rows lie.
+
+        Draws at random can miss a row, so a ``clean`` pass of them is followed by one over all rows.
+        """
+        self.complete = self.kind != "random" or clean
+        if self.kind == "shuffled":
+            self._state = np.uint64(shuffle(self._order, self._state))
+            order = self._order
+        elif self.kind == "random" and not clean:
+            order = self._order[self._draws.randint(0, self.n_visits, self.n_visits)]
+        elif self.rows is not None or self.kind == "random":
+            order = self._order
+        else:
+            return None
+        if self.first is None:
+            self.first = order.copy()
+        return order
+
+
+@compiled
+def shuffle(order, state):
+    """Permute ``order`` in place, every permutation equally likely up to 2^-32; returns the state of the generator."""
+    word = state
+    for i in range(len(order) - 1, 0, -1):
+        word ^= word << np.uint64(13)
+        word ^= word >> np.uint64(7)
+        word ^= word << np.uint64(17)
+        j = np.int64(((word >> np.uint64(32)) * np.uint64(i + 1)) >> np.uint64(32))
+        order[i], order[j] = order[j], order[i]
+    return word
