@@ -23,7 +23,7 @@ class ConeHint(NamedTuple):
     """The shortest ``rho`` and the rows that carry it; ``rho`` is None if it is zero."""
 
     rho: np.ndarray | None
-    helpers: np.ndarray
+    carriers: np.ndarray
 
 
 def independent_rows(A: np.ndarray) -> np.ndarray:
@@ -46,13 +46,13 @@ def shortest_sum(A: np.ndarray, g: np.ndarray, budget: Budget) -> ConeHint | Non
         except RuntimeError:  # no convergence: there is no hint
             return None
         rho = g + beta @ A[working]
-        helpers = working[beta > 0]
+        carriers = working[beta > 0]
         if np.linalg.norm(rho) <= FLAT * scale:
-            return ConeHint(None, helpers)
+            return ConeHint(None, carriers)
         scores = A @ (rho / np.linalg.norm(rho))
         lowest = np.argsort(scores, kind="stable")[: max(50, p)]
         new = np.setdiff1d(lowest[scores[lowest] < -FLAT], working)
         if len(new) == 0:
-            return ConeHint(rho / np.linalg.norm(rho), helpers)
+            return ConeHint(rho / np.linalg.norm(rho), carriers)
         working = np.union1d(working, new)
     return None

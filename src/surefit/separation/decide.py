@@ -83,7 +83,7 @@ def _second_question(rows: SignedRows, space: Lifted, first: Reply, budget: Budg
     hint = shortest_sum(A, g, budget) if len(kernel) else None
     if hint is not None and hint.rho is None:
         shares = [1 << int(max(powers, default=0) - power) for power in powers]
-        spanning = positive_weights(rows, kernel.tolist(), shares, hint.helpers.tolist(), budget)
+        spanning = positive_weights(rows, kernel.tolist(), shares, hint.carriers.tolist(), budget)
         null = [] if spanning is None else _idle_directions(rows, kernel.tolist())
         if null is not None and spanning is not None:
             return Decision("overlap", rows=spanning[0], weights=spanning[1], null=null or None)
@@ -166,18 +166,18 @@ def ask(rows: SignedRows, start, budget: Budget, face: list[int] | None = None) 
 
 
 def positive_weights(
-    rows: SignedRows, kernel: list[int], shares: list[int], helpers: list[int], budget: Budget
+    rows: SignedRows, kernel: list[int], shares: list[int], carriers: list[int], budget: Budget
 ) -> tuple[list[int], list[int]] | None:
-    """Weights of a vanishing combination: a positive multiple of ``shares`` on ``kernel``, something >= 0 on ``helpers``.
+    """Weights of a vanishing combination: a positive multiple of ``shares`` on ``kernel``, something >= 0 on ``carriers``.
 
     Returns the rows with a positive weight, and their weights; None if there are none or if it would take too long.
     """
-    chosen = sorted({*kernel, *helpers})
+    chosen = sorted({*kernel, *carriers})
     place = {row: k for k, row in enumerate(chosen)}
     lifted = rows.lifted(chosen).rows
     rhs = [-sum(map(mul, shares, column)) for column in zip(*(lifted[place[i]] for i in kernel), strict=True)]
     # One more unknown, held at 1 by an equation of its own, carries the denominator out of the answer.
-    columns = [*([*lifted[place[i]], 0] for i in helpers), [0] * len(rhs) + [1]]
+    columns = [*([*lifted[place[i]], 0] for i in carriers), [0] * len(rhs) + [1]]
     answer = solve_nonnegative(columns, [*rhs, 1], 0, budget)
     if answer is None or answer.direction is not None:
         return None
@@ -185,7 +185,7 @@ def positive_weights(
     weights = [0] * len(chosen)
     for i, share in zip(kernel, shares, strict=True):
         weights[place[i]] += one * share
-    for i, weight in zip(helpers, beta, strict=True):
+    for i, weight in zip(carriers, beta, strict=True):
         weights[place[i]] += weight
     used = [k for k in range(len(chosen)) if weights[k] > 0]
     return [chosen[k] for k in used], primitive([weights[k] for k in used])
