@@ -181,8 +181,6 @@ def test_dense_sparse_order_and_dtype_do_not_change_the_answer():
 
 
 def test_duplicate_sparse_entries_are_summed():
-    entries, places = [1.0, 1.0, -1.0], ([0, 0, 1], [0, 0, 0])
-    X = sparse.csr_array(sparse.coo_array((entries, places), shape=(2, 1)))
     X = sparse.csr_array((np.array([1.0, 1.0, -1.0]), np.array([0, 0, 0]), np.array([0, 2, 3])), shape=(2, 1))
     report = separability(X, [1, 0])
     assert report.status == "strict" and report.margin == pytest.approx(1.5)
