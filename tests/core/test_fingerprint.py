@@ -38,3 +38,12 @@ def test_a_permutation_of_rows_is_noticed(table, order):
 def test_labels_of_any_kind(y):
     assert fingerprint(y) == fingerprint(y.copy())
     assert fingerprint(y) != fingerprint(y[::-1])
+
+
+def test_the_storage_of_texts_does_not_matter():
+    texts = ["ham", "spam", "ham"]
+    assert (
+        fingerprint(np.array(texts))
+        == fingerprint(np.array(texts, dtype=object))
+        == fingerprint(np.array(texts, "U20"))
+    )

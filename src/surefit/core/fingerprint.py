@@ -42,7 +42,10 @@ def fingerprint(array) -> str:
                 digest = _dense_digest(_words(matrix.T), columns, rows)
             else:
                 digest = _dense_digest(_words(np.ascontiguousarray(matrix)), rows, columns)
-    header = f"{array.dtype.str.lstrip('<>|=')}{tuple(array.shape)}{int(digest):016x}"
+    kind = (
+        array.dtype.str.lstrip("<>|=") if array.dtype.kind in "fiub" else "text"
+    )  # objects or fixed width: same labels
+    header = f"{kind}{tuple(array.shape)}{int(digest):016x}"
     return sha256(header.encode()).hexdigest()[:32]
 
 
