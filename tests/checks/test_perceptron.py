@@ -151,13 +151,9 @@ def test_margins_bounds_and_counts_that_claim_too_much():
         ("perceptron.geometric_margin", {"limit": certificate["perceptron.geometric_margin"].limit * 0.999}),
         ("perceptron.novikoff", {"value": novikoff.value - 1}),
         ("perceptron.novikoff", {"limit": novikoff.limit * 0.9}),
-        ("perceptron.growth", {"value": certificate["perceptron.growth"].value - 1.0, "limit": None}),
+        ("perceptron.growth", {"value": -1e3}),
     ):
-        forged = bent(certificate, name, **changes)
-        if name == "perceptron.growth":
-            assert forged.verify(X, y)[name].proved > forged[name].value  # the truth is shown, and below zero: no harm
-        else:
-            refuse(forged, name, X, y)
+        refuse(bent(certificate, name, **changes), name, X, y)
 
 
 def test_risks_that_forget_mistakes():

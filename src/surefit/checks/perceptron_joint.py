@@ -48,8 +48,9 @@ def check_growth(certificate: Certificate, claim: Claim, data: Data) -> Finding:
     ) * (1 + gamma(len(run.steps) + 4))
     excess = run.squares.mid - granted
     proved, surely = float(np.max(excess + run.squares.rad)), float(np.max(excess - run.squares.rad))
-    ok = surely <= max(claim.value, 0.0) + float(np.max(run.squares.rad))
-    return Finding(claim.name, claim.value, proved if ok else surely, ok, "enclosed", f"after {len(excess)} updates.")
+    ok = surely <= claim.value
+    level = "enclosed" if proved <= claim.value else "recomputed"
+    return Finding(claim.name, claim.value, proved if ok else surely, ok, level, f"after {len(excess)} updates.")
 
 
 @checker("perceptron.joint_margin")

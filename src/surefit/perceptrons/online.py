@@ -105,7 +105,7 @@ def order_of(estimator) -> str:
 
 def take_walks(estimator, X, y, data: Labelled, walks: list[Any], starts: list[np.ndarray]) -> Run:
     """Walk until every run has ended; Ctrl-C, ``max_time`` and callbacks end it between two chunks of rows."""
-    seed = _seed(estimator.random_state)
+    seed = seed_of(estimator.random_state)
     train, validation = _validation_split(estimator, data, seed)
     orders = Orders(order_of(estimator), len(data.codes), seed, train)
     report = progress_reporter(estimator, X, y)
@@ -126,7 +126,8 @@ def take_walks(estimator, X, y, data: Labelled, walks: list[Any], starts: list[n
     return Run(walks, orders, n_iter, starts, isinstance(walks[0], JointWalk))
 
 
-def _seed(random_state) -> int:
+def seed_of(random_state) -> int:
+    """Return one seed from an integer, a generator, or chance."""
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**31 - 1))
     return int(check_random_state(random_state).randint(2**31 - 1))
@@ -188,7 +189,7 @@ def record(
     estimator.converged_ = all(one.ending == SEPARATED for one in walks)
     estimator.ending_ = next((one.ending for one in walks if one.ending != SEPARATED), SEPARATED)
     estimator.mistake_counts_ = walks[0].counts if len(walks) == 1 else np.vstack([one.counts for one in walks])
-    estimator.mistakes_per_pass_ = _mistakes_per_pass(walks, run.n_iter)
+    estimator.mistakes_per_pass_ = mistakes_per_pass(walks, run.n_iter)
     estimator._log = log_parts(walks)
     aside = run.orders.rows is not None
     claims: list[Claim] = []
@@ -196,7 +197,7 @@ def record(
         if run.joint:
             claims += joint_claims(one, data, start, aside)
         else:
-            about = _about(data, p)
+            about = about_problem(data, p)
             claims += walk_claims(one, data, start, p, about, theorem, aside=aside)
     claims += list(more)
     claims += _risk(estimator, run, data)
@@ -229,13 +230,15 @@ def record(
     warn_if_stopped(estimator, run.orders.n_visits)
 
 
-def _about(data: Labelled, p: int) -> str:
+def about_problem(data: Labelled, p: int) -> str:
+    """Say which two-class problem a claim is about."""
     if len(data.classes) == 2:
         return "this fitted model"
     return f"the problem 'class {data.classes[p]!s} against the rest'"
 
 
-def _mistakes_per_pass(walks, n_iter: int) -> np.ndarray:
+def mistakes_per_pass(walks, n_iter: int) -> np.ndarray:
+    """Updates of each pass, all problems together."""
     total = np.zeros(n_iter, dtype=np.int64)
     for one in walks:
         done = np.diff(one.after_pass, prepend=0)

@@ -123,7 +123,7 @@ def kernel_pass(t, order, begin, end, rule, squares, scores, sums, counts, carri
 
     Returns the place of that row (or ``end``), and how many margins were within their ``errors`` of zero without being zero.
     """
-    b, square, granted, excess = sums.offset[0], sums.square[0], sums.granted[0], sums.excess[0]
+    b, square = sums.offset[0], sums.square[0]
     loss, k, close = sums.loss[0], sums.updates[0], 0
     place = end
     for s in range(begin, end):
@@ -148,14 +148,12 @@ def kernel_pass(t, order, begin, end, rule, squares, scores, sums, counts, carri
             errors[j] += abs(scores[j]) + abs(change)
         b += step * sign * rule.bias_step
         square += step * (2.0 * m + step * (squares[i] + rule.bias_step))
-        granted += step * (2.0 * max(cut, 0.0) + step * rule.radius_square)
-        excess = max(excess, square - granted)
         if k < len(log.row):
             log.row[k], log.place[k], log.margin[k] = i, s, m
         k += 1
         counts[i] += 1
         carried[i] += 1
         loss += max(-m, 0.0)
-    sums.offset[0], sums.square[0], sums.granted[0], sums.excess[0] = b, square, granted, excess
+    sums.offset[0], sums.square[0] = b, square
     sums.loss[0], sums.updates[0] = loss, k
     return place, close

@@ -55,8 +55,6 @@ class Sums(NamedTuple):
 
     offset: np.ndarray  # b
     square: np.ndarray  # |w|^2 + b^2 / c^2
-    granted: np.ndarray  # what the theorem lets the squared norm be
-    excess: np.ndarray  # largest of square - granted after an update
     loss: np.ndarray  # sum of (-m)_+ over the pass
     offset_sum: np.ndarray  # what the lazy average needs of b
     updates: np.ndarray  # int64
@@ -64,9 +62,7 @@ class Sums(NamedTuple):
 
 def new_sums(offset: float = 0.0, square: float = 0.0) -> Sums:
     """Sums of a run that starts from weights of this squared norm."""
-    values = (offset, square, square, -np.inf, 0.0, 0.0)
-    offset_, square_, granted, excess, loss, offset_sum = (np.array([value]) for value in values)
-    return Sums(offset_, square_, granted, excess, loss, offset_sum, np.zeros(1, dtype=np.int64))
+    return Sums(np.array([offset]), np.array([square]), np.zeros(1), np.zeros(1), np.zeros(1, dtype=np.int64))
 
 
 @compiled(relaxed=True)
@@ -77,8 +73,7 @@ def online_pass(rows, t, order, begin, end, visits, rule, slack, squares, schedu
     is not empty collects what the average of all weights needs.
     """
     narrow_vectors()
-    b, square, granted, excess = sums.offset[0], sums.square[0], sums.granted[0], sums.excess[0]
-    loss, b_sum, k = sums.loss[0], sums.offset_sum[0], sums.updates[0]
+    b, square, loss, b_sum, k = sums.offset[0], sums.square[0], sums.loss[0], sums.offset_sum[0], sums.updates[0]
     clear, vague = max(rule.cut_minus, rule.cut_plus) + slack, min(rule.cut_minus, rule.cut_plus) - slack
     # Looked up by class: a branch on the label would be mispredicted every other time.
     cuts, steps = np.array((rule.cut_minus, rule.cut_plus)), np.array((rule.step_minus, rule.step_plus))
@@ -96,8 +91,7 @@ def online_pass(rows, t, order, begin, end, visits, rule, slack, squares, schedu
         if m > vague:
             m = sign * (ieee_dot(rows, i, w) + b)
         side = np.int64(sign > 0)
-        cut = cuts[side]
-        if m > cut:
+        if m > cuts[side]:
             continue
         step = steps[side]
         if len(schedule) > 0:
@@ -108,8 +102,6 @@ def online_pass(rows, t, order, begin, end, visits, rule, slack, squares, schedu
             ieee_add(rows, i, step * sign, w)
         b = ieee_shift(b, step * sign, rule.bias_step)
         square += step * (2.0 * m + step * (squares[i] + rule.bias_step))
-        granted += step * (2.0 * max(cut, 0.0) + step * rule.radius_square)
-        excess = max(excess, square - granted)
         if k < len(log.row):
             log.row[k], log.margin[k] = i, m
             if order is not None:
@@ -121,5 +113,4 @@ def online_pass(rows, t, order, begin, end, visits, rule, slack, squares, schedu
             late = np.float64(visits + s - begin) * (step * sign)
             ieee_add(rows, i, late, lazy)
             b_sum += late * rule.bias_step
-    sums.offset[0], sums.square[0], sums.granted[0], sums.excess[0] = b, square, granted, excess
-    sums.loss[0], sums.offset_sum[0], sums.updates[0] = loss, b_sum, k
+    sums.offset[0], sums.square[0], sums.loss[0], sums.offset_sum[0], sums.updates[0] = b, square, loss, b_sum, k

@@ -82,13 +82,25 @@ class Walk:
         )  # fmt: skip
         self.visits += end - begin
 
-    def _slack(self, visits: int, factor: float) -> float:
-        """Bound how far two orders of summing a score can differ, for all weights that ``visits`` more rows can lead to."""
+    def growth(self, factor: float = 1.0) -> float:
+        """What the theorem grants the squared norm for one update with the largest step, times ``factor``."""
         rule = self.rule
         step = factor * max(rule.step_minus, rule.step_plus)
-        growth = step * step * rule.radius_square + 2 * step * max(rule.cut_minus, rule.cut_plus, 0.0)
-        longest = np.sqrt((self.sums.granted[0] + visits * growth) * rule.radius_square)
-        return float(4 * (self.w.shape[-1] + 4) * UNIT * longest)
+        return self.lengthened * step * step * rule.radius_square + 2 * step * max(rule.cut_minus, rule.cut_plus, 0.0)
+
+    def largest_norm(self) -> float:
+        """Bound of the norm of all weights so far."""
+        factor = (
+            1.0
+            if self.schedule is None
+            else float(np.max(self.schedule(np.arange(1.0, self.updates + 1)), initial=0.0))
+        )
+        return float(np.sqrt(self.start_square + self.updates * self.growth(factor)))
+
+    def _slack(self, visits: int, factor: float) -> float:
+        """Bound how far two orders of summing a score can differ, for all weights that ``visits`` more rows can lead to."""
+        square = abs(float(self.sums.square[0])) * (1 + 1e-6) + visits * self.growth(factor)
+        return float(4 * (self.w.shape[-1] + 4) * UNIT * np.sqrt(square * self.rule.radius_square))
 
     def _make_room(self, visits: int) -> None:
         wanted, room = min(self.max_log, self.updates + visits), len(self.log.row)
@@ -204,10 +216,10 @@ class JointWalk(Walk):
         self.in_order = False
         if len(self.rivals) < len(self.log.row):
             self.rivals = _longer(self.rivals, self.logged, len(self.log.row))
-        slack = 2 * np.sqrt(2.0) * self._slack(end - begin, 1.0)  # a difference of two scores, two rows a step
+        slack = 2 * self._slack(end - begin, 1.0)  # a difference of two scores
         joint_pass(
             self.rows, self.labels, order, begin, end, self.visits, self.steps, self.rule.cut_plus, self.rule.bias_step,
-            self.rule.radius_square, slack, self.squares, self.w, self.b, self.sums, self.counts, self.log, self.rivals,
+            slack, self.squares, self.w, self.b, self.sums, self.counts, self.log, self.rivals,
             self.lazy,
         )  # fmt: skip
         self.visits += end - begin
