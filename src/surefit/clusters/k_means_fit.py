@@ -47,7 +47,8 @@ def fit_k_means(estimator, X, sample_weight) -> Any:
         tolerance = estimator.tol * summary.scatter / (summary.total_weight * d)
         options = {"tolerance": tolerance, "budget": budget, "n_jobs": estimator.n_jobs, "dtype": X.dtype}
         runs: list[tuple[Partition, np.ndarray]] = []
-        while len(runs) < _count_starts(estimator) and budget.stopped is None:
+        wanted = _count_starts(estimator)
+        while len(runs) < wanted and budget.stopped is None:
             start = _start(estimator, X, points, weights, random)
             runs.append((lloyd(points, weights, summary, start, **options), start))
         least = min(run.inertia for run, _ in runs)
@@ -55,7 +56,8 @@ def fit_k_means(estimator, X, sample_weight) -> Any:
         bound = _bound(estimator, X, weights, summary, budget)
     if reporter is not None:
         reporter.finish()
-    _record(estimator, X, given, best, start, bound, summary, tolerance, len(runs))
+    stopped = budget.stopped if len(runs) < wanted else None
+    _record(estimator, X, given, best, start, bound, summary, tolerance, len(runs), stopped)
     return estimator
 
 
@@ -155,7 +157,7 @@ def _bound(estimator, X, weights, summary: Summary, budget: Budget) -> Partition
     return spectral_bound(X, weights, summary, k, estimator.n_jobs)
 
 
-def _record(estimator, X, weights, best: Partition, start, bound: PartitionBound, summary, tolerance, n_starts) -> None:
+def _record(estimator, X, weights, best: Partition, start, bound, summary, tolerance, n_starts, stopped) -> None:
     who = type(estimator).__name__
     estimator.cluster_centers_ = best.centres.astype(X.dtype)
     estimator.labels_ = best.labels
@@ -178,7 +180,7 @@ def _record(estimator, X, weights, best: Partition, start, bound: PartitionBound
         data=data_fingerprint(X, None, weights),
         run={
             "solver": "dynamic programming" if estimator.algorithm == "exact" else "Lloyd's algorithm",
-            "reason": str(best.reason),
+            "reason": str(stopped or best.reason),
             "passes": int(best.n_iter),
             "starts": n_starts,
             "reseeded": best.n_reseeded,
@@ -193,10 +195,19 @@ def _record(estimator, X, weights, best: Partition, start, bound: PartitionBound
             DataRemark,
             stacklevel=4,
         )
-    if best.reason is not Reason.CONVERGED:
+    if stopped is not None:
+        warnings.warn(
+            f"{who}: only {n_starts} of the starts were run: {_words(stopped)}.", ConvergenceWarning, stacklevel=4
+        )
+    elif best.reason is not Reason.CONVERGED:
         warnings.warn(
             f"{who}: the centres still moved by {best.residual:.2g} > {tolerance:.2g} wanted (sum of squares): "
-            f"{best.reason.sentence()}.",
+            f"{_words(best.reason)}.",
             ConvergenceWarning,
             stacklevel=4,
         )
+
+
+def _words(reason: Reason) -> str:
+    """Say why a fit stopped and what to do; the way to go on is to start from where it stopped."""
+    return reason.sentence().replace("go on with warm_start=True", "go on with init=cluster_centers_")

@@ -53,7 +53,8 @@ def fit_mixture(estimator, X, sample_weight) -> Any:
             )
         runs: list[MixtureFit] = []
         try:
-            while len(runs) < (1 if warm else estimator.n_init) and budget.stopped is None:
+            wanted = 1 if warm else estimator.n_init
+            while len(runs) < wanted and budget.stopped is None:
                 start = _last_parameters(estimator) if warm else _start(estimator, rows, random)
                 runs.append(_run(estimator, rows, start, budget))
             best = max(runs, key=lambda run: run.value)
@@ -65,7 +66,7 @@ def fit_mixture(estimator, X, sample_weight) -> Any:
             ) from None
     if reporter is not None:
         reporter.finish()
-    _record(estimator, X, given, best, at_end, len(runs), rows)
+    _record(estimator, X, given, best, at_end, len(runs), budget.stopped if len(runs) < wanted else None)
     return estimator
 
 
@@ -206,7 +207,7 @@ def _from_responsibilities(rows: Rows, table: np.ndarray, kind: str, floor: floa
     return Parameters(masses / masses.sum(), means, covariances, from_covariances(kind, covariances))
 
 
-def _record(estimator, X, weights, best: MixtureFit, at_end, n_starts: int, rows: Rows) -> None:
+def _record(estimator, X, weights, best: MixtureFit, at_end, n_starts: int, stopped: Reason | None) -> None:
     p = best.parameters
     estimator.weights_, estimator.means_, estimator.covariances_ = p.weights, p.means, p.covariances
     estimator.precisions_cholesky_ = public_factors(p.shape).copy()
@@ -223,12 +224,18 @@ def _record(estimator, X, weights, best: MixtureFit, at_end, n_starts: int, rows
         data=data_fingerprint(X, None, weights),
         run={
             "solver": "expectation maximisation",
-            "reason": str(best.reason),
+            "reason": str(stopped or best.reason),
             "passes": best.n_iter,
             "starts": n_starts,
         },
     )
-    if best.reason is not Reason.CONVERGED and estimator.max_iter > 0:
+    if stopped is not None:
+        warnings.warn(
+            f"{type(estimator).__name__}: only {n_starts} of the starts were run: {stopped.sentence()}.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+    elif best.reason is not Reason.CONVERGED and estimator.max_iter > 0:
         changed = abs(best.log[-1] - best.log[-2]) if len(best.log) > 1 else float("inf")
         warnings.warn(
             f"{type(estimator).__name__}: the last step changed the mean log-likelihood by {changed:.2g} > "
