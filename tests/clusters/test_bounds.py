@@ -39,9 +39,10 @@ def test_line_is_exact_by_two_routes(seed, n, k):
     weights = rng.integers(1, 4, n).astype(float)
     exact = plain_dynamic_programme(x, weights, k)
     found = best_on_line(x, weights, k)
-    assert abs(found.value - exact) <= found.rounding + 1e-12 * exact
+    noise = 1e-12 * exact + 1e-28  # the plain route rounds as well
+    assert abs(found.value - exact) <= found.rounding + noise
     value, radius = checker.best_on_line(x, weights, k)
-    assert abs(value - exact) <= radius + 1e-12 * exact
+    assert abs(value - exact) <= radius + noise
     assert np.all(np.diff(found.means) > 0)
 
 

@@ -158,7 +158,7 @@ def test_weight_is_repetition_whatever_the_order_of_the_rows(seed, kind, init):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_same_bits_for_any_number_of_threads(kind):
-    rows = np.random.default_rng(0).standard_normal((9000, 3))
+    rows = np.random.default_rng(0).standard_normal((30_000, 3))
     models = [GaussianMixture(4, covariance_type=kind, random_state=0, tol=0.1, n_jobs=n).fit(rows) for n in (1, 2, 4)]
     for other in models[1:]:
         for name in ("weights_", "means_", "covariances_"):

@@ -136,7 +136,7 @@ def test_weight_is_repetition_whatever_the_order_of_the_rows(seed, init, as_spar
 @pytest.mark.parametrize("name", ["dense", "sparse", "float32"])
 def test_same_bits_for_any_number_of_threads(name):
     X = sample(name)
-    X = sparse.vstack([X] * 8).tocsr() if sparse.issparse(X) else np.vstack([X] * 8)  # several blocks
+    X = sparse.vstack([X] * 30).tocsr() if sparse.issparse(X) else np.vstack([X] * 30)  # several blocks
     models = [KMeans(9, random_state=3, n_jobs=n_jobs).fit(X) for n_jobs in (1, 2, 4)]
     for other in models[1:]:
         assert other.cluster_centers_.tobytes() == models[0].cluster_centers_.tobytes()

@@ -29,6 +29,11 @@ INVERSE_LN2 = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10
 
 
+def block_size(n: int) -> int:
+    """Rows of a block: fixed by their number, so that sums have one order for any number of threads."""
+    return max(8192, -(-n // 64))
+
+
 class Reading(NamedTuple):
     """What one reading tells."""
 
@@ -65,7 +70,7 @@ def read(X: np.ndarray, weights: np.ndarray, shift: np.ndarray, mixture: _Mixtur
         return value, masses, first, second
 
     n = len(X)
-    parts = map_blocks(work, n, max(2048, -(-n // 64)), n_jobs)
+    parts = map_blocks(work, n, block_size(n), n_jobs)
     return Reading(*(tree_sum(column) for column in zip(*parts, strict=True)))
 
 
@@ -73,7 +78,7 @@ def log_densities(X: np.ndarray, shift: np.ndarray, mixture: _Mixture, n_jobs: i
     """Return log(weight times density), one row a row, one column a component."""
     n, k = len(X), len(mixture.means)
     out = np.empty((n, k))
-    map_blocks(lambda a, b: _log_density_block(X, shift, mixture, a, b, out), n, max(2048, -(-n // 64)), n_jobs)
+    map_blocks(lambda a, b: _log_density_block(X, shift, mixture, a, b, out), n, block_size(n), n_jobs)
     return out
 
 

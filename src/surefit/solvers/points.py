@@ -117,10 +117,10 @@ def coordinates(points: Any, i: int) -> np.ndarray:
 def block_size(n: int, width: int = 1) -> int:
     """Rows of a block whose result has ``width`` numbers: fixed by the problem, so that sums have one order.
 
-    At most 64 blocks, fewer when their results are large.
+    At most 64 blocks, fewer when their results are large; large enough that handing one to a thread costs nothing.
     """
     pieces = min(64, max(4, 2**21 // width))
-    return max(4096, -(-n // pieces))
+    return max(16384, -(-n // pieces))
 
 
 @compiled(relaxed=True)
