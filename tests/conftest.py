@@ -3,6 +3,11 @@
 import signal
 
 import pytest
+from hypothesis import settings
+
+# The same examples on every run: a failure can be repeated, and no run fails by chance.
+settings.register_profile("surefit", derandomize=True, deadline=None)
+settings.load_profile("surefit")
 
 
 @pytest.fixture(autouse=True, scope="session")

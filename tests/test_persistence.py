@@ -72,7 +72,7 @@ def test_model_comes_back_with_its_certificate(model, file):
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_every_public_estimator_comes_back(name, file):
     model = getattr(surefit, name)()
-    rows = np.random.default_rng(0).normal(size=(12, 3))
+    rows = np.random.default_rng(0).normal(size=(20, 3))
     score = rows @ [1.0, -2.0, 0.5]
     model.fit(rows, np.where(score > 0, 1, -1) if is_classifier(model) else score)
     again = saved(model, file)
