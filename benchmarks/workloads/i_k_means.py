@@ -55,7 +55,7 @@ OPTIONS = {"n_init": 1, "max_iter": STEPS, "tol": 0}
 def surefit(data: Points):
     from surefit import KMeans
 
-    return KMeans(CLUSTERS, init=data.start, **OPTIONS).fit(data.X).cluster_centers_
+    return KMeans(CLUSTERS, init=data.start, n_jobs=-1, **OPTIONS).fit(data.X).cluster_centers_
 
 
 @workload.solver("scikit-learn", package="sklearn", variants=[{"algorithm": "elkan"}, {"algorithm": "lloyd"}])

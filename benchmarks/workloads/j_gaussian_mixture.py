@@ -83,7 +83,7 @@ def _answer(model) -> Mixture:
 def surefit(data: Rows):
     from surefit import GaussianMixture
 
-    return _answer(GaussianMixture(COMPONENTS, **_options(data)).fit(data.X))
+    return _answer(GaussianMixture(COMPONENTS, n_jobs=-1, **_options(data)).fit(data.X))
 
 
 @workload.solver("scikit-learn", package="sklearn")
