@@ -163,6 +163,37 @@ def test_an_empty_cluster_goes_to_the_farthest_row():
     assert np.all(np.diff(model.objective_history_[:, 1:].ravel()) <= 1e-12)
 
 
+def test_a_tie_goes_to_the_lowest_index():
+    model = KMeans(2, init=np.array([[0.0], [2.0]])).fit(np.array([[0.0], [2.0]]))
+    assert model.predict([[1.0]]).tolist() == [0]
+    swapped = KMeans(2, init=np.array([[2.0], [0.0]])).fit(np.array([[0.0], [2.0]]))
+    assert swapped.predict([[1.0]]).tolist() == [0]
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e150])
+def test_only_ratios_of_weights_matter(scale):
+    weights = np.random.default_rng(0).random(150) + 0.1
+    plain = KMeans(3, init=load_iris().data[:3]).fit(load_iris().data, sample_weight=weights)
+    scaled = KMeans(3, init=load_iris().data[:3]).fit(load_iris().data, sample_weight=weights * scale)
+    assert np.allclose(plain.cluster_centers_, scaled.cluster_centers_)
+    assert scaled.inertia_ == pytest.approx(plain.inertia_ * scale)
+    scaled.verify(load_iris().data, sample_weight=weights * scale)
+
+
+def test_entries_stored_in_parts_are_one_entry():
+    X = load_iris().data[:40]
+    halves = sparse.coo_array(
+        (np.repeat(X.ravel(), 2) / 2, (np.repeat(np.arange(40), 8), np.tile(np.repeat(np.arange(4), 2), 40))),
+        shape=(40, 4),
+    )
+    stored = sparse.csr_array((40, 4))
+    stored.data, stored.indices, stored.indptr = halves.data, halves.coords[1], np.arange(0, 321, 8)
+    assert not stored.has_canonical_format
+    model = KMeans(3, init=X[:3]).fit(stored)
+    assert model.inertia_ == pytest.approx(KMeans(3, init=X[:3]).fit(X).inertia_)
+    model.verify(stored)
+
+
 def test_says_what_it_wants():
     X = load_iris().data
     with pytest.raises(InvalidParameter, match=r"KMeans: n_clusters must be an integer >= 1; got 0"):

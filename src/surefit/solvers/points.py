@@ -95,6 +95,9 @@ def as_points(X, shift: np.ndarray, scale: float = 1.0) -> Any:
     """Return the points of ``X``; C order and CSR are read where they lie, other layouts are converted."""
     if sparse.issparse(X):
         rows = X.tocsr()
+        if not rows.has_canonical_format:  # an entry stored in two parts would be squared in two parts
+            rows = rows.copy()
+            rows.sum_duplicates()
         columns, starts = rows.indices.astype(np.int32, copy=False), rows.indptr.astype(np.int64)
         return SparsePoints(rows.data, columns, starts, np.zeros(X.shape[1]), 1.0)
     return DensePoints(np.ascontiguousarray(X), shift, scale)

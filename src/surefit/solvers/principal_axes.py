@@ -79,7 +79,8 @@ class Centred(NamedTuple):
     def scatter(self) -> np.ndarray:
         """Return the matrix of sums of squares and products."""
         if sparse.issparse(self.X):
-            product = np.asarray((self.X.T @ self.X).todense(), dtype=np.float64)
+            X = self.X.astype(np.float64)
+            product = np.asarray((X.T @ X).todense())
             return product - self.X.shape[0] * np.outer(self.mean, self.mean)
         total = np.zeros((self.X.shape[1], self.X.shape[1]))
         for start in self.starts():
@@ -90,8 +91,8 @@ class Centred(NamedTuple):
     def squares(self) -> float:
         """Return the sum of all squares."""
         if sparse.issparse(self.X):
-            values = self.X.data.astype(np.float64)
-            return max(float(values @ values) - self.X.shape[0] * float(self.mean @ self.mean), 0.0)
+            squares = self.X.astype(np.float64).power(2).sum()
+            return max(float(squares) - self.X.shape[0] * float(self.mean @ self.mean), 0.0)
         return math.fsum(float(np.sum(self.block(start) ** 2)) for start in self.starts())
 
 
