@@ -74,6 +74,7 @@ def test_bounds_are_below_every_partition(shape, k):
     summary = read_points(X, weights)[1]
     spectral = spectral_bound(X, weights, summary, k)
     better = semidefinite_bound(X, weights, summary, k, Budget())
+    assert np.all(better.multipliers >= 0)
     assert 0 <= spectral.value <= better.value * (1 + 1e-9) + 1e-9
     assert better.value <= best * (1 + 1e-12)
     assert better.value >= 0.9 * best  # what makes it worth its time
@@ -114,3 +115,11 @@ def test_semidefinite_bound_of_iris():
     assert 0.03 < relative < 0.045  # 0.042; the spectral bound leaves 0.81
     assert KMeans(3, n_init=10, random_state=0).fit(X).certificate_["k_means.gap"].numbers["relative"] > 0.8
     assert model.verify(X)["k_means.gap"].proved == pytest.approx(model.inertia_ - model.lower_bound_, rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_semidefinite_certificates_verify(seed):
+    X = np.random.default_rng(seed).standard_normal((60, 5)) * [1, 2, 3, 4, 5]
+    model = KMeans(4, random_state=0, lower_bound="sdp").fit(X)
+    assert model.lower_bound_ > 0
+    model.verify(X)

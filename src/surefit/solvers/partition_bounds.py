@@ -66,8 +66,9 @@ def semidefinite_bound(X: Any, weights: np.ndarray, summary: Summary, k: int, bu
     Y, U, history = np.zeros((n, n)), np.zeros((n, n)), [value]
     for step in range(1, MOST_STEPS + 1):
         Z = _nearest_relaxed_partition(Y - U + G / penalty, q, k)
-        previous, Y = Y, np.maximum(Z + U, 0.0)
-        U += Z - Y
+        U += Z
+        previous, Y = Y, np.maximum(U, 0.0)
+        U = np.minimum(U, 0.0)  # what is left of the sum, without the rounding of a difference: multipliers need a sign
         out_of_time = budget.spent() is not None
         if step % EVALUATE_EVERY and not out_of_time:
             continue
