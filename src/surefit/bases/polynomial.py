@@ -106,9 +106,9 @@ class KernelPolynomialFeatures(BasisMixin, BaseEstimator):
     ----------
     n_output_features_ : int
         Number of features.
-    powers_ : ndarray of shape (n_output_features_, n_features)
+    powers_ : ndarray of shape (n_output_features, n_features)
         Exponents :math:`k`.
-    scales_ : ndarray of shape (n_output_features_,)
+    scales_ : ndarray of shape (n_output_features,)
         The roots.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X)`` re-derives them.

@@ -95,7 +95,7 @@ class KMeans(
         Total, within and between scatter, by pairs and by means.
     n_iter_ : int
         Steps of the best start.
-    objective_history_ : ndarray of shape (n_iter_, 3)
+    objective_history_ : ndarray of shape (n_iter, 3)
         Of the best start: seconds, J after the assignment, J after the centres moved.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X)`` re-derives them.

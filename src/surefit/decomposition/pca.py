@@ -74,11 +74,11 @@ class PCA(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     Attributes
     ----------
-    components_ : ndarray of shape (n_components_, n_features)
+    components_ : ndarray of shape (n_components, n_features)
         The directions, by decreasing variance.
-    explained_variance_, explained_variance_ratio_ : ndarrays of shape (n_components_,)
+    explained_variance_, explained_variance_ratio_ : ndarrays of shape (n_components,)
         Variance along each direction (divisor n - 1), and its share of the total.
-    singular_values_ : ndarray of shape (n_components_,)
+    singular_values_ : ndarray of shape (n_components,)
         Lengths of the projections of the centred rows.
     mean_ : ndarray of shape (n_features,)
         Mean of the rows.

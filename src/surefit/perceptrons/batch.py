@@ -53,7 +53,7 @@ class BatchPerceptron(CertifiedMixin, CallbackSupportMixin, LinearClassifierMixi
         The weights, shapes as in :class:`Perceptron`.
     n_updates_ : int
         Steps that changed the weights.
-    losses_ : ndarray of shape (n_iter_,)
+    losses_ : ndarray of shape (n_iter,)
         The perceptron loss before each step, summed over all problems.
     classes_, converged_, ending_, mistakes_per_pass_, n_iter_, certificate_
         As in :class:`Perceptron`; a pass is a step.

@@ -88,7 +88,7 @@ class Perceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, LinearCl
         Whether a pass was clean: the rows are separated.
     ending_ : str
         Why the fit ended: separated, plateau, cycle, max_iter, max_time, interrupted, callback.
-    mistakes_per_pass_ : ndarray of shape (n_iter_,)
+    mistakes_per_pass_ : ndarray of shape (n_iter,)
         Updates of each pass.
     mistake_counts_ : ndarray of shape (n_samples,) or (n_classes, n_samples)
         Updates on each row: with ``eta0=1`` the weights are the start plus ``sum(counts * t * x)``.
