@@ -149,8 +149,10 @@ def least_upper_margin(walk, start: np.ndarray) -> tuple[int, float]:
 def _final_upper_margin(walk, start: np.ndarray, beta: float) -> float:
     rule = walk.rule
     moved, offset = walk.w - start[:-1], walk.offset - start[-1]
-    if walk.schedule is None:
-        plus = (walk.updates + round(float(walk.t @ walk.counts))) / 2
+    if walk.same_steps:
+        total = walk.updates * rule.step_plus
+    elif walk.schedule is None:
+        plus = int(np.sum(walk.counts[walk.t > 0], dtype=np.int64))
         total = plus * rule.step_plus + (walk.updates - plus) * rule.step_minus
     else:
         total = math.fsum(walk.schedule(np.arange(1.0, walk.updates + 1))) * rule.step_plus

@@ -65,7 +65,7 @@ class KernelPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, Cl
         Seed of the orders.
     max_time : float > 0 or None, default=None
         Seconds after which the fit stops. Ctrl-C does the same.
-    max_log : int >= 0, default=1000000
+    max_log : int >= 0, default=100000
         Mistakes whose details are kept.
 
     Attributes
@@ -129,7 +129,7 @@ class KernelPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, Cl
         cache_size=200,
         random_state=0,
         max_time=None,
-        max_log=1_000_000,
+        max_log=100_000,
     ):
         self.kernel = kernel
         self.degree = degree

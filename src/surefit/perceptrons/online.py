@@ -257,14 +257,10 @@ def _risk(estimator, run: Run, data: Labelled) -> list[Claim]:
         or getattr(estimator, "threshold", 0.0) > 0
         or getattr(estimator, "_went_on", False)
     )
-    first = [one.after_pass[0] for one in run.walks]
-    known = all(k <= one.logged for one, k in zip(run.walks, first, strict=True))
-    known = run.walks[0].logged == run.walks[0].updates if run.joint else known or len(run.walks) == 1
-    if foresight or not known or run.walks[0].visits < len(data.codes):
+    if foresight or run.walks[0].visits < len(data.codes) or (run.joint and run.walks[0].logged < run.walks[0].updates):
         return []
-    mistakes = first[0]
-    if len(run.walks) > 1:  # a row is surely classified right if no two-class problem was mistaken about it
-        mistakes = len(np.unique(np.concatenate([one.log.row[:k] for one, k in zip(run.walks, first, strict=True)])))
+    # With several problems a row is surely classified right if none of them was mistaken about it.
+    mistakes = int(np.count_nonzero(np.any([one.first_mistakes for one in run.walks], axis=0)))
     trivial = 1 - np.bincount(data.codes).max() / len(data.codes)
     extra = ("start_independent_of_rows",) if any(np.any(start) for start in run.starts) else ()
     claim = risk_claim(mistakes, len(data.codes), 1 - estimator.confidence, run.orders.first, trivial, extra)

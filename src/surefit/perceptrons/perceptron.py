@@ -69,7 +69,7 @@ class Perceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, LinearCl
         More than two classes: each against the rest, or one weight vector a class, moved together.
     max_time : float > 0 or None, default=None
         Seconds after which the fit stops. Ctrl-C does the same.
-    max_log : int >= 0, default=1000000
+    max_log : int >= 0, default=100000
         Mistakes whose details are kept; the counts know all of them.
     confidence : float in (0, 1), default=0.95
         Confidence of the risk bound.
@@ -158,7 +158,7 @@ class Perceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, LinearCl
         bias_constant=1.0,
         multi_class="ovr",
         max_time=None,
-        max_log=1_000_000,
+        max_log=100_000,
         confidence=0.95,
     ):
         self.penalty = penalty

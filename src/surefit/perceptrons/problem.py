@@ -27,9 +27,7 @@ class Labelled(NamedTuple):
 
     def signs(self, positive: int) -> np.ndarray:
         """+1 for rows of class number ``positive``, else -1."""
-        if len(self.classes) == 2:
-            return (2 * positive - 1) * (2.0 * self.codes - 1.0)
-        return np.where(self.codes == positive, 1.0, -1.0)
+        return 2 * (self.codes == positive).astype(np.int8) - np.int8(1)
 
 
 def read_labelled(estimator, X, y, *, reset: bool = True, classes: np.ndarray | None = None) -> Labelled:

@@ -56,7 +56,7 @@ class VariableIncrementPerceptron(
         Start from the weights of the last fit; the schedule starts anew.
     max_time : float > 0 or None, default=None
         Seconds after which the fit stops. Ctrl-C does the same.
-    max_log : int >= 0, default=1000000
+    max_log : int >= 0, default=100000
         Mistakes whose details are kept.
     confidence : float in (0, 1), default=0.95
         Confidence of the risk bound.
@@ -103,7 +103,7 @@ class VariableIncrementPerceptron(
         random_state=0,
         warm_start=False,
         max_time=None,
-        max_log=1_000_000,
+        max_log=100_000,
         confidence=0.95,
     ):
         self.schedule = schedule

@@ -128,7 +128,7 @@ def kernel_pass(t, order, begin, end, rule, squares, scores, sums, counts, carri
     place = end
     for s in range(begin, end):
         i = np.int64(order[s])
-        sign = t[i]
+        sign = np.float64(t[i])
         m = sign * (scores[i] + b)
         if m != 0.0 and abs(m) <= 2.0 * UNIT * (errors[i] + abs(b)):
             close += 1

@@ -226,7 +226,10 @@ def _fetch_compiled(array, i, j):
 
 @intrinsic
 def _prefetch(typing_context, array, i, j):
-    """Emit the machine's prefetch instruction: Numba offers no other way to it."""
+    """Emit the machine's prefetch instruction, into the second cache: the first has too few slots for a dozen rows.
+
+    Numba offers no other way to it.
+    """
 
     def generate(context, builder, signature, arguments):
         matrix = context.make_array(signature.args[0])(context, builder, arguments[0])
@@ -234,7 +237,7 @@ def _prefetch(typing_context, array, i, j):
         flag, byte = ir.IntType(32), ir.IntType(8).as_pointer()
         function_type = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
         function = cgutils.get_or_insert_function(builder.module, function_type, "llvm.prefetch.p0")
-        builder.call(function, [builder.bitcast(place, byte), flag(0), flag(3), flag(1)])  # read, keep, data
+        builder.call(function, [builder.bitcast(place, byte), flag(0), flag(2), flag(1)])  # read, level 2, data
         return context.get_dummy_value()
 
     return types.void(array, i, j), generate

@@ -13,7 +13,7 @@ def margin_pass(rows, t, order, begin, end, share, bias_step, squares, w, sums, 
     b, square, k = sums.offset[0], sums.square[0], sums.updates[0]
     for s in range(begin, end):
         i = np.int64(order[s])
-        sign = t[i]
+        sign = np.float64(t[i])
         length = np.sqrt(squares[i] + bias_step)
         m = sign * (ieee_dot(rows, i, w) + b) / length
         if k > 0 and m >= share * np.sqrt(square):
@@ -43,9 +43,9 @@ def joint_pass(
     square, loss, k = sums.square[0], sums.loss[0], sums.updates[0]
     for s in range(begin, end):
         if order is None:
-            i = np.int64(s)
+            i = np.uint64(s)
         else:
-            i = np.int64(order[s])
+            i = np.uint64(order[s])
             fetch_row(rows, order[min(s + AHEAD, len(order) - 1)])
         right = labels[i]
         for c in range(n_classes):

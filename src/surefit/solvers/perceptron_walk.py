@@ -30,8 +30,8 @@ class Walk:
     ----------
     rows : WholeRows or StoredRows
         The data.
-    t : ndarray of float64
-        Labels, -1 and 1.
+    t : ndarray of int8
+        Labels, -1 and 1: small, so that visits in any order find them in the cache.
     rule : Rule
         Thresholds, steps and the constant feature.
     squares : ndarray
@@ -58,6 +58,7 @@ class Walk:
         self.sums = new_sums(b, square)
         self.log, self.start_square = new_log(), square
         self.visits, self.in_order = 0, True
+        self.first_mistakes = self.counts > 0  # rows that were mistaken in the first pass
         self.after_pass: list[int] = []  # updates done when each pass ended
         self.losses: list[float] = []
         self.ending: str | None = None
@@ -148,6 +149,8 @@ class Walk:
 
         ``complete``: every row was visited; ``repeatable``: all passes have the same order.
         """
+        if not self.after_pass:
+            self.first_mistakes = self.counts > 0
         previous = self.after_pass[-1] if self.after_pass else 0
         self.after_pass.append(self.updates)
         loss, self.sums.loss[0] = float(self.sums.loss[0]), 0.0
