@@ -54,7 +54,7 @@ class Sums(NamedTuple):
     """Single numbers that a pass reads and writes, each an array of length 1."""
 
     offset: np.ndarray  # b
-    square: np.ndarray  # |w|^2 + b^2 / c^2
+    square: np.ndarray  # |w|^2 + b^2 / c^2, for passes that cannot compute it from the weights
     loss: np.ndarray  # sum of (-m)_+ over the pass
     offset_sum: np.ndarray  # what the lazy average needs of b
     updates: np.ndarray  # int64
@@ -66,14 +66,14 @@ def new_sums(offset: float = 0.0, square: float = 0.0) -> Sums:
 
 
 @compiled(relaxed=True)
-def online_pass(rows, t, order, begin, end, visits, rule, slack, squares, schedule, w, sums, counts, log, lazy):
+def online_pass(rows, t, order, begin, end, visits, rule, slack, schedule, w, sums, counts, log, lazy):
     """Visit the rows ``order[begin:end]``, or ``begin..end`` without an order; ``visits`` rows were visited before.
 
-    ``squares`` are ``|x_i|^2``. A ``schedule`` that is not empty holds the factors of the coming updates; a ``lazy`` that
+    A ``schedule`` that is not empty holds the factors of the coming updates; a ``lazy`` that
     is not empty collects what the average of all weights needs.
     """
     narrow_vectors()
-    b, square, loss, b_sum, k = sums.offset[0], sums.square[0], sums.loss[0], sums.offset_sum[0], sums.updates[0]
+    b, loss, b_sum, k = sums.offset[0], sums.loss[0], sums.offset_sum[0], sums.updates[0]
     clear, vague = max(rule.cut_minus, rule.cut_plus) + slack, min(rule.cut_minus, rule.cut_plus) - slack
     # Looked up by class: a branch on the label would be mispredicted every other time.
     cuts, steps = np.array((rule.cut_minus, rule.cut_plus)), np.array((rule.step_minus, rule.step_plus))
@@ -102,7 +102,6 @@ def online_pass(rows, t, order, begin, end, visits, rule, slack, squares, schedu
         else:
             ieee_add(rows, i, step * sign, w)
         b = ieee_shift(b, step * sign, rule.bias_step)
-        square += step * (2.0 * m + step * (squares[i] + rule.bias_step))
         if k < len(log.row):
             log.row[k], log.margin[k] = i, m
             if order is not None:
@@ -114,4 +113,4 @@ def online_pass(rows, t, order, begin, end, visits, rule, slack, squares, schedu
             late = np.float64(visits + s - begin) * (step * sign)
             ieee_add(rows, i, late, lazy)
             b_sum += late * rule.bias_step
-    sums.offset[0], sums.square[0], sums.loss[0], sums.offset_sum[0], sums.updates[0] = b, square, loss, b_sum, k
+    sums.offset[0], sums.loss[0], sums.offset_sum[0], sums.updates[0] = b, loss, b_sum, k

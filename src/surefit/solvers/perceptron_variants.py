@@ -31,7 +31,7 @@ def margin_pass(rows, t, order, begin, end, share, bias_step, squares, w, sums, 
 
 @compiled(relaxed=True)
 def joint_pass(
-    rows, labels, order, begin, end, visits, steps, cut, bias_step, slack, squares, W, b, sums, counts, log, rivals, lazy
+    rows, labels, order, begin, end, visits, steps, cut, bias_step, slack, W, b, sums, counts, log, rivals, lazy
 ):  # fmt: skip
     """Visit rows with one weight vector a class: a mistake moves the right one towards the row, the best wrong one away.
 
@@ -40,7 +40,7 @@ def joint_pass(
     """
     n_classes = len(b)
     scores = np.empty(n_classes)
-    square, loss, k = sums.square[0], sums.loss[0], sums.updates[0]
+    loss, k = sums.loss[0], sums.updates[0]
     for s in range(begin, end):
         if order is None:
             i = np.uint64(s)
@@ -64,7 +64,6 @@ def joint_pass(
         ieee_add(rows, i, -step, W[rival])
         b[right] = ieee_shift(b[right], step, bias_step)
         b[rival] = ieee_shift(b[rival], -step, bias_step)
-        square += 2.0 * step * (m + step * (squares[i] + bias_step))
         if k < len(log.row):
             log.row[k], log.place[k], log.margin[k] = i, s, m
             rivals[k] = rival
@@ -77,7 +76,7 @@ def joint_pass(
             ieee_add(rows, i, -late, lazy[rival, :-1])
             lazy[right, -1] += late * bias_step
             lazy[rival, -1] -= late * bias_step
-    sums.square[0], sums.loss[0], sums.updates[0] = square, loss, k
+    sums.loss[0], sums.updates[0] = loss, k
 
 
 @compiled

@@ -78,7 +78,7 @@ class Walk:
             steps = np.asarray(self.schedule(np.arange(k + 1, k + 1 + end - begin, dtype=np.float64)), dtype=np.float64)
         slack = self._slack(end - begin, float(np.max(steps, initial=1.0 if self.schedule is None else 0.0)))
         online_pass(
-            self.rows, self.t, order, begin, end, self.visits, self.rule, slack, self.squares, steps,
+            self.rows, self.t, order, begin, end, self.visits, self.rule, slack, steps,
             self.w, self.sums, self.counts, self.log, self.lazy,
         )  # fmt: skip
         self.visits += end - begin
@@ -100,7 +100,9 @@ class Walk:
 
     def _slack(self, visits: int, factor: float) -> float:
         """Bound how far two orders of summing a score can differ, for all weights that ``visits`` more rows can lead to."""
-        square = abs(float(self.sums.square[0])) * (1 + 1e-6) + visits * self.growth(factor)
+        w, b = self.weights
+        now = float(np.sum(w * w)) + (float(b @ b) / self.rule.bias_step if self.rule.bias_step else 0.0)
+        square = now * (1 + 1e-6) + visits * self.growth(factor)
         return float(4 * (self.w.shape[-1] + 4) * UNIT * np.sqrt(square * self.rule.radius_square))
 
     def _make_room(self, visits: int) -> None:
@@ -222,7 +224,7 @@ class JointWalk(Walk):
         slack = 2 * self._slack(end - begin, 1.0)  # a difference of two scores
         joint_pass(
             self.rows, self.labels, order, begin, end, self.visits, self.steps, self.rule.cut_plus, self.rule.bias_step,
-            slack, self.squares, self.w, self.b, self.sums, self.counts, self.log, self.rivals,
+            slack, self.w, self.b, self.sums, self.counts, self.log, self.rivals,
             self.lazy,
         )  # fmt: skip
         self.visits += end - begin
