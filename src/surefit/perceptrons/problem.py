@@ -41,7 +41,7 @@ def read_labelled(estimator, X, y, *, reset: bool = True, classes: np.ndarray | 
     if not np.isfinite(squares).all():
         read_data(estimator, given_X, given_y, reset=reset, **READ)  # says where, if a value is not finite
         raise InvalidData(f"{type(estimator).__name__}: the squares of X overflow; divide X by its largest entry.")
-    y = y.astype(np.float64) if y.dtype.kind in "biuf" else y
+    y = y.astype(np.float64, copy=False) if y.dtype.kind in "biuf" else y
     codes, known = _codes(estimator, y, given_y, classes)
     return Labelled(X, y, codes, known, rows, squares)
 
@@ -66,7 +66,7 @@ def _codes(estimator, y: np.ndarray, given, classes: np.ndarray | None) -> tuple
                 f"({', '.join(map(repr, classes.tolist()))}); name all classes in the first call of partial_fit."
             )
     if len(classes) == 2:
-        return (y == classes[1]).astype(np.int64), classes
+        return (y == classes[1]).view(np.int8), classes
     return np.searchsorted(classes, y), classes
 
 

@@ -58,8 +58,8 @@ class KernelWalk(Walk):
     """
 
     def __init__(self, cache: RowCache, t, rule: Rule, squares, *, max_log: int, budget: int | None = None):
-        self.scores = np.zeros(len(t))
-        super().__init__(None, t, rule, squares, self.scores, 0.0, max_log=max_log)
+        super().__init__(None, t, rule, squares, np.zeros(len(t)), 0.0, max_log=max_log)
+        self.scores = self.w  # a state that comes back is a cycle here, too
         self.cache, self.budget = cache, budget
         self.carried = np.zeros(len(t), dtype=np.int64)  # updates that still count
         self.dropped = 0

@@ -16,7 +16,8 @@ class Orders:
         self.first: np.ndarray | None = None  # the order of the first pass, unless it is that of the data
         self.n_visits = n_rows if rows is None else len(rows)
         self.complete = kind != "random"  # whether the present pass visits every row
-        self._order = np.arange(n_rows, dtype=np.int32) if rows is None else rows.astype(np.int32)
+        if kind != "cyclic" or rows is not None:
+            self._order = np.arange(n_rows, dtype=np.int32) if rows is None else rows.astype(np.int32)
         self._draws = np.random.RandomState(seed)
         self._state = np.uint64(self._draws.randint(1, 2**31 - 1)) << np.uint64(20) | np.uint64(1)
 

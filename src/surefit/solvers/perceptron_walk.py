@@ -12,6 +12,7 @@ from surefit.core.budget import Budget
 from surefit.core.threads import blocks, map_blocks
 from surefit.solvers.perceptron_orders import Orders
 from surefit.solvers.perceptron_passes import Log, Rule, new_log, new_sums, online_pass
+from surefit.solvers.perceptron_rows import aligned_copy
 from surefit.solvers.perceptron_variants import joint_pass
 
 #: How a walk can end, besides the reasons of a budget.
@@ -37,7 +38,7 @@ class Walk:
     squares : ndarray
         Squared norms of the rows.
     w, b : ndarray, float
-        Where to start; ``w`` is changed in place.
+        Where to start.
     max_log : int
         Mistakes whose details are kept; the counts know all of them.
     schedule : callable(k) -> array, optional
@@ -48,7 +49,7 @@ class Walk:
 
     def __init__(self, rows, t, rule: Rule, squares, w, b, *, max_log: int, schedule=None, average: bool = False):
         self.rows, self.t, self.rule, self.squares = rows, t, rule, squares
-        self.w, self.schedule, self.max_log = w, schedule, max_log
+        self.w, self.schedule, self.max_log = aligned_copy(w), schedule, max_log
         self.lazy = np.zeros(len(w) if average else 0)
         self.counts = np.zeros(len(t), dtype=np.int32)
         square = float(w @ w) + (b * b / rule.bias_step if rule.bias_step else 0.0)
