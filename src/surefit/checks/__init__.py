@@ -1,59 +1,14 @@
-"""The trusted checker: re-derives every claim from (model, data) alone; it shares no numerics with any solver."""
+"""The trusted checker: re-derives every claim from (model, data) alone; it shares no numerics with any solver.
 
-from surefit.checks import (
-    bases,
-    bayesian_linear,
-    bounds,
-    clusters,
-    eigen,
-    exhaustive,
-    least_absolute,
-    least_squares,
-    least_squares_classifier,
-    linear_scores,
-    mixture,
-    multinomial,
-    neural,
-    no_finite_mle,
-    partition_bounds,
-    penalised_squares,
-    perceptron,
-    perceptron_batch,
-    perceptron_joint,
-    perceptron_kernel,
-    perceptron_risk,
-    perceptron_variants,
-    separation,
-)
+Every module of this folder registers its checkers when imported; a new family needs no entry here.
+"""
+
+from importlib import import_module
+from pkgutil import iter_modules
+
 from surefit.checks.base import CHECKERS, Finding, Verification, checker, verify
 
-__all__ = [
-    "CHECKERS",
-    "Finding",
-    "Verification",
-    "bases",
-    "bayesian_linear",
-    "bounds",
-    "checker",
-    "clusters",
-    "eigen",
-    "exhaustive",
-    "least_absolute",
-    "least_squares",
-    "least_squares_classifier",
-    "linear_scores",
-    "mixture",
-    "multinomial",
-    "neural",
-    "no_finite_mle",
-    "partition_bounds",
-    "penalised_squares",
-    "perceptron",
-    "perceptron_batch",
-    "perceptron_joint",
-    "perceptron_kernel",
-    "perceptron_risk",
-    "perceptron_variants",
-    "separation",
-    "verify",
-]
+for _module in iter_modules(__path__):
+    import_module(f"{__name__}.{_module.name}")
+
+__all__ = ["CHECKERS", "Finding", "Verification", "checker", "verify"]
