@@ -72,6 +72,7 @@ _HOME = {
     "distances": "surefit.separation.margins",
     "enet_path": "surefit.linear.path",
     "exchange_sigmoid": "surefit.neural.sigmoids",
+    "kkt_report": "surefit.duality.kkt",
     "lasso_path": "surefit.linear.path",
     "load": "surefit.persistence.models",
     "local_links": "surefit.neural.links",
@@ -88,11 +89,12 @@ _HOME = {
     "scatter": "surefit.clusters.scatter",
     "separability": "surefit.separation.separability",
     "three_way_split": "surefit.selection.splits",
+    "weak_duality": "surefit.duality.kkt",
     "zip_net": "surefit.neural.zip_net",
 }
 
 #: Public folders, reached as attributes: ``surefit.bounds.hoeffding``.
-_FOLDERS = ("bounds", "data", "losses", "penalties")
+_FOLDERS = ("bounds", "data", "duality", "losses", "penalties")
 
 __all__ = sorted(["__version__", *_HOME])
 
