@@ -1,0 +1,1 @@
+"""Votes of many models: stumps, boosting, bagging and forests."""

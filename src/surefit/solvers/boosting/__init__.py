@@ -1,0 +1,1 @@
+"""Boosting: exact stumps on sorted columns, and trees on histograms of gradients."""
