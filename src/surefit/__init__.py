@@ -97,7 +97,7 @@ _HOME = {
 }
 
 #: Public folders, reached as attributes: ``surefit.bounds.hoeffding``.
-_FOLDERS = ("bounds", "data", "duality", "losses", "penalties")
+_FOLDERS = ("bounds", "data", "duality", "kernels", "losses", "penalties")
 
 __all__ = sorted(["__version__", *_HOME])
 

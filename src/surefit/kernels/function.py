@@ -1,0 +1,66 @@
+"""A function of the user's as a kernel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from surefit.core.errors import InvalidData
+from surefit.core.validation import Rule
+from surefit.kernels.base import Kernel
+from surefit.kernels.vectors import dense
+
+
+class Function(Kernel):
+    r"""Kernel :math:`k(x, x')` given as a function of two samples that returns all values between them.
+
+    Guarantee: none; :func:`surefit.check_kernel` looks for a witness against it.
+
+    Parameters
+    ----------
+    function : callable(A, B) -> array of shape (n_a, n_b)
+        The function. It is given matrices of numbers, or what ``takes`` says.
+    sample : {"vectors", "strings"}, default="vectors"
+        What a sample consists of.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surefit.kernels import Function
+    >>> Function(lambda A, B: np.minimum(A, B.T))([[1.0], [3.0]])
+    array([[1., 1.],
+           [1., 3.]])
+    """
+
+    positive_semidefinite = None
+    _rules = {
+        "function": Rule("a function of two samples", callable),
+        "sample": Rule('"vectors" or "strings"', lambda value: value in ("vectors", "strings")),
+    }
+
+    def __init__(self, function, sample="vectors"):
+        self.function = function
+        self.sample = sample
+
+    @property
+    def takes(self) -> str:  # type: ignore[override]
+        """What a sample consists of."""
+        return self.sample
+
+    def read(self, X) -> Any:
+        """Check a sample; sparse rows are made dense, a function need not know them."""
+        if self.sample == "strings":
+            from surefit.kernels.strings import read_strings
+
+            return read_strings("Function", X)
+        return dense(super().read(X))
+
+    def _gram(self, A, B):
+        values = np.asarray(self.function(A, B), dtype=np.float64)
+        if values.shape != (A.shape[0], B.shape[0]):
+            raise InvalidData(
+                f"Function: the kernel function must return an array of shape {(A.shape[0], B.shape[0])}; "
+                f"got {values.shape}."
+            )
+        return values

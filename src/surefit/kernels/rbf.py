@@ -1,0 +1,124 @@
+"""The Gaussian kernel, in the conventions of machines (gamma) and of processes (length scale)."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from surefit.core.errors import InvalidParameter
+from surefit.core.validation import NOTHING, POSITIVE
+from surefit.kernels.base import BOUNDS, Hyperparameter, Kernel
+from surefit.kernels.lengths import LENGTHS, in_units
+from surefit.kernels.rows import GramRows
+from surefit.kernels.vectors import centre_of, dense, negative_half_squares, products, square_norms
+
+
+class RBF(Kernel):
+    r"""Gaussian kernel :math:`k(x, x') = \exp(-\gamma \|x - x'\|^2) = \exp(-\|x - x'\|^2 / (2 \ell^2))`.
+
+    Give ``gamma`` or ``length_scale``; :math:`2 \gamma \ell^2 = 1`. Other texts write :math:`\exp(-\|x - x'\|^2 / \sigma^2)`
+    (:math:`\gamma = 1/\sigma^2`), :math:`\exp(-\beta \|x - x'\|^2 / 2)` (:math:`\gamma = \beta / 2`),
+    :math:`\exp(-\|x - x'\|^2 / c)` (:math:`\gamma = 1/c`), or put the square of the length under the name :math:`\ell`
+    (:math:`\exp(-\|x - x'\|^2 / (2 \ell))`: pass ``length_scale=sqrt(l)``). A length scale a column weighs the columns.
+
+    Guarantee: strictly positive definite on distinct points (theory: :ref:`mercer`); k(X) has exactly ones on its diagonal.
+
+    Parameters
+    ----------
+    length_scale : float > 0, array of one a column, or None, default=None
+        Distance over which the kernel falls to 0.61; None: 1, or what ``gamma`` says.
+    length_scale_bounds : pair or "fixed", default=(1e-5, 1e5)
+        Where a Gaussian process looks for the length scale. With ``gamma`` the bounds of gamma are those that match.
+    gamma : float > 0 or None, default=None
+        Factor of the squared distance, instead of ``length_scale``.
+
+    Examples
+    --------
+    >>> from surefit.kernels import RBF
+    >>> RBF(gamma=0.5)([[0.0], [1.0]]).round(4)
+    array([[1.    , 0.6065],
+           [0.6065, 1.    ]])
+    >>> bool((RBF(gamma=0.5)([[0.0], [3.0]]) == RBF(length_scale=1.0)([[0.0], [3.0]])).all())
+    True
+    """
+
+    stationary = True
+    _rules = {"length_scale": NOTHING | LENGTHS, "length_scale_bounds": BOUNDS, "gamma": NOTHING | POSITIVE}
+
+    def __init__(self, length_scale=None, length_scale_bounds=(1e-5, 1e5), *, gamma=None):
+        self.length_scale = length_scale
+        self.length_scale_bounds = length_scale_bounds
+        self.gamma = gamma
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """The length scales, as an array without axes or of one a column."""
+        if self.gamma is None:
+            return np.asarray(1.0 if self.length_scale is None else self.length_scale, dtype=np.float64)
+        if self.length_scale is not None:
+            raise InvalidParameter(
+                "RBF", "gamma", "None where length_scale is given (2 gamma length_scale^2 = 1)", self
+            )
+        return np.asarray(1.0 / np.sqrt(2.0 * self.gamma))
+
+    def scaled(self, A):
+        """Return the sample in units of the length scale."""
+        return in_units("RBF", A, self.lengths)
+
+    def _prepared(self, A, dtype):
+        return RBFRows(self, A, dtype)
+
+    def _gram(self, A, B):
+        centre, same = centre_of(B), A is B
+        if centre is None or sparse.issparse(A):
+            A, B = self.scaled(A), self.scaled(B)
+        else:
+            B = self.scaled(B - centre.astype(B.dtype))
+            A = B if same else self.scaled(A - centre.astype(A.dtype))
+        A = B if same else A
+        values = products(A, B)
+        b = (square_norms(B) / 2).astype(values.dtype)
+        negative_half_squares(values, b if same else (square_norms(A) / 2).astype(values.dtype), b)
+        return np.exp(values, out=values)
+
+    def _diagonal(self, A):
+        return np.ones(A.shape[0])
+
+    @property
+    def hyperparameters(self) -> tuple[Hyperparameter, ...]:
+        """The length scales, or gamma."""
+        if self.gamma is None:
+            return RBF(self.lengths[()], self.length_scale_bounds)._own("length_scale")
+        (length,) = RBF(1.0, self.length_scale_bounds)._own("length_scale")
+        return (Hyperparameter("gamma", float(self.gamma), 0.5 / length.high**2, 0.5 / length.low**2, length.fixed),)
+
+    def _slopes(self, A, K):
+        if self.lengths.ndim == 0:
+            sign = 1.0 if self.gamma is not None else -2.0  # k = exp(-s): d k / d log gamma = -s k = k log k
+            return [lambda: sign * _times_log(K)]
+        Z = self.scaled(dense(A))
+        return [lambda j=j: K * np.subtract.outer(Z[:, j], Z[:, j]) ** 2 for j in range(Z.shape[1])]
+
+
+class RBFRows(GramRows):
+    """Rows of a Gaussian Gram matrix by one matrix product and an exponential in place."""
+
+    def __init__(self, kernel: RBF, A, dtype=np.float64):
+        self.kernel, self.dtype, self.sample = kernel, np.dtype(dtype), A
+        self.n, self.diagonal = A.shape[0], np.ones(A.shape[0])
+        centre = centre_of(A)
+        self.A = kernel.scaled(A if centre is None else A - centre).astype(self.dtype, copy=False)
+        self.halves = (square_norms(self.A) / 2).astype(self.dtype)
+
+    def _values(self, indices):
+        values = products(self.A[indices], self.A)
+        negative_half_squares(values, self.halves[indices], self.halves)
+        return np.exp(values, out=values)
+
+
+def _times_log(K: np.ndarray) -> np.ndarray:
+    """``K log K``, zero where K is zero."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        values = K * np.log(K)
+    values[K == 0.0] = 0.0
+    return values

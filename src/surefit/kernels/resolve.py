@@ -1,0 +1,104 @@
+"""From what a user may write for a kernel to a kernel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from surefit.core.errors import InvalidParameter
+from surefit.kernels.base import CLASSES, Kernel
+from surefit.kernels.foreign import from_scikit_learn
+from surefit.kernels.function import Function
+from surefit.kernels.laplacian import Laplacian
+from surefit.kernels.linear import Linear
+from surefit.kernels.polynomial import Polynomial
+from surefit.kernels.precomputed import Precomputed
+from surefit.kernels.rbf import RBF
+from surefit.kernels.sigmoid import Sigmoid
+
+#: The names scikit-learn uses.
+NAMES = ("linear", "poly", "polynomial", "rbf", "laplacian", "sigmoid", "precomputed")
+
+
+def resolve(kernel, *, gamma="scale", degree=3, coef0=0.0, X=None, who: str = "resolve") -> Kernel:
+    """Return the kernel that a name, a function or a kernel object means.
+
+    Parameters
+    ----------
+    kernel : str, callable or Kernel
+        A kernel object is returned as it is. Names: "linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed" as in
+        scikit-learn, or the name of a class of ``surefit.kernels`` that needs no argument ("Matern"). A function takes two
+        samples and returns the values between them. Kernels of scikit-learn's Gaussian processes are translated.
+    gamma : {"scale", "auto"} or float > 0, default="scale"
+        Factor of "rbf", "poly", "sigmoid" and "laplacian"; see :func:`gamma_of`.
+    degree : int >= 1, default=3
+        Degree of "poly".
+    coef0 : float, default=0.0
+        Constant of "poly" and "sigmoid".
+    X : array or sparse matrix, optional
+        The training rows; needed for gamma="scale" and gamma="auto".
+    who : str
+        The estimator that an error message speaks of.
+
+    Examples
+    --------
+    >>> from surefit.kernels import resolve
+    >>> resolve("rbf", gamma=0.5), resolve("poly", gamma="auto", X=[[0.0, 1.0]])
+    (RBF(gamma=0.5), Polynomial(coef0=0.0, gamma=0.5))
+    """
+    if isinstance(kernel, Kernel):
+        return kernel
+    if isinstance(kernel, type) and issubclass(kernel, Kernel):
+        raise InvalidParameter(who, "kernel", f"an object, {kernel.__name__}(...), not the class", kernel)
+    translated = from_scikit_learn(kernel)
+    if translated is not None:
+        return translated
+    if isinstance(kernel, str):
+        return _named(kernel, gamma, degree, coef0, X, who)
+    if callable(kernel):
+        return Function(kernel)
+    raise InvalidParameter(
+        who, "kernel", f"one of {', '.join(map(repr, NAMES))}, a function of two samples, or a kernel", kernel
+    )
+
+
+def _named(name: str, gamma, degree, coef0, X, who: str) -> Kernel:
+    if name == "linear":
+        return Linear()
+    if name == "precomputed":
+        return Precomputed()
+    if name in ("rbf", "poly", "polynomial", "laplacian", "sigmoid"):
+        width = gamma_of(gamma, X, who)
+        if name == "rbf":
+            return RBF(gamma=width)
+        if name == "laplacian":
+            return Laplacian(gamma=width)
+        if name == "sigmoid":
+            return Sigmoid(gamma=width, coef0=float(coef0))
+        return Polynomial(degree=degree, gamma=width, coef0=float(coef0))
+    try:
+        return CLASSES[name]()
+    except (KeyError, TypeError):
+        raise InvalidParameter(
+            who, "kernel", f"one of {', '.join(map(repr, NAMES))}, or a kernel of surefit.kernels", name
+        ) from None
+
+
+def gamma_of(gamma, X: Any = None, who: str = "gamma_of") -> float:
+    """Return gamma as a number: "scale" is 1 / (d Var(X)), "auto" is 1 / d, as in scikit-learn's SVC."""
+    if not isinstance(gamma, str):
+        return float(gamma)
+    if gamma not in ("scale", "auto"):
+        raise InvalidParameter(who, "gamma", '"scale", "auto" or a number > 0', gamma)
+    if X is None:
+        raise InvalidParameter(who, "gamma", "a number > 0 where there is no sample", gamma)
+    X = X if hasattr(X, "shape") else np.asarray(X, dtype=np.float64)
+    if gamma == "auto":
+        return 1.0 / X.shape[1]
+    if hasattr(X, "toarray"):
+        mean = float(X.mean(dtype=np.float64))
+        variance = float(X.multiply(X).mean(dtype=np.float64) - mean * mean)
+    else:
+        variance = float(np.var(np.asarray(X, dtype=np.float64)))
+    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0

@@ -1,0 +1,76 @@
+"""Samples of vectors: reading, inner products of dense and sparse rows, and distances that do not cancel more than they must."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_array
+
+from surefit.core.errors import InvalidData
+
+DENSE_ENTRIES = 2**22  # a sparse factor of at most this size is made dense for a product
+TILE = 2**16  # entries that are finished together, so that they stay in the cache
+
+
+def read_vectors(who: str, X) -> Any:
+    """Return a sample of vectors as a float64 (or sparse CSR) matrix, one row a vector."""
+    if isinstance(X, np.ndarray) and X.dtype == np.float64 and X.ndim == 2 and X.size and np.isfinite(np.sum(X)):
+        return X  # read before; the sum is cheap and finds what is not finite
+    try:
+        return check_array(X, accept_sparse="csr", dtype=np.float64)
+    except ValueError as error:
+        raise InvalidData(f"{who}: a sample is a table of finite numbers, one row a vector. {error}") from None
+
+
+def products(A, B) -> np.ndarray:
+    """Inner products of the rows of ``A`` with those of ``B``, as a dense array."""
+    if not (sparse.issparse(A) or sparse.issparse(B)):
+        return A @ B.T
+    if sparse.issparse(A) and (not sparse.issparse(B) or B.shape[0] * B.shape[1] <= DENSE_ENTRIES):
+        return np.asarray(A @ (B.toarray() if sparse.issparse(B) else B).T)
+    if not sparse.issparse(A) or A.shape[0] * A.shape[1] <= DENSE_ENTRIES:
+        return np.ascontiguousarray(np.asarray(B @ (A.toarray() if sparse.issparse(A) else A).T).T)
+    return np.ascontiguousarray((A @ B.T).toarray())
+
+
+def square_norms(A) -> np.ndarray:
+    """Squared norms of the rows, in float64."""
+    if sparse.issparse(A):
+        return np.asarray(A.multiply(A).sum(axis=1), dtype=np.float64).ravel()
+    return np.einsum("ij,ij->i", A, A, dtype=np.float64)
+
+
+def dense(A) -> np.ndarray:
+    """Return the rows as a dense array."""
+    return A.toarray() if sparse.issparse(A) else A
+
+
+def centre_of(A) -> np.ndarray | None:
+    """Point from which distances are best computed: the mean of dense rows; sparse rows stay where they are."""
+    return None if sparse.issparse(A) else np.asarray(np.mean(A, axis=0, dtype=np.float64))
+
+
+def negative_half_squares(P: np.ndarray, a: np.ndarray, b: np.ndarray) -> None:
+    """Turn inner products into ``-|x - y|^2 / 2`` in place; ``a`` and ``b`` are half the squared norms.
+
+    The two norms are added first, which keeps a symmetric matrix symmetric, bit by bit.
+    """
+    step = max(1, TILE // max(1, P.shape[1]))
+    for start in range(0, P.shape[0], step):
+        tile = P[start : start + step]
+        tile -= a[start : start + step, None] + b
+        np.minimum(tile, 0.0, out=tile)
+
+
+def square_distances(A, B) -> np.ndarray:
+    """Squared distances between the rows of ``A`` and ``B``, by one matrix product from a common centre."""
+    centre = centre_of(B)
+    if centre is not None and not sparse.issparse(A):
+        A, B = A - centre if A is not B else None, B - centre
+        A = B if A is None else A
+    P = products(A, B)
+    negative_half_squares(P, square_norms(A) / 2, square_norms(B) / 2)
+    P *= -2.0
+    return P
