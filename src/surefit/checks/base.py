@@ -14,6 +14,7 @@ from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.errors import CertificateError, Invalidated
 from surefit.core.estimator import data_fingerprint, plain
+from surefit.core.validation import read_strings
 
 
 class Data(NamedTuple):
@@ -23,6 +24,7 @@ class Data(NamedTuple):
     y: np.ndarray | None
     weights: np.ndarray | None
     memo: dict  # what several claims about the same data share
+    given: Any = None  # X as it was passed to verify: models that look at column names need it
 
     @property
     def target(self) -> np.ndarray:
@@ -96,7 +98,8 @@ def verify(certificate: Certificate, X, y=None, *, sample_weight=None, model=Non
     certificate.require_intact()
     if model is not None:
         _require_same_model(certificate, model)
-    data = read(X, y, sample_weight)
+        certificate = certificate.of(model)  # claims about predictions ask the model for them
+    data = read(X, y, sample_weight, strings=certificate.data.get("elements") == "strings")
     _require_same_data(certificate, data)
     findings = tuple(_find(certificate, claim, data) for claim in certificate.claims)
     for finding in findings:
@@ -110,9 +113,12 @@ def verify(certificate: Certificate, X, y=None, *, sample_weight=None, model=Non
     return Verification(certificate, findings)
 
 
-def read(X, y=None, sample_weight=None) -> Data:
-    """Read data as ``fit`` does, without deciding anything: numbers become float64, float32 stays."""
-    X = check_array(X, accept_sparse=["csc", "csr"], dtype=[np.float64, np.float32], ensure_all_finite=False)
+def read(X, y=None, sample_weight=None, *, strings: bool = False) -> Data:
+    """Read data as ``fit`` does, without deciding anything: numbers become float64, float32 stays.
+
+    ``strings``: the sample is a list of strings, for a kernel of strings.
+    """
+    given, X = X, read_strings("verify", X) if strings else _as_matrix(X)
     if y is not None:
         y = np.asarray(y)
         y = y.astype(np.float64) if y.dtype.kind in "biuf" else y
@@ -120,7 +126,18 @@ def read(X, y=None, sample_weight=None) -> Data:
     if sample_weight is not None:
         sample_weight = np.asarray(sample_weight, dtype=np.float64)
         sample_weight = np.full(X.shape[0], float(sample_weight)) if sample_weight.ndim == 0 else sample_weight
-    return Data(X, y, sample_weight, {})
+    return Data(X, y, sample_weight, {}, given)
+
+
+def _as_matrix(X):
+    """Numbers as floats; tables with texts (which only a pipeline can use) as objects, so that they have a fingerprint."""
+    try:
+        return check_array(X, accept_sparse=["csc", "csr"], dtype=[np.float64, np.float32], ensure_all_finite=False)
+    except (TypeError, ValueError):
+        table = np.asarray(X)
+        if table.dtype.kind not in "OUS" or table.ndim not in (1, 2):
+            raise
+        return table.astype(object).reshape(len(table), -1)
 
 
 def _find(certificate: Certificate, claim: Claim, data: Data) -> Finding:
@@ -147,7 +164,8 @@ def _require_same_model(certificate: Certificate, model) -> None:
             raise Invalidated(
                 f"{who}: {name} was changed after the fit; the certificate is not about this model any more."
             )
-    for name, value in model.get_params(deep=False).items():
+    params = model.get_params(deep=False) if hasattr(model, "get_params") else {}  # any predictor can be certified
+    for name, value in params.items():
         if plain(value) != certificate.params.get(name):
             raise Invalidated(
                 f"{who}: parameter {name} is {plain(value)!r} now and was {certificate.params.get(name)!r} "

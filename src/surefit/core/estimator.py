@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
 
 from surefit._version import __version__
+from surefit.core import encoding
 from surefit.core.budget import Reason
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
@@ -66,13 +68,18 @@ def plain(value: Any) -> Any:
         return f"array {fingerprint(value)}" if value.ndim else value.item()
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
+    record = getattr(value, "to_record", None)  # kernels can write themselves down
+    if record is not None and not isinstance(value, type):
+        return f"{type(value).__name__} {sha256(encoding.canonical(record())).hexdigest()[:32]}"
     return type(value).__name__
 
 
 def data_fingerprint(X, y=None, sample_weight=None) -> dict[str, Any]:
-    """Fingerprints by which a certificate recognises its data."""
-    n_rows, n_columns = X.shape
+    """Fingerprints by which a certificate recognises its data; a sample without columns consists of strings."""
+    strings = X.ndim == 1
+    n_rows, n_columns = (len(X), 1) if strings else X.shape
     return {
+        **({"elements": "strings"} if strings else {}),
         "X": fingerprint(X),
         "y": None if y is None else fingerprint(np.asarray(y)),
         "sample_weight": None if sample_weight is None else fingerprint(sample_weight),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from surefit.core.errors import InvalidData
-from surefit.core.validation import Rule
+from surefit.core.validation import Rule, read_strings
 from surefit.kernels.base import Kernel
 from surefit.kernels.vectors import dense
 
@@ -51,8 +51,6 @@ class Function(Kernel):
     def read(self, X) -> Any:
         """Check a sample; sparse rows are made dense, a function need not know them."""
         if self.sample == "strings":
-            from surefit.kernels.strings import read_strings
-
             return read_strings("Function", X)
         return dense(super().read(X))
 
