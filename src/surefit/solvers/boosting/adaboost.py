@@ -1,0 +1,133 @@
+r"""The rounds of AdaBoost: weights, votes, and the product that bounds the training error.
+
+Weights stay normalised: :math:`D_{m+1}(i) = D_m(i) e^{\alpha_m (\mathbf 1\{wrong\} - 1/2)} / Z_m`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from surefit.core.budget import Budget, Reason
+from surefit.core.jit import compiled
+from surefit.solvers.boosting.stumps import Stump, best_edge, best_stump, cut_after, sorted_columns
+
+#: ``learn(D)`` returns a member fitted to the weights, and the codes of the classes it gives to the training rows.
+Learner = Callable[[np.ndarray], tuple[Any, np.ndarray]]
+
+
+class Round(NamedTuple):
+    """One member: its weighted error, its vote, the normaliser, and the training error of all votes so far."""
+
+    member: Any
+    error: float
+    alpha: float
+    Z: float
+    training_error: float
+
+
+class Rounds(NamedTuple):
+    """A finished run."""
+
+    log: list[Round]
+    said: list[np.ndarray]  # codes that each member gave to the training rows
+    reason: Reason
+    worse_than_chance: bool  # the last learner was refused
+
+
+class StumpLearner:
+    """Fits the best stump; columns are sorted once."""
+
+    def __init__(self, X: np.ndarray, codes: np.ndarray, n_classes: int):
+        self.X = np.asfortranarray(X)
+        self.codes, self.n_classes = codes, n_classes
+        self.order = sorted_columns(self.X)
+        self.signs = np.where(codes == 1, 1.0, -1.0)
+
+    def __call__(self, D: np.ndarray) -> tuple[Stump, np.ndarray]:
+        """Return the stump and what it says."""
+        if self.n_classes == 2:
+            j, k, positive = best_edge(self.order, self.signs * D, 1.0)
+            left, right = (0, 1) if positive else (1, 0)
+            stump = Stump(int(j), cut_after(self.X, self.order, j, k), left, right)
+        else:
+            stump = best_stump(self.X, self.order, self.codes, D, self.n_classes)
+        return stump, _say(self.X[:, stump.feature], stump.threshold, stump.left, stump.right)
+
+
+def boost(
+    learn: Learner,
+    codes: np.ndarray,
+    shares: np.ndarray,
+    n_classes: int,
+    *,
+    rate: float,
+    extra: float,
+    stop_bound: float,
+    budget: Budget,
+) -> Rounds:
+    """Run AdaBoost until the budget is spent, a learner is perfect or no better than chance, or the bound is reached.
+
+    ``extra`` is added to the log-odds of each member: zero for AdaBoost.M1, ln(K - 1) for SAMME.
+    """
+    D = shares.copy()
+    votes = np.zeros((len(codes), n_classes))
+    log: list[Round] = []
+    told: list[np.ndarray] = []
+    product = 1.0
+    chance = 1 / (1 + math.exp(-extra)) if n_classes > 1 else 1.0  # the error at which the log-odds plus extra vanish
+    while True:
+        member, said = learn(D)
+        error = lost_weight(D, said, codes)
+        if error <= 0.0:  # infinite log-odds: this member alone is right on every row, with any positive vote
+            return Rounds([Round(member, 0.0, 1.0, math.exp(-0.5), 0.0)], [said], Reason.CONVERGED, False)
+        if error >= chance * (1 - 1e-14):
+            return Rounds(log, told, Reason.STALLED, True)
+        alpha = rate * (math.log((1 - error) / error) + extra)
+        up, down = math.exp(alpha / 2), math.exp(-alpha / 2)
+        Z = error * up + (1 - error) * down
+        training_error = _reweigh(D, said, codes, votes, up / Z, down / Z, alpha, shares)
+        product *= Z
+        log.append(Round(member, error, alpha, Z, training_error))
+        told.append(said)
+        if product < stop_bound:
+            return Rounds(log, told, Reason.CONVERGED, False)
+        reason = budget.spent(len(log), product)
+        if reason is not None:
+            return Rounds(log, told, reason, False)
+
+
+@compiled
+def _say(column, threshold, left, right):
+    said = np.empty(len(column), dtype=np.int16)
+    for i in range(len(column)):
+        said[i] = left if column[i] <= threshold else right
+    return said
+
+
+@compiled
+def lost_weight(D, said, codes):
+    """Weight of the rows on which ``said`` is wrong."""
+    lost = 0.0
+    for i in range(len(codes)):
+        if said[i] != codes[i]:
+            lost += D[i]
+    return lost
+
+
+@compiled
+def _reweigh(D, said, codes, votes, up, down, alpha, shares):
+    """Update weights and votes; return the share of rows whose class does not have more votes than every other."""
+    failed = 0.0
+    for i in range(len(codes)):
+        own = codes[i]
+        D[i] *= down if said[i] == own else up
+        votes[i, said[i]] += alpha
+        for k in range(votes.shape[1]):
+            if k != own and votes[i, k] >= votes[i, own]:
+                failed += shares[i]
+                break
+    return failed
