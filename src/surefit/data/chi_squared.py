@@ -35,7 +35,7 @@ def make_chi2_10(n_samples: int = 2000, *, random_state=None) -> Sample:
     >>> from surefit.data import make_chi2_10
     >>> X, y, truth = make_chi2_10(random_state=0)
     >>> X.shape, round(truth["positive_rate"], 4), round(truth["best_stump_error"], 4)
-    ((2000, 10), 0.5002, 0.4543)
+    ((2000, 10), 0.5002, 0.4544)
     """
     if not COUNT.allows(n_samples):
         raise InvalidParameter("make_chi2_10", "n_samples", COUNT.words, n_samples)
