@@ -1,0 +1,190 @@
+"""Certify any fitted predictor by rows that it has not seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils.validation import column_or_1d
+
+from surefit._version import __version__
+from surefit.bounds.base import DELTA
+from surefit.checks.base import read
+from surefit.checks.risk_rows import row_keys
+from surefit.core.certificate import Certificate
+from surefit.core.errors import InvalidData, InvalidParameter
+from surefit.core.estimator import data_fingerprint, plain
+from surefit.core.validation import COUNT
+from surefit.risk.claims import no_claim, sentence
+from surefit.risk.ledger import CONFIDENCE_WORDS
+from surefit.risk.losses import read_loss
+from surefit.risk.tested_rows import tested_claim
+from surefit.risk.units import ASSUME, find_units, sign_of_scaling
+
+WHO = "risk_certificate"
+#: Attributes in which fitted models keep training rows.
+KEPT_ROWS = ("X_fit_", "X_train_", "support_vectors_")
+
+
+def risk_certificate(
+    model,
+    X_holdout,
+    y_holdout,
+    loss=None,
+    confidence=0.95,
+    *,
+    groups=None,
+    y_range=None,
+    coverage=0.9,
+    n_models=1,
+    ledger=None,
+    X_train=None,
+    assume=(),
+) -> Certificate:
+    r"""Certify a fitted model of any library by rows that it has not seen.
+
+    With k errors on m rows the probability of error is at most the Clopper-Pearson limit; other losses in a declared range are
+    bounded by :math:`\mathrm{kl}^{-1}(\bar\ell, \ln(1/\delta)/m)`; a regressor without a declared range gets a limit of its
+    absolute error that at least ``coverage`` of all rows to come obey.
+
+    Guarantee: with probability at least ``confidence`` over the rows, for every law they may come from (theory:
+    :ref:`concentration`). Rows that the model was trained on are refused where that can be seen; equal rows count once.
+
+    Parameters
+    ----------
+    model : object with ``predict``, or function of X
+        The fitted model; ``predict_proba`` and ``classes_`` too for the Brier score. A model with ``classes_`` is a classifier.
+    X_holdout, y_holdout : array-like
+        Rows that took no part in training or in any choice.
+    loss : {"zero_one", "brier", "squared", "absolute", "quantile"}, callable or None, default=None
+        None: ``"zero_one"`` for a classifier; for a regressor ``"squared"`` if ``y_range`` is given, else ``"quantile"``. A
+        function of (y, prediction) must return losses from 0 to 1.
+    confidence : float, default=0.95
+        Probability with which the statement is to hold.
+    groups : array of shape (n_rows,) or None, default=None
+        Rows of a group (a patient, a day) may depend on each other; then groups are what is counted.
+    y_range : (low, high) or None, default=None
+        Range of the target, declared before the data were seen; predictions are clipped to it.
+    coverage : float, default=0.9
+        Share of rows that ``loss="quantile"`` speaks of.
+    n_models : int, default=1
+        Number of models that were compared on these rows before this one was chosen: each is given ``delta / n_models``.
+    ledger : DeltaLedger or None, default=None
+        Account for several looks at the same rows; replaces ``confidence`` and ``n_models``.
+    X_train : array-like or None, default=None
+        Training rows, to be searched for rows of the hold-out part.
+    assume : tuple of {"equal_rows_are_draws", "fixed_scaling"}, default=()
+        What you vouch for: equal rows are separate draws; the columns were scaled without looking at these rows.
+
+    Returns
+    -------
+    Certificate
+        One claim, ``"risk.holdout"`` or ``"risk.quantile"``; ``verify(X_holdout, y_holdout)`` recounts it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from surefit import risk_certificate
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = DecisionTreeClassifier(random_state=0).fit(X[:1200], y[:1200])
+    >>> certificate = risk_certificate(model, X[1200:], y[1200:])
+    >>> claim = certificate["risk.holdout"]
+    >>> claim.numbers["errors"], claim.numbers["n"], round(claim.value, 3)
+    (130, 597, 0.247)
+    >>> certificate.verify(X[1200:], y[1200:])["risk.holdout"].ok
+    True
+    """
+    if not DELTA.allows(confidence):
+        raise InvalidParameter(WHO, "confidence", CONFIDENCE_WORDS, confidence)
+    if not DELTA.allows(coverage):
+        raise InvalidParameter(WHO, "coverage", CONFIDENCE_WORDS, coverage)
+    if not COUNT.allows(n_models):
+        raise InvalidParameter(WHO, "n_models", COUNT.words, n_models)
+    if not ASSUME.allows(assume):
+        raise InvalidParameter(WHO, "assume", ASSUME.words, assume)
+    if not (hasattr(model, "predict") or callable(model)):
+        raise InvalidParameter(WHO, "model", "a fitted model with predict, or a function of X", model)
+    y = column_or_1d(y_holdout, warn=True)
+    data = read(X_holdout, y)
+    if data.X.shape[0] != len(y):
+        raise InvalidData(f"{WHO}: X_holdout has {data.X.shape[0]} rows and y_holdout {len(y)}.")
+    classifier = hasattr(model, "classes_") if not hasattr(model, "__sklearn_tags__") else is_classifier(model)
+    if not classifier and y.dtype.kind not in "biuf":
+        classifier = True  # a function that answers with texts
+    has_proba = hasattr(model, "predict_proba") and hasattr(model, "classes_")
+    asked = loss if not (loss is None and not hasattr(model, "predict") and classifier) else "zero_one"
+    read_as = read_loss(
+        WHO, asked, y_range, classifier=classifier or asked in ("zero_one", "brier"), has_proba=has_proba
+    )
+    _refuse_training_rows(model, data, X_train)
+    units = find_units(WHO, X_holdout, y, groups, assume)
+    if ledger is None:
+        delta, share = 1.0 - confidence, (1.0 - confidence) / n_models
+    else:
+        share = ledger.look(f"risk of {_name(model)}")
+        delta = ledger.delta
+    about = f"the {_name(model)} tested on {units.total} {'rows' if units.kind == 'rows' else units.kind}"
+    scaled = None if "fixed_scaling" in assume else sign_of_scaling(X_holdout)
+    if scaled is not None:
+        claim = no_claim("risk.holdout", about, _scaling_words(scaled, "these rows"))
+    else:
+        claim = tested_claim(
+            WHO, model, X_holdout, y, loss=read_as, units=units, rows=np.arange(len(y)), delta=delta, share=share,
+            coverage=coverage, about=about, declared=tuple(assume),
+        )  # fmt: skip
+    certificate = Certificate(
+        grade="C",
+        estimator=_name(model),
+        params={key: plain(value) for key, value in _params(model).items()},
+        problem={
+            "procedure": "holdout",
+            "assumptions": sentence(claim.assumptions) if claim.assumptions else "",
+            "ledger": [["risk of the model", share]] if ledger is None else [list(entry) for entry in ledger.entries],
+        },
+        model={},
+        data=data_fingerprint(data.X, data.y),
+        claims=(claim,),
+        version=__version__,
+    )
+    return certificate.of(model)
+
+
+def _scaling_words(scaled: str, which: str) -> str:
+    return (
+        f"{scaled}, so it was scaled with numbers taken from {which}; put the scaler into a Pipeline, or declare "
+        "assume=('fixed_scaling',) if the scaling was fixed beforehand"
+    )
+
+
+def _name(model: Any) -> str:
+    return type(model).__name__
+
+
+def _params(model: Any) -> dict:
+    return model.get_params(deep=False) if hasattr(model, "get_params") else {}
+
+
+def _refuse_training_rows(model: Any, data, X_train) -> None:
+    """Training rows prove nothing: refuse them where the model, its certificate or the caller shows them."""
+    certificate = getattr(model, "certificate_", None)
+    if certificate is not None and certificate.data.get("X") == data_fingerprint(data.X)["X"]:
+        raise InvalidData(
+            f"{WHO}: these are the rows the {_name(model)} was trained on; pass rows that it has not seen."
+        )
+    kept = [getattr(model, name, None) for name in KEPT_ROWS] if X_train is None else [X_train]
+    own: set[bytes] | None = None
+    for rows in kept:
+        if rows is None or getattr(rows, "ndim", 2) != 2:
+            continue
+        matrix = read(rows).X
+        if matrix.shape[1] != data.X.shape[1]:
+            continue
+        own = set(row_keys(data.X.astype(np.float64))) if own is None else own
+        shared = own.intersection(row_keys(matrix.astype(np.float64)))
+        if shared and len(shared) >= (1 if X_train is not None else 0.1 * len(own)):
+            raise InvalidData(
+                f"{WHO}: {len(shared)} of the {len(own)} hold-out rows are among the rows the {_name(model)} was trained on; "
+                "remove them from the hold-out part."
+            )

@@ -1,0 +1,137 @@
+"""Losses from 0 to 1 by which a risk certificate measures a model, and how each asks the model for its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from surefit.core.errors import InvalidData, InvalidParameter
+from surefit.core.validation import Rule
+
+NAMES = ("zero_one", "brier", "squared", "absolute", "quantile")
+LOSS = Rule(
+    "None, a function of (y, prediction), or one of " + ", ".join(map(repr, NAMES)),
+    lambda v: callable(v) or v is None or (isinstance(v, str) and v in NAMES),
+)
+Y_RANGE = Rule(
+    "None or two finite numbers, the smaller first",
+    lambda v: v is None or (len(v) == 2 and np.isfinite(v).all() and v[0] < v[1]),
+)
+
+
+class Loss(NamedTuple):
+    """A loss: its name, the method that gives the prediction, whether it is convex in it, and the range of the target."""
+
+    name: str
+    method: str
+    convex: bool
+    low: float = 0.0
+    high: float = 1.0
+    function: Callable | None = None
+
+    @property
+    def scale(self) -> float:
+        """Largest loss, in the units of the target."""
+        width = self.high - self.low
+        return width * width if self.name == "squared" else width if self.name == "absolute" else 1.0
+
+    @property
+    def words(self) -> str:
+        """What the mean of the loss is called."""
+        names = {"zero_one": "probability of error", "brier": "Brier score", "squared": "mean squared error"}
+        return names.get(self.name, "mean absolute error" if self.name == "absolute" else "mean loss")
+
+    @property
+    def clips(self) -> bool:
+        """Whether predictions are moved into the declared range first."""
+        return self.name in ("squared", "absolute")
+
+
+def read_loss(who: str, loss, y_range, *, classifier: bool, has_proba: bool, prefer_convex: bool = False) -> Loss:
+    """Return the loss asked for, or the natural one of the model; refuse one that the model cannot be measured by."""
+    if not LOSS.allows(loss):
+        raise InvalidParameter(who, "loss", LOSS.words, loss)
+    if not Y_RANGE.allows(y_range):
+        raise InvalidParameter(who, "y_range", Y_RANGE.words, y_range)
+    if callable(loss):
+        return Loss("custom", "predict", False, function=loss)
+    if loss is None and classifier:
+        loss = "brier" if prefer_convex and has_proba else "zero_one"
+    if loss is None:
+        loss = "quantile" if y_range is None else "squared"
+    if classifier != (loss in ("zero_one", "brier")):
+        kind = "'zero_one' or 'brier' for a classifier" if classifier else "a loss of a regressor"
+        raise InvalidParameter(who, "loss", kind, loss)
+    if loss == "brier" and not has_proba:
+        raise InvalidParameter(who, "loss", "'zero_one' for a classifier without predict_proba", loss)
+    if loss in ("squared", "absolute") and y_range is None:
+        raise InvalidParameter(
+            who, "y_range", f"the range of the target, declared before the data were seen, for the loss {loss!r}", None
+        )
+    low, high = (0.0, 1.0) if y_range is None else map(float, y_range)
+    return Loss(
+        loss, "predict_proba" if loss == "brier" else "predict", loss not in ("zero_one", "quantile"), low, high
+    )
+
+
+def respond(model: Any, X: Any, loss: Loss, classes: np.ndarray | None = None) -> np.ndarray:
+    """Ask the model; probabilities come in the order of ``classes`` (zero for those that the model has not met)."""
+    if loss.method == "predict_proba":
+        known = np.asarray(model.classes_)
+        found = np.asarray(model.predict_proba(X), dtype=np.float64)
+        if classes is None or np.array_equal(known, classes):
+            return found
+        aligned = np.zeros((len(found), len(classes)))
+        aligned[:, np.searchsorted(classes, known)] = found
+        return aligned
+    answer = model.predict(X) if hasattr(model, "predict") else model(X)
+    answer = np.asarray(answer)
+    answer = answer.ravel() if answer.ndim == 2 and answer.shape[1] == 1 else answer
+    return np.clip(answer.astype(np.float64), loss.low, loss.high) if loss.clips else answer
+
+
+def losses_of(who: str, loss: Loss, y: np.ndarray, answer: np.ndarray, classes: np.ndarray | None = None) -> np.ndarray:
+    """Loss of each row, from 0 to 1; for ``quantile`` the absolute error itself."""
+    if len(answer) != len(y):
+        raise InvalidData(f"{who}: the model gave {len(answer)} predictions for {len(y)} rows.")
+    if loss.name == "zero_one":
+        return (comparable(answer) != comparable(y)).astype(np.float64)
+    if loss.name == "brier":
+        assert classes is not None
+        truth = comparable(y)[:, None] == comparable(classes)[None, :]
+        unknown = 1.0 - truth.any(axis=1)  # a class that the model cannot name costs its whole probability
+        return np.minimum(0.5 * (np.sum((answer - truth) ** 2, axis=1) + unknown), 1.0)
+    if loss.name == "custom":
+        assert loss.function is not None
+        return np.asarray(loss.function(y, answer), dtype=np.float64)
+    target = np.asarray(y, dtype=np.float64)
+    if loss.name == "quantile":
+        return np.abs(target - answer)
+    if target.min() < loss.low or target.max() > loss.high:
+        raise InvalidData(
+            f"{who}: y must lie in y_range ({loss.low:g}, {loss.high:g}); it goes from {target.min():g} to {target.max():g}. "
+            "Declare a range that every target can be trusted to lie in."
+        )
+    error = np.abs(target - answer) / (loss.high - loss.low)
+    return error * error if loss.name == "squared" else error
+
+
+def trivial_loss(loss: Loss, y: np.ndarray) -> float:
+    """Mean loss of the best constant answer on these targets; a bound that is not below it says nothing."""
+    if loss.name in ("zero_one", "brier"):
+        shares = np.unique(comparable(y), return_counts=True)[1] / len(y)
+        return float(1.0 - shares.max()) if loss.name == "zero_one" else float(0.5 * (1.0 - np.sum(shares**2)))
+    if loss.name not in ("squared", "absolute"):
+        return 1.0
+    target = np.asarray(y, dtype=np.float64) / (loss.high - loss.low)
+    if loss.name == "squared":
+        return float(np.var(target))
+    return float(np.mean(np.abs(target - np.median(target))))
+
+
+def comparable(labels) -> np.ndarray:
+    """Labels as floats if they are numbers, else as texts: the two forms in which a certificate keeps them."""
+    array = np.asarray(labels)
+    return array.astype(np.float64) if array.dtype.kind in "biuf" else array.astype(str)

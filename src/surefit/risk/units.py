@@ -1,0 +1,101 @@
+"""What is independent of what: units of rows that must stay together, and signs that the rows were looked at before."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from surefit.checks.base import read
+from surefit.checks.risk_rows import row_keys
+from surefit.core.errors import InvalidData
+from surefit.core.validation import Rule
+
+#: What a user may vouch for where the data look as if a rule was broken.
+DECLARABLE = ("equal_rows_are_draws", "fixed_scaling")
+ASSUME = Rule(
+    "a tuple of words from " + ", ".join(map(repr, DECLARABLE)),
+    lambda v: isinstance(v, (tuple, list)) and all(word in DECLARABLE for word in v),
+)
+
+
+class Units(NamedTuple):
+    """The independent units of a table: ``codes[i]`` is that of row i, from 0 to ``total - 1``."""
+
+    codes: np.ndarray
+    total: int
+    kind: str  # "rows", "copies" (equal rows are one unit) or "groups"
+
+    def rows(self, units: np.ndarray) -> np.ndarray:
+        """Rows of the given units, in the order of the table."""
+        chosen = np.zeros(self.total, dtype=bool)
+        chosen[units] = True
+        return np.flatnonzero(chosen[self.codes])
+
+    def ordered_rows(self, units: np.ndarray) -> np.ndarray:
+        """Rows of the given units, unit by unit in the order given."""
+        place = np.full(self.total, -1)
+        place[units] = np.arange(len(units))
+        rows = self.rows(units)
+        return rows[np.argsort(place[self.codes[rows]], kind="stable")]
+
+    def means(self, losses: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Mean loss of each unit, in the order in which ``rows`` first come to it."""
+        within = self.renumbered(rows)
+        return np.bincount(within, weights=losses) / np.bincount(within)
+
+    def renumbered(self, rows: np.ndarray) -> np.ndarray:
+        """Units of the rows, numbered in the order of their first appearance."""
+        found, first, inverse = np.unique(self.codes[rows], return_index=True, return_inverse=True)
+        rank = np.empty(len(found), dtype=np.int64)
+        rank[np.argsort(first)] = np.arange(len(found))
+        return rank[inverse]
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """What is assumed about them."""
+        return {"rows": ("iid",), "copies": ("iid", "equal_rows_are_copies"), "groups": ("groups_iid",)}[self.kind]
+
+
+def find_units(who: str, X: Any, y, groups=None, assume=()) -> Units:
+    """Return the units: groups if given, else rows, copies of a row counted as one unless they were declared to be draws."""
+    data = read(X, y)
+    n = data.X.shape[0]
+    if groups is not None:
+        names = np.asarray(groups)
+        if names.shape != (n,):
+            raise InvalidData(f"{who}: groups must name one group a row ({n}); got shape {names.shape}.")
+        codes = np.unique(names, return_inverse=True)[1]
+        return Units(codes, int(codes.max()) + 1, "groups")
+    if "equal_rows_are_draws" in assume:
+        return Units(np.arange(n), n, "rows")
+    seen: dict[bytes, int] = {}
+    codes = np.array([seen.setdefault(key, len(seen)) for key in row_keys(data.X, data.y)], dtype=np.int64)
+    return Units(codes, len(seen), "rows" if len(seen) == n else "copies")
+
+
+def sign_of_scaling(X: Any) -> str | None:
+    """Say how the columns seem to have been scaled with numbers taken from all these rows, or None.
+
+    No measured column has mean zero to ten digits, or lies exactly between 0 and 1, by chance; a table all of whose columns
+    do was centred, standardised or stretched by its own rows, the withheld ones included.
+    """
+    table = read(X).X
+    if sparse.issparse(table) or table.dtype.kind == "O" or table.shape[0] < 8:
+        return None
+    low, high = table.min(axis=0), table.max(axis=0)
+    live = (low < high) & np.isfinite(low) & np.isfinite(high)
+    if live.sum() < 2:
+        return None
+    part = table[:, live].astype(np.float64)
+    size, eps = np.abs(part).mean(axis=0), 1e-10 if table.dtype == np.float64 else 1e-5
+    if np.all(np.abs(part.mean(axis=0)) <= eps * size) and not _is_balanced(part):
+        return "every column of X has mean zero"
+    stretched = (low[live] == 0) & (high[live] == 1) & np.any((part > 0) & (part < 1), axis=0)
+    return "every column of X goes exactly from 0 to 1" if stretched.all() else None
+
+
+def _is_balanced(part: np.ndarray) -> bool:
+    """Whether all columns hold few values: a designed experiment with levels -1 and 1 is centred without looking."""
+    return all(len(np.unique(column)) <= 5 for column in part.T)
