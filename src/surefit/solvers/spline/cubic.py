@@ -1,0 +1,169 @@
+r"""The cubic smoothing spline as two sweeps that never subtract quantities of equal sign.
+
+What the data left of a point know about the value :math:`f` and the slope :math:`g` there is a quadratic
+:math:`a (f + b g - u)^2 + c (g - v)^2`. Seeing a datum and moving over a gap change the five numbers by sums and products
+of one sign only (:math:`b \le 0` throughout), so that :math:`a, b, c` keep nearly all their digits however close the points
+are; the banded normal equations lose as many digits as the squares of the gaps are small. The sweep from the right is the
+same one in the mirror, and both together give the spline, its variances and what it would be without one of the data.
+"""
+
+import math
+
+import numpy as np
+
+from surefit.core.jit import compiled
+
+STATE = 10  # numbers kept a knot
+
+
+@compiled
+def see(a, b, c, u, v, weight, y):
+    """Add the datum ``weight * (f - y)^2``."""
+    share = a / (a + weight)
+    pull = weight * share * b
+    c_new = c + pull * b
+    v_new = (
+        (c * v + pull * (u - y)) / c_new if c_new > 0.0 else 0.0
+    )  # an average: a wild v of little weight is forgotten
+    return a + weight, share * b, c_new, y + share * (u - y), v_new
+
+
+@compiled
+def move(a, b, c, u, v, gap, rate):
+    """Cross a gap; ``rate`` is the variance that the slope gains per unit of length."""
+    grown = rate * gap
+    kept = 1.0 / (1.0 + c * grown)
+    middle = b - 0.5 * gap
+    spread = grown * (gap * gap / 12.0 + middle * middle * kept)
+    return a / (1.0 + a * spread), middle * kept - 0.5 * gap, c * kept, u - middle * (c * grown * kept) * v, v
+
+
+@compiled
+def start(lead, rate):
+    """Know value and slope to be zero at a distance ``lead``; nothing at all if that is negative."""
+    if lead < 0.0:
+        return 0.0, 0.0, 0.0, 0.0, 0.0
+    return 12.0 / (rate * lead**3), -0.5 * lead, 1.0 / (rate * lead), 0.0, 0.0
+
+
+@compiled
+def join(a, b, c, u, v, a2, b2, c2, u2, v2):
+    """Add what the mirrored sweep (second five numbers) knows."""
+    total = a + a2
+    if total == 0.0:
+        return 0.0, 0.0, c + c2, 0.0, 0.0
+    share, other = a / total, a2 / total
+    apart = b + b2  # the mirrored b has the other sign
+    pull = a * other * apart
+    c_new = c + c2 + pull * apart
+    v_new = (c * v - c2 * v2 + pull * (u - u2)) / c_new if c_new > 0.0 else 0.0
+    return total, share * b - other * b2, c_new, share * u + other * u2, v_new
+
+
+@compiled
+def sweep(gaps, weights, targets, rate, lead, states):
+    """Fill what the data left (five numbers) and right (five more) of every knot know there.
+
+    Both sweeps run in one loop: neither waits for the divisions of the other.
+    """
+    n = len(targets)
+    a, b, c, u, v = start(lead, rate)
+    a2, b2, c2, u2, v2 = 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(n):
+        k = n - 1 - i
+        s, t = states[i], states[k]
+        s[0], s[1], s[2], s[3], s[4] = a, b, c, u, v
+        t[5], t[6], t[7], t[8], t[9] = a2, b2, c2, u2, v2
+        if k > 0:
+            a, b, c, u, v = see(a, b, c, u, v, weights[i], targets[i])
+            a2, b2, c2, u2, v2 = see(a2, b2, c2, u2, v2, weights[k], targets[k])
+            a, b, c, u, v = move(a, b, c, u, v, gaps[i], rate)
+            a2, b2, c2, u2, v2 = move(a2, b2, c2, u2, v2, gaps[k - 1], rate)
+
+
+@compiled
+def meet(s, weight, y):
+    """Return value, slope, residual at the left-out datum, and ``1 - h``, h the diagonal of the hat matrix, at one knot."""
+    a, b, c, u, v = join(s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7], s[8], s[9])
+    left_out, spared, value = 0.0, 0.0, y
+    if a > 0.0 and c > 0.0:  # else the other data determine no spline, and this one goes through the datum
+        without = u - b * v
+        grip = weight * (1.0 / a + b * b / c)
+        left_out, spared = y - without, 1.0 / (1.0 + grip)
+        value = y - spared * left_out if spared < 0.5 else without + grip * spared * left_out
+    a, b, c, u, v = see(a, b, c, u, v, weight, y)
+    return value, v, left_out, spared
+
+
+@compiled
+def smooth(gaps, weights, targets, rate, lead, states, curve):
+    """Fill the rows of ``curve``: values, slopes, residuals at left-out data, and ``1 - h``."""
+    sweep(gaps, weights, targets, rate, lead, states)
+    for i in range(len(targets)):
+        curve[0, i], curve[1, i], curve[2, i], curve[3, i] = meet(states[i], weights[i], targets[i])
+
+
+@compiled
+def squares(gaps, weights, targets, rate, lead, states):
+    """Return the residual sum of squares and the sum of ``1 - h``."""
+    sweep(gaps, weights, targets, rate, lead, states)
+    rest, spare = 0.0, 0.0
+    for i in range(len(targets)):
+        _, _, left_out, spared = meet(states[i], weights[i], targets[i])
+        rest += weights[i] * (spared * left_out) ** 2
+        spare += spared
+    return rest, spare
+
+
+@compiled
+def likelihood(gaps, weights, targets, rate, lead):
+    """Return the minimum of the penalised squares and the log-determinant of the data's covariance, up to a constant."""
+    a, b, c, u, v = start(lead, rate)
+    energy, log_det = 0.0, 0.0
+    n = len(targets)
+    for i in range(n):
+        if a > 0.0 and c > 0.0:
+            error, spread = targets[i] - (u - b * v), 1.0 / a + 1.0 / weights[i] + b * b / c
+            energy += error * error / spread
+            log_det += math.log(spread)
+        a, b, c, u, v = see(a, b, c, u, v, weights[i], targets[i])
+        if i < n - 1:
+            a, b, c, u, v = move(a, b, c, u, v, gaps[i], rate)
+    return energy, log_det
+
+
+@compiled
+def variances(knots, gaps, weights, rate, lead, points, places, result):
+    """Fill the posterior variance at ``points``, where ``places`` counts the knots that are not right of each."""
+    n = len(knots)
+    left, right = np.zeros((n, 3)), np.zeros((n, 3))
+    a, b, c, u, v = start(lead, rate)
+    for i in range(n):
+        a, b, c, u, v = see(a, b, c, 0.0, 0.0, weights[i], 0.0)
+        left[i, 0], left[i, 1], left[i, 2] = a, b, c
+        if i < n - 1:
+            a, b, c, u, v = move(a, b, c, 0.0, 0.0, gaps[i], rate)
+    a, b, c = 0.0, 0.0, 0.0
+    for i in range(n - 1, -1, -1):
+        a, b, c, u, v = see(a, b, c, 0.0, 0.0, weights[i], 0.0)
+        right[i, 0], right[i, 1], right[i, 2] = a, b, c
+        if i > 0:
+            a, b, c, u, v = move(a, b, c, 0.0, 0.0, gaps[i - 1], rate)
+    for k in range(len(points)):
+        i = places[k]
+        if i == 0 and lead >= 0.0:
+            reach = points[k] - (knots[0] - lead)
+            if reach <= 0.0:
+                result[k] = 0.0
+                continue
+            a, b, c, u, v = start(reach, rate)
+        elif i == 0:
+            a, b, c = 0.0, 0.0, 0.0
+        else:
+            s = left[i - 1]
+            a, b, c, u, v = move(s[0], s[1], s[2], 0.0, 0.0, points[k] - knots[i - 1], rate)
+        if i < n:
+            s = right[i]
+            a2, b2, c2, _, _ = move(s[0], s[1], s[2], 0.0, 0.0, knots[i] - points[k], rate)
+            a, b, c, _, _ = join(a, b, c, 0.0, 0.0, a2, b2, c2, 0.0, 0.0)
+        result[k] = 1.0 / a + b * b / c

@@ -1,0 +1,130 @@
+r"""The linear smoothing spline as two sweeps.
+
+What the data left of a point know about the value :math:`f` there is :math:`a (f - u)^2`; a datum adds to :math:`a`, a gap
+wears it down. The sweep from the right is the same, and both together give the spline.
+"""
+
+import math
+
+import numpy as np
+
+from surefit.core.jit import compiled
+
+STATE = 4  # numbers kept a knot
+
+
+@compiled
+def start(lead, rate):
+    """Know the value to be zero at a distance ``lead``; nothing at all if that is negative."""
+    return 0.0 if lead < 0.0 else 1.0 / (rate * lead)
+
+
+@compiled
+def see(a, u, weight, y):
+    """Add the datum ``weight * (f - y)^2``."""
+    return a + weight, y + a / (a + weight) * (u - y)
+
+
+@compiled
+def move(a, gap, rate):
+    """Cross a gap; ``rate`` is the variance that the value gains per unit of length."""
+    return a / (1.0 + a * rate * gap)
+
+
+@compiled
+def sweep(gaps, weights, targets, rate, lead, states):
+    """Fill what the data left (two numbers) and right (two more) of every knot know there, both sweeps in one loop."""
+    n = len(targets)
+    a, u = start(lead, rate), 0.0
+    a2, u2 = 0.0, 0.0
+    for i in range(n):
+        k = n - 1 - i
+        states[i, 0], states[i, 1] = a, u
+        states[k, 2], states[k, 3] = a2, u2
+        if k > 0:
+            a, u = see(a, u, weights[i], targets[i])
+            a2, u2 = see(a2, u2, weights[k], targets[k])
+            a = move(a, gaps[i], rate)
+            a2 = move(a2, gaps[k - 1], rate)
+
+
+@compiled
+def meet(s, weight, y):
+    """Return value, slope (of the cubic spline only), residual at the left-out datum, and ``1 - h`` at one knot."""
+    total = s[0] + s[2]
+    if total == 0.0:  # there is no other datum
+        return y, 0.0, 0.0, 0.0
+    without = (s[0] * s[1] + s[2] * s[3]) / total
+    left_out, spared = y - without, total / (total + weight)
+    value = y - spared * left_out if spared < 0.5 else without + weight / (total + weight) * left_out
+    return value, 0.0, left_out, spared
+
+
+@compiled
+def smooth(gaps, weights, targets, rate, lead, states, curve):
+    """Fill the rows of ``curve``: values, zeros, residuals at left-out data, and ``1 - h``."""
+    sweep(gaps, weights, targets, rate, lead, states)
+    for i in range(len(targets)):
+        curve[0, i], curve[1, i], curve[2, i], curve[3, i] = meet(states[i], weights[i], targets[i])
+
+
+@compiled
+def squares(gaps, weights, targets, rate, lead, states):
+    """Return the residual sum of squares and the sum of ``1 - h``."""
+    sweep(gaps, weights, targets, rate, lead, states)
+    rest, spare = 0.0, 0.0
+    for i in range(len(targets)):
+        _, _, left_out, spared = meet(states[i], weights[i], targets[i])
+        rest += weights[i] * (spared * left_out) ** 2
+        spare += spared
+    return rest, spare
+
+
+@compiled
+def likelihood(gaps, weights, targets, rate, lead):
+    """Return the minimum of the penalised squares and the log-determinant of the data's covariance, up to a constant."""
+    a, u = start(lead, rate), 0.0
+    energy, log_det = 0.0, 0.0
+    n = len(targets)
+    for i in range(n):
+        if a > 0.0:
+            spread = 1.0 / a + 1.0 / weights[i]
+            energy += (targets[i] - u) ** 2 / spread
+            log_det += math.log(spread)
+        a, u = see(a, u, weights[i], targets[i])
+        if i < n - 1:
+            a = move(a, gaps[i], rate)
+    return energy, log_det
+
+
+@compiled
+def variances(knots, gaps, weights, rate, lead, points, places, result):
+    """Fill the posterior variance at ``points``, where ``places`` counts the knots that are not right of each."""
+    n = len(knots)
+    left, right = np.zeros(n), np.zeros(n)
+    a = start(lead, rate)
+    for i in range(n):
+        a += weights[i]
+        left[i] = a
+        if i < n - 1:
+            a = move(a, gaps[i], rate)
+    a = 0.0
+    for i in range(n - 1, -1, -1):
+        a += weights[i]
+        right[i] = a
+        if i > 0:
+            a = move(a, gaps[i - 1], rate)
+    for k in range(len(points)):
+        i = places[k]
+        a = 0.0
+        if i == 0 and lead >= 0.0:
+            reach = points[k] - (knots[0] - lead)
+            if reach <= 0.0:
+                result[k] = 0.0
+                continue
+            a = start(reach, rate)
+        elif i > 0:
+            a = move(left[i - 1], points[k] - knots[i - 1], rate)
+        if i < n:
+            a += move(right[i], knots[i] - points[k], rate)
+        result[k] = 1.0 / a

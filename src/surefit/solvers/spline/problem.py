@@ -1,0 +1,153 @@
+r"""The problem of a smoothing spline on distinct sorted points, and its solution at one :math:`\lambda`.
+
+.. math:: P(f) = \frac1S \sum_i s_i (y_i - f(x_i))^2 + \lambda \int (f^{(m)})^2, \qquad m = (\text{degree} + 1) / 2 .
+
+Tied rows are one knot with the sum of their weights and the mean of their targets; what is lost is a constant. Lengths are
+measured in units of the range of x.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from surefit.solvers.spline import cubic, linear
+
+SWEEPS = {1: linear, 3: cubic}
+
+
+class Problem(NamedTuple):
+    """A smoothing problem of one target on distinct points."""
+
+    degree: int
+    knots: np.ndarray  # distinct, sorted, in units of the data
+    gaps: np.ndarray  # between them, in units of ``length``
+    weights: np.ndarray
+    targets: np.ndarray  # mean of tied rows, minus ``offset``
+    lead: float  # from the origin of the special form to the first knot, in units of ``length``; -1 if there is none
+    length: float
+    total: float  # S, all rows
+    within: float  # squares that no function of x can explain
+    offset: float
+    rows: np.ndarray  # knot of each row of positive weight, -1 at the origin of the special form
+    row_weights: np.ndarray
+    row_targets: np.ndarray  # minus ``offset``
+
+    @property
+    def order(self) -> int:
+        """The derivative that is penalised."""
+        return (self.degree + 1) // 2
+
+    @property
+    def free(self) -> int:
+        """Dimension of what is not penalised."""
+        return self.order if self.lead < 0 else 0
+
+    def rate(self, lam: float) -> float:
+        """Variance per unit of length that the prior of the same spline has, noise having variance one."""
+        return self.length ** (2 * self.order - 1) / (self.total * lam)
+
+
+class Curve(NamedTuple):
+    """A spline at the knots."""
+
+    values: np.ndarray  # minus the offset
+    slopes: np.ndarray  # per unit of ``length``; zero for degree 1
+    left_out: np.ndarray  # target minus what the spline without that knot predicts
+    spared: np.ndarray  # 1 - h, h the diagonal of the hat matrix
+
+    @property
+    def residuals(self) -> np.ndarray:
+        """Targets minus values, with all digits even where they nearly agree."""
+        return self.spared * self.left_out
+
+
+def fold(x: np.ndarray, y: np.ndarray, weights: np.ndarray | None, degree: int, origin: float | None) -> Problem:
+    """Sort, merge ties, drop rows of weight zero; with an ``origin`` the spline is zero there (special form)."""
+    s = np.ones(len(x)) if weights is None else weights
+    if not s.all():
+        x, y, s = x[s > 0], y[s > 0], s[s > 0]
+    if np.any(x[1:] < x[:-1]):
+        order = np.argsort(x, kind="stable")
+        x, y, s = x[order], y[order], s[order]
+    total = float(s.sum())
+    offset = float(s @ y) / total if origin is None else 0.0
+    y = y - offset
+    first = np.concatenate([[True], x[1:] != x[:-1]])
+    places, rows = np.flatnonzero(first), np.cumsum(first) - 1
+    knots = x[places]
+    if len(places) == len(x):
+        mass, means, within = s, y, 0.0
+    else:
+        mass = np.add.reduceat(s, places)
+        means = np.add.reduceat(s * y, places) / mass
+        within = float(s @ (y - means[rows]) ** 2)
+    lead = -1.0
+    start = knots[0]
+    if origin is not None:
+        start = origin
+        if knots[0] == origin:
+            within += float(mass[0] * means[0] ** 2)
+            knots, mass, means, rows = knots[1:], mass[1:], means[1:], rows - 1
+    length = float(knots[-1] - start) if len(knots) and knots[-1] > start else 1.0
+    if origin is not None and len(knots):
+        lead = float(knots[0] - origin) / length
+    gaps = np.ascontiguousarray(np.diff(knots) / length)
+    return Problem(degree, knots, gaps, mass, means, lead, length, total, within, offset, rows, s, y)
+
+
+def workspace(problem: Problem) -> np.ndarray:
+    """Room for the sweeps, to be used again and again: fresh memory costs as much as the sweeps."""
+    return np.empty((len(problem.knots), SWEEPS[problem.degree].STATE))
+
+
+def trace(problem: Problem, lam: float, room: np.ndarray | None = None) -> Curve:
+    """Solve at ``lam``."""
+    curve = np.empty((4, len(problem.knots)))
+    SWEEPS[problem.degree].smooth(
+        problem.gaps, problem.weights, problem.targets, problem.rate(lam), problem.lead,
+        workspace(problem) if room is None else room, curve,
+    )  # fmt: skip
+    return Curve(*curve)
+
+
+def coefficients(problem: Problem, lam: float, curve: Curve) -> np.ndarray:
+    """Value and derivatives just right of every knot, one row an order, in units of the data.
+
+    In the special form the origin is the first column. The highest derivative is a running sum of residuals (its jumps are
+    ``w r / (S lam)``), which keeps its digits between close knots where differences of values lose them.
+    """
+    special = problem.lead >= 0
+    gaps = np.concatenate([[problem.lead], problem.gaps]) if special else problem.gaps
+    values, slopes = curve.values + problem.offset, curve.slopes
+    if special:
+        values, slopes = np.concatenate([[0.0], values]), np.concatenate([[0.0], slopes])
+    pulls = problem.weights * curve.residuals
+    right = np.zeros(len(values))  # sum of the pulls right of each knot
+    tail = np.cumsum(pulls[::-1])[::-1]
+    right[:-1] = tail if special else tail[1:]
+    top = problem.rate(lam) * right
+    if problem.degree == 1:
+        return np.stack([values, top / problem.length])
+    curvature = np.zeros(len(values))
+    curvature[:-1] = np.cumsum((gaps * top[:-1])[::-1])[::-1]
+    if not special:
+        curvature[0] = 0.0  # natural end; what the sum leaves there is rounding
+    unit = problem.length
+    return np.stack([values, slopes / unit, curvature / unit**2, -top / unit**3])
+
+
+def spread(problem: Problem, lam: float, points: np.ndarray) -> np.ndarray:
+    """Posterior variance of the spline at ``points`` when the noise has variance one."""
+    result = np.empty(len(points))
+    places = np.searchsorted(problem.knots, points, side="right")
+    shift, unit = problem.knots[0], problem.length
+    SWEEPS[problem.degree].variances(
+        (problem.knots - shift) / unit, problem.gaps, problem.weights, problem.rate(lam), problem.lead,
+        (points - shift) / unit, places, result,
+    )  # fmt: skip
+    return result
+
+
+def starting_at(knots: np.ndarray, weights: np.ndarray, degree: int, origin: float | None, total: float) -> Problem:
+    """Rebuild the problem of a fitted model from its knots, for what does not depend on the targets."""
+    return fold(knots, np.zeros(len(knots)), weights, degree, origin)._replace(total=total)

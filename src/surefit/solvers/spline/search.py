@@ -1,0 +1,93 @@
+"""How much to smooth: criteria, the declared grid, and the best point on it."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from surefit.solvers.spline.problem import SWEEPS, Curve, Problem, trace, workspace
+
+STEPS = 0.375  # decades between two values of the grid, times the order: degrees of freedom change by half
+SMOOTHEST = 1e3  # the largest lambda of the grid, in units of the range of x: a polynomial to all intents
+BRACKET = 0.01  # the minimum is enclosed to this much of log(lambda)
+
+
+class Choice(NamedTuple):
+    """A chosen lambda, and what the grid said."""
+
+    lam: float
+    value: float
+    lams: np.ndarray
+    values: np.ndarray
+    edge: bool  # at an end of the grid, or picked from given values: nothing is said about its neighbourhood
+
+
+def declared_grid(problem: Problem) -> np.ndarray:
+    """Values of lambda from nearly interpolation to nearly a polynomial, in units of the data."""
+    power = 2 * problem.order
+    low = (math.pi * max(len(problem.knots), 2)) ** -power
+    count = math.ceil(math.log10(SMOOTHEST / low) / (STEPS * problem.order)) + 1
+    return np.geomspace(low, SMOOTHEST, count) * problem.length ** (power - 1)
+
+
+def squares_and_trace(problem: Problem, curve: Curve) -> tuple[float, float]:
+    """Residual sum of squares over all rows, and ``S`` minus the effective degrees of freedom."""
+    r = curve.residuals
+    left = problem.total - len(problem.knots) + float(curve.spared.sum())
+    return problem.within + float((problem.weights * r) @ r), left
+
+
+def leave_one_out(problem: Problem, curve: Curve) -> np.ndarray:
+    """Error at each row when one copy of it is left out; infinite where the others do not determine the spline."""
+    knot = problem.rows
+    if len(knot) == len(problem.knots) and curve.spared.all() and np.all(problem.weights <= 1.0):
+        return curve.left_out
+    mass, spared = problem.weights[knot], curve.spared[knot]
+    copies = np.minimum(problem.row_weights, 1.0)
+    alone = mass <= copies
+    r = problem.row_targets - problem.targets[knot] + curve.residuals[knot]
+    kept = spared + np.maximum(mass - copies, 0.0) * (1 - spared) / mass
+    errors = np.where(alone, np.where(spared > 0, curve.left_out[knot], np.inf), r / np.where(alone, 1.0, kept))
+    return np.where(knot < 0, problem.row_targets, errors)  # at the origin the spline is zero whatever the data
+
+
+def score(problem: Problem, lam: float, criterion: str, room: np.ndarray | None = None) -> float:
+    """Value of the criterion, to be minimised."""
+    room = workspace(problem) if room is None else room
+    sweeps, rate = SWEEPS[problem.degree], problem.rate(lam)
+    if criterion == "reml":
+        energy, log_det = sweeps.likelihood(problem.gaps, problem.weights, problem.targets, rate, problem.lead)
+        free = problem.total - problem.free
+        if free <= 0:
+            return math.inf
+        return free * math.log(max((problem.within + energy) / free, 1e-300)) + log_det
+    if criterion == "loo":
+        errors = leave_one_out(problem, trace(problem, lam, room))
+        return float(problem.row_weights @ errors**2) / problem.total
+    rest, spare = sweeps.squares(problem.gaps, problem.weights, problem.targets, rate, problem.lead, room)
+    left = problem.total - len(problem.knots) + spare
+    return problem.total * (problem.within + rest) / left**2 if left > 0 else math.inf
+
+
+def choose(problem: Problem, criterion: str, lams: np.ndarray | None = None) -> Choice:
+    """Return the best lambda of the grid, then of the interval between its neighbours; of equal ones the largest."""
+    given = lams is not None
+    grid = np.sort(lams) if lams is not None else declared_grid(problem)
+    room = workspace(problem)
+    values = np.array([score(problem, lam, criterion, room) for lam in grid])
+    best = len(grid) - 1 - int(np.argmin(values[::-1]))
+    lam, value = float(grid[best]), float(values[best])
+    if given or best in (0, len(grid) - 1) or not math.isfinite(value):
+        return Choice(lam, value, grid, values, True)
+    ends = (math.log(grid[best - 1]), math.log(grid[best + 1]))
+    found = minimize_scalar(
+        lambda t: score(problem, math.exp(t), criterion, room),
+        bounds=ends,
+        method="bounded",
+        options={"xatol": BRACKET / 10},
+    )
+    if found.fun < value:
+        lam, value = math.exp(found.x), float(found.fun)
+    sides = [score(problem, lam * math.exp(step), criterion, room) for step in (-BRACKET, BRACKET)]
+    return Choice(lam, value, grid, values, min(sides) < value)

@@ -1,0 +1,99 @@
+"""From one target to a fitted spline: the problem, lambda, the curve and what is stored of it."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from surefit.core.errors import InvalidData
+from surefit.solvers.spline import Choice, Problem, Proof, choose, coefficients, fold, prove, trace
+from surefit.solvers.spline.search import leave_one_out, squares_and_trace
+
+
+class Fit(NamedTuple):
+    """One target's spline."""
+
+    lam: float
+    edof: float
+    sigma2: float
+    knots: np.ndarray
+    knot_weights: np.ndarray
+    coef: np.ndarray
+    fitted: np.ndarray
+    hat_diagonal: np.ndarray
+    loo: np.ndarray
+    choice: Choice | None
+    problem: Problem
+    proof: Proof
+
+
+def read_column(X):
+    """Return a vector as one column; anything else as it came."""
+    if hasattr(X, "columns") or sparse.issparse(X):
+        return X
+    values = np.asarray(X)
+    return values.reshape(-1, 1) if values.ndim == 1 else X
+
+
+def fit_column(estimator, x, y, weights, origin: float | None, lams) -> Fit:
+    """Fit one target."""
+    problem = fold(x, y, weights, estimator.degree, origin)
+    _require_enough(problem, x, origin)
+    criterion = estimator.lam if isinstance(estimator.lam, str) else None
+    if criterion and not problem.total > problem.free:
+        raise InvalidData(
+            f"SmoothingSpline: lam={criterion!r} needs a total weight above {problem.free}; got {problem.total:.6g} "
+            f"(n_samples={len(x)}). Weights count rows: multiply them by a constant (n / sum), or give lam as a number."
+        )
+    choice = choose(problem, criterion, lams) if criterion else None
+    lam = choice.lam if choice is not None else float(estimator.lam)
+    curve = trace(problem, lam)
+    squares, left = squares_and_trace(problem, curve)
+    coef = coefficients(problem, lam, curve)
+    knots, mass = problem.knots, problem.weights
+    if origin is not None:
+        knots = np.concatenate([[origin], knots])
+        mass = np.concatenate([[max(problem.total - float(mass.sum()), 0.0)], mass])
+    values = coef[0]
+    place = np.searchsorted(knots, x)
+    unit = (1 - curve.spared) / problem.weights  # derivative of a value by a target of weight one
+    unit = np.concatenate([[0.0], unit]) if origin is not None else unit
+    used = np.ones(len(x), dtype=bool) if weights is None else weights > 0
+    fitted, hat, loo = np.full(len(x), np.nan), np.zeros(len(x)), np.full(len(x), np.nan)
+    order = np.flatnonzero(used)
+    order = order[np.argsort(x[order], kind="stable")] if np.any(np.diff(x[order]) < 0) else order
+    fitted[used] = values[place[used]]
+    hat[used] = unit[place[used]] * (1.0 if weights is None else weights[used])
+    loo[order] = leave_one_out(problem, curve)
+    if not used.all():
+        fitted[~used] = _at(knots, coef, x[~used])
+    sigma2 = squares / left if left > 0 else float("nan")
+    edof = problem.total - left
+    return Fit(lam, edof, sigma2, knots, mass, coef, fitted, hat, loo, choice, problem, prove(problem, lam, curve))
+
+
+def _at(knots, coef, x) -> np.ndarray:
+    place = np.maximum(np.searchsorted(knots, x, side="right") - 1, 0)
+    step = x - knots[place]
+    columns = coef[:, place]
+    columns[(len(coef) + 1) // 2 :, step < 0] = 0.0
+    result = np.zeros(len(x))
+    for k in range(len(coef) - 1, -1, -1):
+        result = result * step / (k + 1) + columns[k]
+    return result
+
+
+def _require_enough(problem: Problem, x, origin: float | None) -> None:
+    who, n = "SmoothingSpline", len(problem.knots)
+    if origin is not None and x.min() < origin:
+        row = int(np.argmin(x))
+        raise InvalidData(
+            f"{who}: the special form needs x >= origin = {origin:.6g}; row {row} has {x[row]:.6g}. Lower origin, or use "
+            "form='general'."
+        )
+    if n < max(problem.free, 1):
+        words = "distinct x" + (" right of the origin" if origin is not None else "")
+        raise InvalidData(
+            f"{who}: degree {problem.degree} needs at least {max(problem.free, 1)} {words}; got {n} from "
+            f"{len(problem.rows)} samples (n_samples={len(x)})."
+        )
