@@ -6,7 +6,8 @@ import numpy as np
 
 from surefit.core.errors import InvalidParameter
 from surefit.core.validation import COUNT, POSITIVE, Rule, check_params
-from surefit.kernels.base import BOUNDS, Hyperparameter, Kernel
+from surefit.kernels.base import Kernel
+from surefit.kernels.hyperparameters import BOUNDS, Hyperparameter
 from surefit.kernels.polynomial import integer_power
 
 KERNEL = Rule("a kernel", lambda value: isinstance(value, Kernel))

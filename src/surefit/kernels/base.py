@@ -8,8 +8,8 @@ place, enters, and why a Gaussian kernel is exactly one there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -17,50 +17,13 @@ from sklearn.base import BaseEstimator, clone
 from surefit.core import encoding
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.validation import Rule, check_params
+from surefit.kernels.eigenpairs import Eigenpairs
+from surefit.kernels.hyperparameters import Hyperparameter, Slopes, spread
 from surefit.kernels.rows import GramRows
 from surefit.kernels.vectors import read_vectors
 
 #: Every kernel class by its name, so that a record can be read back without pickle.
 CLASSES: dict[str, type[Kernel]] = {}
-
-
-def _is_bounds(value) -> bool:
-    if isinstance(value, str):
-        return value == "fixed"
-    try:
-        pairs = np.atleast_2d(np.asarray(value, dtype=np.float64))
-    except (TypeError, ValueError):
-        return False
-    return pairs.ndim == 2 and pairs.shape[1] == 2 and bool(np.all((pairs[:, 0] > 0) & (pairs[:, 0] <= pairs[:, 1])))
-
-
-BOUNDS = Rule('"fixed", or a pair 0 < low <= high (for several values one pair each)', _is_bounds)
-
-
-class Hyperparameter(NamedTuple):
-    """A positive number that can be learnt; it is searched on the scale of its logarithm."""
-
-    name: str
-    value: float
-    low: float
-    high: float
-    fixed: bool
-
-
-class Slopes(Sequence):
-    """Derivatives of a Gram matrix by the logarithm of each free hyper-parameter, computed when asked for."""
-
-    def __init__(self, recipes: list[Callable[[], np.ndarray]]):
-        self._recipes = recipes
-
-    def __len__(self) -> int:
-        return len(self._recipes)
-
-    def __getitem__(self, place):
-        return self._recipes[place]()
-
-    def __iter__(self) -> Iterator[np.ndarray]:
-        return (recipe() for recipe in self._recipes)
 
 
 class Kernel(BaseEstimator):
@@ -146,6 +109,15 @@ class Kernel(BaseEstimator):
             "the kernel",
             "one with finitely many features (Linear, Polynomial, CommonWords, StringSubsequence, Constant, or composed of "
             "such); surefit.kernels.empirical_features gives features on a sample for any kernel",
+            self,
+        )
+
+    def eigenpairs(self, count: int) -> Eigenpairs:
+        """Return eigenvalues and eigenfunctions where they are known in closed form."""
+        raise InvalidParameter(
+            type(self).__name__,
+            "the kernel",
+            "one with eigenpairs in closed form (Min, RBF, Diffusion); surefit.kernels.mercer computes them on a sample",
             self,
         )
 
@@ -257,15 +229,6 @@ class Kernel(BaseEstimator):
         from surefit.kernels.algebra import Power
 
         return Power(self, exponent)
-
-
-def spread(name: str, value, bounds) -> Iterator[Hyperparameter]:
-    """Yield one hyper-parameter a number of ``value``."""
-    numbers = np.atleast_1d(np.asarray(value, dtype=np.float64))
-    fixed = isinstance(bounds, str)
-    pairs = np.broadcast_to((1e-5, 1e5) if fixed else np.asarray(bounds, dtype=np.float64), (len(numbers), 2))
-    for j, (number, (low, high)) in enumerate(zip(numbers, pairs, strict=True)):
-        yield Hyperparameter(f"{name}[{j}]" if np.ndim(value) else name, float(number), float(low), float(high), fixed)
 
 
 def in_dtype(A, dtype):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from surefit.core.validation import POSITIVE
-from surefit.kernels.base import BOUNDS, Kernel
+from surefit.kernels.base import Kernel
+from surefit.kernels.hyperparameters import BOUNDS
 
 
 class _Anything(Kernel):

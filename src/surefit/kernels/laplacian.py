@@ -6,7 +6,8 @@ import numpy as np
 from sklearn.metrics.pairwise import manhattan_distances
 
 from surefit.core.validation import POSITIVE
-from surefit.kernels.base import BOUNDS, Kernel
+from surefit.kernels.base import Kernel
+from surefit.kernels.hyperparameters import BOUNDS
 
 
 class Laplacian(Kernel):

@@ -8,7 +8,8 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from surefit.core.validation import one_of
-from surefit.kernels.base import BOUNDS, Kernel
+from surefit.kernels.base import Kernel
+from surefit.kernels.hyperparameters import BOUNDS
 from surefit.kernels.lengths import LENGTHS, in_units
 from surefit.kernels.vectors import dense
 

@@ -7,7 +7,9 @@ from scipy import sparse
 
 from surefit.core.errors import InvalidParameter
 from surefit.core.validation import NOTHING, POSITIVE
-from surefit.kernels.base import BOUNDS, Hyperparameter, Kernel
+from surefit.kernels.base import Kernel
+from surefit.kernels.eigenpairs import Eigenpairs, check_count, gaussian_eigenpairs
+from surefit.kernels.hyperparameters import BOUNDS, Hyperparameter
 from surefit.kernels.lengths import LENGTHS, in_units
 from surefit.kernels.rows import GramRows
 from surefit.kernels.vectors import centre_of, dense, negative_half_squares, products, square_norms
@@ -91,6 +93,14 @@ class RBF(Kernel):
             return RBF(self.lengths[()], self.length_scale_bounds)._own("length_scale")
         (length,) = RBF(1.0, self.length_scale_bounds)._own("length_scale")
         return (Hyperparameter("gamma", float(self.gamma), 0.5 / length.high**2, 0.5 / length.low**2, length.fixed),)
+
+    def eigenpairs(self, count: int, scale: float = 1.0) -> Eigenpairs:
+        """Return the eigenpairs for one column under the normal law of standard deviation ``scale`` (Hermite functions)."""
+        if self.lengths.size != 1:
+            raise InvalidParameter("RBF", "length_scale", "one number for eigenpairs, which are for one column", self)
+        if not POSITIVE.allows(scale):
+            raise InvalidParameter("RBF", "scale", POSITIVE.words, scale)
+        return gaussian_eigenpairs(float(self.lengths.ravel()[0]), float(scale), check_count("RBF", count))
 
     def _slopes(self, A, K):
         if self.lengths.ndim == 0:

@@ -1,0 +1,207 @@
+"""More ways to make kernels from a kernel: weighing by a function, polynomials, the exponential, normalisation."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from surefit.core.errors import InvalidData
+from surefit.core.validation import Rule
+from surefit.kernels.algebra import KERNEL, Wrapped, row_products, square
+
+
+def _is_coefficients(value) -> bool:
+    try:
+        numbers = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        return False
+    return numbers.ndim == 1 and len(numbers) > 0 and bool(np.all((numbers >= 0) & np.isfinite(numbers)))
+
+
+COEFFICIENTS = Rule("a list of finite numbers >= 0", _is_coefficients)
+
+
+class Warped(Wrapped):
+    r"""Kernel :math:`f(x) k(x, x') f(x')` for any real function :math:`f`; the features are :math:`f \phi`.
+
+    Guarantee: positive semidefinite where :math:`k` is (theory: :ref:`kernel-algebra`).
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel :math:`k`.
+    function : callable(sample) -> array of shape (n,)
+        The function :math:`f`, for all elements of a sample at once.
+
+    Examples
+    --------
+    The Gaussian kernel from the exponential of an inner product:
+
+    >>> import numpy as np
+    >>> from surefit.kernels import Exponential, Linear, Warped
+    >>> kernel = Warped(Exponential(Linear()), lambda X: np.exp(-np.sum(X**2, axis=1) / 2))
+    >>> kernel([[0.0]], [[1.0]]).round(4)
+    array([[0.6065]])
+    """
+
+    _rules = {"kernel": KERNEL, "function": Rule("a function of a sample", callable)}
+    stationary = False
+
+    def __init__(self, kernel, function):
+        self.kernel = kernel
+        self.function = function
+
+    def weights(self, A) -> np.ndarray:
+        """Return f of each element."""
+        values = np.asarray(self.function(A), dtype=np.float64)
+        if values.shape != (A.shape[0],):
+            raise InvalidData(
+                f"Warped: the function must return {A.shape[0]} numbers, one an element; got {values.shape}."
+            )
+        return values
+
+    def _gram(self, A, B):
+        return self.weights(A)[:, None] * self.weights(B) * self.kernel._gram(A, B)
+
+    def _diagonal(self, A):
+        return self.weights(A) ** 2 * self.kernel._diagonal(A)
+
+    def _slopes(self, A, K):
+        f = self.weights(A)
+        inner = self.kernel._slopes(A, square(self.kernel, A))
+        return [lambda slope=slope: f[:, None] * f * slope() for slope in inner]
+
+    def feature_map(self, X) -> np.ndarray:
+        """Return the features times f."""
+        return self.weights(self.read(X))[:, None] * self.kernel.feature_map(X)
+
+
+class PolynomialOf(Wrapped):
+    r"""Polynomial :math:`\sum_p a_p k^p` with coefficients :math:`a_p \ge 0`.
+
+    Guarantee: positive semidefinite where :math:`k` is.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel :math:`k`.
+    coefficients : list of float >= 0
+        :math:`a_0, a_1, \dots`
+
+    Examples
+    --------
+    >>> from surefit.kernels import Linear, PolynomialOf
+    >>> PolynomialOf(Linear(), [1.0, 1.0, 1.0])([[2.0]], [[3.0]])
+    array([[43.]])
+    """
+
+    _rules = {"kernel": KERNEL, "coefficients": COEFFICIENTS}
+
+    def __init__(self, kernel, coefficients):
+        self.kernel = kernel
+        self.coefficients = coefficients
+
+    def _of(self, values: np.ndarray) -> np.ndarray:
+        return np.polynomial.polynomial.polyval(values, np.asarray(self.coefficients, dtype=np.float64))
+
+    def _gram(self, A, B):
+        return self._of(self.kernel._gram(A, B))
+
+    def _diagonal(self, A):
+        return self._of(self.kernel._diagonal(A))
+
+    def _slopes(self, A, K):
+        inner = square(self.kernel, A)
+        outer = np.polynomial.Polynomial(np.asarray(self.coefficients, dtype=np.float64)).deriv()(inner)
+        return [lambda slope=slope: outer * slope() for slope in self.kernel._slopes(A, inner)]
+
+    def feature_map(self, X) -> np.ndarray:
+        """Return the products of the features, degree by degree, times the root of the coefficient."""
+        F = self.kernel.feature_map(X)
+        power, parts = np.ones((len(F), 1)), []
+        for a in self.coefficients:
+            parts.append(np.sqrt(float(a)) * power)
+            power = row_products(power, F)
+        return np.hstack(parts)
+
+
+class Exponential(Wrapped):
+    r"""Exponential :math:`e^{k(x, x')}`: the limit of polynomials with coefficients :math:`1/p!`.
+
+    Guarantee: positive semidefinite where :math:`k` is.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel :math:`k`.
+
+    Examples
+    --------
+    >>> from surefit.kernels import Exponential, Linear
+    >>> Exponential(Linear())([[1.0]], [[2.0]]).round(4)
+    array([[7.3891]])
+    """
+
+    _rules = {"kernel": KERNEL}
+
+    def __init__(self, kernel):
+        self.kernel = kernel
+
+    def _gram(self, A, B):
+        return np.exp(self.kernel._gram(A, B))
+
+    def _diagonal(self, A):
+        return np.exp(self.kernel._diagonal(A))
+
+    def _slopes(self, A, K):
+        inner = self.kernel._slopes(A, square(self.kernel, A))
+        return [lambda slope=slope: K * slope() for slope in inner]
+
+
+class Normalised(Wrapped):
+    r"""Normalised kernel :math:`k(x, x') / \sqrt{k(x, x) k(x', x')}`: the cosine of the angle between features.
+
+    Guarantee: positive semidefinite where :math:`k` is, values from -1 to 1. An element without features, :math:`k(x, x) = 0`,
+    has the value 0 with every element, itself included.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel :math:`k`.
+
+    Examples
+    --------
+    >>> from surefit.kernels import Linear, Normalised
+    >>> Normalised(Linear())([[3.0, 4.0]], [[1.0, 0.0], [0.0, 0.0]])
+    array([[0.6, 0. ]])
+    """
+
+    _rules = {"kernel": KERNEL}
+
+    def __init__(self, kernel):
+        self.kernel = kernel
+
+    def _inverse_norms(self, A) -> np.ndarray:
+        squares = self.kernel._diagonal(A)
+        norms = np.sqrt(np.maximum(squares, 0.0))
+        return np.divide(1.0, norms, out=np.zeros(len(norms)), where=norms > 0)
+
+    def _gram(self, A, B):
+        a = self._inverse_norms(A)
+        return self.kernel._gram(A, B) * (a[:, None] * (a if A is B else self._inverse_norms(B)))
+
+    def _diagonal(self, A):
+        return (self._inverse_norms(A) > 0).astype(np.float64)
+
+    def _slopes(self, A, K):
+        inner, norms = square(self.kernel, A), self._inverse_norms(A)
+
+        def slope_of(slope):
+            change = slope()
+            own = np.diagonal(change) * norms**2
+            return change * (norms[:, None] * norms) - K * (own[:, None] + own) / 2
+
+        return [lambda slope=slope: slope_of(slope) for slope in self.kernel._slopes(A, inner)]
+
+    def feature_map(self, X) -> np.ndarray:
+        """Return the features, each element's of length one (or zero)."""
+        return self._inverse_norms(self.read(X))[:, None] * self.kernel.feature_map(X)

@@ -1,0 +1,58 @@
+"""Hyper-parameters: positive numbers of a kernel that a Gaussian process can learn, and the slopes by their logarithms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from surefit.core.validation import Rule
+
+
+def _is_bounds(value) -> bool:
+    if isinstance(value, str):
+        return value == "fixed"
+    try:
+        pairs = np.atleast_2d(np.asarray(value, dtype=np.float64))
+    except (TypeError, ValueError):
+        return False
+    return pairs.ndim == 2 and pairs.shape[1] == 2 and bool(np.all((pairs[:, 0] > 0) & (pairs[:, 0] <= pairs[:, 1])))
+
+
+BOUNDS = Rule('"fixed", or a pair 0 < low <= high (for several values one pair each)', _is_bounds)
+
+
+class Hyperparameter(NamedTuple):
+    """A positive number that can be learnt; it is searched on the scale of its logarithm."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+    fixed: bool
+
+
+class Slopes(Sequence):
+    """Derivatives of a Gram matrix by the logarithm of each free hyper-parameter, computed when asked for."""
+
+    def __init__(self, recipes: list[Callable[[], np.ndarray]]):
+        self._recipes = recipes
+
+    def __len__(self) -> int:
+        return len(self._recipes)
+
+    def __getitem__(self, place):
+        return self._recipes[place]()
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return (recipe() for recipe in self._recipes)
+
+
+def spread(name: str, value, bounds) -> Iterator[Hyperparameter]:
+    """Yield one hyper-parameter a number of ``value``."""
+    numbers = np.atleast_1d(np.asarray(value, dtype=np.float64))
+    fixed = isinstance(bounds, str)
+    pairs = np.broadcast_to((1e-5, 1e5) if fixed else np.asarray(bounds, dtype=np.float64), (len(numbers), 2))
+    for j, (number, (low, high)) in enumerate(zip(numbers, pairs, strict=True)):
+        yield Hyperparameter(f"{name}[{j}]" if np.ndim(value) else name, float(number), float(low), float(high), fixed)
