@@ -29,6 +29,7 @@ _HOME = {
     "EstimationPictureDisplay": "surefit.plots.estimation_picture",
     "ExhaustiveClustering": "surefit.clusters.exhaustive",
     "FisherDiscriminant": "surefit.discriminants.fisher",
+    "FisherDisplay": "surefit.plots.discriminants",
     "FourierBasis": "surefit.bases.waves",
     "GapDisplay": "surefit.plots.gap",
     "GapProgress": "surefit.core.progress",

@@ -1,6 +1,7 @@
 """Pictures in scikit-learn's manner: ``XDisplay.from_...`` gathers the data, ``plot(ax)`` draws them (needs matplotlib)."""
 
 from surefit.plots.clusters import ElbowDisplay, SilhouetteDisplay
+from surefit.plots.discriminants import FisherDisplay
 from surefit.plots.estimation_picture import EstimationPictureDisplay
 from surefit.plots.gap import GapDisplay
 from surefit.plots.path import PathDisplay
@@ -9,6 +10,7 @@ from surefit.plots.perceptrons import MarginHistogramDisplay, MistakeBoundDispla
 __all__ = [
     "ElbowDisplay",
     "EstimationPictureDisplay",
+    "FisherDisplay",
     "GapDisplay",
     "MarginHistogramDisplay",
     "MistakeBoundDisplay",

@@ -1,0 +1,1 @@
+"""Discriminants: classes as Gaussian clouds, told apart by a plane or a quadric."""

@@ -1,0 +1,119 @@
+"""What discriminants share: labels, priors, and predictions from one score a class."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import log_softmax
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from surefit.core.errors import DataRemark, InvalidData, InvalidParameter
+from surefit.core.validation import ARRAY, NOTHING, read_data, read_weights
+from surefit.solvers.class_moments import Grouped, group
+
+READ: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, np.float32]}
+PRIORS = NOTHING | ARRAY
+
+
+class ScoredMixin(ClassifierMixin):
+    """Adds predictions to an estimator that has ``_scores``: one log-posterior a row and class, up to a common constant."""
+
+    classes_: np.ndarray
+
+    def decision_function(self, X) -> np.ndarray:
+        """Return the log-odds of the second class for two classes, else one score a class."""
+        check_is_fitted(self)
+        scores = self._scores(read_data(self, X, reset=False, **READ))  # type: ignore[attr-defined]
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def predict(self, X) -> np.ndarray:
+        """Return the class of each row; a tie means the class that comes first."""
+        scores = self.decision_function(X)
+        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+
+    def predict_log_proba(self, X) -> np.ndarray:
+        """Return the logarithms of the posterior probabilities, exact also where a probability is too small to be told from zero."""
+        scores = self.decision_function(X)
+        return log_softmax(np.column_stack([np.zeros_like(scores), scores]) if scores.ndim == 1 else scores, axis=1)
+
+    def predict_proba(self, X) -> np.ndarray:
+        """Return the posterior probabilities of the classes under the model."""
+        return np.exp(self.predict_log_proba(X))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class Labelled(NamedTuple):
+    """Training rows, grouped by class."""
+
+    X: Any
+    y: np.ndarray  # as the checker will read it: numbers are float64
+    classes: np.ndarray
+    sample_weight: np.ndarray | None
+    rows: Grouped
+
+    @property
+    def named(self) -> list:
+        """Classes as a certificate can name them in JSON."""
+        kinds = self.classes
+        return [float(label) for label in kinds] if kinds.dtype.kind in "biuf" else [str(label) for label in kinds]
+
+
+def read_labelled(estimator, X, y, sample_weight) -> Labelled:
+    """Read training data with at least two classes, each of which has a row of positive weight."""
+    who = type(estimator).__name__
+    X, given = read_data(estimator, X, y, ensure_min_samples=2, **READ)
+    classes, codes = _encode(given)
+    if len(classes) < 2:
+        raise InvalidData(
+            f"{who}: y has one class only ({classes.tolist()[0]!r}); a classifier needs rows of at least two classes."
+        )
+    sample_weight = read_weights(estimator, sample_weight, X.shape[0])
+    rows = group(X, codes, len(classes), sample_weight)
+    missing = np.flatnonzero(np.diff(rows.ends) == 0)
+    if len(missing):
+        raise InvalidData(
+            f"{who}: class {classes.tolist()[int(missing[0])]!r} has no row of positive weight; leave the class out, or give one "
+            "of its rows a weight."
+        )
+    return Labelled(X, given.astype(np.float64) if given.dtype.kind in "biuf" else given, classes, sample_weight, rows)
+
+
+def _encode(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the classes and the position of each label among them; small whole numbers are counted, not sorted."""
+    if y.dtype.kind in "iu" and len(y) and 0 <= y.min() and y.max() < 2**15:
+        present = np.bincount(y) > 0
+        return np.flatnonzero(present).astype(y.dtype), (np.cumsum(present) - 1)[y]
+    check_classification_targets(y)
+    return np.unique(y, return_inverse=True)
+
+
+def read_priors(estimator, totals: np.ndarray) -> np.ndarray:
+    """Return the prior probabilities: those given, or the shares of the classes."""
+    given = estimator.priors
+    if given is None:
+        return totals / totals.sum()
+    who, wanted = type(estimator).__name__, f"{len(totals)} numbers >= 0, one a class, that sum to one"
+    try:
+        priors = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidParameter(who, "priors", wanted, given) from None
+    if priors.shape != totals.shape or not np.all(np.isfinite(priors)) or np.any(priors < 0) or not priors.any():
+        raise InvalidParameter(who, "priors", wanted, given)
+    if abs(priors.sum() - 1.0) > 1e-5:
+        warnings.warn(f"{who}: priors sum to {priors.sum():.6g} and were divided by it.", DataRemark, stacklevel=4)
+        priors = priors / priors.sum()
+    return priors
+
+
+def log_priors(priors: np.ndarray) -> np.ndarray:
+    """Return logarithms; a prior of zero gives minus infinity without a warning."""
+    with np.errstate(divide="ignore"):
+        return np.log(priors)

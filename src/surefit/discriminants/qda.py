@@ -1,0 +1,234 @@
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy import linalg, sparse
+from sklearn.base import BaseEstimator
+
+from surefit.core.claims import Claim
+from surefit.core.errors import DataRemark, InvalidData
+from surefit.core.estimator import CertifiedMixin, data_fingerprint
+from surefit.core.validation import BOOLEAN, FRACTION, NON_NEGATIVE, check_params, one_of
+from surefit.discriminants.base import PRIORS, Labelled, ScoredMixin, log_priors, read_labelled, read_priors
+from surefit.discriminants.claims import rounding_of
+from surefit.discriminants.lda import COVARIANCE_ESTIMATOR, SHRINKAGE
+from surefit.discriminants.lda_fit import foreign_covariance, require_consistent_covariance
+from surefit.solvers.class_moments import moments
+from surefit.solvers.shrunk_covariance import covariance
+
+BLOCK = 4096  # rows whose whitened copy is held at once
+
+
+class QuadraticDiscriminantAnalysis(CertifiedMixin, ScoredMixin, BaseEstimator):
+    r"""Classes as Gaussian clouds, each of its own shape, told apart by quadrics.
+
+    .. math::
+
+        \hat y(x) = \arg\max_k \; -\tfrac12 (x - m_k)^\top C_k^{-1} (x - m_k) - \tfrac12 \ln\det C_k + \ln \pi_k
+
+    with mean and covariance (divisor :math:`n_k`) of each class.
+
+    Hypothesis class: quadratic surfaces. Loss: negative log-likelihood of Gaussian classes, minimum in closed form. Optimiser:
+    one symmetric eigenvalue problem a class.
+
+    Guarantee: without shrinkage, no Gaussian densities have a log-likelihood more than ``certificate_["quadratic.likelihood"].value``
+    above this one; with it, the densities are that close to those of the shrunk covariances (theory: :ref:`gaussian-likelihood-gap`).
+    That the classes are Gaussian is an assumption.
+
+    Parameters
+    ----------
+    solver : {"svd", "eigen"}, default="svd"
+        Accepted for scikit-learn's rules: "svd" takes ``reg_param``, "eigen" takes ``shrinkage`` and ``covariance_estimator``. The
+        computation is the same.
+    shrinkage : float from 0 to 1, "auto" or None, default=None
+        Draw each covariance towards a multiple of the identity: by this share, or by that of Ledoit and Wolf for standardised
+        columns. Only for "eigen".
+    priors : array of shape (n_classes,) or None, default=None
+        Prior probabilities; None takes the shares of the classes.
+    reg_param : float from 0 to 1, default=0.0
+        With "svd": replace :math:`C_k` by :math:`(1 - r) C_k + r I`.
+    store_covariance : bool, default=False
+        Whether to keep ``covariance_``.
+    tol : float >= 0, default=1e-4
+        Least variance along any direction: smaller ones are raised to it, with a remark, which gives the likeliest Gaussian density
+        among those whose variances are all at least ``tol``. With zero a singular covariance is refused.
+    covariance_estimator : estimator or None, default=None
+        Fitted (a copy of it) to the rows of each class, has ``covariance_``. Only for "eigen", without ``shrinkage`` or weights.
+
+    Attributes
+    ----------
+    means_ : ndarray of shape (n_classes, n_features)
+        Class means.
+    priors_ : ndarray of shape (n_classes,)
+        Prior probabilities.
+    rotations_ : list of ndarrays of shape (n_features, n_features)
+        Principal axes of each class, as columns.
+    scalings_ : list of ndarrays of shape (n_features,)
+        Variances along them, largest first.
+    covariance_ : list of ndarrays of shape (n_features, n_features)
+        Covariances; if ``store_covariance``.
+    classes_ : ndarray of shape (n_classes,)
+        Labels, sorted.
+    certificate_ : Certificate
+        Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from surefit import QuadraticDiscriminantAnalysis
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = QuadraticDiscriminantAnalysis(tol=1e-6).fit(X, y)
+    >>> model.score(X, y)
+    0.98
+    >>> model.verify(X, y)["quadratic.likelihood"].level
+    'enclosed'
+    """
+
+    _rules = {
+        "solver": one_of("svd", "eigen"),
+        "shrinkage": SHRINKAGE,
+        "priors": PRIORS,
+        "reg_param": FRACTION,
+        "store_covariance": BOOLEAN,
+        "tol": NON_NEGATIVE,
+        "covariance_estimator": COVARIANCE_ESTIMATOR,
+    }
+
+    means_: np.ndarray
+    priors_: np.ndarray
+    rotations_: list[np.ndarray]
+    scalings_: list[np.ndarray]
+
+    def __init__(
+        self,
+        *,
+        solver="svd",
+        shrinkage=None,
+        priors=None,
+        reg_param=0.0,
+        store_covariance=False,
+        tol=1e-4,
+        covariance_estimator=None,
+    ):
+        self.solver = solver
+        self.shrinkage = shrinkage
+        self.priors = priors
+        self.reg_param = reg_param
+        self.store_covariance = store_covariance
+        self.tol = tol
+        self.covariance_estimator = covariance_estimator
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        check_params(self)
+        data = read_labelled(self, X, y, sample_weight)
+        require_consistent_covariance(self, data, "'eigen'")
+        m = moments(data.rows)
+        self.classes_, self.means_, self.priors_ = data.classes, m.means, read_priors(self, m.totals)
+        self.rotations_, self.scalings_, stored, flat, gap = [], [], [], [], 0.0
+        rounding = rounding_of(len(data.rows.order), data.X.shape[1])
+        for k in range(len(m.totals)):
+            C = self._covariance(data, m.scatters[k] / m.totals[k], k, float(m.totals[k]))
+            values, vectors = linalg.eigh(C, check_finite=False)
+            if values[0] <= self.tol:
+                flat.append(data.classes.tolist()[k])
+                self._require_floor(flat)
+                values = np.maximum(values, float(self.tol))
+                C = (vectors * values) @ vectors.T
+            self.rotations_.append(vectors[:, ::-1].copy())
+            self.scalings_.append(values[::-1].copy())
+            gap += likelihood_gap(C, self.rotations_[-1], self.scalings_[-1], float(m.totals[k]), rounding)
+            stored.append(C)
+        self._remark(flat)
+        self.__dict__.pop("covariance_", None)
+        if self.store_covariance or self.covariance_estimator is not None:
+            self.covariance_ = stored
+        self._certify(data, gap, flat)
+        return self
+
+    def _covariance(self, data: Labelled, C: np.ndarray, k: int, weight: float) -> np.ndarray:
+        if self.covariance_estimator is not None:
+            return foreign_covariance(self, data, range(k, k + 1))
+        if self.solver == "eigen":
+            return covariance(C, self.shrinkage, self.means_[k], weight, data.rows, [k])
+        C *= 1 - float(self.reg_param)
+        C.flat[:: len(C) + 1] += float(self.reg_param)
+        return C
+
+    def _require_floor(self, flat: list) -> None:
+        if self.tol == 0:
+            raise InvalidData(
+                f"QuadraticDiscriminantAnalysis: the covariance matrix of class {flat[0]!r} is singular; raise {self._remedy} or tol."
+            )
+
+    def _remark(self, flat: list) -> None:
+        if flat:
+            others = f" (and of {len(flat) - 1} others)" if len(flat) > 1 else ""
+            warnings.warn(
+                f"QuadraticDiscriminantAnalysis: the covariance matrix of class {flat[0]!r}{others} is not of full rank: variances "
+                f"up to tol={self.tol:g} were raised to it. Raise {self._remedy}, or scale the columns.",
+                DataRemark,
+                stacklevel=3,
+            )
+
+    @property
+    def _remedy(self) -> str:
+        return "shrinkage" if self.solver == "eigen" else "reg_param"
+
+    def _certify(self, data: Labelled, gap: float, flat: list) -> None:
+        foreign = self.covariance_estimator is not None
+        plain = not foreign and self.shrinkage is None and (self.solver == "eigen" or self.reg_param == 0)
+        what = (
+            "of any Gaussian densities"
+            if plain
+            else "of the Gaussian densities with the shrunk covariances, in divergence,"
+        )
+        claim = Claim(
+            "quadratic.likelihood",
+            "optimality",
+            f"The log-likelihood of the rows is within {gap:.3g} of the largest {what} a class.",
+            value=gap,
+            limit=1e-6 * float(np.sum(data.rows.ends[-1])),
+        )
+        problem: dict[str, Any] = {
+            "classes": data.named,
+            "priors": [float(p) for p in self.priors_],
+            "given_priors": self.priors is not None,
+            "covariance": "given" if foreign else "own",
+            "shrinkage": None if foreign else self.shrinkage,
+            "reg_param": float(self.reg_param) if self.solver == "svd" else 0.0,
+            "floor": float(self.tol),
+        }
+        self._issue(
+            "A",
+            [claim],
+            problem=problem,
+            model=("means_", "priors_", "rotations_", "scalings_", *(("covariance_",) if foreign else ())),
+            data=data_fingerprint(data.X, data.y, data.sample_weight),
+            run={"solver": self.solver, "reason": "converged"},
+        )
+
+    def _scores(self, X) -> np.ndarray:
+        scores = np.empty((X.shape[0], len(self.classes_)))
+        roots = [R / np.sqrt(s) for R, s in zip(self.rotations_, self.scalings_, strict=True)]
+        for start in range(0, X.shape[0], BLOCK):
+            rows = X[start : start + BLOCK]
+            block = np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)
+            for k, T in enumerate(roots):
+                scores[start : start + BLOCK, k] = np.sum(((block - self.means_[k]) @ T) ** 2, axis=1)
+        volumes = np.array([np.sum(np.log(s)) for s in self.scalings_])
+        return -0.5 * (scores + volumes) + log_priors(self.priors_)
+
+
+def likelihood_gap(C: np.ndarray, rotation: np.ndarray, variances: np.ndarray, weight: float, rounding: float) -> float:
+    r"""Bound :math:`\tfrac n2 (\operatorname{tr} E - \ln\det(I + E))`, :math:`E = T^\top C T - I`, :math:`TT^\top` the precision."""
+    scale = np.sqrt(np.diag(C))
+    T = rotation / np.sqrt(variances) * scale[:, None]
+    reach = float(np.max(np.sum(np.abs(T @ T.T), axis=1)))  # at least the square of its norm
+    error = float(np.linalg.norm(T.T @ (C / scale / scale[:, None]) @ T - np.eye(len(C)))) + rounding * len(C) * reach
+    return weight / 2 * error**2 / (2 * (1 - error)) if error < 1 else math.inf
