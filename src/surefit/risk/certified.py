@@ -8,7 +8,6 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_random_state, column_or_1d, validate_data
 
-from surefit.bounds.base import DELTA
 from surefit.bounds.resampling import holdout_size
 from surefit.checks.base import read
 from surefit.core.errors import DataRemark, InvalidData, InvalidParameter
@@ -20,12 +19,11 @@ from surefit.risk.by_picking import certify_by_picking
 from surefit.risk.by_progressive import certify_progressively
 from surefit.risk.claims import no_claim, sentence
 from surefit.risk.deployed import DeployedMixin
-from surefit.risk.ledger import CONFIDENCE_WORDS
+from surefit.risk.ledger import SHARE
 from surefit.risk.losses import LOSS, Y_RANGE, Loss, read_loss
 from surefit.risk.study import Outcome, Study
 from surefit.risk.units import ASSUME, find_units, sign_of_scaling
 
-SHARE = Rule(CONFIDENCE_WORDS, DELTA.allows)
 MEASURED_BY = {
     "holdout": ("zero_one", "brier", "squared", "absolute", "quantile", "custom"),
     "progressive": ("zero_one", "brier", "squared", "absolute"),

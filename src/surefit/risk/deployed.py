@@ -73,7 +73,7 @@ class DeployedMixin:
             inner.target_tags,
         )
         tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
-        tags.target_tags.required = True
+        tags.target_tags.required, tags.target_tags.multi_output = True, False
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:

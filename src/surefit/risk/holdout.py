@@ -9,7 +9,6 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import column_or_1d
 
 from surefit._version import __version__
-from surefit.bounds.base import DELTA
 from surefit.checks.base import read
 from surefit.checks.risk_rows import row_keys
 from surefit.core.certificate import Certificate
@@ -17,7 +16,7 @@ from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.estimator import data_fingerprint, plain
 from surefit.core.validation import COUNT
 from surefit.risk.claims import no_claim, sentence
-from surefit.risk.ledger import CONFIDENCE_WORDS
+from surefit.risk.ledger import SHARE
 from surefit.risk.losses import read_loss
 from surefit.risk.tested_rows import tested_claim
 from surefit.risk.units import ASSUME, find_units, sign_of_scaling
@@ -96,10 +95,10 @@ def risk_certificate(
     >>> certificate.verify(X[1200:], y[1200:])["risk.holdout"].ok
     True
     """
-    if not DELTA.allows(confidence):
-        raise InvalidParameter(WHO, "confidence", CONFIDENCE_WORDS, confidence)
-    if not DELTA.allows(coverage):
-        raise InvalidParameter(WHO, "coverage", CONFIDENCE_WORDS, coverage)
+    if not SHARE.allows(confidence):
+        raise InvalidParameter(WHO, "confidence", SHARE.words, confidence)
+    if not SHARE.allows(coverage):
+        raise InvalidParameter(WHO, "coverage", SHARE.words, coverage)
     if not COUNT.allows(n_models):
         raise InvalidParameter(WHO, "n_models", COUNT.words, n_models)
     if not ASSUME.allows(assume):

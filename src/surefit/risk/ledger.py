@@ -7,7 +7,8 @@ import math
 from surefit.bounds.base import DELTA
 from surefit.core.errors import InvalidParameter, SurefitError
 
-CONFIDENCE_WORDS = "a number > 0 and < 1"
+#: What a confidence or a coverage may be.
+SHARE = DELTA
 
 
 class DeltaLedger:
@@ -38,8 +39,8 @@ class DeltaLedger:
     """
 
     def __init__(self, confidence: float = 0.95):
-        if not DELTA.allows(confidence):
-            raise InvalidParameter("DeltaLedger", "confidence", CONFIDENCE_WORDS, confidence)
+        if not SHARE.allows(confidence):
+            raise InvalidParameter("DeltaLedger", "confidence", SHARE.words, confidence)
         self.confidence = confidence
         self.entries: list[tuple[str, float]] = []
 

@@ -1,0 +1,72 @@
+r"""Predictions by models that did not see a row: from one factorisation for least squares and ridge, else by refitting.
+
+Leaving row i out of a ridge fit with free intercept changes the answer at x by a rank-one term,
+
+.. math:: \hat f_{-i}(x) = \hat f(x) - \tilde x^\top A^{-1} \tilde x_i \, \frac{r_i}{1 - h_i}, \qquad
+          A = \tilde X^\top \tilde X + \lambda \,\mathrm{diag}(1, \dots, 1, 0), \quad h_i = \tilde x_i^\top A^{-1} \tilde x_i .
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import linalg, sparse
+
+BLOCK = 1 << 22  # numbers held at a time while intervals are formed
+
+
+class LinearLeftOut(NamedTuple):
+    """All leave-one-out models of a linear fit: ``coef`` and ``shift`` of the fit, and one direction a row."""
+
+    centre: np.ndarray
+    coef: np.ndarray
+    level: float
+    directions: np.ndarray  # (n_features, n_rows): what row i adds to the coefficients
+    shifts: np.ndarray  # (n_rows,): what row i adds to the level
+    residuals: np.ndarray  # leave-one-out residuals of the training rows
+
+    def answers(self, X: np.ndarray) -> np.ndarray:
+        """Prediction of each row by each leave-one-out model, shape (rows of X, training rows)."""
+        Z = np.asarray(X, dtype=np.float64) - self.centre
+        return (Z @ self.coef + self.level)[:, None] - Z @ self.directions - self.shifts
+
+
+def penalty_of(model: Any) -> float | None:
+    """The ridge penalty if the model's leave-one-out fits have a closed form, else None."""
+    name = type(model).__name__
+    home = type(model).__module__.split(".")[0]
+    if home not in ("surefit", "sklearn") or getattr(model, "positive", False):
+        return None
+    if name == "LinearRegression":
+        return 0.0
+    plain = getattr(model, "radius", None) is None and not getattr(model, "penalize_intercept", False)
+    return float(model.alpha) if name == "Ridge" and plain and np.ndim(model.alpha) == 0 else None
+
+
+def linear_left_out(X, y: np.ndarray, penalty: float, fit_intercept: bool) -> LinearLeftOut | None:
+    """Return all leave-one-out fits from one singular value decomposition; None if some of them is not unique."""
+    table = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+    n, target = len(y), np.asarray(y, dtype=np.float64)
+    centre = table.mean(axis=0) if fit_intercept else np.zeros(table.shape[1])
+    level = float(target.mean()) if fit_intercept else 0.0
+    U, s, Vt = linalg.svd(table - centre, full_matrices=False)
+    keep = s > s.max(initial=0.0) * max(table.shape) * np.finfo(float).eps
+    U, s, Vt = U[:, keep], s[keep], Vt[keep]
+    shrunk = s / (s * s + penalty)
+    leverage = (U * U) @ (s * shrunk) + (1.0 / n if fit_intercept else 0.0)
+    if np.any(1.0 - leverage <= 1e-10) or (penalty == 0.0 and len(s) < table.shape[1]):
+        return None
+    coef = Vt.T @ (shrunk * (U.T @ (target - level)))
+    residual = (target - level - (table - centre) @ coef) / (1.0 - leverage)
+    directions = (Vt.T * shrunk) @ U.T * residual
+    shifts = residual / n if fit_intercept else np.zeros(n)
+    return LinearLeftOut(centre, coef, level, directions, shifts, residual)
+
+
+def equal_folds(order: np.ndarray, n_folds: int) -> np.ndarray:
+    """Fold of each row, all folds of the same size; the few rows left over (-1) are trained on by every model."""
+    size = len(order) // n_folds
+    folds = np.full(len(order), -1)
+    folds[order[: size * n_folds]] = np.repeat(np.arange(n_folds), size)
+    return folds
