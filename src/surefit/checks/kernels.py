@@ -123,9 +123,9 @@ def check_kernel(kernel, X=None) -> KernelReport:
     eigenvalues, V = np.linalg.eigh(middle)
     witness = _asymmetry(K) or _diagonal(K) or _determinant(K) or _vector(K, V[:, 0])
     bound = -np.inf if witness else smallest_eigenvalue_bound(Enclosed(middle, K.rad), float(eigenvalues[0]))
-    if not witness and bound < 0 and level == "exact" and len(middle) <= EXACT_UP_TO:
-        bound = 0.0 if _is_semidefinite(K.mid) else bound
-    elif level == "exact" and not witness:
+    if level == "exact" and not witness and bound < 0 and len(middle) <= EXACT_UP_TO and _is_semidefinite(K.mid):
+        bound = 0.0
+    elif level == "exact" and not (witness and witness["kind"] != "vector" and balls.is_whole(K.mid)):
         level = "enclosed"
     tolerance = 64 * len(middle) * UNIT * max(float(eigenvalues[-1]), 0.0) + 4 * float(np.max(np.sum(K.rad, axis=1)))
     holds = False if witness else True if bound >= -tolerance else None
