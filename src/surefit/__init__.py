@@ -20,6 +20,8 @@ _HOME = {
     "CertificateError": "surefit.core.errors",
     "Certified": "surefit.risk.certified",
     "Claim": "surefit.core.claims",
+    "ConformalClassifier": "surefit.risk.conformal_classifier",
+    "ConformalRegressor": "surefit.risk.conformal_regressor",
     "DataRemark": "surefit.core.errors",
     "DecisionStump": "surefit.ensembles.stump",
     "DeltaLedger": "surefit.risk.ledger",
