@@ -25,7 +25,7 @@ def surefit(data: discriminant.LabelledRows):
 
 
 @workload.solver(
-    "scikit-learn", package="sklearn", variants=[{"solver": "svd"}, {"solver": "lsqr"}, {"solver": "eigen"}]
+    "scikit-learn", package="sklearn", variants=[{"solver": "lsqr"}, {"solver": "eigen"}, {"solver": "svd"}]
 )
 def scikit_learn(data: discriminant.LabelledRows, solver: str):
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis

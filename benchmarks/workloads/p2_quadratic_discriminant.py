@@ -24,7 +24,7 @@ def surefit(data: discriminant.LabelledRows):
     return QuadraticDiscriminantAnalysis().fit(data.X, data.y)
 
 
-@workload.solver("scikit-learn", package="sklearn", variants=[{"solver": "svd"}, {"solver": "eigen"}])
+@workload.solver("scikit-learn", package="sklearn", variants=[{"solver": "eigen"}, {"solver": "svd"}])
 def scikit_learn(data: discriminant.LabelledRows, solver: str):
     from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 

@@ -47,7 +47,7 @@ def check_gap(certificate: Certificate, claim: Claim, data: Data) -> Finding:
     radii = p.target_radii + (p.W_radius + gamma(d + 4) * float(np.linalg.norm(p.W))) * rule_lengths
     middle = float(p.priors @ lengths**2) / p.lowest
     proved = float(p.priors @ (lengths + radii) ** 2) / p.lowest * (1 + gamma(d + 16))
-    ok = middle - claim.value <= proved - middle
+    ok = bool(middle - claim.value <= proved - middle)
     return Finding(claim.name, claim.value, proved if ok else middle, ok, p.level, "residuals of the rule recomputed.")
 
 
@@ -78,7 +78,7 @@ def check_restricted_gap(certificate: Certificate, claim: Claim, data: Data) -> 
             claim.name, claim.value, math.inf, False, "recomputed", "the rule is not in the span of scalings_."
         )
     middle, proved = float(priors @ lengths**2) / lowest, float(priors @ (lengths + radii) ** 2) / lowest
-    ok = middle - claim.value <= proved - middle
+    ok = bool(middle - claim.value <= proved - middle)
     return Finding(
         claim.name, claim.value, proved if ok else middle, ok, "recomputed", "residuals in the span recomputed."
     )
@@ -99,7 +99,7 @@ def check_directions(certificate: Certificate, claim: Claim, data: Data) -> Find
     radii = errors * lengths / np.sqrt(np.maximum(norms - p.W_radius * lengths**2, 1e-300))
     middle = float(np.max(residuals)) / math.sqrt(p.lowest)
     proved = float(np.max(residuals + radii)) / math.sqrt(p.lowest) * (1 + gamma(d + 16))
-    ok = middle - claim.value <= proved - middle
+    ok = bool(middle - claim.value <= proved - middle)
     return Finding(
         claim.name, claim.value, proved if ok else middle, ok, p.level, "residuals of the directions recomputed."
     )
@@ -114,7 +114,7 @@ def check_complete(certificate: Certificate, claim: Claim, data: Data) -> Findin
     surely, possibly = spectrum(p.B - sigma * p.W, radius).count_above(0.0)
     missed = float(abs(surely - claim.numbers["count"]) + possibly - surely)
     shown = min(certificate.problem["components"], certificate.model["scalings_"].shape[1])
-    ok = missed <= claim.value and claim.numbers["count"] == shown
+    ok = bool(missed <= claim.value) and claim.numbers["count"] == shown
     return Finding(claim.name, claim.value, missed, ok, p.level, f"{surely} eigenvalues are above the threshold.")
 
 
@@ -136,7 +136,7 @@ def check_moments(certificate: Certificate, claim: Claim, data: Data) -> Finding
             expected = -0.5 * math.fsum(w * middle) + math.log(priors[k] / priors[0])
             size = 1.0 + math.fsum(np.abs(w * middle))
             error = max(error, abs(float(intercept[k] - intercept[0]) - expected) / size)
-    ok = error <= claim.value
+    ok = bool(error <= claim.value)
     return Finding(claim.name, claim.value, error, ok, "recomputed", "means, priors and offsets recomputed.")
 
 

@@ -48,7 +48,7 @@ def check_likelihood(certificate: Certificate, claim: Claim, data: Data) -> Find
     priors_right = problem["given_priors"] or np.allclose(
         problem["priors"], found.totals / found.totals.sum(), rtol=1e-9
     )
-    ok = middle - claim.value <= proved - middle and bool(priors_right)
+    ok = bool(middle - claim.value <= proved - middle and priors_right)
     message = (
         "covariances, means and priors recomputed." if priors_right else "priors are not the shares of the classes."
     )

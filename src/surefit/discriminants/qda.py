@@ -134,7 +134,7 @@ class QuadraticDiscriminantAnalysis(CertifiedMixin, ScoredMixin, BaseEstimator):
         rounding = rounding_of(len(data.rows.order), data.X.shape[1])
         for k in range(len(m.totals)):
             C = self._covariance(data, m.scatters[k] / m.totals[k], k, float(m.totals[k]))
-            values, vectors = linalg.eigh(C, check_finite=False)
+            values, vectors = linalg.eigh(C, check_finite=False, driver="evd")
             if values[0] <= self.tol:
                 flat.append(data.classes.tolist()[k])
                 self._require_floor(flat)

@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import blas
 
 from surefit.core.jit import compiled
 
@@ -91,7 +92,9 @@ def moments(rows: Grouped, scatters: Literal["each", "pooled", "none"] = "each")
             shifted, sums = _shift(rows, piece, guesses, buffer)
             above += sums
             if scatters != "none":
-                products[k] += shifted.T @ shifted
+                blas.dsyrk(1.0, shifted.T, beta=1.0, c=products[k].T, overwrite_c=1)  # the lower triangle, in place
+    for product in products:
+        product += np.tril(product, -1).T
     for k in range(K):
         members = rows.members(k)
         totals[k] = len(members) if rows.weights is None else math.fsum(rows.weights[members])
