@@ -1,0 +1,36 @@
+"""Recounts what a choice among models claims: errors of every candidate, shares of delta, and the bound of the chosen one."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from surefit.checks.base import Data, Finding, checker
+from surefit.checks.bounds import CONFIRM, spent
+from surefit.checks.risk import _labels
+from surefit.core.certificate import Certificate
+from surefit.core.claims import Claim
+
+
+@checker("selection.structural")
+def check_structural(certificate: Certificate, claim: Claim, data: Data) -> Finding:
+    """Training errors are recounted, the shares of delta add up, and the chosen class's bound follows from its share."""
+    z, w = claim.numbers, claim.witness
+    wrong = np.sum(w["predictions"] != _labels(data.target[w["rows"]]), axis=1)
+    best, trouble = z["best"], None
+    subject = certificate.subject
+    if subject is not None:
+        again = _labels(subject.estimators_[best].predict(data.given))[w["rows"]]
+        if not np.array_equal(again, w["predictions"][best]):
+            trouble = "the chosen model's predictions are no longer those that were counted"
+    if not np.array_equal(wrong, w["errors"]) or wrong[best] / len(w["rows"]) > z["empirical"] * (1 + 1e-12):
+        trouble = f"the chosen model makes {wrong[best]} errors on {len(w['rows'])} rows"
+    elif math.fsum(w["shares"]) > z["delta"] * (1 + 1e-12) or w["shares"][best] != spent(z):
+        trouble = "the shares of delta add up to more than delta"
+    evidence = CONFIRM[z["bound"]](claim.value, z, w)
+    if trouble is None and not (evidence.ok and claim.confidence == 1.0 - z["delta"]):
+        trouble = "the limit does not follow from the training error at this share of delta"
+    ok = trouble is None
+    message = f"{wrong[best]} errors on {len(w['rows'])} rows; the shares of delta add up." if ok else f"{trouble}."
+    return Finding(claim.name, claim.value, claim.value if ok else 1.0, ok, evidence.level, message)

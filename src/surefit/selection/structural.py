@@ -1,0 +1,237 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
+
+from surefit.bounds.base import Deviation, NoBound, confidence_text
+from surefit.bounds.finite import finite_class
+from surefit.bounds.structural import CORRECTIONS, structural_risk
+from surefit.bounds.vc_inequality import vc
+from surefit.checks.base import read
+from surefit.core.claims import Claim
+from surefit.core.errors import InvalidData, InvalidParameter
+from surefit.core.estimator import CertifiedMixin, data_fingerprint
+from surefit.core.validation import ARRAY, NOTHING, check_params, one_of
+from surefit.risk.claims import sentence
+from surefit.risk.deployed import DeployedMixin
+from surefit.risk.ledger import SHARE
+from surefit.risk.losses import comparable
+from surefit.risk.units import ASSUME, find_units
+
+#: Steps after which linear rules are a class that was fixed beforehand: monomials, and scalings of single columns, which change
+#: neither the half-spaces nor the polynomials of a degree.
+FIXED = ("MaxAbsScaler", "MinMaxScaler", "PolynomialBasis", "PolynomialFeatures", "RobustScaler", "StandardScaler")
+
+
+class StructuralRiskMinimizer(CertifiedMixin, DeployedMixin, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    r"""Choice among nested classes of classifiers by training error plus price, at one confidence for all of them.
+
+    .. math:: \hat k = \arg\min_k \; \hat R_n(\hat f_k) + \varepsilon_k(\delta_k), \qquad \sum_k \delta_k \le \delta,
+
+    where :math:`\varepsilon_k` is the uniform deviation of class k: that of Vapnik and Chervonenkis for its dimension, or that of
+    a finite class for its size. No row is set aside; the price for that is high, and shown.
+
+    Hypothesis classes, loss and optimiser are those of the estimators; the choice is by 0-1 errors.
+
+    Guarantee: the risk of the chosen model is at most ``risk_bound_`` with probability at least ``confidence``, for every law
+    of the rows, if the classes were fixed before the rows were seen (theory: :ref:`vc-inequality`).
+
+    Parameters
+    ----------
+    estimators : list of classifiers or None, default=None
+        One a class, from the smallest to the largest. None: linear rules on all monomials up to degree 1, 2 and 3.
+    dimensions : list or None, default=None
+        VC dimension (or ``surefit.bounds.set_class``) of each class, or its size with ``bound="finite"``. None: the number of
+        weights, for classifiers that end in a linear rule.
+    bound : {"vc", "finite"}, default="vc"
+        Which deviation.
+    theorem : {"rademacher", "double_sample", "symmetrised"}, default="rademacher"
+        Form of the VC inequality; the last is the textbook's.
+    correction : {"union", "telescoping", "basel", "none"}, default="union"
+        How delta is shared out. ``"none"`` gives every class the whole of it, as textbooks often do: then nothing is claimed
+        for the chosen one.
+    confidence : float, default=0.95
+        Probability with which the bound is to hold.
+    assume : tuple of {"equal_rows_are_draws", "fixed_scaling"}, default=()
+        What you vouch for; equal rows count once unless they are declared to be draws.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        The chosen model.
+    estimators_ : list
+        All fitted models.
+    table_ : Structure
+        Training errors, radii, shares of delta and the choice; ``table_.sums`` is what was minimised.
+    dimensions_ : list
+        Dimensions or sizes used.
+    best_index_ : int
+        Place of the chosen class; ties go to the smaller one.
+    risk_bound_ : float
+        The proved limit of its risk.
+    classes_, certificate_, n_features_in_, feature_names_in_
+        As everywhere.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surefit import StructuralRiskMinimizer
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, size=(20_000, 2))
+    >>> y = (X[:, 0] ** 2 + X[:, 1] ** 2 < 0.6).astype(int)
+    >>> model = StructuralRiskMinimizer().fit(X, y)
+    >>> model.best_index_ + 1, model.dimensions_, round(model.risk_bound_, 2)
+    (2, [3, 6, 10], 0.08)
+    """
+
+    _rules = {
+        "estimators": NOTHING | ARRAY,
+        "dimensions": NOTHING | ARRAY,
+        "bound": one_of("vc", "finite"),
+        "theorem": one_of("rademacher", "double_sample", "symmetrised"),
+        "correction": CORRECTIONS,
+        "confidence": SHARE,
+        "assume": ASSUME,
+    }
+
+    def __init__(
+        self,
+        estimators=None,
+        dimensions=None,
+        *,
+        bound="vc",
+        theorem="rademacher",
+        correction="union",
+        confidence=0.95,
+        assume=(),
+    ):
+        self.estimators = estimators
+        self.dimensions = dimensions
+        self.bound = bound
+        self.theorem = theorem
+        self.correction = correction
+        self.confidence = confidence
+        self.assume = assume
+
+    def fit(self, X, y):
+        """Fit every class and choose. Returns the estimator."""
+        check_params(self)
+        validate_data(self, X, y, skip_check_array=True)
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        check_consistent_length(X, y)
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        if self.bound == "vc" and len(np.unique(y)) > 2:
+            raise InvalidData("Only binary classification is supported. The type of the target is multiclass.")
+        self.estimators_ = [clone(model).fit(X, y) for model in self._family()]
+        self.dimensions_ = self._sizes()
+        units = find_units(type(self).__name__, X, y, None, self.assume)
+        rows = np.sort(np.unique(units.codes, return_index=True)[1])  # one row of each unit
+        answers = np.vstack([comparable(model.predict(X)) for model in self.estimators_])[:, rows]
+        errors = np.sum(answers != comparable(y)[rows], axis=1)
+        delta, n = 1.0 - self.confidence, len(rows)
+        self.table_ = structural_risk(
+            [k / n for k in errors], lambda k, d: self._deviation(k, n, d), delta, self.correction
+        )
+        self.best_index_ = self.table_.best
+        self.estimator_ = self.estimators_[self.best_index_]
+        claim = self._claim(
+            delta, (*units.tags, *self.assume), {"rows": rows, "predictions": answers, "errors": errors}
+        )
+        self.risk_bound_ = float(claim.value)
+        data = read(X, y)
+        self._issue(
+            "C", [claim], problem={"procedure": "structural", "bound": self.bound}, model=("best_index_",),
+            data=data_fingerprint(data.X, data.y),
+        )  # fmt: skip
+        return self
+
+    def _family(self) -> list[Any]:
+        if self.estimators is None:
+            from surefit.bases.polynomial import PolynomialBasis
+            from surefit.linear.logistic import LogisticRegression
+
+            return [make_pipeline(PolynomialBasis(degree), LogisticRegression()) for degree in (1, 2, 3)]
+        return list(self.estimators)
+
+    def _sizes(self) -> list[Any]:
+        who = type(self).__name__
+        if self.dimensions is None:
+            if self.bound == "finite":
+                raise InvalidParameter(who, "dimensions", "the size of each class with bound='finite'", None)
+            return [weights_of(who, model) for model in self.estimators_]
+        sizes = list(self.dimensions)
+        if len(sizes) != len(self.estimators_):
+            raise InvalidParameter(who, "dimensions", f"one number a class ({len(self.estimators_)})", sizes)
+        return sizes
+
+    def _deviation(self, k: int, n: int, delta: float) -> Deviation:
+        size = self.dimensions_[k]
+        if self.bound == "finite":
+            return finite_class(int(size), n=n, delta=delta, sides=1)
+        found = vc(size, n=n, delta=delta, theorem=self.theorem)
+        if isinstance(found, NoBound):
+            raise InvalidParameter(type(self).__name__, f"dimensions[{k}]", f"finite ({found.reason})", size)
+        return found
+
+    def _claim(self, delta: float, tags: tuple[str, ...], witness: dict[str, np.ndarray]) -> Claim:
+        table, bound = self.table_, self.table_.bound
+        assumptions = (*tags, "class_fixed_a_priori")
+        empty = ", which is vacuous" if bound.vacuous else ""
+        if self.correction == "none":
+            text = (
+                f"class {table.best + 1} has the smallest sum of training error and radius, {bound.value:.4g}; every class got the "
+                "whole delta, so this bounds nothing that was chosen"
+            )
+            return Claim("selection.structural", "estimate", text, value=bound.value, about="the chosen model")
+        return Claim(
+            "selection.structural",
+            "risk_bound",
+            f"probability of error of the model chosen from {len(table.sums)} classes (number {table.best + 1}) <= {bound.value:.4g} with "
+            f"confidence {confidence_text(delta)}{empty}, {sentence(assumptions)}",
+            value=bound.value,
+            about="the chosen model",
+            assumptions=assumptions,
+            confidence=1.0 - delta,
+            numbers={
+                **bound.inputs,
+                "bound": bound.name,
+                "best": table.best,
+                "delta": delta,
+                "penalty": table.radii[table.best],
+            },
+            witness={**witness, "shares": np.array(table.shares)},
+        )
+
+    def _base(self):
+        return self._family()[0]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self.bound == "finite"
+        return tags
+
+
+def weights_of(who: str, model: Any) -> int:
+    """VC dimension of the linear rules on the columns that the last step sees: its number of weights."""
+    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
+    for step in steps[:-1]:
+        if type(step).__name__ not in FIXED:
+            raise InvalidParameter(
+                who,
+                "dimensions",
+                f"declared where a step ({type(step).__name__}) may choose its columns by the rows",
+                None,
+            )
+    last = steps[-1]
+    if not hasattr(last, "coef_") or np.shape(last.coef_)[:-1] not in ((), (1,)):
+        raise InvalidParameter(
+            who, "dimensions", f"declared for a {type(last).__name__}, which is no linear rule", None
+        )
+    return int(np.shape(last.coef_)[-1]) + int(bool(getattr(last, "fit_intercept", True)))
