@@ -78,6 +78,7 @@ _HOME = {
     "SKOPS_TRUSTED": "surefit.persistence.trust",
     "SilhouetteDisplay": "surefit.plots.clusters",
     "SmoothingSpline": "surefit.splines.smoothing_spline",
+    "StructuralRiskMinimizer": "surefit.selection.structural",
     "UpdatePathDisplay": "surefit.plots.perceptrons",
     "VariableIncrementPerceptron": "surefit.perceptrons.variable_increment",
     "VotedPerceptron": "surefit.perceptrons.voted",
