@@ -137,18 +137,18 @@ def variances(knots, gaps, weights, rate, lead, points, places, result):
     """Fill the posterior variance at ``points``, where ``places`` counts the knots that are not right of each."""
     n = len(knots)
     left, right = np.zeros((n, 3)), np.zeros((n, 3))
-    a, b, c, u, v = start(lead, rate)
+    a, b, c, _, _ = start(lead, rate)
     for i in range(n):
-        a, b, c, u, v = see(a, b, c, 0.0, 0.0, weights[i], 0.0)
+        a, b, c, _, _ = see(a, b, c, 0.0, 0.0, weights[i], 0.0)
         left[i, 0], left[i, 1], left[i, 2] = a, b, c
         if i < n - 1:
-            a, b, c, u, v = move(a, b, c, 0.0, 0.0, gaps[i], rate)
+            a, b, c, _, _ = move(a, b, c, 0.0, 0.0, gaps[i], rate)
     a, b, c = 0.0, 0.0, 0.0
     for i in range(n - 1, -1, -1):
-        a, b, c, u, v = see(a, b, c, 0.0, 0.0, weights[i], 0.0)
+        a, b, c, _, _ = see(a, b, c, 0.0, 0.0, weights[i], 0.0)
         right[i, 0], right[i, 1], right[i, 2] = a, b, c
         if i > 0:
-            a, b, c, u, v = move(a, b, c, 0.0, 0.0, gaps[i - 1], rate)
+            a, b, c, _, _ = move(a, b, c, 0.0, 0.0, gaps[i - 1], rate)
     for k in range(len(points)):
         i = places[k]
         if i == 0 and lead >= 0.0:
@@ -156,12 +156,12 @@ def variances(knots, gaps, weights, rate, lead, points, places, result):
             if reach <= 0.0:
                 result[k] = 0.0
                 continue
-            a, b, c, u, v = start(reach, rate)
+            a, b, c, _, _ = start(reach, rate)
         elif i == 0:
             a, b, c = 0.0, 0.0, 0.0
         else:
             s = left[i - 1]
-            a, b, c, u, v = move(s[0], s[1], s[2], 0.0, 0.0, points[k] - knots[i - 1], rate)
+            a, b, c, _, _ = move(s[0], s[1], s[2], 0.0, 0.0, points[k] - knots[i - 1], rate)
         if i < n:
             s = right[i]
             a2, b2, c2, _, _ = move(s[0], s[1], s[2], 0.0, 0.0, knots[i] - points[k], rate)
