@@ -5,6 +5,8 @@ from surefit import _HOME
 #: What models are made of besides public classes.
 _PARTS = {
     "Certificate": "surefit.core.certificate",
+    "CubicPartition": "surefit.partitions.partitioners",
+    "QuantilePartition": "surefit.partitions.partitioners",
     "Claim": "surefit.core.claims",
     "TableEncoder": "surefit.tables.encoder",
     "TableRegressor": "surefit.tables.model",
