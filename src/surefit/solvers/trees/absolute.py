@@ -1,0 +1,182 @@
+"""The absolute error as a criterion: medians of both sides of every cut, kept in two binary indexed trees."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from surefit.core.jit import compiled
+from surefit.solvers.trees.histograms import best_bin, has_bins, n_bin_sums
+from surefit.solvers.trees.segments import NEW, ROW
+from surefit.solvers.trees.targets import Cut, best_cut, n_orders, n_sums, order_key, prepare, summarise
+
+
+class Absolute(NamedTuple):
+    """A real target whose nodes are judged by the sum of distances from their median."""
+
+    y: np.ndarray  # (n,) float64
+    weights: np.ndarray  # (n,) float64 > 0, or empty
+    rank: np.ndarray  # (n,) int64, place of a row's target among those of the node, filled by ``prepare``
+    sorted_y: np.ndarray  # (n,) float64, targets of the node in order, filled by ``prepare``
+
+
+def absolute(y: np.ndarray, weights: np.ndarray) -> Absolute:
+    """Make the target with its working space."""
+    return Absolute(y, weights, np.empty(len(y), dtype=np.int64), np.empty(len(y)))
+
+
+@n_sums.register(Absolute)
+def _(target):
+    return 1
+
+
+@has_bins.register(Absolute)
+def _(target):
+    return False
+
+
+@best_bin.register(Absolute)
+def _(target, codes, rows, histogram, weight, sums, limits):
+    return Cut(-math.inf, -1, False)  # never asked: medians need all rows
+
+
+@n_bin_sums.register(Absolute)
+def _(target):
+    return 1
+
+
+@n_orders.register(Absolute)
+def _(target):
+    return 1
+
+
+@compiled
+def _median(y, weights):
+    """Weighted median: the middle of the interval of minimisers, and the sum of distances from it; and the total weight."""
+    order = np.argsort(y, kind="mergesort")
+    weight = 0.0
+    for i in range(len(y)):
+        weight += weights[i]
+    below, median = 0.0, y[order[len(y) - 1]]
+    for p in range(len(y)):
+        below += weights[order[p]]
+        if below == weight / 2.0 and p + 1 < len(y):
+            median = y[order[p]] / 2.0 + y[order[p + 1]] / 2.0
+            break
+        if below > weight / 2.0:
+            median = y[order[p]]
+            break
+    distance = 0.0
+    for i in range(len(y)):
+        distance += weights[i] * abs(y[i] - median)
+    return median, distance, weight
+
+
+@compiled
+def _targets(target, segment):
+    y, weights = np.empty(len(segment)), np.ones(len(segment))
+    for i in range(len(segment)):
+        y[i] = target.y[segment[i] & ROW]
+        if len(target.weights) > 0:
+            weights[i] = target.weights[segment[i] & ROW]
+    return y, weights
+
+
+@order_key.register(Absolute)
+def _(target, segment, which):
+    y, weights = _targets(target, segment)
+    return _median(y, weights)[0]
+
+
+@summarise.register(Absolute)
+def _(target, segment, sums):
+    y, weights = _targets(target, segment)
+    median, distance, weight = _median(y, weights)
+    sums[0] = median * weight  # the value of a node is sums / weight
+    return weight, distance, y.min() == y.max()
+
+
+@prepare.register(Absolute)
+def _(target, segment):
+    y, _ = _targets(target, segment)
+    order = np.argsort(y, kind="mergesort")
+    for p in range(len(order)):
+        target.rank[segment[order[p]] & ROW] = p
+        target.sorted_y[p] = y[order[p]]
+
+
+@compiled
+def _add(tree, place, weight, total):
+    p = place + 1
+    while p < len(tree):
+        tree[p, 0] += weight
+        tree[p, 1] += total
+        p += p & -p
+
+
+@compiled
+def _distance(tree, sorted_y, weight, total):
+    """Sum of distances from a median of the rows in a tree of (weight, weighted sum)."""
+    p, step, below, below_sum = 0, 1, 0.0, 0.0
+    while 2 * step < len(tree):
+        step *= 2
+    while step > 0:  # the longest prefix with less than half of the weight
+        if p + step < len(tree) and below + tree[p + step, 0] < weight / 2.0:
+            p += step
+            below += tree[p, 0]
+            below_sum += tree[p, 1]
+        step //= 2
+    median = sorted_y[min(p, len(sorted_y) - 1)]
+    return median * below - below_sum + (total - below_sum) - median * (weight - below)
+
+
+@best_cut.register(Absolute)
+def _(target, segment, missing, weight, sums, limits):
+    n, weighted = len(segment), len(target.weights) > 0
+    present, sorted_y = n - missing, target.sorted_y[:n]
+    best, place, missing_left = -math.inf, -1, False
+    centre = sorted_y[n // 2]  # distances do not change when all targets are shifted
+    sorted_y = sorted_y - centre
+    left, right = np.empty((n + 1, 2)), np.empty((n + 1, 2))
+    whole = -1.0
+    for side in range(2 if missing > 0 else 1):
+        left[:], right[:] = 0.0, 0.0
+        left_weight, left_sum, right_weight, right_sum, extra = 0.0, 0.0, 0.0, 0.0, 0
+        for p in range(n):
+            row = segment[p] & ROW
+            each = target.weights[row] if weighted else 1.0
+            y = target.y[row] - centre
+            if side == 1 and p >= present:
+                extra += 1
+                left_weight, left_sum = left_weight + each, left_sum + each * y
+                _add(left, target.rank[row], each, each * y)
+            else:
+                right_weight, right_sum = right_weight + each, right_sum + each * y
+                _add(right, target.rank[row], each, each * y)
+        if side == 0:
+            whole = _distance(right, sorted_y, right_weight, right_sum)
+        stop = present if side == 0 and missing > 0 else present - 1
+        for p in range(stop):
+            row = segment[p] & ROW
+            each = target.weights[row] if weighted else 1.0
+            y = target.y[row] - centre
+            left_weight, left_sum = left_weight + each, left_sum + each * y
+            right_weight, right_sum = right_weight - each, right_sum - each * y
+            _add(left, target.rank[row], each, each * y)
+            _add(right, target.rank[row], -each, -each * y)
+            rows = p + 1 + extra
+            if p + 1 < present and segment[p + 1] < NEW:
+                continue
+            if rows < limits.min_rows or (limits.only >= 0 and limits.only != p + 1):
+                continue
+            if n - rows < limits.min_rows:
+                break
+            if left_weight < limits.min_weight or weight - left_weight < limits.min_weight:
+                continue
+            inside = _distance(left, sorted_y, left_weight, left_sum)
+            inside += _distance(right, sorted_y, right_weight, right_sum)
+            if whole - inside > best + limits.tie:
+                best, place, missing_left = whole - inside, p + 1, side == 1
+    return Cut(best, place, missing_left)

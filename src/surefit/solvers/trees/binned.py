@@ -1,0 +1,214 @@
+"""Columns in at most 255 bins: a histogram of each column finds the best cut among the edges of the bins."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from surefit.core.jit import compiled
+from surefit.solvers.trees.data import (
+    category_of,
+    cut_column,
+    first_rows,
+    is_constant,
+    mark_left,
+    missing_at,
+    random_place,
+    segment_of,
+    split_first,
+    split_others,
+    threshold_at,
+)
+from surefit.solvers.trees.histograms import best_bin, has_bins, n_bin_sums
+from surefit.solvers.trees.segments import NEW, ROW, note_left, partition
+from surefit.solvers.trees.targets import best_cut
+
+MISSING = 255  # code of a missing value
+FEW = 24  # nodes with fewer rows are sorted, not counted
+
+
+class Bins(NamedTuple):
+    """Columns as codes: value x has the code c of the first edge with x <= edges[j, c], or one more than the last."""
+
+    codes: np.ndarray  # (d, n) uint8; 255 is missing, a category is its own code
+    edges: np.ndarray  # (d, 254) float64, inf beyond the last
+    counts: np.ndarray  # (d,) int64, number of codes in use
+
+
+class Binned(NamedTuple):
+    """The grower's view of binned columns."""
+
+    codes: np.ndarray
+    edges: np.ndarray
+    rows: np.ndarray  # (n,) uint32, the rows of each node side by side, changed while a tree grows
+    buffer: np.ndarray  # (n,) uint32
+    segment: np.ndarray  # (n,) uint32
+    left: np.ndarray  # (n,) uint8
+    histogram: np.ndarray  # (256, k)
+
+
+def bin_columns(values: np.ndarray, max_bins: int = 255, categories=None, edges: list | None = None) -> Bins:
+    """Bin the columns of ``values`` (d, n): one bin a value if they are few, else bins of about equally many rows.
+
+    An edge is the midpoint of two neighbouring values, so cuts of up to ``max_bins`` distinct values are exact. ``edges``, one
+    ascending list a column (None: from the data), fixes the thresholds beforehand. Columns with ``categories[j] > 0`` keep their codes.
+    """
+    d, n = values.shape
+    codes = np.empty((d, n), dtype=np.uint8)
+    table, counts = np.full((d, 254), np.inf), np.empty(d, dtype=np.int64)
+    for j in range(d):
+        if categories is not None and categories[j] > 0:
+            present = np.nan_to_num(values[j], nan=MISSING)
+            codes[j], counts[j] = present.astype(np.uint8), categories[j]
+            continue
+        cuts = quantile_edges(values[j], max_bins) if edges is None or edges[j] is None else np.asarray(edges[j], float)
+        table[j, : len(cuts)], counts[j] = cuts, len(cuts) + 1
+        _encode(values[j], cuts, codes[j])
+    return Bins(codes, table, counts)
+
+
+def quantile_edges(column: np.ndarray, max_bins: int = 255) -> np.ndarray:
+    """Return at most ``max_bins - 1`` midpoints of neighbouring values that cut a column into parts of about equal size."""
+    present = np.sort(column[~np.isnan(column)])
+    if not len(present):
+        return np.empty(0)
+    last = np.flatnonzero(present[1:] > present[:-1])  # where a cut is possible
+    if len(last) > max_bins - 1:
+        wanted = np.arange(1, max_bins) * (len(present) / max_bins) - 1
+        at = np.searchsorted(last, wanted)
+        last = np.unique(last[np.minimum(at, len(last) - 1)])
+    low, high = present[last], present[last + 1]
+    middle = low / 2 + high / 2
+    return np.where((low <= middle) & (middle < high), middle, low)
+
+
+def binned(bins: Bins, target, rows: np.ndarray | None = None) -> Binned:
+    """Make the grower's view of binned columns, restricted to ``rows`` if given."""
+    n = bins.codes.shape[1]
+    rows = np.arange(n, dtype=np.uint32) if rows is None else np.array(rows, dtype=np.uint32)
+    spare = [np.empty(len(rows), dtype=np.uint32) for _ in range(2)]
+    histogram = np.zeros((256, n_bin_sums(target)))
+    return Binned(bins.codes, bins.edges, rows, *spare, np.zeros(n, dtype=np.uint8), histogram)
+
+
+@compiled
+def _encode(column, cuts, codes):
+    for i in range(len(column)):
+        if np.isnan(column[i]):
+            codes[i] = MISSING
+            continue
+        low, high = 0, len(cuts)  # the first cut that is >= the value
+        while low < high:
+            middle = (low + high) // 2
+            if cuts[middle] < column[i]:
+                low = middle + 1
+            else:
+                high = middle
+        codes[i] = low
+
+
+@first_rows.register(Binned)
+def _(data, start, stop):
+    return data.rows[start:stop]
+
+
+@segment_of.register(Binned)
+def _(data, feature, start, stop):
+    codes, rows, segment = data.codes[feature], data.rows[start:stop], data.segment[: stop - start]
+    if len(rows) < FEW:
+        for i in range(len(rows)):
+            row, p = rows[i] & ROW, i
+            while p > 0 and codes[segment[p - 1]] > codes[row]:
+                segment[p] = segment[p - 1]
+                p -= 1
+            segment[p] = row
+    else:
+        places = np.zeros(257, dtype=np.int64)
+        for i in range(len(rows)):
+            places[codes[rows[i] & ROW] + 1] += 1
+        for code in range(256):
+            places[code + 1] += places[code]
+        for i in range(len(rows)):
+            row = rows[i] & ROW
+            segment[places[codes[row]]] = row
+            places[codes[row]] += 1
+    for i in range(len(segment) - 1, 0, -1):
+        if codes[segment[i]] != codes[segment[i - 1]]:
+            segment[i] |= NEW
+    return segment
+
+
+@missing_at.register(Binned)
+def _(data, feature, start, stop):
+    codes, count = data.codes[feature], 0
+    for i in range(start, stop):
+        count += codes[data.rows[i] & ROW] == MISSING
+    return count
+
+
+@is_constant.register(Binned)
+def _(data, feature, start, stop):
+    codes = data.codes[feature]
+    first = codes[data.rows[start] & ROW]
+    for i in range(start + 1, stop):
+        if codes[data.rows[i] & ROW] != first:
+            return False
+    return True
+
+
+@random_place.register(Binned)
+def _(data, feature, start, stop, share):
+    codes, low, high, missing = data.codes[feature], 255, 0, 0
+    for i in range(start, stop):
+        code = np.int64(codes[data.rows[i] & ROW])
+        if code == MISSING:
+            missing += 1
+        else:
+            low, high = min(low, code), max(high, code)
+    if low >= high:
+        return stop - start - missing
+    last = low + np.int64(share * (high - low))  # codes up to this one go left
+    place = 0
+    for i in range(start, stop):
+        place += codes[data.rows[i] & ROW] <= last
+    return place
+
+
+@threshold_at.register(Binned)
+def _(data, feature, segment, place, missing):
+    if place == len(segment) - missing:
+        return np.inf
+    return data.edges[feature, data.codes[feature, segment[place - 1] & ROW]]
+
+
+@category_of.register(Binned)
+def _(data, feature, row):
+    code = np.int64(data.codes[feature, row])
+    return np.int64(-1) if code == MISSING else code
+
+
+@mark_left.register(Binned)
+def _(data, segment, place, missing, missing_left):
+    return note_left(data.left, segment, place, missing, missing_left)
+
+
+@cut_column.register(Binned)
+def _(data, target, feature, start, stop, weight, sums, limits):
+    if has_bins(target) and stop - start >= FEW and limits.only < 0:
+        return best_bin(target, data.codes[feature], data.rows[start:stop], data.histogram, weight, sums, limits)
+    segment = segment_of(data, feature, start, stop)
+    missing = 0
+    while missing < len(segment) and data.codes[feature, segment[len(segment) - 1 - missing] & ROW] == MISSING:
+        missing += 1
+    return best_cut(target, segment, missing, weight, sums, limits)
+
+
+@split_first.register(Binned)
+def _(data, start, stop):
+    partition(data.rows[start:stop], data.buffer, data.left)
+
+
+@split_others.register(Binned)
+def _(data, start, stop):
+    return None

@@ -1,0 +1,80 @@
+"""Cuts of a categorical column: subsets against their complement, or one branch a category.
+
+Categories are put in the order of their mean (of the share of a class) and cut like numbers. For two classes and for squared error
+some best subset is an initial part of that order (Breiman et al. 1984); for more classes the orders of all classes are tried.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from surefit.core.jit import compiled
+from surefit.solvers.trees.data import missing_at, segment_of
+from surefit.solvers.trees.segments import NEW, ROW
+from surefit.solvers.trees.targets import Cut, Limits, best_cut, n_orders, order_key, summarise
+
+
+@compiled
+def group_starts(segment):
+    """Places where a new category begins in a segment in the order of the column, and its length."""
+    starts = np.empty(len(segment) + 1, dtype=np.int64)
+    count = 0
+    for i in range(len(segment)):
+        if i == 0 or segment[i] >= NEW:
+            starts[count] = i
+            count += 1
+    starts[count] = len(segment)
+    return starts[: count + 1]
+
+
+@compiled
+def by_mean(data, target, feature, start, stop, which):
+    """Copy the segment of a column with its categories in order ``which``."""
+    segment = segment_of(data, feature, start, stop)
+    starts = group_starts(segment)
+    groups = len(starts) - 1
+    keys = np.empty(groups)
+    for g in range(groups):
+        keys[g] = order_key(target, segment[starts[g] : starts[g + 1]], which)
+    ordered = np.empty_like(segment)
+    place = 0
+    for g in np.argsort(keys, kind="mergesort"):
+        for i in range(starts[g], starts[g + 1]):
+            ordered[place] = (segment[i] & ROW) | (NEW if i == starts[g] else np.uint32(0))
+            place += 1
+    return ordered
+
+
+@compiled
+def best_subset(data, target, feature, start, stop, weight, sums, limits):
+    """Return the best cut over all orders, and the order it belongs to."""
+    best, order = Cut(-np.inf, np.int64(-1), False), np.int64(0)
+    for which in range(n_orders(target)):
+        segment = by_mean(data, target, feature, start, stop, which)
+        cut = best_cut(target, segment, 0, weight, sums, limits)
+        if cut.place > 0 and cut.decrease > best.decrease + limits.tie:
+            best, order = cut, which
+    return best, order
+
+
+@compiled
+def best_multiway(data, target, feature, start, stop, impurity, sums, limits):
+    """Return the decrease of one branch a category as a cut; its place is the number of branches."""
+    segment = segment_of(data, feature, start, stop)
+    starts = group_starts(segment)
+    scratch = np.empty_like(sums)
+    total = impurity
+    for g in range(len(starts) - 1):
+        part = segment[starts[g] : starts[g + 1]]
+        weight, spread, _ = summarise(target, part, scratch)
+        if len(part) < limits.min_rows or weight < limits.min_weight:
+            return Cut(-np.inf, -1, False)
+        total -= spread
+    missing = missing_at(data, feature, start, stop)
+    return Cut(total, len(starts) - 1, missing > 0) if len(starts) > 2 else Cut(-np.inf, -1, False)
+
+
+@compiled
+def relaxed(limits):
+    """Limits of a categorical column: no direction, every place allowed."""
+    return Limits(limits.min_rows, limits.min_weight, limits.tie, -1, 0, limits.low, limits.high)

@@ -1,0 +1,134 @@
+"""A fitted tree as flat arrays, one entry a node, in the order in which a reader would draw it (parents before children)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from surefit.core.jit import compiled
+
+LEAF, THRESHOLD, SUBSET, MULTIWAY = 0, 1, 2, 3
+
+#: Why a node is a leaf, by its code in ``FlatTree.reason``; inner nodes have code 0.
+REASONS = (
+    "split",
+    "pure",
+    "max_depth",
+    "min_samples_split",
+    "no admissible cut",
+    "gain too small",
+    "max_leaf_nodes",
+    "pruned",
+)
+SPLIT, PURE, DEPTH, FEW_ROWS, NO_CUT, SMALL_GAIN, LEAVES, PRUNED = range(8)
+
+
+class FlatTree(NamedTuple):
+    """A tree of ``m`` nodes; node 0 is the root, a node's subtree is a consecutive range of nodes (preorder).
+
+    A node of kind ``THRESHOLD`` sends ``x[feature] <= threshold`` to ``left``, the rest to ``right``, and a missing value to
+    ``left`` where ``missing_left``. Categories are ``0 .. n_codes - 2``, and missing is the category ``n_codes - 1``. A node of kind
+    ``SUBSET`` sends category ``c`` to ``left`` if bit ``c`` of ``words[start : start + n_words]`` is set, to ``right`` if it is set in
+    the next ``n_words`` words, ``n_words = ceil(n_codes / 64)``; a node of kind ``MULTIWAY`` sends it to ``branches[start + c]``. A
+    category that a node has not seen (neither bit, or branch -1) is kept: the row has the value of that node.
+    """
+
+    kind: np.ndarray  # (m,) int8
+    feature: np.ndarray  # (m,) int32, -2 at leaves
+    threshold: np.ndarray  # (m,) float64, nan unless THRESHOLD
+    left: np.ndarray  # (m,) int32, -1 at leaves; the first child of a MULTIWAY node
+    right: np.ndarray  # (m,) int32, -1 at leaves; the last child of a MULTIWAY node
+    missing_left: np.ndarray  # (m,) bool
+    start: np.ndarray  # (m,) int32, into ``words`` or ``branches``
+    words: np.ndarray  # (.,) uint64, category sets
+    branches: np.ndarray  # (.,) int32, children of multiway nodes
+    value: np.ndarray  # (m, k) float64: mean or median (k = 1), or class shares
+    impurity: np.ndarray  # (m,) float64, per unit of weight
+    gain: np.ndarray  # (m,) float64: impurity minus the mean impurity of the children, 0 at leaves
+    weight: np.ndarray  # (m,) float64
+    n_rows: np.ndarray  # (m,) int64
+    depth: np.ndarray  # (m,) int32, 0 at the root
+    reason: np.ndarray  # (m,) int8, see REASONS
+    end: np.ndarray  # (m,) int32: the subtree of node t is t .. end[t] - 1
+    n_codes: int  # categories of the column with most of them, and one for missing
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return int(np.count_nonzero(self.kind == LEAF))
+
+    def children(self, node: int) -> np.ndarray:
+        """Children of ``node`` from left to right; empty for a leaf."""
+        found, child = [], node + 1
+        while self.kind[node] != LEAF and child < self.end[node]:
+            found.append(child)
+            child = int(self.end[child])
+        return np.array(found, dtype=np.int64)
+
+    def category_sets(self, node: int) -> tuple[np.ndarray, np.ndarray]:
+        """Categories that a SUBSET node sends left, and right."""
+        first, size = int(self.start[node]), (self.n_codes + 63) // 64
+        return bits_of(self.words[first : first + size]), bits_of(self.words[first + size : first + 2 * size])
+
+
+def bits_of(words: np.ndarray) -> np.ndarray:
+    """Return the positions of the set bits."""
+    return np.flatnonzero(np.unpackbits(np.ascontiguousarray(words).view(np.uint8), bitorder="little"))
+
+
+def collapse(tree: FlatTree, leaves: np.ndarray) -> FlatTree:
+    """Return the tree in which every node marked in ``leaves`` (m bools) is a leaf; nodes below it are dropped."""
+    keep = _kept(tree.kind, tree.end, leaves)
+    return take(tree, np.flatnonzero(keep), leaves)
+
+
+def take(tree: FlatTree, old: np.ndarray, leaves: np.ndarray) -> FlatTree:
+    """Return the nodes ``old`` (in preorder) as a tree of their own; those marked in ``leaves`` become leaves."""
+    new = np.full(len(tree.kind), -1, dtype=np.int32)
+    new[old] = np.arange(len(old), dtype=np.int32)
+    cut = leaves[old] & (tree.kind[old] != LEAF)
+    kind = np.where(cut, LEAF, tree.kind[old]).astype(np.int8)
+    leaf = kind == LEAF
+    branches = np.where(tree.branches >= 0, new[tree.branches], -1).astype(np.int32)
+    following = _next_kept(new, len(old))
+    return FlatTree(
+        kind,
+        np.where(leaf, -2, tree.feature[old]).astype(np.int32),
+        np.where(leaf, np.nan, tree.threshold[old]),
+        np.where(leaf, -1, new[tree.left[old]]).astype(np.int32),
+        np.where(leaf, -1, new[tree.right[old]]).astype(np.int32),
+        tree.missing_left[old] & ~leaf,
+        np.where(leaf, -1, tree.start[old]).astype(np.int32),
+        tree.words,
+        branches,
+        tree.value[old],
+        tree.impurity[old],
+        np.where(leaf, 0.0, tree.gain[old]),
+        tree.weight[old],
+        tree.n_rows[old],
+        tree.depth[old],
+        np.where(cut, PRUNED, tree.reason[old]).astype(np.int8),
+        following[tree.end[old]],
+        tree.n_codes,
+    )
+
+
+@compiled
+def _kept(kind, end, leaves):
+    keep = np.zeros(len(kind), dtype=np.bool_)
+    node = 0
+    while node < len(kind):
+        keep[node] = True
+        node = end[node] if leaves[node] else node + 1
+    return keep
+
+
+@compiled
+def _next_kept(new, count):
+    """Place that the first kept node at or after each old node has."""
+    following = np.empty(len(new) + 1, dtype=np.int32)
+    following[len(new)] = count
+    for node in range(len(new) - 1, -1, -1):
+        following[node] = new[node] if new[node] >= 0 else following[node + 1]
+    return following

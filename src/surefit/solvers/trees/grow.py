@@ -1,0 +1,258 @@
+"""Growing a tree: one loop for sorted and binned columns and for every target."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from surefit.core.jit import compiled
+from surefit.solvers.trees import flat
+from surefit.solvers.trees.categories import best_multiway, best_subset, by_mean, group_starts, relaxed
+from surefit.solvers.trees.data import (
+    category_of,
+    cut_column,
+    first_rows,
+    is_constant,
+    mark_left,
+    missing_at,
+    random_place,
+    segment_of,
+    split_first,
+    split_others,
+    threshold_at,
+)
+from surefit.solvers.trees.flat import FlatTree
+from surefit.solvers.trees.nodes import NODE, Rules, finished
+from surefit.solvers.trees.segments import NEW, ROW
+from surefit.solvers.trees.targets import TIE, Limits, n_sums, prepare, summarise
+
+_TYPES = (int, int, int, float, int, float, float, int, bool, bool, int)
+
+
+def grow(data, n: int, target, rules: Rules, categories: np.ndarray, monotone: np.ndarray) -> FlatTree:
+    """Grow a tree on the ``n`` rows of ``data``; see the head of ``surefit.solvers.trees`` for the convention."""
+    room = 2 * n - 1
+    if rules.max_depth < 31 and not rules.multiway:
+        room = min(room, 2 ** (rules.max_depth + 1) - 1)
+    if rules.max_leaf_nodes > 0 and not rules.multiway:
+        room = min(room, 2 * rules.max_leaf_nodes - 1)
+    nodes, sums = np.empty(room, dtype=NODE), np.empty((room, n_sums(target)))
+    n_codes = int(categories.max(initial=0)) + 1
+    rules = Rules(*(kind(value) for kind, value in zip(_TYPES, rules, strict=True)))
+    count, words, branches = _grow(data, n, target, rules, categories, monotone, nodes, sums, n_codes)
+    return finished(nodes[:count], sums[:count], words, branches, n_codes)
+
+
+@compiled
+def _grow(data, n, target, rules, categories, monotone, nodes, sums, n_codes):
+    n_words = (n_codes + 63) // 64
+    words, branches = np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int32)
+    used_words, used_branches = 0, 0
+    random = np.array([np.uint64(rules.seed)])
+    drawn = np.arange(len(categories))
+    nodes[0].first, nodes[0].last, nodes[0].depth = 0, n, 0
+    nodes[0].low, nodes[0].high = -np.inf, np.inf
+    root = nodes[0].first  # 0, of the type of a node's number
+    _open(data, target, rules, nodes, sums, root)
+    count, leaves = 1, 1
+    if nodes[0].reason == flat.SPLIT:
+        _search(data, target, rules, categories, monotone, nodes, sums, root, random, drawn)
+    open_nodes, top = np.zeros(len(nodes) + 1, dtype=np.int64), 0
+    if nodes[0].reason == flat.SPLIT:
+        top = 1
+    while top > 0:
+        chosen = top - 1
+        if rules.max_leaf_nodes > 0:
+            for i in range(top):
+                if nodes[open_nodes[i]].decrease > nodes[open_nodes[chosen]].decrease:
+                    chosen = i
+        node = open_nodes[chosen]
+        for i in range(chosen, top - 1):
+            open_nodes[i] = open_nodes[i + 1]
+        top -= 1
+        parts = nodes[node].place if nodes[node].kind == flat.MULTIWAY else np.int64(2)
+        if rules.max_leaf_nodes > 0 and leaves + parts - 1 > rules.max_leaf_nodes:
+            _close(nodes, node, flat.LEAVES)
+            continue
+        leaves += parts - 1
+        nodes[node].left, nodes[node].right = count, count + parts - 1
+        if nodes[node].kind == flat.MULTIWAY:
+            if used_branches + n_codes > len(branches):
+                longer = np.zeros(2 * len(branches) + n_codes, dtype=np.int32)
+                longer[:used_branches] = branches[:used_branches]
+                branches = longer
+            nodes[node].start = used_branches
+            _split_multiway(data, target, rules, nodes, sums, node, branches[used_branches : used_branches + n_codes])
+            used_branches += n_codes
+        else:
+            if nodes[node].kind == flat.SUBSET:
+                if used_words + 2 * n_words > len(words):
+                    more = np.zeros(2 * len(words) + 2 * n_words, dtype=np.uint64)
+                    more[:used_words] = words[:used_words]
+                    words = more
+                nodes[node].start = used_words
+                used_words += 2 * n_words
+            sets = words[used_words - 2 * n_words : used_words]
+            _split_in_two(data, target, rules, monotone, nodes, sums, node, sets, n_codes)
+        count += parts
+        for child in range(count - 1, count - parts - 1, -1):
+            if nodes[child].reason == flat.SPLIT:
+                _search(data, target, rules, categories, monotone, nodes, sums, child, random, drawn)
+            if nodes[child].reason == flat.SPLIT:
+                open_nodes[top] = child
+                top += 1
+    return count, words[:used_words].copy(), branches[:used_branches].copy()
+
+
+@compiled
+def _close(nodes, node, reason):
+    nodes[node].reason = reason
+    nodes[node].kind = flat.LEAF
+    nodes[node].left, nodes[node].right = -1, -1
+
+
+@compiled
+def _open(data, target, rules, nodes, sums, node):
+    """Summarise a node's rows; decide whether it must be a leaf."""
+    segment = first_rows(data, nodes[node].first, nodes[node].last)
+    weight, spread, pure = summarise(target, segment, sums[node])
+    nodes[node].weight, nodes[node].spread = weight, spread
+    nodes[node].reason, nodes[node].decrease = flat.SPLIT, 0.0
+    n = len(segment)
+    if pure:
+        _close(nodes, node, flat.PURE)
+    elif nodes[node].depth >= rules.max_depth:
+        _close(nodes, node, flat.DEPTH)
+    elif n < rules.min_samples_split or n < 2 * rules.min_samples_leaf or weight < 2 * rules.min_weight_leaf:
+        _close(nodes, node, flat.FEW_ROWS)
+
+
+@compiled
+def _next_random(random, bound):
+    """Splitmix64: a number below ``bound``."""
+    random[0] += np.uint64(0x9E3779B97F4A7C15)
+    z = random[0]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z = z ^ (z >> np.uint64(31))
+    return np.int64((z >> np.uint64(11)) * (bound / 9007199254740992.0))
+
+
+@compiled
+def _draw_columns(data, rules, nodes, node, random, drawn):
+    """Put the columns to look at first in ``drawn``; constant ones do not count. Return how many."""
+    d, useful, taken = len(drawn), 0, 0
+    if rules.max_features >= d:
+        return d
+    while taken < d and useful < rules.max_features:
+        other = taken + _next_random(random, d - taken)
+        drawn[taken], drawn[other] = drawn[other], drawn[taken]
+        if not is_constant(data, drawn[taken], nodes[node].first, nodes[node].last):
+            useful += 1
+        taken += 1
+    drawn[:taken].sort()  # ties go to the lowest column whatever the order of drawing
+    return taken
+
+
+@compiled
+def _search(data, target, rules, categories, monotone, nodes, sums, node, random, drawn):
+    """Find the best split of a node, or make it a leaf."""
+    start, stop = nodes[node].first, nodes[node].last
+    weight, spread, numbers = nodes[node].weight, nodes[node].spread, sums[node]
+    prepare(target, first_rows(data, start, stop))
+    tie = TIE * spread
+    best, kind = -np.inf, flat.LEAF
+    for i in range(_draw_columns(data, rules, nodes, node, random, drawn)):
+        j = drawn[i]
+        if is_constant(data, j, start, stop):
+            continue
+        only = -1
+        if rules.random_cuts and categories[j] == 0:
+            only = random_place(data, j, start, stop, _next_random(random, 1 << 53) / 9007199254740992.0)
+        limits = Limits(
+            rules.min_samples_leaf,
+            rules.min_weight_leaf,
+            tie,
+            only,
+            np.int64(monotone[j]),
+            nodes[node].low,
+            nodes[node].high,
+        )
+        order, this = 0, flat.THRESHOLD
+        if categories[j] == 0:
+            cut = cut_column(data, target, j, start, stop, weight, numbers, limits)
+        elif rules.multiway:
+            cut, this = best_multiway(data, target, j, start, stop, spread, numbers, relaxed(limits)), flat.MULTIWAY
+        else:
+            cut, order = best_subset(data, target, j, start, stop, weight, numbers, relaxed(limits))
+            this = flat.SUBSET
+        if cut.place > 0 and cut.decrease > best + tie:
+            best, kind = cut.decrease, this
+            nodes[node].feature, nodes[node].place, nodes[node].order = j, cut.place, order
+            nodes[node].missing_left = cut.missing_left
+    nodes[node].kind, nodes[node].decrease = kind, max(best, 0.0)
+    if kind == flat.LEAF:
+        _close(nodes, node, flat.NO_CUT)
+    elif best < rules.min_gain * weight or best < rules.min_impurity_decrease * nodes[0].weight - tie:
+        _close(nodes, node, flat.SMALL_GAIN)
+
+
+@compiled
+def _split_in_two(data, target, rules, monotone, nodes, sums, node, sets, n_codes):
+    start, stop, j = nodes[node].first, nodes[node].last, nodes[node].feature
+    place, left, right = nodes[node].place, nodes[node].left, nodes[node].right
+    missing = missing_at(data, j, start, stop)
+    if nodes[node].kind == flat.SUBSET:
+        segment = by_mean(data, target, j, start, stop, nodes[node].order)
+        n_words = len(sets) // 2
+        for i in range(len(segment)):
+            if i == 0 or segment[i] >= NEW:
+                category = category_of(data, j, segment[i] & ROW)
+                category = n_codes - 1 if category < 0 else category
+                word = category // 64 + (0 if i < place else n_words)
+                sets[word] |= np.uint64(1) << np.uint64(category % 64)
+        missing, nodes[node].missing_left = 0, False
+    else:
+        segment = segment_of(data, j, start, stop)
+        nodes[node].threshold = threshold_at(data, j, segment, place, missing)
+    n_left = mark_left(data, segment, place, missing, nodes[node].missing_left)
+    if nodes[node].kind == flat.THRESHOLD and missing == 0:
+        nodes[node].missing_left = n_left > stop - start - n_left  # a value missing later goes where most rows go
+    for child in range(left, right + 1):
+        nodes[child].depth = nodes[node].depth + 1
+        nodes[child].low, nodes[child].high = nodes[node].low, nodes[node].high
+    nodes[left].first, nodes[left].last = start, start + n_left
+    nodes[right].first, nodes[right].last = start + n_left, stop
+    split_first(data, start, stop)
+    _open(data, target, rules, nodes, sums, left)
+    _open(data, target, rules, nodes, sums, right)
+    if nodes[left].reason == flat.SPLIT or nodes[right].reason == flat.SPLIT:
+        split_others(data, start, stop)
+    if monotone[j] != 0 and nodes[node].kind == flat.THRESHOLD:
+        middle = (sums[left, 0] / nodes[left].weight + sums[right, 0] / nodes[right].weight) / 2.0
+        if monotone[j] > 0:
+            nodes[left].high, nodes[right].low = middle, middle
+        else:
+            nodes[left].low, nodes[right].high = middle, middle
+
+
+@compiled
+def _split_multiway(data, target, rules, nodes, sums, node, branches):
+    """Give every category at the node a child of its own, one after the other."""
+    start, stop, j = nodes[node].first, nodes[node].last, nodes[node].feature
+    branches[:] = -1
+    child = nodes[node].left
+    while True:
+        segment = segment_of(data, j, start, stop)
+        size = group_starts(segment)[1]
+        branches[category_of(data, j, segment[0] & ROW)] = child  # -1, for missing values, is the last place
+        mark_left(data, segment, size, 0, False)
+        nodes[child].depth = nodes[node].depth + 1
+        nodes[child].low, nodes[child].high = nodes[node].low, nodes[node].high
+        nodes[child].first, nodes[child].last = start, start + size
+        split_first(data, start, stop)
+        split_others(data, start, stop)
+        _open(data, target, rules, nodes, sums, child)
+        start += size
+        child += 1
+        if start == stop:
+            break

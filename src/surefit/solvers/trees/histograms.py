@@ -1,0 +1,144 @@
+"""Histograms of a node: the sums of a target in each bin of a column, and the best cut between two bins."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from surefit.core.dispatch import generic
+from surefit.core.jit import compiled
+from surefit.solvers.trees.criteria import class_spread, decrease
+from surefit.solvers.trees.segments import ROW
+from surefit.solvers.trees.targets import Classes, Cut, Sums
+
+
+@generic
+def has_bins(target):
+    """Whether a histogram is enough to find the best cut."""
+
+
+@generic
+def n_bin_sums(target):
+    """Numbers kept a bin; the first is the number of rows."""
+
+
+@generic
+def best_bin(target, codes, rows, histogram, weight, sums, limits):
+    """Return the best cut between two bins, as a number of rows."""
+
+
+@has_bins.register(Sums)
+def _(target):
+    return True
+
+
+@has_bins.register(Classes)
+def _(target):
+    return True
+
+
+@n_bin_sums.register(Sums)
+def _(target):
+    return 3  # rows, weight, sum
+
+
+@n_bin_sums.register(Classes)
+def _(target):
+    return 2 + target.n_classes
+
+
+@compiled
+def _fill_sums(codes, rows, y, weights, histogram):
+    histogram[:] = 0.0
+    if len(weights) == 0:
+        for i in range(len(rows)):
+            row = rows[i] & ROW
+            code = codes[row]
+            histogram[code, 0] += 1.0
+            histogram[code, 2] += y[row]
+        histogram[:, 1] = histogram[:, 0]
+    else:
+        for i in range(len(rows)):
+            row = rows[i] & ROW
+            code = codes[row]
+            histogram[code, 0] += 1.0
+            histogram[code, 1] += weights[row]
+            histogram[code, 2] += weights[row] * y[row]
+
+
+@best_bin.register(Sums)
+def _(target, codes, rows, histogram, weight, sums, limits):
+    _fill_sums(codes, rows, target.y, target.weights, histogram)
+    n, total = float(len(rows)), sums[0]
+    missing = histogram[255, 0]
+    best, place, missing_left, floor = -math.inf, -1.0, False, -math.inf
+    for side in range(2 if missing > 0.0 else 1):  # missing values go right, then left
+        left_rows, left_weight, left_sum = 0.0, 0.0, 0.0
+        extra = missing if side == 1 else 0.0
+        if side == 1:
+            left_weight, left_sum = histogram[255, 1], histogram[255, 2]
+        for code in range(255):
+            if histogram[code, 0] == 0.0:
+                continue
+            left_rows += histogram[code, 0]
+            left_weight += histogram[code, 1]
+            left_sum += histogram[code, 2]
+            rest = n - left_rows - extra
+            if rest < limits.min_rows or rest == 0.0:
+                break
+            if left_rows + extra < limits.min_rows:
+                continue
+            if left_weight < limits.min_weight or weight - left_weight < limits.min_weight:
+                continue
+            found = decrease(target.criterion, left_weight, left_sum, weight, total)
+            if found > floor:
+                left_mean, right_mean = left_sum / left_weight, (total - left_sum) / (weight - left_weight)
+                rise = limits.direction * (right_mean - left_mean)
+                low, high = min(left_mean, right_mean), max(left_mean, right_mean)
+                if rise >= 0.0 and low >= limits.low and high <= limits.high:
+                    best, place, missing_left = found, left_rows, side == 1
+                    floor = best + limits.tie
+    return Cut(best, np.int64(place), missing_left)
+
+
+@best_bin.register(Classes)
+def _(target, codes, rows, histogram, weight, sums, limits):
+    histogram[:] = 0.0
+    weighted = len(target.weights) > 0
+    for i in range(len(rows)):
+        row = rows[i] & ROW
+        each = target.weights[row] if weighted else 1.0
+        histogram[codes[row], 0] += 1.0
+        histogram[codes[row], 1] += each
+        histogram[codes[row], 2 + target.y[row]] += each
+    n, missing = float(len(rows)), histogram[255, 0]
+    whole = class_spread(target.criterion, sums, weight)
+    left, right = np.empty(len(sums)), np.empty(len(sums))
+    best, place, missing_left = -math.inf, -1.0, False
+    for side in range(2 if missing > 0.0 else 1):
+        left_rows, left_weight = 0.0, 0.0
+        extra = missing if side == 1 else 0.0
+        left[:] = 0.0
+        if side == 1:
+            left_weight = histogram[255, 1]
+            left[:] = histogram[255, 2:]
+        for code in range(255):
+            if histogram[code, 0] == 0.0:
+                continue
+            left_rows += histogram[code, 0]
+            left_weight += histogram[code, 1]
+            left += histogram[code, 2:]
+            rest = n - left_rows - extra
+            if rest < limits.min_rows or rest == 0.0:
+                break
+            if left_rows + extra < limits.min_rows:
+                continue
+            if left_weight < limits.min_weight or weight - left_weight < limits.min_weight:
+                continue
+            right[:] = sums - left
+            inside = class_spread(target.criterion, left, left_weight)
+            inside += class_spread(target.criterion, right, weight - left_weight)
+            if whole - inside > best + limits.tie:
+                best, place, missing_left = whole - inside, left_rows, side == 1
+    return Cut(best, np.int64(place), missing_left)

@@ -1,0 +1,114 @@
+"""Nodes while a tree grows, the rules they obey, and the finished tree."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from surefit.core.jit import compiled
+from surefit.solvers.trees import flat
+from surefit.solvers.trees.flat import FlatTree
+
+
+class Rules(NamedTuple):
+    """When to stop, and where to look."""
+
+    max_depth: int = 2**31 - 1
+    min_samples_split: int = 2
+    min_samples_leaf: int = 1
+    min_weight_leaf: float = 0.0  # absolute, not a fraction
+    max_leaf_nodes: int = 0  # 0: no limit; else the node of largest total decrease is split first
+    min_impurity_decrease: float = 0.0  # of the total decrease over the weight of all rows
+    min_gain: float = 0.0  # of the decrease over the weight of the node
+    max_features: int = 2**31 - 1  # columns to look at in each node, drawn without replacement
+    random_cuts: bool = False  # one random cut a column, as in extremely randomised trees
+    multiway: bool = False  # one branch a category
+    seed: int = 0
+
+
+#: A node while the tree grows: as in ``FlatTree``, with the node's range of rows; children of a node stand side by side.
+NODE = np.dtype(
+    [
+        ("threshold", np.float64),
+        ("spread", np.float64),  # total impurity
+        ("decrease", np.float64),  # of the total, by the best cut
+        ("weight", np.float64),
+        ("low", np.float64),  # limits of the value
+        ("high", np.float64),
+        ("feature", np.int64),
+        ("left", np.int64),
+        ("right", np.int64),
+        ("start", np.int64),
+        ("depth", np.int64),
+        ("place", np.int64),  # of the best cut
+        ("order", np.int64),  # of categories
+        ("first", np.int64),  # range of rows
+        ("last", np.int64),
+        ("kind", np.int8),
+        ("reason", np.int8),
+        ("missing_left", np.bool_),
+    ],
+    align=True,
+)
+
+
+def finished(nodes: np.ndarray, sums: np.ndarray, words, branches, n_codes: int) -> FlatTree:
+    """Put the nodes in preorder."""
+    old, end = _preorder(nodes["left"], nodes["right"])
+    new = np.empty(len(nodes) + 1, dtype=np.int32)
+    new[old] = np.arange(len(nodes))
+    new[-1] = -1  # a leaf's child
+    nodes = nodes[old]
+    kind = nodes["kind"].copy()
+    inner = kind != flat.LEAF
+    weight = nodes["weight"].copy()
+    return FlatTree(
+        kind,
+        np.where(inner, nodes["feature"], -2).astype(np.int32),
+        np.where(kind == flat.THRESHOLD, nodes["threshold"], np.nan),
+        new[nodes["left"]],
+        new[nodes["right"]],
+        nodes["missing_left"] & inner,
+        np.where(inner & (kind != flat.THRESHOLD), nodes["start"], -1).astype(np.int32),
+        words,
+        np.where(branches >= 0, new[branches], np.int32(-1)),
+        np.clip(sums[old] / weight[:, None], nodes["low"][:, None], nodes["high"][:, None]),
+        nodes["spread"] / weight,
+        np.where(inner, nodes["decrease"] / weight, 0.0),
+        weight,
+        nodes["last"] - nodes["first"],
+        nodes["depth"].astype(np.int32),
+        nodes["reason"].copy(),
+        end,
+        n_codes,
+    )
+
+
+@compiled
+def _preorder(left, right):
+    count = len(left)
+    old, end = np.empty(count, dtype=np.int32), np.empty(count, dtype=np.int32)
+    stack, place = np.empty(count + 1, dtype=np.int32), np.empty(count, dtype=np.int32)
+    stack[0], top, visited = 0, 1, 0
+    while top > 0:
+        top -= 1
+        node = stack[top]
+        if node < 0:  # all below is numbered
+            end[place[-node - 1]] = visited
+            continue
+        old[visited], place[node] = node, visited
+        visited += 1
+        if left[node] < 0:
+            end[visited - 1] = visited
+            continue
+        if top + right[node] - left[node] + 2 > len(stack):
+            longer = np.empty(2 * len(stack) + right[node] - left[node] + 2, dtype=np.int32)
+            longer[:top] = stack[:top]
+            stack = longer
+        stack[top] = -node - 1
+        top += 1
+        for child in range(right[node], left[node] - 1, -1):
+            stack[top] = child
+            top += 1
+    return old, end

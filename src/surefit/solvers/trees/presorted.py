@@ -1,0 +1,210 @@
+"""Columns in sorted order, cut exactly: every column's order is kept, node by node, by stable partition."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from surefit.core.jit import compiled
+from surefit.solvers.trees.data import (
+    category_of,
+    cut_column,
+    first_rows,
+    is_constant,
+    mark_left,
+    missing_at,
+    random_place,
+    segment_of,
+    split_first,
+    split_others,
+    threshold_at,
+)
+from surefit.solvers.trees.segments import NEW, ROW, note_left, partition
+from surefit.solvers.trees.targets import best_cut
+
+FEW = 24  # longer runs of keys that agree in their leading bits are sorted by NumPy
+
+
+class Presorted(NamedTuple):
+    """Values by column, and the order of each; the rows of a node are a range of every order."""
+
+    values: np.ndarray  # (d, n) float64, nan where missing
+    order: np.ndarray  # (d, n) uint32 segments, changed while a tree grows
+    buffer: np.ndarray  # (n,) uint32
+    left: np.ndarray  # (n,) uint8: 1 for rows that go left
+
+
+def presort(values: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
+    """Sort every column of ``values`` (d, n); return the segments (d, n), restricted to ``rows`` (ascending) if given."""
+    d, n = values.shape
+    rows = np.arange(n, dtype=np.uint32) if rows is None else np.asarray(rows, dtype=np.uint32)
+    order = np.empty((d, len(rows)), dtype=np.uint32)
+    keys, spare = np.empty(len(rows), dtype=np.uint64), np.empty(len(rows), dtype=np.uint64)
+    for j in range(d):
+        _leading_bits(values[j], rows, keys)
+        _sort_leading(keys, spare)
+        _finish(values[j], keys, order[j])
+    return order
+
+
+def presorted(values: np.ndarray, order: np.ndarray) -> Presorted:
+    """Make the grower's view of sorted columns; ``order`` is used up."""
+    n = values.shape[1]
+    return Presorted(values, order, np.empty(order.shape[1], dtype=np.uint32), np.zeros(n, dtype=np.uint8))
+
+
+@compiled
+def _leading_bits(column, rows, keys):
+    """Write keys of 32 leading bits of the value, in the order of numbers, and the row."""
+    bits = column.view(np.uint64)
+    sign, low = np.uint64(1 << 63), np.uint64(0xFFFFFFFF)
+    for i in range(len(rows)):
+        row = np.uint64(rows[i])
+        if np.isnan(column[row]):
+            keys[i] = (~low) | row  # missing values come last
+            continue
+        key = bits[row] if column[row] != 0.0 else np.uint64(0)  # -0.0 is 0.0
+        key = ~key if key & sign else key | sign
+        keys[i] = (key & ~low) | row
+
+
+@compiled
+def _sort_leading(keys, spare):
+    """Sort by the upper 32 bits, keeping the order of equal ones: three rounds of counting, by 11, 11 and 10 bits."""
+    n = len(keys)
+    counts = np.zeros((3, 2048), dtype=np.int64)
+    mask = np.uint64(2047)
+    for i in range(n):
+        key = keys[i] >> np.uint64(32)
+        counts[0, key & mask] += 1
+        counts[1, (key >> np.uint64(11)) & mask] += 1
+        counts[2, (key >> np.uint64(22)) & mask] += 1
+    source, aim = keys, spare
+    for digit in range(3):
+        place = counts[digit]
+        total = 0
+        for value in range(2048):
+            here = place[value]
+            place[value] = total
+            total += here
+        shift = np.uint64(32 + 11 * digit)
+        for i in range(n):
+            key = source[i]
+            value = (key >> shift) & mask
+            aim[place[value]] = key
+            place[value] += 1
+        source, aim = aim, source
+    keys[:] = source
+
+
+@compiled
+def _finish(column, keys, order):
+    """Put rows whose leading bits agree in order, and mark where the value changes."""
+    n = len(keys)
+    shift, low = np.uint64(32), np.uint64(0xFFFFFFFF)
+    start = 0
+    while start < n:
+        stop = start + 1
+        while stop < n and keys[stop] >> shift == keys[start] >> shift:
+            stop += 1
+        if stop - start > FEW:
+            run = keys[start:stop] & low
+            if not np.isnan(column[run[0]]):
+                run = run[np.argsort(column[run], kind="mergesort")]
+            for i in range(len(run)):
+                order[start + i] = run[i]
+        else:
+            for i in range(start, stop):  # insertion keeps equal values in the order of the rows
+                row = keys[i] & low
+                p = i
+                while p > start and column[order[p - 1]] > column[row]:
+                    order[p] = order[p - 1]
+                    p -= 1
+                order[p] = row
+        start = stop
+    for i in range(n - 1, 0, -1):
+        before, here = column[order[i - 1]], column[order[i]]
+        if before < here or (np.isnan(here) and not np.isnan(before)):
+            order[i] |= NEW
+
+
+@segment_of.register(Presorted)
+def _(data, feature, start, stop):
+    return data.order[feature, start:stop]
+
+
+@first_rows.register(Presorted)
+def _(data, start, stop):
+    return data.order[0, start:stop]
+
+
+@missing_at.register(Presorted)
+def _(data, feature, start, stop):
+    count = 0
+    while count < stop - start and np.isnan(data.values[feature, data.order[feature, stop - 1 - count] & ROW]):
+        count += 1
+    return count
+
+
+@is_constant.register(Presorted)
+def _(data, feature, start, stop):
+    first = data.values[feature, data.order[feature, start] & ROW]
+    last = data.values[feature, data.order[feature, stop - 1] & ROW]
+    return first == last or np.isnan(first)
+
+
+@random_place.register(Presorted)
+def _(data, feature, start, stop, share):
+    column, segment = data.values[feature], data.order[feature, start:stop]
+    present = stop - start - missing_at(data, feature, start, stop)
+    low, high = column[segment[0] & ROW], column[segment[present - 1] & ROW]
+    cut = low + share * (high - low)
+    first, last = 1, present
+    while first < last:  # the number of values <= cut
+        middle = (first + last) // 2
+        if column[segment[middle] & ROW] <= cut:
+            first = middle + 1
+        else:
+            last = middle
+    while 1 < first < present and column[segment[first - 1] & ROW] == high:
+        first -= 1
+    return first
+
+
+@threshold_at.register(Presorted)
+def _(data, feature, segment, place, missing):
+    low = data.values[feature, segment[place - 1] & ROW]
+    if place == len(segment) - missing:  # values against missing values
+        return np.inf
+    high = data.values[feature, segment[place] & ROW]
+    middle = low / 2.0 + high / 2.0
+    return middle if low <= middle < high else low
+
+
+@category_of.register(Presorted)
+def _(data, feature, row):
+    value = data.values[feature, row]
+    return -1 if np.isnan(value) else np.int64(value)
+
+
+@mark_left.register(Presorted)
+def _(data, segment, place, missing, missing_left):
+    return note_left(data.left, segment, place, missing, missing_left)
+
+
+@cut_column.register(Presorted)
+def _(data, target, feature, start, stop, weight, sums, limits):
+    missing = missing_at(data, feature, start, stop)
+    return best_cut(target, data.order[feature, start:stop], missing, weight, sums, limits)
+
+
+@split_first.register(Presorted)
+def _(data, start, stop):
+    partition(data.order[0, start:stop], data.buffer, data.left)
+
+
+@split_others.register(Presorted)
+def _(data, start, stop):
+    for j in range(1, data.order.shape[0]):
+        partition(data.order[j, start:stop], data.buffer, data.left)
