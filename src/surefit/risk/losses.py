@@ -40,8 +40,14 @@ class Loss(NamedTuple):
     @property
     def words(self) -> str:
         """What the mean of the loss is called."""
-        names = {"zero_one": "probability of error", "brier": "Brier score", "squared": "mean squared error"}
-        return names.get(self.name, "mean absolute error" if self.name == "absolute" else "mean loss")
+        names = {
+            "zero_one": "probability of error",
+            "brier": "Brier score",
+            "squared": "mean squared error",
+            "unbounded": "mean squared error",
+            "absolute": "mean absolute error",
+        }
+        return names.get(self.name, "mean loss")
 
     @property
     def clips(self) -> bool:
@@ -109,6 +115,8 @@ def losses_of(who: str, loss: Loss, y: np.ndarray, answer: np.ndarray, classes: 
     target = np.asarray(y, dtype=np.float64)
     if loss.name == "quantile":
         return np.abs(target - answer)
+    if loss.name == "unbounded":
+        return (target - answer) ** 2
     if target.min() < loss.low or target.max() > loss.high:
         raise InvalidData(
             f"{who}: y must lie in y_range ({loss.low:g}, {loss.high:g}); it goes from {target.min():g} to {target.max():g}. "
