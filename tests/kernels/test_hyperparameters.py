@@ -140,3 +140,24 @@ def test_a_function_cannot_be_read_from_a_record():
         Kernel.from_record(kernel.to_record())
     with pytest.raises(InvalidParameter, match="what to_record returned"):
         Kernel.from_record({"kernel": "os.system", "params": {}})
+
+
+def test_model_files_may_contain_every_kernel():
+    from surefit import SKOPS_TRUSTED
+    from surefit.kernels.base import CLASSES
+
+    own = {f"{cls.__module__}.{name}" for name, cls in CLASSES.items() if cls.__module__.startswith("surefit.")}
+    assert own == {name for name in SKOPS_TRUSTED if name.startswith("surefit.kernels.")} - {
+        "surefit.kernels.rkhs.RKHSFunction"
+    }
+
+
+def test_a_model_with_a_kernel_survives_a_file(tmp_path):
+    from surefit import KernelPerceptron, load, save
+
+    y = np.sign(X[:, 0])
+    model = KernelPerceptron(kernel=2.0 * RBF(LENGTHS) + Linear()).fit(X, y)
+    save(model, tmp_path / "model.surefit")
+    again = load(tmp_path / "model.surefit")
+    assert np.array_equal(again.decision_function(X), model.decision_function(X)) and again.kernel_ == model.kernel_
+    again.verify(X, y)

@@ -207,3 +207,14 @@ def test_bad_samples_and_parameters():
         Function(lambda A, B: np.zeros(3))(X, Y)
     with pytest.raises(InvalidParameter, match="a kernel of vectors"):
         (Linear() + Precomputed())(X)
+
+
+def test_equal_distances_of_integers_give_equal_values():
+    grid = np.stack(np.meshgrid(np.arange(5.0), np.arange(4.0)), axis=-1).reshape(-1, 2) + 1000
+    distances = np.sum((grid[:, None] - grid) ** 2, axis=2)
+    for kernel in (RBF(gamma=0.3), RBF(1.7), RationalQuadratic()):
+        K, rows = kernel(grid), kernel.rows(grid).block(np.arange(20))
+        for d in np.unique(distances):
+            assert len(np.unique(K[distances == d])) == 1 and len(np.unique(rows[distances == d])) == 1
+    constant = np.column_stack([np.full(4, 1e300), np.arange(4.0)])
+    assert RBF()(constant) == pytest.approx(RBF()(constant[:, 1:]))

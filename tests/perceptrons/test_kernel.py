@@ -7,8 +7,9 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_iris
 
-from surefit import CertificateError, DataRemark, InvalidData, KernelPerceptron, Perceptron
+from surefit import CertificateError, DataRemark, Invalidated, InvalidData, KernelPerceptron, Perceptron
 from surefit.data import make_alternating, make_xor
+from surefit.kernels import RBF, Laplacian, Linear, Min, Polynomial, Precomputed, RationalQuadratic
 
 
 def smaller(A, B):
@@ -195,6 +196,31 @@ def test_own_kernels_are_assumed_to_be_kernels():
     assert (
         KernelPerceptron(kernel="linear").fit(X, [0, 0, 1]).certificate_["perceptron.kernel_margin"].assumptions == ()
     )
+
+
+KERNELS = [Min(), Polynomial(2), 2.0 * RBF(length_scale=1.5) + Linear(), Laplacian(0.5), RationalQuadratic(2.0)]
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_kernels_as_objects(kernel):
+    X = np.random.default_rng(3).random((60, 1)) * 4
+    y = np.sign(np.sin(2 * X[:, 0]))
+    model = KernelPerceptron(kernel=kernel, max_iter=20, tol=None).fit(X, y)
+    same = KernelPerceptron(kernel=lambda A, B: kernel(A, B), max_iter=20, tol=None).fit(X, y)
+    assert np.array_equal(model.mistake_counts_, same.mistake_counts_) and model.kernel_ is kernel
+    assert all(claim.assumptions == () for claim in model.certificate_.claims)
+    again = type(model.certificate_).from_json(model.certificate_.to_json())
+    assert again.verify(X, y)["perceptron.kernel_replay"].ok
+    with pytest.raises(Invalidated, match="parameter kernel"):
+        model.set_params(kernel=kernel + 1.0).verify(X, y)
+
+
+def test_precomputed_object_is_the_name():
+    X, y = load_iris(return_X_y=True)
+    K = RBF(gamma=0.5)(X)
+    a, b = (KernelPerceptron(kernel=k, max_iter=3, tol=None).fit(K, y) for k in ("precomputed", Precomputed()))
+    assert np.array_equal(a.dual_coef_, b.dual_coef_) and np.array_equal(a.predict(K), b.predict(K))
+    b.verify(K, y)
 
 
 def test_precomputed_kernel_must_be_square():

@@ -10,13 +10,16 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from surefit.checks.base import Data, Finding, checker
 from surefit.checks.enclosure import UNIT, Enclosed, gamma, row_blocks
+from surefit.checks.kernel_values import enclosed_diagonal, kernel_of, training_values
 from surefit.checks.perceptron import labels_of, most_updates, problem_of
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
-from surefit.core.errors import CertificateError
+from surefit.kernels import RBF, Kernel, RationalQuadratic
+from surefit.kernels.vectors import dense
 
 WHOLE = 2.0**51
 
@@ -135,39 +138,39 @@ def _replay(certificate: Certificate, claim: Claim, data: Data, rows: np.ndarray
 
 def kernel_values(certificate: Certificate, data: Data, a: np.ndarray, b: np.ndarray) -> Enclosed:
     """Kernel values of rows ``a`` with rows ``b``; the radius covers the ways in which a solver may have computed them."""
-    problem = certificate.problem
-    kind = problem["kernel"]
-    if kind == "precomputed":
-        part = data.X[a][:, b]
-        part = part.toarray() if hasattr(part, "toarray") else np.asarray(part, dtype=np.float64)
-        return Enclosed(part, np.zeros(part.shape))
-    A, B = (_dense(data.X[rows]) for rows in (a, b))
-    if kind == "callable":
-        kernel = getattr(certificate.subject, "kernel", None)
-        if not callable(kernel):
-            raise CertificateError(
-                "The kernel is a function, which a certificate cannot hold; verify with the model at hand (model.verify)."
-            )
-        values = np.asarray(kernel(A, B), dtype=np.float64)
-        whole = bool(np.all(values == np.rint(values)))
-        return Enclosed(values, np.zeros(values.shape) if whole else 64 * UNIT * np.abs(values))
-    d = A.shape[1]
-    products, size = A @ B.T, np.abs(A) @ np.abs(B).T
-    whole = _whole(A) and _whole(B) and float(np.max(size, initial=0.0)) < WHOLE
-    if kind == "linear":
-        return Enclosed(products, np.zeros(size.shape) if whole else 2 * gamma(d + 2) * size)
-    if kind == "poly":
-        base = problem["gamma"] * products + problem["coef0"]
-        whole = whole and _whole(base) and float(np.max(np.abs(base), initial=0.0)) ** problem["degree"] < WHOLE
-        values = base ** problem["degree"]
-        bound = (problem["gamma"] * size + abs(problem["coef0"])) ** problem["degree"]
-        return Enclosed(values, np.zeros(size.shape) if whole else 2 * gamma((d + 6) * problem["degree"]) * bound)
-    squares = np.sum(A * A, axis=1)[:, None] + np.sum(B * B, axis=1)[None, :]
-    distances = np.array([[math.fsum((x - z) ** 2) for z in B] for x in A]) if A.size * len(B) < 2**14 else None
-    if distances is None:
-        distances = np.maximum(np.stack([np.sum((B - x) ** 2, axis=1) for x in A]), 0.0)
-    values = np.exp(-problem["gamma"] * distances)
-    return Enclosed(values, values * 4 * gamma(d + 8) * (2 + problem["gamma"] * (2 * squares + distances)))
+    kernel, A = _kernel(certificate, data)
+    truth = training_values(kernel, A, a, b)
+    if not np.any(truth.rad):
+        return truth
+    # A decision of the run was made on floats: what these differ by from the truth belongs to the radius, doubled because
+    # the order of sums depends on how many rows are computed at once.
+    floats = A[a][:, b] if kernel.takes == "values" else kernel(A[a], A[b])
+    met = np.asarray(a)[:, None] == b
+    off = np.where(met, 0.0, np.abs(dense(floats) - truth.mid))
+    return Enclosed(truth.mid, 2 * (truth.rad + off) + _sums(kernel, data))
+
+
+def _kernel(certificate: Certificate, data: Data):
+    """The kernel and the rows as it reads them."""
+    if "kernel" not in data.memo:
+        kernel = kernel_of(certificate)
+        data.memo["kernel"] = (kernel, kernel.read(data.X))
+    return data.memo["kernel"]
+
+
+def _sums(kernel, data: Data) -> float:
+    """Rounding of distances that a run computes from the mean of all rows."""
+    if "sums" not in data.memo:
+        data.memo["sums"] = 0.0
+        parts = [kernel, *(part for part in kernel.get_params().values() if isinstance(part, Kernel))]
+        widths = [0.5 / float(np.min(part.lengths)) ** 2 for part in parts if isinstance(part, RBF)]
+        widths += [0.5 / part.length_scale**2 for part in parts if isinstance(part, RationalQuadratic)]
+        if widths and not sparse.issparse(data.X):
+            X = np.asarray(data.X, dtype=np.float64)
+            reach = float(np.max(np.sum((X - X.mean(axis=0)) ** 2, axis=1)))
+            largest = max(1.0, float(np.max(enclosed_diagonal(kernel, X).mid)))
+            data.memo["sums"] = 16 * gamma(X.shape[1] + 8) * (1 + max(widths) * reach) * largest
+    return data.memo["sums"]
 
 
 def _lower(certificate: Certificate, claim: Claim, data: Data) -> tuple[float, float]:
@@ -211,23 +214,9 @@ def _upper(run: KernelReplay) -> tuple[float, float]:
 
 def _radius_square(certificate: Certificate, data: Data) -> float:
     """Largest ``k(x, x)`` plus the square of the constant feature."""
-    rows = np.arange(data.X.shape[0])
-    if certificate.problem["kernel"] == "rbf":
-        largest = 1.0
-    elif certificate.problem["kernel"] == "precomputed":
-        largest = float(np.max(data.X.diagonal()))
-    else:
-        largest = max(float(kernel_values(certificate, data, rows[[i]], rows[[i]]).mid[0, 0]) for i in rows)
-    return largest + certificate.problem["bias_step"]
+    kernel, A = _kernel(certificate, data)
+    return float(np.max(enclosed_diagonal(kernel, A).mid)) + certificate.problem["bias_step"]
 
 
 def _offset_error(certificate: Certificate, run: KernelReplay) -> float:
     return 0.0 if run.exact else 4 * gamma(len(run.rows) + 4) * certificate.problem["bias_step"] * math.fsum(run.steps)
-
-
-def _dense(part) -> np.ndarray:
-    return part.toarray().astype(np.float64) if hasattr(part, "toarray") else np.asarray(part, dtype=np.float64)
-
-
-def _whole(values: np.ndarray) -> bool:
-    return bool(np.all(values == np.rint(values)))

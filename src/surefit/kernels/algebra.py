@@ -134,7 +134,7 @@ class Product(_Pair):
         return row_products(self.left.feature_map(X), self.right.feature_map(X))
 
 
-class Wrapped(Kernel):
+class _Wrapped(Kernel):
     """A kernel made of one other; it takes the same samples."""
 
     kernel: Kernel
@@ -165,7 +165,7 @@ class Wrapped(Kernel):
         return prefixed("kernel", self.kernel)
 
 
-class Scaled(Wrapped):
+class Scaled(_Wrapped):
     r"""Positive multiple :math:`c\, k`.
 
     Parameters
@@ -217,7 +217,7 @@ class Scaled(Wrapped):
         return f"{self.factor!r} * {_in_brackets(self, self.kernel)}"
 
 
-class Power(Wrapped):
+class Power(_Wrapped):
     r"""Integer power :math:`k^p`.
 
     Parameters

@@ -6,7 +6,7 @@ import numpy as np
 
 from surefit.core.errors import InvalidData
 from surefit.core.validation import Rule
-from surefit.kernels.algebra import KERNEL, Wrapped, row_products, square
+from surefit.kernels.algebra import KERNEL, _Wrapped, row_products, square
 
 
 def _is_coefficients(value) -> bool:
@@ -20,7 +20,7 @@ def _is_coefficients(value) -> bool:
 COEFFICIENTS = Rule("a list of finite numbers >= 0", _is_coefficients)
 
 
-class Warped(Wrapped):
+class Warped(_Wrapped):
     r"""Kernel :math:`f(x) k(x, x') f(x')` for any real function :math:`f`; the features are :math:`f \phi`.
 
     Guarantee: positive semidefinite where :math:`k` is (theory: :ref:`kernel-algebra`).
@@ -75,7 +75,7 @@ class Warped(Wrapped):
         return self.weights(self.read(X))[:, None] * self.kernel.feature_map(X)
 
 
-class PolynomialOf(Wrapped):
+class PolynomialOf(_Wrapped):
     r"""Polynomial :math:`\sum_p a_p k^p` with coefficients :math:`a_p \ge 0`.
 
     Guarantee: positive semidefinite where :math:`k` is.
@@ -124,7 +124,7 @@ class PolynomialOf(Wrapped):
         return np.hstack(parts)
 
 
-class Exponential(Wrapped):
+class Exponential(_Wrapped):
     r"""Exponential :math:`e^{k(x, x')}`: the limit of polynomials with coefficients :math:`1/p!`.
 
     Guarantee: positive semidefinite where :math:`k` is.
@@ -157,7 +157,7 @@ class Exponential(Wrapped):
         return [lambda slope=slope: K * slope() for slope in inner]
 
 
-class Normalised(Wrapped):
+class Normalised(_Wrapped):
     r"""Normalised kernel :math:`k(x, x') / \sqrt{k(x, x) k(x', x')}`: the cosine of the angle between features.
 
     Guarantee: positive semidefinite where :math:`k` is, values from -1 to 1. An element without features, :math:`k(x, x) = 0`,

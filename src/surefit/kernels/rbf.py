@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
 from surefit.core.errors import InvalidParameter
 from surefit.core.validation import NOTHING, POSITIVE
@@ -12,7 +11,7 @@ from surefit.kernels.eigenpairs import Eigenpairs, check_count, gaussian_eigenpa
 from surefit.kernels.hyperparameters import BOUNDS, Hyperparameter
 from surefit.kernels.lengths import LENGTHS, in_units
 from surefit.kernels.rows import GramRows
-from surefit.kernels.vectors import centre_of, dense, negative_half_squares, products, square_norms
+from surefit.kernels.vectors import dense, from_centre, negative_half_squares, products, square_norms
 
 
 class RBF(Kernel):
@@ -63,25 +62,28 @@ class RBF(Kernel):
             )
         return np.asarray(1.0 / np.sqrt(2.0 * self.gamma))
 
-    def scaled(self, A):
-        """Return the sample in units of the length scale."""
-        return in_units("RBF", A, self.lengths)
+    def _own_units(self, A):
+        """Return the sample in the lengths of its columns, if each has its own; one length for all enters at the end."""
+        return in_units("RBF", A, self.lengths) if self.lengths.ndim else A
+
+    def _finish(self, tile: np.ndarray) -> None:
+        """Turn -|x - y|^2 / 2 into kernel values."""
+        if self.lengths.ndim == 0:
+            tile *= tile.dtype.type(2.0 * self.gamma if self.gamma is not None else 1.0 / self.lengths**2)
+        np.exp(tile, out=tile)
 
     def _prepared(self, A, dtype):
         return RBFRows(self, A, dtype)
 
     def _gram(self, A, B):
-        centre, same = centre_of(B), A is B
-        if centre is None or sparse.issparse(A):
-            A, B = self.scaled(A), self.scaled(B)
-        else:
-            B = self.scaled(B - centre.astype(B.dtype))
-            A = B if same else self.scaled(A - centre.astype(A.dtype))
-        A = B if same else A
+        A, B = from_centre(A, B)
+        same = A is B
+        B = self._own_units(B)
+        A = B if same else self._own_units(A)
         values = products(A, B)
         b = (square_norms(B) / 2).astype(values.dtype)
-        negative_half_squares(values, b if same else (square_norms(A) / 2).astype(values.dtype), b)
-        return np.exp(values, out=values)
+        negative_half_squares(values, b if same else (square_norms(A) / 2).astype(values.dtype), b, self._finish)
+        return values
 
     def _diagonal(self, A):
         return np.ones(A.shape[0])
@@ -106,7 +108,7 @@ class RBF(Kernel):
         if self.lengths.ndim == 0:
             sign = 1.0 if self.gamma is not None else -2.0  # k = exp(-s): d k / d log gamma = -s k = k log k
             return [lambda: sign * _times_log(K)]
-        Z = self.scaled(dense(A))
+        Z = self._own_units(dense(A))
         return [lambda j=j: K * np.subtract.outer(Z[:, j], Z[:, j]) ** 2 for j in range(Z.shape[1])]
 
 
@@ -116,14 +118,14 @@ class RBFRows(GramRows):
     def __init__(self, kernel: RBF, A, dtype=np.float64):
         self.kernel, self.dtype, self.sample = kernel, np.dtype(dtype), A
         self.n, self.diagonal = A.shape[0], np.ones(A.shape[0])
-        centre = centre_of(A)
-        self.A = kernel.scaled(A if centre is None else A - centre).astype(self.dtype, copy=False)
+        near = kernel._own_units(from_centre(A, A)[1])
+        self.A = near.astype(self.dtype, copy=False)
         self.halves = (square_norms(self.A) / 2).astype(self.dtype)
 
     def _values(self, indices):
         values = products(self.A[indices], self.A)
-        negative_half_squares(values, self.halves[indices], self.halves)
-        return np.exp(values, out=values)
+        negative_half_squares(values, self.halves[indices], self.halves, self.kernel._finish)
+        return values
 
 
 def _times_log(K: np.ndarray) -> np.ndarray:

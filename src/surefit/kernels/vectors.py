@@ -48,29 +48,48 @@ def dense(A) -> np.ndarray:
 
 
 def centre_of(A) -> np.ndarray | None:
-    """Point from which distances are best computed: the mean of dense rows; sparse rows stay where they are."""
-    return None if sparse.issparse(A) else np.asarray(np.mean(A, axis=0, dtype=np.float64))
+    """Point from which distances are computed: near the mean of dense rows; sparse rows stay where they are.
+
+    Each coordinate is a multiple of the power of two below the column's deviation. Few digits suffice to be near, and then the
+    subtraction has no error, so that integers keep exact distances.
+    """
+    if sparse.issparse(A):
+        return None
+    mean, deviation = np.mean(A, axis=0, dtype=np.float64), np.std(A, axis=0, dtype=np.float64)
+    grid = np.exp2(np.floor(np.log2(np.maximum(deviation, np.finfo(np.float64).tiny))))
+    spread = np.abs(mean) < 2.0**52 * grid  # else the column is constant, up to rounding
+    return np.where(spread, np.rint(mean / np.where(spread, grid, 1.0)) * grid, A[0])
 
 
-def negative_half_squares(P: np.ndarray, a: np.ndarray, b: np.ndarray) -> None:
+def negative_half_squares(P: np.ndarray, a: np.ndarray, b: np.ndarray, then=None) -> None:
     """Turn inner products into ``-|x - y|^2 / 2`` in place; ``a`` and ``b`` are half the squared norms.
 
-    The two norms are added first, which keeps a symmetric matrix symmetric, bit by bit.
+    The two norms are added first, which keeps a symmetric matrix symmetric, bit by bit. ``then`` finishes each tile in place
+    while it is in the cache.
     """
     step = max(1, TILE // max(1, P.shape[1]))
     for start in range(0, P.shape[0], step):
         tile = P[start : start + step]
         tile -= a[start : start + step, None] + b
         np.minimum(tile, 0.0, out=tile)
+        if then is not None:
+            then(tile)
+
+
+def from_centre(A, B) -> tuple[Any, Any]:
+    """Return both samples seen from a point near the second one; equal samples stay one object."""
+    centre = centre_of(B)
+    if centre is None or sparse.issparse(A):
+        return A, B
+    near = B - centre.astype(B.dtype)
+    return near if A is B else A - centre.astype(A.dtype), near
 
 
 def square_distances(A, B) -> np.ndarray:
     """Squared distances between the rows of ``A`` and ``B``, by one matrix product from a common centre."""
-    centre = centre_of(B)
-    if centre is not None and not sparse.issparse(A):
-        A, B = A - centre if A is not B else None, B - centre
-        A = B if A is None else A
+    A, B = from_centre(A, B)
     P = products(A, B)
-    negative_half_squares(P, square_norms(A) / 2, square_norms(B) / 2)
+    b = square_norms(B) / 2
+    negative_half_squares(P, b if A is B else square_norms(A) / 2, b)
     P *= -2.0
     return P

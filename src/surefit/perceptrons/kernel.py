@@ -5,11 +5,14 @@ from sklearn.utils.validation import check_is_fitted
 from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
 from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import COUNT, NON_NEGATIVE, NOTHING, POSITIVE, REAL, Rule, check_params, one_of, read_data
+from surefit.kernels import Precomputed
 from surefit.perceptrons.kernel_fit import fit_kernel, kernel_scores
 from surefit.perceptrons.log import MistakeLogMixin
 from surefit.perceptrons.online import RULES
 
-KERNEL = one_of("linear", "rbf", "poly", "precomputed") | Rule("a function of two matrices", callable)
+KERNEL = one_of("linear", "rbf", "poly", "laplacian", "precomputed") | Rule(
+    "a function of two matrices or a kernel", lambda v: callable(v) and not isinstance(v, type)
+)
 
 
 class KernelPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, ClassifierMixin, BaseEstimator):
@@ -29,12 +32,13 @@ class KernelPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, Cl
 
     Parameters
     ----------
-    kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="rbf"
-        The kernel; a function takes two matrices and returns the kernel values of their rows.
+    kernel : {"linear", "rbf", "poly", "laplacian", "precomputed"}, Kernel or callable, default="rbf"
+        The kernel: a name, an object of ``surefit.kernels``, or a function that takes two matrices and returns the kernel values
+        of their rows.
     degree : int >= 1, default=3
         Degree of ``poly``.
     gamma : {"scale", "auto"} or float > 0, default="scale"
-        Factor in ``rbf`` and ``poly``, as in scikit-learn's SVC.
+        Factor in ``rbf``, ``poly`` and ``laplacian``, as in scikit-learn's SVC.
     coef0 : float, default=0.0
         Constant in ``poly``.
     fit_intercept : bool, default=True
@@ -80,6 +84,8 @@ class KernelPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, Cl
         Offsets :math:`b`.
     gamma_ : float
         The factor used.
+    kernel_ : Kernel
+        The kernel used.
     classes_, n_updates_, converged_, ending_, mistakes_per_pass_, mistake_counts_, mistake_log_, n_iter_, certificate_
         As in :class:`Perceptron`.
     n_features_in_, feature_names_in_
@@ -170,6 +176,6 @@ class KernelPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, Cl
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = not callable(self.kernel)
-        tags.input_tags.pairwise = self.kernel == "precomputed" if isinstance(self.kernel, str) else False
+        tags.input_tags.sparse = isinstance(self.kernel, str)
+        tags.input_tags.pairwise = self.kernel == "precomputed" or isinstance(self.kernel, Precomputed)
         return tags

@@ -6,13 +6,13 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.metrics.pairwise import linear_kernel, polynomial_kernel, rbf_kernel
 
 from surefit.core.budget import Budget
 from surefit.core.callbacks import progress_reporter
 from surefit.core.claims import Claim
 from surefit.core.errors import DataRemark, InvalidData
 from surefit.core.estimator import data_fingerprint
+from surefit.kernels import Precomputed, gamma_of, resolve
 from surefit.perceptrons.kernel_claims import kernel_claims
 from surefit.perceptrons.log import log_parts
 from surefit.perceptrons.online import mistakes_per_pass, order_of, positives, seed_of, step_rules, warn_if_stopped
@@ -22,37 +22,19 @@ from surefit.solvers.perceptron_orders import Orders
 from surefit.solvers.perceptron_walk import SEPARATED, walk
 
 
-def gram(estimator, A, B) -> np.ndarray:
-    """Kernel values of the rows of ``A`` with those of ``B``; with a precomputed kernel ``A`` holds them."""
-    kernel = estimator.kernel
-    if kernel == "linear":
-        values = linear_kernel(A, B)
-    elif kernel == "rbf":
-        values = rbf_kernel(A, B, gamma=estimator.gamma_)
-    elif kernel == "poly":
-        values = polynomial_kernel(A, B, degree=estimator.degree, gamma=estimator.gamma_, coef0=estimator.coef0)
-    else:
-        values = kernel(A, B)
-    values = np.asarray(values, dtype=np.float64)
-    if values.shape != (A.shape[0], B.shape[0]):
-        raise InvalidData(
-            f"{type(estimator).__name__}: the kernel function must return an array of shape {(A.shape[0], B.shape[0])}; "
-            f"got {values.shape}."
-        )
-    return values
-
-
 def fit_kernel(estimator, X, y):
     """Fit one walk a two-class problem over shared kernel rows. Returns the estimator."""
     who = type(estimator).__name__
     data = read_labelled(estimator, X, y)
     n, fingerprint = len(data.codes), data_fingerprint(data.X, data.y)
-    data = data._replace(X=data.X.astype(np.float64, copy=False))  # kernels of float32 rows would be float32
-    precomputed = isinstance(estimator.kernel, str) and estimator.kernel == "precomputed"
-    if precomputed and data.X.shape[0] != data.X.shape[1]:
-        raise InvalidData(f"{who}: a precomputed kernel must be a square matrix; got shape {data.X.shape}.")
-    estimator.gamma_ = width(estimator, data.X)
-    diagonal = _diagonal(estimator, data, precomputed)
+    data = data._replace(X=data.X.astype(np.float64, copy=False))
+    estimator.gamma_ = gamma_of(estimator.gamma, data.X, who)
+    estimator.kernel_ = resolve(
+        estimator.kernel, gamma=estimator.gamma_, degree=estimator.degree, coef0=estimator.coef0, who=who
+    )
+    precomputed = isinstance(estimator.kernel_, Precomputed)
+    rows_of_gram = estimator.kernel_.rows(data.X)
+    diagonal = rows_of_gram.diagonal
     usable = (diagonal >= 0) & np.isfinite(diagonal)
     proper = bool(np.all(usable))
     if not proper:
@@ -66,12 +48,7 @@ def fit_kernel(estimator, X, y):
     in_feature_space = data._replace(squares=diagonal)
     rules = step_rules(estimator, in_feature_space, eta0=1.0, threshold=float(estimator.threshold))
 
-    def compute(rows: np.ndarray) -> np.ndarray:
-        if precomputed:
-            return data.X[rows].toarray() if hasattr(data.X, "toarray") else data.X[rows]
-        return gram(estimator, data.X[rows], data.X)
-
-    cache = RowCache(compute, n, float(estimator.cache_size))
+    cache = RowCache(rows_of_gram.block, n, float(estimator.cache_size))
     # A budget drops the oldest row, and the log is how the walk knows which that is.
     options = {"max_log": estimator.max_log if estimator.budget is None else 2**62, "budget": estimator.budget}
     walks = [
@@ -86,33 +63,6 @@ def fit_kernel(estimator, X, y):
         report.finish()
     _record(estimator, walks, orders, n_iter, data, precomputed, fingerprint, proper)
     return estimator
-
-
-def width(estimator, X) -> float:
-    """The kernel's gamma: 'scale' is 1 / (d Var(X)), 'auto' is 1 / d, as in scikit-learn's SVC."""
-    if not isinstance(estimator.gamma, str):
-        return float(estimator.gamma)
-    if estimator.gamma == "auto":
-        return 1.0 / X.shape[1]
-    if hasattr(X, "toarray"):
-        mean = X.mean()
-        variance = float(X.multiply(X).mean() - mean * mean)
-    else:
-        variance = float(np.var(X))
-    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
-
-
-def _diagonal(estimator, data: Labelled, precomputed: bool) -> np.ndarray:
-    if precomputed:
-        return np.asarray(data.X.diagonal(), dtype=np.float64).copy()
-    if estimator.kernel == "rbf":
-        return np.ones(len(data.codes))
-    if estimator.kernel == "linear":
-        return data.squares
-    if estimator.kernel == "poly":
-        return (estimator.gamma_ * data.squares + estimator.coef0) ** estimator.degree
-    pieces = [gram(estimator, data.X[[i]], data.X[[i]])[0, 0] for i in range(len(data.codes))]
-    return np.array(pieces, dtype=np.float64)
 
 
 def _record(
@@ -140,13 +90,10 @@ def _record(
         "steps": [[one.rule.step_minus, one.rule.step_plus] for one in walks],
         "cuts": [rule.cut_minus, rule.cut_plus],
         "bias_step": rule.bias_step,
-        "kernel": estimator.kernel if isinstance(estimator.kernel, str) else "callable",
-        "gamma": estimator.gamma_,
-        "degree": estimator.degree,
-        "coef0": float(estimator.coef0),
+        "kernel": estimator.kernel_.to_record(),
         "budget": estimator.budget,
     }
-    given = precomputed or callable(estimator.kernel)
+    given = estimator.kernel_.positive_semidefinite is not True
     claims: list[Claim] = [claim for p, one in enumerate(walks) for claim in kernel_claims(one, data, p, given, proper)]
     separable = [claim for claim in claims if claim.name == "perceptron.kernel_margin" and claim.value > 0]
     estimator._issue(
@@ -180,11 +127,5 @@ def _dual(one: KernelWalk) -> np.ndarray:
 
 def kernel_scores(estimator, X: Any) -> np.ndarray:
     """Scores of new rows, one column a problem."""
-    if isinstance(estimator.kernel, str) and estimator.kernel == "precomputed":
-        values = X[:, estimator.support_]
-        values = values.toarray() if hasattr(values, "toarray") else np.asarray(values, dtype=np.float64)
-    elif len(estimator.support_) == 0:
-        values = np.zeros((X.shape[0], 0))
-    else:
-        values = gram(estimator, X, estimator.support_vectors_)
+    values = estimator.kernel_.against(X, estimator.support_, estimator.support_vectors_)
     return values @ estimator.dual_coef_.T + estimator.intercept_

@@ -12,6 +12,27 @@ _PARTS = {
     "TableRegressor": "surefit.tables.model",
 }
 
+#: Kernels by the file that defines them; models carry the one they were fitted with.
+_KERNELS = {
+    "algebra": ("Power", "Product", "Scaled", "Sum"),
+    "brownian": ("IntegratedBrownian", "Min"),
+    "closure": ("Exponential", "Normalised", "PolynomialOf", "Warped"),
+    "common_words": ("CommonWords",),
+    "constant": ("Constant", "Noise"),
+    "diffusion": ("Diffusion",),
+    "function": ("Function",),
+    "laplacian": ("Laplacian",),
+    "linear": ("Linear",),
+    "matern": ("Matern",),
+    "periodic": ("Periodic",),
+    "polynomial": ("Polynomial",),
+    "precomputed": ("Precomputed",),
+    "rational_quadratic": ("RationalQuadratic",),
+    "rbf": ("RBF",),
+    "sigmoid": ("Sigmoid",),
+    "string_subsequence": ("StringSubsequence",),
+}
+
 #: Folders whose public classes are never part of a model.
 _SURFACES = ("core", "data", "plots")
 
@@ -37,5 +58,6 @@ def _is_class_of_a_model(name: str, home: str) -> bool:
 
 
 _FOUND = {name: home for name, home in _HOME.items() if _is_class_of_a_model(name, home)}
+_CARRIED = [f"surefit.kernels.{file}.{name}" for file, names in _KERNELS.items() for name in names]
 
-SKOPS_TRUSTED = TypeNames(sorted(f"{home}.{name}" for name, home in {**_FOUND, **_PARTS}.items()))
+SKOPS_TRUSTED = TypeNames(sorted([*(f"{home}.{name}" for name, home in {**_FOUND, **_PARTS}.items()), *_CARRIED]))
