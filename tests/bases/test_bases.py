@@ -16,6 +16,7 @@ from surefit import (
     HingeBasis,
     InvalidParameter,
     KernelPolynomialFeatures,
+    KMeans,
     LinearRegression,
     PeriodicBasis,
     PolynomialBasis,
@@ -99,6 +100,22 @@ def test_centres_come_from_where_they_are_asked_to():
     np.testing.assert_allclose(quantiles.centres_[0], np.median(X, axis=0))
     assert "placed by the training rows" in quantiles.certificate_["bases.map"].statement
     assert "fixed before" in RadialBasis([[0.0, 0.0]]).fit(X).certificate_["bases.map"].statement
+
+
+def test_bumps_around_the_centres_of_a_clustering():
+    rng = np.random.default_rng(0)
+    X = np.repeat([[0.0, 0.0], [5.0, 0.0], [0.0, 5.0]], 10, axis=0) + 0.1 * rng.standard_normal((30, 2))
+    clustering = KMeans(3, random_state=0)
+    basis = RadialBasis(clustering, widths=0.5).fit(X)
+    means = X.reshape(3, 10, 2).mean(axis=1)
+    order = np.argmin(((basis.centres_[:, None] - means) ** 2).sum(axis=2), axis=1)
+    assert sorted(order) == [0, 1, 2]
+    np.testing.assert_allclose(basis.centres_, means[order])
+    assert not hasattr(clustering, "cluster_centers_")  # a copy was fitted
+    assert basis.clustering_.certificate_ is not None
+    assert "placed by the training rows" in basis.certificate_["bases.map"].statement
+    assert basis.transform(X).shape == (30, 3)
+    assert not hasattr(basis.set_params(centres="quantiles").fit(X), "clustering_")
 
 
 def test_waves_on_equally_spaced_rows_are_orthogonal():

@@ -221,6 +221,36 @@ def test_one_penalty_a_target():
     ours.verify(X, Y)
 
 
+def test_joint_mode_of_coefficients_and_variance():
+    # minus twice the log posterior, up to a constant: (n + p) log v + (RSS + alpha |w|^2) / v, least at the stated variance
+    X, y = problem(21)
+    for options, penalised in (({"penalize_intercept": True}, 7), ({}, 6), ({"fit_intercept": False}, 6)):
+        model = Ridge(3.0, **options).fit(X, y)
+        squares = np.sum((y - model.predict(X)) ** 2)
+        w = np.append(model.coef_, model.intercept_) if penalised == 7 else model.coef_
+        penalty = squares + 3 * w @ w
+        assert model.joint_variance_ == pytest.approx(penalty / (50 + penalised), rel=1e-10)
+
+        def posterior(v, penalty=penalty, count=50 + penalised):
+            return count * np.log(v) + penalty / v
+
+        at = posterior(model.joint_variance_)
+        assert at <= min(posterior(model.joint_variance_ * f) for f in (0.9, 0.99, 1.01, 1.1))
+
+
+def test_joint_variance_of_weights_and_several_targets():
+    X, Y = problem(22, targets=2)
+    s = np.arange(50) % 3
+    weighted, repeated = (
+        Ridge(2.0).fit(X, Y, sample_weight=s),
+        Ridge(2.0).fit(np.repeat(X, s, axis=0), np.repeat(Y, s, axis=0)),
+    )
+    assert weighted.joint_variance_ == pytest.approx(repeated.joint_variance_, rel=1e-10)
+    assert weighted.joint_variance_.shape == (2,)
+    assert not hasattr(weighted.set_params(alpha=0.0).fit(X, Y), "joint_variance_")
+    assert not hasattr(Ridge(radius=1.0).fit(X, Y), "joint_variance_")
+
+
 # --- what is refused --------------------------------------------------------------------------------------------------
 
 

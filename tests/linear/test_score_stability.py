@@ -5,7 +5,6 @@ import pytest
 from scipy import sparse
 
 from surefit import LinearSVC, LinearSVR, LogisticRegression, prediction_stability
-from surefit.core.errors import SurefitError
 
 
 def problem(seed, n=150, d=5):
@@ -44,10 +43,37 @@ def test_sparse_regression_and_several_classes():
     assert np.all(prediction_stability(several, X, three).labels_at_risk()[changed])
 
 
-def test_no_bound_without_strong_convexity_and_none_for_a_multinomial_model():
+def test_no_bound_without_strong_convexity():
     X, y = problem(3)
     lasso = LogisticRegression(l1_ratio=1.0).fit(X, y)
     assert np.isinf(prediction_stability(lasso, X, y).largest)
-    with pytest.raises(SurefitError, match="labels_at_risk_"):
-        three = np.digitize(X[:, 0], [0.5, 1.5])
-        prediction_stability(LogisticRegression().fit(X, three), X, three)
+
+
+@pytest.mark.parametrize("options", [{}, {"fit_intercept": False}, {"C": 0.05}, {"reference": 2}], ids=str)
+def test_leads_of_a_multinomial_model_are_bounded_on_training_rows_and_new_ones(options):
+    X, _ = problem(4, n=200)
+    y = np.digitize(X[:, 0] + 0.7 * X[:, 1], [1.0, 2.5])
+    loose = LogisticRegression(tol=1e-5, **options).fit(X, y)
+    exact = LogisticRegression(tol=1e-12, **options).fit(X, y)
+    new = problem(5)[0] * 1.5
+    for rows in (None, new, sparse.csr_array(new)):
+        at = X if rows is None else new
+        stability = prediction_stability(loose, X, y, rows)
+        mine, best = loose.decision_function(at), exact.decision_function(at)
+        first, second = np.argsort(-mine, axis=1, kind="stable")[:, :2].T
+        i = np.arange(len(at))
+        leads = [scores[i, first] - scores[i, second] for scores in (mine, best)]
+        assert stability.scores == pytest.approx(leads[0])
+        assert np.all(np.abs(leads[0] - leads[1]) <= stability.bounds + 1e-6)
+        assert np.isfinite(stability.bounds).all()
+        assert np.all(stability.labels_at_risk()[loose.predict(at) != exact.predict(at)])
+    assert prediction_stability(exact, X, y).largest < 0.1 * prediction_stability(loose, X, y).largest
+
+
+def test_without_l2_a_multinomial_training_row_answers_for_itself_only():
+    X, _ = problem(6, n=200)
+    y = np.digitize(X[:, 0] + 0.7 * X[:, 1], [1.0, 2.5])
+    model = LogisticRegression(l1_ratio=1.0, C=0.5, tol=1e-9).fit(X, y)
+    bounds = prediction_stability(model, X, y).bounds
+    assert np.mean(np.isfinite(bounds)) > 0.5
+    assert np.all(np.isinf(prediction_stability(model, X, y, X[:5] + 1.0).bounds))

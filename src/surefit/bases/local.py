@@ -1,10 +1,12 @@
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
 from surefit.bases.base import BasisMixin
 from surefit.core.errors import InvalidParameter
-from surefit.core.validation import ARRAY, COUNT, POSITIVE, RANDOM_STATE, one_of
+from surefit.core.validation import ARRAY, COUNT, POSITIVE, RANDOM_STATE, Rule, one_of
+
+CLUSTERING = Rule("a clustering with fit and n_clusters", lambda v: hasattr(v, "fit") and hasattr(v, "n_clusters"))
 
 
 class RadialBasis(BasisMixin, BaseEstimator):
@@ -17,10 +19,11 @@ class RadialBasis(BasisMixin, BaseEstimator):
 
     Parameters
     ----------
-    centres : {"quantiles", "rows"} or array of shape (n_centres, n_features), default="quantiles"
-        Where the centres are: at equally spaced quantiles of each column, at random rows, or as given.
+    centres : {"quantiles", "rows"}, clustering or array of shape (n_centres, n_features), default="quantiles"
+        Where the centres are: at equally spaced quantiles of each column, at random rows, at the centres that a clustering such as
+        ``KMeans(8)`` finds (a copy of it is fitted), or as given.
     n_centres : int >= 1, default=5
-        How many, unless given.
+        How many quantiles or rows.
     widths : float > 0 or array of shape (n_centres,), default=1.0
         :math:`\sigma_j`.
     random_state : int or None, default=None
@@ -32,6 +35,8 @@ class RadialBasis(BasisMixin, BaseEstimator):
         :math:`\mu_j`.
     widths_ : ndarray of shape (n_centres,)
         :math:`\sigma_j`.
+    clustering_ : estimator
+        The fitted clustering with its certificate, if the centres come from one.
     n_output_features_ : int
         Number of features; no constant, the model has its intercept.
     certificate_ : Certificate
@@ -45,10 +50,17 @@ class RadialBasis(BasisMixin, BaseEstimator):
     >>> RadialBasis([[0.0], [1.0]]).fit_transform([[0.0], [2.0]]).round(4)
     array([[1.    , 0.3679],
            [0.0183, 0.3679]])
+
+    Centres from a clustering:
+
+    >>> from surefit import KMeans
+    >>> basis = RadialBasis(KMeans(2, random_state=0)).fit([[0.0], [1.0], [9.0], [10.0]])
+    >>> sorted(basis.centres_.ravel().tolist())
+    [0.5, 9.5]
     """
 
     _rules = {
-        "centres": one_of("quantiles", "rows") | ARRAY,
+        "centres": one_of("quantiles", "rows") | CLUSTERING | ARRAY,
         "n_centres": COUNT,
         "widths": POSITIVE | ARRAY,
         "random_state": RANDOM_STATE,
@@ -61,8 +73,12 @@ class RadialBasis(BasisMixin, BaseEstimator):
         self.random_state = random_state
 
     def _place(self, X):
-        looked = isinstance(self.centres, str)
-        if not looked:
+        self.__dict__.pop("clustering_", None)  # left by an earlier fit
+        looked = isinstance(self.centres, str) or CLUSTERING.allows(self.centres)
+        if CLUSTERING.allows(self.centres):
+            self.clustering_ = clone(self.centres).fit(X)
+            self.centres_ = np.asarray(self.clustering_.cluster_centers_, dtype=np.float64)
+        elif not looked:
             self.centres_ = np.asarray(self.centres, dtype=np.float64)
             if self.centres_.ndim != 2 or self.centres_.shape[1] != X.shape[1] or not np.isfinite(self.centres_).all():
                 raise InvalidParameter(

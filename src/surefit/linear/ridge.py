@@ -25,6 +25,7 @@ from surefit.linear.least_squares_fit import (
     solve_with_offset_penalised,
     within_radius,
 )
+from surefit.solvers.least_squares import Solution
 
 
 class Ridge(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
@@ -67,6 +68,10 @@ class Ridge(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
         Proved bound on :math:`P(w, b) - \min P`, all targets together.
     n_iter_, solver_
         Number of iterations (1 for a factorisation), and the route that was taken.
+    joint_variance_ : float or ndarray of shape (n_targets,)
+        Noise variance at the joint mode of coefficients and variance under the prior :math:`N(0, \sigma^2 / \alpha)` that the penalty
+        is: :math:`(\mathrm{RSS} + \alpha \|w\|^2) / (n + p)` with the number :math:`p` of penalised coefficients (the offset among
+        them with ``penalize_intercept``). Not with ``radius``, ``positive`` or ``alpha=0``.
     multiplier_ : float
         With ``radius``: the ``alpha`` at which the constrained solution is the penalised one; 0 if the constraint is idle.
     certificate_ : Certificate
@@ -156,8 +161,20 @@ def fit_ridge(estimator, data: Targets):
         estimator.multiplier_ = float(alphas[0])
     elif hasattr(estimator, "multiplier_"):
         del estimator.multiplier_  # left by an earlier fit
+    estimator.__dict__.pop("joint_variance_", None)  # left by an earlier fit
+    if radius is None and not estimator.positive and np.all(alphas > 0):
+        variance = _joint_variance(estimator, found, alphas)
+        estimator.joint_variance_ = float(variance[0]) if data.single else variance
     estimator.n_iter_, estimator.solver_ = found.n_iter or 1, found.route
     return record(estimator, found, data, alphas=alphas, radius=radius, extra=extra)
+
+
+def _joint_variance(estimator, found: Solution, alphas: np.ndarray) -> np.ndarray:
+    r"""Return the variance that maximises :math:`-\frac{n+p}2 \ln\sigma^2 - \frac1{2\sigma^2} P(w)`, one a target."""
+    w = found.coef
+    if estimator.penalize_intercept and estimator.fit_intercept:
+        w = np.vstack([w, found.offset])
+    return (found.squares + alphas * (w**2).sum(axis=0)) / (found.total + len(w))
 
 
 def _alphas(estimator, targets: int) -> np.ndarray:
