@@ -1,6 +1,7 @@
 """Pictures in scikit-learn's manner: ``XDisplay.from_...`` gathers the data, ``plot(ax)`` draws them (needs matplotlib)."""
 
 from surefit.plots.clusters import ElbowDisplay, SilhouetteDisplay
+from surefit.plots.degrees import DegreeDisplay
 from surefit.plots.discriminants import FisherDisplay
 from surefit.plots.estimation_picture import EstimationPictureDisplay
 from surefit.plots.gap import GapDisplay
@@ -8,6 +9,7 @@ from surefit.plots.path import PathDisplay
 from surefit.plots.perceptrons import MarginHistogramDisplay, MistakeBoundDisplay, UpdatePathDisplay
 
 __all__ = [
+    "DegreeDisplay",
     "ElbowDisplay",
     "EstimationPictureDisplay",
     "FisherDisplay",
