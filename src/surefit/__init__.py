@@ -39,6 +39,7 @@ _HOME = {
     "GapProgress": "surefit.core.progress",
     "GaussianMixture": "surefit.clusters.gaussian_mixture",
     "GeometricSchedule": "surefit.perceptrons.schedules",
+    "GramDisplay": "surefit.plots.kernels",
     "HingeBasis": "surefit.bases.local",
     "HistogramClassifier": "surefit.partitions.classifier",
     "InvalidData": "surefit.core.errors",

@@ -5,6 +5,7 @@ from surefit.plots.degrees import DegreeDisplay
 from surefit.plots.discriminants import FisherDisplay
 from surefit.plots.estimation_picture import EstimationPictureDisplay
 from surefit.plots.gap import GapDisplay
+from surefit.plots.kernels import GramDisplay
 from surefit.plots.path import PathDisplay
 from surefit.plots.perceptrons import MarginHistogramDisplay, MistakeBoundDisplay, UpdatePathDisplay
 
@@ -14,6 +15,7 @@ __all__ = [
     "EstimationPictureDisplay",
     "FisherDisplay",
     "GapDisplay",
+    "GramDisplay",
     "MarginHistogramDisplay",
     "MistakeBoundDisplay",
     "PathDisplay",
