@@ -1,0 +1,120 @@
+"""Columns as small integers: at most 255 bins a column, cut at quantiles, with one more for missing values.
+
+Four columns share a 32-bit word, so that one load brings four codes of a row: ``words[g, i]`` holds the codes of columns
+4g to 4g + 3 of row i, the first in the lowest byte.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from surefit.core.jit import compiled
+from surefit.core.threads import map_blocks
+
+MISSING = 255  # code of a missing value, or of a category that was not seen
+SAMPLE = 200_000  # rows that decide where the cuts are
+PACK = 4
+ROWS = 4096
+
+
+class Bins(NamedTuple):
+    """Cuts of all columns.
+
+    A number belongs to the first bin whose cut is not below it; a category has the code of its place among the categories.
+    """
+
+    cuts: np.ndarray  # (columns, 256), ascending, filled up with infinity
+    n_bins: np.ndarray  # bins of each column that numbers or categories can fall into
+    categorical: np.ndarray  # bool, one a column
+    has_missing: np.ndarray  # bool, one a column
+
+
+def find_bins(X: np.ndarray, weights: np.ndarray | None, max_bins: int, categorical: np.ndarray, n_jobs: Any) -> Bins:
+    """Choose the cuts: between all values if they are few, else at quantiles of the weighted rows."""
+    n, d = X.shape
+    cuts, n_bins, has_missing = np.full((d, 256), np.inf), np.ones(d, dtype=np.int64), np.zeros(d, dtype=bool)
+    stride = -(-n // SAMPLE)
+
+    def find(start: int, stop: int) -> None:
+        together = np.ascontiguousarray(X[:, start:stop].T, dtype=np.float64)
+        for j, column in enumerate(together, start):
+            missing = np.isnan(column)
+            has_missing[j] = missing.any()
+            seen, s = column[::stride], None if weights is None else weights[::stride]
+            if has_missing[j]:
+                if categorical[j]:
+                    seen, s = column[~missing], None
+                else:
+                    kept = ~missing[::stride]
+                    seen, s = seen[kept], None if s is None else s[kept]
+            found = np.unique(column[~missing]) if categorical[j] else _cuts_between(seen, s, max_bins)
+            cuts[j, : len(found)] = found
+            n_bins[j] = len(found) + (0 if categorical[j] else 1)
+
+    map_blocks(find, d, 8, n_jobs)  # a line of the cache holds eight neighbours
+    return Bins(cuts, np.maximum(n_bins, 1), categorical, has_missing)
+
+
+def _cuts_between(values: np.ndarray, weights: np.ndarray | None, max_bins: int) -> np.ndarray:
+    if len(values) == 0:
+        return np.empty(0)
+    if weights is None:
+        values = np.sort(values)
+    else:
+        order = np.argsort(values)
+        values, weights = values[order], weights[order]
+    new = np.empty(len(values), dtype=bool)
+    new[0] = True
+    np.not_equal(values[1:], values[:-1], out=new[1:])
+    if np.count_nonzero(new) <= max_bins:
+        distinct = values[new]
+        with np.errstate(over="ignore", invalid="ignore"):
+            middle = distinct[:-1] / 2 + distinct[1:] / 2
+        return np.where((middle >= distinct[:-1]) & (middle < distinct[1:]), middle, distinct[:-1])
+    reached = np.arange(1.0, len(values) + 1) if weights is None else np.cumsum(weights)
+    wanted = np.arange(1, max_bins) / max_bins * reached[-1]
+    at = np.minimum(np.searchsorted(reached, wanted), len(values) - 2)
+    found = np.where(reached[at] == wanted, (values[at] + values[at + 1]) / 2, values[at])
+    return np.unique(np.minimum(found, np.finfo(np.float64).max))
+
+
+def encode(X: np.ndarray, bins: Bins, n_jobs: Any = None) -> np.ndarray:
+    """Return the codes of all rows, packed four columns a word: shape (columns / 4, rows)."""
+    n, d = X.shape
+    words = np.zeros((-(-d // PACK), n), dtype=np.uint32)
+    map_blocks(
+        lambda start, stop: _encode(X[start:stop], bins.cuts, bins.n_bins, bins.categorical, words[:, start:stop]),
+        n,
+        ROWS,
+        n_jobs,
+    )
+    return words
+
+
+@compiled
+def _encode(X, cuts, n_bins, categorical, words):
+    n, d = X.shape
+    for j in range(d):
+        line = cuts[j]
+        shift = np.uint32(8 * (j % 4))
+        for i in range(n):
+            x = float(X[i, j])
+            low = 128 * (line[127] < x)  # number of cuts below x, without a branch that could be guessed wrongly
+            low += 64 * (line[low + 63] < x)
+            low += 32 * (line[low + 31] < x)
+            low += 16 * (line[low + 15] < x)
+            low += 8 * (line[low + 7] < x)
+            low += 4 * (line[low + 3] < x)
+            low += 2 * (line[low + 1] < x)
+            low += line[low] < x
+            if x != x or (categorical[j] and (low >= n_bins[j] or line[low] != x)):
+                low = 255
+            words[j // 4, i] |= np.uint32(low) << shift
+
+
+@compiled
+def code_at(words, j, row):
+    """Code of column j of a row."""
+    return (words[j >> 2, row] >> np.uint32(8 * (j & 3))) & np.uint32(255)

@@ -1,0 +1,139 @@
+"""Gradient boosting: a Newton step by a tree (one a class), again and again."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from surefit.core.jit import compiled
+from surefit.core.threads import map_blocks
+from surefit.solvers.boosting.grower import Columns, Limits, grow, make_nodes, make_workspace, route
+from surefit.solvers.boosting.histograms import choose_scale, quantise
+from surefit.solvers.boosting.losses import gradients, renews_leaves, weighted_quantile
+from surefit.solvers.boosting.splits import Rules
+
+ROWS = 2048  # predicted at a time, so that scores stay in the cache
+
+
+class Tree(NamedTuple):
+    """A finished tree: what prediction and the checker need."""
+
+    feature: np.ndarray  # -1: a leaf
+    bin: np.ndarray  # largest code that goes left; -1: see subset
+    missing_left: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    subset: np.ndarray
+    value: np.ndarray  # of every node, times the learning rate
+    rows: np.ndarray  # their number in every node
+    gain: np.ndarray
+    depth: np.ndarray
+    low: np.ndarray  # limits of the value that monotone columns set, before the learning rate
+    high: np.ndarray
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return int(np.count_nonzero(self.feature < 0))
+
+
+class Booster:
+    """State of a fit: scores of the training rows, and memory that all trees share."""
+
+    def __init__(self, columns: Columns, y, s, z: np.ndarray, loss, *, rules: Rules, limits: Limits, rate: float):
+        n = len(y)
+        self.columns, self.y, self.s, self.z, self.loss = columns, y, s, z, loss
+        self.rules, self.limits, self.rate = rules, limits, float(rate)
+        least = max(rules.min_rows, 1)
+        leaves = max(1, min(limits.max_leaves or n // least, n // least))
+        slots = leaves + 1 if limits.max_leaves else int(n).bit_length() + 3
+        self.nodes = make_nodes(2 * leaves + 1)
+        self.space = make_workspace(n, len(columns.words), slots)
+        self.g, self.h = np.empty_like(z), np.empty_like(z)
+        self.cells = np.empty((n, 2), dtype=np.int64)
+        self.leaf_of = np.empty(n, dtype=np.uint16 if 2 * leaves < 2**16 else np.uint32)
+
+    def step(self, random: np.random.RandomState) -> tuple[list[Tree], float]:
+        """Add one tree a class; returns them, and the weighted loss *before* the step."""
+        total, steepest, sharpest = gradients(self.loss, self.y, self.z, self.s, self.g, self.h)
+        scale = choose_scale(len(self.y), steepest, sharpest)
+        trees = []
+        for k in range(len(self.z)):
+            quantise(self.g[k], self.h[k], scale.gradient, scale.curvature, scale.count_bits, self.cells)
+            seed = int(random.randint(2**31 - 1)) if self.columns.max_features < len(self.columns.n_bins) else 1
+            count = grow(self.columns, self.cells, scale, self.rules, self.limits, self.nodes, self.space, seed)
+            trees.append(self._finish(k, count))
+        return trees, total
+
+    def _finish(self, k: int, count: int) -> Tree:
+        """Set the values of the leaves from the gradients themselves, and move the scores."""
+        nodes, rows = self.nodes, self.space.rows
+        values = np.zeros(count)
+        quantile = renews_leaves(self.loss)
+        if quantile is not None:
+            for leaf in np.flatnonzero(nodes.feature[:count] < 0):
+                own = rows[nodes.first[leaf] : nodes.last[leaf]]
+                best = weighted_quantile(self.y[own] - self.z[k, own], self.s[own], quantile)
+                values[leaf] = self.rate * min(max(best, nodes.low[leaf]), nodes.high[leaf])
+        _name_leaves(nodes, count, rows, self.leaf_of)
+        if quantile is None:
+            _leaf_values(nodes, count, self.leaf_of, self.g[k], self.h[k], self.rules.l2, self.rate, values)
+        _move(self.leaf_of, values, self.z[k])
+        return Tree(
+            nodes.feature[:count].copy(),
+            nodes.bin[:count].copy(),
+            nodes.missing_left[:count].copy(),
+            nodes.left[:count].copy(),
+            nodes.right[:count].copy(),
+            nodes.subset[:count].copy(),
+            values,
+            (nodes.last - nodes.first)[:count].copy(),
+            nodes.gain[:count].copy(),
+            nodes.depth[:count].copy(),
+            nodes.low[:count].copy(),
+            nodes.high[:count].copy(),
+        )
+
+
+@compiled
+def _name_leaves(nodes, count, rows, leaf_of):
+    """Write the leaf of each row, so that later passes can walk through memory in order."""
+    for leaf in range(count):
+        if nodes.feature[leaf] < 0:
+            for k in range(nodes.first[leaf], nodes.last[leaf]):
+                leaf_of[rows[k]] = leaf
+
+
+@compiled
+def _leaf_values(nodes, count, leaf_of, g, h, l2, rate, values):
+    sums = np.zeros((count, 2))
+    for i in range(len(g)):
+        leaf = leaf_of[i]
+        sums[leaf, 0] += g[i]
+        sums[leaf, 1] += h[i]
+    for leaf in range(count):
+        v = -sums[leaf, 0] / (sums[leaf, 1] + l2 + 1e-15)
+        values[leaf] = rate * min(max(v, nodes.low[leaf]), nodes.high[leaf])
+
+
+@compiled
+def _move(leaf_of, values, z):
+    for i in range(len(z)):
+        z[i] += values[leaf_of[i]]
+
+
+def add_scores(words: np.ndarray, trees: list[Tree], z: np.ndarray, n_jobs: Any = None) -> None:
+    """Add what the trees say of binned rows to the scores ``z``, in the order of the trees."""
+
+    def work(start: int, stop: int) -> None:
+        for tree in trees:
+            _add(words, tree, start, stop, z)
+
+    map_blocks(work, len(z), ROWS, n_jobs)
+
+
+@compiled
+def _add(words, tree, start, stop, z):
+    for i in range(start, stop):
+        z[i] += tree.value[route(words, tree, i)]

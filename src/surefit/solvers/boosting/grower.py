@@ -1,0 +1,320 @@
+"""One tree on histograms of gradients: the leaf with the largest gain is split first."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from surefit.core.jit import compiled
+from surefit.solvers.boosting.binning import code_at
+from surefit.solvers.boosting.histograms import add_all, add_some, take_away
+from surefit.solvers.boosting.splits import Node, by_ratio, scan, value_of
+
+NONE = np.empty(0, dtype=np.int64)
+
+
+class Columns(NamedTuple):
+    """The binned columns and what may be done with them."""
+
+    words: np.ndarray  # (groups of four columns, rows)
+    by_row: np.ndarray  # the same, (rows, groups)
+    n_bins: np.ndarray
+    has_missing: np.ndarray
+    categorical: np.ndarray
+    monotone: np.ndarray  # -1, 0 or 1
+    groups: np.ndarray  # (sets of columns that may interact, columns) of bool; no set: all may
+    max_features: int  # columns looked at in a node
+
+
+class Limits(NamedTuple):
+    """When a tree stops growing."""
+
+    max_leaves: int  # 0: no limit
+    max_depth: int
+    min_gain: float
+
+
+class Nodes(NamedTuple):
+    """A tree in arrays; node 0 is the root, children are always later than their parent."""
+
+    feature: np.ndarray  # -1: a leaf
+    bin: np.ndarray  # largest code that goes left
+    missing_left: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    subset: np.ndarray  # (nodes, 8) words of 32 bits: the categories that go left
+    gain: np.ndarray
+    low: np.ndarray  # limits of the value
+    high: np.ndarray
+    first: np.ndarray  # range of rows
+    last: np.ndarray
+    depth: np.ndarray
+    gradient: np.ndarray  # integer sums
+    packed: np.ndarray
+    sets: np.ndarray  # bits of the interaction sets still possible
+    slot: np.ndarray  # of the histogram; -1: given back
+
+
+class Workspace(NamedTuple):
+    """Memory that all trees share."""
+
+    rows: np.ndarray
+    spare: np.ndarray
+    histograms: np.ndarray  # (slots, columns, 256, 2)
+
+
+def make_nodes(most: int) -> Nodes:
+    """Return room for ``most`` nodes."""
+    whole = np.zeros(most, dtype=np.int64)
+    small = np.zeros(most, dtype=np.int32)
+    real = np.zeros(most)
+    return Nodes(
+        np.full(most, -1, dtype=np.int32),
+        small.copy(),
+        np.zeros(most, dtype=bool),
+        small.copy(),
+        small.copy(),
+        np.zeros((most, 8), dtype=np.uint32),
+        real.copy(),
+        np.full(most, -np.inf),
+        np.full(most, np.inf),
+        whole.copy(),
+        whole.copy(),
+        small.copy(),
+        whole.copy(),
+        whole.copy(),
+        np.full(most, -1, dtype=np.int64),
+        np.full(most, -1, dtype=np.int64),
+    )
+
+
+def make_workspace(n: int, n_groups: int, slots: int) -> Workspace:
+    """Return memory for trees on ``n`` rows."""
+    return Workspace(
+        np.empty(n, dtype=np.uint32),
+        np.empty(n, dtype=np.uint32),
+        np.empty((slots, 4 * n_groups, 256, 2), dtype=np.int64),
+    )
+
+
+@compiled
+def goes_left(nodes, node, code):
+    """Whether rows with this code of the node's column go left."""
+    if code == 255:
+        return nodes.missing_left[node]
+    if nodes.bin[node] >= 0:
+        return code <= nodes.bin[node]
+    return (nodes.subset[node, code >> 5] >> np.uint32(code & 31)) & np.uint32(1) == 1
+
+
+@compiled
+def grow(columns, cells, scale, rules, limits, nodes, space, seed):
+    """Grow a tree; returns the number of nodes. ``space.rows`` ends up sorted by leaf, ascending within each."""
+    words = columns.words
+    n, n_groups = len(cells), len(words)
+    n_slots = len(space.histograms)
+    free = np.arange(n_slots)
+    n_free = n_slots
+    for i in range(n):
+        space.rows[i] = i
+    a, c = np.int64(0), np.int64(0)
+    for i in range(n):
+        a += cells[i, 0]
+        c += cells[i, 1]
+    nodes.gradient[0], nodes.packed[0], nodes.first[0], nodes.last[0] = a, c, 0, n
+    nodes.depth[0], nodes.sets[0], nodes.low[0], nodes.high[0] = 0, -1, -np.inf, np.inf
+    pending = np.empty(len(nodes.left), dtype=np.int64)
+    n_pending, count, leaves = 0, 1, 1
+    state = np.uint64(seed)
+    if _may_split(nodes, 0, rules, limits):
+        n_free -= 1
+        slot = free[n_free]
+        add_all(words, cells, 0, n_groups, space.histograms[slot])
+        state = _choose(columns, nodes, 0, space.histograms[slot], scale, rules, limits, state)
+        nodes.slot[0] = slot
+        if nodes.feature[0] >= 0:
+            pending[0], n_pending = 0, 1
+    while n_pending > 0:
+        at = n_pending - 1  # without a limit on leaves: the last one, so that few histograms are kept
+        if limits.max_leaves > 0:
+            for k in range(n_pending):
+                best, rival = pending[at], pending[k]
+                if nodes.gain[rival] > nodes.gain[best] or (nodes.gain[rival] == nodes.gain[best] and rival < best):
+                    at = k
+        node = pending[at]
+        n_pending -= 1
+        pending[at] = pending[n_pending]
+        if limits.max_leaves > 0 and leaves >= limits.max_leaves:
+            nodes.feature[node] = -1
+            continue
+        left, right = count, count + 1
+        count += 2
+        leaves += 1
+        nodes.left[node], nodes.right[node] = left, right
+        _divide(columns, nodes, node, left, right, space, scale, rules)
+        last_leaf = limits.max_leaves > 0 and leaves >= limits.max_leaves
+        open_left = not last_leaf and _may_split(nodes, left, rules, limits)
+        open_right = not last_leaf and _may_split(nodes, right, rules, limits)
+        slot = nodes.slot[node]
+        nodes.slot[node] = -1
+        if not (open_left or open_right):
+            free[n_free] = slot
+            n_free += 1
+            continue
+        small, large = left, right
+        if nodes.last[right] - nodes.first[right] < nodes.last[left] - nodes.first[left]:
+            small, large = right, left
+        n_free -= 1
+        other = free[n_free]
+        start, stop = nodes.first[small], nodes.last[small]
+        add_some(columns.by_row, cells, space.rows[start:stop], 0, n_groups, space.histograms[other])
+        take_away(space.histograms[slot], space.histograms[other], 0, n_groups)
+        nodes.slot[small], nodes.slot[large] = other, slot
+        for child in (large, small):  # the smaller one is split first where leaves are not limited: few histograms wait
+            is_open = open_left if child == left else open_right
+            held = nodes.slot[child]
+            if is_open:
+                state = _choose(columns, nodes, child, space.histograms[held], scale, rules, limits, state)
+            if is_open and nodes.feature[child] >= 0:
+                pending[n_pending] = child
+                n_pending += 1
+            else:
+                nodes.slot[child] = -1
+                free[n_free] = held
+                n_free += 1
+    return count
+
+
+@compiled
+def _may_split(nodes, node, rules, limits):
+    rows = nodes.last[node] - nodes.first[node]
+    return rows >= 2 * rules.min_rows and rows >= 2 and nodes.depth[node] < limits.max_depth
+
+
+@compiled
+def _choose(columns, nodes, node, histogram, scale, rules, limits, state):
+    """Write the best split into the node (or -1); returns the state of the draws."""
+    d = len(columns.n_bins)
+    own = Node(nodes.gradient[node], nodes.packed[node], nodes.low[node], nodes.high[node])
+    mask = (np.int64(1) << scale.count_bits) - 1
+    G, H = own.gradient * scale.gradient, (own.packed >> scale.count_bits) * scale.curvature
+    v = value_of(G, H, rules.l2, own.low, own.high)
+    parent = -(2.0 * G * v + (H + rules.l2) * v * v)
+    top = parent + limits.min_gain
+    nodes.feature[node] = -1
+    allowed = np.ones(d, dtype=np.bool_)
+    state = _allow(columns, nodes.sets[node], allowed, state)
+    order = np.empty(256, dtype=np.int64)
+    for j in range(d):
+        if not allowed[j]:
+            continue
+        cells = histogram[j]
+        missing = columns.has_missing[j] and (cells[255, 1] & mask) > 0
+        n_bins, places = columns.n_bins[j], order[:0]
+        if columns.categorical[j]:
+            n_bins = by_ratio(cells, n_bins, rules.l2, scale, order)
+            places = order[:n_bins]
+        for from_left in range(2 if missing else 1):
+            gain, place, c = scan(
+                cells, n_bins, missing, places, own, scale, rules, columns.monotone[j], from_left == 1, top
+            )
+            if place >= 0:
+                top = gain
+                nodes.feature[node], nodes.missing_left[node] = j, from_left == 1
+                nodes.gain[node] = gain - parent
+                if (
+                    not columns.has_missing[j] or not missing
+                ):  # nothing to learn from: rows that come go with the majority
+                    nodes.missing_left[node] = 2 * (c & mask) >= (own.packed & mask)
+                nodes.bin[node] = place
+                if columns.categorical[j]:
+                    nodes.bin[node] = -1
+                    nodes.subset[node] = 0
+                    for k in range(place + 1):
+                        b = order[k]
+                        nodes.subset[node, b >> 5] |= np.uint32(1) << np.uint32(b & 31)
+    return state
+
+
+@compiled
+def _allow(columns, sets, allowed, state):
+    """Mark the columns that interaction sets allow, then leave a random part of them."""
+    d = len(allowed)
+    if len(columns.groups):
+        allowed[:] = False
+        for q in range(len(columns.groups)):
+            if (sets >> q) & 1:
+                for j in range(d):
+                    if columns.groups[q, j]:
+                        allowed[j] = True
+    if columns.max_features < d:
+        members = np.flatnonzero(allowed)
+        keep = min(columns.max_features, len(members))
+        for k in range(keep):  # the first steps of a shuffle
+            state = state * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
+            pick = k + np.int64((state >> np.uint64(33)) % np.uint64(len(members) - k))
+            members[k], members[pick] = members[pick], members[k]
+        allowed[:] = False
+        allowed[members[:keep]] = True
+    return state
+
+
+@compiled
+def _divide(columns, nodes, node, left, right, space, scale, rules):
+    """Sort the rows of a node into its children, keeping their order, and give the children what they inherit."""
+    words, j = columns.words, nodes.feature[node]
+    start, stop = nodes.first[node], nodes.last[node]
+    line, shift = words[j >> 2], np.uint32(8 * (j & 3))
+    table = np.empty(256, dtype=np.bool_)
+    for b in range(256):
+        table[b] = goes_left(nodes, node, b)
+    rows, spare = space.rows, space.spare
+    middle, behind = start, 0
+    for k in range(start, stop):
+        row = rows[k]
+        to_left = table[(line[row] >> shift) & np.uint32(255)]
+        rows[middle] = row
+        spare[behind] = row
+        middle += to_left
+        behind += not to_left
+    rows[middle:stop] = spare[:behind]
+    nodes.first[left], nodes.last[left], nodes.first[right], nodes.last[right] = start, middle, middle, stop
+    histogram = space.histograms[nodes.slot[node], j]
+    a, c = np.int64(0), np.int64(0)
+    for b in range(256):
+        if table[b]:
+            a += histogram[b, 0]
+            c += histogram[b, 1]
+    nodes.gradient[left], nodes.packed[left] = a, c
+    nodes.gradient[right], nodes.packed[right] = nodes.gradient[node] - a, nodes.packed[node] - c
+    sets = nodes.sets[node]
+    for q in range(len(columns.groups)):
+        if not columns.groups[q, j]:
+            sets &= ~(np.int64(1) << q)
+    for child in (left, right):
+        nodes.depth[child] = nodes.depth[node] + 1
+        nodes.sets[child] = sets
+        nodes.low[child], nodes.high[child] = nodes.low[node], nodes.high[node]
+        nodes.feature[child] = -1
+    if columns.monotone[j] != 0:
+        middle_value = 0.0
+        for child in (left, right):
+            G = nodes.gradient[child] * scale.gradient
+            H = (nodes.packed[child] >> scale.count_bits) * scale.curvature
+            middle_value += 0.5 * value_of(G, H, rules.l2, nodes.low[node], nodes.high[node])
+        rising = columns.monotone[j] > 0
+        if rising:
+            nodes.high[left], nodes.low[right] = middle_value, middle_value
+        else:
+            nodes.low[left], nodes.high[right] = middle_value, middle_value
+
+
+@compiled
+def route(words, nodes, row):
+    """Leaf of a binned row."""
+    node = 0
+    while nodes.feature[node] >= 0:
+        code = np.int64(code_at(words, nodes.feature[node], row))
+        node = nodes.left[node] if goes_left(nodes, node, code) else nodes.right[node]
+    return node

@@ -1,0 +1,119 @@
+r"""Histograms of gradients in integers: exact sums, whatever their order, and exact differences of them.
+
+Gradients are rounded to multiples of a step before a tree is grown. A cell has two words of 64 bits: the sum of the
+gradients, and the sum of the curvatures above the number of rows (``count_bits`` low bits). Since nothing overflows, a
+parent's histogram minus one child's is exactly the other child's, and no thread can change a bit.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from surefit.core.jit import compiled
+
+
+class Scale(NamedTuple):
+    """Steps of the rounded gradients and curvatures, and the bits that count rows."""
+
+    gradient: float
+    curvature: float
+    count_bits: int
+
+
+def choose_scale(n: int, largest_gradient: float, largest_curvature: float) -> Scale:
+    """Return the finest steps (powers of two) at which sums over ``n`` rows cannot overflow."""
+    count_bits = int(n).bit_length()
+    room = 62 - count_bits
+    return Scale(
+        _step(largest_gradient, min(room, 44)),
+        _step(largest_curvature, min(room - count_bits, 32)),
+        count_bits,
+    )
+
+
+def _step(largest: float, bits: int) -> float:
+    """Power of two such that ``largest`` is at most 2^bits steps."""
+    return 2.0 ** (math.frexp(largest)[1] - bits) if largest > 0 else 1.0
+
+
+@compiled
+def quantise(g, h, step_g, step_h, count_bits, cells):
+    """Round gradients and curvatures into the two words of each row."""
+    by_g, by_h = 1.0 / step_g, 1.0 / step_h
+    for i in range(len(g)):
+        cells[i, 0] = np.int64(np.rint(g[i] * by_g))
+        cells[i, 1] = (np.int64(np.rint(h[i] * by_h)) << count_bits) + 1
+
+
+@compiled
+def add_all(words, cells, first, last, histogram):
+    """Histogram of all rows, for the groups of four columns from ``first`` to ``last``."""
+    for q in range(first, last):
+        line = words[q]
+        h0, h1, h2, h3 = _cleared(histogram, q)
+        for k in range(len(line)):
+            _add_four(line[k], cells[k, 0], cells[k, 1], h0, h1, h2, h3)
+
+
+@compiled
+def add_some(by_row, cells, rows, first, last, histogram):
+    """Histogram of some rows. A few of them at a time are copied next to each other: one miss of the cache a row."""
+    n_groups = last - first
+    size = max(64, 16384 // n_groups)
+    words, packed = np.empty((n_groups, size), dtype=np.uint32), np.empty((size, 2), dtype=np.int64)
+    for q in range(first, last):
+        _cleared(histogram, q)
+    for start in range(0, len(rows), size):
+        count = min(size, len(rows) - start)
+        for k in range(count):
+            row = rows[start + k]
+            packed[k, 0], packed[k, 1] = cells[row, 0], cells[row, 1]
+            for q in range(n_groups):
+                words[q, k] = by_row[row, first + q]
+        for q in range(n_groups):
+            line, j = words[q], 4 * (first + q)
+            h0, h1, h2, h3 = histogram[j], histogram[j + 1], histogram[j + 2], histogram[j + 3]
+            for k in range(count):
+                _add_four(line[k], packed[k, 0], packed[k, 1], h0, h1, h2, h3)
+
+
+@compiled
+def _cleared(histogram, q):
+    parts = histogram[4 * q], histogram[4 * q + 1], histogram[4 * q + 2], histogram[4 * q + 3]
+    for h in parts:
+        for b in range(256):
+            h[b, 0] = 0
+            h[b, 1] = 0
+    return parts
+
+
+@compiled
+def _add_four(v, a, c, h0, h1, h2, h3):
+    b = v & np.uint32(255)
+    x, y = h0[b, 0] + a, h0[b, 1] + c
+    h0[b, 0] = x
+    h0[b, 1] = y
+    b = (v >> np.uint32(8)) & np.uint32(255)
+    x, y = h1[b, 0] + a, h1[b, 1] + c
+    h1[b, 0] = x
+    h1[b, 1] = y
+    b = (v >> np.uint32(16)) & np.uint32(255)
+    x, y = h2[b, 0] + a, h2[b, 1] + c
+    h2[b, 0] = x
+    h2[b, 1] = y
+    b = v >> np.uint32(24)
+    x, y = h3[b, 0] + a, h3[b, 1] + c
+    h3[b, 0] = x
+    h3[b, 1] = y
+
+
+@compiled
+def take_away(whole, part, first, last):
+    """Turn the parent's histogram into that of the other child, in place."""
+    for j in range(4 * first, 4 * last):
+        for b in range(256):
+            whole[j, b, 0] -= part[j, b, 0]
+            whole[j, b, 1] -= part[j, b, 1]

@@ -1,0 +1,255 @@
+r"""Losses as gradient boosting sees them: value, slope and curvature of each row, a constant to start from, and leaf values.
+
+Losses of :mod:`surefit.losses` are taken as they are; where a curvature vanishes it is replaced by a bound on it, so that a
+Newton step stays finite. Poisson and gamma deviances and cross-entropy of several classes are added here: the score is the
+logarithm of the mean, or of the probability.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from surefit.core.dispatch import generic
+from surefit.core.jit import compiled
+from surefit.losses import Absolute, Exponential, Huber, Logistic, Squared, slope, value
+
+POWERS = np.ldexp(1.0, np.arange(-1024, 1))
+
+
+class Pinball(NamedTuple):
+    r"""Quantile loss :math:`\max(q (y - z), (q - 1)(y - z))`; its minimiser is the q-quantile."""
+
+    quantile: float = 0.5
+
+
+class PoissonDeviance(NamedTuple):
+    r"""Poisson loss :math:`e^z - y z`, for counts with mean :math:`e^z`."""
+
+
+class GammaDeviance(NamedTuple):
+    r"""Gamma loss :math:`y e^{-z} + z`, for positive targets with mean :math:`e^z`."""
+
+
+class CrossEntropy(NamedTuple):
+    r"""Minus the log-likelihood of a label among several: :math:`\ln \sum_k e^{z_k} - z_y`."""
+
+    n_classes: int
+
+
+@generic
+def newton(loss, y, z):
+    """Return value, slope and curvature in ``z`` (or a bound on the curvature where it may vanish)."""
+
+
+@generic
+def start(loss, y, s):
+    """Return the best constant score (one a class)."""
+
+
+@newton.register(Squared)
+def _(loss, y, z):
+    return 0.5 * (y - z) ** 2, z - y, 1.0
+
+
+@newton.register(Absolute)
+def _(loss, y, z):
+    return value(loss, y, z), slope(loss, y, z), 1.0
+
+
+@newton.register(Huber)
+def _(loss, y, z):
+    return value(loss, y, z), slope(loss, y, z), 1.0
+
+
+@newton.register(Pinball)
+def _(loss, y, z):
+    r = y - z
+    return max(loss.quantile * r, (loss.quantile - 1.0) * r), (-loss.quantile if r >= 0 else 1.0 - loss.quantile), 1.0
+
+
+@newton.register(PoissonDeviance)
+def _(loss, y, z):
+    e = np.exp(z)
+    return e - y * z, e - y, e
+
+
+@newton.register(GammaDeviance)
+def _(loss, y, z):
+    e = y * np.exp(-z)
+    return e + z, 1.0 - e, e
+
+
+@newton.register(Exponential)
+def _(loss, y, z):
+    e = np.exp(-y * z)
+    return e, -y * e, e
+
+
+def gradients(loss, y: np.ndarray, z: np.ndarray, s: np.ndarray, g: np.ndarray, h: np.ndarray) -> tuple:
+    """Fill slopes and curvatures, times the weights; return the weighted loss, the largest slope and curvature."""
+    if isinstance(loss, CrossEntropy):
+        return _cross_entropy(y, z, s, g, h)
+    if isinstance(loss, Logistic):
+        return _logistic(y, z[0], s, g[0], h[0], POWERS)
+    return _pointwise(loss, y, z[0], s, g[0], h[0])
+
+
+def mean_loss(loss, y: np.ndarray, z: np.ndarray, s: np.ndarray) -> float:
+    """Weighted mean of the loss at scores ``z``."""
+    g, h = np.empty_like(z), np.empty_like(z)
+    return gradients(loss, y, z, s, g, h)[0] / float(np.sum(s))
+
+
+def renews_leaves(loss) -> float | None:
+    """Return the quantile of the residuals that is the best value of a leaf, or None where a Newton step is used."""
+    return {Absolute: 0.5, Pinball: getattr(loss, "quantile", 0.5)}.get(type(loss))
+
+
+@compiled
+def _pointwise(loss, y, z, s, g, h):
+    total = steepest = sharpest = 0.0
+    for i in range(len(y)):
+        v, a, b = newton(loss, y[i], z[i])
+        g[i], h[i] = s[i] * a, s[i] * b
+        total += s[i] * v
+        steepest, sharpest = max(steepest, abs(g[i])), max(sharpest, h[i])
+    return total, steepest, sharpest
+
+
+@compiled(relaxed=True)
+def _logistic(y, z, s, g, h, powers):
+    """Labels 0 and 1; blocks of 256 rows, whose factors 1 + e are multiplied before their logarithm is taken."""
+    total = steepest = sharpest = 0.0
+    for first in range(0, len(y), 256):
+        stop = min(first + 256, len(y))
+        factors, linear, same = 1.0, 0.0, True
+        for i in range(first, stop):
+            x = max(-abs(z[i]), -700.0)
+            k = np.floor(x * 1.4426950408889634 + 0.5)
+            r = (x - k * 0.693147180369123816490) - k * 1.90821492927058770002e-10
+            e = 1.0 + r * (
+                1.0
+                + r
+                * (
+                    1 / 2
+                    + r
+                    * (
+                        1 / 6
+                        + r
+                        * (
+                            1 / 24
+                            + r
+                            * (
+                                1 / 120
+                                + r
+                                * (
+                                    1 / 720
+                                    + r
+                                    * (1 / 5040 + r * (1 / 40320 + r * (1 / 362880 + r * (1 / 3628800 + r / 39916800))))
+                                )
+                            )
+                        )
+                    )
+                )
+            )
+            e *= powers[int(k) + 1024]
+            low = e / (1.0 + e)  # the smaller of the two probabilities
+            p = 1.0 - low if z[i] >= 0.0 else low
+            g[i] = s[i] * (p - y[i])
+            h[i] = s[i] * (low * (1.0 - low))
+            steepest, sharpest = max(steepest, abs(g[i])), max(sharpest, h[i])
+            linear += s[i] * max((1.0 - 2.0 * y[i]) * z[i], 0.0)
+            same = same and s[i] == s[first]
+            factors *= 1.0 + e
+        total += linear
+        if same:
+            total += s[first] * math.log(factors)
+        else:
+            for i in range(first, stop):
+                total += s[i] * math.log1p(math.exp(-abs(z[i])))
+    return total, steepest, sharpest
+
+
+@compiled
+def _cross_entropy(y, z, s, g, h):
+    total = steepest = sharpest = 0.0
+    K = len(z)
+    p = np.empty(K)
+    for i in range(len(y)):
+        top = z[0, i]
+        for k in range(1, K):
+            top = max(top, z[k, i])
+        norm = 0.0
+        for k in range(K):
+            p[k] = np.exp(z[k, i] - top)
+            norm += p[k]
+        own = int(y[i])
+        total += s[i] * (math.log(norm) + top - z[own, i])
+        for k in range(K):
+            q = p[k] / norm
+            g[k, i] = s[i] * (q - (1.0 if k == own else 0.0))
+            h[k, i] = s[i] * (q * (1.0 - q))
+            steepest, sharpest = max(steepest, abs(g[k, i])), max(sharpest, h[k, i])
+    return total, steepest, sharpest
+
+
+def weighted_quantile(values: np.ndarray, s: np.ndarray, q: float) -> float:
+    """Return the smallest minimiser's midpoint: mean of the lower and upper q-quantile."""
+    order = np.argsort(values)
+    values, reached = values[order], np.cumsum(s[order])
+    wanted = q * reached[-1]
+    low = min(int(np.searchsorted(reached, wanted * (1 - 1e-14))), len(values) - 1)
+    high = min(int(np.searchsorted(reached, wanted * (1 + 1e-14), side="right")), len(values) - 1)
+    return float(values[low] + values[high]) / 2
+
+
+@start.register(Squared)
+def _(loss, y, s):
+    return np.array([np.average(y, weights=s)])
+
+
+@start.register(Absolute)
+def _(loss, y, s):
+    return np.array([weighted_quantile(y, s, 0.5)])
+
+
+@start.register(Huber)
+def _(loss, y, s):
+    return np.array([weighted_quantile(y, s, 0.5)])
+
+
+@start.register(Pinball)
+def _(loss, y, s):
+    return np.array([weighted_quantile(y, s, float(loss.quantile))])
+
+
+@start.register(PoissonDeviance)
+def _(loss, y, s):
+    return np.array([math.log(np.average(y, weights=s))])
+
+
+@start.register(GammaDeviance)
+def _(loss, y, s):
+    return np.array([math.log(np.average(y, weights=s))])
+
+
+@start.register(Logistic)
+def _(loss, y, s):
+    p = min(max(float(np.average(y, weights=s)), 1e-15), 1 - 1e-15)
+    return np.array([math.log(p / (1 - p))])
+
+
+@start.register(Exponential)
+def _(loss, y, s):
+    p = min(max(float(np.average(y > 0, weights=s)), 1e-15), 1 - 1e-15)
+    return np.array([0.5 * math.log(p / (1 - p))])
+
+
+@start.register(CrossEntropy)
+def _(loss, y, s):
+    p = np.bincount(y.astype(np.int64), weights=s, minlength=loss.n_classes) / np.sum(s)
+    scores = np.log(np.maximum(p, np.finfo(np.float64).eps))
+    return scores - scores.mean()

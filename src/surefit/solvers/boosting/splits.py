@@ -1,0 +1,98 @@
+r"""The best split of a node from its histograms.
+
+A child with gradient sum G and curvature sum H has the value :math:`v = -G / (H + \lambda)`, within the limits that monotone
+columns set, and lowers the second-order loss by :math:`-(2 G v + (H + \lambda) v^2) / 2`, which is
+:math:`\tfrac12 G^2 / (H + \lambda)` without limits. Gains below are twice that. Ties go to the earlier column and bin.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from surefit.core.jit import compiled
+
+
+class Rules(NamedTuple):
+    """What a split must satisfy, and how values are formed."""
+
+    l2: float
+    min_rows: int
+    min_curvature: float
+
+
+class Node(NamedTuple):
+    """Sums of a node in integers, their steps, and the limits of its value."""
+
+    gradient: int
+    packed: int  # curvature above the count
+    low: float
+    high: float
+
+
+@compiled
+def value_of(G, H, l2, low, high):
+    """Best value of a leaf within limits."""
+    v = -G / (H + l2) if H + l2 > 0.0 else 0.0
+    return min(max(v, low), high)
+
+
+@compiled
+def drop_of(G, H, l2, v):
+    """Twice the fall of the second-order loss."""
+    return -(2.0 * G * v + (H + l2) * v * v)
+
+
+@compiled
+def scan(cells, n_bins, missing, order, node, scale, rules, sign, from_left, best):
+    """Scan the bins in ``order`` (or in their own) from below; missing rows go left if ``from_left``.
+
+    Returns the best gain (at least ``best``), its place and the packed sums on the left.
+    """
+    mask = (np.int64(1) << scale.count_bits) - 1
+    rows = node.packed & mask
+    l2, bits = rules.l2, scale.count_bits
+    a, c = (cells[255, 0], cells[255, 1]) if from_left else (np.int64(0), np.int64(0))
+    place, left = -1, np.int64(0)
+    last = n_bins if missing and not from_left else n_bins - 1
+    plain = sign == 0 and node.low == -np.inf and node.high == np.inf
+    for k in range(last):
+        b = order[k] if len(order) else k
+        a += cells[b, 0]
+        c += cells[b, 1]
+        count = c & mask
+        if count < rules.min_rows:
+            continue
+        if rows - count < rules.min_rows:
+            break
+        H, HR = (c >> bits) * scale.curvature, ((node.packed - c) >> bits) * scale.curvature
+        if H < rules.min_curvature or HR < rules.min_curvature:
+            continue
+        G, GR = a * scale.gradient, (node.gradient - a) * scale.gradient
+        if plain:
+            P, Q = H + l2, HR + l2
+            gain = (G * G * Q + GR * GR * P) / (P * Q)
+        else:
+            v, w = value_of(G, H, l2, node.low, node.high), value_of(GR, HR, l2, node.low, node.high)
+            if sign * (w - v) < 0:
+                continue
+            gain = drop_of(G, H, l2, v) + drop_of(GR, HR, l2, w)
+        if gain > best:
+            best, place, left = gain, k, c
+    return best, place, left
+
+
+@compiled
+def by_ratio(cells, n_bins, l2, scale, order):
+    """Categories present in the node by their own value; the best subset is a prefix of this order. Returns their number."""
+    mask = (np.int64(1) << scale.count_bits) - 1
+    ratios = np.empty(n_bins)
+    count = 0
+    for b in range(n_bins):
+        if cells[b, 1] & mask:
+            H = (cells[b, 1] >> scale.count_bits) * scale.curvature
+            ratios[count] = cells[b, 0] * scale.gradient / (H + l2 + 1e-300)
+            order[count] = b
+            count += 1
+    ranks = np.argsort(ratios[:count], kind="mergesort")
+    order[:count] = order[:count].copy()[ranks]
+    return count
