@@ -27,7 +27,15 @@ def dual_numbers(problem: dict, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         return 2.0 * y * np.maximum(1.0 - y * z, 0.0)
     if loss == "hinge":
         return y * _step(1.0 - y * z, width)
+    if loss == "perceptron":
+        return y * _step(-y * z, width)
+    if loss == "modified_huber":
+        return 2.0 * y * np.clip(1.0 - y * z, 0.0, 2.0)
+    if loss == "squared_error":
+        return y - z
     epsilon = problem["epsilon"]
+    if loss == "huber":
+        return np.clip(y - z, -epsilon, epsilon)
     if loss == "epsilon_insensitive":
         return _step(y - z - epsilon, width) - _step(z - y - epsilon, width)
     beyond = np.maximum(np.abs(y - z) - epsilon, 0.0)
@@ -36,7 +44,9 @@ def dual_numbers(problem: dict, y: np.ndarray, z: np.ndarray) -> np.ndarray:
 
 def largest_dual(problem: dict) -> float:
     """Return the largest absolute value of a dual number."""
-    return 1.0 if problem["loss"] in ("logistic", "hinge", "epsilon_insensitive") else np.inf
+    if problem["loss"] in ("logistic", "hinge", "perceptron", "epsilon_insensitive"):
+        return 1.0
+    return {"modified_huber": 4.0, "huber": problem.get("epsilon", 0.0)}.get(problem["loss"], np.inf)
 
 
 def _step(slack: np.ndarray, width: float) -> np.ndarray:
@@ -66,6 +76,23 @@ def differences(problem: dict, y: np.ndarray, z: np.ndarray, q: np.ndarray) -> t
             total = (np.maximum(slack, 0.0) - 0.5 * p) ** 2 + p * np.maximum(-slack, 0.0)
             size = (1.0 + np.abs(z) + p) ** 2
             size = np.where((p == 0) & (slack <= 0), 0.0, size)
+        elif loss == "perceptron":
+            p, u = np.clip(q * y, 0.0, 1.0), y * z
+            total = np.where(u < 0, (p - 1.0) * u, p * u)
+            size = np.abs(z)
+        elif loss == "modified_huber":
+            p, slack = np.clip(q * y, 0.0, 4.0), 1.0 - y * z
+            total = (np.maximum(slack, 0.0) - 0.5 * p) ** 2 + p * np.maximum(-slack, 0.0)
+            total = np.where(slack > 2.0, (4.0 - p) * (slack - 1.0 - 0.25 * p), total)
+            size = np.where((p == 0) & (slack <= 0), 0.0, (1.0 + np.minimum(np.abs(z), 4.0) + p) ** 2 + 8.0 * np.abs(z))
+        elif loss == "squared_error":
+            total = 0.5 * (y - z - q) ** 2
+            size = (np.abs(y) + np.abs(z) + np.abs(q)) ** 2
+        elif loss == "huber":
+            r, epsilon = y - z, problem["epsilon"]
+            inner = np.minimum(np.abs(r), epsilon)
+            total = inner * (np.abs(r) - 0.5 * inner) + 0.5 * q**2 - r * q
+            size = (np.abs(y) + np.abs(z)) * (inner + np.abs(q)) + q**2
         else:
             r, epsilon = y - z, problem["epsilon"]
             beyond = np.maximum(np.abs(r) - epsilon, 0.0)
@@ -84,6 +111,15 @@ def values(problem: dict, y: np.ndarray, z: np.ndarray) -> np.ndarray:
     loss = problem["loss"]
     if loss == "logistic":
         return softplus(-y * z)
+    if loss == "perceptron":
+        return np.maximum(-y * z, 0.0)
+    if loss == "modified_huber":
+        return np.where(y * z < -1.0, -4.0 * y * z, np.maximum(1.0 - y * z, 0.0) ** 2)
+    if loss == "squared_error":
+        return 0.5 * (y - z) ** 2
+    if loss == "huber":
+        inner = np.minimum(np.abs(y - z), problem["epsilon"])
+        return inner * (np.abs(y - z) - 0.5 * inner)
     if loss in ("hinge", "squared_hinge"):
         slack = np.maximum(1.0 - y * z, 0.0)
     else:

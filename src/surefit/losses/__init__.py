@@ -7,6 +7,7 @@ from surefit.losses.exponential import Exponential
 from surefit.losses.hinge import Hinge
 from surefit.losses.huber import Huber
 from surefit.losses.logistic import Logistic
+from surefit.losses.modified_huber import ModifiedHuber
 from surefit.losses.perceptron import PerceptronLoss
 from surefit.losses.squared import Squared
 from surefit.losses.squared_epsilon_insensitive import SquaredEpsilonInsensitive
@@ -20,6 +21,7 @@ __all__ = [
     "Hinge",
     "Huber",
     "Logistic",
+    "ModifiedHuber",
     "PerceptronLoss",
     "Squared",
     "SquaredEpsilonInsensitive",
