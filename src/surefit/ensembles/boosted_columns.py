@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-
 from sklearn.utils import check_X_y
 
 from surefit.core.errors import InvalidData, InvalidParameter
