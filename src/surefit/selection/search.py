@@ -1,0 +1,207 @@
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.model_selection import GridSearchCV as Grid
+from sklearn.model_selection import RandomizedSearchCV as Draws
+
+from surefit.core.validation import ANYTHING, COUNT, RANDOM_STATE
+from surefit.selection.search_base import RULES, SearchMixin, draws_claim
+
+#: What is searched when nothing is given: the penalty of a logistic regression.
+DEFAULT = {"C": (0.01, 0.1, 1.0, 10.0, 100.0)}
+
+
+class GridSearchCV(SearchMixin, MetaEstimatorMixin, BaseEstimator):
+    r"""Every combination of parameters on a grid, by cross-validation, with the price of having compared.
+
+    .. math:: \bar p \le \mathrm{kfold}(\hat q_{\text{best}}, \delta / J)
+
+    for the best of J candidates. Hypothesis class, loss and optimiser are those of the estimator; the search is
+    scikit-learn's.
+
+    Guarantee: for a classifier scored by accuracy, ``risk_bound_`` is at least the mean risk of the chosen candidate's fold
+    models (with a single split: the risk of the model fitted on its training part) with probability at least ``confidence``,
+    though it was chosen as the best of J (theory: :ref:`k-fold`, :ref:`vc-inequality`). ``best_score_`` alone is optimistic.
+
+    Parameters
+    ----------
+    estimator : estimator or None, default=None
+        What to fit. None is ``LogisticRegression()``.
+    param_grid : dict, list of dicts or None, default=None
+        Values by name of parameter. None: five values of ``C``.
+    scoring, n_jobs, refit, cv, verbose, pre_dispatch, return_train_score
+        As in scikit-learn.
+    error_score : "raise" or number, default="raise"
+        What a candidate that cannot be fitted scores; scikit-learn's default is NaN with a warning.
+    confidence : float, default=0.95
+        Probability with which the bound is to hold.
+    assume : tuple of {"equal_rows_are_draws", "fixed_scaling"}, default=()
+        What you vouch for: without it, equal rows on both sides of a fold get no claim.
+
+    Attributes
+    ----------
+    best_estimator_, best_index_, best_params_, best_score_, cv_results_, multimetric_, n_splits_, refit_time_, scorer_
+        As in scikit-learn.
+    risk_bound_ : float
+        The proved limit; NaN if nothing can be claimed.
+    ledger_ : list of (str, float)
+        What delta was spent on.
+    estimator_, classes_, certificate_, n_features_in_, feature_names_in_
+        As in :class:`Certified`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.model_selection import ShuffleSplit
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from surefit import GridSearchCV
+    >>> X, y = load_digits(return_X_y=True)
+    >>> search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3, 5, 7]}, cv=ShuffleSplit(1, random_state=0))
+    >>> search = search.fit(X, y)
+    >>> print(search.certificate_.claims[0].statement)
+    probability of error of the chosen candidate, fitted on the training part <= 0.03492 with confidence 0.95, of which 0.0088 is the
+    price of having compared 4 candidates, if the rows are independent draws from one law and the tested rows took no part in training
+    or in any choice
+    """
+
+    _rules = {**RULES, "param_grid": ANYTHING}
+
+    def __init__(
+        self,
+        estimator=None,
+        param_grid=None,
+        *,
+        scoring=None,
+        n_jobs=None,
+        refit=True,
+        cv=None,
+        verbose=0,
+        pre_dispatch="2*n_jobs",
+        error_score="raise",
+        return_train_score=False,
+        confidence=0.95,
+        assume=(),
+    ):
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.scoring = scoring
+        self.n_jobs = n_jobs
+        self.refit = refit
+        self.cv = cv
+        self.verbose = verbose
+        self.pre_dispatch = pre_dispatch
+        self.error_score = error_score
+        self.return_train_score = return_train_score
+        self.confidence = confidence
+        self.assume = assume
+
+    def _build(self, splits: list) -> Any:
+        return Grid(
+            self._base(), DEFAULT if self.param_grid is None else self.param_grid, scoring=self.scoring, n_jobs=self.n_jobs,
+            refit=self.refit, cv=splits, verbose=self.verbose, pre_dispatch=self.pre_dispatch, error_score=self.error_score,
+            return_train_score=self.return_train_score,
+        )  # fmt: skip
+
+
+class RandomizedSearchCV(SearchMixin, MetaEstimatorMixin, BaseEstimator):
+    r"""Parameters drawn at random, compared by cross-validation, with the price of having compared.
+
+    .. math:: P(\text{no draw among the best } q) = (1 - q)^r
+
+    for r independent draws; the rest is that of :class:`GridSearchCV`.
+
+    Guarantee: that of :class:`GridSearchCV`, and one of the draws is among the best fraction of the search space that the
+    certificate names; delta is shared between the two statements (theory: :ref:`k-fold`).
+
+    Parameters
+    ----------
+    estimator : estimator or None, default=None
+        What to fit. None is ``LogisticRegression()``.
+    param_distributions : dict, list of dicts or None, default=None
+        Lists or laws (``scipy.stats``) by name of parameter. None: five values of ``C``.
+    n_iter : int, default=10
+        Number of draws.
+    scoring, n_jobs, refit, cv, verbose, pre_dispatch, return_train_score
+        As in scikit-learn.
+    error_score : "raise" or number, default="raise"
+        What a candidate that cannot be fitted scores; scikit-learn's default is NaN with a warning.
+    random_state : int, RandomState or None, default=None
+        Seed of the draws.
+    confidence : float, default=0.95
+        Probability with which both statements are to hold together.
+    assume : tuple of {"equal_rows_are_draws", "fixed_scaling"}, default=()
+        What you vouch for.
+
+    Attributes
+    ----------
+    best_estimator_, best_index_, best_params_, best_score_, cv_results_, multimetric_, n_splits_, refit_time_, scorer_
+        As in scikit-learn.
+    risk_bound_, ledger_, estimator_, classes_, certificate_, n_features_in_, feature_names_in_
+        As in :class:`GridSearchCV`.
+
+    Examples
+    --------
+    >>> from scipy.stats import loguniform
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from surefit import RandomizedSearchCV
+    >>> X, y = load_wine(return_X_y=True)
+    >>> search = RandomizedSearchCV(KNeighborsClassifier(), {"n_neighbors": range(1, 30)}, n_iter=20, random_state=0).fit(X, y)
+    >>> round(search.certificate_["selection.random_draws"].value, 3)
+    0.168
+    """
+
+    _rules = {**RULES, "param_distributions": ANYTHING, "n_iter": COUNT, "random_state": RANDOM_STATE}
+
+    def __init__(
+        self,
+        estimator=None,
+        param_distributions=None,
+        *,
+        n_iter=10,
+        scoring=None,
+        n_jobs=None,
+        refit=True,
+        cv=None,
+        verbose=0,
+        pre_dispatch="2*n_jobs",
+        random_state=None,
+        error_score="raise",
+        return_train_score=False,
+        confidence=0.95,
+        assume=(),
+    ):
+        self.estimator = estimator
+        self.param_distributions = param_distributions
+        self.n_iter = n_iter
+        self.scoring = scoring
+        self.n_jobs = n_jobs
+        self.refit = refit
+        self.cv = cv
+        self.verbose = verbose
+        self.pre_dispatch = pre_dispatch
+        self.random_state = random_state
+        self.error_score = error_score
+        self.return_train_score = return_train_score
+        self.confidence = confidence
+        self.assume = assume
+
+    def _build(self, splits: list) -> Any:
+        space = DEFAULT if self.param_distributions is None else self.param_distributions
+        n_iter = min(self.n_iter, 5) if self.param_distributions is None else self.n_iter
+        return Draws(
+            self._base(), space, n_iter=n_iter, scoring=self.scoring, n_jobs=self.n_jobs, refit=self.refit, cv=splits,
+            verbose=self.verbose, pre_dispatch=self.pre_dispatch, random_state=self.random_state,
+            error_score=self.error_score, return_train_score=self.return_train_score,
+        )  # fmt: skip
+
+    def _share(self) -> float:
+        return (1.0 - self.confidence) / 2
+
+    def _claims(self, X, y, splits, stratified):
+        claims, ledger = super()._claims(X, y, splits, stratified)
+        share = self._share()
+        draws = len(self.cv_results_["params"])
+        return [*claims, draws_claim(draws, share)], [*ledger, (f"rank of the best of {draws} draws", share)]

@@ -1,0 +1,122 @@
+"""Searches: scikit-learn's results, the finite-class price, and comparisons that prove nothing."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import loguniform
+from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression as SkLogistic
+from sklearn.linear_model import Ridge as SkRidge
+from sklearn.model_selection import GridSearchCV as SkGrid
+from sklearn.model_selection import KFold, PredefinedSplit
+from sklearn.model_selection import RandomizedSearchCV as SkRandom
+from sklearn.neighbors import KNeighborsClassifier
+
+from surefit import CertificateError, GridSearchCV, InvalidParameter, RandomizedSearchCV
+from surefit.bounds import clopper_pearson, k_fold
+
+GRID = {"n_neighbors": [1, 3, 5, 9, 15, 25]}
+
+
+def blobs(n, seed=0, d=3):
+    rng = np.random.default_rng(seed)
+    t = rng.integers(0, 2, size=n)
+    return rng.normal(size=(n, d)) + t[:, None], t
+
+
+def test_results_are_those_of_scikit_learn():
+    X, y = blobs(150)
+    ours, theirs = (cls(KNeighborsClassifier(), GRID).fit(X, y) for cls in (GridSearchCV, SkGrid))
+    assert ours.best_params_ == theirs.best_params_ and ours.best_score_ == theirs.best_score_
+    assert np.array_equal(ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"])
+    assert np.array_equal(ours.predict(X), theirs.predict(X)) and ours.score(X, y) == theirs.score(X, y)
+    law = {"C": loguniform(1e-3, 1e3)}
+    ours, theirs = (
+        cls(SkLogistic(), law, n_iter=4, random_state=0).fit(X, y) for cls in (RandomizedSearchCV, SkRandom)
+    )
+    assert ours.best_params_ == theirs.best_params_ and ours.cv_results_["params"] == theirs.cv_results_["params"]
+
+
+def test_the_price_of_comparing_on_a_development_set():
+    X, y = blobs(300)
+    fold = np.where(np.arange(300) < 200, -1, 0)
+    search = GridSearchCV(KNeighborsClassifier(), GRID, cv=PredefinedSplit(fold)).fit(X, y)
+    model = KNeighborsClassifier(**search.best_params_).fit(X[:200], y[:200])
+    errors = int(np.sum(model.predict(X[200:]) != y[200:]))
+    assert search.risk_bound_ == pytest.approx(clopper_pearson(errors, 100, 0.05 / 6), rel=1e-9)
+    claim = search.certificate_["selection.search"]
+    assert claim.numbers["price"] == pytest.approx(search.risk_bound_ - clopper_pearson(errors, 100, 0.05), rel=1e-9)
+    assert "6 candidates" in claim.statement and search.ledger_ == [("each of 6 candidates", pytest.approx(0.05 / 6))]
+    search.verify(X, y)
+    # the winner is the exact minimiser, and a grid of one point is that fit
+    all_errors = claim.witness["errors"][:, 0]
+    assert errors == all_errors.min()
+    one = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [3]}, cv=PredefinedSplit(fold)).fit(X, y)
+    assert one.certificate_["selection.search"].numbers["price"] == 0
+
+
+def test_labels_of_the_test_part_do_not_move_the_choice():
+    X, y = blobs(300)
+    fold = np.where(np.arange(300) < 150, -1, np.where(np.arange(300) < 220, 0, -1))
+    rest = np.arange(300) >= 220
+    train = [(np.arange(150), np.arange(150, 220))]
+    flipped = np.where(rest, 1 - y, y)
+    chosen = [GridSearchCV(KNeighborsClassifier(), GRID, cv=train).fit(X, t).best_index_ for t in (y, flipped)]
+    assert chosen[0] == chosen[1] and fold.max() == 0
+
+
+def test_folds_and_stratified_folds():
+    X, y = blobs(400)
+    plain = GridSearchCV(KNeighborsClassifier(), GRID, cv=KFold(2)).fit(X, y)
+    errors = plain.certificate_["selection.search"].witness["errors"][plain.best_index_]
+    assert plain.risk_bound_ == pytest.approx(k_fold(errors, [200, 200], 0.05 / 6).value, rel=1e-9)
+    assert "folds_drawn_independently_of_rows" in plain.certificate_.claims[0].assumptions
+    stratified = GridSearchCV(KNeighborsClassifier(), GRID, cv=2).fit(X, y)
+    assert "classes_in_these_shares" in stratified.certificate_.claims[0].assumptions
+    for search in (plain, stratified):
+        search.verify(X, y)
+
+
+def test_random_draws():
+    X, y = blobs(200)
+    search = RandomizedSearchCV(
+        SkLogistic(), {"C": loguniform(1e-3, 1e3)}, n_iter=60, cv=2, confidence=0.9, random_state=0
+    )
+    claim = search.fit(X, y).certificate_["selection.random_draws"]
+    # D09: 60 draws hit the best 5 % with probability .954
+    assert (1 - claim.value) ** 60 == pytest.approx(0.05) and 1 - 0.95**60 == pytest.approx(0.954, abs=5e-4)
+    assert math.fsum(share for _, share in search.ledger_[1:]) + 60 * search.ledger_[0][1] == pytest.approx(0.1)
+    search.verify(X, y)
+
+
+def test_no_claim_where_nothing_is_proved():
+    X, y = load_iris(return_X_y=True)
+    copies = GridSearchCV(KNeighborsClassifier(), GRID, cv=KFold(10)).fit(X, y)
+    assert math.isnan(copies.risk_bound_) and "equal rows" in copies.certificate_.claims[0].statement
+    declared = GridSearchCV(KNeighborsClassifier(), GRID, cv=KFold(10), assume=("equal_rows_are_draws",)).fit(X, y)
+    assert 0.3 < declared.risk_bound_ < 1.0  # ten rows a fold prove little
+    X, y = blobs(60)
+    for search in (
+        GridSearchCV(SkRidge(), {"alpha": [1.0, 2.0]}),
+        GridSearchCV(SkLogistic(), {"C": [1.0]}, scoring="roc_auc"),
+        GridSearchCV(SkLogistic(), {"C": [1.0]}, cv=[(np.arange(40), np.arange(40, 60))] * 2),
+    ):
+        assert search.fit(X, y).certificate_.claims[0].kind == "no_claim"
+
+
+def test_forgeries_and_bad_parameters():
+    X, y = blobs(200)
+    certificate = GridSearchCV(KNeighborsClassifier(), GRID, cv=KFold(2)).fit(X, y).certificate_
+    claim = certificate.claims[0]
+    for changes in (
+        {"value": claim.value * 0.98},
+        {"numbers": {**claim.numbers, "delta_spent": 0.05}},
+        {"witness": {**claim.witness, "errors": claim.witness["errors"] + 20}},
+    ):
+        fake = dataclasses.replace(certificate, claims=(dataclasses.replace(claim, **changes),), seal="")
+        with pytest.raises(CertificateError):
+            fake.verify(X, y)
+    with pytest.raises(InvalidParameter, match="confidence"):
+        GridSearchCV(confidence=1.5).fit(X, y)
