@@ -104,18 +104,6 @@ def smooth(gaps, weights, targets, rate, lead, states, curve):
 
 
 @compiled
-def squares(gaps, weights, targets, rate, lead, states):
-    """Return the residual sum of squares and the sum of ``1 - h``."""
-    sweep(gaps, weights, targets, rate, lead, states)
-    rest, spare = 0.0, 0.0
-    for i in range(len(targets)):
-        _, _, left_out, spared = meet(states[i], weights[i], targets[i])
-        rest += weights[i] * (spared * left_out) ** 2
-        spare += spared
-    return rest, spare
-
-
-@compiled
 def likelihood(gaps, weights, targets, rate, lead):
     """Return the minimum of the penalised squares and the log-determinant of the data's covariance, up to a constant."""
     a, b, c, u, v = start(lead, rate)

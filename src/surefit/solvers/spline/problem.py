@@ -42,7 +42,7 @@ class Problem(NamedTuple):
         """Dimension of what is not penalised."""
         return self.order if self.lead < 0 else 0
 
-    def rate(self, lam: float) -> float:
+    def rate(self, lam):
         """Variance per unit of length that the prior of the same spline has, noise having variance one."""
         return self.length ** (2 * self.order - 1) / (self.total * lam)
 
