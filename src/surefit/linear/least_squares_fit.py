@@ -18,6 +18,7 @@ from surefit.linear.base import LinearRegressorMixin
 from surefit.linear.penalised_squares import READ, usable_target
 from surefit.solvers.least_squares import Solution, solve
 from surefit.solvers.least_squares.leave_one_out import spectrum_of
+from surefit.solvers.least_squares.minimise import REACH
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -176,7 +177,19 @@ def claims(
             value=reach,
         ),
     ]
-    if rank:
+    if found.nearby is not None:
+        result.append(
+            Claim(
+                "least_squares.nearby",
+                "optimality",
+                f"No coefficients whose scaled distance from these is up to {REACH:g} times the length of y have an objective more than "
+                f"{found.nearby:.3g} smaller.",
+                value=found.nearby,
+                limit=1e-6 * float(found.null.sum()) + np.finfo(float).tiny,
+                numbers={"reach": REACH},
+            )
+        )
+    elif rank:
         d = data.X.shape[1]
         missing = d - found.rank
         unique = "the solution is unique" if missing == 0 else "many solutions fit equally; this has the smallest norm"

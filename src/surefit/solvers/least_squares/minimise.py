@@ -22,6 +22,7 @@ from surefit.solvers.least_squares.moments import Moments, collect, slopes
 WORST_CONDITION = 1e12  # of the scaled normal equations; beyond it their Cholesky factor is not trusted
 LARGEST_DENSE = 8_000  # order of a dense matrix that is factored; beyond it sparse data are solved by iteration
 REFINEMENTS = 4
+REACH = 10.0  # how far the bound by slopes alone looks, in lengths of the targets
 NEGLIGIBLE = 1e-26  # share of the null objective at which a gap is rounding
 
 
@@ -41,6 +42,7 @@ class Solution(NamedTuple):
     total: float
     route: str
     n_iter: int | None = None
+    nearby: float | None = None  # by iteration, without penalty: bound of the excess over coefficients within ``REACH``
 
 
 class Factor(NamedTuple):
@@ -271,4 +273,19 @@ def _by_iteration(X, Y, weights, alpha: float, centred: bool) -> Solution:
     return Solution(
         w, y_mean - x_mean @ w, gap, rss, null, d, np.empty(0), None, x_mean,
         rows_of.spreads(X, weights, x_mean), total, "iteration (LSMR)", steps,
+        nearby_gap(X, Y, root**2, slope, rss) if alpha == 0 else None,
     )  # fmt: skip
+
+
+def nearby_gap(X, Y, s: np.ndarray, slope: np.ndarray, rss: np.ndarray) -> float:
+    r"""Bound the excess over all coefficients that are not very far away, from the slopes alone, all targets together.
+
+    The objective is convex, so a step u lowers it by at most :math:`2 g^\top u \le 2 \|D^{-1} g\| \|D u\|`, with D the lengths of the
+    columns, the constant among them; steps of length :math:`\|Du\|` up to ``REACH`` times that of the targets are covered.
+    """
+    lengths = np.sqrt(np.asarray(X.multiply(X).T @ s).ravel())
+    scaled = slope / np.where(lengths > 0, lengths, 1.0)[:, None]
+    depth = sum(int(np.max(np.diff(part.indptr), initial=0)) for part in (X.tocsc(), X.tocsr())) + 16
+    targets = (s[:, None] * Y**2).sum(axis=0)
+    rounding = depth * np.finfo(float).eps * math.sqrt(X.shape[1] + 1) * np.sqrt(rss + targets)
+    return float(np.sum(2 * REACH * np.sqrt(targets) * (np.linalg.norm(scaled, axis=0) + rounding)))
