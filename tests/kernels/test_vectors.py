@@ -9,16 +9,19 @@ from surefit.core.errors import DataRemark, InvalidData, InvalidParameter
 from surefit.kernels import (
     RBF,
     Constant,
+    Exponential,
     Function,
     Laplacian,
     Linear,
     Matern,
     Noise,
+    Normalised,
     Periodic,
     Polynomial,
     Precomputed,
     RationalQuadratic,
     Sigmoid,
+    Warped,
     gamma_of,
     resolve,
 )
@@ -143,7 +146,15 @@ def test_precomputed_values():
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize(
     "kernel",
-    [Linear(), Polynomial(), RBF(gamma=0.2), Laplacian(), Precomputed(), Matern(), 2.0 * RBF() + Linear()],
+    [
+        *(Linear(), Polynomial(), RBF(gamma=0.2), Laplacian(), Precomputed(), Matern(), 2.0 * RBF() + Linear()),
+        *(
+            Normalised(Polynomial(2)),
+            Warped(RBF(), lambda A: A[:, 0]),
+            Exponential(RBF()) * (Matern() + Noise(0.5)) ** 2,
+        ),
+        0.5 * Precomputed() + Noise(0.1) + Constant(2.0),
+    ],
     ids=repr,
 )
 def test_blocks_of_rows(kernel, dtype):
@@ -159,11 +170,13 @@ def test_blocks_of_rows(kernel, dtype):
     assert rows.block([4]) == pytest.approx(K[[4]], **close)
     some = rows.take([5, 2, 9])
     assert some.n == 3 and some.block([1, 2]) == pytest.approx(K[np.ix_([2, 9], [5, 2, 9])], **close)
-    new = K[:7] if kernel.takes == "values" else X[:7]
+    new = sample[:7]
     assert rows.cross(new) == pytest.approx(kernel(new, sample), **close)
     assert some.cross(new) == pytest.approx(kernel(new, sample)[:, [5, 2, 9]], **close)
     twice = some.take([2, 0])
     assert twice.cross(new) == pytest.approx(kernel(new, sample)[:, [9, 5]], **close)
+    support = np.array([9, 5])
+    assert kernel.against(new, support, sample[support]) == pytest.approx(kernel(new, sample)[:, support], rel=1e-12)
 
 
 def test_rows_of_sparse_samples():
@@ -205,6 +218,8 @@ def test_bad_samples_and_parameters():
         RBF(length_scale_bounds=(2.0, 1.0))(X)
     with pytest.raises(InvalidData, match=r"shape \(30, 20\)"):
         Function(lambda A, B: np.zeros(3))(X, Y)
+    with pytest.raises(InvalidParameter, match="one that can be evaluated"):
+        Normalised(Precomputed())(np.eye(2))
     with pytest.raises(InvalidParameter, match="a kernel of vectors"):
         (Linear() + Precomputed())(X)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from surefit.core.errors import InvalidParameter
@@ -9,6 +11,7 @@ from surefit.core.validation import COUNT, POSITIVE, Rule, check_params
 from surefit.kernels.base import Kernel
 from surefit.kernels.hyperparameters import BOUNDS, Hyperparameter
 from surefit.kernels.polynomial import integer_power
+from surefit.kernels.rows import CombinedRows
 
 KERNEL = Rule("a kernel", lambda value: isinstance(value, Kernel))
 
@@ -18,7 +21,23 @@ def row_products(F: np.ndarray, G: np.ndarray) -> np.ndarray:
     return (F[:, :, None] * G[:, None, :]).reshape(len(F), -1)
 
 
-class _Pair(Kernel):
+class _Combined(Kernel):
+    """A kernel whose values are a function ``_combined`` of the values of its ``_parts``."""
+
+    _parts: Any  # () -> the kernels inside
+    _combined: Any  # (their values) -> values
+
+    def _gram(self, A, B):
+        return self._combined(*(part._gram(A, B) for part in self._parts()))
+
+    def _diagonal(self, A):
+        return self._combined(*(part._diagonal(A) for part in self._parts()))
+
+    def _prepared(self, A, dtype):
+        return super()._prepared(A, dtype) if self.takes == "values" else CombinedRows(self, A, dtype)
+
+
+class _Pair(_Combined):
     """Two kernels of the same kind of sample."""
 
     _rules = {"left": KERNEL, "right": KERNEL}
@@ -60,7 +79,10 @@ class _Pair(Kernel):
         """Those of the left kernel, then those of the right one."""
         return prefixed("left", self.left) + prefixed("right", self.right)
 
-    def _parts(self, A) -> tuple[np.ndarray, np.ndarray]:
+    def _parts(self) -> tuple[Kernel, ...]:
+        return self.left, self.right
+
+    def _squares(self, A) -> tuple[np.ndarray, np.ndarray]:
         """Both Gram matrices of one sample."""
         return square(self.left, A), square(self.right, A)
 
@@ -86,14 +108,11 @@ class Sum(_Pair):
 
     _sign = "+"
 
-    def _gram(self, A, B):
-        return self.left._gram(A, B) + self.right._gram(A, B)
-
-    def _diagonal(self, A):
-        return self.left._diagonal(A) + self.right._diagonal(A)
+    def _combined(self, left, right):
+        return left + right
 
     def _slopes(self, A, K):
-        left, right = self._parts(A)
+        left, right = self._squares(A)
         return self.left._slopes(A, left) + self.right._slopes(A, right)
 
     def feature_map(self, X) -> np.ndarray:
@@ -118,14 +137,11 @@ class Product(_Pair):
 
     _sign = "*"
 
-    def _gram(self, A, B):
-        return self.left._gram(A, B) * self.right._gram(A, B)
-
-    def _diagonal(self, A):
-        return self.left._diagonal(A) * self.right._diagonal(A)
+    def _combined(self, left, right):
+        return left * right
 
     def _slopes(self, A, K):
-        left, right = self._parts(A)
+        left, right = self._squares(A)
         by_left = [lambda slope=slope: slope() * right for slope in self.left._slopes(A, left)]
         return by_left + [lambda slope=slope: left * slope() for slope in self.right._slopes(A, right)]
 
@@ -134,10 +150,13 @@ class Product(_Pair):
         return row_products(self.left.feature_map(X), self.right.feature_map(X))
 
 
-class _Wrapped(Kernel):
+class _Wrapped(_Combined):
     """A kernel made of one other; it takes the same samples."""
 
     kernel: Kernel
+
+    def _parts(self) -> tuple[Kernel, ...]:
+        return (self.kernel,)
 
     @property
     def takes(self) -> str:  # type: ignore[override]
@@ -193,12 +212,8 @@ class Scaled(_Wrapped):
         self.factor = factor
         self.factor_bounds = factor_bounds
 
-    def _gram(self, A, B):
-        values = self.kernel._gram(A, B)
+    def _combined(self, values):
         return values * values.dtype.type(self.factor)
-
-    def _diagonal(self, A):
-        return self.factor * self.kernel._diagonal(A)
 
     @property
     def hyperparameters(self) -> tuple[Hyperparameter, ...]:
@@ -240,11 +255,8 @@ class Power(_Wrapped):
         self.kernel = kernel
         self.exponent = exponent
 
-    def _gram(self, A, B):
-        return integer_power(self.kernel._gram(A, B), self.exponent)
-
-    def _diagonal(self, A):
-        return integer_power(self.kernel._diagonal(A), self.exponent)
+    def _combined(self, values):
+        return integer_power(values, self.exponent)
 
     def _slopes(self, A, K):
         inner = square(self.kernel, A)

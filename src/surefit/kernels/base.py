@@ -19,7 +19,7 @@ from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.validation import Rule, check_params
 from surefit.kernels.eigenpairs import Eigenpairs
 from surefit.kernels.hyperparameters import Hyperparameter, Slopes, spread
-from surefit.kernels.rows import GramRows
+from surefit.kernels.rows import GivenRows, GramRows, given_values
 from surefit.kernels.vectors import read_vectors
 
 #: Every kernel class by its name, so that a record can be read back without pickle.
@@ -93,13 +93,15 @@ class Kernel(BaseEstimator):
         return self._prepared(self.read(X), dtype)
 
     def _prepared(self, A, dtype) -> GramRows:
-        return GramRows(self, A, dtype)
+        return GivenRows(self, A, dtype) if self.takes == "values" else GramRows(self, A, dtype)
 
     def against(self, Z, support: np.ndarray, support_vectors) -> np.ndarray:
         """Return the values of new elements with the training elements number ``support``, which are ``support_vectors``.
 
         With precomputed values ``Z`` holds the values with all training elements and the vectors are not used.
         """
+        if self.takes == "values":
+            return np.ascontiguousarray(given_values(self, self.read(Z)[:, support]), dtype=np.float64)
         return self(Z, support_vectors) if len(support) else np.zeros((self.read(Z).shape[0], 0))
 
     def feature_map(self, X) -> np.ndarray:

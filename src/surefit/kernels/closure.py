@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from surefit.core.errors import InvalidData
+from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.validation import Rule
 from surefit.kernels.algebra import KERNEL, _Wrapped, row_products, square
+from surefit.kernels.rows import CombinedRows
 
 
 def _is_coefficients(value) -> bool:
@@ -20,7 +23,47 @@ def _is_coefficients(value) -> bool:
 COEFFICIENTS = Rule("a list of finite numbers >= 0", _is_coefficients)
 
 
-class Warped(_Wrapped):
+class _Weighed(_Wrapped):
+    """A kernel f(x) k(x, x') f(x'); a class says what f is."""
+
+    weights: Any  # (sample) -> f of each element
+
+    def _gram(self, A, B):
+        a = self.weights(A)
+        return self.kernel._gram(A, B) * (a[:, None] * (a if A is B else self.weights(B)))
+
+    def read(self, X):
+        """Check a sample; a matrix of values says nothing about f of new elements."""
+        if self.takes == "values":
+            raise InvalidParameter(
+                type(self).__name__,
+                "kernel",
+                "one that can be evaluated (weigh a given matrix beforehand)",
+                self.kernel,
+            )
+        return super().read(X)
+
+    def _prepared(self, A, dtype):
+        return _WeighedRows(self, A, dtype)
+
+    def feature_map(self, X) -> np.ndarray:
+        """Return the features times f."""
+        return self.weights(self.read(X))[:, None] * self.kernel.feature_map(X)
+
+
+class _WeighedRows(CombinedRows):
+    """Rows of such a kernel; f is computed once."""
+
+    def __init__(self, kernel: _Weighed, A, dtype=np.float64):
+        super().__init__(kernel, A, dtype)
+        self.weights = kernel.weights(A)
+
+    def _values(self, indices):
+        values = self.parts[0]._values(indices) * (self.weights[indices, None] * self.weights)
+        return np.ascontiguousarray(values, dtype=self.dtype)
+
+
+class Warped(_Weighed):
     r"""Kernel :math:`f(x) k(x, x') f(x')` for any real function :math:`f`; the features are :math:`f \phi`.
 
     Guarantee: positive semidefinite where :math:`k` is (theory: :ref:`kernel-algebra`).
@@ -59,9 +102,6 @@ class Warped(_Wrapped):
             )
         return values
 
-    def _gram(self, A, B):
-        return self.weights(A)[:, None] * self.weights(B) * self.kernel._gram(A, B)
-
     def _diagonal(self, A):
         return self.weights(A) ** 2 * self.kernel._diagonal(A)
 
@@ -69,10 +109,6 @@ class Warped(_Wrapped):
         f = self.weights(A)
         inner = self.kernel._slopes(A, square(self.kernel, A))
         return [lambda slope=slope: f[:, None] * f * slope() for slope in inner]
-
-    def feature_map(self, X) -> np.ndarray:
-        """Return the features times f."""
-        return self.weights(self.read(X))[:, None] * self.kernel.feature_map(X)
 
 
 class PolynomialOf(_Wrapped):
@@ -100,14 +136,8 @@ class PolynomialOf(_Wrapped):
         self.kernel = kernel
         self.coefficients = coefficients
 
-    def _of(self, values: np.ndarray) -> np.ndarray:
+    def _combined(self, values):
         return np.polynomial.polynomial.polyval(values, np.asarray(self.coefficients, dtype=np.float64))
-
-    def _gram(self, A, B):
-        return self._of(self.kernel._gram(A, B))
-
-    def _diagonal(self, A):
-        return self._of(self.kernel._diagonal(A))
 
     def _slopes(self, A, K):
         inner = square(self.kernel, A)
@@ -146,18 +176,15 @@ class Exponential(_Wrapped):
     def __init__(self, kernel):
         self.kernel = kernel
 
-    def _gram(self, A, B):
-        return np.exp(self.kernel._gram(A, B))
-
-    def _diagonal(self, A):
-        return np.exp(self.kernel._diagonal(A))
+    def _combined(self, values):
+        return np.exp(values)
 
     def _slopes(self, A, K):
         inner = self.kernel._slopes(A, square(self.kernel, A))
         return [lambda slope=slope: K * slope() for slope in inner]
 
 
-class Normalised(_Wrapped):
+class Normalised(_Weighed):
     r"""Normalised kernel :math:`k(x, x') / \sqrt{k(x, x) k(x', x')}`: the cosine of the angle between features.
 
     Guarantee: positive semidefinite where :math:`k` is, values from -1 to 1. An element without features, :math:`k(x, x) = 0`,
@@ -180,20 +207,17 @@ class Normalised(_Wrapped):
     def __init__(self, kernel):
         self.kernel = kernel
 
-    def _inverse_norms(self, A) -> np.ndarray:
+    def weights(self, A) -> np.ndarray:
+        """Return one over the norm of each element's features, zero where there are none."""
         squares = self.kernel._diagonal(A)
         norms = np.sqrt(np.maximum(squares, 0.0))
         return np.divide(1.0, norms, out=np.zeros(len(norms)), where=norms > 0)
 
-    def _gram(self, A, B):
-        a = self._inverse_norms(A)
-        return self.kernel._gram(A, B) * (a[:, None] * (a if A is B else self._inverse_norms(B)))
-
     def _diagonal(self, A):
-        return (self._inverse_norms(A) > 0).astype(np.float64)
+        return (self.weights(A) > 0).astype(np.float64)
 
     def _slopes(self, A, K):
-        inner, norms = square(self.kernel, A), self._inverse_norms(A)
+        inner, norms = square(self.kernel, A), self.weights(A)
 
         def slope_of(slope):
             change = slope()
@@ -201,7 +225,3 @@ class Normalised(_Wrapped):
             return change * (norms[:, None] * norms) - K * (own[:, None] + own) / 2
 
         return [lambda slope=slope: slope_of(slope) for slope in self.kernel._slopes(A, inner)]
-
-    def feature_map(self, X) -> np.ndarray:
-        """Return the features, each element's of length one (or zero)."""
-        return self._inverse_norms(self.read(X))[:, None] * self.kernel.feature_map(X)

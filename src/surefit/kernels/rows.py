@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from surefit.core.errors import InvalidData
+from surefit.kernels.vectors import dense
+
 
 class GramRows:
     """Rows of a Gram matrix on demand.
@@ -51,3 +54,50 @@ class GramRows:
 
     def _values(self, indices: np.ndarray) -> np.ndarray:
         return self.kernel._checked(self.kernel._gram(self.A[indices], self.A), indices, self.A, self.dtype)
+
+
+class GivenRows(GramRows):
+    """Rows of a matrix that was given, or of what is made of one; ``columns`` says which training elements are left."""
+
+    def __init__(self, kernel, A, dtype=np.float64, columns: np.ndarray | None = None):
+        require_square(A)
+        super().__init__(kernel, A, dtype)
+        self.columns = columns
+
+    def cross(self, Z) -> np.ndarray:
+        """Return the values of new elements, given with all training elements, with those that are left."""
+        A = self.kernel.read(Z)
+        values = given_values(self.kernel, A if self.columns is None else A[:, self.columns])
+        return np.ascontiguousarray(values, dtype=self.dtype)
+
+    def take(self, indices) -> GivenRows:
+        """Return the same for some of the elements."""
+        indices = np.asarray(indices, dtype=np.intp)
+        columns = indices if self.columns is None else self.columns[indices]
+        return GivenRows(self.kernel, self.sample[indices][:, indices], self.dtype, columns)
+
+    def _values(self, indices):
+        return np.ascontiguousarray(given_values(self.kernel, self.A[indices]), dtype=self.dtype)
+
+
+class CombinedRows(GramRows):
+    """Rows of a kernel whose values are a function of the values of others, each prepared in its own way."""
+
+    def __init__(self, kernel, A, dtype=np.float64):
+        super().__init__(kernel, A, dtype)
+        self.parts = [part._prepared(A, dtype) for part in kernel._parts()]
+
+    def _values(self, indices):
+        values = self.kernel._combined(*(part._values(indices) for part in self.parts))
+        return np.ascontiguousarray(values, dtype=self.dtype)
+
+
+def given_values(kernel, A) -> np.ndarray:
+    """Values of a kernel of given values; its second sample has as many elements as there are columns."""
+    return kernel._gram(np.array(dense(A)), np.empty((A.shape[1], 0)))
+
+
+def require_square(A) -> None:
+    """Refuse a matrix of training values that is not square."""
+    if A.shape[0] != A.shape[1]:
+        raise InvalidData(f"Precomputed: a precomputed kernel must be a square matrix; got shape {A.shape}.")

@@ -9,6 +9,7 @@ from surefit.core.jit import compiled
 from surefit.core.validation import BOOLEAN, COUNT, NOTHING, Rule, read_strings
 from surefit.kernels.base import Kernel
 from surefit.kernels.closure import COEFFICIENTS
+from surefit.kernels.rows import GramRows
 
 LARGEST_MAP = 10**6  # entries of an explicit map
 DECAY = Rule("a number > 0 and <= 1", lambda v: isinstance(v, (int, float)) and not isinstance(v, bool) and 0 < v <= 1)
@@ -102,6 +103,9 @@ class StringSubsequence(Kernel):
         own = self.raw_diagonal(A)
         return (own > 0).astype(np.float64) if self.normalised else own
 
+    def _prepared(self, A, dtype):
+        return _SubsequenceRows(self, A, dtype)
+
     def _features(self, text: str) -> dict[str, float]:
         """Subsequences of up to ``length`` characters with their values."""
         found: dict[str, float] = {}
@@ -132,6 +136,18 @@ class StringSubsequence(Kernel):
         norms = [np.sqrt(sum(v * v for v in row.values())) or 1.0 if self.normalised else 1.0 for row in rows]
         values = [[row.get(u, 0.0) / norm for u in names] for row, norm in zip(rows, norms, strict=True)]
         return np.array(values, dtype=np.float64).reshape(len(rows), len(names))
+
+
+class _SubsequenceRows(GramRows):
+    """Rows of a string kernel; each string is compared with itself once."""
+
+    def __init__(self, kernel: StringSubsequence, A, dtype=np.float64):
+        super().__init__(kernel, A, dtype)
+        self.scales = _inverse_root(kernel.raw_diagonal(A)) if kernel.normalised else np.ones(len(A))
+
+    def _values(self, indices):
+        values = self.kernel.raw(self.A[indices], self.A) * (self.scales[indices, None] * self.scales)
+        return np.ascontiguousarray(values, dtype=self.dtype)
 
 
 def _inverse_root(squares: np.ndarray) -> np.ndarray:

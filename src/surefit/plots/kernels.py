@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from surefit.core.errors import InvalidData
@@ -65,7 +67,8 @@ class GramDisplay:
     def plot(self, ax=None, *, spectrum: bool = False) -> GramDisplay:
         """Draw the heat map; with ``spectrum`` the eigenvalues beside it (``ax`` then is a pair of axes)."""
         self.figure_, axes = new_axes(ax, 2 if spectrum else 1)
-        self.ax_, self.spectrum_ax_ = (axes[0], axes[1]) if spectrum else (axes, None)
+        self.ax_: Any = axes[0] if spectrum else axes
+        self.spectrum_ax_: Any = axes[1] if spectrum else None
         low = min(0.0, float(np.min(self.values)))
         self.image_ = self.ax_.imshow(self.values, cmap="viridis", vmin=low, interpolation="nearest")
         self.figure_.colorbar(self.image_, ax=self.ax_, shrink=0.85)
