@@ -22,10 +22,14 @@ _HOME = {
     "Claim": "surefit.core.claims",
     "ConformalClassifier": "surefit.risk.conformal_classifier",
     "ConformalRegressor": "surefit.risk.conformal_regressor",
+    "CurveDisplay": "surefit.plots.curves",
     "DataRemark": "surefit.core.errors",
     "DecisionStump": "surefit.ensembles.stump",
+    "DecisionTreeClassifier": "surefit.trees.classifier",
+    "DecisionTreeRegressor": "surefit.trees.regressor",
     "DegreeDisplay": "surefit.plots.degrees",
     "DeltaLedger": "surefit.risk.ledger",
+    "DescentDisplay": "surefit.plots.optimisers",
     "ElasticNet": "surefit.linear.elastic_net",
     "ElasticNetCV": "surefit.linear.elastic_net_cv",
     "ElbowDisplay": "surefit.plots.clusters",
@@ -39,6 +43,7 @@ _HOME = {
     "GapProgress": "surefit.core.progress",
     "GaussianMixture": "surefit.clusters.gaussian_mixture",
     "GeometricSchedule": "surefit.perceptrons.schedules",
+    "GradientDescent": "surefit.optimisers.gradient_descent",
     "GramDisplay": "surefit.plots.kernels",
     "GridSearchCV": "surefit.selection.search",
     "HingeBasis": "surefit.bases.local",
@@ -85,6 +90,7 @@ _HOME = {
     "Regressogram": "surefit.partitions.regressogram",
     "Ridge": "surefit.linear.ridge",
     "RidgeCV": "surefit.linear.ridge_cv",
+    "RiskDisplay": "surefit.plots.risk",
     "SGDClassifier": "surefit.linear.sgd_classifier",
     "SGDRegressor": "surefit.linear.sgd_regressor",
     "SKOPS_TRUSTED": "surefit.persistence.trust",
@@ -92,13 +98,17 @@ _HOME = {
     "SilhouetteDisplay": "surefit.plots.clusters",
     "SmoothingSpline": "surefit.splines.smoothing_spline",
     "SplineFamilyDisplay": "surefit.plots.splines",
+    "StepSizeDisplay": "surefit.plots.optimisers",
+    "StochasticGradientDescent": "surefit.optimisers.stochastic",
     "StructuralRiskMinimizer": "surefit.selection.structural",
+    "StructureDisplay": "surefit.plots.curves",
     "UpdatePathDisplay": "surefit.plots.perceptrons",
     "VariableIncrementPerceptron": "surefit.perceptrons.variable_increment",
     "VotedPerceptron": "surefit.perceptrons.voted",
     "bias_variance": "surefit.selection.bias_variance",
     "check_kernel": "surefit.checks.kernels",
     "check_schedule": "surefit.perceptrons.schedules",
+    "complexity_curve": "surefit.selection.curves",
     "consistency_study": "surefit.partitions.consistency",
     "cross_validate": "surefit.selection.cross_validation",
     "degree_path": "surefit.selection.degree_path",
@@ -108,6 +118,7 @@ _HOME = {
     "filter_factors": "surefit.splines.spectrum",
     "kkt_report": "surefit.duality.kkt",
     "lasso_path": "surefit.linear.path",
+    "learning_curve": "surefit.selection.curves",
     "load": "surefit.persistence.models",
     "local_links": "surefit.neural.links",
     "margin_bracket": "surefit.separation.margin",
@@ -126,12 +137,13 @@ _HOME = {
     "sine_filter_factors": "surefit.splines.spectrum",
     "three_way_split": "surefit.selection.splits",
     "truncated_series": "surefit.splines.spectrum",
+    "validation_curve": "surefit.selection.curves",
     "weak_duality": "surefit.duality.kkt",
     "zip_net": "surefit.neural.zip_net",
 }
 
 #: Public folders, reached as attributes: ``surefit.bounds.hoeffding``.
-_FOLDERS = ("bounds", "data", "duality", "kernels", "losses", "penalties")
+_FOLDERS = ("bounds", "data", "duality", "kernels", "losses", "optimisers", "penalties")
 
 __all__ = sorted(["__version__", *_HOME])
 

@@ -12,17 +12,23 @@ from surefit.data.points import (
     make_two_triangles,
     make_xor,
 )
+from surefit.data.tables import MOVIE_COLUMNS, Table, load_movie_grid, load_or_table, load_two_numbers_table
 
 __all__ = [
+    "MOVIE_COLUMNS",
     "DataSet",
     "Microarray",
     "Pictures",
     "Sample",
+    "Table",
     "cluster_table",
     "load_diabetes",
     "load_idx_pictures",
     "load_microarray",
+    "load_movie_grid",
+    "load_or_table",
     "load_small_digits",
+    "load_two_numbers_table",
     "load_usps",
     "make_alternating",
     "make_chi2_10",

@@ -58,6 +58,36 @@ class FlatTree(NamedTuple):
         """Number of leaves."""
         return int(np.count_nonzero(self.kind == LEAF))
 
+    @property
+    def node_count(self) -> int:
+        """Number of nodes."""
+        return len(self.kind)
+
+    @property
+    def max_depth(self) -> int:
+        """Length of the longest path from the root."""
+        return int(self.depth.max())
+
+    @property
+    def children_left(self) -> np.ndarray:
+        """``left``, under scikit-learn's name."""
+        return self.left
+
+    @property
+    def children_right(self) -> np.ndarray:
+        """``right``, under scikit-learn's name."""
+        return self.right
+
+    @property
+    def n_node_samples(self) -> np.ndarray:
+        """``n_rows``, under scikit-learn's name."""
+        return self.n_rows
+
+    @property
+    def weighted_n_node_samples(self) -> np.ndarray:
+        """``weight``, under scikit-learn's name."""
+        return self.weight
+
     def children(self, node: int) -> np.ndarray:
         """Children of ``node`` from left to right; empty for a leaf."""
         found, child = [], node + 1

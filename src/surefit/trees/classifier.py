@@ -1,0 +1,218 @@
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+
+from surefit.core.errors import InvalidParameter
+from surefit.core.estimator import CertifiedMixin
+from surefit.core.validation import ANYTHING, check_params, one_of, read_data
+from surefit.trees.base import READ, TreeMixin, pruning_path
+from surefit.trees.fit import fit_tree
+from surefit.trees.parameters import RULES
+
+
+class DecisionTreeClassifier(CertifiedMixin, TreeMixin, ClassifierMixin, BaseEstimator):
+    r"""Classification by a tree of axis-parallel cuts, grown greedily and pruned on request.
+
+    .. math::
+
+        \mathrm{Gain}(S, \text{split}) = \psi(S) - \sum_v \frac{W(S_v)}{W(S)} \psi(S_v), \qquad
+        \psi = 1 - \sum_l p_l^2, \quad -\sum_l p_l \log_2 p_l, \quad\text{or}\quad 1 - \max_l p_l
+
+    Hypothesis class: trees whose nodes test one column. Loss: the weighted impurity of the leaves. Optimiser: the best split of each node,
+    ties to the lowest column, then the lowest threshold. A value equal to the threshold goes left.
+
+    Guarantee: every split is the best of its node, the gains add up, and a cost-complexity pruning is the best of all prunings of the grown
+    tree (theory: :ref:`pruning`). Nothing is claimed about other trees; see :func:`surefit.optimal_tree` for tiny problems.
+
+    Parameters
+    ----------
+    criterion : {"gini", "entropy", "log_loss", "misclassification"}, default="gini"
+        Impurity :math:`\psi`; "log_loss" is another name of "entropy".
+    splitter : {"best", "random"}, default="best"
+        "random": one random cut a column, the best of them is taken.
+    max_depth : int >= 1 or None, default=None
+        Longest path from the root.
+    min_samples_split : int >= 2 or float in (0, 1], default=2
+        Rows (a share of them) that a node needs to be split.
+    min_samples_leaf : int >= 1 or float in (0, 1), default=1
+        Rows (a share of them) on each side of a split.
+    min_weight_fraction_leaf : float in [0, 0.5], default=0.0
+        Share of the total weight on each side of a split.
+    max_features : int, float in (0, 1], "sqrt", "log2" or None, default=None
+        Columns to look at in each node, drawn afresh; None: all.
+    random_state : int, RandomState, Generator or None, default=None
+        For ``max_features``, ``splitter="random"`` and validation rows. Without them a fit has nothing random.
+    max_leaf_nodes : int >= 2 or None, default=None
+        Most leaves; the split of the largest weighted gain comes first.
+    min_impurity_decrease : float >= 0, default=0.0
+        Least gain of a split times the node's share of the weight, as in scikit-learn.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, times those of the rows.
+    ccp_alpha : float >= 0, default=0.0
+        Prune with this weight of a leaf in units of the impurity, as in scikit-learn; ignored if ``pruning`` is given.
+    monotonic_cst : array of -1, 0, 1 or None, default=None
+        Direction in which the prediction (of the second of two classes) must go in each column.
+    min_gain : float >= 0, default=0.0
+        Least gain of a split, whatever the share of its node.
+    max_bins : int from 2 to 255 or None, default=None
+        None: all cuts are looked at. Else each column is cut into so many bins of about equally many rows, and only edges of bins
+        are thresholds.
+    thresholds : list of numbers, list of such lists (one a column), or None, default=None
+        The only thresholds allowed, declared before the data were seen; brings a bound on the risk of the tree.
+    categorical_features : list of column numbers or names, mask, "from_dtype" or None, default=None
+        Columns whose values are categories, given as numbers (codes). A category never seen at a node keeps the row there.
+    categorical_split : {"subset", "multiway"}, default="subset"
+        A set of categories against the others, or one branch a category; then a column is spent along a path.
+    pruning : {"cost_complexity", "reduced_error"} or None, default=None
+        How to prune inside ``fit``: "cost_complexity" minimises the training error plus alpha times the number of leaves, alpha chosen by
+        cross-validation; "reduced_error" makes leaves of nodes as long as that lowers the error on rows set aside.
+    cv : int >= 2, splitter or pairs of rows, default=10
+        Folds that choose alpha. An integer takes every k-th row of each class in the order of the rows.
+    standard_errors : float >= 0, default=1.0
+        The smallest tree whose cross-validated risk is within so many standard errors of the least; 0: the least itself.
+    validation_fraction : float in (0, 1), default=0.25
+        Share of rows set aside by "reduced_error".
+    allow_zero_gain : bool, default=False
+        Whether "reduced_error" also prunes nodes that change nothing, which gives a smaller tree.
+    delta : float in (0, 1), default=0.05
+        Failure probability of the risk bound that comes with ``thresholds``.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The labels, sorted.
+    n_classes_ : int
+        Number of labels.
+    tree_ : FlatTree
+        The nodes as arrays, parents before children, with scikit-learn's names besides ours.
+    pruning_ : CostComplexity, ReducedError or None
+        What pruning looked at: alphas, risks, leaves; cross-validated risks, or the rounds.
+    categories_ : dict
+        Values of each categorical column.
+    max_features_ : int
+        Columns looked at in each node.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each column in the total decrease of the impurity.
+    certificate_ : Certificate
+        Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from surefit import DecisionTreeClassifier
+    >>> from surefit.data import load_or_table
+    >>> X, y = load_or_table()
+    >>> model = DecisionTreeClassifier(criterion="entropy").fit(X, y)
+    >>> print(model.export_text(decimals=1))
+    |--- x0 <= 0.5
+    |   |--- x1 <= 0.5
+    |   |   |--- class: 0
+    |   |--- x1 > 0.5
+    |   |   |--- class: 1
+    |--- x0 > 0.5
+    |   |--- class: 1
+    >>> model.gain_audit()["gain"].round(6)
+    array([0.316689, 1.      ])
+    >>> model.verify(X, y)["tree.splits"].ok
+    True
+    """
+
+    _rules = {
+        **RULES,
+        "criterion": one_of("gini", "entropy", "log_loss", "misclassification"),
+        "class_weight": ANYTHING,
+    }
+
+    def __init__(
+        self,
+        *,
+        criterion="gini",
+        splitter="best",
+        max_depth=None,
+        min_samples_split=2,
+        min_samples_leaf=1,
+        min_weight_fraction_leaf=0.0,
+        max_features=None,
+        random_state=None,
+        max_leaf_nodes=None,
+        min_impurity_decrease=0.0,
+        class_weight=None,
+        ccp_alpha=0.0,
+        monotonic_cst=None,
+        min_gain=0.0,
+        max_bins=None,
+        thresholds=None,
+        categorical_features=None,
+        categorical_split="subset",
+        pruning=None,
+        cv=10,
+        standard_errors=1.0,
+        validation_fraction=0.25,
+        allow_zero_gain=False,
+        delta=0.05,
+    ):
+        self.criterion = criterion
+        self.splitter = splitter
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.random_state = random_state
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.class_weight = class_weight
+        self.ccp_alpha = ccp_alpha
+        self.monotonic_cst = monotonic_cst
+        self.min_gain = min_gain
+        self.max_bins = max_bins
+        self.thresholds = thresholds
+        self.categorical_features = categorical_features
+        self.categorical_split = categorical_split
+        self.pruning = pruning
+        self.cv = cv
+        self.standard_errors = standard_errors
+        self.validation_fraction = validation_fraction
+        self.allow_zero_gain = allow_zero_gain
+        self.delta = delta
+
+    def fit(self, X, y, sample_weight=None, check_input=True):
+        """Grow and prune; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        check_params(self)
+        table = X
+        X, y = read_data(self, X, y, **READ)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.n_classes_ = len(self.classes_)
+        if self.monotonic_cst is not None and self.n_classes_ > 2 and np.any(self.monotonic_cst):
+            raise InvalidParameter(
+                "DecisionTreeClassifier", "monotonic_cst", "None for more than two classes", self.monotonic_cst
+            )
+        weights = None
+        if self.class_weight is not None:
+            weights = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+        given = y.astype(np.float64) if y.dtype.kind in "biuf" else y
+        return fit_tree(self, X, table, codes, given, sample_weight, weights, self.n_classes_)
+
+    def predict(self, X, check_input=True) -> np.ndarray:
+        """Return the most frequent label of each row's leaf; a tie goes to the first class."""
+        values = self._values(X)
+        return self.classes_[np.argmax(values, axis=1)]
+
+    def predict_proba(self, X, check_input=True) -> np.ndarray:
+        """Return the share of each class among the training rows of each row's leaf."""
+        values = self._values(X)
+        return values[:, : self.n_classes_]
+
+    def predict_log_proba(self, X) -> np.ndarray:
+        """Return the logarithm of ``predict_proba``."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def cost_complexity_pruning_path(self, X, y, sample_weight=None):
+        """Return ``ccp_alphas``, ``impurities`` and ``n_leaves`` of the nested prunings, measured by the impurity."""
+        return pruning_path(self, X, y, sample_weight)

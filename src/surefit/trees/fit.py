@@ -1,0 +1,120 @@
+"""Fitting a tree: read, grow, prune, certify."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from surefit.core.estimator import data_fingerprint
+from surefit.core.validation import read_weights
+from surefit.solvers import trees as solver
+from surefit.solvers.trees import FlatTree, Rules
+from surefit.trees.claims import make_claims, problem_of
+from surefit.trees.columns import as_columns, read_categories, read_thresholds
+from surefit.trees.parameters import growth_rules, random_stream, read_monotone
+from surefit.trees.prune import pruned
+
+#: Fitted attributes that the certificate speaks of.
+MODEL = (
+    "node_kind_",
+    "node_feature_",
+    "node_threshold_",
+    "node_left_",
+    "node_right_",
+    "node_missing_left_",
+    "node_start_",
+    "node_words_",
+    "node_branches_",
+    "node_value_",
+)
+
+
+class Sample(NamedTuple):
+    """Everything a fit needs to know about the data."""
+
+    values: np.ndarray  # (d, n) columns, categories as codes
+    y: np.ndarray  # (n,) class codes or real targets
+    weights: np.ndarray | None  # (n,) or None
+    n_classes: int  # 0 for real targets
+    criterion: str
+    categories: np.ndarray  # (d,) number of categories, 0 for numbers
+    monotone: np.ndarray | None
+    edges: list[np.ndarray] | None  # declared thresholds
+    max_bins: int | None
+    seed: int
+
+    def rows(self) -> np.ndarray:
+        """Rows of positive weight."""
+        n = self.values.shape[1]
+        return np.arange(n) if self.weights is None else np.flatnonzero(self.weights > 0)
+
+
+def read_sample(estimator, X, table, y, weights, n_classes: int) -> Sample:
+    """Translate the data and the parameters that concern columns."""
+    estimator.categories_ = read_categories(estimator, X, table)
+    d = X.shape[1]
+    counts = np.zeros(d, dtype=np.int64)
+    for j, known in estimator.categories_.items():
+        counts[j] = max(len(known), 1)
+    return Sample(
+        as_columns(X, estimator.categories_),
+        y,
+        weights,
+        n_classes,
+        estimator.criterion,
+        counts,
+        read_monotone(estimator, d),
+        read_thresholds(estimator, d),
+        estimator.max_bins,
+        int(random_stream(estimator.random_state).randint(2**31 - 1)),
+    )
+
+
+def grow_tree(sample: Sample, rules: Rules, rows: np.ndarray | None = None) -> FlatTree:
+    """Grow a tree on ``rows`` (ascending), by default on all rows of positive weight."""
+    rows = sample.rows() if rows is None else rows
+    part = None if len(rows) == sample.values.shape[1] else rows
+    weights = sample.weights
+    if weights is not None and np.all(weights[rows] == 1.0):
+        weights = None
+    centre = 0.0
+    if sample.n_classes:
+        target = solver.class_target(sample.y, sample.n_classes, sample.criterion, weights)
+    else:
+        if sample.criterion == "squared_error":  # sums of squares keep their digits
+            centre = float(np.average(sample.y[rows], weights=None if weights is None else weights[rows]))
+        target = solver.real_target(sample.y - centre, sample.criterion, weights)
+    monotone = sample.monotone
+    options: dict[str, Any] = {"categories": sample.categories, "monotone": monotone, "rows": part}
+    if sample.edges is None and sample.max_bins is None:
+        tree = solver.grow_exact(sample.values, target, rules, **options)
+    else:
+        bins = solver.bin_columns(sample.values, sample.max_bins or 255, sample.categories, sample.edges)
+        tree = solver.grow_binned(bins, target, rules, **options)
+    return tree._replace(value=tree.value + centre) if centre else tree
+
+
+def fit_tree(estimator, X, table, y, given_y, sample_weight, class_weights: np.ndarray | None, n_classes: int):
+    """Fit ``estimator`` on validated X and encoded y; ``given_y`` is y as the certificate will meet it. Returns the estimator."""
+    given = read_weights(estimator, sample_weight, X.shape[0])
+    weights = given
+    if class_weights is not None:
+        weights = class_weights[y] if given is None else given * class_weights[y]
+    sample = read_sample(estimator, X, table, y, weights, n_classes)
+    rows = sample.rows()
+    total = float(len(rows)) if weights is None else float(weights[rows].sum())
+    rules = growth_rules(estimator, len(rows), X.shape[1], total, sample.seed)
+    outcome = pruned(estimator, sample, rules, grow_tree)
+    estimator.tree_ = outcome.tree
+    estimator.pruning_ = outcome.record
+    estimator.max_features_ = rules.max_features
+    estimator._issue(
+        "C",
+        make_claims(estimator, sample, outcome, rules),
+        problem=problem_of(estimator, sample, rules, class_weights),
+        model=MODEL,
+        data=data_fingerprint(X, given_y, given),
+        run={"solver": "exact cuts" if sample.edges is None and sample.max_bins is None else "binned cuts"},
+    )
+    return estimator

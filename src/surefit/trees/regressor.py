@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+
+from surefit.core.errors import InvalidData
+from surefit.core.estimator import CertifiedMixin
+from surefit.core.validation import check_params, one_of, read_data
+from surefit.trees.base import READ, TreeMixin, pruning_path
+from surefit.trees.fit import fit_tree
+from surefit.trees.parameters import RULES
+
+
+class DecisionTreeRegressor(CertifiedMixin, TreeMixin, RegressorMixin, BaseEstimator):
+    r"""Regression by a tree of axis-parallel cuts, grown greedily and pruned on request.
+
+    .. math::
+
+        Q(s) = \sum_{x_i \le s} w_i (y_i - \bar y_1)^2 + \sum_{x_i > s} w_i (y_i - \bar y_2)^2
+             = Q - \frac{W_1 W_2}{W} (\bar y_1 - \bar y_2)^2
+
+    Hypothesis class: trees whose nodes test one column. Loss: squared error, absolute error, or Poisson deviance. Optimiser: the best split
+    of each node, ties to the lowest column, then the lowest threshold. A value equal to the threshold goes left.
+
+    Guarantee: every split is the best of its node, the gains add up, and a cost-complexity pruning is the best of all prunings of the grown
+    tree (theory: :ref:`pruning`). Nothing is claimed about other trees.
+
+    Parameters
+    ----------
+    criterion : {"squared_error", "absolute_error", "poisson"}, default="squared_error"
+        Distance from the mean, from the median, or half the deviance of counts with the mean as rate (y >= 0).
+    splitter : {"best", "random"}, default="best"
+        "random": one random cut a column, the best of them is taken.
+    max_depth : int >= 1 or None, default=None
+        Longest path from the root.
+    min_samples_split : int >= 2 or float in (0, 1], default=2
+        Rows (a share of them) that a node needs to be split.
+    min_samples_leaf : int >= 1 or float in (0, 1), default=1
+        Rows (a share of them) on each side of a split.
+    min_weight_fraction_leaf : float in [0, 0.5], default=0.0
+        Share of the total weight on each side of a split.
+    max_features : int, float in (0, 1], "sqrt", "log2" or None, default=None
+        Columns to look at in each node, drawn afresh; None: all.
+    random_state : int, RandomState, Generator or None, default=None
+        For ``max_features``, ``splitter="random"`` and validation rows. Without them a fit has nothing random.
+    max_leaf_nodes : int >= 2 or None, default=None
+        Most leaves; the split of the largest weighted gain comes first.
+    min_impurity_decrease : float >= 0, default=0.0
+        Least gain of a split times the node's share of the weight, as in scikit-learn.
+    ccp_alpha : float >= 0, default=0.0
+        Prune with this weight of a leaf in units of the impurity, as in scikit-learn; ignored if ``pruning`` is given.
+    monotonic_cst : array of -1, 0, 1 or None, default=None
+        Direction in which the prediction must go in each column.
+    min_gain : float >= 0, default=0.0
+        Least gain of a split, whatever the share of its node.
+    max_bins : int from 2 to 255 or None, default=None
+        None: all cuts are looked at. Else each column is cut into so many bins of about equally many rows, and only edges of bins
+        are thresholds.
+    thresholds : list of numbers, list of such lists (one a column), or None, default=None
+        The only thresholds allowed, declared before the data were seen.
+    categorical_features : list of column numbers or names, mask, "from_dtype" or None, default=None
+        Columns whose values are categories, given as numbers (codes). A category never seen at a node keeps the row there.
+    categorical_split : {"subset", "multiway"}, default="subset"
+        A set of categories against the others, or one branch a category; then a column is spent along a path.
+    pruning : {"cost_complexity", "reduced_error"} or None, default=None
+        How to prune inside ``fit``: "cost_complexity" minimises the training loss plus alpha times the number of leaves, alpha chosen by
+        cross-validation; "reduced_error" makes leaves of nodes as long as that lowers the squared error on rows set aside.
+    cv : int >= 2, splitter or pairs of rows, default=10
+        Folds that choose alpha. An integer takes every k-th row in the order of the rows.
+    standard_errors : float >= 0, default=1.0
+        The smallest tree whose cross-validated risk is within so many standard errors of the least; 0: the least itself.
+    validation_fraction : float in (0, 1), default=0.25
+        Share of rows set aside by "reduced_error".
+    allow_zero_gain : bool, default=False
+        Whether "reduced_error" also prunes nodes that change nothing, which gives a smaller tree.
+    delta : float in (0, 1), default=0.05
+        Failure probability of the risk bound that comes with ``thresholds``.
+
+    Attributes
+    ----------
+    tree_ : FlatTree
+        The nodes as arrays, parents before children, with scikit-learn's names besides ours.
+    pruning_ : CostComplexity, ReducedError or None
+        What pruning looked at: alphas, risks, leaves; cross-validated risks, or the rounds.
+    categories_ : dict
+        Values of each categorical column.
+    max_features_ : int
+        Columns looked at in each node.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each column in the total decrease of the impurity.
+    certificate_ : Certificate
+        Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surefit import DecisionTreeRegressor
+    >>> X, y = np.array([[1.0], [2.0], [3.0], [4.0]]), np.array([0.0, 0.0, 1.0, 3.0])
+    >>> model = DecisionTreeRegressor(max_depth=1).fit(X, y)
+    >>> float(model.tree_.threshold[0]), model.predict(X)
+    (2.5, array([0., 0., 2., 2.]))
+    >>> model.verify(X, y)["tree.splits"].ok
+    True
+    """
+
+    _rules = {**RULES, "criterion": one_of("squared_error", "absolute_error", "poisson")}
+
+    def __init__(
+        self,
+        *,
+        criterion="squared_error",
+        splitter="best",
+        max_depth=None,
+        min_samples_split=2,
+        min_samples_leaf=1,
+        min_weight_fraction_leaf=0.0,
+        max_features=None,
+        random_state=None,
+        max_leaf_nodes=None,
+        min_impurity_decrease=0.0,
+        ccp_alpha=0.0,
+        monotonic_cst=None,
+        min_gain=0.0,
+        max_bins=None,
+        thresholds=None,
+        categorical_features=None,
+        categorical_split="subset",
+        pruning=None,
+        cv=10,
+        standard_errors=1.0,
+        validation_fraction=0.25,
+        allow_zero_gain=False,
+        delta=0.05,
+    ):
+        self.criterion = criterion
+        self.splitter = splitter
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.random_state = random_state
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
+        self.monotonic_cst = monotonic_cst
+        self.min_gain = min_gain
+        self.max_bins = max_bins
+        self.thresholds = thresholds
+        self.categorical_features = categorical_features
+        self.categorical_split = categorical_split
+        self.pruning = pruning
+        self.cv = cv
+        self.standard_errors = standard_errors
+        self.validation_fraction = validation_fraction
+        self.allow_zero_gain = allow_zero_gain
+        self.delta = delta
+
+    def fit(self, X, y, sample_weight=None, check_input=True):
+        """Grow and prune; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        check_params(self)
+        table = X
+        X, y = read_data(self, X, y, y_numeric=True, **READ)
+        y = np.asarray(y, dtype=np.float64)
+        if self.criterion == "poisson" and (y.min() < 0 or y.sum() <= 0):
+            raise InvalidData(
+                "DecisionTreeRegressor: criterion='poisson' needs y >= 0 with a positive sum; "
+                f"the least is {y.min():.6g}, the sum {y.sum():.6g}. Use 'squared_error'."
+            )
+        return fit_tree(self, X, table, y, y, sample_weight, None, 0)
+
+    def predict(self, X, check_input=True) -> np.ndarray:
+        """Return the value of each row's leaf."""
+        return self._values(X)[:, 0]
+
+    def cost_complexity_pruning_path(self, X, y, sample_weight=None):
+        """Return ``ccp_alphas``, ``impurities`` and ``n_leaves`` of the nested prunings, measured by the impurity."""
+        return pruning_path(self, X, y, sample_weight)

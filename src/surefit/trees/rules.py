@@ -1,0 +1,152 @@
+"""A tree in words: an OR of ANDs for every class, or indented lines."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from surefit.solvers.trees import FlatTree
+from surefit.solvers.trees.flat import LEAF, MULTIWAY, THRESHOLD
+
+
+class Condition(NamedTuple):
+    """What a clause asks of one column: ``low < x <= high`` or one of ``values``, and whether a missing value passes."""
+
+    column: int
+    name: str
+    low: float
+    high: float
+    values: tuple[float, ...] | None  # None for numbers
+    missing: bool
+
+    def passes(self, X: np.ndarray) -> np.ndarray:
+        """Whether each row passes."""
+        x = np.asarray(X[:, self.column], dtype=np.float64)
+        with np.errstate(invalid="ignore"):
+            inside = np.isin(x, self.values) if self.values is not None else (x > self.low) & (x <= self.high)
+        return np.where(np.isnan(x), self.missing, inside)
+
+    def __str__(self) -> str:
+        if self.values is not None:
+            words = f"{self.name} = {_number(self.values[0])}" if len(self.values) == 1 else ""
+            words = words or f"{self.name} in {{{', '.join(map(_number, self.values))}}}"
+        elif self.low == -np.inf and self.high == np.inf:
+            words = f"{self.name} not missing"
+        elif self.low == -np.inf:
+            words = f"{self.name} <= {_number(self.high)}"
+        elif self.high == np.inf:
+            words = f"{self.name} > {_number(self.low)}"
+        else:
+            words = f"{_number(self.low)} < {self.name} <= {_number(self.high)}"
+        return words
+
+
+class Clause(NamedTuple):
+    """The tests on the path to one leaf."""
+
+    leaf: int
+    tests: tuple[Condition, ...]
+    prediction: Any
+    weight: float
+
+    def holds(self, X) -> np.ndarray:
+        """Whether all tests pass, for each row of ``X``."""
+        X = np.asarray(X)
+        passed = np.ones(len(X), dtype=bool)
+        for test in self.tests:
+            passed &= test.passes(X)
+        return passed
+
+    def __str__(self) -> str:
+        return " and ".join(map(str, self.tests)) or "always"
+
+
+def _number(value: float) -> str:
+    return f"{value:.6g}"
+
+
+def clauses(tree: FlatTree, names: list[str], categories: dict[int, np.ndarray], classes) -> list[Clause]:
+    """Return the clauses of all leaves, from left to right."""
+    found, stack = [], [(0, {})]
+    while stack:
+        node, tests = stack.pop()
+        if tree.kind[node] == LEAF:
+            value = tree.value[node]
+            guess = value[0] if classes is None else classes[int(np.argmax(value))]
+            found.append(Clause(node, tuple(tests[j] for j in sorted(tests)), guess, float(tree.weight[node])))
+            continue
+        j = int(tree.feature[node])
+        for child in reversed(tree.children(node).tolist()):
+            old = tests.get(j, _start(j, names, categories))
+            stack.append((child, {**tests, j: _narrowed(tree, node, child, old, categories)}))
+    return found
+
+
+def _start(j: int, names: list[str], categories) -> Condition:
+    values = tuple(categories[j].tolist()) if j in categories else None
+    return Condition(j, names[j], -np.inf, np.inf, values, True)
+
+
+def _narrowed(tree: FlatTree, node: int, child: int, test: Condition, categories) -> Condition:
+    first = child == tree.left[node]
+    if tree.kind[node] == THRESHOLD:
+        t, missing = float(tree.threshold[node]), test.missing and bool(tree.missing_left[node]) == first
+        if first:
+            return test._replace(high=min(test.high, t), missing=missing)
+        return test._replace(low=max(test.low, t), missing=missing)
+    codes = _codes(tree, node, child)
+    known = categories[test.column]
+    values = tuple(float(known[c]) for c in codes if c < len(known) and float(known[c]) in (test.values or ()))
+    return test._replace(values=values, missing=test.missing and tree.n_codes - 1 in codes)
+
+
+def _codes(tree: FlatTree, node: int, child: int) -> set[int]:
+    """Codes that go from ``node`` to ``child``; the last code is missing."""
+    if tree.kind[node] == MULTIWAY:
+        table = tree.branches[tree.start[node] : tree.start[node] + tree.n_codes]
+        return set(np.flatnonzero(table == child).tolist())
+    left, right = tree.category_sets(node)
+    return set((left if child == tree.left[node] else right).tolist())
+
+
+def rules_text(found: list[Clause]) -> str:
+    """Return the clauses by prediction, joined by OR."""
+    groups: dict[str, list[str]] = {}
+    for clause in found:
+        key = _number(clause.prediction) if isinstance(clause.prediction, float) else str(clause.prediction)
+        groups.setdefault(key, []).append(str(clause))
+    ordered = sorted(groups) if not all(isinstance(clause.prediction, float) for clause in found) else list(groups)
+    return "\n".join(f"{key} if " + "\n  or ".join(f"({text})" for text in groups[key]) for key in ordered)
+
+
+def tree_text(tree: FlatTree, names: list[str], categories, classes, decimals: int = 2) -> str:
+    """Return the tree as indented lines."""
+    lines, stack = [], [(0, 0, "")]
+    while stack:
+        node, depth, words = stack.pop()
+        indent = "|   " * (depth - 1) + "|--- " if depth else ""
+        if words:
+            lines.append(indent + words)
+        if tree.kind[node] == LEAF:
+            lines.append("|   " * depth + "|--- " + _leaf_text(tree, node, classes, decimals))
+            continue
+        for child in reversed(tree.children(node).tolist()):
+            stack.append((child, depth + 1, branch_text(tree, node, child, names, categories, decimals)))
+    return "\n".join(lines)
+
+
+def branch_text(tree: FlatTree, node: int, child: int, names: list[str], categories, decimals: int = 2) -> str:
+    """Return the words of the branch from a node to its child."""
+    j, first = int(tree.feature[node]), child == tree.left[node]
+    if tree.kind[node] == THRESHOLD:
+        return f"{names[j]} {'<=' if first else '>'} {tree.threshold[node]:.{decimals}f}"
+    codes = sorted(_codes(tree, node, child))
+    known = categories[j]
+    return f"{names[j]} in {{{', '.join('missing' if c >= len(known) else _number(known[c]) for c in codes)}}}"
+
+
+def _leaf_text(tree: FlatTree, node: int, classes, decimals: int) -> str:
+    if classes is None:
+        return f"value: {tree.value[node, 0]:.{decimals}f}"
+    return f"class: {classes[int(np.argmax(tree.value[node]))]}"
