@@ -6,11 +6,13 @@ from surefit.plots.discriminants import FisherDisplay
 from surefit.plots.estimation_picture import EstimationPictureDisplay
 from surefit.plots.gap import GapDisplay
 from surefit.plots.kernels import GramDisplay
+from surefit.plots.optimisers import DescentDisplay, StepSizeDisplay
 from surefit.plots.path import PathDisplay
 from surefit.plots.perceptrons import MarginHistogramDisplay, MistakeBoundDisplay, UpdatePathDisplay
 
 __all__ = [
     "DegreeDisplay",
+    "DescentDisplay",
     "ElbowDisplay",
     "EstimationPictureDisplay",
     "FisherDisplay",
@@ -20,5 +22,6 @@ __all__ = [
     "MistakeBoundDisplay",
     "PathDisplay",
     "SilhouetteDisplay",
+    "StepSizeDisplay",
     "UpdatePathDisplay",
 ]
