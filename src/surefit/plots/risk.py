@@ -1,0 +1,100 @@
+"""Pictures of risk certificates: what was measured, what was proved, and what was true."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from surefit.core.certificate import Certificate
+from surefit.core.errors import InvalidData
+from surefit.plots.axes import BLUE, FILL, GREY, INK, new_axes, tidy
+from surefit.risk.losses import Loss
+
+
+class RiskDisplay:
+    """Picture of the risk bounds of several models: from the error measured to the limit proved.
+
+    Parameters
+    ----------
+    names : list of str
+        One a model.
+    measured, proved : array
+        Loss on the tested rows, and its proved limit, in the same units.
+    vacuous : array of bool, optional
+        Whether a constant answer does as well; drawn grey.
+    test : array, optional
+        Loss on rows kept apart, where there are some: a black tick that lies left of the limit, except by bad luck.
+    label : str
+        What the loss is called.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure
+        Where it was drawn.
+    bars_ : matplotlib container
+        From measured to proved, one a model.
+    dots_, ticks_ : matplotlib lines
+        Measured losses, and those on rows kept apart (or None).
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from surefit import Certified, RiskDisplay
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> models = {"tree": DecisionTreeClassifier(random_state=0), "Bayes": GaussianNB()}
+    >>> fits = {name: Certified(model, random_state=0).fit(X, y).certificate_ for name, model in models.items()}
+    >>> RiskDisplay.from_certificates(fits).plot().names
+    ['tree', 'Bayes']
+    """
+
+    def __init__(self, names, measured, proved, *, vacuous=None, test=None, label="loss"):
+        self.names = [str(name) for name in names]
+        self.measured, self.proved = np.asarray(measured, dtype=np.float64), np.asarray(proved, dtype=np.float64)
+        self.vacuous = np.zeros(len(self.names), dtype=bool) if vacuous is None else np.asarray(vacuous, dtype=bool)
+        self.test = None if test is None else np.asarray(test, dtype=np.float64)
+        self.label = label
+        if self.measured.shape != (len(self.names),) or self.proved.shape != self.measured.shape:
+            raise InvalidData(
+                f"RiskDisplay: one measured and one proved loss a model are needed, {len(self.names)} of each."
+            )
+
+    @classmethod
+    def from_certificates(cls, certificates: dict[str, Certificate], *, test=None) -> RiskDisplay:
+        """Return the display of the first risk bound of each certificate; all must be of the same loss."""
+        claims = []
+        for name, certificate in certificates.items():
+            found = [
+                c
+                for c in certificate.claims
+                if c.kind == "risk_bound" and "empirical" in c.numbers and "scale" in c.numbers
+            ]
+            if not found:
+                raise InvalidData(f"RiskDisplay: the certificate of {name!r} bounds no mean loss.")
+            claims.append(found[0])
+        if len({claim.numbers["loss"] for claim in claims}) > 1:
+            raise InvalidData("RiskDisplay: the certificates bound different losses; draw one picture each.")
+        measured = [c.numbers["empirical"] * c.numbers["scale"] for c in claims]
+        vacuous = [c.value >= c.numbers["trivial"] * c.numbers["scale"] for c in claims]
+        label = Loss(claims[0].numbers["loss"], "predict", False).words if claims else "loss"
+        return cls(list(certificates), measured, [c.value for c in claims], vacuous=vacuous, test=test, label=label)
+
+    def plot(self, ax=None) -> RiskDisplay:
+        """Draw on ``ax``, or on new axes. Returns the display."""
+        self.figure_, self.ax_ = new_axes(ax)
+        places = np.arange(len(self.names))[::-1]
+        colours = [GREY if empty else FILL for empty in self.vacuous]
+        self.bars_ = self.ax_.barh(places, self.proved - self.measured, left=self.measured, height=0.5, color=colours)
+        (self.dots_,) = self.ax_.plot(self.measured, places, "o", color=BLUE, markersize=6, label="measured")
+        self.ax_.plot(self.proved, places, "|", color=BLUE, markersize=18, markeredgewidth=2, label="proved limit")
+        self.ticks_ = None
+        if self.test is not None:
+            (self.ticks_,) = self.ax_.plot(self.test, places, "x", color=INK, markersize=7, label="rows kept apart")
+        self.ax_.set_yticks(places, self.names)
+        self.ax_.set_xlim(left=0)
+        self.ax_.set_xlabel(self.label)
+        tidy(self.ax_)
+        self.ax_.legend(frameon=False)
+        return self
