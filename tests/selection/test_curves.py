@@ -2,14 +2,12 @@
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LinearRegression as SkLinear
 from sklearn.linear_model import LogisticRegression as SkLogistic
 from sklearn.model_selection import KFold
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PolynomialFeatures
 
-from surefit import (
+from surefit import DataRemark, (
     InvalidParameter,
     LinearRegression,
     PolynomialBasis,
@@ -48,8 +46,10 @@ def test_training_error_falls_along_nested_classes_and_reaches_zero():
     X, y = noisy_line(11)
     curve = complexity_curve(degrees(*range(1, 8)), X, y, cv=10, random_state=0)
     assert np.all(np.diff(curve.train) <= 1e-9)
-    full = make_pipeline(PolynomialFeatures(10, include_bias=False), SkLinear()).fit(X / 5, y)
-    assert np.mean((full.predict(X / 5) - y) ** 2) < 1e-6  # eleven points, degree ten: interpolation
+    nodes, values = np.arange(-5.0, 6.0)[:, None], 2 * np.arange(-5.0, 6.0) + 10 + np.random.default_rng(3).normal(size=11)
+    with pytest.warns(DataRemark, match="pass through all 11 rows"):
+        full = degrees(10)[10].fit(nodes, values)
+    assert np.mean((full.predict(nodes) - values) ** 2) < 1e-12  # eleven points, degree ten
 
 
 def test_a_line_is_not_underfitted_and_a_high_degree_overfits():
