@@ -7,7 +7,8 @@ from sklearn.model_selection import KFold
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 
-from surefit import DataRemark, (
+from surefit import (
+    DataRemark,
     InvalidParameter,
     LinearRegression,
     PolynomialBasis,
@@ -46,7 +47,10 @@ def test_training_error_falls_along_nested_classes_and_reaches_zero():
     X, y = noisy_line(11)
     curve = complexity_curve(degrees(*range(1, 8)), X, y, cv=10, random_state=0)
     assert np.all(np.diff(curve.train) <= 1e-9)
-    nodes, values = np.arange(-5.0, 6.0)[:, None], 2 * np.arange(-5.0, 6.0) + 10 + np.random.default_rng(3).normal(size=11)
+    nodes, values = (
+        np.arange(-5.0, 6.0)[:, None],
+        2 * np.arange(-5.0, 6.0) + 10 + np.random.default_rng(3).normal(size=11),
+    )
     with pytest.warns(DataRemark, match="pass through all 11 rows"):
         full = degrees(10)[10].fit(nodes, values)
     assert np.mean((full.predict(nodes) - values) ** 2) < 1e-12  # eleven points, degree ten
