@@ -1,0 +1,268 @@
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from surefit.bounds import stable_compression
+from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
+from surefit.core.claims import Claim
+from surefit.core.errors import InvalidParameter
+from surefit.core.estimator import CertifiedMixin
+from surefit.core.validation import BOOLEAN, NOTHING, POSITIVE, RANDOM_STATE, Rule, check_params, one_of
+from surefit.kernel_machines.svc_fit import assemble, fit_problems, problem_coefficients, two_class_problems
+from surefit.kernel_machines.svc_hard import refuse
+from surefit.kernel_machines.svc_points import set_points
+from surefit.kernel_machines.svc_votes import one_against_rest_scores, vote
+from surefit.kernel_machines.svm_base import RULES, SupportMixin, record, support_vectors
+from surefit.kernel_machines.svm_reading import read_labels, read_rows, read_sample
+from surefit.kernels import Kernel, Linear
+
+DELTA = 0.05  # failure probability of the bound that comes with every fit
+
+
+class SVC(CertifiedMixin, CallbackSupportMixin, SupportMixin, ClassifierMixin, BaseEstimator):
+    r"""Support vector classification with any kernel, a soft or a hard margin, and a proved gap.
+
+    .. math:: P(f, b) = \tfrac12 \|f\|_k^2 + C \sum_i s_i \bigl(1 - t_i (f(x_i) + b)\bigr)_+, \qquad t_i = \pm 1,
+
+    over the functions of the kernel's space; ``C=inf`` forbids slack. Hypothesis class: signs of
+    :math:`\sum_j \beta_j k(x_j, \cdot) + b`. Loss: hinge. Optimiser: working sets of the dual with second-order pairs, kernel
+    rows in float32 by blocks, and refinement in float64.
+
+    Guarantee: :math:`P - \min P \le` ``dual_gap_`` (summed over the two-class problems), whatever the data, and
+    :math:`\|f - f^*\|_k \le \sqrt{2 \cdot \text{gap}}` (theory: :ref:`svm-gap`). ``C=inf`` on data without a margin raises an error
+    that says why (theory: :ref:`hard-margin`).
+
+    Parameters
+    ----------
+    C : float > 0 or infinity, default=1.0
+        Price of a unit of slack; infinity is the hard margin.
+    kernel : str, kernel of ``surefit.kernels`` or callable, default="rbf"
+        "linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed", an object, or a function of two samples. With a kernel of
+        strings X is a list of strings.
+    degree : int >= 1, default=3
+        Degree of "poly".
+    gamma : {"scale", "auto"} or float > 0, default="scale"
+        Factor of "rbf", "poly", "sigmoid" and "laplacian"; "scale" is 1 / (n_features * X.var()).
+    coef0 : float, default=0.0
+        Constant of "poly" and "sigmoid".
+    shrinking : bool, default=True
+        Set rows aside that will not move; they are looked at again before the fit ends.
+    probability : bool, default=False
+        Accepted for code written for scikit-learn, where it is deprecated; wrap the model in
+        ``sklearn.calibration.CalibratedClassifierCV`` for probabilities.
+    tol : float >= 0, default=1e-3
+        Relative duality gap: stop when the gap is at most ``tol`` times the objective.
+    cache_size : float > 0, default=200
+        Megabytes for kernel rows.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of C for the rows of each class.
+    verbose : object, default=False
+        Accepted and without effect; use callbacks.
+    max_iter : int >= 1 or -1, default=-1
+        Steps of two rows each, for each two-class problem; -1: no limit.
+    decision_function_shape : {"ovr", "ovo"}, default="ovr"
+        Several classes: scores of each class, or of each pair.
+    break_ties : bool, default=False
+        Break ties of votes by the scores.
+    random_state : int, RandomState or None, default=None
+        Accepted and without effect: the solver is deterministic.
+    max_time : float > 0 or None, default=None
+        Seconds after which the best point so far is returned with its gap. Ctrl-C does the same.
+    fit_intercept : bool, default=True
+        Whether there is an offset :math:`b`; it is never penalised.
+    multi_class : {"ovo", "ovr"}, default="ovo"
+        Several classes: one problem a pair, or one a class against the rest.
+    warm_start : bool, default=False
+        Start from the dual coefficients of the last fit if the rows are as many.
+
+    Attributes
+    ----------
+    support_, support_vectors_, n_support_, dual_coef_, intercept_, classes_, class_weight_, shape_fit_, fit_status_, n_iter_
+        As in scikit-learn (``n_support_`` also for ``multi_class="ovr"``, where ``dual_coef_`` has one line a class).
+    intercept_interval_ : ndarray of shape (n_problems, 2)
+        All offsets that are optimal for the function found; ``intercept_`` is the middle.
+    dual_gap_, objective_ : float
+        Proved bound on :math:`P - \min P`, and :math:`P`, summed over the problems.
+    rkhs_norm_, margin_ : ndarray of shape (n_problems,)
+        :math:`\|f\|_k` and the margin :math:`1 / \|f\|_k`.
+    slack_, sample_gap_, points_ : ndarray of shape (n_rows,), or one line a problem
+        Slack, part of the gap, and kind of each row: "outside", "on margin", "inside" or "misclassified".
+    free_support_, bound_support_, on_margin_ : ndarray of int, or a list of them
+        Rows with :math:`0 < \alpha < C`, with :math:`\alpha = C`, and on the margin whatever their :math:`\alpha`.
+    loo_error_bound_ : float
+        Share of support rows: the leave-one-out error of the exact optimum is at most that.
+    kernel_ : Kernel
+        The kernel used.
+    certificate_ : Certificate
+        Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
+    history_ : ndarray of shape (n_checks, 3)
+        Seconds, step and gap each time the gap was computed.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    Exclusive or, by the quadratic kernel: the optimum is :math:`f(x) = -x_1 x_2` with all multipliers 1/8.
+
+    >>> import numpy as np
+    >>> from surefit import SVC
+    >>> X, y = np.array([[-1, -1], [-1, 1], [1, -1], [1, 1]]), np.array([-1, 1, 1, -1])
+    >>> model = SVC(kernel="poly", degree=2, gamma=1.0, coef0=1.0, C=1.0, tol=1e-10).fit(X, y)
+    >>> model.dual_coef_.round(6)
+    array([[-0.125, -0.125,  0.125,  0.125]])
+    >>> round(model.objective_, 6), model.certificate_.holds
+    (0.25, True)
+    """
+
+    _rules = {
+        **RULES,
+        "C": POSITIVE | Rule("infinity", lambda v: isinstance(v, (float, np.floating)) and bool(np.isposinf(v))),
+        "probability": BOOLEAN | one_of("deprecated"),
+        "class_weight": NOTHING | one_of("balanced") | Rule("a dictionary", lambda v: isinstance(v, dict)),
+        "decision_function_shape": one_of("ovr", "ovo"),
+        "break_ties": BOOLEAN,
+        "random_state": RANDOM_STATE,
+        "multi_class": one_of("ovo", "ovr"),
+    }
+
+    def __init__(
+        self,
+        *,
+        C=1.0,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        shrinking=True,
+        probability=False,
+        tol=1e-3,
+        cache_size=200,
+        class_weight=None,
+        verbose=False,
+        max_iter=-1,
+        decision_function_shape="ovr",
+        break_ties=False,
+        random_state=None,
+        max_time=None,
+        fit_intercept=True,
+        multi_class="ovo",
+        warm_start=False,
+    ):
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.shrinking = shrinking
+        self.probability = probability
+        self.tol = tol
+        self.cache_size = cache_size
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+        self.random_state = random_state
+        self.max_time = max_time
+        self.fit_intercept = fit_intercept
+        self.multi_class = multi_class
+        self.warm_start = warm_start
+
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        check_params(self)
+        if self.break_ties and self.decision_function_shape == "ovo":
+            raise InvalidParameter("SVC", "break_ties", "False with decision_function_shape='ovo'", True)
+        sample = read_sample(self, X, y, sample_weight)
+        labels = read_labels(self, sample)
+        n, strategy = sample.X.shape[0], self.multi_class
+        problems = two_class_problems(labels, float(self.C), strategy)
+        starts = self._last_duals(n, problems) if self.warm_start and hasattr(self, "_duals") else None
+        fits = fit_problems(self, sample, problems, starts)
+        for problem, fit in zip(problems, fits, strict=True):
+            if not np.isfinite(fit.point.gap) and not fit.separable:
+                raise refuse("SVC", sample, problem, fit, bool(self.fit_intercept))
+        model = assemble(n, labels, problems, fits, strategy)
+        self.classes_, self.class_weight_ = labels.classes, labels.class_weights
+        self.kernel_, self.shape_fit_, self.fit_status_ = sample.kernel, sample.X.shape, 0
+        self.support_, self.n_support_ = model.support.astype(np.int32), model.n_support.astype(np.int32)
+        self.support_vectors_ = support_vectors(sample.X, sample.kernel, model.support)
+        self.dual_coef_, self.intercept_ = model.dual_coef, model.intercept
+        self._support_codes = labels.codes[model.support]
+        self._duals = [(problem.rows, fit.point.beta) for problem, fit in zip(problems, fits, strict=True)]
+        self.n_iter_ = np.array([fit.n_iter for fit in fits], dtype=np.int32)
+        scales = np.array([fit.point.scale for fit in fits])
+        self.intercept_interval_ = scales[:, None] * np.array([fit.point.interval for fit in fits])
+        squares = [max(float(fit.point.beta @ fit.point.scores), 0.0) for fit in fits]
+        self.rkhs_norm_ = scales * np.sqrt(squares)
+        with np.errstate(divide="ignore"):
+            self.margin_ = 1.0 / self.rkhs_norm_
+        self.loo_error_bound_ = len(self.support_) / n
+        set_points(self, n, problems, fits)
+        statement = {
+            "classes": labels.named,
+            "class_weights": labels.class_weights.tolist(),
+            "strategy": strategy,
+            "objective": "1/2 |f|^2 + C sum_i s_i (1 - t_i (f(x_i) + b))_+; the offset is never penalised",
+        }
+        record(self, "svc", sample, fits, statement, self._statistical_claims(n))
+        return self
+
+    def _last_duals(self, n, problems):
+        """Dual vectors of the last fit, where it had the same problems."""
+        same = len(self._duals) == len(problems) and all(
+            np.array_equal(rows, problem.rows) for (rows, _), problem in zip(self._duals, problems, strict=True)
+        )
+        return [beta for _, beta in self._duals] if same else None
+
+    def _statistical_claims(self, n: int) -> list[Claim]:
+        """Leave-one-out estimate, and the compression bound where the kernel did not come from the data."""
+        share = self.loo_error_bound_
+        words = f"{len(self.support_)} of {n} rows are support vectors; the exact optimum errs on at most {share:.4g} of left-out rows."
+        claims = [Claim("svc.loo", "estimate", words, value=share, about="leave-one-out error of the exact optimum")]
+        chosen_before = isinstance(self.kernel, Kernel) or self.kernel == "linear" or not isinstance(self.gamma, str)
+        if len(self.classes_) == 2 and chosen_before and self.class_weight != "balanced":
+            claims.append(stable_compression(len(self.support_), n, DELTA).claim())
+        return claims
+
+    def decision_function(self, X) -> np.ndarray:
+        """Return the scores: one a row for two classes, else one a class (or a pair, as ``decision_function_shape`` says)."""
+        scores = self._scores(X)
+        if scores.shape[1] == 1:
+            return scores.ravel()
+        pairs = self.multi_class == "ovo"
+        return (
+            one_against_rest_scores(scores, len(self.classes_))
+            if pairs and self.decision_function_shape == "ovr"
+            else scores
+        )
+
+    def predict(self, X) -> np.ndarray:
+        """Return the class of each row; a score of zero means the first class, ties of votes the class that comes first."""
+        scores = self._scores(X)
+        if scores.shape[1] == 1:
+            return self.classes_[(scores.ravel() > 0).astype(int)]
+        if self.multi_class == "ovr":
+            return self.classes_[np.argmax(scores, axis=1)]
+        K = len(self.classes_)
+        return self.classes_[
+            np.argmax(one_against_rest_scores(scores, K) if self.break_ties else vote(scores, K), axis=1)
+        ]
+
+    def _scores(self, X) -> np.ndarray:
+        """Scores of the two-class problems, one column each."""
+        check_is_fitted(self)
+        return self._functions(read_rows(self, X), self._problem_coefficients()) + self.intercept_
+
+    def _problem_coefficients(self) -> np.ndarray:
+        return problem_coefficients(self, len(self.classes_), self._support_codes, self.multi_class)
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Weights of the columns, for a linear kernel."""
+        if not isinstance(getattr(self, "kernel_", None), Linear):
+            raise AttributeError("coef_ is only available when using a linear kernel")
+        return self._weights(self._problem_coefficients())

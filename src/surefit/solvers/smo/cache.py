@@ -1,0 +1,86 @@
+"""A bounded store of kernel rows in float32; what does not fit is forgotten, the longest unused first."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from surefit.core.jit import compiled
+
+PIECE = 4 << 20  # bytes a call of the kernel may return: blocks of this size stay in the cache and are recycled
+
+
+class RowCache:
+    """Rows of a Gram matrix over the rows in play, computed in blocks when first asked for.
+
+    Parameters
+    ----------
+    gram : GramRows
+        Source of the rows; ``gram.block(indices)`` returns them in float32.
+    megabytes : float
+        Room for rows; ``least`` rows are kept whatever it says.
+    """
+
+    def __init__(self, gram, megabytes: float, least: int):
+        self.memory = np.empty(int(min(gram.n**2, max(least * gram.n, megabytes * 2**18))), dtype=np.float32)
+        self.clock = 0
+        self.computed = 0
+        self._lay_out(gram, np.zeros(0, dtype=np.int64))
+
+    def _lay_out(self, gram, owners: np.ndarray) -> None:
+        """Cut the memory into rows; the first ones already belong to ``owners``."""
+        n = gram.n
+        self.gram = gram
+        capacity = min(n, len(self.memory) // n)
+        self.rows = self.memory[: capacity * n].reshape(capacity, n)
+        self.slot = np.full(n, -1, dtype=np.int64)
+        self.owner = np.full(capacity, -1, dtype=np.int64)
+        self.used = np.full(capacity, -1, dtype=np.int64)
+        self.slot[owners] = np.arange(len(owners))
+        self.owner[: len(owners)] = owners
+        self.used[: len(owners)] = self.clock
+
+    def keep(self, gram, kept: np.ndarray) -> None:
+        """Go on with the rows ``kept`` alone, of which ``gram`` is the source; what is known of them stays."""
+        place = np.full(self.gram.n, -1, dtype=np.int64)
+        place[kept] = np.arange(len(kept))
+        slots = np.flatnonzero((self.owner >= 0) & (place[self.owner] >= 0))
+        slots = slots[: min(len(kept), len(self.memory) // len(kept))]
+        owners = place[self.owner[slots]]
+        _compact(self.memory, self.gram.n, slots, kept)
+        self._lay_out(gram, owners)
+
+    def fetch(self, indices: np.ndarray) -> np.ndarray:
+        """Return the slots of the rows ``indices``, computing those that are missing."""
+        self.clock += 1
+        slots = self.slot[indices]
+        self.used[slots[slots >= 0]] = self.clock
+        missing = indices[slots < 0]
+        if len(missing):
+            room = np.argpartition(self.used, len(missing) - 1)[: len(missing)]
+            evicted = self.owner[room]
+            self.slot[evicted[evicted >= 0]] = -1
+            self.owner[room] = missing
+            self.slot[missing] = room
+            self.used[room] = self.clock
+            step = max(1, PIECE // (4 * self.gram.n))
+            for start in range(0, len(missing), step):
+                part = slice(start, start + step)
+                _store(self.gram.block(missing[part]), room[part], self.rows)
+            self.computed += len(missing)
+        return self.slot[indices]
+
+
+@compiled
+def _store(block, slots, rows):
+    for i in range(len(slots)):
+        rows[slots[i]] = block[i]
+
+
+@compiled
+def _compact(memory, n, slots, kept):
+    """Move row ``slots[k]``, its columns ``kept``, to place k; forward in memory, so nothing is overwritten unread."""
+    m = len(kept)
+    for k in range(len(slots)):
+        source, goal = slots[k] * n, k * m
+        for j in range(m):
+            memory[goal + j] = memory[source + kept[j]]

@@ -1,0 +1,78 @@
+"""What a dual vector is worth: the best offset for it, the primal, the gap; hard margins by scaling."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from surefit.solvers.smo.cache import PIECE
+from surefit.solvers.smo.problem import BoxProblem, best_offsets, row_gaps
+
+
+class Point(NamedTuple):
+    """A dual vector with what it proves. For a hard margin ``scale`` turns it into a feasible primal one."""
+
+    beta: np.ndarray
+    scores: np.ndarray  # K beta, in float64
+    b: float
+    interval: tuple[float, float]  # all best offsets
+    gap: float
+    primal: float
+    dual: float
+    scale: float = 1.0
+
+
+def combine(gram, beta: np.ndarray) -> np.ndarray:
+    """``K beta`` in float64, from the rows that carry weight."""
+    scores = np.zeros(gram.n)
+    support = np.flatnonzero(beta)
+    step = max(1, PIECE // (8 * gram.n))
+    for start in range(0, len(support), step):
+        part = support[start : start + step]
+        scores += beta[part] @ gram.block(part)
+    return scores
+
+
+def evaluate(problem: BoxProblem, beta: np.ndarray, scores: np.ndarray) -> Point:
+    """Return the primal at the best offset and the gap."""
+    if problem.hard:
+        return _evaluate_hard(problem, beta, scores)
+    g = problem.y - scores
+    low, high = best_offsets(problem, g)
+    b = 0.5 * (low + high)
+    gap = float(np.sum(row_gaps(g, beta, problem.low, problem.high, problem.epsilon, b)))
+    dual = float(problem.y @ beta) - problem.epsilon * float(np.abs(beta).sum()) - 0.5 * float(beta @ scores)
+    return Point(beta, scores, b, (low, high), gap, dual + gap, dual)
+
+
+def _evaluate_hard(problem: BoxProblem, beta: np.ndarray, scores: np.ndarray) -> Point:
+    r"""Scale ``(K beta, b)`` until every margin is one.
+
+    If all margins are at least :math:`m > 0`, dividing by m is feasible, and its price is at most
+    :math:`\|w\|^2 / (2 m^2)`; the dual is largest at the multiple :math:`\sum\alpha / \|w\|^2` of beta, where it is
+    :math:`(\sum\alpha)^2 / (2\|w\|^2)`.
+    """
+    g, positive = problem.y - scores, problem.y > 0
+    b, m = 0.0, 1.0 - float(np.max(problem.y * g, initial=-np.inf))
+    if problem.offset:
+        top, bottom = float(np.max(g[positive])), float(np.min(g[~positive]))
+        b, m = 0.5 * (top + bottom), 1.0 - 0.5 * (top - bottom)
+    square, total = float(beta @ scores), float(problem.y @ beta)
+    if m <= 0.0 or square <= 0.0:
+        dual = total**2 / (2 * square) if square > 0.0 else 0.0
+        return Point(beta, scores, b, (b, b), math.inf, math.inf, dual)
+    dual, primal = total**2 / (2 * square), square / (2 * m * m)
+    return Point(beta, scores, b, (b, b), max(primal - dual, 0.0), primal, dual, 1.0 / m)
+
+
+def quick_gap(problem: BoxProblem, beta, g, low, high, best: float, least: float) -> float:
+    """Upper bound of the gap of the rows in play, without sorting: the offset is the middle of the slopes."""
+    if problem.hard:
+        m = 1.0 - (0.5 * (best - least) if problem.offset else max(best, -least))
+        square = float(beta @ (np.sign(high + low) - g))
+        total = float(np.abs(beta).sum())
+        return math.inf if m <= 0.0 or square <= 0.0 else square / (2 * m * m) - total**2 / (2 * square)
+    b = 0.5 * (best + least) if problem.offset else 0.0
+    return float(np.sum(row_gaps(g, beta, low, high, problem.epsilon, b)))

@@ -1,0 +1,136 @@
+"""Compiled loops of the working-set solver: which rows to work on, and the small problem on them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from surefit.core.jit import compiled
+
+TINY = 1e-12  # least curvature, as a share of the largest diagonal entry: two rows that a kernel cannot tell apart still give a step
+
+
+@compiled
+def slopes(g, beta, low, high, epsilon, up, down):
+    """Fill gains per unit of raising (``up``) and prices of lowering (``down``) each entry; blocked ones are infinite.
+
+    Returns the largest gain and the smallest price: the point is optimal if the first is not above the second.
+    """
+    best, least = -np.inf, np.inf
+    for i in range(len(g)):
+        up[i] = -np.inf
+        down[i] = np.inf
+        if beta[i] < high[i]:
+            up[i] = g[i] - epsilon if beta[i] >= 0.0 else g[i] + epsilon
+            best = max(best, up[i])
+        if beta[i] > low[i]:
+            down[i] = g[i] + epsilon if beta[i] <= 0.0 else g[i] - epsilon
+            least = min(least, down[i])
+    return best, least
+
+
+@compiled(relaxed=True)
+def solve_pairs(K, g, beta, low, high, epsilon, tolerance, max_steps, scale):
+    """Raise one entry and lower another until no pair gains more than ``tolerance`` a unit; the sum of beta stays.
+
+    Second-order selection: the entry with the largest gain, with the partner that improves the dual most. Works in place on
+    ``beta`` and ``g``; returns the number of steps.
+    """
+    q = len(g)
+    floor = TINY * scale
+    for step in range(max_steps):
+        i, best = -1, -np.inf
+        for k in range(q):
+            if beta[k] < high[k]:
+                gain = g[k] - epsilon if beta[k] >= 0.0 else g[k] + epsilon
+                if gain > best:
+                    best, i = gain, k
+        if i < 0:
+            return step
+        j, most, least = -1, 0.0, np.inf
+        for k in range(q):
+            if beta[k] > low[k]:
+                price = g[k] + epsilon if beta[k] <= 0.0 else g[k] - epsilon
+                least = min(least, price)
+                fall = best - price
+                if fall > 0.0:
+                    value = fall * fall / max(K[i, i] + K[k, k] - 2.0 * K[i, k], floor)
+                    if value > most:
+                        most, j = value, k
+        if j < 0 or best - least <= tolerance:
+            return step
+        price = g[j] + epsilon if beta[j] <= 0.0 else g[j] - epsilon
+        t = (best - price) / max(K[i, i] + K[j, j] - 2.0 * K[i, j], floor)
+        # the kink at zero is a bound that the next step may pass
+        goal_i = 0.0 if epsilon > 0.0 and beta[i] < 0.0 else high[i]
+        goal_j = 0.0 if epsilon > 0.0 and beta[j] > 0.0 else low[j]
+        t_all = min(t, goal_i - beta[i], beta[j] - goal_j)
+        beta[i] = goal_i if t_all == goal_i - beta[i] else beta[i] + t_all
+        beta[j] = goal_j if t_all == beta[j] - goal_j else beta[j] - t_all
+        for k in range(q):
+            g[k] -= t_all * (K[i, k] - K[j, k])
+    return max_steps
+
+
+@compiled(relaxed=True)
+def solve_singles(K, g, beta, low, high, epsilon, tolerance, max_steps, scale):
+    """Without an offset nothing ties the entries: move one at a time, the one that improves the dual most."""
+    q = len(g)
+    floor = TINY * scale
+    for step in range(max_steps):
+        i, most, worst, move = -1, 0.0, 0.0, 0.0
+        for k in range(q):
+            slope = 0.0
+            if beta[k] < high[k]:
+                slope = max(g[k] - epsilon if beta[k] >= 0.0 else g[k] + epsilon, 0.0)
+            if slope == 0.0 and beta[k] > low[k]:
+                slope = min(g[k] + epsilon if beta[k] <= 0.0 else g[k] - epsilon, 0.0)
+            worst = max(worst, abs(slope))
+            value = slope * slope / max(K[k, k], floor)
+            if value > most:
+                most, i, move = value, k, slope
+        if i < 0 or worst <= tolerance:
+            return step
+        old = beta[i]
+        new = old + move / max(K[i, i], floor)
+        if epsilon > 0.0 and old != 0.0 and old * new < 0.0:
+            new = 0.0
+        beta[i] = min(max(new, low[i]), high[i])
+        t = beta[i] - old
+        for k in range(q):
+            g[k] -= t * K[i, k]
+    return max_steps
+
+
+@compiled(relaxed=True)
+def subtract_rows(rows, slots, change, g):
+    """``g -= change @ rows[slots]``, eight rows at a time so that g is read once for eight."""
+    n = len(g)
+    count = len(slots)
+    first = 0
+    while first + 8 <= count:
+        a, b, c, d = rows[slots[first]], rows[slots[first + 1]], rows[slots[first + 2]], rows[slots[first + 3]]
+        e, f, p, q = rows[slots[first + 4]], rows[slots[first + 5]], rows[slots[first + 6]], rows[slots[first + 7]]
+        ca, cb, cc, cd = change[first], change[first + 1], change[first + 2], change[first + 3]
+        ce, cf, cp, cq = change[first + 4], change[first + 5], change[first + 6], change[first + 7]
+        for k in range(n):
+            g[k] -= ca * a[k] + cb * b[k] + cc * c[k] + cd * d[k] + ce * e[k] + cf * f[k] + cp * p[k] + cq * q[k]
+        first += 8
+    for s in range(first, count):
+        row, amount = rows[slots[s]], change[s]
+        for k in range(n):
+            g[k] -= amount * row[k]
+
+
+@compiled
+def gather(rows, slots, columns):
+    """Return ``rows[slots][:, columns]`` in float64, symmetric: the lower triangle is read, the upper one mirrors it."""
+    q = len(slots)
+    block = np.empty((q, q))
+    for i in range(q):
+        row = rows[slots[i]]
+        for k in range(i + 1):
+            block[i, k] = row[columns[k]]
+    for i in range(q):
+        for k in range(i):
+            block[k, i] = block[i, k]
+    return block

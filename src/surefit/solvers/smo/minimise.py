@@ -1,0 +1,173 @@
+r"""Working sets of many rows: kernel rows by blocks through BLAS, pairs inside the block, float64 where it counts.
+
+Rounds of work run on float32 kernel rows with gradients in float64, on the rows that are still in play. Between rounds the
+gradient is computed anew in float64 for every row from the support alone. This is the exact gap, it brings back the rows that
+were set aside, and it removes what float32 has added: a round only has to get the *correction* right, as in iterative refinement.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from surefit.core.budget import Budget, Reason
+from surefit.solvers.smo.cache import RowCache
+from surefit.solvers.smo.evaluation import Point, combine, evaluate, quick_gap
+from surefit.solvers.smo.inner import gather, slopes, solve_pairs, solve_singles, subtract_rows
+from surefit.solvers.smo.newton import polish
+from surefit.solvers.smo.problem import BoxProblem
+
+WORKING_SET = 128  # rows a block: few enough that most of them move, many enough for BLAS
+INNER = 0.3  # the small problem is solved to this share of the violation it was given
+INNER_STEPS = 40  # steps a row of the working set, at most
+SHRINK_EVERY = 20  # blocks between two looks for rows that can be set aside
+SHRINK_SHARE = 0.9  # it pays if this share or less is left
+FLOAT32, UNIT = 6e-8, 2e-16
+IDLE = 200  # blocks without a smaller violation before a round ends
+NOT_SEPARABLE = 1e-15  # squared share of the radius below which a margin is lost in rounding
+SMALL, TIGHT = 500, 1e-15
+PATIENCE = 4  # rounds without progress
+
+
+class DualFit(NamedTuple):
+    """Where the solver stopped."""
+
+    point: Point
+    reason: Reason
+    n_iter: int
+    history: list[tuple[float, int, float]]
+    separable: bool = True
+
+
+def minimise(
+    gram, rows32, problem: BoxProblem, *, tol: float, budget: Budget, megabytes: float, beta=None, shrinking=True
+) -> DualFit:
+    """Solve to a gap of ``tol`` times the primal; ``gram`` gives rows in float64, ``rows32`` the same in float32."""
+    beta = np.zeros(len(problem.y)) if beta is None else balanced(problem, np.clip(beta, problem.low, problem.high))
+    history: list[tuple[float, int, float]] = []
+    steps, failures, separable = 0, 0, True
+    reason: Reason | None = None
+    best = here = evaluate(problem, beta, combine(gram, beta))
+    largest = float(np.max(gram.diagonal))
+    tight = tol if len(beta) > SMALL else min(tol, TIGHT)  # what costs nothing is solved to rounding
+    while True:
+        history.append((budget.seconds, steps, best.gap))
+        if math.isfinite(best.gap) and best.gap <= tol * best.primal:
+            if best.gap <= tight * best.primal or failures or reason is not None:
+                reason = Reason.CONVERGED
+        elif problem.hard and _lost(here, largest):
+            reason, separable = Reason.STALLED, False
+        elif failures >= PATIENCE:
+            reason = Reason.STALLED
+        reason = reason or budget.spent(steps, best.gap)
+        if reason is not None:
+            return DualFit(best, reason, steps, history, separable)
+        beta, did, reason = _round(rows32, problem, here, 0.5 * tight, budget, steps, megabytes, shrinking)
+        steps += did
+        beta = balanced(problem, beta)
+        after = evaluate(problem, beta, combine(gram, beta))
+        if reason is None and after.gap > tight * after.primal and (tight < tol or len(history) >= 2):
+            after = polish(gram, problem, after, budget)
+        better = after.gap < 0.9 * best.gap or after.dual > here.dual + 0.01 * max(min(best.gap, here.gap), 0.0)
+        failures = 0 if better else failures + 1
+        here = after if after.dual >= here.dual or after.gap < here.gap else here
+        best = after if after.gap < best.gap else best
+
+
+def balanced(problem: BoxProblem, beta: np.ndarray) -> np.ndarray:
+    """Make the sum of beta zero where the offset is free: the entries with most room to their bounds take the rest."""
+    if not problem.offset:
+        return beta
+    for _ in range(3):
+        rest = -math.fsum(beta)
+        room = np.maximum((problem.high - beta) if rest > 0 else (beta - problem.low), 0.0)
+        total = float(np.sum(room[np.isfinite(room)]))
+        if rest == 0.0 or total == 0.0:
+            return beta
+        widest = int(np.argmax(np.where(beta != 0.0, np.minimum(problem.high - beta, beta - problem.low), 0.0)))
+        if room[widest] >= 2 * abs(rest) and (beta[widest] + rest) * beta[widest] >= 0.0:
+            beta = beta.copy()
+            beta[widest] += rest  # usually rounding only: one free row takes it
+        elif np.isfinite(room).all():
+            beta = np.clip(beta + math.copysign(min(1.0, abs(rest) / total), rest) * room, problem.low, problem.high)
+        else:
+            beta = beta * (1.0 - 1e-16)
+    return beta
+
+
+def _lost(point: Point, largest: float) -> bool:
+    """Whether the dual of a hard margin has grown beyond what any margin above rounding allows."""
+    total = float(np.abs(point.beta).sum())
+    return total > 0.0 and float(point.beta @ point.scores) <= NOT_SEPARABLE * total**2 * largest
+
+
+def _round(rows32, problem, start: Point, tol, budget, steps, megabytes, shrinking):
+    """Work on float32 rows from an exact gradient, until the gap of the rows in play or float32 says enough."""
+    whole = start.beta.copy()
+    active, offset, eps = np.arange(len(whole)), problem.offset, problem.epsilon
+    beta, g, low, high = whole.copy(), problem.y - start.scores, problem.low, problem.high
+    up, down = np.empty(len(beta)), np.empty(len(beta))
+    solve = solve_pairs if offset else solve_singles
+    cache = RowCache(rows32, megabytes, 2 * WORKING_SET)
+    scale = float(np.max(np.abs(rows32.diagonal))) or 1.0
+    spread = FLOAT32 * scale
+    did, noise, reason, dual = 0, 0.0, None, start.dual
+    largest_y = float(np.max(np.abs(problem.y)))
+    smallest, since = math.inf, 0
+    for block in range(1, 1 << 62):
+        m = len(active)
+        best, least = slopes(g, beta, low, high, eps, up[:m], down[:m])
+        violation = best - least if offset else max(best, -least)
+        gap = quick_gap(problem, beta, g, low, high, best, least)
+        if gap <= tol * dual < math.inf or violation <= 4 * math.sqrt(noise):
+            break
+        # float64 has its end as well, and float32 may move pairs forth and back for ever
+        smallest, since = (violation, block) if violation < 0.99 * smallest else (smallest, since)
+        if violation <= UNIT * (largest_y + scale * float(np.abs(beta).sum())) or block - since > IDLE + m // 8:
+            break
+        reason = budget.spent(steps + did, gap)
+        if reason is not None:
+            break
+        if shrinking and block % SHRINK_EVERY == 0:
+            top, bottom = (least, best) if offset else (0.0, 0.0)
+            out = (np.isinf(up[:m]) & (down[:m] > bottom)) | (np.isinf(down[:m]) & (up[:m] < top))
+            kept = np.flatnonzero(~out)
+            if len(kept) < SHRINK_SHARE * m:
+                whole[active] = beta
+                active, beta, g, low, high = active[kept], beta[kept], g[kept], low[kept], high[kept]
+                cache.keep(rows32.take(active), kept)
+                m = len(active)
+                up[:m], down[:m] = up[kept], down[kept]
+        chosen = _choose(up[:m], down[:m])
+        part, slope = beta[chosen], g[chosen]
+        room = INNER_STEPS * WORKING_SET if budget.max_iter is None else max(1, budget.max_iter - steps - did)
+        small = min(INNER_STEPS * WORKING_SET, room)
+        K = _small_gram(cache, chosen)
+        did += solve(K, slope, part, low[chosen], high[chosen], eps, INNER * violation, small, scale)
+        g_before, change = g[chosen], part - beta[chosen]
+        moved = np.flatnonzero(change)
+        if len(moved) == 0:
+            break
+        subtract_rows(cache.rows, cache.fetch(chosen[moved]), change[moved], g)
+        noise += spread**2 * float(change @ change)
+        dual += 0.5 * float(change @ (slope + g_before)) - eps * float(np.abs(part).sum() - np.abs(beta[chosen]).sum())
+        beta[chosen] = part
+    whole[active] = beta
+    return whole, did, reason
+
+
+def _choose(up: np.ndarray, down: np.ndarray) -> np.ndarray:
+    """Rows with the largest gains when raised and the smallest prices when lowered."""
+    half = max(1, min(WORKING_SET, len(up)) // 2)
+    highest = np.argpartition(up, len(up) - half)[len(up) - half :]
+    return np.union1d(highest, np.argpartition(down, half - 1)[:half])
+
+
+def _small_gram(cache: RowCache, chosen: np.ndarray) -> np.ndarray:
+    """Kernel values among the chosen rows: from the cache where all are known, else by one small product."""
+    slots = cache.slot[chosen]
+    if np.all(slots >= 0):
+        return gather(cache.rows, slots, chosen)
+    return cache.gram.take(chosen).block(np.arange(len(chosen))).astype(np.float64)

@@ -1,0 +1,88 @@
+r"""The problem that working-set solvers solve: one dual vector in a box, with a kernel, a tube and perhaps a free offset.
+
+.. math::
+
+    D(\beta) = y^\top\beta - \varepsilon\|\beta\|_1 - \tfrac12\,\beta^\top K\beta, \qquad l_i \le \beta_i \le h_i, \quad
+    \textstyle\sum_i \beta_i = 0 \text{ if the offset is free.}
+
+A classifier has labels :math:`y_i = \pm1`, no tube, and the box between 0 and :math:`y_i c_i`; a regression has a tube and the
+box :math:`\pm c_i`. With residuals :math:`r_i = y_i - (K\beta)_i - b` the gap to the primal is a sum of terms that are never
+negative,
+
+.. math:: P - D = \sum_i \bigl[h_i (r_i - \varepsilon)_+ - l_i (-r_i - \varepsilon)_+ + \varepsilon|\beta_i| - \beta_i r_i\bigr],
+
+so it can be blamed on single rows.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from surefit.core.jit import compiled
+
+
+class BoxProblem(NamedTuple):
+    """Targets, box and tube; the kernel comes apart, as rows."""
+
+    y: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    epsilon: float
+    offset: bool  # whether the offset is free, and so the sum of beta zero
+
+    @property
+    def hard(self) -> bool:
+        """Whether slack is forbidden (infinite prices)."""
+        return bool(np.isinf(self.high).any())
+
+
+def classification(labels: np.ndarray, weights: np.ndarray, offset: bool) -> BoxProblem:
+    """Soft margin: ``labels`` are -1 and 1, ``weights`` the price of a unit of slack (infinite: hard margin)."""
+    positive = labels > 0
+    labels, weights = np.asarray(labels, dtype=np.float64), np.asarray(weights, dtype=np.float64)
+    return BoxProblem(labels, np.where(positive, 0.0, -weights), np.where(positive, weights, 0.0), 0.0, offset)
+
+
+def regression(y: np.ndarray, weights: np.ndarray, epsilon: float, offset: bool) -> BoxProblem:
+    """Tube of half-width ``epsilon``; ``weights`` are the price of a unit outside."""
+    return BoxProblem(y, -weights, weights, float(epsilon), offset)
+
+
+def best_offsets(problem: BoxProblem, g: np.ndarray) -> tuple[float, float]:
+    """All offsets that minimise the primal for given ``g = y - K beta``: the ends of an interval.
+
+    The primal is piecewise linear in b with kinks at ``g - epsilon`` and ``g + epsilon``.
+    """
+    if not problem.offset:
+        return 0.0, 0.0
+    up, down = problem.high > 0, problem.low < 0
+    kinks = np.concatenate([g[up] - problem.epsilon, g[down] + problem.epsilon])
+    weights = np.concatenate([problem.high[up], -problem.low[down]])
+    order = np.argsort(kinks, kind="stable")
+    # slope of the primal just right of each kink: minus all weights above it that pull up, plus those passed
+    pull = float(np.sum(problem.high[up]))
+    slopes = np.cumsum(weights[order]) - pull
+    size = float(np.sum(weights)) * 1e-15 * len(weights)
+    first = int(np.searchsorted(slopes, -size))
+    first = min(first, len(order) - 1)
+    last = first
+    while last + 1 < len(order) and slopes[last] <= size:
+        last += 1
+    return float(kinks[order[first]]), float(kinks[order[last]])
+
+
+@compiled
+def row_gaps(y_minus, beta, low, high, epsilon, b):
+    """Terms of the gap, one a row, at residuals ``y_minus - b``."""
+    terms = np.empty(len(beta))
+    for i in range(len(beta)):
+        r = y_minus[i] - b
+        term = epsilon * abs(beta[i]) - beta[i] * r
+        if r > epsilon and high[i] > 0.0:
+            term += high[i] * (r - epsilon)
+        elif r < -epsilon and low[i] < 0.0:
+            term += low[i] * (r + epsilon)
+        terms[i] = max(term, 0.0)
+    return terms
