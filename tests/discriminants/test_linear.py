@@ -1,6 +1,7 @@
 """Linear discriminant analysis: numbers by hand, two routes to the same answer, scikit-learn, weights."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn.discriminant_analysis as theirs
 from hypothesis import given, settings
@@ -9,7 +10,7 @@ from scipy import sparse
 from sklearn.covariance import OAS
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
-from surefit import LinearDiscriminantAnalysis, LogisticRegression
+from surefit import FisherDiscriminant, LinearDiscriminantAnalysis, LogisticRegression, QuadraticDiscriminantAnalysis
 from surefit.core.errors import CertificateError, DataRemark, InvalidData, InvalidParameter
 
 SETTINGS = [
@@ -250,6 +251,33 @@ def test_other_refusals():
     with pytest.warns(DataRemark, match="sum to 2"):
         model = LinearDiscriminantAnalysis(priors=[1.0, 0.5, 0.5]).fit(X, y)
     assert model.priors_ == pytest.approx([0.5, 0.25, 0.25])
+
+
+@pytest.mark.parametrize("cls", [FisherDiscriminant, LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis])
+def test_entries_whose_squares_overflow_are_refused(cls):
+    X, y = random_classes(40, 3, 2)
+    with pytest.raises(InvalidData, match="sums of their squares overflow"):
+        cls().fit(X * 1e200, y)
+
+
+@pytest.mark.parametrize("cls", [FisherDiscriminant, LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis])
+@pytest.mark.parametrize("kind", ["float32", "object labels", "booleans", "frame"])
+def test_every_kind_of_table_and_label(cls, kind):
+    X, y = random_classes(60, 3, 2)
+    plain = cls().fit(X, y)
+    rows, labels = X, y
+    if kind == "float32":
+        rows = X.astype(np.float32)
+    elif kind == "object labels":
+        labels = np.array(["a", "b"], dtype=object)[y]
+    elif kind == "booleans":
+        labels = y.astype(bool)
+    else:
+        rows = pd.DataFrame(X, columns=["u", "v", "w"])
+    model = cls().fit(rows, labels)
+    assert model.predict_proba(rows) == pytest.approx(plain.predict_proba(X), abs=1e-4 if kind == "float32" else 1e-12)
+    assert np.array_equal(model.predict(rows) == model.classes_[1], plain.predict(X) == 1)
+    model.verify(rows, labels)
 
 
 def test_a_zero_prior_excludes_a_class():

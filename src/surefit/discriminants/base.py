@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy.special import log_softmax
@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.errors import DataRemark, InvalidData, InvalidParameter
 from surefit.core.validation import ARRAY, NOTHING, read_data, read_weights
-from surefit.solvers.class_moments import Grouped, group
+from surefit.solvers.class_moments import Grouped, Moments, group, moments
 
 READ: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, np.float32]}
 PRIORS = NOTHING | ARRAY
@@ -93,6 +93,18 @@ def _encode(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.flatnonzero(present).astype(y.dtype), (np.cumsum(present) - 1)[y]
     check_classification_targets(y)
     return np.unique(y, return_inverse=True)
+
+
+def finite_moments(estimator, data: Labelled, scatters: Literal["each", "pooled", "none"]) -> Moments:
+    """Return the moments of the classes; entries whose squares overflow are refused."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = moments(data.rows, scatters)
+    if not (np.isfinite(found.means).all() and np.isfinite(found.scatters).all()):
+        raise InvalidData(
+            f"{type(estimator).__name__}: X has entries so large that sums of their squares overflow; divide its columns by a "
+            "constant."
+        )
+    return found
 
 
 def read_priors(estimator, totals: np.ndarray) -> np.ndarray:

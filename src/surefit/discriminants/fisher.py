@@ -14,10 +14,9 @@ from surefit.core.claims import Claim
 from surefit.core.errors import DataRemark, InvalidData
 from surefit.core.estimator import CertifiedMixin, data_fingerprint
 from surefit.core.validation import NON_NEGATIVE, check_params, read_data
-from surefit.discriminants.base import READ, Labelled, ScoredMixin, read_labelled
+from surefit.discriminants.base import READ, Labelled, ScoredMixin, finite_moments, read_labelled
 from surefit.discriminants.claims import Evidence, claims, moments_claim, rounding_of
 from surefit.discriminants.logistic_form import LogisticForm
-from surefit.solvers.class_moments import moments
 from surefit.solvers.discriminant_axes import Within, solve_refined
 
 EQUAL = np.array([0.5, 0.5])
@@ -94,7 +93,7 @@ class FisherDiscriminant(CertifiedMixin, ScoredMixin, BaseEstimator):
                 f"FisherDiscriminant: Only binary classification is supported; y has {len(data.classes)} classes. Use "
                 "LinearDiscriminantAnalysis."
             )
-        m = moments(data.rows, "pooled")
+        m = finite_moments(self, data, "pooled")
         n = float(m.totals.sum())
         if n <= 2:
             raise InvalidData(

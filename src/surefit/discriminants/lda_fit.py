@@ -11,9 +11,9 @@ from sklearn.base import clone
 from surefit.core.claims import Claim
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.estimator import data_fingerprint
-from surefit.discriminants.base import Labelled, log_priors, read_priors
+from surefit.discriminants.base import Labelled, finite_moments, log_priors, read_priors
 from surefit.discriminants.claims import Evidence, claims, moments_claim, rounding_of
-from surefit.solvers.class_moments import Moments, centred_rows, moments, total
+from surefit.solvers.class_moments import Moments, centred_rows, total
 from surefit.solvers.discriminant_axes import (
     TRUSTED,
     Axes,
@@ -80,7 +80,7 @@ def _by_whitening(estimator, data: Labelled, most: int) -> Fitted:
     few = len(rows.order) <= d
     store = estimator.store_covariance
     kind: Any = "each" if store and estimator.priors is not None else "none" if few and not store else "pooled"
-    m = moments(rows, kind)
+    m = finite_moments(estimator, data, kind)
     n = float(m.totals.sum())
     matrix = m.scatters.sum(axis=0) / n if len(m.scatters) else None
     priors = read_priors(estimator, m.totals)
@@ -135,7 +135,7 @@ def _whitened(within: Within, rows, m: Moments, n: float, tol: float) -> tuple[W
 def _by_matrix(estimator, data: Labelled, most: int) -> Fitted:
     who, rows, d = type(estimator).__name__, data.rows, data.X.shape[1]
     simple = estimator.priors is None and estimator.shrinkage != "auto" and estimator.covariance_estimator is None
-    m = moments(rows, "pooled" if simple else "each")
+    m = finite_moments(estimator, data, "pooled" if simple else "each")
     n, priors = float(m.totals.sum()), read_priors(estimator, m.totals)
     W = _within(estimator, data, m, priors, simple)
     axes = between = ratios = following = None

@@ -12,11 +12,18 @@ from surefit.core.claims import Claim
 from surefit.core.errors import DataRemark, InvalidData
 from surefit.core.estimator import CertifiedMixin, data_fingerprint
 from surefit.core.validation import BOOLEAN, FRACTION, NON_NEGATIVE, check_params, one_of
-from surefit.discriminants.base import PRIORS, Labelled, ScoredMixin, log_priors, read_labelled, read_priors
+from surefit.discriminants.base import (
+    PRIORS,
+    Labelled,
+    ScoredMixin,
+    finite_moments,
+    log_priors,
+    read_labelled,
+    read_priors,
+)
 from surefit.discriminants.claims import rounding_of
 from surefit.discriminants.lda import COVARIANCE_ESTIMATOR, SHRINKAGE
 from surefit.discriminants.lda_fit import foreign_covariance, require_consistent_covariance
-from surefit.solvers.class_moments import moments
 from surefit.solvers.shrunk_covariance import covariance
 
 BLOCK = 4096  # rows whose whitened copy is held at once
@@ -128,7 +135,7 @@ class QuadraticDiscriminantAnalysis(CertifiedMixin, ScoredMixin, BaseEstimator):
         check_params(self)
         data = read_labelled(self, X, y, sample_weight)
         require_consistent_covariance(self, data, "'eigen'")
-        m = moments(data.rows)
+        m = finite_moments(self, data, "each")
         self.classes_, self.means_, self.priors_ = data.classes, m.means, read_priors(self, m.totals)
         self.rotations_, self.scalings_, stored, flat, gap = [], [], [], [], 0.0
         rounding = rounding_of(len(data.rows.order), data.X.shape[1])
