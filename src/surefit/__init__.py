@@ -97,6 +97,7 @@ _HOME = {
     "SGDRegressor": "surefit.linear.sgd_regressor",
     "SKOPS_TRUSTED": "surefit.persistence.trust",
     "SVC": "surefit.kernel_machines.svc",
+    "SVR": "surefit.kernel_machines.svr",
     "SilhouetteDisplay": "surefit.plots.clusters",
     "SmoothingSpline": "surefit.splines.smoothing_spline",
     "SplineFamilyDisplay": "surefit.plots.splines",

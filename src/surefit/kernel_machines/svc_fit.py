@@ -15,6 +15,8 @@ from surefit.solvers.smo.minimise import DualFit, minimise
 from surefit.solvers.smo.problem import classification
 from surefit.solvers.smo.rows import solver_rows
 
+LARGEST = 1e30  # kernel values: their sums must fit into float32 as well
+
 
 class TwoClasses(NamedTuple):
     """One two-class problem: which rows take part, their signs, and the price of their slack."""
@@ -54,7 +56,7 @@ def fit_problems(estimator, sample: Sample, problems: list[TwoClasses], starts) 
         gram = solver_rows(sample.kernel, sample.X, np.float64)
         rows32 = solver_rows(sample.kernel, sample.X, np.float32)
         everything = np.arange(gram.n)
-        _require_finite(type(estimator).__name__, gram)
+        require_finite(type(estimator).__name__, gram)
         for p, problem in enumerate(problems):
             whole = len(problem.rows) == len(everything)
             fits.append(
@@ -74,10 +76,14 @@ def fit_problems(estimator, sample: Sample, problems: list[TwoClasses], starts) 
     return fits
 
 
-def _require_finite(who: str, gram) -> None:
-    if not np.all(np.isfinite(gram.diagonal)):
+def require_finite(who: str, gram) -> None:
+    """Refuse kernel values that float32 cannot hold."""
+    fits = np.abs(gram.diagonal) < LARGEST
+    if not np.all(fits):
+        row = int(np.argmin(fits))
         raise InvalidData(
-            f"{who}: the kernel is not finite on row {int(np.argmin(np.isfinite(gram.diagonal)))}; scale the features."
+            f"{who}: kernel values must be finite and below {LARGEST:.0e}; row {row} has {gram.diagonal[row]:.3g} with itself. "
+            "Scale the features, or choose a smaller gamma or degree."
         )
 
 

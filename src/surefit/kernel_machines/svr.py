@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
+from surefit.core.estimator import CertifiedMixin
+from surefit.core.validation import NON_NEGATIVE, POSITIVE, check_params
+from surefit.kernel_machines.svm_base import RULES, SupportMixin, record, support_vectors
+from surefit.kernel_machines.svm_reading import read_rows, read_sample
+from surefit.kernel_machines.svr_fit import fit_tube, set_points
+from surefit.kernels import Linear
+
+
+class SVR(CertifiedMixin, CallbackSupportMixin, SupportMixin, RegressorMixin, BaseEstimator):
+    r"""Support vector regression: a tube of half-width epsilon around a function of a kernel's space, with a proved gap.
+
+    .. math:: P(f, b) = \tfrac12 \|f\|_k^2 + C \sum_i s_i \bigl(|y_i - f(x_i) - b| - \varepsilon\bigr)_+ .
+
+    Hypothesis class: :math:`\sum_j \beta_j k(x_j, \cdot) + b`. Loss: zero inside the tube, linear outside. Optimiser: working sets of
+    the dual in one signed vector :math:`\beta`, kernel rows in float32 by blocks, refinement in float64.
+
+    Guarantee: :math:`P - \min P \le` ``dual_gap_``, whatever the data, and :math:`\|f - f^*\|_k \le \sqrt{2 \cdot \text{gap}}`
+    (theory: :ref:`svm-gap`).
+
+    Parameters
+    ----------
+    kernel : str, kernel of ``surefit.kernels`` or callable, default="rbf"
+        "linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed", an object, or a function of two samples. With a kernel of
+        strings X is a list of strings.
+    degree : int >= 1, default=3
+        Degree of "poly".
+    gamma : {"scale", "auto"} or float > 0, default="scale"
+        Factor of "rbf", "poly", "sigmoid" and "laplacian"; "scale" is 1 / (n_features * X.var()).
+    coef0 : float, default=0.0
+        Constant of "poly" and "sigmoid".
+    tol : float >= 0, default=1e-3
+        Relative duality gap: stop when the gap is at most ``tol`` times the objective.
+    C : float > 0, default=1.0
+        Price of a unit outside the tube.
+    epsilon : float >= 0, default=0.1
+        Half-width of the tube; zero gives least absolute deviations with a ridge.
+    shrinking : bool, default=True
+        Set rows aside that will not move; they are looked at again before the fit ends.
+    cache_size : float > 0, default=200
+        Megabytes for kernel rows.
+    verbose : object, default=False
+        Accepted and without effect; use callbacks.
+    max_iter : int >= 1 or -1, default=-1
+        Steps of two rows each; -1: no limit.
+    max_time : float > 0 or None, default=None
+        Seconds after which the best point so far is returned with its gap. Ctrl-C does the same.
+    fit_intercept : bool, default=True
+        Whether there is an offset :math:`b`; it is never penalised.
+    warm_start : bool, default=False
+        Start from the dual coefficients of the last fit if the rows are as many.
+
+    Attributes
+    ----------
+    support_, support_vectors_, n_support_, dual_coef_, intercept_, shape_fit_, fit_status_, n_iter_
+        As in scikit-learn; ``dual_coef_`` holds the signed :math:`\beta`, positive where the prediction is too low.
+    intercept_interval_ : ndarray of shape (1, 2)
+        All offsets that are optimal for the function found; ``intercept_`` is the middle.
+    dual_gap_, objective_ : float
+        Proved bound on :math:`P - \min P`, and :math:`P`.
+    rkhs_norm_ : float
+        :math:`\|f\|_k`.
+    points_ : ndarray of str
+        "inside" the tube, "on tube", "above" or "below" it, for each row.
+    sample_gap_ : ndarray
+        Part of the gap that each row contributes.
+    kernel_ : Kernel
+        The kernel used.
+    certificate_ : Certificate
+        Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
+    history_ : ndarray of shape (n_checks, 3)
+        Seconds, step and gap each time the gap was computed.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    Two points: the flattest line that stays in the tube.
+
+    >>> from surefit import SVR
+    >>> model = SVR(kernel="linear", C=10.0, epsilon=0.5).fit([[-1.0], [1.0]], [-1.0, 1.0])
+    >>> model.coef_.round(6), model.intercept_.round(6), round(model.objective_, 6)
+    (array([[0.5]]), array([0.]), 0.125)
+    """
+
+    _rules = {**RULES, "C": POSITIVE, "epsilon": NON_NEGATIVE}
+
+    def __init__(
+        self,
+        *,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        tol=1e-3,
+        C=1.0,
+        epsilon=0.1,
+        shrinking=True,
+        cache_size=200,
+        verbose=False,
+        max_iter=-1,
+        max_time=None,
+        fit_intercept=True,
+        warm_start=False,
+    ):
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.C = C
+        self.epsilon = epsilon
+        self.shrinking = shrinking
+        self.cache_size = cache_size
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.fit_intercept = fit_intercept
+        self.warm_start = warm_start
+
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        check_params(self)
+        sample = read_sample(self, X, y, sample_weight, numeric=True)
+        n = sample.X.shape[0]
+        last = getattr(self, "_beta", None) if self.warm_start else None
+        rows, fit = fit_tube(self, sample, last if last is not None and len(last) == n else None)
+        beta = np.zeros(n)
+        beta[rows] = fit.point.beta
+        self._beta = beta
+        self.support_ = np.flatnonzero(beta).astype(np.int32)
+        self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
+        self.support_vectors_ = support_vectors(sample.X, sample.kernel, self.support_)
+        self.dual_coef_, self.intercept_ = beta[None, self.support_], np.array([fit.point.b])
+        self.intercept_interval_ = np.array([fit.point.interval])
+        self.kernel_, self.shape_fit_, self.fit_status_, self.n_iter_ = sample.kernel, sample.X.shape, 0, fit.n_iter
+        self.rkhs_norm_ = float(np.sqrt(max(float(fit.point.beta @ fit.point.scores), 0.0)))
+        set_points(self, sample, rows, fit)
+        statement = {
+            "classes": None,
+            "epsilon": float(self.epsilon),
+            "objective": "1/2 |f|^2 + C sum_i s_i (|y_i - f(x_i) - b| - epsilon)_+; the offset is never penalised",
+        }
+        record(self, "svr", sample, [fit], statement, [])
+        return self
+
+    def predict(self, X) -> np.ndarray:
+        """Return the value of the function at each row."""
+        check_is_fitted(self)
+        return self._functions(read_rows(self, X), self.dual_coef_).ravel() + self.intercept_[0]
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Weights of the columns, for a linear kernel."""
+        if not isinstance(getattr(self, "kernel_", None), Linear):
+            raise AttributeError("coef_ is only available when using a linear kernel")
+        return self._weights(self.dual_coef_)
