@@ -332,6 +332,41 @@ def test_two_points_are_a_line_and_one_point_a_constant():
     model.verify([0.0, 1.0], [1.0, 3.0])
 
 
+@pytest.mark.parametrize("criterion", ["gcv", "loo", "reml", 1e-3])
+@pytest.mark.parametrize("degree", [1, 3])
+@pytest.mark.parametrize(
+    "x",
+    [
+        np.array([0.0, 5e-324, 1e-200, 0.5, 0.7, 1.0]),
+        1e9 + np.arange(30) % 17,
+        1 + np.arange(30) * 2.0**-52,
+        1e-12 * np.arange(20.0),
+    ],
+    ids=["underflow", "far from zero", "neighbouring floats", "tiny range"],
+)
+def test_extreme_points_fit_and_verify(x, degree, criterion):
+    for y in (np.sin(np.linspace(0, 6, len(x))), np.ones(len(x)), 1e8 + np.linspace(0, 1, len(x)) ** 2):
+        model = SmoothingSpline(degree, lam=criterion).fit(x, y)
+        assert np.isfinite(model.predict(x)).all()
+        assert model.certificate_.holds
+        model.verify(x, y)
+
+
+@pytest.mark.parametrize("criterion", ["gcv", "loo", "reml"])
+def test_data_on_a_line_ask_for_the_largest_lambda(criterion):
+    x = np.linspace(0, 1, 50)
+    model = SmoothingSpline(lam=criterion).fit(x, 2 - 3 * x)
+    assert model.lam_ == model.lams_[-1] and model.edof_ == pytest.approx(2, abs=1e-4)
+    assert np.allclose(model.predict([5.0]), -13.0)
+
+
+def test_a_strongly_shrunken_special_spline_keeps_its_relative_accuracy():
+    x, y, s = noisy(20)
+    knots, values = exact.linear(x, y, s, 1e12, 0.0)
+    model = SmoothingSpline(1, lam=1e12, form="special").fit(x, y, s)
+    assert np.allclose(model.predict(knots), values, rtol=1e-12, atol=0)
+
+
 def test_vector_column_and_frame_are_the_same():
     x, y, _ = noisy(30)
     vector, column = SmoothingSpline().fit(x, y), SmoothingSpline().fit(x[:, None], y)

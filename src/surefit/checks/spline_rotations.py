@@ -17,6 +17,9 @@ import numpy as np
 
 from surefit.core.jit import compiled
 
+TIE = 1e-60  # points closer than this share of the range count as one
+FLOOR = 1e-24  # squares below this share of those of the targets count as rounding
+
 
 class Line(NamedTuple):
     """The data of one target on distinct knots; the origin of the special form is not among them."""
@@ -41,11 +44,14 @@ def line(x, y, weights, origin: float | None) -> Line:
     offset = math.fsum(s * y) / total if origin is None else 0.0
     y = y - offset
     knots, rows = np.unique(x, return_inverse=True)
+    tie = TIE * (knots[-1] - (knots[0] if origin is None else origin))
+    first = np.concatenate([[True], np.diff(knots) > tie])
+    knots, rows = knots[first], (np.cumsum(first) - 1)[rows]
     mass = np.bincount(rows, s)
     means = np.bincount(rows, s * y) / mass
     within, lead = math.fsum(s * (y - means[rows]) ** 2), -1.0
     if origin is not None:
-        if knots[0] == origin:
+        if knots[0] - origin <= tie:
             within += float(mass[0] * means[0] ** 2)
             knots, mass, means, rows = knots[1:], mass[1:], means[1:], rows - 1
         lead = float(knots[0] - origin)
@@ -76,16 +82,19 @@ def criterion(problem: Line, degree: int, lam: float, name: str) -> float:
     found = solve(problem, degree, lam)
     r = problem.targets - found.values
     order = (degree + 1) // 2
+    rounding = FLOOR * (problem.within + float((problem.weights * problem.targets) @ problem.targets))
     if name == "reml":
         free = problem.total - (order if problem.lead < 0 else 0)
         energy = problem.within + float((problem.weights * problem.targets) @ r)
         pieces = len(problem.knots) - (problem.lead < 0)
         return (
-            free * math.log(max(energy / free, 1e-300)) + found.log_det - order * pieces * math.log(problem.total * lam)
+            free * math.log(max(energy, rounding, 1e-300) / free)
+            + found.log_det
+            - order * pieces * math.log(problem.total * lam)
         )
     if name == "gcv":
         left = problem.total - float(problem.weights @ found.variances)
-        squares = problem.within + float((problem.weights * r) @ r)
+        squares = max(problem.within + float((problem.weights * r) @ r), rounding)
         return problem.total * squares / left**2 if left > 0 else math.inf
     inside = problem.rows >= 0
     errors = problem.row_targets.copy()
@@ -93,7 +102,7 @@ def criterion(problem: Line, degree: int, lam: float, name: str) -> float:
     left = 1 - np.minimum(problem.row_weights[inside], 1.0) * found.variances[knot]
     with np.errstate(divide="ignore", invalid="ignore"):
         errors[inside] = (problem.row_targets[inside] - found.values[knot]) / left
-    return float(problem.row_weights @ errors**2) / problem.total
+    return max(float(problem.row_weights @ errors**2), rounding) / problem.total
 
 
 @compiled

@@ -107,6 +107,7 @@ def _proofs(certificate: Certificate, data: Data) -> list[Proof]:
     return data.memo["smoothing_spline"]
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def prove(target: Line, degree: int, lam: float, coef: np.ndarray, dual: np.ndarray) -> Proof:
     """Bound the distance of the fitted values ``coef[0]`` from the exact ones."""
     w, y, knots = (part.astype(LONG) for part in (target.weights, target.targets, target.knots))
@@ -115,7 +116,8 @@ def prove(target: Line, degree: int, lam: float, coef: np.ndarray, dual: np.ndar
     gaps = np.diff(knots) if general else np.concatenate([[LONG(target.lead)], np.diff(knots)])
     f = coef[0].astype(LONG) - LONG(target.offset)
     values = f if general else f[1:]
-    basis = [np.ones(len(knots), dtype=LONG), knots - w @ knots / w.sum()][: (degree + 1) // 2] if general else []
+    place = knots - knots[0]
+    basis = [np.ones(len(knots), dtype=LONG), place - w @ place / w.sum()][: (degree + 1) // 2] if general else []
     theta = _without(dual.astype(LONG), w, basis)
     tail = np.cumsum(theta[::-1])[::-1] / strength
     right = tail[1:] if general else tail
@@ -141,7 +143,7 @@ def prove(target: Line, degree: int, lam: float, coef: np.ndarray, dual: np.ndar
     reach = float(np.max(found.variances, initial=0.0))
     bounds = [(through_values, math.sqrt(through_values * reach))]
     bounds.append((through_dual, apart + math.sqrt(through_dual * reach)))
-    gap, distance = min(bounds, key=lambda bound: bound[1])
+    gap, distance = (min(bound for bound in column if not math.isnan(bound)) for column in zip(*bounds, strict=True))
     backward = backward_error(target, degree, strength, coef.astype(LONG), gaps)
     return Proof(gap / target.total, distance, backward, float(target.weights @ found.variances))
 

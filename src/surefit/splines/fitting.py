@@ -55,7 +55,7 @@ def fit_column(estimator, x, y, weights, origin: float | None, lams) -> Fit:
         knots = np.concatenate([[origin], knots])
         mass = np.concatenate([[max(problem.total - float(mass.sum()), 0.0)], mass])
     values = coef[0]
-    place = np.searchsorted(knots, x)
+    place = np.searchsorted(knots, x, side="right") - 1  # of nearly tied points the first is the knot
     unit = (1 - curve.spared) / problem.weights  # derivative of a value by a target of weight one
     unit = np.concatenate([[0.0], unit]) if origin is not None else unit
     used = np.ones(len(x), dtype=bool) if weights is None else weights > 0

@@ -25,7 +25,8 @@ def see(a, b, c, u, v, weight, y):
     v_new = (
         (c * v + pull * (u - y)) / c_new if c_new > 0.0 else 0.0
     )  # an average: a wild v of little weight is forgotten
-    return a + weight, share * b, c_new, y + share * (u - y), v_new
+    u_new = y + share * (u - y) if share < 0.5 else u + weight / (a + weight) * (y - u)
+    return a + weight, share * b, c_new, u_new, v_new
 
 
 @compiled

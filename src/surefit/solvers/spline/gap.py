@@ -15,6 +15,8 @@ import numpy as np
 
 from surefit.solvers.spline.problem import Curve, Problem
 
+EPS = float(np.finfo(np.float64).eps)
+
 
 class Proof(NamedTuple):
     """What is proved of a curve."""
@@ -25,8 +27,9 @@ class Proof(NamedTuple):
     dual: np.ndarray
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def prove(problem: Problem, lam: float, curve: Curve) -> Proof:
-    """Bound the excess of ``curve`` in plain floats."""
+    """Bound the excess of ``curve`` in plain floats; what overflows between very close knots proves nothing."""
     w, n, rate = problem.weights, len(problem.knots), problem.rate(lam)
     special, cubic = problem.lead >= 0, problem.degree == 3
     place = np.concatenate([[0.0], np.cumsum(problem.gaps)]) + max(problem.lead, 0.0)
@@ -62,9 +65,13 @@ def prove(problem: Problem, lam: float, curve: Curve) -> Proof:
     through_values = float(w @ (problem.targets - curve.values - theta / w) ** 2) + mismatch / rate
     through_dual = float(w @ off**2)
     apart = float(np.max(np.abs(curve.values - dual_values), initial=0.0))
-    reach = float(np.max((1 - curve.spared) / w, initial=0.0))  # f(x_i)^2 <= (variance at x_i) * (S times the excess)
+    reach = float(
+        np.max((1 - curve.spared + EPS) / w, initial=0.0)
+    )  # f(x_i)^2 <= (variance at x_i) * (S times the excess)
     bounds = [(through_values, math.sqrt(through_values * reach))]
     bounds.append((through_dual, apart + math.sqrt(through_dual * reach)))
-    gap, distance = min(bounds, key=lambda bound: bound[1])
+    gap, distance = (min(bound for bound in column if not math.isnan(bound)) for column in zip(*bounds, strict=True))
     squares = problem.within + float(w @ curve.residuals**2)
+    noise = float(np.max(np.abs(problem.targets), initial=0.0)) * math.sqrt(problem.total * reach)
+    distance += EPS * noise  # the differences above are not known better
     return Proof((squares + penalty / rate) / problem.total, gap / problem.total, distance, theta)

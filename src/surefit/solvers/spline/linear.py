@@ -22,7 +22,8 @@ def start(lead, rate):
 @compiled
 def see(a, u, weight, y):
     """Add the datum ``weight * (f - y)^2``."""
-    return a + weight, y + a / (a + weight) * (u - y)
+    share = a / (a + weight)
+    return a + weight, y + share * (u - y) if share < 0.5 else u + weight / (a + weight) * (y - u)
 
 
 @compiled

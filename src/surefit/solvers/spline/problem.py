@@ -13,6 +13,7 @@ import numpy as np
 from surefit.solvers.spline import cubic, linear
 
 SWEEPS = {1: linear, 3: cubic}
+TIE = 1e-60  # points closer than this share of the range are one: their cubes would underflow, and no value could tell
 
 
 class Problem(NamedTuple):
@@ -72,7 +73,8 @@ def fold(x: np.ndarray, y: np.ndarray, weights: np.ndarray | None, degree: int, 
     total = float(s.sum())
     offset = float(s @ y) / total if origin is None else 0.0
     y = y - offset
-    first = np.concatenate([[True], x[1:] != x[:-1]])
+    tie = TIE * (x[-1] - (x[0] if origin is None else min(origin, x[0])))
+    first = np.concatenate([[True], np.diff(x) > tie])
     places, rows = np.flatnonzero(first), np.cumsum(first) - 1
     knots = x[places]
     if len(places) == len(x):
@@ -85,7 +87,7 @@ def fold(x: np.ndarray, y: np.ndarray, weights: np.ndarray | None, degree: int, 
     start = knots[0]
     if origin is not None:
         start = origin
-        if knots[0] == origin:
+        if knots[0] - origin <= tie:
             within += float(mass[0] * means[0] ** 2)
             knots, mass, means, rows = knots[1:], mass[1:], means[1:], rows - 1
     length = float(knots[-1] - start) if len(knots) and knots[-1] > start else 1.0

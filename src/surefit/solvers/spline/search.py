@@ -12,6 +12,9 @@ from surefit.solvers.spline.problem import SWEEPS, Curve, Problem, trace, worksp
 STEPS = 0.375  # decades between two values of the grid, times the order: degrees of freedom change by half
 SMOOTHEST = 1e3  # the largest lambda of the grid, in units of the range of x: a polynomial to all intents
 ZOOMS = 3  # each makes the interval 4.5 times shorter
+FLOOR = (
+    1e-24  # squares below this share of those of the targets are rounding: data on a line ask for the largest lambda
+)
 BRACKET = 0.01  # the minimum is enclosed to this much of log(lambda)
 
 
@@ -57,18 +60,23 @@ def leave_one_out(problem: Problem, curve: Curve) -> np.ndarray:
 def score(problem: Problem, lam: float, criterion: str, room: np.ndarray | None = None) -> float:
     """Value of the criterion, to be minimised."""
     room = workspace(problem) if room is None else room
-    sweeps, rate = SWEEPS[problem.degree], problem.rate(lam)
+    sweeps, rate, rounding = SWEEPS[problem.degree], problem.rate(lam), floor(problem)
     if criterion == "reml":
         energy, log_det = sweeps.likelihood(problem.gaps, problem.weights, problem.targets, rate, problem.lead)
         free = problem.total - problem.free
         if free <= 0:
             return math.inf
-        return free * math.log(max((problem.within + energy) / free, 1e-300)) + log_det
+        return free * math.log(max(problem.within + energy, rounding, 1e-300) / free) + log_det
     if criterion == "loo":
         errors = leave_one_out(problem, trace(problem, lam, room))
-        return float(problem.row_weights @ errors**2) / problem.total
+        return max(float(problem.row_weights @ errors**2), rounding) / problem.total
     squares, left = squares_and_trace(problem, trace(problem, lam, room))
-    return problem.total * squares / left**2 if left > 0 else math.inf
+    return problem.total * max(squares, rounding) / left**2 if left > 0 else math.inf
+
+
+def floor(problem: Problem) -> float:
+    """Return what a sum of squares of rounding errors may be."""
+    return FLOOR * (problem.within + float((problem.weights * problem.targets) @ problem.targets))
 
 
 def scores(problem: Problem, lams: np.ndarray, criterion: str, room: np.ndarray) -> np.ndarray:
@@ -76,7 +84,7 @@ def scores(problem: Problem, lams: np.ndarray, criterion: str, room: np.ndarray)
     if criterion != "gcv":
         return np.array([score(problem, lam, criterion, room) for lam in lams])
     squares, freedom = profile.squares_and_trace(problem, lams)
-    left = problem.total - freedom
+    left, squares = problem.total - freedom, np.maximum(squares, floor(problem))
     return np.where(left > 0, problem.total * squares / np.where(left > 0, left, 1.0) ** 2, math.inf)
 
 
