@@ -352,6 +352,16 @@ def test_extreme_points_fit_and_verify(x, degree, criterion):
         model.verify(x, y)
 
 
+@pytest.mark.parametrize("degree", [1, 3])
+def test_many_random_points_meet_the_banded_equations_up_to_both_ends(degree):
+    rng = np.random.default_rng(0)
+    x = rng.random(50_000)
+    model = SmoothingSpline(degree, lam=1e-8).fit(x, np.sin(12 * x) + 0.3 * rng.standard_normal(50_000))
+    assert model.certificate_["smoothing_spline.normal_equations"].value < 1e-9
+    assert model.certificate_["smoothing_spline.values"].value < 1e-7
+    assert model.certificate_.holds
+
+
 @pytest.mark.parametrize("criterion", ["gcv", "loo", "reml"])
 def test_data_on_a_line_ask_for_the_largest_lambda(criterion):
     x = np.linspace(0, 1, 50)

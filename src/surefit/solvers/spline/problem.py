@@ -123,17 +123,18 @@ def coefficients(problem: Problem, lam: float, curve: Curve) -> np.ndarray:
     values, slopes = curve.values + problem.offset, curve.slopes
     if special:
         values, slopes = np.concatenate([[0.0], values]), np.concatenate([[0.0], slopes])
-    pulls = problem.weights * curve.residuals
-    right = np.zeros(len(values))  # sum of the pulls right of each knot
+    pulls = problem.rate(lam) * problem.weights * curve.residuals
+    top, half = np.zeros(len(values)), 0 if special else len(values) // 2
     tail = np.cumsum(pulls[::-1])[::-1]
-    right[:-1] = tail if special else tail[1:]
-    top = problem.rate(lam) * right
+    top[:-1] = tail if special else tail[1:]
+    if half:  # without an origin the sums vanish at both ends: each half is summed from its own, where it is small
+        top[:half] = -np.cumsum(pulls[:half])
     if problem.degree == 1:
         return np.stack([values, top / problem.length])
     curvature = np.zeros(len(values))
-    curvature[:-1] = np.cumsum((gaps * top[:-1])[::-1])[::-1]
-    if not special:
-        curvature[0] = 0.0  # natural end; what the sum leaves there is rounding
+    curvature[half:-1] = np.cumsum((gaps * top[:-1])[half:][::-1])[::-1]
+    if half:
+        curvature[1:half] = -np.cumsum((gaps * top[:-1])[: half - 1])
     unit = problem.length
     return np.stack([values, slopes / unit, curvature / unit**2, -top / unit**3])
 
