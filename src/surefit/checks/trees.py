@@ -145,11 +145,11 @@ def check_limits(certificate: Certificate, claim: Claim, data: Data) -> Finding:
 def check_occam(certificate: Certificate, claim: Claim, data: Data) -> Finding:
     """Count errors, splits and bits again, and sum the binomial tail at the claimed limit."""
     tree, rows, reach = tree_members(certificate, data, {})
-    z, edges = claim.numbers, _declared(claim)
+    z, edges = claim.numbers, _declared(claim) or []
     leaves, splits = np.flatnonzero(tree.kind == LEAF), np.flatnonzero(tree.kind != LEAF)
     errors = sum(int(np.count_nonzero(rows.y[reach[leaf]] != np.argmax(tree.value[leaf]))) for leaf in leaves)
-    declared = max(max(len(item) for item in edges or [[]]), 1)
-    coded = all(tree.kind[t] == THRESHOLD and tree.threshold[t] in (edges or [])[tree.feature[t]] for t in splits)
+    declared = max(1, max((len(item) for item in edges), default=0))
+    coded = all(tree.kind[t] == THRESHOLD and tree.threshold[t] in edges[tree.feature[t]] for t in splits)
     bits = len(splits) + len(leaves) + len(leaves) * math.log2(max(rows.n_classes, 1))
     bits += len(splits) * (math.log2(rows.X.shape[1]) + math.log2(declared))
     plain = data.weights is None and certificate.problem["class_weights"] is None and not np.isnan(rows.X).any()

@@ -42,13 +42,13 @@ class Rows(NamedTuple):
 
 def certified_nodes(certificate: Certificate) -> Nodes:
     """Return the certified tree."""
-    arrays = [certificate.model[f"node_{name}_"] for name in Nodes._fields[:-1]]
-    return Nodes(*arrays, certificate.problem["n_codes"])
+    arrays = {name: certificate.model[f"node_{name}_"] for name in Nodes._fields[:-1]}
+    return Nodes(**arrays, n_codes=certificate.problem["n_codes"])
 
 
 def whole_nodes(witness: dict[str, np.ndarray], n_codes: int) -> Nodes:
     """Return the tree before pruning, from the witness."""
-    return Nodes(*(witness[f"whole_{name}"] for name in Nodes._fields[:-1]), int(n_codes))
+    return Nodes(**{name: witness[f"whole_{name}"] for name in Nodes._fields[:-1]}, n_codes=int(n_codes))
 
 
 def read_rows(certificate: Certificate, data: Data) -> Rows:

@@ -52,8 +52,8 @@ def _same_split(tree: Nodes, mine: int, whole: Nodes, other: int) -> bool:
         first, second = int(tree.start[mine]), int(whole.start[other])
         return np.array_equal(tree.words[first : first + size], whole.words[second : second + size])
     if tree.kind[mine] == MULTIWAY:
-        first = tree.branches[tree.start[mine] : tree.start[mine] + tree.n_codes] >= 0
-        return np.array_equal(first, whole.branches[whole.start[other] : whole.start[other] + whole.n_codes] >= 0)
+        taken = tree.branches[tree.start[mine] : tree.start[mine] + tree.n_codes] >= 0
+        return np.array_equal(taken, whole.branches[whole.start[other] : whole.start[other] + whole.n_codes] >= 0)
     same = tree.threshold[mine] == whole.threshold[other]
     return bool(same and tree.missing_left[mine] == whole.missing_left[other])
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
@@ -16,7 +18,11 @@ from surefit.trees.columns import as_rows
 from surefit.trees.prune import impurity_risk
 from surefit.trees.rules import Clause, clauses, rules_text, tree_text
 
-READ = {"accept_sparse": ["csc", "csr"], "dtype": [np.float64, np.float32], "ensure_all_finite": "allow-nan"}
+READ: dict[str, Any] = {
+    "accept_sparse": ["csc", "csr"],
+    "dtype": [np.float64, np.float32],
+    "ensure_all_finite": "allow-nan",
+}
 
 
 def _node_array(name: str, words: str):

@@ -180,7 +180,7 @@ def _reduced_error(estimator, outcome: Outcome) -> Claim:
         witness={
             **whole_tree(outcome.whole),
             "validation_rows": record.validation_rows,
-            "rows": outcome.grown_on,
+            "rows": np.asarray(outcome.grown_on),
             "order": record.order,
             "risks": record.risks,
         },

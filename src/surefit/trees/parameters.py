@@ -23,9 +23,7 @@ from surefit.core.validation import (
 from surefit.solvers.trees import Rules
 
 _is_count = COUNT.allows
-SHARE = Rule(
-    "a number in (0, 1)", lambda v: isinstance(v, numbers.Real) and not isinstance(v, (bool, np.bool_)) and 0 < v < 1
-)
+SHARE = Rule("a number in (0, 1)", lambda v: NON_NEGATIVE.allows(v) and 0 < v < 1)
 OPEN_SHARE = Rule("a number in (0, 1]", lambda v: isinstance(v, float) and 0 < v <= 1)
 SPLIT_COUNT = Rule("an integer >= 2", lambda v: _is_count(v) and v >= 2)
 

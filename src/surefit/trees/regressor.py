@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 
-from surefit.core.errors import InvalidData
+from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import check_params, one_of, read_data
 from surefit.trees.base import READ, TreeMixin, pruning_path
@@ -50,7 +50,7 @@ class DecisionTreeRegressor(CertifiedMixin, TreeMixin, RegressorMixin, BaseEstim
     ccp_alpha : float >= 0, default=0.0
         Prune with this weight of a leaf in units of the impurity, as in scikit-learn; ignored if ``pruning`` is given.
     monotonic_cst : array of -1, 0, 1 or None, default=None
-        Direction in which the prediction must go in each column.
+        Direction in which the prediction must go in each column; not for "absolute_error".
     min_gain : float >= 0, default=0.0
         Least gain of a split, whatever the share of its node.
     max_bins : int from 2 to 255 or None, default=None
@@ -168,6 +168,10 @@ class DecisionTreeRegressor(CertifiedMixin, TreeMixin, RegressorMixin, BaseEstim
             raise InvalidData(
                 "DecisionTreeRegressor: criterion='poisson' needs y >= 0 with a positive sum; "
                 f"the least is {y.min():.6g}, the sum {y.sum():.6g}. Use 'squared_error'."
+            )
+        if self.monotonic_cst is not None and self.criterion == "absolute_error":
+            raise InvalidParameter(
+                "DecisionTreeRegressor", "monotonic_cst", "None for criterion='absolute_error'", self.monotonic_cst
             )
         return fit_tree(self, X, table, y, y, sample_weight, None, 0)
 

@@ -68,7 +68,8 @@ def _number(value: float) -> str:
 
 def clauses(tree: FlatTree, names: list[str], categories: dict[int, np.ndarray], classes) -> list[Clause]:
     """Return the clauses of all leaves, from left to right."""
-    found, stack = [], [(0, {})]
+    found: list[Clause] = []
+    stack: list[tuple[int, dict[int, Condition]]] = [(0, {})]
     while stack:
         node, tests = stack.pop()
         if tree.kind[node] == LEAF:

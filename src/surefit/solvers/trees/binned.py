@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -87,9 +87,9 @@ def binned(bins: Bins, target, rows: np.ndarray | None = None) -> Binned:
     """Make the grower's view of binned columns, restricted to ``rows`` if given."""
     n = bins.codes.shape[1]
     rows = np.arange(n, dtype=np.uint32) if rows is None else np.array(rows, dtype=np.uint32)
-    spare = [np.empty(len(rows), dtype=np.uint32) for _ in range(2)]
+    buffer, segment = np.empty(len(rows), dtype=np.uint32), np.empty(len(rows), dtype=np.uint32)
     histogram = np.zeros((256, n_bin_sums(target)))
-    return Binned(bins.codes, bins.edges, rows, *spare, np.zeros(n, dtype=np.uint8), histogram)
+    return Binned(bins.codes, bins.edges, rows, buffer, segment, np.zeros(n, dtype=np.uint8), histogram)
 
 
 @compiled
@@ -159,7 +159,9 @@ def _(data, feature, start, stop):
 
 @random_place.register(Binned)
 def _(data, feature, start, stop, share):
-    codes, low, high, missing = data.codes[feature], 255, 0, 0
+    codes, missing = data.codes[feature], 0
+    low: Any = np.int64(255)
+    high: Any = np.int64(0)
     for i in range(start, stop):
         code = np.int64(codes[data.rows[i] & ROW])
         if code == MISSING:

@@ -6,6 +6,8 @@ some best subset is an initial part of that order (Breiman et al. 1984); for mor
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from surefit.core.jit import compiled
@@ -48,7 +50,8 @@ def by_mean(data, target, feature, start, stop, which):
 @compiled
 def best_subset(data, target, feature, start, stop, weight, sums, limits):
     """Return the best cut over all orders, and the order it belongs to."""
-    best, order = Cut(-np.inf, np.int64(-1), False), np.int64(0)
+    best = Cut(-np.inf, np.int64(-1), False)
+    order: Any = np.int64(0)
     for which in range(n_orders(target)):
         segment = by_mean(data, target, feature, start, stop, which)
         cut = best_cut(target, segment, 0, weight, sums, limits)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from surefit.core.jit import compiled
@@ -53,7 +55,8 @@ def _grow(data, n, target, rules, categories, monotone, nodes, sums, n_codes):
     nodes[0].low, nodes[0].high = -np.inf, np.inf
     root = nodes[0].first  # 0, of the type of a node's number
     _open(data, target, rules, nodes, sums, root)
-    count, leaves = 1, 1
+    count: Any = 1
+    leaves: Any = 1
     if nodes[0].reason == flat.SPLIT:
         _search(data, target, rules, categories, monotone, nodes, sums, root, random, drawn)
     open_nodes, top = np.zeros(len(nodes) + 1, dtype=np.int64), 0
@@ -69,7 +72,7 @@ def _grow(data, n, target, rules, categories, monotone, nodes, sums, n_codes):
         for i in range(chosen, top - 1):
             open_nodes[i] = open_nodes[i + 1]
         top -= 1
-        parts = nodes[node].place if nodes[node].kind == flat.MULTIWAY else np.int64(2)
+        parts: Any = nodes[node].place if nodes[node].kind == flat.MULTIWAY else np.int64(2)
         if rules.max_leaf_nodes > 0 and leaves + parts - 1 > rules.max_leaf_nodes:
             _close(nodes, node, flat.LEAVES)
             continue

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ class Cut(NamedTuple):
     """A place to cut a segment: so many rows with a value go left; ``place`` < 0 if there is none."""
 
     decrease: float
-    place: int
+    place: Any  # int64
     missing_left: bool
 
 
@@ -31,7 +31,7 @@ class Limits(NamedTuple):
     min_weight: float  # on each side
     tie: float  # a later cut must be better by more than this
     only: int  # the one place to look at, or -1 for all
-    direction: int  # 1: means must rise from left to right, -1: fall, 0: free
+    direction: Any  # int64; 1: means must rise from left to right, -1: fall, 0: free
     low: float  # means of both sides must lie in low .. high
     high: float
 

@@ -1,0 +1,285 @@
+"""Pictures of trees: the tree itself, its boxes in the plane, and the curve by which it was pruned. No Graphviz."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from surefit.core.errors import InvalidData
+from surefit.plots.axes import BLUE, CYCLE, FILL, GREY, INK, new_axes, tidy
+from surefit.solvers.trees import FlatTree
+from surefit.solvers.trees.flat import LEAF, REASONS, THRESHOLD
+from surefit.trees.rules import branch_text
+
+
+class TreeDisplay:
+    """Picture of a tree: tests at the nodes, predictions and rows at the leaves.
+
+    Parameters
+    ----------
+    tree : FlatTree
+        The nodes.
+    names : list of str
+        Names of the columns.
+    categories : dict, optional
+        Values of the categorical columns.
+    classes : array, optional
+        Labels; None for regression.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure
+        Where it was drawn.
+    node_texts_ : dict of int to matplotlib text
+        What was written at each node.
+    edges_ : list of matplotlib line
+        One line a branch.
+    positions_ : ndarray of shape (n_nodes, 2)
+        Place of each node: leaves side by side, a parent in the middle of its children.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from surefit import DecisionTreeClassifier, TreeDisplay
+    >>> from surefit.data import load_or_table
+    >>> display = TreeDisplay.from_estimator(DecisionTreeClassifier().fit(*load_or_table())).plot()
+    >>> len(display.edges_), display.node_texts_[0].get_text().splitlines()[0]
+    (4, 'x0 <= 0.5')
+    """
+
+    def __init__(self, tree: FlatTree, names, *, categories=None, classes=None):
+        self.tree = tree
+        self.names = list(names)
+        self.categories = categories or {}
+        self.classes = classes
+
+    @classmethod
+    def from_estimator(cls, estimator) -> TreeDisplay:
+        """Return the display of a fitted tree."""
+        names = estimator._names()
+        return cls(
+            estimator.tree_, names, categories=estimator.categories_, classes=getattr(estimator, "classes_", None)
+        )
+
+    def plot(self, ax=None, *, max_depth=None, show_reason=False, decimals=3) -> TreeDisplay:
+        """Draw on ``ax``, or on new axes; nodes below ``max_depth`` are left out. Returns the display."""
+        self.figure_, self.ax_ = new_axes(ax)
+        depth = self.tree.depth
+        shown = np.flatnonzero(depth <= (depth.max() if max_depth is None else max_depth))
+        self.positions_ = self._positions(set(shown.tolist()))
+        self.node_texts_, self.edges_ = {}, []
+        for t in shown:
+            for child in self.tree.children(t):
+                if child in shown:
+                    (x0, y0), (x1, y1) = self.positions_[t], self.positions_[child]
+                    self.edges_ += self.ax_.plot([x0, x1], [y0, y1], color=GREY, linewidth=1.0, zorder=1)
+                    if self.tree.kind[t] != THRESHOLD:
+                        words = branch_text(self.tree, t, child, self.names, self.categories).split(" in ")[1]
+                        self.ax_.text(
+                            (x0 + x1) / 2, (y0 + y1) / 2, words, ha="center", va="center", fontsize=7, color=INK
+                        )
+        for t in shown:
+            box = {"boxstyle": "round,pad=0.3", "facecolor": self._colour(t), "edgecolor": GREY}
+            self.node_texts_[int(t)] = self.ax_.text(
+                *self.positions_[t],
+                self._words(t, show_reason, decimals),
+                ha="center",
+                va="center",
+                fontsize=8,
+                bbox=box,
+                zorder=2,
+            )
+        self.ax_.set_axis_off()
+        self.ax_.set_xlim(-0.7, self.positions_[shown, 0].max() + 0.7)
+        self.ax_.set_ylim(-float(depth[shown].max()) - 0.5, 0.5)
+        return self
+
+    def _positions(self, shown: set[int]) -> np.ndarray:
+        places = np.zeros((len(self.tree.kind), 2))
+        places[:, 1] = -self.tree.depth
+        following = 0
+        for t in range(len(places) - 1, -1, -1):  # children come after their parents
+            children = [c for c in self.tree.children(t) if c in shown]
+            if t in shown and not children:
+                places[t, 0] = following
+                following += 1
+            elif children:
+                places[t, 0] = places[children, 0].mean()
+        places[:, 0] = max(following - 1, 0) - places[:, 0]
+        return places
+
+    def _words(self, t: int, show_reason: bool, decimals: int) -> str:
+        tree = self.tree
+        if tree.kind[t] == LEAF:
+            value = tree.value[t]
+            first = f"{value[0]:.{decimals}g}" if self.classes is None else str(self.classes[int(value.argmax())])
+            reason = f"\n{REASONS[tree.reason[t]]}" if show_reason else ""
+            return f"{first}\n{tree.n_rows[t]} rows{reason}"
+        name = self.names[tree.feature[t]]
+        test = f"{name} <= {tree.threshold[t]:.{decimals}g}" if tree.kind[t] == THRESHOLD else name
+        return f"{test}\ngain {tree.gain[t]:.{decimals}g}"
+
+    def _colour(self, t: int) -> str:
+        if self.tree.kind[t] != LEAF or self.classes is None:
+            return "white" if self.tree.kind[t] != LEAF else FILL
+        return CYCLE[int(self.tree.value[t].argmax()) % len(CYCLE)] + "55"
+
+
+class TreeBoxesDisplay:
+    """Picture of a tree of two numeric columns: every leaf is a box, coloured by its prediction.
+
+    Parameters
+    ----------
+    boxes : LeafBoxes
+        The boxes, ``lower < x <= upper``.
+    predictions : array of shape (n_leaves,)
+        Class number or value of each leaf.
+    X : array of shape (n, 2)
+        Rows to draw.
+    y : array of shape (n,)
+        Class numbers or values of the rows.
+    names : list of str
+        Names of the two columns.
+    is_classifier : bool
+        Whether predictions are class numbers.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure
+        Where it was drawn.
+    patches_ : list of matplotlib rectangle
+        One a leaf.
+    points_ : matplotlib collection
+        The rows.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from surefit import DecisionTreeClassifier, TreeBoxesDisplay
+    >>> from surefit.data import load_two_numbers_table
+    >>> X, y = load_two_numbers_table()
+    >>> display = TreeBoxesDisplay.from_estimator(DecisionTreeClassifier().fit(X, y), X, y).plot()
+    >>> len(display.patches_)
+    3
+    """
+
+    def __init__(self, boxes, predictions, X, y, *, names=("x0", "x1"), is_classifier=True):
+        self.boxes, self.predictions = boxes, np.asarray(predictions, dtype=float)
+        self.X, self.y = np.asarray(X, dtype=float), np.asarray(y)
+        self.names, self.is_classifier = tuple(names), is_classifier
+        if self.X.ndim != 2 or self.X.shape[1] != 2 or boxes.lower.shape[1] != 2:
+            raise InvalidData(f"TreeBoxesDisplay: needs a tree of two columns; got X of shape {self.X.shape}.")
+
+    @classmethod
+    def from_estimator(cls, estimator, X, y) -> TreeBoxesDisplay:
+        """Return the display of a fitted tree of two columns and the rows ``X``, ``y``."""
+        boxes, value = estimator.leaf_boxes(), estimator.tree_.value
+        classes = getattr(estimator, "classes_", None)
+        guess = value[boxes.leaf, 0] if classes is None else value[boxes.leaf].argmax(axis=1)
+        codes = y if classes is None else np.searchsorted(classes, y)
+        return cls(boxes, guess, X, codes, names=estimator._names(), is_classifier=classes is not None)
+
+    def plot(self, ax=None) -> TreeBoxesDisplay:
+        """Draw on ``ax``, or on new axes. Returns the display."""
+        from matplotlib.patches import Rectangle
+
+        self.figure_, self.ax_ = new_axes(ax)
+        low, high = np.nanmin(self.X, axis=0), np.nanmax(self.X, axis=0)
+        margin = 0.05 * np.where(high > low, high - low, 1.0)
+        low, high = low - margin, high + margin
+        self.patches_ = []
+        for lower, upper, guess in zip(self.boxes.lower, self.boxes.upper, self.predictions, strict=True):
+            start, stop = np.clip(lower, low, high), np.clip(upper, low, high)
+            patch = Rectangle(
+                start, *(stop - start), facecolor=self._colours(guess), alpha=0.25, edgecolor=GREY, linewidth=0.8
+            )
+            self.patches_.append(self.ax_.add_patch(patch))
+        colours = [self._colours(value) for value in self.y]
+        self.points_ = self.ax_.scatter(
+            self.X[:, 0], self.X[:, 1], c=colours, s=16, edgecolors="white", linewidths=0.4, zorder=2
+        )
+        self.ax_.set_xlim(low[0], high[0])
+        self.ax_.set_ylim(low[1], high[1])
+        self.ax_.set_xlabel(self.names[0])
+        self.ax_.set_ylabel(self.names[1])
+        tidy(self.ax_)
+        return self
+
+    def _colours(self, value):
+        if self.is_classifier:
+            return CYCLE[int(value) % len(CYCLE)]
+        from matplotlib import colormaps
+
+        low, high = float(np.min(self.y)), float(np.max(self.y))
+        return colormaps["viridis"]((value - low) / (high - low) if high > low else 0.5)
+
+
+class PruningCurveDisplay:
+    """Picture of risk against the number of leaves, for all prunings that a fit looked at.
+
+    Parameters
+    ----------
+    n_leaves, risks : arrays of shape (n_prunings,)
+        Leaves and training risk (validation risk for reduced-error pruning) of the nested prunings.
+    chosen : int
+        Which of them was taken.
+    cv_risks, cv_errors : arrays of shape (n_prunings,), optional
+        Cross-validated risks with their standard errors.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure
+        Where it was drawn.
+    line_, cv_line_, chosen_line_ : matplotlib lines (``cv_line_`` None without cross-validation)
+        Risk, cross-validated risk, and the choice.
+    band_ : matplotlib polygon or None
+        One standard error to each side.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from sklearn.datasets import load_iris
+    >>> from surefit import DecisionTreeClassifier, PruningCurveDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = DecisionTreeClassifier(pruning="cost_complexity").fit(X, y)
+    >>> display = PruningCurveDisplay.from_estimator(model).plot()
+    >>> bool(display.chosen_line_.get_xdata()[0] == model.get_n_leaves())
+    True
+    """
+
+    def __init__(self, n_leaves, risks, chosen, *, cv_risks=None, cv_errors=None):
+        self.n_leaves, self.risks = np.asarray(n_leaves), np.asarray(risks, dtype=float)
+        self.chosen, self.cv_risks, self.cv_errors = int(chosen), cv_risks, cv_errors
+
+    @classmethod
+    def from_estimator(cls, estimator) -> PruningCurveDisplay:
+        """Return the display of a tree fitted with ``pruning`` or ``ccp_alpha``."""
+        record = estimator.pruning_
+        if record is None:
+            raise InvalidData("PruningCurveDisplay: the tree was not pruned; fit it with pruning='cost_complexity'.")
+        if not hasattr(record, "alphas"):
+            return cls(record.n_leaves, record.risks, len(record.risks) - 1)
+        return cls(record.n_leaves, record.risks, record.chosen, cv_risks=record.cv_risks, cv_errors=record.cv_errors)
+
+    def plot(self, ax=None) -> PruningCurveDisplay:
+        """Draw on ``ax``, or on new axes. Returns the display."""
+        self.figure_, self.ax_ = new_axes(ax)
+        self.cv_line_ = self.band_ = None
+        (self.line_,) = self.ax_.plot(self.n_leaves, self.risks, color=GREY, marker=".", label="risk")
+        if self.cv_risks is not None:
+            (self.cv_line_,) = self.ax_.plot(
+                self.n_leaves, self.cv_risks, color=BLUE, marker=".", label="cross-validated"
+            )
+            low, high = self.cv_risks - self.cv_errors, self.cv_risks + self.cv_errors
+            self.band_ = self.ax_.fill_between(self.n_leaves, low, high, color=FILL, linewidth=0)
+        self.chosen_line_ = self.ax_.axvline(
+            self.n_leaves[self.chosen], color=INK, linestyle=":", linewidth=1.2, label="chosen"
+        )
+        self.ax_.set_xscale("log")
+        self.ax_.set_xlabel("leaves")
+        self.ax_.set_ylabel("risk")
+        tidy(self.ax_)
+        self.ax_.legend(frameon=False)
+        return self
