@@ -4,10 +4,14 @@ from surefit import _HOME
 
 #: What models are made of besides public classes.
 _PARTS = {
+    "AveragedModels": "surefit.risk.average",
     "Certificate": "surefit.core.certificate",
     "CubicPartition": "surefit.partitions.partitioners",
     "QuantilePartition": "surefit.partitions.partitioners",
     "Claim": "surefit.core.claims",
+    "LinearLeftOut": "surefit.risk.left_out",
+    "RiskBound": "surefit.bounds.base",
+    "Structure": "surefit.bounds.structural",
     "TableEncoder": "surefit.tables.encoder",
     "TableRegressor": "surefit.tables.model",
 }

@@ -1,6 +1,7 @@
 """Pictures in scikit-learn's manner: ``XDisplay.from_...`` gathers the data, ``plot(ax)`` draws them (needs matplotlib)."""
 
 from surefit.plots.clusters import ElbowDisplay, SilhouetteDisplay
+from surefit.plots.curves import CurveDisplay, StructureDisplay
 from surefit.plots.degrees import DegreeDisplay
 from surefit.plots.discriminants import FisherDisplay
 from surefit.plots.estimation_picture import EstimationPictureDisplay
@@ -9,8 +10,10 @@ from surefit.plots.kernels import GramDisplay
 from surefit.plots.optimisers import DescentDisplay, StepSizeDisplay
 from surefit.plots.path import PathDisplay
 from surefit.plots.perceptrons import MarginHistogramDisplay, MistakeBoundDisplay, UpdatePathDisplay
+from surefit.plots.risk import RiskDisplay
 
 __all__ = [
+    "CurveDisplay",
     "DegreeDisplay",
     "DescentDisplay",
     "ElbowDisplay",
@@ -21,7 +24,9 @@ __all__ = [
     "MarginHistogramDisplay",
     "MistakeBoundDisplay",
     "PathDisplay",
+    "RiskDisplay",
     "SilhouetteDisplay",
     "StepSizeDisplay",
+    "StructureDisplay",
     "UpdatePathDisplay",
 ]
