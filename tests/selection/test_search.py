@@ -12,6 +12,7 @@ from sklearn.linear_model import Ridge as SkRidge
 from sklearn.model_selection import GridSearchCV as SkGrid
 from sklearn.model_selection import KFold, PredefinedSplit
 from sklearn.model_selection import RandomizedSearchCV as SkRandom
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from surefit import CertificateError, GridSearchCV, InvalidParameter, RandomizedSearchCV
@@ -81,9 +82,8 @@ def test_folds_and_stratified_folds():
 
 def test_random_draws():
     X, y = blobs(200)
-    search = RandomizedSearchCV(
-        SkLogistic(), {"C": loguniform(1e-3, 1e3)}, n_iter=60, cv=2, confidence=0.9, random_state=0
-    )
+    law = {"var_smoothing": loguniform(1e-9, 1e3)}
+    search = RandomizedSearchCV(GaussianNB(), law, n_iter=60, cv=2, confidence=0.9, random_state=0)
     claim = search.fit(X, y).certificate_["selection.random_draws"]
     # D09: 60 draws hit the best 5 % with probability .954
     assert (1 - claim.value) ** 60 == pytest.approx(0.05) and 1 - 0.95**60 == pytest.approx(0.954, abs=5e-4)
@@ -120,3 +120,19 @@ def test_forgeries_and_bad_parameters():
             fake.verify(X, y)
     with pytest.raises(InvalidParameter, match="confidence"):
         GridSearchCV(confidence=1.5).fit(X, y)
+
+
+def test_several_scores_and_model_files(tmp_path):
+    import surefit
+
+    X, y = blobs(80)
+    search = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1.0]}, scoring=["accuracy", "f1"], refit="f1").fit(
+        X, y
+    )
+    theirs = SkGrid(GaussianNB(), {"var_smoothing": [1e-9, 1.0]}, scoring=["accuracy", "f1"], refit="f1").fit(X, y)
+    assert search.score(X, y) == theirs.score(X, y) and search.certificate_.claims[0].kind == "no_claim"
+    file = tmp_path / "search.surefit"
+    surefit.save(GridSearchCV().fit(X, y), file)
+    again = surefit.load(file)
+    again.verify(X, y)
+    assert again.score(X, y) > 0.5

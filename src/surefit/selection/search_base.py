@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
+from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
@@ -38,8 +39,16 @@ RULES = {
     "assume": ASSUME,
 }
 #: Attributes that a search leaves behind, by the names of scikit-learn.
-RESULTS = ("best_estimator_", "best_index_", "best_params_", "best_score_", "cv_results_", "multimetric_", "n_splits_",
-           "refit_time_", "scorer_")  # fmt: skip
+RESULTS = (
+    "best_estimator_",
+    "best_index_",
+    "best_params_",
+    "best_score_",
+    "cv_results_",
+    "multimetric_",
+    "n_splits_",
+    "refit_time_",
+)
 
 
 class SearchMixin(CertifiedMixin, DeployedMixin):
@@ -51,7 +60,7 @@ class SearchMixin(CertifiedMixin, DeployedMixin):
     assume: tuple[str, ...]
     best_index_: int
     cv_results_: dict[str, Any]
-    scorer_: Any
+    refit: Any
 
     _build: Any  # a method of the subclass: scikit-learn's search over the given splits
 
@@ -131,11 +140,17 @@ class SearchMixin(CertifiedMixin, DeployedMixin):
                     )
         return None
 
+    @property
+    def scorer_(self) -> Any:
+        """The function by which candidates were scored."""
+        return check_scoring(self._base(), scoring=self.scoring)
+
     def score(self, X, y=None, sample_weight=None) -> float:
-        """Return the score of the refitted model by ``scoring``."""
+        """Return the score of the refitted model by ``scoring``; of several, by the one that ``refit`` names."""
         check_is_fitted(self, "estimator_")
         options = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return float(self.scorer_(self.estimator_, X, y, **options))
+        found = self.scorer_(self.estimator_, X, y, **options)
+        return float(found[self.refit] if isinstance(found, dict) else found)
 
 
 def choice_claim(
