@@ -5,11 +5,12 @@ from surefit import _HOME
 #: What models are made of besides public classes.
 _PARTS = {
     "AveragedModels": "surefit.risk.average",
+    "Candidate": "surefit.selection.evidence",
     "Certificate": "surefit.core.certificate",
-    "CubicPartition": "surefit.partitions.partitioners",
-    "QuantilePartition": "surefit.partitions.partitioners",
     "Claim": "surefit.core.claims",
+    "CubicPartition": "surefit.partitions.partitioners",
     "LinearLeftOut": "surefit.risk.left_out",
+    "QuantilePartition": "surefit.partitions.partitioners",
     "RiskBound": "surefit.bounds.base",
     "Structure": "surefit.bounds.structural",
     "TableEncoder": "surefit.tables.encoder",

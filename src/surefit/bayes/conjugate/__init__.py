@@ -1,0 +1,17 @@
+"""Priors that stay in their family when data arrive: exact posteriors, predictive laws and evidence."""
+
+from surefit.bayes.conjugate.base import Conjugate, Mode
+from surefit.bayes.conjugate.categories import BetaBernoulli, DirichletMultinomial
+from surefit.bayes.conjugate.counts import GammaPoisson
+from surefit.bayes.conjugate.normal import InverseGammaNormal, NormalInverseGamma, NormalNormal
+
+__all__ = [
+    "BetaBernoulli",
+    "Conjugate",
+    "DirichletMultinomial",
+    "GammaPoisson",
+    "InverseGammaNormal",
+    "Mode",
+    "NormalInverseGamma",
+    "NormalNormal",
+]
