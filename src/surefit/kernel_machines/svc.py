@@ -5,6 +5,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from surefit.bounds import stable_compression
+from surefit.core.budget import Reason
 from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
 from surefit.core.claims import Claim
 from surefit.core.errors import InvalidParameter
@@ -183,7 +184,7 @@ class SVC(CertifiedMixin, CallbackSupportMixin, SupportMixin, ClassifierMixin, B
         starts = self._last_duals(n, problems) if self.warm_start and hasattr(self, "_duals") else None
         fits = fit_problems(self, sample, problems, starts)
         for problem, fit in zip(problems, fits, strict=True):
-            if not np.isfinite(fit.point.gap) and not fit.separable:
+            if not np.isfinite(fit.point.gap) and fit.reason is Reason.STALLED:
                 raise refuse("SVC", sample, problem, fit, bool(self.fit_intercept))
         model = assemble(n, labels, problems, fits, strategy)
         self.classes_, self.class_weight_ = labels.classes, labels.class_weights

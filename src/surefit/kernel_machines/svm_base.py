@@ -92,6 +92,7 @@ def record(estimator, prefix: str, sample, fits: list[DualFit], problem: dict, m
     estimator.objective_ = float(sum(fit.point.primal for fit in fits))
     estimator.history_ = np.array([line for fit in fits for line in fit.history], dtype=np.float64).reshape(-1, 3)
     limit = float(sum(estimator.tol * fit.point.primal for fit in fits))
+    limit = limit if math.isfinite(limit) else 0.0  # no feasible point of a hard margin yet: nothing is met
     is_kernel = sample.kernel.positive_semidefinite
     claims = []
     if is_kernel is False:

@@ -19,7 +19,8 @@ from surefit.solvers.smo.inner import gather, slopes, solve_pairs, solve_singles
 from surefit.solvers.smo.newton import polish
 from surefit.solvers.smo.problem import BoxProblem
 
-WORKING_SET = 128  # rows a block: few enough that most of them move, many enough for BLAS
+LONG = 8000  # rows of this length are dear: few of them a block, most of which move
+BLOCKS = (256, 128)  # rows a block, short rows and long ones
 INNER = 0.3  # the small problem is solved to this share of the violation it was given
 INNER_STEPS = 40  # steps a row of the working set, at most
 SHRINK_EVERY = 20  # blocks between two looks for rows that can be set aside
@@ -38,7 +39,6 @@ class DualFit(NamedTuple):
     reason: Reason
     n_iter: int
     history: list[tuple[float, int, float]]
-    separable: bool = True
 
 
 def minimise(
@@ -47,7 +47,7 @@ def minimise(
     """Solve to a gap of ``tol`` times the primal; ``gram`` gives rows in float64, ``rows32`` the same in float32."""
     beta = np.zeros(len(problem.y)) if beta is None else balanced(problem, np.clip(beta, problem.low, problem.high))
     history: list[tuple[float, int, float]] = []
-    steps, failures, separable = 0, 0, True
+    steps, failures = 0, 0
     reason: Reason | None = None
     best = here = evaluate(problem, beta, combine(gram, beta))
     largest = float(np.max(gram.diagonal))
@@ -57,13 +57,11 @@ def minimise(
         if math.isfinite(best.gap) and best.gap <= tol * best.primal:
             if best.gap <= tight * best.primal or failures or reason is not None:
                 reason = Reason.CONVERGED
-        elif problem.hard and _lost(here, largest):
-            reason, separable = Reason.STALLED, False
-        elif failures >= PATIENCE:
+        elif failures >= PATIENCE or (problem.hard and _lost(here, largest)):
             reason = Reason.STALLED
         reason = reason or budget.spent(steps, best.gap)
         if reason is not None:
-            return DualFit(best, reason, steps, history, separable)
+            return DualFit(best, reason, steps, history)
         beta, did, reason = _round(rows32, problem, here, 0.5 * tight, budget, steps, megabytes, shrinking)
         steps += did
         beta = balanced(problem, beta)
@@ -110,7 +108,8 @@ def _round(rows32, problem, start: Point, tol, budget, steps, megabytes, shrinki
     beta, g, low, high = whole.copy(), problem.y - start.scores, problem.low, problem.high
     up, down = np.empty(len(beta)), np.empty(len(beta))
     solve = solve_pairs if offset else solve_singles
-    cache = RowCache(rows32, megabytes, 2 * WORKING_SET)
+    size = BLOCKS[len(beta) > LONG]
+    cache = RowCache(rows32, megabytes, 2 * size)
     scale = float(np.max(np.abs(rows32.diagonal))) or 1.0
     spread = FLOAT32 * scale
     did, noise, reason, dual = 0, 0.0, None, start.dual
@@ -140,10 +139,11 @@ def _round(rows32, problem, start: Point, tol, budget, steps, megabytes, shrinki
                 cache.keep(rows32.take(active), kept)
                 m = len(active)
                 up[:m], down[:m] = up[kept], down[kept]
-        chosen = _choose(up[:m], down[:m])
+        chosen = _choose(up[:m], down[:m], best if offset else 0.0, least if offset else 0.0, size)
         part, slope = beta[chosen], g[chosen]
-        room = INNER_STEPS * WORKING_SET if budget.max_iter is None else max(1, budget.max_iter - steps - did)
-        small = min(INNER_STEPS * WORKING_SET, room)
+        small = INNER_STEPS * size
+        if budget.max_iter is not None:
+            small = max(1, min(small, budget.max_iter - steps - did))
         K = _small_gram(cache, chosen)
         did += solve(K, slope, part, low[chosen], high[chosen], eps, INNER * violation, small, scale)
         g_before, change = g[chosen], part - beta[chosen]
@@ -158,11 +158,15 @@ def _round(rows32, problem, start: Point, tol, budget, steps, megabytes, shrinki
     return whole, did, reason
 
 
-def _choose(up: np.ndarray, down: np.ndarray) -> np.ndarray:
-    """Rows with the largest gains when raised and the smallest prices when lowered."""
-    half = max(1, min(WORKING_SET, len(up)) // 2)
-    highest = np.argpartition(up, len(up) - half)[len(up) - half :]
-    return np.union1d(highest, np.argpartition(down, half - 1)[:half])
+def _choose(up: np.ndarray, down: np.ndarray, best: float, least: float, size: int) -> np.ndarray:
+    """Rows with the largest gains when raised and the smallest prices when lowered, among those that violate anything."""
+    half = max(1, size // 2)
+    rise, fall = np.flatnonzero(up > least), np.flatnonzero(down < best)
+    if len(rise) > half:
+        rise = rise[np.argpartition(up[rise], len(rise) - half)[len(rise) - half :]]
+    if len(fall) > half:
+        fall = fall[np.argpartition(down[fall], half - 1)[:half]]
+    return np.union1d(rise, fall)
 
 
 def _small_gram(cache: RowCache, chosen: np.ndarray) -> np.ndarray:
