@@ -78,7 +78,7 @@ def find_units(who: str, X: Any, y, groups=None, assume=()) -> Units:
 def sign_of_scaling(X: Any) -> str | None:
     """Say how the columns seem to have been scaled with numbers taken from all these rows, or None.
 
-    No measured column has mean zero to ten digits, or lies exactly between 0 and 1, by chance; a table all of whose columns
+    No measured column has mean zero to ten digits, or goes exactly from 0 (or -1) to 1, by chance; a table all of whose columns
     do was centred, standardised or stretched by its own rows, the withheld ones included.
     """
     table = read(X).X
@@ -92,8 +92,11 @@ def sign_of_scaling(X: Any) -> str | None:
     size, eps = np.abs(part).mean(axis=0), 1e-10 if table.dtype == np.float64 else 1e-5
     if np.all(np.abs(part.mean(axis=0)) <= eps * size) and not _is_balanced(part):
         return "every column of X has mean zero"
-    stretched = (low[live] == 0) & (high[live] == 1) & np.any((part > 0) & (part < 1), axis=0)
-    return "every column of X goes exactly from 0 to 1" if stretched.all() else None
+    inside = np.any((part > low[live] + eps) & (part < high[live] - eps), axis=0)  # more than two values
+    for bottom in (0.0, -1.0):
+        if np.all((np.abs(low[live] - bottom) <= eps) & (np.abs(high[live] - 1.0) <= eps) & inside):
+            return f"every column of X goes exactly from {bottom:g} to 1"
+    return None
 
 
 def _is_balanced(part: np.ndarray) -> bool:
