@@ -11,6 +11,7 @@ from surefit.plots.optimisers import DescentDisplay, StepSizeDisplay
 from surefit.plots.path import PathDisplay
 from surefit.plots.perceptrons import MarginHistogramDisplay, MistakeBoundDisplay, UpdatePathDisplay
 from surefit.plots.risk import RiskDisplay
+from surefit.plots.trees import PruningCurveDisplay, TreeBoxesDisplay, TreeDisplay
 
 __all__ = [
     "CurveDisplay",
@@ -24,9 +25,12 @@ __all__ = [
     "MarginHistogramDisplay",
     "MistakeBoundDisplay",
     "PathDisplay",
+    "PruningCurveDisplay",
     "RiskDisplay",
     "SilhouetteDisplay",
     "StepSizeDisplay",
     "StructureDisplay",
+    "TreeBoxesDisplay",
+    "TreeDisplay",
     "UpdatePathDisplay",
 ]

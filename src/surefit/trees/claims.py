@@ -8,7 +8,7 @@ import numpy as np
 
 from surefit.bounds.code_length import occam, tree_bits
 from surefit.core.claims import Claim
-from surefit.solvers.trees import FlatTree, Rules, apply, quantile_edges
+from surefit.solvers.trees import FlatTree, Rules, apply
 from surefit.solvers.trees.flat import LEAF, THRESHOLD
 from surefit.trees.prune import CostComplexity, Outcome, ReducedError, impurity_risk, node_risk
 
@@ -46,7 +46,7 @@ def make_claims(estimator, sample, outcome: Outcome, rules: Rules) -> list[Claim
         claims.append(_pruning(estimator, sample, outcome))
     if isinstance(outcome.record, ReducedError):
         claims.append(_reduced_error(estimator, outcome))
-    if sample.edges is not None:
+    if sample.declared is not None:
         claims.append(_occam(estimator, sample, tree))
     return claims
 
@@ -63,9 +63,11 @@ def _splits(sample, tree: FlatTree, rules: Rules, grown_on) -> Claim:
     inner = int(np.count_nonzero(tree.kind != LEAF))
     where = "of all columns and thresholds"
     witness = dict(grown_on)
-    if sample.edges is not None or sample.max_bins is not None:
+    if sample.bins is not None:
         where = (
-            "of all columns and declared thresholds" if sample.edges is not None else "of all columns and edges of bins"
+            "of all columns and declared thresholds"
+            if sample.declared is not None
+            else "of all columns and edges of bins"
         )
         witness |= _edges(sample)
     return Claim(
@@ -80,13 +82,9 @@ def _splits(sample, tree: FlatTree, rules: Rules, grown_on) -> Claim:
 
 
 def _edges(sample) -> dict[str, np.ndarray]:
-    edges = sample.edges
-    if edges is None:
-        edges = [quantile_edges(column, sample.max_bins) for column in sample.values]
-    return {
-        "edges": np.concatenate([np.empty(0), *edges]),
-        "edge_counts": np.array([len(item) for item in edges], dtype=np.int64),
-    }
+    counts = np.where(sample.categories > 0, 0, sample.bins.counts - 1)
+    used = [row[:count] for row, count in zip(sample.bins.edges, counts, strict=True)]
+    return {"edges": np.concatenate([np.empty(0), *used]), "edge_counts": counts.astype(np.int64)}
 
 
 def _accounting(tree: FlatTree, grown_on) -> Claim:
@@ -189,7 +187,7 @@ def _reduced_error(estimator, outcome: Outcome) -> Claim:
 
 def _occam(estimator, sample, tree: FlatTree) -> Claim:
     """Risk bound of a tree whose thresholds were declared beforehand; nothing is claimed where the code does not cover it."""
-    d, edges = len(sample.values), sample.edges
+    d, edges = len(sample.values), sample.declared
     if not sample.n_classes or sample.categories.any() or np.isnan(sample.values).any():
         return Claim(
             "tree.occam", "no_claim", "Occam's bound is for classes, without categorical columns and missing values."
@@ -212,10 +210,7 @@ def _occam(estimator, sample, tree: FlatTree) -> Claim:
         assumptions=(*stated.assumptions, "thresholds_declared_beforehand"),
         confidence=1.0 - float(estimator.delta),
         numbers={"errors": errors, "n": n, "bits": bits, "delta": float(estimator.delta), "thresholds": declared},
-        witness={
-            "edges": np.concatenate([np.empty(0), *edges]),
-            "edge_counts": np.array([len(item) for item in edges], dtype=np.int64),
-        },
+        witness=_edges(sample),
     )
 
 

@@ -40,8 +40,8 @@ class Sample(NamedTuple):
     criterion: str
     categories: np.ndarray  # (d,) number of categories, 0 for numbers
     monotone: np.ndarray | None
-    edges: list[np.ndarray] | None  # declared thresholds
-    max_bins: int | None
+    declared: list[np.ndarray] | None  # thresholds fixed beforehand
+    bins: solver.Bins | None  # None: exact cuts
     seed: int
 
     def rows(self) -> np.ndarray:
@@ -57,16 +57,20 @@ def read_sample(estimator, X, table, y, weights, n_classes: int) -> Sample:
     counts = np.zeros(d, dtype=np.int64)
     for j, known in estimator.categories_.items():
         counts[j] = max(len(known), 1)
+    values, declared = as_columns(X, estimator.categories_), read_thresholds(estimator, d)
+    bins = None
+    if declared is not None or estimator.max_bins is not None:
+        bins = solver.bin_columns(values, estimator.max_bins or 255, counts, declared)
     return Sample(
-        as_columns(X, estimator.categories_),
+        values,
         y,
         weights,
         n_classes,
         estimator.criterion,
         counts,
         read_monotone(estimator, d),
-        read_thresholds(estimator, d),
-        estimator.max_bins,
+        declared,
+        bins,
         int(random_stream(estimator.random_state).randint(2**31 - 1)),
     )
 
@@ -87,11 +91,10 @@ def grow_tree(sample: Sample, rules: Rules, rows: np.ndarray | None = None) -> F
         target = solver.real_target(sample.y - centre, sample.criterion, weights)
     monotone = sample.monotone
     options: dict[str, Any] = {"categories": sample.categories, "monotone": monotone, "rows": part}
-    if sample.edges is None and sample.max_bins is None:
+    if sample.bins is None:
         tree = solver.grow_exact(sample.values, target, rules, **options)
     else:
-        bins = solver.bin_columns(sample.values, sample.max_bins or 255, sample.categories, sample.edges)
-        tree = solver.grow_binned(bins, target, rules, **options)
+        tree = solver.grow_binned(sample.bins, target, rules, **options)
     return tree._replace(value=tree.value + centre) if centre else tree
 
 
@@ -115,6 +118,6 @@ def fit_tree(estimator, X, table, y, given_y, sample_weight, class_weights: np.n
         problem=problem_of(estimator, sample, rules, class_weights),
         model=MODEL,
         data=data_fingerprint(X, given_y, given),
-        run={"solver": "exact cuts" if sample.edges is None and sample.max_bins is None else "binned cuts"},
+        run={"solver": "exact cuts" if sample.bins is None else "binned cuts"},
     )
     return estimator

@@ -97,10 +97,10 @@ class DecisionTreeRegressor(CertifiedMixin, TreeMixin, RegressorMixin, BaseEstim
     --------
     >>> import numpy as np
     >>> from surefit import DecisionTreeRegressor
-    >>> X, y = np.array([[1.0], [2.0], [3.0], [4.0]]), np.array([0.0, 0.0, 1.0, 3.0])
+    >>> X, y = np.array([[1.0], [2.0], [3.0], [4.0]]), np.array([0.0, 0.0, 2.0, 3.0])
     >>> model = DecisionTreeRegressor(max_depth=1).fit(X, y)
     >>> float(model.tree_.threshold[0]), model.predict(X)
-    (2.5, array([0., 0., 2., 2.]))
+    (2.5, array([0. , 0. , 2.5, 2.5]))
     >>> model.verify(X, y)["tree.splits"].ok
     True
     """

@@ -32,7 +32,7 @@ from __future__ import annotations
 import numpy as np
 
 from surefit.solvers.trees.absolute import absolute
-from surefit.solvers.trees.binned import Bins, bin_columns, binned, quantile_edges
+from surefit.solvers.trees.binned import Bins, bin_columns, binned
 from surefit.solvers.trees.criteria import CRITERIA
 from surefit.solvers.trees.descend import add_prediction, apply, predict
 from surefit.solvers.trees.flat import REASONS, FlatTree, collapse
@@ -55,7 +55,6 @@ __all__ = [
     "grow_exact",
     "predict",
     "presort",
-    "quantile_edges",
     "real_target",
 ]
 

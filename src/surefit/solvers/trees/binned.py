@@ -21,6 +21,7 @@ from surefit.solvers.trees.data import (
     threshold_at,
 )
 from surefit.solvers.trees.histograms import best_bin, has_bins, n_bin_sums
+from surefit.solvers.trees.presorted import presort
 from surefit.solvers.trees.segments import NEW, ROW, note_left, partition
 from surefit.solvers.trees.targets import best_cut
 
@@ -61,26 +62,39 @@ def bin_columns(values: np.ndarray, max_bins: int = 255, categories=None, edges:
         if categories is not None and categories[j] > 0:
             present = np.nan_to_num(values[j], nan=MISSING)
             codes[j], counts[j] = present.astype(np.uint8), categories[j]
-            continue
-        cuts = quantile_edges(values[j], max_bins) if edges is None or edges[j] is None else np.asarray(edges[j], float)
-        table[j, : len(cuts)], counts[j] = cuts, len(cuts) + 1
-        _encode(values[j], cuts, codes[j])
+        elif edges is not None and edges[j] is not None:
+            cuts = np.asarray(edges[j], dtype=np.float64)
+            table[j, : len(cuts)], counts[j] = cuts, len(cuts) + 1
+            _encode(values[j], cuts, codes[j])
+        else:
+            order = presort(values[j : j + 1])[0]
+            counts[j] = _encode_sorted(values[j], order, int(max_bins), table[j], codes[j]) + 1
     return Bins(codes, table, counts)
 
 
-def quantile_edges(column: np.ndarray, max_bins: int = 255) -> np.ndarray:
-    """Return at most ``max_bins - 1`` midpoints of neighbouring values that cut a column into parts of about equal size."""
-    present = np.sort(column[~np.isnan(column)])
-    if not len(present):
-        return np.empty(0)
-    last = np.flatnonzero(present[1:] > present[:-1])  # where a cut is possible
-    if len(last) > max_bins - 1:
-        wanted = np.arange(1, max_bins) * (len(present) / max_bins) - 1
-        at = np.searchsorted(last, wanted)
-        last = np.unique(last[np.minimum(at, len(last) - 1)])
-    low, high = present[last], present[last + 1]
-    middle = low / 2 + high / 2
-    return np.where((low <= middle) & (middle < high), middle, low)
+@compiled
+def _encode_sorted(column, order, max_bins, cuts, codes):
+    """Cut a sorted column into bins of about equally many rows; write edges and codes, return the number of edges."""
+    n = len(order)
+    present = n
+    while present > 0 and np.isnan(column[order[present - 1] & ROW]):
+        present -= 1
+        codes[order[present] & ROW] = MISSING
+    distinct = min(present, 1)
+    for i in range(1, present):
+        distinct += order[i] >= NEW
+    used, wanted = 0, 1  # edges so far; the next one is wanted after this share of the rows
+    for i in range(present):
+        if i > 0 and order[i] >= NEW:  # a cut before row i is possible
+            if distinct <= max_bins or i * max_bins >= wanted * present:
+                low, high = column[order[i - 1] & ROW], column[order[i] & ROW]
+                middle = low / 2.0 + high / 2.0
+                cuts[used] = middle if low <= middle < high else low
+                used += 1
+                while wanted * present <= i * max_bins:
+                    wanted += 1
+        codes[order[i] & ROW] = used
+    return used
 
 
 def binned(bins: Bins, target, rows: np.ndarray | None = None) -> Binned:
