@@ -10,9 +10,10 @@ from sklearn.linear_model import Ridge as SkRidge
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from surefit import InvalidData, InvalidParameter, cross_validate
+from surefit import DataRemark, GridSearchCV, InvalidData, InvalidParameter, cross_validate
 from surefit.bounds import k_fold
 from surefit.checks.bounds import check_bound
 
@@ -136,3 +137,11 @@ def test_bad_parameters(options, match):
         cross_validate(GaussianNB(), X, y, **options)
     with pytest.raises(InvalidParameter, match="one of"):
         cross_validate(GaussianNB(), X, y, cv=3).interval("nobody")
+
+
+def test_scaler_outside_the_pipeline_is_seen():
+    X, y = blobs(60)
+    with pytest.warns(DataRemark, match="no interval is valid"):
+        cross_validate(GaussianNB(), StandardScaler().fit_transform(X), y, cv=3)
+    scaled = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9]}).fit(StandardScaler().fit_transform(X), y)
+    assert scaled.certificate_.claims[0].kind == "no_claim" and "Pipeline" in scaled.certificate_.claims[0].statement

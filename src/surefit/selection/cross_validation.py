@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -12,12 +13,12 @@ from scipy.stats import t as student
 from surefit.bounds.base import RiskBound
 from surefit.bounds.progressive import error_limit
 from surefit.core import tables
-from surefit.core.errors import InvalidParameter
+from surefit.core.errors import DataRemark, InvalidParameter
 from surefit.core.validation import one_of
 from surefit.risk.claims import sentence
 from surefit.risk.ledger import SHARE
 from surefit.risk.losses import Loss
-from surefit.risk.units import ASSUME
+from surefit.risk.units import ASSUME, sign_of_scaling
 from surefit.selection.fold_losses import FoldLosses, measure
 
 RULE = one_of("best", "1se")
@@ -254,6 +255,14 @@ def cross_validate(
     if not ASSUME.allows(assume):
         raise InvalidParameter(who, "assume", ASSUME.words, assume)
     models = named(estimator)
+    scaled = None if "fixed_scaling" in assume else sign_of_scaling(X)
+    if scaled is not None:
+        warnings.warn(
+            f"{who}: {scaled}, so it was scaled with numbers taken from all rows, and no interval is valid; put the scaler into a "
+            "Pipeline, or declare assume=('fixed_scaling',).",
+            DataRemark,
+            stacklevel=2,
+        )
     folds, read_as = measure(
         who, list(models.values()), X, y, cv=cv, loss=loss, y_range=y_range, groups=groups, assume=assume,
         random_state=random_state,

@@ -23,7 +23,7 @@ from surefit.core.validation import ANYTHING, NOTHING, Rule, check_params
 from surefit.risk.claims import no_claim, sentence
 from surefit.risk.deployed import DeployedMixin
 from surefit.risk.ledger import SHARE
-from surefit.risk.units import ASSUME
+from surefit.risk.units import ASSUME, sign_of_scaling
 
 RULES = {
     "estimator": NOTHING | Rule("an estimator with fit", lambda v: hasattr(v, "fit")),
@@ -129,6 +129,9 @@ class SearchMixin(CertifiedMixin, DeployedMixin):
             return "the folds test a row twice"
         if not np.all(np.isfinite([self.cv_results_[f"split{k}_test_score"] for k in range(len(splits))])):
             return "a candidate could not be scored"
+        scaled = None if "fixed_scaling" in self.assume else sign_of_scaling(X)
+        if scaled is not None:
+            return f"{scaled}, so it was scaled with numbers taken from all rows; put the scaler into a Pipeline"
         if "equal_rows_are_draws" not in self.assume:
             data = read(X, y)
             keys = row_keys(data.X, data.y)
