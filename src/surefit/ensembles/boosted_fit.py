@@ -19,8 +19,8 @@ from surefit.ensembles.boosted_trees import PACKED
 from surefit.ensembles.members import random_stream
 from surefit.solvers.boosting.binning import encode, find_bins
 from surefit.solvers.boosting.gradient import Booster, add_scores
-from surefit.solvers.boosting.grower import Columns, Limits
 from surefit.solvers.boosting.losses import mean_loss, start
+from surefit.solvers.boosting.nodes import Columns, Limits
 from surefit.solvers.boosting.splits import Rules
 
 MIN_CURVATURE = 1e-3  # of each child, as in scikit-learn

@@ -8,9 +8,10 @@ import numpy as np
 
 from surefit.core.jit import compiled
 from surefit.core.threads import map_blocks
-from surefit.solvers.boosting.grower import Columns, Limits, grow, make_nodes, make_workspace, route
+from surefit.solvers.boosting.grower import grow, route
 from surefit.solvers.boosting.histograms import choose_scale, quantise
 from surefit.solvers.boosting.losses import gradients, renews_leaves, weighted_quantile
+from surefit.solvers.boosting.nodes import Columns, Limits, make_nodes, make_workspace
 from surefit.solvers.boosting.splits import Rules
 
 ROWS = 2048  # predicted at a time, so that scores stay in the cache

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin, is_regressor
+
+from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
+from surefit.core.estimator import CertifiedMixin
+from surefit.core.validation import BOOLEAN, NOTHING, Rule, check_params, read_data, read_weights
+from surefit.ensembles.bagging_base import READ, RULES, BaggingMixin
+from surefit.ensembles.bagging_fit import fit_bagging
+from surefit.ensembles.forest_grow import Sample
+
+_REGRESSOR = NOTHING | Rule("a regressor", lambda v: hasattr(v, "fit") and not isinstance(v, type) and is_regressor(v))
+
+
+class BaggingRegressor(BaggingMixin, CertifiedMixin, CallbackSupportMixin, RegressorMixin, BaseEstimator):
+    r"""Mean of the predictions of copies of a regressor, each fitted to a bootstrap draw.
+
+    .. math:: \bar h(x) = \frac1M \sum_m h_m(x), \qquad
+        (\bar h - y)^2 = \frac1M \sum_m (h_m - y)^2 - \frac1M \sum_m (h_m - \bar h)^2 .
+
+    Hypothesis class: means of the base regressors. Loss and optimiser: those of the base regressor.
+
+    Guarantee: the draws are those of the seeds; with ``oob_score`` also the out-of-bag error (theory: :ref:`bootstrap-votes`).
+
+    Parameters
+    ----------
+    estimator : regressor or None, default=None
+        What to fit; None: :class:`DecisionTreeRegressor`.
+    n_estimators : int >= 1, default=10
+        Members.
+    max_samples : int, float or None, default=None
+        Draws for each member, or their share of the rows; None: as many as rows (as the total of integer weights).
+    max_features : int or float in (0, 1], default=1.0
+        Columns for each member, or their share.
+    bootstrap : bool, default=True
+        Draw rows with replacement.
+    bootstrap_features : bool, default=False
+        Draw columns with replacement.
+    oob_score : bool, default=False
+        Ask the members for the rows they have not drawn.
+    warm_start : bool, default=False
+        Add members to the last fit.
+    n_jobs : int or None, default=None
+        Threads; -1 is all cores. The result does not depend on it.
+    random_state : int, RandomState, Generator or None, default=None
+        Seeds draws and members. The order of the rows does not matter to the draws.
+    verbose : int, default=0
+        Accepted so that code written for scikit-learn runs.
+    delta : float in (0, 1), default=0.05
+        Kept for certificates; a mean of numbers has no vote to bound.
+    max_time : float > 0 or None, default=None
+        Seconds after which the members so far are returned. Ctrl-C does the same.
+
+    Attributes
+    ----------
+    estimators_ : list
+        The members.
+    estimators_features_ : list of ndarray
+        Columns of each member.
+    tree_seeds_ : ndarray
+        Seeds of the draws.
+    oob_score_, oob_prediction_
+        With ``oob_score``: the score, and the means over the members that left a row out.
+    certificate_ : Certificate
+        Claims with evidence; ``verify(X, y)`` re-derives them.
+    estimator_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from surefit import BaggingRegressor, Ridge
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = BaggingRegressor(Ridge(alpha=0.1), n_estimators=20, oob_score=True, random_state=0).fit(X, y)
+    >>> model.oob_score_ > 0.4, model.verify(X, y)["forest.draws"].level
+    (True, 'exact')
+    """
+
+    _rules = {**RULES, "estimator": _REGRESSOR, "bootstrap_features": BOOLEAN, "oob_score": BOOLEAN}
+
+    def __init__(
+        self,
+        estimator=None,
+        n_estimators=10,
+        *,
+        max_samples=None,
+        max_features=1.0,
+        bootstrap=True,
+        bootstrap_features=False,
+        oob_score=False,
+        warm_start=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+        delta=0.05,
+        max_time=None,
+    ):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.max_samples = max_samples
+        self.max_features = max_features
+        self.bootstrap = bootstrap
+        self.bootstrap_features = bootstrap_features
+        self.oob_score = oob_score
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.delta = delta
+        self.max_time = max_time
+
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        """Fit the members; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        check_params(self)
+        X, y = read_data(self, X, y, y_numeric=True, **READ)
+        y = np.asarray(y, dtype=np.float64)
+        base = self.estimator
+        if base is None:
+            from surefit.trees.regressor import DecisionTreeRegressor
+
+            base = DecisionTreeRegressor()
+        return fit_bagging(self, base, Sample(X, y, read_weights(self, sample_weight, len(X)), None, 0), y, y)
+
+    def predict(self, X) -> np.ndarray:
+        """Return the mean prediction of the members."""
+        return self._said(self._rows(X)).mean(axis=0)[:, 0]
+
+    def _member_says(self, member, X: np.ndarray) -> np.ndarray:
+        return np.asarray(member.predict(X), dtype=np.float64).reshape(-1, 1)

@@ -1,0 +1,91 @@
+"""What a growing tree works on: binned columns, limits, nodes in arrays, and memory that all trees share."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Columns(NamedTuple):
+    """The binned columns and what may be done with them."""
+
+    words: np.ndarray  # (groups of four columns, rows)
+    by_row: np.ndarray  # the same, (rows, groups)
+    n_bins: np.ndarray
+    has_missing: np.ndarray
+    categorical: np.ndarray
+    monotone: np.ndarray  # -1, 0 or 1
+    groups: np.ndarray  # (sets of columns that may interact, columns) of bool; no set: all may
+    max_features: int  # columns looked at in a node
+
+
+class Limits(NamedTuple):
+    """When a tree stops growing."""
+
+    max_leaves: int  # 0: no limit
+    max_depth: int
+    min_gain: float
+
+
+class Nodes(NamedTuple):
+    """A tree in arrays; node 0 is the root, children are always later than their parent."""
+
+    feature: np.ndarray  # -1: a leaf
+    bin: np.ndarray  # largest code that goes left
+    missing_left: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    subset: np.ndarray  # (nodes, 8) words of 32 bits: the categories that go left
+    gain: np.ndarray
+    low: np.ndarray  # limits of the value
+    high: np.ndarray
+    first: np.ndarray  # range of rows
+    last: np.ndarray
+    depth: np.ndarray
+    gradient: np.ndarray  # integer sums
+    packed: np.ndarray
+    sets: np.ndarray  # bits of the interaction sets still possible
+    slot: np.ndarray  # of the histogram; -1: given back
+
+
+class Workspace(NamedTuple):
+    """Memory that all trees share."""
+
+    rows: np.ndarray
+    spare: np.ndarray
+    histograms: np.ndarray  # (slots, columns, 256, 2)
+
+
+def make_nodes(most: int) -> Nodes:
+    """Return room for ``most`` nodes."""
+    whole = np.zeros(most, dtype=np.int64)
+    small = np.zeros(most, dtype=np.int32)
+    real = np.zeros(most)
+    return Nodes(
+        np.full(most, -1, dtype=np.int32),
+        small.copy(),
+        np.zeros(most, dtype=bool),
+        small.copy(),
+        small.copy(),
+        np.zeros((most, 8), dtype=np.uint32),
+        real.copy(),
+        np.full(most, -np.inf),
+        np.full(most, np.inf),
+        whole.copy(),
+        whole.copy(),
+        small.copy(),
+        whole.copy(),
+        whole.copy(),
+        np.full(most, -1, dtype=np.int64),
+        np.full(most, -1, dtype=np.int64),
+    )
+
+
+def make_workspace(n: int, n_groups: int, slots: int) -> Workspace:
+    """Return memory for trees on ``n`` rows."""
+    return Workspace(
+        np.empty(n, dtype=np.uint32),
+        np.empty(n, dtype=np.uint32),
+        np.empty((slots, 4 * n_groups, 256, 2), dtype=np.int64),
+    )
