@@ -14,7 +14,8 @@ from surefit.core.validation import BOOLEAN, NOTHING, POSITIVE, RANDOM_STATE, Ru
 from surefit.kernel_machines.svc_fit import assemble, fit_problems, problem_coefficients, two_class_problems
 from surefit.kernel_machines.svc_hard import refuse
 from surefit.kernel_machines.svc_points import set_points
-from surefit.kernel_machines.svc_votes import one_against_rest_scores, vote
+from surefit.kernel_machines.svc_probability import ProbabilityMixin, fit_slopes, out_of_fold
+from surefit.kernel_machines.svc_votes import consistent, one_against_rest_scores, vote
 from surefit.kernel_machines.svm_base import RULES, SupportMixin, record, support_vectors
 from surefit.kernel_machines.svm_reading import read_labels, read_rows, read_sample
 from surefit.kernels import Kernel, Linear
@@ -22,7 +23,7 @@ from surefit.kernels import Kernel, Linear
 DELTA = 0.05  # failure probability of the bound that comes with every fit
 
 
-class SVC(CertifiedMixin, CallbackSupportMixin, SupportMixin, ClassifierMixin, BaseEstimator):
+class SVC(CertifiedMixin, CallbackSupportMixin, SupportMixin, ProbabilityMixin, ClassifierMixin, BaseEstimator):
     r"""Support vector classification with any kernel, a soft or a hard margin, and a proved gap.
 
     .. math:: P(f, b) = \tfrac12 \|f\|_k^2 + C \sum_i s_i \bigl(1 - t_i (f(x_i) + b)\bigr)_+, \qquad t_i = \pm 1,
@@ -51,8 +52,8 @@ class SVC(CertifiedMixin, CallbackSupportMixin, SupportMixin, ClassifierMixin, B
     shrinking : bool, default=True
         Set rows aside that will not move; they are looked at again before the fit ends.
     probability : bool, default=False
-        Accepted for code written for scikit-learn, where it is deprecated; wrap the model in
-        ``sklearn.calibration.CalibratedClassifierCV`` for probabilities.
+        Fit slopes for ``predict_proba`` on scores of rows left out of five more fits; the most probable class is the predicted one.
+        (scikit-learn deprecates it; its "deprecated" means False.)
     tol : float >= 0, default=1e-3
         Relative duality gap: stop when the gap is at most ``tol`` times the objective.
     cache_size : float > 0, default=200
@@ -92,6 +93,8 @@ class SVC(CertifiedMixin, CallbackSupportMixin, SupportMixin, ClassifierMixin, B
         Slack, part of the gap, and kind of each row: "outside", "on margin", "inside" or "misclassified".
     free_support_, bound_support_, on_margin_ : ndarray of int, or a list of them
         Rows with :math:`0 < \alpha < C`, with :math:`\alpha = C`, and on the margin whatever their :math:`\alpha`.
+    probability_slopes_ : ndarray
+        Slopes of the probabilities, below and above a score of zero (one for several classes); with ``probability=True``.
     loo_error_bound_ : float
         Share of support rows: the leave-one-out error of the exact optimum is at most that.
     kernel_ : Kernel
@@ -210,6 +213,9 @@ class SVC(CertifiedMixin, CallbackSupportMixin, SupportMixin, ClassifierMixin, B
             "objective": "1/2 |f|^2 + C sum_i s_i (1 - t_i (f(x_i) + b))_+; the offset is never penalised",
         }
         record(self, "svc", sample, fits, statement, self._statistical_claims(n))
+        if self.probability is True:
+            scores = out_of_fold(self, sample.X, sample.given, sample.sample_weight)
+            self.probability_slopes_ = fit_slopes(scores, labels.codes, labels.weights, len(labels.classes))
         return self
 
     def _last_duals(self, n, problems):
@@ -252,6 +258,15 @@ class SVC(CertifiedMixin, CallbackSupportMixin, SupportMixin, ClassifierMixin, B
         return self.classes_[
             np.argmax(one_against_rest_scores(scores, K) if self.break_ties else vote(scores, K), axis=1)
         ]
+
+    def ranked_scores(self, X) -> np.ndarray:
+        """Return scores whose largest belongs to the predicted class (two classes: whose sign does)."""
+        scores = self._scores(X)
+        return (
+            scores.ravel()
+            if scores.shape[1] == 1
+            else consistent(scores, len(self.classes_), self.multi_class, self.break_ties)
+        )
 
     def _scores(self, X) -> np.ndarray:
         """Scores of the two-class problems, one column each."""

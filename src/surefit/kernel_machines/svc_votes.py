@@ -22,5 +22,17 @@ def one_against_rest_scores(scores: np.ndarray, n_classes: int) -> np.ndarray:
     return vote(scores, n_classes) + sums / (3 * (np.abs(sums) + 1))
 
 
+def consistent(scores: np.ndarray, n_classes: int, strategy: str, break_ties: bool) -> np.ndarray:
+    """Scores of the classes whose largest, or first of the largest, is the prediction: ties of votes may swap two of them."""
+    if strategy == "ovr":
+        return scores
+    z = one_against_rest_scores(scores, n_classes)
+    if not break_ties:
+        rows = np.arange(len(z))
+        chosen, top = np.argmax(vote(scores, n_classes), axis=1), np.argmax(z, axis=1)
+        z[rows, chosen], z[rows, top] = z[rows, top], z[rows, chosen]
+    return z
+
+
 def _pairs(n_classes: int) -> list[tuple[int, int]]:
     return [(i, j) for i in range(n_classes) for j in range(i + 1, n_classes)]

@@ -1,0 +1,129 @@
+r"""Probabilities from scores, such that the most probable class is the one that is predicted.
+
+Two classes: :math:`P(\text{second} \mid x) = \sigma(a_\pm f(x))` with one slope on each side of zero, both non-negative, so that
+probability one half stands exactly where the prediction changes. Several classes: :math:`\mathrm{softmax}(a\,z(x))` of scores whose
+largest belongs to the prediction. The slopes maximise the likelihood of scores that were computed on rows left out of the fit, with
+targets drawn in from 0 and 1 as if each class had two more rows, one of them wrong.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+FOLDS = 5
+NEWTON_STEPS = 50
+
+
+def _has_probabilities(model) -> bool:
+    if model.probability is not True:
+        raise AttributeError("predict_proba is not available when probability=False")
+    return True
+
+
+class ProbabilityMixin:
+    """Adds ``predict_proba`` and ``predict_log_proba`` where ``probability=True``."""
+
+    probability_slopes_: np.ndarray
+    ranked_scores: Callable
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X) -> np.ndarray:
+        """Return the probability of each class; the largest is that of the predicted class."""
+        check_is_fitted(self)
+        return probabilities(self.ranked_scores(X), self.probability_slopes_)
+
+    @available_if(_has_probabilities)
+    def predict_log_proba(self, X) -> np.ndarray:
+        """Return the logarithms of :meth:`predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+
+def out_of_fold(estimator, X, labels: np.ndarray, sample_weight) -> np.ndarray:
+    """Scores of each row from a fit without its fold; folds go by the order of rows within each class, without chance."""
+    classes, codes = np.unique(labels, return_inverse=True)
+    counts = np.bincount(codes)
+    folds = int(min(FOLDS, counts.min()))
+    rank = np.empty(len(codes), dtype=np.int64)
+    for k in range(len(classes)):
+        rank[codes == k] = np.arange(counts[k])
+    fold = rank % max(folds, 1)
+    pairwise = estimator.__sklearn_tags__().input_tags.pairwise
+    scores: np.ndarray = np.zeros(0)
+    for part in range(folds if folds > 1 else 1):
+        test = np.flatnonzero(fold == part)
+        train = np.flatnonzero(fold != part) if folds > 1 else test
+        model = clone(estimator).set_params(probability=False, warm_start=False)
+        weights = None if sample_weight is None else sample_weight[train]
+        if weights is not None and any(not weights[codes[train] == k].any() for k in range(len(classes))):
+            train, weights = (
+                np.arange(len(codes)),
+                sample_weight,
+            )  # a fold without weight of some class: scores of the fit
+        model.fit(X[train][:, train] if pairwise else X[train], labels[train], weights)
+        found = model.ranked_scores(X[test][:, train] if pairwise else X[test])
+        scores = scores if len(scores) else np.zeros((len(codes), *found.shape[1:]))
+        scores[test] = found
+    return scores
+
+
+def fit_slopes(scores: np.ndarray, codes: np.ndarray, weights: np.ndarray, n_classes: int) -> np.ndarray:
+    """Return the slopes: two for two classes (below and above zero), else one."""
+    counts = np.bincount(codes, weights, minlength=n_classes)
+    if scores.ndim == 1:
+        targets = np.where(codes == 1, (counts[1] + 1) / (counts[1] + 2), 1 / (counts[0] + 2))
+        sides = [scores < 0, scores > 0]
+        return np.array([_slope(scores[side], targets[side], weights[side]) for side in sides])
+    return np.array([_temperature(scores, codes, weights)])
+
+
+def probabilities(scores: np.ndarray, slopes: np.ndarray) -> np.ndarray:
+    """Probabilities of the classes, one row each."""
+    if scores.ndim == 1:
+        z = np.where(scores < 0, slopes[0], slopes[-1]) * scores
+        second = np.where(z >= 0, 1 / (1 + np.exp(-np.abs(z))), np.exp(-np.abs(z)) / (1 + np.exp(-np.abs(z))))
+        return np.column_stack([1 - second, second])
+    z = slopes[0] * scores
+    e = np.exp(z - z.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+
+
+def _slope(f: np.ndarray, target: np.ndarray, weights: np.ndarray) -> float:
+    """Newton's method for one slope, kept positive so that probabilities never turn round; one without rows."""
+    if len(f) == 0 or not weights.any():
+        return 1.0
+    scale = float(np.max(np.abs(f)))
+    u, a = f / scale, 1.0
+    for _ in range(NEWTON_STEPS):
+        p = 1 / (1 + np.exp(-np.clip(a * u, -500, 500)))
+        gradient, curvature = float(weights @ ((p - target) * u)), float(weights @ (p * (1 - p) * u * u))
+        step = gradient / max(curvature, 1e-12)
+        a = max(a - math.copysign(min(abs(step), 1 + abs(a)), step), 1e-6)
+        if abs(step) <= 1e-12 * (1 + abs(a)):
+            break
+    return a / scale
+
+
+def _temperature(z: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> float:
+    """Newton's method for the factor of a softmax, with one wrong row of two added to each class."""
+    K, a = z.shape[1], 1.0
+    counts = np.bincount(codes, weights, minlength=K)
+    right = (counts[codes] + 1) / (counts[codes] + K)
+    targets = np.repeat(((1 - right) / (K - 1))[:, None], K, axis=1)
+    targets[np.arange(len(codes)), codes] = right
+    for _ in range(NEWTON_STEPS):
+        p = probabilities(z, np.array([a]))
+        mean = np.sum(p * z, axis=1)
+        gradient = float(weights @ (mean - np.sum(targets * z, axis=1)))
+        curvature = float(weights @ (np.sum(p * z * z, axis=1) - mean**2))
+        step = gradient / max(curvature, 1e-12)
+        a = max(a - math.copysign(min(abs(step), 1 + abs(a)), step), 1e-6)
+        if abs(step) <= 1e-12 * (1 + abs(a)):
+            break
+    return a
