@@ -154,6 +154,8 @@ _HOME = {
     "save": "surefit.persistence.models",
     "scatter": "surefit.clusters.scatter",
     "separability": "surefit.separation.separability",
+    "svc_path": "surefit.kernel_machines.svm_path",
+    "svr_path": "surefit.kernel_machines.svm_path",
     "sine_filter_factors": "surefit.splines.spectrum",
     "three_way_split": "surefit.selection.splits",
     "truncated_series": "surefit.splines.spectrum",
