@@ -4,6 +4,7 @@ from surefit.plots.clusters import ElbowDisplay, SilhouetteDisplay
 from surefit.plots.curves import CurveDisplay, StructureDisplay
 from surefit.plots.degrees import DegreeDisplay
 from surefit.plots.discriminants import FisherDisplay
+from surefit.plots.ensembles import BoostingCurvesDisplay, MarginDistributionDisplay
 from surefit.plots.estimation_picture import EstimationPictureDisplay
 from surefit.plots.gap import GapDisplay
 from surefit.plots.kernels import GramDisplay
@@ -14,6 +15,7 @@ from surefit.plots.risk import RiskDisplay
 from surefit.plots.trees import PruningCurveDisplay, TreeBoxesDisplay, TreeDisplay
 
 __all__ = [
+    "BoostingCurvesDisplay",
     "CurveDisplay",
     "DegreeDisplay",
     "DescentDisplay",
@@ -22,6 +24,7 @@ __all__ = [
     "FisherDisplay",
     "GapDisplay",
     "GramDisplay",
+    "MarginDistributionDisplay",
     "MarginHistogramDisplay",
     "MistakeBoundDisplay",
     "PathDisplay",
