@@ -18,6 +18,7 @@ from surefit.bounds.resampling import k_fold
 from surefit.checks.base import read
 from surefit.checks.risk_rows import row_keys
 from surefit.core.claims import Claim
+from surefit.core.errors import InvalidData
 from surefit.core.estimator import CertifiedMixin, data_fingerprint
 from surefit.core.validation import ANYTHING, NOTHING, Rule, check_params
 from surefit.risk.claims import no_claim, sentence
@@ -80,7 +81,14 @@ class SearchMixin(CertifiedMixin, DeployedMixin):
         base = self._base()
         splitter = check_cv(self.cv, y, classifier=is_classifier(base))
         splits = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(X, y, params.pop("groups", None))]
-        search = self._build(splits).fit(X, y, **params)
+        try:
+            search = self._build(splits).fit(X, y, **params)
+        except ValueError as error:
+            if not params:
+                raise
+            raise InvalidData(
+                f"{type(self).__name__}: a candidate could not be fitted with {', '.join(params)}: {error}"
+            ) from error
         for name in RESULTS:
             if hasattr(search, name):
                 setattr(self, name, getattr(search, name))

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
@@ -126,6 +127,8 @@ class StructuralRiskMinimizer(CertifiedMixin, DeployedMixin, MetaEstimatorMixin,
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         check_consistent_length(X, y)
         y = column_or_1d(y, warn=True)
+        if y.dtype.kind == "f":
+            assert_all_finite(y, input_name="y")
         check_classification_targets(y)
         if self.bound == "vc" and len(np.unique(y)) > 2:
             raise InvalidData("Only binary classification is supported. The type of the target is multiclass.")
