@@ -5,6 +5,7 @@ from surefit import _HOME
 #: What models are made of besides public classes.
 _PARTS = {
     "AveragedModels": "surefit.risk.average",
+    "Bins": "surefit.solvers.boosting.binning",
     "Candidate": "surefit.selection.evidence",
     "Certificate": "surefit.core.certificate",
     "Claim": "surefit.core.claims",
@@ -18,6 +19,7 @@ _PARTS = {
     "Structure": "surefit.bounds.structural",
     "TableEncoder": "surefit.tables.encoder",
     "TableRegressor": "surefit.tables.model",
+    "Tree": "surefit.solvers.boosting.gradient",
 }
 
 #: Kernels by the file that defines them; models carry the one they were fitted with.
