@@ -238,6 +238,31 @@ def test_long_descents_have_small_gaps():
     model.verify(X, y)
 
 
+@pytest.mark.parametrize("loss", ["hinge", "log_loss", "modified_huber", "squared_hinge", "epsilon_insensitive"])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_a_second_point_sharpens_the_bound_where_the_penalty_is_weak(loss, intercept):
+    X, y = problem(18, 500)
+    steps = dict(learning_rate="invscaling", eta0=0.05, random_state=0)
+    model = SGDClassifier(loss, alpha=1e-4, average=True, fit_intercept=intercept, **steps).fit(X, y)
+    assert model.dual_gap_ < 0.5 * model.objective_
+    claim = model.certificate_["sgd.gap"]
+    assert claim.witness["point_0"].shape == (6,) and (intercept or claim.witness["point_0"][-1] == 0.0)
+    model.verify(X, y)
+
+
+def test_any_second_point_gives_a_bound_though_not_the_claimed_one():
+    from dataclasses import replace
+
+    X, y = problem(19, 200)
+    certificate = SGDClassifier("log_loss", alpha=1e-3, random_state=0).fit(X, y).certificate_
+    claim = replace(certificate["sgd.gap"], witness={"point_0": np.ones(6)})
+    with pytest.raises(CertificateError, match=r"sgd\.gap"):
+        replace(certificate, claims=(claim, *certificate.claims[1:]), seal="", subject=None).verify(X, y)
+    generous = replace(claim, value=certificate["sgd.gap"].numbers["objective"])
+    distance = replace(certificate["sgd.distance"], value=1e3)
+    replace(certificate, claims=(generous, distance), seal="", subject=None).verify(X, y)
+
+
 def test_a_false_claim_is_refused():
     from dataclasses import replace
 

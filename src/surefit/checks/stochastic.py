@@ -1,7 +1,8 @@
 r"""Checks how far a point found by stochastic gradient descent is from the best one: any point of a convex problem has a gap.
 
 The problem is that of ``linear_scores``, with :math:`C = 1/\sum_i s_i`. Dual numbers are the slopes of the loss, or of the loss
-smoothed over the band that the certificate names, at the scores as they are. All losses are at least zero, so the objective itself
+smoothed over the band that the certificate names, at the coefficients or at the point that the claim brings as a witness (any point will
+do: its slopes are feasible). All losses are at least zero, so the objective itself
 is a bound as well, and the only one without a penalty.
 """
 
@@ -52,16 +53,20 @@ def check_distance(certificate: Certificate, claim: Claim, data: Data) -> Findin
 
 def _bounds(certificate: Certificate, data: Data) -> list[Bound]:
     if "stochastic" not in data.memo:
-        columns = columns_of(certificate, data)
-        data.memo["stochastic"] = [_bound(certificate.problem, data.X, column) for column in columns]
+        witness = certificate["sgd.gap"].witness
+        data.memo["stochastic"] = [
+            _bound(certificate.problem, data.X, column, witness.get(f"point_{k}"))
+            for k, column in enumerate(columns_of(certificate, data))
+        ]
     return data.memo["stochastic"]
 
 
-def _bound(problem: dict, X, column: Column) -> Bound:
+def _bound(problem: dict, X, column: Column, point: np.ndarray | None) -> Bound:
     upper, objective = _objective(problem, X, column)
     if problem["loss"] == "perceptron" or (problem["l1"] == 0.0 and problem["l2"] == 0.0):
         return Bound(upper, objective, objective)
-    scores = np.asarray(X @ column.w, dtype=np.float64).ravel() + column.b
+    w, b = (column.w, column.b) if point is None else (np.asarray(point[:-1]), float(point[-1]))
+    scores = np.asarray(X @ w, dtype=np.float64).ravel() + b
     dual = dual_numbers({**problem, "width": column.width}, column.y, scores)
     proof = prove_column(problem, X, column._replace(dual=dual))
     return Bound(min(proof.gap, upper), min(proof.gap_mid, objective), objective)

@@ -198,6 +198,7 @@ def finish(estimator, X, y, weights, plan: Plan, paces: list[Pace], factors, res
             f"The objective {estimator.objective_:.6g} is within {estimator.dual_gap_:.3g} of the smallest possible one.",
             value=estimator.dual_gap_,
             numbers={"objective": estimator.objective_},
+            witness={f"point_{k}": end.point for k, end in enumerate(ends) if end.point is not None},
         )
     ]
     if plan.l2 > 0.0:

@@ -1,8 +1,8 @@
 r"""How far a point is from the best one, for :math:`P(w, b) = \sum_i c_i\phi(y_i, z_i) + l_1\|w\|_1 + \frac{l_2}{2}\|w\|^2`.
 
 Minus the slopes of the loss, times :math:`c_i`, are a dual point once their sum is zero (free intercept) and, without an l2 part,
-once they are scaled into the box of the l1 norm. Kinks are smoothed over a few widths and the best bound counts. All losses here are at
-least zero, so :math:`P` itself is always a bound.
+once they are scaled into the box of the l1 norm. Slopes are taken at the point, or at a second one closer to the optimum. Kinks are
+smoothed over a few widths and the best bound counts. All losses here are at least zero, so :math:`P` itself is always a bound.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from scipy import sparse
 
 from surefit.core.jit import compiled
 from surefit.losses import EpsilonInsensitive, Hinge, PerceptronLoss, conjugate, lipschitz, slope, value
+from surefit.solvers.gradient_referee import referee_point
 from surefit.solvers.newton.terms import SmoothedHinge, SmoothedTube, score_terms
 
 ROWS = 8192  # turned to float64 at a time
@@ -26,6 +27,7 @@ class Distance(NamedTuple):
     gap: float
     objective: float
     width: float  # of the smoothing; 0 is none
+    point: np.ndarray | None = None  # weights and offset at which the slopes were taken; None is the point itself
 
 
 def distance_to_optimum(X, y, c, w, b: float, loss, l1: float, l2: float, intercept: bool) -> Distance:
@@ -33,27 +35,33 @@ def distance_to_optimum(X, y, c, w, b: float, loss, l1: float, l2: float, interc
     z = _scores(X, w) + b
     penalty = l1 * float(np.sum(np.abs(w))) + 0.5 * l2 * float(w @ w)
     objective = float(_loss_sum(loss, y, z, c)) + penalty
+    best = Distance(objective, objective, 0.0)  # zero is the least loss; a perceptron's zero weights have it
     if isinstance(loss, PerceptronLoss) or (l1 == 0.0 and l2 == 0.0) or not np.isfinite(objective):
-        return Distance(objective, objective, 0.0)  # zero is the least loss; a perceptron's zero weights have it
-    widths, smooth = _smoothings(loss, y, z)
-    duals = np.empty((len(widths), len(y)))
-    for dual, term in zip(duals, smooth, strict=True):
-        if isinstance(term, (SmoothedHinge, SmoothedTube)):
-            _smoothed_duals(term, y, z, c, dual)
-        else:
-            _duals(term, y, z, c, dual)
-        if intercept:
-            _balance(dual, c, float(lipschitz(loss)))
-    best = Distance(objective, objective, 0.0)
-    for width, dual, v in zip(widths, duals, _correlations(X, duals), strict=True):
-        scale = 1.0
-        if l2 == 0.0:
-            scale = min(1.0, l1 / max(float(np.max(np.abs(v), initial=0.0)), 1e-300))
-        gap = penalty + float(_young_sum(loss, y, z, c, scale * dual)) - scale * float(v @ w)
-        if l2 > 0.0:
-            gap += float(np.sum(np.maximum(np.abs(v) - l1, 0.0) ** 2)) / (2 * l2)
-        if gap < best.gap:
-            best = Distance(max(gap, 0.0), objective, width)
+        return best
+    widths, terms = _smoothings(loss, y, z)
+    points: list[np.ndarray | None] = [None]
+    if l1 == 0.0:
+        other = referee_point(X, y, c, w, b, terms[len(terms) // 2], l2, intercept)
+        points = [None] if other is None else [None, other]
+    for point in points:
+        at = z if point is None else _scores(X, point[:-1]) + point[-1]
+        duals = np.empty((len(widths), len(y)))
+        for dual, term in zip(duals, terms, strict=True):
+            if isinstance(term, (SmoothedHinge, SmoothedTube)):
+                _smoothed_duals(term, y, at, c, dual)
+            else:
+                _duals(term, y, at, c, dual)
+            if intercept:
+                _balance(dual, c, float(lipschitz(loss)))
+        for width, dual, v in zip(widths, duals, _correlations(X, duals), strict=True):
+            scale = 1.0
+            if l2 == 0.0:
+                scale = min(1.0, l1 / max(float(np.max(np.abs(v), initial=0.0)), 1e-300))
+            gap = penalty + float(_young_sum(loss, y, z, c, scale * dual)) - scale * float(v @ w)
+            if l2 > 0.0:
+                gap += float(np.sum(np.maximum(np.abs(v) - l1, 0.0) ** 2)) / (2 * l2)
+            if gap < best.gap:
+                best = Distance(max(gap, 0.0), objective, width, point)
     return best
 
 

@@ -19,7 +19,7 @@ from surefit.solvers.gradient_rows import ScatteredRows
 from surefit.solvers.gradient_steps import needs_square, score_change, step_size
 from surefit.solvers.perceptron_rows import WholeRows, add_row, dot_row, fetch_row, square_row
 
-AHEAD = 4  # visits between the request for a row and its use
+AHEAD = 12  # visits between the request for a row and its use
 SMALLEST_SCALE = 1e-9  # below it the scale is multiplied out
 
 SCALE, OFFSET, TIME, DUE, MASS, OFFSET_SUM, COUNTED = range(7)  # places in ``Walk.numbers``
