@@ -79,6 +79,23 @@ def check_distance(certificate: Certificate, claim: Claim, data: Data) -> Findin
     return Finding(claim.name, claim.value, bound if ok else mid, ok, level, "from the gap and strong convexity.")
 
 
+@checker("svc.budget")
+def check_budget(certificate: Certificate, claim: Claim, data: Data) -> Finding:
+    """Slacks keep the budget, and half the squared norm is within value of the smallest that does."""
+    machine, proof = machines_of(certificate, data)[0], prove(certificate, data)[0]
+    B, C = claim.numbers["budget"], certificate.problem["C"]
+    shares = np.maximum(machine.high, -machine.low) / C
+    slack = np.maximum(1 - machine.y * (proof.scores.mid + machine.b), 0.0)
+    total = math.fsum(shares * slack)
+    error = upper_sum(shares * (proof.scores.rad + 8 * UNIT * (1 + np.abs(proof.scores.mid) + abs(machine.b))))
+    kept = total - error <= B * (1 + 1e-9)
+    mid = proof.gap_mid + C * max(B - total, 0.0)
+    gap = proof.gap + C * (max(B - total, 0.0) + error) * (1 + 8 * UNIT)
+    ok = bool(kept and mid - claim.value <= gap - mid + rounding(claim.value, proof.objective))
+    message = f"slacks add up to {total:.6g}, the budget is {B:.6g}."
+    return Finding(claim.name, claim.value, gap if ok else mid, ok, level_of(kernel_of(certificate)), message)
+
+
 def prove(certificate: Certificate, data: Data) -> list[Proof]:
     """Bound P - min P of every dual problem."""
     if "svm" not in data.memo:

@@ -10,7 +10,8 @@ from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
 from surefit.core.claims import Claim
 from surefit.core.errors import InvalidParameter
 from surefit.core.estimator import CertifiedMixin
-from surefit.core.validation import BOOLEAN, NOTHING, POSITIVE, RANDOM_STATE, Rule, check_params, one_of
+from surefit.core.validation import BOOLEAN, NON_NEGATIVE, NOTHING, POSITIVE, RANDOM_STATE, Rule, check_params, one_of
+from surefit.kernel_machines.svc_budget import budget_claim, fit_budget
 from surefit.kernel_machines.svc_fit import assemble, fit_problems, problem_coefficients, two_class_problems
 from surefit.kernel_machines.svc_hard import refuse
 from surefit.kernel_machines.svc_points import set_points
@@ -74,6 +75,8 @@ class SVC(CertifiedMixin, CallbackSupportMixin, SupportMixin, ProbabilityMixin, 
         Seconds after which the best point so far is returned with its gap. Ctrl-C does the same.
     fit_intercept : bool, default=True
         Whether there is an offset :math:`b`; it is never penalised.
+    budget : float >= 0 or None, default=None
+        Two classes: the smallest norm whose slacks add up to at most this, instead of a price ``C``; zero is the hard margin.
     multi_class : {"ovo", "ovr"}, default="ovo"
         Several classes: one problem a pair, or one a class against the rest.
     warm_start : bool, default=False
@@ -97,6 +100,8 @@ class SVC(CertifiedMixin, CallbackSupportMixin, SupportMixin, ProbabilityMixin, 
         Slopes of the probabilities, below and above a score of zero (one for several classes); with ``probability=True``.
     loo_error_bound_ : float
         Share of support rows: the leave-one-out error of the exact optimum is at most that.
+    C_, budget_min_ : float
+        Price of slack used, with ``budget`` the one found; and then the smallest budget anybody can keep (linear kernel; else 0).
     kernel_ : Kernel
         The kernel used.
     certificate_ : Certificate
@@ -128,6 +133,7 @@ class SVC(CertifiedMixin, CallbackSupportMixin, SupportMixin, ProbabilityMixin, 
         "decision_function_shape": one_of("ovr", "ovo"),
         "break_ties": BOOLEAN,
         "random_state": RANDOM_STATE,
+        "budget": NOTHING | NON_NEGATIVE,
         "multi_class": one_of("ovo", "ovr"),
     }
 
@@ -151,6 +157,7 @@ class SVC(CertifiedMixin, CallbackSupportMixin, SupportMixin, ProbabilityMixin, 
         random_state=None,
         max_time=None,
         fit_intercept=True,
+        budget=None,
         multi_class="ovo",
         warm_start=False,
     ):
@@ -171,6 +178,7 @@ class SVC(CertifiedMixin, CallbackSupportMixin, SupportMixin, ProbabilityMixin, 
         self.random_state = random_state
         self.max_time = max_time
         self.fit_intercept = fit_intercept
+        self.budget = budget
         self.multi_class = multi_class
         self.warm_start = warm_start
 
@@ -183,9 +191,14 @@ class SVC(CertifiedMixin, CallbackSupportMixin, SupportMixin, ProbabilityMixin, 
         sample = read_sample(self, X, y, sample_weight)
         labels = read_labels(self, sample)
         n, strategy = sample.X.shape[0], self.multi_class
-        problems = two_class_problems(labels, float(self.C), strategy)
-        starts = self._last_duals(n, problems) if self.warm_start and hasattr(self, "_duals") else None
-        fits = fit_problems(self, sample, problems, starts)
+        self.C_, more = float(np.inf if self.budget == 0 else self.C), []
+        if self.budget:
+            self.C_, one, fit = fit_budget(self, sample, labels)
+            problems, fits, more = [one], [fit], [budget_claim(fit, self.C_, float(self.budget), float(self.tol))]
+        else:
+            problems = two_class_problems(labels, self.C_, strategy)
+            starts = self._last_duals(problems) if self.warm_start and hasattr(self, "_duals") else None
+            fits = fit_problems(self, sample, problems, starts)
         for problem, fit in zip(problems, fits, strict=True):
             if not np.isfinite(fit.point.gap) and fit.reason is Reason.STALLED:
                 raise refuse("SVC", sample, problem, fit, bool(self.fit_intercept))
@@ -207,18 +220,19 @@ class SVC(CertifiedMixin, CallbackSupportMixin, SupportMixin, ProbabilityMixin, 
         self.loo_error_bound_ = len(self.support_) / n
         set_points(self, n, problems, fits)
         statement = {
+            "C": self.C_,
             "classes": labels.named,
             "class_weights": labels.class_weights.tolist(),
             "strategy": strategy,
             "objective": "1/2 |f|^2 + C sum_i s_i (1 - t_i (f(x_i) + b))_+; the offset is never penalised",
         }
-        record(self, "svc", sample, fits, statement, self._statistical_claims(n))
+        record(self, "svc", sample, fits, statement, more + self._statistical_claims(n))
         if self.probability is True:
             scores = out_of_fold(self, sample.X, sample.given, sample.sample_weight)
             self.probability_slopes_ = fit_slopes(scores, labels.codes, labels.weights, len(labels.classes))
         return self
 
-    def _last_duals(self, n, problems):
+    def _last_duals(self, problems):
         """Dual vectors of the last fit, where it had the same problems."""
         same = len(self._duals) == len(problems) and all(
             np.array_equal(rows, problem.rows) for (rows, _), problem in zip(self._duals, problems, strict=True)

@@ -115,9 +115,9 @@ def record(estimator, prefix: str, sample, fits: list[DualFit], problem: dict, m
         "B" if is_kernel is False else "A",
         claims + more,
         problem={
+            "C": float(estimator.C),
             **problem,
             "kernel": sample.kernel.to_record(),
-            "C": float(estimator.C),
             "fit_intercept": bool(estimator.fit_intercept),
         },
         model=("support_", "dual_coef_", "intercept_"),
