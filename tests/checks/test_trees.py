@@ -124,3 +124,13 @@ def test_prefix_distances_are_distances_from_medians(seed):
     for k in range(1, 31):
         assert found[k - 1] == pytest.approx(min(w[:k] @ abs(y[:k] - c) for c in y[:k]))
         assert w[:k] @ abs(y[:k] - weighted_median(y[:k], w[:k])) == pytest.approx(found[k - 1])
+
+
+def test_rounding_is_enclosed_for_whole_weights_only():
+    model = DecisionTreeClassifier(criterion="entropy", pruning="cost_complexity").fit(X, Y)
+    found = model.verify(X, Y)
+    assert found["tree.splits"].level == found["tree.pruning"].level == "enclosed"
+    assert 0 < found["tree.splits"].proved < 1e-12 and 0 < found["tree.pruning"].proved < 1e-9
+    weights = RNG.uniform(0.5, 1.5, 120)
+    weighted = DecisionTreeClassifier().fit(X, Y, sample_weight=weights)
+    assert weighted.verify(X, Y, sample_weight=weights)["tree.splits"].level == "recomputed"

@@ -8,7 +8,13 @@ import numpy as np
 
 from surefit.checks.base import Data, Finding, checker
 from surefit.checks.tail_sums import binomial_tail
-from surefit.checks.trees_impurity import best_category_decrease, best_decrease, total_impurity, weighted_median
+from surefit.checks.trees_impurity import (
+    best_category_decrease,
+    best_decrease,
+    counts_margin,
+    total_impurity,
+    weighted_median,
+)
 from surefit.checks.trees_nodes import LEAF, THRESHOLD, Nodes, Rows, children_of, tree_members
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
@@ -63,6 +69,9 @@ def check_splits(certificate: Certificate, claim: Claim, data: Data) -> Finding:
     )
     if worst > (claim.limit or 0.0):
         message = f"node {place} has a cut that is better by {worst:.3g} of the root's impurity."
+    proved = worst + counts_margin(rows) * rows.w[reach[0]].sum() / scale  # the shortfall, whatever rounding did
+    if proved <= (claim.limit or 0.0):
+        return _found(claim, proved, message, "enclosed")
     return _found(claim, worst, message)
 
 

@@ -68,8 +68,8 @@ class TreeDisplay:
         shown = np.flatnonzero(depth <= (depth.max() if max_depth is None else max_depth))
         self.positions_ = self._positions(set(shown.tolist()))
         self.node_texts_, self.edges_ = {}, []
-        for t in shown:
-            for child in self.tree.children(t):
+        for t in shown.tolist():
+            for child in self.tree.children(t).tolist():
                 if child in shown:
                     (x0, y0), (x1, y1) = self.positions_[t], self.positions_[child]
                     self.edges_ += self.ax_.plot([x0, x1], [y0, y1], color=GREY, linewidth=1.0, zorder=1)
@@ -78,9 +78,9 @@ class TreeDisplay:
                         self.ax_.text(
                             (x0 + x1) / 2, (y0 + y1) / 2, words, ha="center", va="center", fontsize=7, color=INK
                         )
-        for t in shown:
+        for t in shown.tolist():
             box = {"boxstyle": "round,pad=0.3", "facecolor": self._colour(t), "edgecolor": GREY}
-            self.node_texts_[int(t)] = self.ax_.text(
+            self.node_texts_[t] = self.ax_.text(
                 *self.positions_[t],
                 self._words(t, show_reason, decimals),
                 ha="center",

@@ -9,7 +9,7 @@ from sklearn.utils import check_array, column_or_1d
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.validation import COUNT, NON_NEGATIVE, read_weights
 from surefit.solvers.trees import FlatTree, collapse
-from surefit.solvers.trees.flat import LEAF, MULTIWAY, SPLIT, THRESHOLD
+from surefit.solvers.trees.flat import DEPTH, LEAF, MULTIWAY, PURE, SMALL_GAIN, SPLIT, THRESHOLD
 from surefit.solvers.trees.pruning import weakest_links
 from surefit.trees.classifier import DecisionTreeClassifier
 
@@ -196,8 +196,22 @@ def _flat(search: _Search, everything: int, depth: int) -> FlatTree:
     def add(rows: int, left_depth: int, level: int) -> int:
         here, counts = len(nodes), search.counts(rows)
         share = counts / counts.sum()
-        node = {"kind": LEAF, "feature": -2, "threshold": np.nan, "left": -1, "right": -1, "start": -1, "level": level}
-        node |= {"value": share, "weight": counts.sum(), "n_rows": rows.bit_count(), "reason": 1}
+        reason = PURE if counts.max() == counts.sum() else DEPTH if left_depth == 0 else SMALL_GAIN
+        node: dict[str, Any] = {
+            "kind": LEAF,
+            "feature": -2,
+            "threshold": np.nan,
+            "left": -1,
+            "right": -1,
+            "start": -1,
+            "level": level,
+        }
+        node |= {
+            "value": share,
+            "weight": counts.sum(),
+            "n_rows": rows.bit_count(),
+            "reason": PURE if pure else DEPTH if spent else SMALL_GAIN,
+        }
         nodes.append(node)
         choice = search.solved[rows, left_depth][1]
         if choice is not None:
