@@ -210,7 +210,7 @@ def _flat(search: _Search, everything: int, depth: int) -> FlatTree:
             "value": share,
             "weight": counts.sum(),
             "n_rows": rows.bit_count(),
-            "reason": PURE if pure else DEPTH if spent else SMALL_GAIN,
+            "reason": reason,
         }
         nodes.append(node)
         choice = search.solved[rows, left_depth][1]
