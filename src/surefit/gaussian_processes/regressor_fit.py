@@ -1,0 +1,162 @@
+"""Gaussian-process regression: from data to a fitted model and its certificate."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from surefit.core.budget import Budget, Reason
+from surefit.core.callbacks import progress_reporter
+from surefit.core.errors import DataRemark, InvalidData, InvalidParameter
+from surefit.core.estimator import data_fingerprint, warn_unless_converged
+from surefit.core.threads import one_blas_thread
+from surefit.core.validation import read_data, read_strings
+from surefit.gaussian_processes import memory
+from surefit.gaussian_processes.reading import READ, kernel_for, reads_strings
+from surefit.gaussian_processes.regressor_claims import claims_of, search_claims
+from surefit.kernels import Kernel
+from surefit.solvers.gaussian_process import NotPositiveDefinite, Posterior, Problem, evidence, posterior
+from surefit.solvers.gaussian_process_search import Found, maximise
+
+
+def fit_process(estimator, X, y) -> None:
+    """Fit ``estimator`` and issue its certificate."""
+    who = type(estimator).__name__
+    X, y = _read(estimator, X, y)
+    n = X.shape[0]
+    kernel = kernel_for(estimator, X)
+    searched = estimator.optimizer is not None and len(kernel.theta) > 0
+    memory.require(who, n, memory.WITH_SEARCH if searched else memory.GIVEN, estimator.max_memory)
+    mean, scale = _centre_and_scale(y, bool(estimator.normalize_y))
+    targets = ((y - mean) / scale).reshape(n, -1)
+    problem = Problem(X, targets, _noise(estimator, n))
+    reporter = progress_reporter(estimator, X, y)
+    with Budget(estimator.max_iter, estimator.max_time, reporter) as budget, one_blas_thread():
+        start = _factorised(who, kernel, problem, 0.0)
+        jitter = start.jitter
+        found = _search(estimator, kernel, _with(problem, jitter), budget) if searched else None
+        if found is not None:
+            kernel = kernel.with_theta(found.theta)
+            del start
+            start = _factorised(who, kernel, problem, jitter)
+            jitter = start.jitter
+    if reporter is not None:
+        reporter.finish()
+    if jitter > 0:
+        words = f"{who}: the covariance was not positive definite in floating point; {jitter:.2g} was added to its diagonal (jitter_)."
+        warnings.warn(words + " Raise alpha to say how noisy the targets are.", DataRemark, stacklevel=4)
+    estimator.kernel_, estimator.jitter_ = kernel, jitter
+    estimator.X_train_ = X.copy() if estimator.copy_X_train else X
+    estimator.y_train_, estimator.y_mean_, estimator.y_scale_ = targets.reshape(y.shape), mean, scale
+    estimator.noise_ = np.asarray(estimator.alpha, dtype=np.float64) + jitter
+    estimator.L_, estimator.alpha_ = start.factor, start.dual.reshape(y.shape)
+    estimator.log_marginal_likelihood_value_ = start.evidence
+    estimator.n_iter_ = 1 if found is None else found.n_evaluations
+    _certify(estimator, _with(problem, jitter), start, found, y)
+
+
+def _read(estimator, X, y):
+    if reads_strings(estimator):
+        X = read_strings(type(estimator).__name__, X)
+        y = np.asarray(y, dtype=np.float64)
+        if len(y) != len(X):
+            raise InvalidData(
+                f"{type(estimator).__name__}: X has {len(X)} elements and y {len(y)}; one target an element is needed."
+            )
+    else:
+        X, y = read_data(estimator, X, y, y_numeric=True, multi_output=True, **READ)
+    y = np.asarray(y, dtype=np.float64)
+    return X, y.ravel() if y.ndim == 2 and y.shape[1] == 1 else y
+
+
+def _noise(estimator, n: int) -> np.ndarray:
+    alpha = np.asarray(estimator.alpha, dtype=np.float64)
+    if alpha.ndim == 1 and len(alpha) != n and len(alpha) != 1:
+        raise InvalidData(
+            f"{type(estimator).__name__}: alpha must be a number or an array of one a row of X; got {len(alpha)} for {n} rows."
+        )
+    if alpha.ndim > 1 or not np.all(np.isfinite(alpha)) or np.any(alpha < 0):
+        raise InvalidParameter(type(estimator).__name__, "alpha", "a number >= 0, or one a row", estimator.alpha)
+    return np.broadcast_to(alpha, (n,)).astype(np.float64)
+
+
+def _centre_and_scale(y: np.ndarray, wanted: bool):
+    if not wanted:
+        return np.zeros(y.shape[1:]), np.ones(y.shape[1:])
+    scale = np.asarray(np.std(y, axis=0))
+    return np.asarray(np.mean(y, axis=0)), np.where(scale > 10 * np.finfo(np.float64).eps, scale, 1.0)
+
+
+def _with(problem: Problem, jitter: float) -> Problem:
+    return problem._replace(noise=problem.noise + jitter)
+
+
+def _factorised(who: str, kernel: Kernel, problem: Problem, jitter: float) -> Posterior:
+    try:
+        return posterior(kernel, problem, start=jitter)
+    except NotPositiveDefinite:
+        raise InvalidData(
+            f"{who}: the covariance is not positive definite, even with 1e-4 of its diagonal added; raise alpha, remove repeated "
+            f"rows, or use another kernel than {kernel!r}."
+        ) from None
+
+
+def _search(estimator, kernel: Kernel, problem: Problem, budget: Budget) -> Found:
+    bounds = kernel.bounds
+    starts = [np.clip(kernel.theta, bounds[:, 0], bounds[:, 1])]
+    if estimator.n_restarts_optimizer:
+        if not np.all(np.isfinite(bounds)):
+            raise InvalidParameter(
+                type(estimator).__name__,
+                "n_restarts_optimizer",
+                "0 where bounds are not finite",
+                estimator.n_restarts_optimizer,
+            )
+        generator = check_random_state(estimator.random_state)
+        starts += [generator.uniform(bounds[:, 0], bounds[:, 1]) for _ in range(estimator.n_restarts_optimizer)]
+    if not callable(estimator.optimizer):
+        return maximise(kernel, problem, starts, tol=estimator.tol * len(problem.targets), budget=budget)
+    return _foreign(estimator.optimizer, kernel, problem, starts)
+
+
+def _foreign(optimizer, kernel: Kernel, problem: Problem, starts: list[np.ndarray]) -> Found:
+    """Let the user's optimiser minimise minus the log evidence, from each start; keep the best."""
+    count = 0
+
+    def objective(theta, eval_gradient=True):
+        nonlocal count
+        count += 1
+        try:
+            found = evidence(kernel.with_theta(theta), problem)
+        except NotPositiveDefinite:
+            return (np.inf, np.zeros(len(theta))) if eval_gradient else np.inf
+        return (-found.value, -found.slopes) if eval_gradient else -found.value
+
+    ends = [optimizer(objective, start, bounds=kernel.bounds) for start in starts]
+    theta = np.asarray(min(ends, key=lambda end: end[1])[0], dtype=np.float64)
+    return Found(theta, evidence(kernel.with_theta(theta), problem), count, Reason.CONVERGED)
+
+
+def _certify(estimator, problem: Problem, fitted: Posterior, found: Found | None, y: np.ndarray) -> None:
+    kernel, tol = estimator.kernel_, estimator.tol * len(y)
+    claims = claims_of(kernel, problem, fitted.dual, fitted.evidence, estimator.y_scale_)
+    reason = Reason.CONVERGED if found is None else found.reason
+    if found is not None:
+        at = found.evidence if found.evidence is not None else evidence(kernel, problem)
+        claims += search_claims(kernel, problem, at, tol)
+        if not callable(estimator.optimizer):
+            warn_unless_converged(type(estimator).__name__, reason, float(np.max(np.abs(at.slopes))), tol)
+    estimator._issue(
+        "A",
+        claims,
+        problem={
+            "kernel": kernel.to_record(),
+            "objective": "y = f + noise, f ~ GP(0, kernel), noise variance noise_ a row; targets (y - y_mean_) / y_scale_",
+            "jitter": estimator.jitter_,
+        },
+        model=("alpha_", "noise_", "y_mean_", "y_scale_"),
+        data=data_fingerprint(problem.X, y),
+        run={"solver": "Cholesky", "evaluations": int(estimator.n_iter_), "stopped": str(reason)},
+    )
