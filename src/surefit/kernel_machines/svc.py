@@ -12,19 +12,22 @@ from surefit.core.errors import InvalidParameter
 from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import BOOLEAN, NON_NEGATIVE, NOTHING, POSITIVE, RANDOM_STATE, Rule, check_params, one_of
 from surefit.kernel_machines.svc_budget import budget_claim, fit_budget
-from surefit.kernel_machines.svc_fit import assemble, fit_problems, problem_coefficients, two_class_problems
+from surefit.kernel_machines.svc_fit import fit_problems, problem_coefficients, two_class_problems
 from surefit.kernel_machines.svc_hard import refuse
-from surefit.kernel_machines.svc_points import set_points
+from surefit.kernel_machines.svc_points import set_model, set_points
 from surefit.kernel_machines.svc_probability import ProbabilityMixin, fit_slopes, out_of_fold
 from surefit.kernel_machines.svc_votes import consistent, one_against_rest_scores, vote
-from surefit.kernel_machines.svm_base import RULES, SupportMixin, record, support_vectors
+from surefit.kernel_machines.svm_base import RULES, SupportMixin, record
 from surefit.kernel_machines.svm_reading import read_labels, read_rows, read_sample
+from surefit.kernel_machines.svm_stability import StabilityMixin
 from surefit.kernels import Kernel, Linear
 
 DELTA = 0.05  # failure probability of the bound that comes with every fit
 
 
-class SVC(CertifiedMixin, CallbackSupportMixin, SupportMixin, ProbabilityMixin, ClassifierMixin, BaseEstimator):
+class SVC(
+    CertifiedMixin, CallbackSupportMixin, SupportMixin, StabilityMixin, ProbabilityMixin, ClassifierMixin, BaseEstimator
+):
     r"""Support vector classification with any kernel, a soft or a hard margin, and a proved gap.
 
     .. math:: P(f, b) = \tfrac12 \|f\|_k^2 + C \sum_i s_i \bigl(1 - t_i (f(x_i) + b)\bigr)_+, \qquad t_i = \pm 1,
@@ -202,22 +205,7 @@ class SVC(CertifiedMixin, CallbackSupportMixin, SupportMixin, ProbabilityMixin, 
         for problem, fit in zip(problems, fits, strict=True):
             if not np.isfinite(fit.point.gap) and fit.reason is Reason.STALLED:
                 raise refuse("SVC", sample, problem, fit, bool(self.fit_intercept))
-        model = assemble(n, labels, problems, fits, strategy)
-        self.classes_, self.class_weight_ = labels.classes, labels.class_weights
-        self.kernel_, self.shape_fit_, self.fit_status_ = sample.kernel, sample.X.shape, 0
-        self.support_, self.n_support_ = model.support.astype(np.int32), model.n_support.astype(np.int32)
-        self.support_vectors_ = support_vectors(sample.X, sample.kernel, model.support)
-        self.dual_coef_, self.intercept_ = model.dual_coef, model.intercept
-        self._support_codes = labels.codes[model.support]
-        self._duals = [(problem.rows, fit.point.beta) for problem, fit in zip(problems, fits, strict=True)]
-        self.n_iter_ = np.array([fit.n_iter for fit in fits], dtype=np.int32)
-        scales = np.array([fit.point.scale for fit in fits])
-        self.intercept_interval_ = scales[:, None] * np.array([fit.point.interval for fit in fits])
-        squares = [max(float(fit.point.beta @ fit.point.scores), 0.0) for fit in fits]
-        self.rkhs_norm_ = scales * np.sqrt(squares)
-        with np.errstate(divide="ignore"):
-            self.margin_ = 1.0 / self.rkhs_norm_
-        self.loo_error_bound_ = len(self.support_) / n
+        set_model(self, sample, labels, problems, fits)
         set_points(self, n, problems, fits)
         statement = {
             "C": self.C_,
@@ -234,19 +222,18 @@ class SVC(CertifiedMixin, CallbackSupportMixin, SupportMixin, ProbabilityMixin, 
 
     def _last_duals(self, problems):
         """Dual vectors of the last fit, where it had the same problems."""
-        same = len(self._duals) == len(problems) and all(
-            np.array_equal(rows, problem.rows) for (rows, _), problem in zip(self._duals, problems, strict=True)
-        )
+        last = [rows for rows, _ in self._duals]
+        same = len(last) == len(problems) and all(map(np.array_equal, last, [problem.rows for problem in problems]))
         return [beta for _, beta in self._duals] if same else None
 
     def _statistical_claims(self, n: int) -> list[Claim]:
         """Leave-one-out estimate, and the compression bound where the kernel did not come from the data."""
-        share = self.loo_error_bound_
-        words = f"{len(self.support_)} of {n} rows are support vectors; the exact optimum errs on at most {share:.4g} of left-out rows."
+        share, support = self.loo_error_bound_, len(self.support_)
+        words = f"{support} of {n} rows are support vectors; the exact optimum errs on at most {share:.4g} of left-out rows."
         claims = [Claim("svc.loo", "estimate", words, value=share, about="leave-one-out error of the exact optimum")]
         chosen_before = isinstance(self.kernel, Kernel) or self.kernel == "linear" or not isinstance(self.gamma, str)
         if len(self.classes_) == 2 and chosen_before and self.class_weight != "balanced":
-            claims.append(stable_compression(len(self.support_), n, DELTA).claim())
+            claims.append(stable_compression(support, n, DELTA).claim())
         return claims
 
     def decision_function(self, X) -> np.ndarray:

@@ -1,15 +1,37 @@
-"""What a fitted classifier says about each training row: slack, kind of point, and its part of the gap."""
+"""What a fitted classifier consists of, and what it says about each training row: slack, kind, and part of the gap."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from surefit.kernel_machines.svc_fit import TwoClasses
+from surefit.kernel_machines.svc_fit import TwoClasses, assemble
+from surefit.kernel_machines.svm_base import support_vectors
+from surefit.kernel_machines.svm_reading import Labels, Sample
 from surefit.solvers.smo.minimise import DualFit
 from surefit.solvers.smo.problem import row_gaps
 
 KINDS = np.array(["outside", "on margin", "inside", "misclassified"])
 ON_MARGIN = 1e-8  # least distance from the margin that counts as being off it
+
+
+def set_model(estimator, sample: Sample, labels: Labels, problems: list[TwoClasses], fits: list[DualFit]) -> None:
+    """Set the fitted numbers: support, coefficients and offsets in scikit-learn's layout, intervals, norms and margins."""
+    n = sample.X.shape[0]
+    model = assemble(n, labels, problems, fits, estimator.multi_class)
+    estimator.classes_, estimator.class_weight_ = labels.classes, labels.class_weights
+    estimator.kernel_, estimator.shape_fit_, estimator.fit_status_ = sample.kernel, sample.X.shape, 0
+    estimator.support_, estimator.n_support_ = model.support.astype(np.int32), model.n_support.astype(np.int32)
+    estimator.support_vectors_ = support_vectors(sample.X, sample.kernel, model.support)
+    estimator.dual_coef_, estimator.intercept_ = model.dual_coef, model.intercept
+    estimator._support_codes = labels.codes[model.support]
+    estimator._duals = [(problem.rows, fit.point.beta) for problem, fit in zip(problems, fits, strict=True)]
+    estimator.n_iter_ = np.array([fit.n_iter for fit in fits], dtype=np.int32)
+    scales = np.array([fit.point.scale for fit in fits])
+    estimator.intercept_interval_ = scales[:, None] * np.array([fit.point.interval for fit in fits])
+    estimator.rkhs_norm_ = scales * np.sqrt([max(float(fit.point.beta @ fit.point.scores), 0.0) for fit in fits])
+    with np.errstate(divide="ignore"):
+        estimator.margin_ = 1.0 / estimator.rkhs_norm_
+    estimator.loo_error_bound_ = len(estimator.support_) / n
 
 
 def set_points(estimator, n: int, problems: list[TwoClasses], fits: list[DualFit]) -> None:

@@ -9,11 +9,12 @@ from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import NON_NEGATIVE, POSITIVE, check_params
 from surefit.kernel_machines.svm_base import RULES, SupportMixin, record, support_vectors
 from surefit.kernel_machines.svm_reading import read_rows, read_sample
+from surefit.kernel_machines.svm_stability import StabilityMixin
 from surefit.kernel_machines.svr_fit import fit_tube, set_points
 from surefit.kernels import Linear
 
 
-class SVR(CertifiedMixin, CallbackSupportMixin, SupportMixin, RegressorMixin, BaseEstimator):
+class SVR(CertifiedMixin, CallbackSupportMixin, SupportMixin, StabilityMixin, RegressorMixin, BaseEstimator):
     r"""Support vector regression: a tube of half-width epsilon around a function of a kernel's space, with a proved gap.
 
     .. math:: P(f, b) = \tfrac12 \|f\|_k^2 + C \sum_i s_i \bigl(|y_i - f(x_i) - b| - \varepsilon\bigr)_+ .

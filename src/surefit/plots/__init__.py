@@ -12,6 +12,7 @@ from surefit.plots.optimisers import DescentDisplay, StepSizeDisplay
 from surefit.plots.path import PathDisplay
 from surefit.plots.perceptrons import MarginHistogramDisplay, MistakeBoundDisplay, UpdatePathDisplay
 from surefit.plots.risk import RiskDisplay
+from surefit.plots.svm import SVCDisplay, SVCPathDisplay, TubeDisplay
 from surefit.plots.trees import PruningCurveDisplay, TreeBoxesDisplay, TreeDisplay
 
 __all__ = [
@@ -30,10 +31,13 @@ __all__ = [
     "PathDisplay",
     "PruningCurveDisplay",
     "RiskDisplay",
+    "SVCDisplay",
+    "SVCPathDisplay",
     "SilhouetteDisplay",
     "StepSizeDisplay",
     "StructureDisplay",
     "TreeBoxesDisplay",
     "TreeDisplay",
+    "TubeDisplay",
     "UpdatePathDisplay",
 ]
