@@ -91,7 +91,7 @@ def _certify(estimator, data: Labelled, used: Labelled, rounds, stumps: bool, se
     n_classes = len(data.classes)
     textbook = estimator.learning_rate == 1 and (n_classes <= 2 or estimator.algorithm == "m1")
     perfect = rounds.log[0].error == 0.0
-    margins = estimator.margins(used.X, used.classes[used.codes]) if stumps and n_classes == 2 else np.zeros(1)
+    leads = (2.0 * used.codes - 1) * (rounds.votes[:, -1] - rounds.votes[:, 0])  # for two classes
     estimator._issue(
         "A",
         make_claims(
@@ -100,7 +100,7 @@ def _certify(estimator, data: Labelled, used: Labelled, rounds, stumps: bool, se
             n=len(data.codes),
             textbook=textbook and not perfect,
             stumps=stumps,
-            smallest_margin=float(np.min(margins)),
+            smallest_margin=float(np.min(leads) / estimator.estimator_weights_.sum()),
         ),
         problem={"packed": n_classes <= 2},
         model=(

@@ -85,7 +85,7 @@ class HistGradientBoostingClassifier(
     class_weight : dict, 'balanced' or None, default=None
         Weights of the classes.
     n_jobs : int or None, default=None
-        Threads that bin the columns and predict; the bits do not depend on it.
+        Threads that bin the columns, add up the histogram of all rows, and predict; no bit depends on it.
     max_time : float > 0 or None, default=None
         Seconds after which the rounds so far are returned. Ctrl-C does the same.
 

@@ -157,6 +157,7 @@ def _booster(estimator, X, y, s, loss) -> Booster:
         rules=Rules(float(estimator.l2_regularization), int(estimator.min_samples_leaf), MIN_CURVATURE),
         limits=Limits(int(estimator.max_leaf_nodes or 0), depth, 0.0),
         rate=float(estimator.learning_rate),
+        n_jobs=estimator.n_jobs,
     )
 
 

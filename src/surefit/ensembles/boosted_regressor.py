@@ -85,7 +85,7 @@ class HistGradientBoostingRegressor(
     random_state : int, RandomState, Generator or None, default=None
         Seeds the rows set aside and ``max_features``.
     n_jobs : int or None, default=None
-        Threads that bin the columns and predict; the bits do not depend on it.
+        Threads that bin the columns, add up the histogram of all rows, and predict; no bit depends on it.
     max_time : float > 0 or None, default=None
         Seconds after which the rounds so far are returned. Ctrl-C does the same.
 

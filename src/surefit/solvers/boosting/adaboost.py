@@ -36,6 +36,7 @@ class Rounds(NamedTuple):
     said: list[np.ndarray]  # codes that each member gave to the training rows
     reason: Reason
     worse_than_chance: bool  # the last learner was refused
+    votes: np.ndarray  # (rows, classes) sums of the votes
 
 
 class StumpLearner:
@@ -83,9 +84,10 @@ def boost(
         member, said = learn(D)
         error = lost_weight(D, said, codes)
         if error <= 0.0:  # infinite log-odds: this member alone is right on every row, with any positive vote
-            return Rounds([Round(member, 0.0, 1.0, math.exp(-0.5), 0.0)], [said], Reason.CONVERGED, False)
+            votes = (said[:, None] == np.arange(n_classes)).astype(np.float64)
+            return Rounds([Round(member, 0.0, 1.0, math.exp(-0.5), 0.0)], [said], Reason.CONVERGED, False, votes)
         if error >= chance * (1 - 1e-14):
-            return Rounds(log, told, Reason.STALLED, True)
+            return Rounds(log, told, Reason.STALLED, True, votes)
         alpha = rate * (math.log((1 - error) / error) + extra)
         up, down = math.exp(alpha / 2), math.exp(-alpha / 2)
         Z = error * up + (1 - error) * down
@@ -94,10 +96,10 @@ def boost(
         log.append(Round(member, error, alpha, Z, training_error))
         told.append(said)
         if product < stop_bound:
-            return Rounds(log, told, Reason.CONVERGED, False)
+            return Rounds(log, told, Reason.CONVERGED, False, votes)
         reason = budget.spent(len(log), product)
         if reason is not None:
-            return Rounds(log, told, reason, False)
+            return Rounds(log, told, reason, False, votes)
 
 
 @compiled

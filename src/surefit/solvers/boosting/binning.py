@@ -14,7 +14,7 @@ from surefit.core.jit import compiled
 from surefit.core.threads import map_blocks
 
 MISSING = 255  # code of a missing value, or of a category that was not seen
-SAMPLE = 200_000  # rows that decide where the cuts are
+SAMPLE = 2**16  # rows that decide where the cuts are, evenly spread over all
 PACK = 4
 ROWS = 4096
 

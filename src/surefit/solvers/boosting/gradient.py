@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefit.core.jit import compiled
-from surefit.core.threads import map_blocks
+from surefit.core.threads import count_threads, map_blocks
 from surefit.solvers.boosting.grower import grow, route
-from surefit.solvers.boosting.histograms import choose_scale, quantise
+from surefit.solvers.boosting.histograms import add_all, choose_scale, quantise
 from surefit.solvers.boosting.losses import gradients, renews_leaves, weighted_quantile
 from surefit.solvers.boosting.nodes import Columns, Limits, make_nodes, make_workspace
 from surefit.solvers.boosting.splits import Rules
 
+LARGE = 20_000  # rows from which threads are worth their start
 ROWS = 2048  # predicted at a time, so that scores stay in the cache
 
 
@@ -42,8 +43,11 @@ class Tree(NamedTuple):
 class Booster:
     """State of a fit: scores of the training rows, and memory that all trees share."""
 
-    def __init__(self, columns: Columns, y, s, z: np.ndarray, loss, *, rules: Rules, limits: Limits, rate: float):
+    def __init__(
+        self, columns: Columns, y, s, z: np.ndarray, loss, *, rules: Rules, limits: Limits, rate: float, n_jobs=None
+    ):
         n = len(y)
+        self.n_jobs = n_jobs
         self.columns, self.y, self.s, self.z, self.loss = columns, y, s, z, loss
         self.rules, self.limits, self.rate = rules, limits, float(rate)
         least = max(rules.min_rows, 1)
@@ -63,9 +67,19 @@ class Booster:
         for k in range(len(self.z)):
             quantise(self.g[k], self.h[k], scale.gradient, scale.curvature, scale.count_bits, self.cells)
             seed = int(random.randint(2**31 - 1)) if self.columns.max_features < len(self.columns.n_bins) else 1
-            count = grow(self.columns, self.cells, scale, self.rules, self.limits, self.nodes, self.space, seed)
+            ready = self._root_in_threads()
+            count = grow(self.columns, self.cells, scale, self.rules, self.limits, self.nodes, self.space, seed, ready)
             trees.append(self._finish(k, count))
         return trees, total
+
+    def _root_in_threads(self) -> bool:
+        """Add up the largest histogram, that of all rows, columns in blocks over the threads; no bit depends on their number."""
+        threads = count_threads(self.n_jobs)
+        if threads == 1 or len(self.y) < LARGE:
+            return False
+        words, root = self.columns.words, self.space.histograms[-1]
+        map_blocks(lambda start, stop: add_all(words, self.cells, start, stop, root), len(words), 1, threads)
+        return True
 
     def _finish(self, k: int, count: int) -> Tree:
         """Set the values of the leaves from the gradients themselves, and move the scores."""

@@ -21,8 +21,11 @@ def goes_left(nodes, node, code):
 
 
 @compiled
-def grow(columns, cells, scale, rules, limits, nodes, space, seed):
-    """Grow a tree; returns the number of nodes. ``space.rows`` ends up sorted by leaf, ascending within each."""
+def grow(columns, cells, scale, rules, limits, nodes, space, seed, root_is_ready):
+    """Grow a tree; returns the number of nodes. ``space.rows`` ends up sorted by leaf, ascending within each.
+
+    If ``root_is_ready`` the last slot of ``space.histograms`` holds the histogram of all rows.
+    """
     words = columns.words
     n, n_groups = len(cells), len(words)
     n_slots = len(space.histograms)
@@ -42,7 +45,8 @@ def grow(columns, cells, scale, rules, limits, nodes, space, seed):
     if _may_split(nodes, 0, rules, limits):
         n_free -= 1
         slot = free[n_free]
-        add_all(words, cells, 0, n_groups, space.histograms[slot])
+        if not root_is_ready:
+            add_all(words, cells, 0, n_groups, space.histograms[slot])
         state = _choose(columns, nodes, 0, space.histograms[slot], scale, rules, limits, state)
         nodes.slot[0] = slot
         if nodes.feature[0] >= 0:

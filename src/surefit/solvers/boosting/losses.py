@@ -89,11 +89,12 @@ def _(loss, y, z):
 
 
 def gradients(loss, y: np.ndarray, z: np.ndarray, s: np.ndarray, g: np.ndarray, h: np.ndarray) -> tuple:
-    """Fill slopes and curvatures, times the weights; return the weighted loss, the largest slope and curvature."""
+    """Fill slopes and curvatures, times the weights; return the weighted loss, and bounds on slopes and curvatures."""
     if isinstance(loss, CrossEntropy):
         return _cross_entropy(y, z, s, g, h)
     if isinstance(loss, Logistic):
-        return _logistic(y, z[0], s, g[0], h[0], POWERS)
+        top = float(np.max(s))
+        return _logistic(y, z[0], s, g[0], h[0], POWERS, float(np.min(s)) == top), top, top / 4
     return _pointwise(loss, y, z[0], s, g[0], h[0])
 
 
@@ -120,57 +121,45 @@ def _pointwise(loss, y, z, s, g, h):
 
 
 @compiled(relaxed=True)
-def _logistic(y, z, s, g, h, powers):
-    """Labels 0 and 1; blocks of 256 rows, whose factors 1 + e are multiplied before their logarithm is taken."""
-    total = steepest = sharpest = 0.0
+def _logistic(y, z, s, g, h, powers, even):
+    """Labels 0 and 1; returns the weighted loss.
+
+    Blocks of 256 rows in simple loops, which become vector instructions: exponentials by a polynomial on [-ln 2 / 2, ln 2 / 2] and
+    a table of powers of two, and, where weights are equal, one logarithm for the product of 256 factors 1 + e.
+    """
+    total = 0.0
+    e = np.empty(256)
     for first in range(0, len(y), 256):
-        stop = min(first + 256, len(y))
-        factors, linear, same = 1.0, 0.0, True
-        for i in range(first, stop):
-            x = max(-abs(z[i]), -700.0)
+        count = min(256, len(y) - first)
+        yb, zb, sb = y[first : first + count], z[first : first + count], s[first : first + count]
+        gb, hb = g[first : first + count], h[first : first + count]
+        for i in range(count):
+            x = -abs(zb[i])
+            x = x if x > -700.0 else -700.0
             k = np.floor(x * 1.4426950408889634 + 0.5)
             r = (x - k * 0.693147180369123816490) - k * 1.90821492927058770002e-10
-            e = 1.0 + r * (
-                1.0
-                + r
-                * (
-                    1 / 2
-                    + r
-                    * (
-                        1 / 6
-                        + r
-                        * (
-                            1 / 24
-                            + r
-                            * (
-                                1 / 120
-                                + r
-                                * (
-                                    1 / 720
-                                    + r
-                                    * (1 / 5040 + r * (1 / 40320 + r * (1 / 362880 + r * (1 / 3628800 + r / 39916800))))
-                                )
-                            )
-                        )
-                    )
-                )
-            )
-            e *= powers[int(k) + 1024]
-            low = e / (1.0 + e)  # the smaller of the two probabilities
-            p = 1.0 - low if z[i] >= 0.0 else low
-            g[i] = s[i] * (p - y[i])
-            h[i] = s[i] * (low * (1.0 - low))
-            steepest, sharpest = max(steepest, abs(g[i])), max(sharpest, h[i])
-            linear += s[i] * max((1.0 - 2.0 * y[i]) * z[i], 0.0)
-            same = same and s[i] == s[first]
-            factors *= 1.0 + e
+            v = 1 / 3628800 + r / 39916800
+            v = 1 / 40320 + r * (1 / 362880 + r * v)
+            v = 1 / 720 + r * (1 / 5040 + r * v)
+            v = 1 / 24 + r * (1 / 120 + r * v)
+            v = 1 / 2 + r * (1 / 6 + r * v)
+            e[i] = (1.0 + r * (1.0 + r * v)) * powers[np.int64(k) + 1024]
+        factors, linear = 1.0, 0.0
+        for i in range(count):
+            low = e[i] / (1.0 + e[i])  # the smaller of the two probabilities
+            p = 1.0 - low if zb[i] >= 0.0 else low
+            gb[i] = sb[i] * (p - yb[i])
+            hb[i] = sb[i] * (low * (1.0 - low))
+            u = (1.0 - 2.0 * yb[i]) * zb[i]
+            linear += sb[i] * (u if u > 0.0 else 0.0)
+            factors *= 1.0 + e[i]
         total += linear
-        if same:
-            total += s[first] * math.log(factors)
+        if even:
+            total += sb[0] * math.log(factors)
         else:
-            for i in range(first, stop):
-                total += s[i] * math.log1p(math.exp(-abs(z[i])))
-    return total, steepest, sharpest
+            for i in range(count):
+                total += sb[i] * math.log1p(e[i])
+    return total
 
 
 @compiled
