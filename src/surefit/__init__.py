@@ -66,6 +66,8 @@ _HOME = {
     "KNeighborsRegressor": "surefit.neighbors.regressor",
     "KernelPerceptron": "surefit.perceptrons.kernel",
     "KernelPolynomialFeatures": "surefit.bases.polynomial",
+    "KernelRidge": "surefit.kernel_machines.kernel_ridge",
+    "KernelRidgeCV": "surefit.kernel_machines.kernel_ridge_cv",
     "Lasso": "surefit.linear.lasso",
     "LassoCV": "surefit.linear.elastic_net_cv",
     "LeastAbsoluteDeviations": "surefit.linear.least_absolute",

@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from surefit.core.estimator import CertifiedMixin
+from surefit.core.validation import ARRAY, BOOLEAN, NOTHING, POSITIVE, check_params
+from surefit.kernel_machines.kernel_reading import KERNEL_RULES, KernelSumMixin, gram_of, read_kernel_targets
+from surefit.kernel_machines.kernel_ridge_fit import counted, multiplier_of_radius, penalties, record, solve_targets
+from surefit.solvers import kernel_squares as solver
+
+
+class KernelRidge(CertifiedMixin, KernelSumMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
+    r"""Ridge regression with a function of a kernel's space.
+
+    .. math:: P(f, b) = \sum_i s_i (y_i - f(x_i) - b)^2 + \alpha \|f\|_k^2 .
+
+    Hypothesis class: :math:`\sum_j c_j k(x_j, \cdot)`, plus a constant if asked for; no function of the kernel's space is better
+    (theory: :ref:`representer`). Loss: squared. Optimiser: Cholesky factor of :math:`K + \alpha S^{-1}`, refined in float64.
+    At the optimum the residuals are :math:`y_i - f(x_i) - b = \alpha c_i / s_i`.
+
+    Guarantee: :math:`P - \min P \le` ``dual_gap_``, whatever the data, and :math:`\|f - f^*\|_k \le \sqrt{\text{gap} / \alpha}`
+    (theory: :ref:`kernel-ridge-gap`).
+
+    Parameters
+    ----------
+    alpha : float > 0 or array of shape (n_targets,), default=1
+        Weight of the squared norm; one a target if an array.
+    kernel : str, kernel of ``surefit.kernels`` or callable, default="linear"
+        "linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed", an object, or a function of two samples. With a kernel of
+        strings X is a list of strings.
+    gamma : float > 0 or None, default=None
+        Factor of "rbf", "poly", "sigmoid" and "laplacian"; None is 1 / n_features.
+    degree : int >= 1, default=3
+        Degree of "poly".
+    coef0 : float, default=1
+        Constant of "poly" and "sigmoid".
+    kernel_params : dict or None, default=None
+        Further arguments of a function that was given as kernel.
+    fit_intercept : bool, default=False
+        Whether there is an offset :math:`b`; it is never penalised.
+    radius : float > 0 or None, default=None
+        If given, ``alpha`` is ignored and the constrained form is solved: least squares subject to :math:`\|f\|_k \le` ``radius``
+        (over all targets together); the multiplier is ``multiplier_``.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
+        Coefficients :math:`c`.
+    intercept_ : float or ndarray of shape (n_targets,)
+        Offset; 0 without ``fit_intercept``.
+    X_fit_ : ndarray or sparse matrix
+        The training rows (with a precomputed kernel: the matrix).
+    kernel_ : Kernel
+        The kernel used.
+    dual_gap_, objective_ : float
+        Proved bound on :math:`P - \min P` (constrained form: on the sum of squares), and :math:`P`, all targets together.
+    rkhs_norm_ : float
+        :math:`\|f\|_k`, all targets together.
+    multiplier_ : float
+        With ``radius``: the ``alpha`` at which the constrained solution is the penalised one; tiny where the ball does not bind.
+    certificate_ : Certificate
+        Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    Two rows with the Gram matrix [[2, 1], [1, 2]]:
+
+    >>> import numpy as np
+    >>> from surefit import KernelRidge
+    >>> K, y = np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([1.0, 0.0])
+    >>> model = KernelRidge(alpha=1.0, kernel="precomputed").fit(K, y)
+    >>> print(model.dual_coef_.round(12), round(model.objective_, 12), round(model.rkhs_norm_**2, 12))
+    [ 0.375 -0.125] 0.375 0.21875
+    >>> model.verify(K, y)["kernel_ridge.gap"].level
+    'enclosed'
+    """
+
+    _rules = {
+        **KERNEL_RULES,
+        "alpha": POSITIVE | ARRAY,
+        "fit_intercept": BOOLEAN,
+        "radius": NOTHING | POSITIVE,
+    }
+
+    def __init__(
+        self,
+        alpha=1,
+        *,
+        kernel="linear",
+        gamma=None,
+        degree=3,
+        coef0=1,
+        kernel_params=None,
+        fit_intercept=False,
+        radius=None,
+    ):
+        self.alpha = alpha
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.fit_intercept = fit_intercept
+        self.radius = radius
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        check_params(self)
+        data = read_kernel_targets(self, X, y, sample_weight)
+        alphas = penalties(self, data.Y.shape[1])
+        rows, s = counted(data)
+        K = gram_of(type(self).__name__, data.kernel, data.X)
+        K = K if len(rows) == len(K) else K[np.ix_(rows, rows)]
+        Y, centred = data.Y[rows], bool(self.fit_intercept)
+        if self.radius is None:
+            found = solve_targets(K, Y, s, alphas, centred)
+        else:
+            spectrum = solver.decompose(K, Y, s, centred)
+            self.multiplier_ = multiplier_of_radius(spectrum, float(self.radius))
+            alphas[:] = self.multiplier_
+            found = solver.refined(K, Y, spectrum, self.multiplier_)
+        return record(self, data, K, rows, s, alphas, found, [], self.radius)
+
+    def predict(self, X) -> np.ndarray:
+        """Return the value of the function at each row, one column a target."""
+        check_is_fitted(self)
+        X = self._read_rows(X)
+        values = self._sums(X, self.dual_coef_.reshape(len(self.dual_coef_), -1)) + self.intercept_
+        return values.ravel() if self.dual_coef_.ndim == 1 else values
