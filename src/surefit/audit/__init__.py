@@ -1,0 +1,1 @@
+"""Certificates for models that other libraries fitted."""

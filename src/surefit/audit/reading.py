@@ -1,0 +1,77 @@
+"""What a reader makes of a model of another library: a problem, the attributes that answer it, and how to issue a certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from surefit.checks.base import Data
+from surefit.core.claims import Claim
+from surefit.core.errors import InvalidData, InvalidParameter
+
+Reader = Callable[[Any, Data, float], "Reading"]
+
+#: Reader of each class, by the first part of its module and its name.
+READERS: dict[tuple[str, str], Reader] = {}
+
+
+class Reading(NamedTuple):
+    """A model of another library in our words."""
+
+    grade: str
+    problem: dict[str, Any]
+    attributes: tuple[str, ...]
+    claims: Callable[[Any, Data], list[Claim]]  # of a certificate without claims, and the data
+    witness: dict[str, np.ndarray] = {}  # added to the first claim: a reference solution
+    run: dict[str, Any] = {}
+
+
+def reader(library: str, *names: str) -> Callable[[Reader], Reader]:
+    """Register the function that reads models of these classes."""
+
+    def add(function: Reader) -> Reader:
+        READERS.update({(library, name): function for name in names})
+        return function
+
+    return add
+
+
+def reader_of(model) -> Reader | None:
+    """Return the reader of the nearest known class of ``model``."""
+    for kind in type(model).__mro__:
+        found = READERS.get((kind.__module__.partition(".")[0], kind.__name__))
+        if found is not None:
+            return found
+    return None
+
+
+def attribute(model, name: str) -> np.ndarray:
+    """Return a fitted attribute as an array."""
+    value = getattr(model, name, None)
+    if value is None:
+        raise InvalidData(f"certify: this {type(model).__name__} has no {name}; fit it first.")
+    if sparse.issparse(value):
+        raise InvalidData(f"certify: {name} of this {type(model).__name__} is sparse; call densify() first.")
+    return np.asarray(value)
+
+
+def refuse(model, name: str, expected: str) -> InvalidParameter:
+    """Return the error for a parameter with which there is nothing to certify."""
+    return InvalidParameter(f"certify({type(model).__name__})", name, expected, getattr(model, name, None))
+
+
+def target_of(model, data: Data) -> np.ndarray:
+    """Return the target; most models have one."""
+    if data.y is None:
+        raise InvalidData(f"certify: a {type(model).__name__} was fitted to a target; pass y as well.")
+    return data.y
+
+
+def named(classes: np.ndarray) -> list:
+    """Return the classes as a certificate names them."""
+    if classes.dtype.kind in "biuf":
+        return [float(label) for label in classes]
+    return [str(label) for label in classes]

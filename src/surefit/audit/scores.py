@@ -1,0 +1,148 @@
+"""Reads linear classifiers and tube regression of scikit-learn: LogisticRegression, LinearSVC, LinearSVR."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from sklearn.utils.class_weight import compute_class_weight
+
+from surefit.audit.linear_claims import linear_claims
+from surefit.audit.reading import Reading, attribute, named, reader, refuse, target_of
+from surefit.audit.squares import solution_of
+from surefit.checks.audited_models import with_column
+from surefit.checks.base import Data
+from surefit.checks.score_losses import values
+from surefit.core.errors import InvalidData
+from surefit.linear.linear_svc import LinearSVC
+from surefit.linear.linear_svr import LinearSVR
+from surefit.linear.logistic import LogisticRegression
+
+REFERENCE = {"tol": 1e-9, "max_iter": 100_000}
+
+
+@reader("sklearn", "LogisticRegression")
+def read_logistic(model, data: Data, tol: float) -> Reading:
+    """``l1 |w|_1 + l2/2 |w|^2 + C * sum of losses``; liblinear alone penalises the intercept."""
+    classes, class_weights = classes_of(model, data)
+    l1, l2, C = _penalty(model)
+    scaling = _scaling(model) if model.solver == "liblinear" else None
+    problem = {
+        "family": "linear" if len(classes) == 2 else "multinomial",
+        "loss": "logistic",
+        "l1": l1,
+        "l2": l2,
+        "C": C,
+        "fit_intercept": bool(model.fit_intercept) and scaling is None,
+        "intercept_scaling": scaling,
+        "classes": named(classes),
+        "class_weights": class_weights.tolist(),
+        "reference": None,
+        "objective": "l1 |w|_1 + l2/2 |w|^2 + C sum_i s_i (-ln p_i); the intercept is "
+        + ("free" if scaling is None else "penalised as one more coefficient"),
+    }
+    free = l1 == 0.0 and l2 == 0.0
+    ours = LogisticRegression(
+        C=math.inf if free else C / (l1 + l2),
+        l1_ratio=0.0 if free else l1 / (l1 + l2),
+        fit_intercept=problem["fit_intercept"],
+        class_weight=dict(zip(classes.tolist(), class_weights.tolist(), strict=True)),
+        **REFERENCE,
+    )
+    return _read(model, problem, data, ours, tol, math.log(len(classes)))
+
+
+@reader("sklearn", "LinearSVC")
+def read_linear_svc(model, data: Data, tol: float) -> Reading:
+    """``1/2 |w|^2`` or ``|w|_1``, plus C times the sum of (squared) hinges; the intercept is penalised."""
+    if model.multi_class != "ovr":
+        raise refuse(model, "multi_class", "'ovr'")
+    classes, class_weights = classes_of(model, data)
+    scaling = _scaling(model)
+    problem = {
+        "family": "linear",
+        "loss": model.loss,
+        "l1": 1.0 if model.penalty == "l1" else 0.0,
+        "l2": 0.0 if model.penalty == "l1" else 1.0,
+        "C": float(model.C),
+        "fit_intercept": False,
+        "intercept_scaling": scaling,
+        "classes": named(classes),
+        "class_weights": class_weights.tolist(),
+        "objective": "l1 |w|_1 + l2/2 |w|^2 + C sum_i s_i loss(margin_i); the intercept is penalised as one more coefficient",
+    }
+    ours = LinearSVC(
+        penalty=model.penalty,
+        loss=model.loss,
+        C=float(model.C),
+        fit_intercept=False,
+        class_weight=dict(zip(classes.tolist(), class_weights.tolist(), strict=True)),
+        **REFERENCE,
+    )
+    return _read(model, problem, data, ours, tol, 1.0 if len(classes) == 2 else float(len(classes)))
+
+
+@reader("sklearn", "LinearSVR")
+def read_linear_svr(model, data: Data, tol: float) -> Reading:
+    """``1/2 |w|^2`` plus C times the sum of (squared) distances from the tube; the intercept is penalised."""
+    problem = {
+        "family": "linear",
+        "loss": model.loss,
+        "epsilon": float(model.epsilon),
+        "l1": 0.0,
+        "l2": 1.0,
+        "C": float(model.C),
+        "fit_intercept": False,
+        "intercept_scaling": _scaling(model),
+        "classes": None,
+        "objective": "1/2 |w|^2 + C sum_i s_i loss(|residual_i| - epsilon); the intercept is penalised as one more coefficient",
+    }
+    ours = LinearSVR(epsilon=float(model.epsilon), loss=model.loss, C=float(model.C), fit_intercept=False, **REFERENCE)
+    y = target_of(model, data)
+    middle = np.full(len(y), float(np.median(y)) if model.fit_intercept else 0.0)
+    return _read(model, problem, data, ours, tol, float(np.mean(values(problem, y, middle))))
+
+
+def _read(model, problem: dict, data: Data, ours, tol: float, loss_of_constant: float) -> Reading:
+    """Solve the same problem, with the penalised intercept as a column, and state the claims."""
+    attribute(model, "coef_")
+    scaling = problem["intercept_scaling"]
+    rows = data if scaling is None else data._replace(X=with_column(data.X, scaling))
+    witness = solution_of(ours, rows)
+    s = np.ones(data.X.shape[0]) if data.weights is None else data.weights
+    null = problem["C"] * math.fsum(s) * loss_of_constant
+    state = linear_claims(null, tol, witness, classifier=problem["classes"] is not None)
+    run = {"iterations": int(np.max(model.n_iter_))}
+    return Reading("A", problem, ("coef_", "intercept_"), state, witness, run)
+
+
+def classes_of(model, data: Data) -> tuple[np.ndarray, np.ndarray]:
+    """Return the classes and their weights."""
+    classes, y = attribute(model, "classes_"), target_of(model, data)
+    labels = y if classes.dtype.kind not in "biuf" else y.astype(classes.dtype)
+    unknown = ~np.isin(labels, classes)
+    if unknown.any():
+        row = int(np.argmax(unknown))
+        raise InvalidData(
+            f"certify: row {row} has the label {y[row]!r}, which this {type(model).__name__} was not fitted on."
+        )
+    if model.class_weight is None:
+        return classes, np.ones(len(classes))
+    return classes, compute_class_weight(model.class_weight, classes=classes, y=labels, sample_weight=data.weights)
+
+
+def _scaling(model) -> float | None:
+    """Value of the column whose coefficient is the intercept; None without an intercept."""
+    return float(model.intercept_scaling) if model.fit_intercept else None
+
+
+def _penalty(model) -> tuple[float, float, float]:
+    """Return l1, l2 and C."""
+    C = float(model.C)
+    ratio = 0.0 if model.l1_ratio is None else float(model.l1_ratio)
+    penalty = getattr(model, "penalty", "deprecated")
+    if penalty is None or math.isinf(C):
+        return 0.0, 0.0, 1.0
+    if penalty in ("l1", "l2"):
+        ratio = 1.0 if penalty == "l1" else 0.0
+    return ratio, 1.0 - ratio, C

@@ -1,0 +1,100 @@
+"""Reads least squares of scikit-learn: LinearRegression, Ridge, Lasso, ElasticNet and those that choose their penalty."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import numpy as np
+
+from surefit.audit.linear_claims import linear_claims
+from surefit.audit.reading import Reading, attribute, reader, refuse, target_of
+from surefit.checks.base import Data
+from surefit.core.errors import ConvergenceWarning, InvalidData
+from surefit.linear.elastic_net import ElasticNet
+
+REFERENCE_TOL = 1e-10  # of the solution that ours is compared with
+
+
+@reader("sklearn", "LinearRegression", "Ridge", "RidgeCV")
+def read_least_squares(model, data: Data, tol: float) -> Reading:
+    """Sum of squares, plus ``alpha |w|^2``; the intercept is free."""
+    W = np.atleast_2d(attribute(model, "coef_"))
+    alpha = getattr(model, "alpha_", getattr(model, "alpha", 0.0))
+    alphas = np.broadcast_to(np.asarray(alpha, dtype=np.float64), len(W))
+    Y = target_of(model, data)
+    if Y.reshape(len(Y), -1).shape[1] != len(W):
+        raise InvalidData(
+            f"certify: this {type(model).__name__} has {len(W)} targets, y has {Y.reshape(len(Y), -1).shape[1]}."
+        )
+    problem = {
+        "family": "least_squares",
+        "alpha": [float(a) for a in alphas],
+        "fit_intercept": bool(model.fit_intercept),
+        "penalize_intercept": False,
+        "positive": bool(getattr(model, "positive", False)),
+        "radius": None,
+        "objective": "sum_i s_i residual_i^2 + alpha |w|^2; the intercept is free",
+    }
+    return Reading(
+        "A",
+        problem,
+        ("coef_", "intercept_"),
+        linear_claims(_spread(data, bool(model.fit_intercept)), tol, {}, classifier=False),
+    )
+
+
+@reader("sklearn", "Lasso", "ElasticNet", "LassoCV", "ElasticNetCV")
+def read_penalised_squares(model, data: Data, tol: float) -> Reading:
+    """Half the mean of squares, plus ``alpha (l1_ratio |w|_1 + (1 - l1_ratio)/2 |w|^2)``; the intercept is free."""
+    if attribute(model, "coef_").ndim != 1:
+        raise InvalidData(f"certify: this {type(model).__name__} has several targets; certify one target at a time.")
+    alpha = float(getattr(model, "alpha_", getattr(model, "alpha", 0.0)))
+    ratio = float(getattr(model, "l1_ratio_", model.l1_ratio)) if hasattr(model, "l1_ratio") else 1.0
+    if alpha == 0.0:
+        raise refuse(model, "alpha", "positive (certify a LinearRegression instead)")
+    problem = {
+        "family": "penalised_squares",
+        "alpha": alpha * ratio,
+        "beta": alpha * (1.0 - ratio),
+        "l1_ratio": ratio,
+        "fit_intercept": bool(model.fit_intercept),
+        "positive": bool(model.positive),
+        "radius": None,
+        "multiplier": None,
+        "objective": "1/(2 sum s) sum_i s_i residual_i^2 + alpha |w|_1 + beta/2 |w|^2; the intercept is free",
+    }
+    ours = ElasticNet(
+        alpha,
+        l1_ratio=ratio,
+        fit_intercept=problem["fit_intercept"],
+        positive=problem["positive"],
+        tol=REFERENCE_TOL,
+        max_iter=100_000,
+    )
+    witness = solution_of(ours, data)
+    spread = _spread(data, bool(model.fit_intercept))
+    total = float(data.X.shape[0]) if data.weights is None else math.fsum(data.weights)
+    state = linear_claims(spread / (2 * total), tol, witness, classifier=False)
+    return Reading("A", problem, ("coef_", "intercept_"), state, witness, {"iterations": int(np.max(model.n_iter_))})
+
+
+def solution_of(ours, data: Data) -> dict[str, np.ndarray]:
+    """Fit our own estimator; however far it came, its gap is counted."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        ours.fit(data.X, data.y, sample_weight=data.weights)
+    gap = next((claim for claim in ours.certificate_.claims if claim.name == "linear.gap"), None)
+    duals = {} if gap is None else {name: np.asarray(value) for name, value in gap.witness.items()}
+    widths = ours.certificate_.problem.get("widths")
+    extra = {} if widths is None else {"widths": np.asarray(widths)}
+    intercept = np.asarray(ours.intercept_, dtype=np.float64)
+    return {"coef": np.asarray(ours.coef_), "intercept": intercept, **duals, **extra}
+
+
+def _spread(data: Data, centred: bool) -> float:
+    """Sum of squares about the best constant, all targets."""
+    Y = np.asarray(data.target, dtype=np.float64).reshape(data.X.shape[0], -1)
+    s = np.ones(len(Y)) if data.weights is None else data.weights
+    middle = s @ Y / math.fsum(s) if centred else np.zeros(Y.shape[1])
+    return math.fsum((s[:, None] * (Y - middle) ** 2).ravel())

@@ -1,0 +1,146 @@
+r"""Reads a model of another library as one of our problems: its data, its coefficients, its conventions.
+
+A library that penalises the intercept solves a problem without one, on rows with one more column; a pipeline hands its last step
+transformed rows. Both are undone here, so that the checkers of our own families can judge the rest.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from surefit.checks.base import Data, read
+from surefit.checks.linear_scores import columns_of
+from surefit.checks.multinomial import class_codes, log_softmax
+from surefit.checks.score_losses import values
+from surefit.core.certificate import Certificate
+from surefit.core.errors import CertificateError, Invalidated
+
+#: In witnesses: attributes of a model that are not attributes of the object the certificate is bound to.
+INSIDE = "model."
+
+
+def inner(certificate: Certificate, data: Data) -> tuple[Certificate, Data]:
+    """Return certificate and data as the checkers of our own families expect them."""
+    if "audit.inner" not in data.memo:
+        rows = _transformed(certificate, data)
+        problem, X = certificate.problem, rows.X
+        model = {name: _floats(value) for name, value in attributes_of(certificate).items()}
+        scaling = problem.get("intercept_scaling")
+        if scaling is not None:
+            X = with_column(X, scaling)
+            model = augmented(model, scaling)
+            problem = {**problem, "fit_intercept": False}
+        read_as = replace(certificate, problem=problem, model=model, claims=(), seal="")
+        data.memo["audit.inner"] = (read_as, Data(X, data.y, data.weights, {}, None))
+    return data.memo["audit.inner"]
+
+
+def at_reference(certificate: Certificate, data: Data) -> tuple[Certificate, Data]:
+    """Return the same with the coefficients of the reference solution, if the certificate carries one."""
+    read_as, rows = inner(certificate, data)
+    witness = certificate.claims[0].witness if certificate.claims else {}
+    if "coef" not in witness:
+        return read_as, rows
+    if "audit.reference" not in data.memo:
+        model = {**read_as.model, "coef_": witness["coef"], "intercept_": witness["intercept"]}
+        duals = {name: value for name, value in witness.items() if name.startswith("dual_")}
+        widths = [float(width) for width in witness["widths"]] if "widths" in witness else None
+        claim = replace(certificate.claims[0], name="linear.gap", witness=duals)
+        problem = {**read_as.problem, **({"widths": widths} if widths else {})}
+        other = replace(read_as, model=model, problem=problem, claims=(claim,), seal="")
+        data.memo["audit.reference"] = (other, Data(rows.X, rows.y, rows.weights, {}, None))
+    return data.memo["audit.reference"]
+
+
+def attributes_of(certificate: Certificate) -> dict[str, np.ndarray]:
+    """Return the fitted attributes; those of a pipeline's last step are compared with the model's here."""
+    if certificate.problem.get("pipeline") is None:
+        return certificate.model
+    inside = {
+        name.removeprefix(INSIDE): value
+        for name, value in certificate.claims[0].witness.items()
+        if name.startswith(INSIDE)
+    }
+    last = _pipeline(certificate)[-1]
+    for name, value in inside.items():
+        if not np.array_equal(np.asarray(getattr(last, name)), value):
+            raise Invalidated(f"{certificate.estimator}: {name} of the last step was changed after it was certified.")
+    return inside
+
+
+def _pipeline(certificate: Certificate) -> Any:
+    if certificate.subject is None:
+        raise CertificateError(
+            f"{certificate.estimator}: the steps before the last transform the data; pass the pipeline to verify as 'model'."
+        )
+    return certificate.subject
+
+
+def _transformed(certificate: Certificate, data: Data) -> Data:
+    if certificate.problem.get("pipeline") is None:
+        return data
+    steps = [step for _, step in _pipeline(certificate).steps[:-1]]
+    return read(transformed(steps, data.given), data.y, data.weights)
+
+
+def transformed(steps: list, X):
+    """Return what the steps of a pipeline make of the rows."""
+    for step in steps:
+        X = X if step is None or step == "passthrough" else step.transform(X)
+    return X
+
+
+def _floats(value: np.ndarray) -> np.ndarray:
+    return value.astype(np.float64) if value.dtype.kind == "f" else value
+
+
+def with_column(X, value: float):
+    """Append a constant column."""
+    column = np.full((X.shape[0], 1), float(value))
+    if sparse.issparse(X):
+        return sparse.hstack([X, sparse.csr_array(column)], format="csr")
+    return np.hstack([np.asarray(X, dtype=np.float64), column])
+
+
+def augmented(model: dict, scaling: float) -> dict:
+    """Return the model with its intercept as one more coefficient."""
+    coef, b = np.atleast_2d(model["coef_"]), np.atleast_1d(model["intercept_"]).astype(np.float64)
+    W = np.hstack([coef, np.broadcast_to(b.reshape(-1, 1), (len(coef), 1)) / scaling])
+    return {**model, "coef_": W, "intercept_": np.zeros(len(W))}
+
+
+def scores_of(read_as: Certificate, rows: Data) -> np.ndarray:
+    """Return the scores, one column a line of coefficients."""
+    W = np.atleast_2d(read_as.model["coef_"])
+    b = np.atleast_1d(read_as.model["intercept_"]).astype(np.float64)
+    return np.asarray(rows.X @ W.T, dtype=np.float64).reshape(rows.X.shape[0], -1) + b
+
+
+def objective_of(read_as: Certificate, rows: Data) -> float:
+    """Return the objective at the coefficients, all targets or classes together."""
+    problem, family, Z = read_as.problem, read_as.problem["family"], scores_of(read_as, rows)
+    W = np.atleast_2d(read_as.model["coef_"])
+    s = np.ones(len(Z)) if rows.weights is None else rows.weights
+    if family in ("least_squares", "penalised_squares"):
+        squares = math.fsum((s[:, None] * (rows.target.reshape(Z.shape) - Z) ** 2).ravel())
+        if family == "penalised_squares":
+            penalty = problem["alpha"] * math.fsum(np.abs(W).ravel()) + 0.5 * problem["beta"] * math.fsum(
+                W.ravel() ** 2
+            )
+            return squares / (2 * math.fsum(s)) + penalty
+        return squares + math.fsum((np.reshape(problem["alpha"], (-1, 1)) * W**2).ravel())
+    penalty = problem["l1"] * math.fsum(np.abs(W).ravel()) + 0.5 * problem["l2"] * math.fsum(W.ravel() ** 2)
+    if family == "multinomial":
+        codes = class_codes(read_as, rows)
+        c = s * np.asarray(problem["class_weights"])[codes] * problem["C"]
+        return penalty - math.fsum(c * log_softmax(Z)[np.arange(len(Z)), codes])
+    losses = [
+        math.fsum(column.weights * values(problem, column.y, Z[:, k]))
+        for k, column in enumerate(columns_of(read_as, rows))
+    ]
+    return penalty + math.fsum(losses)
