@@ -91,7 +91,7 @@ class HistGradientBoostingRegressor(
 
     Attributes
     ----------
-    training_losses_ : ndarray of shape (n_iter_ + 1,)
+    training_losses_ : ndarray of shape (rounds + 1,)
         Mean loss on the training rows before each round, and after the last.
     train_score_, validation_score_ : ndarray
         With early stopping: the scores that were watched, from before the first round on.

@@ -78,7 +78,7 @@ class ForwardStagewise(CertifiedMixin, CallbackSupportMixin, RegressorMixin, Bas
         Column of each term, of X or of the transformed X.
     thresholds_ : ndarray
         Where a stump turns from -1 to 1; minus infinity for a constant, nan for other functions.
-    losses_ : ndarray of shape (n_terms_ + 1,)
+    losses_ : ndarray of shape (terms + 1,)
         Mean loss before the first term and after each.
     n_terms_ : int
         Terms.

@@ -36,9 +36,9 @@ class SGDClassifier(CertifiedMixin, CallbackSupportMixin, LinearClassifierMixin,
 
     Parameters
     ----------
-    loss : {"hinge", "log_loss", "modified_huber", "squared_hinge", "perceptron", "squared_error", "huber", \
-            "epsilon_insensitive", "squared_epsilon_insensitive"}, default="hinge"
-        Loss of the score; the last four treat the labels as the numbers -1 and 1.
+    loss : str, default="hinge"
+        Loss of the score: "hinge", "log_loss", "modified_huber", "squared_hinge", "perceptron"; or, with the labels as the numbers -1 and
+        1, "squared_error", "huber", "epsilon_insensitive", "squared_epsilon_insensitive".
     penalty : {"l2", "l1", "elasticnet", None}, default="l2"
         Norm of the penalty.
     alpha : float >= 0, default=0.0001
