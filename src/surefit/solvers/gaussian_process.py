@@ -75,7 +75,7 @@ def posterior(kernel: Kernel, problem: Problem, *, start: float = 0.0) -> Poster
         if jitter < start:
             continue
         try:
-            U = _factorise(_system(kernel, problem, jitter), clean=True)
+            U = factorise(_system(kernel, problem, jitter), clean=True)
         except NotPositiveDefinite:
             continue
         dual = _solve(U, problem.targets)
@@ -88,7 +88,7 @@ def evidence(kernel: Kernel, problem: Problem) -> Evidence:
     parts = [term for term in terms(kernel) if not isinstance(term, Noise)]
     shared = parts[0].gram_and_gradient(problem.X) if len(parts) == 1 else None  # one term: its values serve twice
     A = _system(kernel, problem, 0.0, values=None if shared is None else shared[0])
-    U = _factorise(A)
+    U = factorise(A)
     dual = _solve(U, problem.targets)
     value = _log_evidence(U, dual, problem.targets)
     U, info = lapack.dpotri(U.T, lower=1, overwrite_c=1)
@@ -104,7 +104,7 @@ def evidence(kernel: Kernel, problem: Problem) -> Evidence:
             continue
         slopes = shared[1] if shared is not None else term.gram_and_gradient(problem.X)[1]
         for slope in slopes:
-            pull, push = _traces(inverse, dual, slope)
+            pull, push = traces(inverse, dual, slope)
             pulls.append(pull)
             pushes.append(push)
             del slope
@@ -131,7 +131,7 @@ def _system(kernel: Kernel, problem: Problem, jitter: float, values: np.ndarray 
     return A
 
 
-def _factorise(A: np.ndarray, clean: bool = False) -> np.ndarray:
+def factorise(A: np.ndarray, clean: bool = False) -> np.ndarray:
     """Overwrite A by its upper factor, ``U' U = A``."""
     factor, info = lapack.dpotrf(A.T, lower=1, overwrite_a=1, clean=int(clean))
     if info != 0 or not np.all(np.isfinite(np.diagonal(factor))):
@@ -149,7 +149,7 @@ def _log_evidence(U: np.ndarray, dual: np.ndarray, targets: np.ndarray) -> float
     return -0.5 * float(np.vdot(targets, dual)) - columns * (log_root + 0.5 * n * math.log(2 * math.pi))
 
 
-def _traces(inverse: np.ndarray, dual: np.ndarray, slope: np.ndarray) -> tuple[float, float]:
+def traces(inverse: np.ndarray, dual: np.ndarray, slope: np.ndarray) -> tuple[float, float]:
     """``a' S a`` summed over the targets, and ``columns * tr(A^-1 S)``; of the inverse the upper half is read."""
     push = 0.0
     for start, stop in blocks(len(inverse), ROWS):

@@ -14,7 +14,7 @@ from scipy.optimize import minimize
 
 from surefit.core.budget import Budget, Reason
 from surefit.kernels import Kernel
-from surefit.solvers.gaussian_process import Evidence, NotPositiveDefinite, Problem, evidence
+from surefit.solvers.gaussian_process import Evidence, NotPositiveDefinite, evidence
 
 THIN = 1000  # up to this many rows nothing is thinned
 SHARE = 4  # the thinned sample has one row in so many
@@ -39,8 +39,8 @@ class _Spent(Exception):
 class _Objective:
     """Evidence as a function of theta, counted, with a budget, and with the best point so far."""
 
-    def __init__(self, kernel: Kernel, problem: Problem, budget: Budget):
-        self.kernel, self.problem, self.budget = kernel, problem, budget
+    def __init__(self, kernel: Kernel, problem, budget: Budget, evaluate: Callable):
+        self.kernel, self.problem, self.budget, self.evaluate = kernel, problem, budget, evaluate
         self.count = 0
         self.best: tuple[np.ndarray, Evidence] | None = None
 
@@ -50,7 +50,7 @@ class _Objective:
             raise _Spent
         self.count += 1
         try:
-            found = evidence(self.kernel.with_theta(theta), self.problem)
+            found = self.evaluate(self.kernel.with_theta(theta), self.problem)
         except NotPositiveDefinite:
             found = Evidence(-np.inf, np.zeros(len(theta)), np.zeros(len(theta)))
         if not np.isfinite(found.value):
@@ -60,13 +60,24 @@ class _Objective:
         return found
 
 
-def maximise(kernel: Kernel, problem: Problem, starts: list[np.ndarray], *, tol: float, budget: Budget) -> Found:
+def maximise(
+    kernel: Kernel,
+    problem,
+    starts: list[np.ndarray],
+    *,
+    tol: float,
+    budget: Budget,
+    evaluate: Callable[..., Evidence] = evidence,
+    thin_above: int = THIN,
+) -> Found:
     """Search from the starts, the first of which is the kernel's own; slopes end below ``tol`` where the bounds allow it."""
     n, bounds = len(problem.targets), kernel.bounds
-    objective = _Objective(kernel, problem, budget)
-    thin = n > THIN
-    rows = np.sort(np.random.default_rng(0).permutation(n)[: max(THIN // 2, n // SHARE)]) if thin else np.arange(n)
-    first = _Objective(kernel, problem.take(rows), budget) if thin else objective
+    objective = _Objective(kernel, problem, budget, evaluate)
+    thin = n > thin_above
+    rows = (
+        np.sort(np.random.default_rng(0).permutation(n)[: max(thin_above // 2, n // SHARE)]) if thin else np.arange(n)
+    )
+    first = _Objective(kernel, problem.take(rows), budget, evaluate) if thin else objective
     reason = Reason.CONVERGED
     try:
         for start in starts:

@@ -1,0 +1,265 @@
+"""Gaussian-process classification."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from surefit.checks.gaussian_process_modes import mode_gap
+from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
+from surefit.core.claims import Claim
+from surefit.core.errors import InvalidParameter
+from surefit.core.estimator import CertifiedMixin, data_fingerprint, warn_unless_converged
+from surefit.core.validation import (
+    BOOLEAN,
+    COUNT,
+    N_JOBS,
+    NON_NEGATIVE,
+    NOTHING,
+    POSITIVE,
+    RANDOM_STATE,
+    Rule,
+    check_params,
+    one_of,
+)
+from surefit.gaussian_processes.classifier_fit import SLOPE, fit_problems, read_training
+from surefit.gaussian_processes.quadrature import averaged_logistic
+from surefit.gaussian_processes.reading import KERNEL, read_rows
+from surefit.solvers.gaussian_process_laplace import ClassProblem, LaplaceEvidence
+from surefit.solvers.gaussian_process_search import free_directions
+
+
+class GaussianProcessClassifier(CertifiedMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+    r"""Classification with a Gaussian process behind a logistic link: Laplace's approximation with a proved mode.
+
+    .. math:: P(Y = 1 \mid x) = l(f(x)), \quad f \sim GP(0, k_\theta), \qquad
+              P(a) = \sum_i \ln(1 + e^{-t_i f_i}) + \tfrac12 a^\top K a, \quad f = K a
+
+    Hypothesis class: averages :math:`\int l(f) \, dN(m(x), v(x))` over Laplace's approximation of the posterior. Loss: logistic.
+    Optimiser: Newton for the mode; quasi-Newton for the hyper-parameters, which maximise the approximate evidence.
+
+    Guarantee: :math:`P - \min P \le` ``dual_gap_`` (summed over two-class problems), so the latent mode is within
+    :math:`\sqrt{2 \cdot \text{gap} \cdot k(x, x)}` of the exact one for every x; a probability is above 1/2 exactly where the latent mean
+    is above 0 (theory: :ref:`gp-mode`). Nothing is claimed about the distance of Laplace's approximation from the posterior.
+
+    Parameters
+    ----------
+    kernel : kernel of ``surefit.kernels``, of scikit-learn, or None, default=None
+        Covariance of the prior; None is a Gaussian kernel of length 1 that is not learnt.
+    optimizer : "fmin_l_bfgs_b", callable or None, default="fmin_l_bfgs_b"
+        How free hyper-parameters are found; None keeps them.
+    n_restarts_optimizer : int >= 0, default=0
+        Further searches, from points drawn evenly between the bounds of the logarithms.
+    max_iter_predict : int >= 1, default=100
+        Newton steps for a mode.
+    warm_start : bool, default=False
+        Start Newton from the last fit's dual vector.
+    copy_X_train : bool, default=True
+        Keep a copy of X.
+    random_state : int, RandomState or None, default=None
+        Of the restarts.
+    multi_class : {"one_vs_rest", "one_vs_one"}, default="one_vs_rest"
+        Several classes: one problem a class, or one a pair (votes; no probabilities).
+    n_jobs : int or None, default=None
+        Accepted and without effect.
+    tol : float >= 0, default=1e-10
+        Relative duality gap of a mode: stop when the gap is at most ``tol`` times the objective at zero, n ln 2.
+    max_time : float > 0 or None, default=None
+        Seconds after which the search for hyper-parameters ends. Ctrl-C does the same.
+    max_memory : float > 0 or None, default=None
+        Bytes that may be used; None: what the machine has.
+
+    Attributes
+    ----------
+    classes_, n_classes_, log_marginal_likelihood_value_
+        As in scikit-learn (the mean over the problems of several classes).
+    kernels_, kernel_ : list of Kernel, and for two classes the only one
+        Kernels with their hyper-parameters, one a two-class problem.
+    dual_coef_ : ndarray of shape (n_problems, n_rows)
+        The vectors a.
+    dual_gap_ : float
+        Proved bound on the sum of :math:`P - \min P`.
+    n_iter_ : ndarray
+        Newton steps of each problem, at the last kernel.
+    certificate_ : Certificate
+        Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surefit import GaussianProcessClassifier
+    >>> X, y = np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([0, 0, 1, 1])
+    >>> model = GaussianProcessClassifier().fit(X, y)
+    >>> model.predict_proba([[0.0]])[0].round(6), bool(model.dual_gap_ < 1e-9), model.verify(X, y).certificate.holds
+    (array([0.5, 0.5]), True, True)
+    """
+
+    _rules = {
+        "kernel": KERNEL,
+        "optimizer": NOTHING | one_of("fmin_l_bfgs_b") | Rule("a function", callable),
+        "n_restarts_optimizer": COUNT | one_of(0),
+        "max_iter_predict": COUNT,
+        "warm_start": BOOLEAN,
+        "copy_X_train": BOOLEAN,
+        "random_state": RANDOM_STATE,
+        "multi_class": one_of("one_vs_rest", "one_vs_one"),
+        "n_jobs": N_JOBS,
+        "tol": NON_NEGATIVE,
+        "max_time": NOTHING | POSITIVE,
+        "max_memory": NOTHING | POSITIVE,
+    }
+
+    def __init__(
+        self,
+        kernel=None,
+        *,
+        optimizer="fmin_l_bfgs_b",
+        n_restarts_optimizer=0,
+        max_iter_predict=100,
+        warm_start=False,
+        copy_X_train=True,
+        random_state=None,
+        multi_class="one_vs_rest",
+        n_jobs=None,
+        tol=1e-10,
+        max_time=None,
+        max_memory=None,
+    ):
+        self.kernel = kernel
+        self.optimizer = optimizer
+        self.n_restarts_optimizer = n_restarts_optimizer
+        self.max_iter_predict = max_iter_predict
+        self.warm_start = warm_start
+        self.copy_X_train = copy_X_train
+        self.random_state = random_state
+        self.multi_class = multi_class
+        self.n_jobs = n_jobs
+        self.tol = tol
+        self.max_time = max_time
+        self.max_memory = max_memory
+
+    @with_callbacks
+    def fit(self, X, y):
+        """Fit the process to labels. Returns the estimator."""
+        check_params(self)
+        X, targets, classes, codes = read_training(self, X, y)
+        X = X.copy() if self.copy_X_train else X
+        fits = fit_problems(self, X, targets, codes, len(classes))
+        self.classes_, self.n_classes_, self._fits = classes, len(classes), fits
+        self.kernels_ = [fit.kernel for fit in fits]
+        self.dual_coef_ = np.zeros((len(fits), len(codes)))
+        for line, fit in zip(self.dual_coef_, fits, strict=True):
+            line[fit.rows] = fit.mode.dual
+        self.log_marginal_likelihood_value_ = float(np.mean([fit.mode.evidence for fit in fits]))
+        self.n_iter_ = np.array([max(fit.mode.n_steps, 1) for fit in fits])
+        self._certify(X, targets)
+        return self
+
+    def _certify(self, X, targets) -> None:
+        limit = sum(len(fit.rows) for fit in self._fits) * np.log(2) * max(self.tol, 1e-10)
+        claims = []
+        if all(kernel.positive_semidefinite for kernel in self.kernels_):
+            gaps = [mode_gap(f.kernel, f.X, f.targets, f.mode.dual) for f in self._fits]
+            self.dual_gap_ = 1.01 * float(sum(gaps))
+            words = f"The modes are within {self.dual_gap_:.2g} of the least values of their {len(gaps)} objectives, in sum."
+            claims.append(
+                Claim("gaussian_process_classifier.gap", "optimality", words, value=self.dual_gap_, limit=float(limit))
+            )
+        else:
+            self.dual_gap_ = np.nan
+            words = "The kernel is not known to be positive semidefinite: the objective need not be convex."
+            claims.append(Claim("gaussian_process_classifier.gap", "no_claim", words))
+        for fit in self._fits:
+            if fit.at is not None:
+                free = free_directions(fit.kernel.theta, fit.at.slopes, fit.kernel.bounds)
+                slope = float(np.max(np.abs(fit.at.slopes[free]), initial=0.0))
+                words = (
+                    f"The slopes of the approximate log evidence are at most {slope:.2g}; higher maxima are possible."
+                )
+                claims.append(Claim("gaussian_process_classifier.stationary", "estimate", words, value=slope))
+                if not callable(self.optimizer):
+                    warn_unless_converged(type(self).__name__, fit.reason, slope, SLOPE * len(fit.rows))
+        words = "Laplace's approximation is not the posterior; nothing is claimed about their distance."
+        claims.append(Claim("gaussian_process_classifier.approximation", "no_claim", words))
+        named = [float(c) if self.classes_.dtype.kind in "biuf" else str(c) for c in self.classes_]
+        self._issue(
+            "A",
+            claims,
+            problem={
+                "kernels": [kernel.to_record() for kernel in self.kernels_],
+                "classes": named,
+                "pairs": [[int(fit.positive), int(fit.negative)] for fit in self._fits],
+                "objective": "sum_i ln(1 + exp(-t_i f_i)) + 1/2 a'Ka, f = K a, for each pair (class, or class against class)",
+            },
+            model=("dual_coef_", "classes_"),
+            data=data_fingerprint(X, targets),
+            run={"solver": "Newton", "stopped": str(self._fits[0].reason)},
+        )
+
+    @property
+    def kernel_(self):
+        """The kernel of two classes; of several classes the list of kernels."""
+        check_is_fitted(self)
+        return self.kernels_[0] if len(self.kernels_) == 1 else self.kernels_
+
+    def latent_mean_and_variance(self, X):
+        """Return mean and variance of the latent functions, one column a two-class problem."""
+        check_is_fitted(self)
+        X = read_rows(self, X)
+        pairs = [fit.latent(X) for fit in self._fits]
+        return np.column_stack([m for m, _ in pairs]), np.column_stack([v for _, v in pairs])
+
+    def _averages(self, X) -> np.ndarray:
+        mean, variance = self.latent_mean_and_variance(X)
+        return np.column_stack([averaged_logistic(m, v) for m, v in zip(mean.T, variance.T, strict=True)])
+
+    def predict_proba(self, X) -> np.ndarray:
+        """Return averaged probabilities, one column a class; several classes are scaled to sum to one."""
+        check_is_fitted(self)
+        if self.n_classes_ > 2 and self.multi_class == "one_vs_one":
+            raise InvalidParameter(
+                type(self).__name__, "multi_class", '"one_vs_rest" for probabilities of several classes', "one_vs_one"
+            )
+        averages = self._averages(X)
+        if self.n_classes_ == 2:
+            return np.column_stack([1 - averages[:, 0], averages[:, 0]])
+        return averages / np.sum(averages, axis=1, keepdims=True)
+
+    def predict(self, X) -> np.ndarray:
+        """Return the class with the highest probability, or with most votes of pairs."""
+        check_is_fitted(self)
+        if self.n_classes_ == 2:
+            return self.classes_[(self.latent_mean_and_variance(X)[0][:, 0] > 0).astype(int)]
+        averages = self._averages(X)
+        if self.multi_class == "one_vs_rest":
+            return self.classes_[np.argmax(averages, axis=1)]
+        votes = np.zeros((len(averages), self.n_classes_))
+        for fit, column in zip(self._fits, averages.T, strict=True):
+            votes[:, fit.positive] += (column > 0.5) + column / len(self._fits) / 2
+            votes[:, fit.negative] += (column <= 0.5) + (1 - column) / len(self._fits) / 2
+        return self.classes_[np.argmax(votes, axis=1)]
+
+    def log_marginal_likelihood(self, theta=None, eval_gradient=False, clone_kernel=True):
+        """Return the approximate log evidence at the logarithms ``theta`` (two classes), and its slopes.
+
+        Several classes: without ``theta`` the mean over the problems. ``clone_kernel`` is accepted for code written for scikit-learn.
+        """
+        check_is_fitted(self)
+        if theta is None:
+            if eval_gradient:
+                raise InvalidParameter(type(self).__name__, "eval_gradient", "False where theta is None", True)
+            return self.log_marginal_likelihood_value_
+        found = []
+        for fit in self._fits:
+            evaluate = LaplaceEvidence(self.tol, self.max_iter_predict)
+            found.append(evaluate(fit.kernel.with_theta(theta), ClassProblem(fit.X, fit.targets)))
+        value = float(np.mean([e.value for e in found]))
+        return (value, np.mean([e.slopes for e in found], axis=0)) if eval_gradient else value
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
