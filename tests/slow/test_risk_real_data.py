@@ -18,6 +18,8 @@ def study():
     return runpy.run_path(str(DOCS / "generate_risk_table.py"))
 
 
+# A network that stops early is a model like any other.
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_limits_and_tests_on_fresh_splits(study):
     # Seeds other than those of the table. The error on the rows kept apart is itself uncertain: its lower limit (0.95) may exceed
     # the proved one (0.95) in one case of ten.
