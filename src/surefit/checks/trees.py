@@ -22,7 +22,8 @@ from surefit.core.claims import Claim
 
 def _found(claim: Claim, proved: float, message: str, level: str = "recomputed", ok: bool | None = None) -> Finding:
     limit = claim.limit if claim.limit is not None else claim.value
-    return Finding(claim.name, claim.value, proved, proved <= limit if ok is None else ok, level, message)
+    ok = proved <= limit if ok is None else ok
+    return Finding(claim.name, claim.value, float(proved), bool(ok), level, message)
 
 
 def _scale(rows: Rows, reach: list[np.ndarray], criterion: str) -> float:
@@ -165,7 +166,7 @@ def check_occam(certificate: Certificate, claim: Claim, data: Data) -> Finding:
     right = errors <= z["errors"] and len(rows.y) == z["n"] and bits <= z["bits"] * (1 + 1e-12) and coded and plain
     right = right and claim.confidence == 1.0 - z["delta"] and 0 < z["delta"] < 1
     evidence = binomial_tail(z["errors"], z["n"], claim.value, math.log(z["delta"]) - z["bits"] * math.log(2))
-    ok = right and evidence.ok
+    ok = bool(right and evidence.ok)
     message = f"{errors} errors, {bits:.1f} bits; the limit follows if the assumptions hold."
     if not ok:
         message = f"found {errors} errors and {bits:.1f} bits: the limit does not follow."

@@ -88,14 +88,14 @@ def check_pruning(certificate: Certificate, claim: Claim, data: Data) -> Finding
     unit = max(risk[0], np.finfo(float).tiny)
     gap = max(cost - least[0], 0.0) / unit
     stated = abs(cost - claim.numbers["cost"]) <= 1e-8 * unit
-    ok = stated and gap <= (claim.limit or 0.0)
+    ok = bool(stated and gap <= (claim.limit or 0.0))
     message = f"cost {cost:.6g}, least cost of all prunings {least[0]:.6g}."
     margin = (
         (counts_margin(rows) + 4 * len(risk) * UNIT) * len(risk) * (1 + alpha) / unit
     )  # every node adds its rounding
     if ok and gap + margin <= (claim.limit or 0.0):
-        return Finding(claim.name, claim.value, gap + margin, True, "enclosed", message)
-    return Finding(claim.name, claim.value, gap if stated else math.inf, ok, "recomputed", message)
+        return Finding(claim.name, claim.value, float(gap + margin), True, "enclosed", message)
+    return Finding(claim.name, claim.value, float(gap) if stated else math.inf, ok, "recomputed", message)
 
 
 @checker("tree.reduced_error")

@@ -70,6 +70,10 @@ def _splits(sample, tree: FlatTree, rules: Rules, grown_on) -> Claim:
             else "of all columns and edges of bins"
         )
         witness |= _edges(sample)
+    if sample.categories.any() and not rules.multiway:
+        where += " (categories cut in the order of their " + (
+            "class shares)" if sample.n_classes else "means or medians)"
+        )
     return Claim(
         "tree.splits",
         "optimality",
