@@ -14,6 +14,7 @@ from surefit.core.threads import map_blocks
 from surefit.ensembles.bootstrap import Draws
 from surefit.solvers import trees as solver
 from surefit.solvers.boosting.binning import find_bins
+from surefit.solvers.forest import MOST_WEIGHT, grow_pair
 from surefit.solvers.trees import FlatTree, Rules
 from surefit.solvers.trees.pruning import weakest_links
 
@@ -45,7 +46,25 @@ class Grower:
         )
         self.draws = Draws(sample.X, sample.y, sample.weights, estimator.max_samples) if estimator.bootstrap else None
         self.columns = n_columns(estimator.max_features, d)
+        self.by_row = self._rows_of_bins()
         self.monotone = None if estimator.monotonic_cst is None else np.asarray(estimator.monotonic_cst, dtype=np.int8)
+
+    def _rows_of_bins(self) -> np.ndarray | None:
+        """The bins row by row, if the fast grower can be used: two classes, Gini, nothing missing, plain rules."""
+        e, sample = self.estimator, self.sample
+        plain = (
+            e.monotonic_cst is None and e.max_leaf_nodes is None and isinstance(e.min_samples_leaf, numbers.Integral)
+        )
+        plain = plain and e.min_samples_leaf == 1 and e.min_weight_fraction_leaf == 0 and e.min_impurity_decrease == 0
+        if self.bins is None or sample.n_classes != 2 or e.criterion != "gini" or not plain:
+            return None
+        if sample.class_weights is not None or np.isnan(self.values).any():
+            return None
+        weights = sample.weights
+        if self.draws is None and weights is not None and not np.all(weights == np.rint(weights)):
+            return None
+        total = self.draws.count if self.draws is not None else len(sample.y) if weights is None else np.sum(weights)
+        return np.ascontiguousarray(self.bins.codes.T) if total <= MOST_WEIGHT else None
 
     def weights_of(self, seed: int) -> np.ndarray | None:
         """Weight of each row in the tree of this seed, without class weights."""
@@ -62,6 +81,32 @@ class Grower:
 
     def grow(self, seed: int) -> FlatTree:
         """Grow the tree of a seed."""
+        tree = self._grow_any(seed) if self.by_row is None else self._grow_pair(seed)
+        if self.estimator.ccp_alpha == 0:
+            return tree
+        path = weakest_links(tree, tree.weight * tree.impurity / tree.weight[0])
+        return solver.collapse(tree, path.collapse_at <= float(self.estimator.ccp_alpha))
+
+    def _grow_pair(self, seed: int) -> FlatTree:
+        """Grow the tree of a seed by the fast grower."""
+        weights, subset = self.weights_of(seed), self.subset_of(seed)
+        counts = np.ones(len(self.sample.y), dtype=np.int64) if weights is None else weights.astype(np.int64)
+        rules = self._rules(seed, float(np.sum(counts)), int(np.count_nonzero(counts)), subset)
+        assert self.bins is not None
+        return grow_pair(
+            self.by_row,
+            self.bins.edges,
+            self.sample.y,
+            counts,
+            max_depth=rules.max_depth,
+            min_samples_split=rules.min_samples_split,
+            columns=np.arange(len(self.values)) if subset is None else subset,
+            max_features=self.columns,
+            seed=int(seed),
+        )
+
+    def _grow_any(self, seed: int) -> FlatTree:
+        """Grow the tree of a seed, whatever the target and the rules."""
         sample, e = self.sample, self.estimator
         weights = self.weights_of(seed)
         rows = None if weights is None else np.flatnonzero(weights)
@@ -94,9 +139,6 @@ class Grower:
             tree = tree._replace(
                 feature=np.where(tree.feature >= 0, subset[tree.feature], tree.feature).astype(np.int32)
             )
-        if e.ccp_alpha > 0:
-            path = weakest_links(tree, tree.weight * tree.impurity / tree.weight[0])
-            tree = solver.collapse(tree, path.collapse_at <= float(e.ccp_alpha))
         return tree._replace(value=tree.value + centre) if centre else tree
 
     def _rules(self, seed: int, weight: float, n: int, subset) -> Rules:
