@@ -227,6 +227,8 @@ def test_targets_are_checked():
     X, y = rows(50)
     with pytest.raises(InvalidData, match="strictly positive"):
         HistGradientBoostingRegressor("gamma").fit(X, y)
+    with pytest.raises(InvalidData, match="overflowed"):
+        HistGradientBoostingRegressor("poisson", learning_rate=1e4, min_samples_leaf=1).fit(X, np.exp(3 * y))
     with pytest.raises(InvalidData, match="infinity"):
         HistGradientBoostingRegressor().fit(np.where(X > 2, np.inf, X), y)
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from surefit.core.errors import InvalidData
 from surefit.core.jit import compiled
 from surefit.core.threads import count_threads, map_blocks
 from surefit.solvers.boosting.grower import grow, route
@@ -62,6 +63,8 @@ class Booster:
     def step(self, random: np.random.RandomState) -> tuple[list[Tree], float]:
         """Add one tree a class; returns them, and the weighted loss *before* the step."""
         total, steepest, sharpest = gradients(self.loss, self.y, self.z, self.s, self.g, self.h)
+        if not (np.isfinite(total) and np.isfinite(steepest) and np.isfinite(sharpest)):
+            raise InvalidData("Gradient boosting: the loss overflowed; lower learning_rate, or scale the targets.")
         scale = choose_scale(len(self.y), steepest, sharpest)
         trees = []
         for k in range(len(self.z)):
