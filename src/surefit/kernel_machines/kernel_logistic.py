@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
+from surefit.core.errors import InvalidParameter
+from surefit.core.estimator import CertifiedMixin
+from surefit.core.validation import BOOLEAN, COUNT, NON_NEGATIVE, NOTHING, POSITIVE, Rule, check_params, one_of
+from surefit.kernel_machines.kernel_logistic_fit import fit_problems, record
+from surefit.kernel_machines.kernel_reading import KERNEL_RULES, KernelSumMixin
+from surefit.kernel_machines.svm_reading import read_labels, read_sample
+
+
+class KernelLogisticRegression(CertifiedMixin, CallbackSupportMixin, KernelSumMixin, ClassifierMixin, BaseEstimator):
+    r"""Logistic regression with a function of a kernel's space.
+
+    .. math:: P(f, b) = \tfrac12 \|f\|_k^2 + C \sum_i s_i \ln\bigl(1 + e^{-t_i (f(x_i) + b)}\bigr), \qquad t_i = \pm 1 .
+
+    Hypothesis class: :math:`\sum_j \beta_j k(x_j, \cdot) + b`. Loss: logistic. Optimiser: Newton's method, each step a kernel ridge
+    problem. At the optimum :math:`\beta_i = C s_i t_i \sigma(-t_i (f(x_i) + b))`, the price times the probability of the other class.
+    With more than two classes one problem a class against the rest; their probabilities are divided by their sum.
+
+    Guarantee: :math:`P - \min P \le` ``dual_gap_``, whatever the data, and :math:`\|f - f^*\|_k \le \sqrt{2 \cdot \text{gap}}`
+    (theory: :ref:`kernel-logistic-gap`).
+
+    Parameters
+    ----------
+    C : float > 0, default=1.0
+        Weight of the losses.
+    kernel : str, kernel of ``surefit.kernels`` or callable, default="rbf"
+        "linear", "poly", "rbf", "laplacian", "precomputed", an object, or a function of two samples; positive semidefinite. With a
+        kernel of strings X is a list of strings.
+    gamma : {"scale", "auto"} or float > 0, default="scale"
+        Factor of "rbf", "poly" and "laplacian"; "scale" is 1 / (n_features * X.var()).
+    degree : int >= 1, default=3
+        Degree of "poly".
+    coef0 : float, default=0.0
+        Constant of "poly".
+    fit_intercept : bool, default=True
+        Whether there is an offset :math:`b`; it is never penalised.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of ``C``, one a class.
+    tol : float >= 0, default=1e-8
+        Relative duality gap: stop when the gap is at most ``tol`` times the objective.
+    max_iter : int >= 1, default=100
+        Newton steps a problem.
+    max_time : float > 0 or None, default=None
+        Seconds after which the best point so far is returned with its gap. Ctrl-C does the same.
+    warm_start : bool, default=False
+        Start from the coefficients of the last fit if rows and classes are as many.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels.
+    dual_coef_ : ndarray of shape (1, n_samples) or (n_classes, n_samples)
+        Coefficients :math:`\beta`.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Offsets.
+    X_fit_ : ndarray or sparse matrix
+        The training rows (with a precomputed kernel: the matrix).
+    kernel_ : Kernel
+        The kernel used.
+    dual_gap_, objective_ : float
+        Proved bound on :math:`P - \min P`, and :math:`P`, all problems together.
+    rkhs_norm_ : ndarray of shape (1,) or (n_classes,)
+        :math:`\|f\|_k`.
+    n_iter_ : int
+        Newton steps of the problem that took most.
+    history_ : ndarray of shape (n_checks, 3)
+        Seconds, step and gap each time the gap was computed.
+    certificate_ : Certificate
+        Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    Exclusive or, which no line separates:
+
+    >>> from surefit import KernelLogisticRegression
+    >>> X, y = [[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]], [0, 1, 1, 0]
+    >>> model = KernelLogisticRegression(C=10.0, gamma=0.5).fit(X, y)
+    >>> model.predict(X).tolist(), model.certificate_.holds
+    ([0, 1, 1, 0], True)
+    """
+
+    _rules = {
+        **{name: rule for name, rule in KERNEL_RULES.items() if name != "kernel_params"},
+        "C": POSITIVE,
+        "gamma": one_of("scale", "auto") | POSITIVE,
+        "fit_intercept": BOOLEAN,
+        "class_weight": NOTHING | one_of("balanced") | Rule("a dictionary", lambda v: isinstance(v, dict)),
+        "tol": NON_NEGATIVE,
+        "max_iter": COUNT,
+        "max_time": NOTHING | POSITIVE,
+        "warm_start": BOOLEAN,
+    }
+
+    def __init__(
+        self,
+        C=1.0,
+        *,
+        kernel="rbf",
+        gamma="scale",
+        degree=3,
+        coef0=0.0,
+        fit_intercept=True,
+        class_weight=None,
+        tol=1e-8,
+        max_iter=100,
+        max_time=None,
+        warm_start=False,
+    ):
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.warm_start = warm_start
+
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        check_params(self)
+        sample = read_sample(self, X, y, sample_weight)
+        labels = read_labels(self, sample)
+        if sample.kernel.positive_semidefinite is False:
+            raise InvalidParameter(
+                type(self).__name__,
+                "kernel",
+                "a positive semidefinite kernel (else there is no least objective)",
+                self.kernel,
+            )
+        fits = fit_problems(self, sample, labels)
+        self.classes_, self.X_fit_, self.kernel_ = labels.classes, sample.X, sample.kernel
+        self.rkhs_norm_ = np.array([math.sqrt(max(fit.square, 0.0)) for _, fit in fits])
+        return record(self, sample, labels, fits)
+
+    def decision_function(self, X) -> np.ndarray:
+        """Return the scores: one a row for two classes, else one a row and class."""
+        check_is_fitted(self)
+        scores = self._sums(self._read_rows(X), self.dual_coef_.T) + self.intercept_
+        return scores.ravel() if scores.shape[1] == 1 else scores
+
+    def predict(self, X) -> np.ndarray:
+        """Return the class of each row; a score of zero means the first class, a tie the class that comes first."""
+        scores = self.decision_function(X)
+        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+
+    def predict_log_proba(self, X) -> np.ndarray:
+        """Return the logarithm of the probability of each class, one line a row."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            return -np.logaddexp(0.0, np.column_stack([scores, -scores]))
+        logs = -np.logaddexp(0.0, -scores)
+        return logs - np.logaddexp.reduce(logs, axis=1, keepdims=True)
+
+    def predict_proba(self, X) -> np.ndarray:
+        """Return the probability of each class, one line a row."""
+        return np.exp(self.predict_log_proba(X))
