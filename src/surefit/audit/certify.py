@@ -7,7 +7,7 @@ from importlib import import_module
 
 from surefit._version import __version__
 from surefit.audit.reading import READERS, attribute, reader_of
-from surefit.checks.audited_models import INSIDE, transformed
+from surefit.checks.audited_models import DERIVED, INSIDE, transformed
 from surefit.checks.base import read
 from surefit.core.certificate import Certificate
 from surefit.core.errors import InvalidData, InvalidParameter
@@ -15,7 +15,7 @@ from surefit.core.estimator import data_fingerprint, plain
 from surefit.core.validation import POSITIVE, read_weights
 
 #: Modules whose readers register themselves when certify is first called.
-FAMILIES = ("squares", "scores")
+FAMILIES = ("squares", "scores", "machines")
 
 
 def certify(model, X, y=None, sample_weight=None, *, tol=1e-4) -> Certificate:
@@ -86,16 +86,24 @@ def certify(model, X, y=None, sample_weight=None, *, tol=1e-4) -> Certificate:
             "pass the data of the fit."
         )
     reading = read_model(last, rows, float(tol))
-    attributes = {name: attribute(last, name).copy() for name in reading.attributes}
-    inside = {} if before is None else {INSIDE + name: value for name, value in attributes.items()}
-    problem = reading.problem if before is None else {**reading.problem, "pipeline": [name for name, _ in model.steps]}
+    kept = before is None and reading.derived is None  # as attributes of the model itself
+    if reading.derived is None:
+        attributes = {name: attribute(last, name).copy() for name in reading.attributes}
+    else:
+        attributes = DERIVED[reading.derived](last)
+    inside = {} if kept else {INSIDE + name: value for name, value in attributes.items()}
+    problem = dict(reading.problem)
+    if reading.derived is not None:
+        problem["derived"] = reading.derived
+    if before is not None:
+        problem["pipeline"] = [name for name, _ in model.steps]
     params = model.get_params(deep=False) if hasattr(model, "get_params") else {}
     draft = Certificate(
         grade=reading.grade,
         estimator=type(model).__name__,
         params={name: plain(value) for name, value in params.items()},
         problem=problem,
-        model=attributes if before is None else {},
+        model=attributes if kept else {},
         data=data_fingerprint(data.X, data.y, weights),
         claims=(),
         run={"library": type(last).__module__.partition(".")[0], "model": type(last).__name__, **reading.run},

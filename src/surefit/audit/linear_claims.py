@@ -23,7 +23,7 @@ def linear_claims(null: float, tol: float, witness: dict, classifier: bool):
         gap = Claim(
             "audit.gap",
             "optimality",
-            _in_words(found.objective, found.least, found.most),
+            in_words(found.objective, found.least, found.most),
             value=found.most,
             limit=tol * null,
             numbers={"objective": found.objective, "at_least": found.least, "null_objective": null},
@@ -42,7 +42,8 @@ def linear_claims(null: float, tol: float, witness: dict, classifier: bool):
     return state
 
 
-def _in_words(objective: float, least: float, most: float) -> str:
+def in_words(objective: float, least: float, most: float) -> str:
+    """Say how far from the optimum the objective is."""
     if least > 0.1 * most:
         return f"The objective {objective:.6g} is between {least:.4g} and {most:.4g} above the smallest possible one."
     return f"The objective {objective:.6g} is within {most:.3g} of the smallest possible one."

@@ -27,6 +27,7 @@ class Reading(NamedTuple):
     claims: Callable[[Any, Data], list[Claim]]  # of a certificate without claims, and the data
     witness: dict[str, np.ndarray] = {}  # added to the first claim: a reference solution
     run: dict[str, Any] = {}
+    derived: str | None = None  # how the checker reads what is no attribute
 
 
 def reader(library: str, *names: str) -> Callable[[Reader], Reader]:

@@ -118,17 +118,28 @@ def _read(model, problem: dict, data: Data, ours, tol: float, loss_of_constant: 
 
 def classes_of(model, data: Data) -> tuple[np.ndarray, np.ndarray]:
     """Return the classes and their weights."""
+    _, ones = labels_of(model, data, None)
+    classes = attribute(model, "classes_")
+    if model.class_weight is None:
+        return classes, ones
+    labels = _as_classes(target_of(model, data), classes)
+    return classes, compute_class_weight(model.class_weight, classes=classes, y=labels, sample_weight=data.weights)
+
+
+def labels_of(model, data: Data, weights: np.ndarray | None) -> tuple[list, np.ndarray]:
+    """Return the classes as a certificate names them, and their weights; every row must have one of them."""
     classes, y = attribute(model, "classes_"), target_of(model, data)
-    labels = y if classes.dtype.kind not in "biuf" else y.astype(classes.dtype)
-    unknown = ~np.isin(labels, classes)
+    unknown = ~np.isin(_as_classes(y, classes), classes)
     if unknown.any():
         row = int(np.argmax(unknown))
         raise InvalidData(
             f"certify: row {row} has the label {y[row]!r}, which this {type(model).__name__} was not fitted on."
         )
-    if model.class_weight is None:
-        return classes, np.ones(len(classes))
-    return classes, compute_class_weight(model.class_weight, classes=classes, y=labels, sample_weight=data.weights)
+    return named(classes), np.ones(len(classes)) if weights is None else np.asarray(weights, dtype=np.float64)
+
+
+def _as_classes(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    return y if classes.dtype.kind not in "biuf" else y.astype(classes.dtype)
 
 
 def _scaling(model) -> float | None:

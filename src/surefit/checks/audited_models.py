@@ -7,6 +7,7 @@ transformed rows. Both are undone here, so that the checkers of our own families
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +23,9 @@ from surefit.core.errors import CertificateError, Invalidated
 
 #: In witnesses: attributes of a model that are not attributes of the object the certificate is bound to.
 INSIDE = "model."
+
+Derive = Callable[[Any], dict[str, np.ndarray]]
+DERIVED: dict[str, Derive] = {}
 
 
 def inner(certificate: Certificate, data: Data) -> tuple[Certificate, Data]:
@@ -58,19 +62,33 @@ def at_reference(certificate: Certificate, data: Data) -> tuple[Certificate, Dat
 
 
 def attributes_of(certificate: Certificate) -> dict[str, np.ndarray]:
-    """Return the fitted attributes; those of a pipeline's last step are compared with the model's here."""
-    if certificate.problem.get("pipeline") is None:
+    """Return what the claims speak of; where it is not kept by attribute name, it is compared with the model here."""
+    problem = certificate.problem
+    if problem.get("pipeline") is None and problem.get("derived") is None:
         return certificate.model
     inside = {
         name.removeprefix(INSIDE): value
         for name, value in certificate.claims[0].witness.items()
         if name.startswith(INSIDE)
     }
-    last = _pipeline(certificate)[-1]
+    last = certificate.subject if problem.get("pipeline") is None else _pipeline(certificate).steps[-1][1]
+    if last is None:
+        return inside
+    current = DERIVED[problem["derived"]](last) if problem.get("derived") else {n: getattr(last, n) for n in inside}
     for name, value in inside.items():
-        if not np.array_equal(np.asarray(getattr(last, name)), value):
-            raise Invalidated(f"{certificate.estimator}: {name} of the last step was changed after it was certified.")
+        if not np.array_equal(np.asarray(current[name]), value):
+            raise Invalidated(f"{certificate.estimator}: {name} was changed after it was certified.")
     return inside
+
+
+def derived(name: str) -> Callable[[Derive], Derive]:
+    """Register the function that reads arrays off models which do not keep them as such."""
+
+    def add(function: Derive) -> Derive:
+        DERIVED[name] = function
+        return function
+
+    return add
 
 
 def _pipeline(certificate: Certificate) -> Any:
