@@ -46,9 +46,7 @@ def fit_budget(estimator, sample: Sample, labels: Labels) -> tuple[float, TwoCla
     reporter = progress_reporter(estimator, sample.X, sample.y)
     limit = None if estimator.max_iter == -1 else estimator.max_iter
     with Budget(limit, estimator.max_time, reporter) as budget, one_blas_thread():
-        gram, rows32 = (
-            solver_rows(sample.kernel, sample.X, dtype).take(problem.rows) for dtype in (np.float64, np.float32)
-        )
+        gram, rows32 = (rows.take(problem.rows) for rows in solver_rows(sample.kernel, sample.X))
         require_finite("SVC", gram)
 
         def at(C: float, start) -> DualFit:

@@ -53,8 +53,7 @@ def fit_problems(estimator, sample: Sample, problems: list[TwoClasses], starts) 
     limit = None if estimator.max_iter == -1 else estimator.max_iter
     fits = []
     with Budget(limit, estimator.max_time, reporter) as budget, one_blas_thread():
-        gram = solver_rows(sample.kernel, sample.X, np.float64)
-        rows32 = solver_rows(sample.kernel, sample.X, np.float32)
+        gram, rows32 = solver_rows(sample.kernel, sample.X)
         everything = np.arange(gram.n)
         require_finite(type(estimator).__name__, gram)
         for p, problem in enumerate(problems):

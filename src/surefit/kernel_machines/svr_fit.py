@@ -25,7 +25,7 @@ def fit_tube(estimator, sample: Sample, start) -> tuple[np.ndarray, DualFit]:
     reporter = progress_reporter(estimator, sample.X, sample.y)
     limit = None if estimator.max_iter == -1 else estimator.max_iter
     with Budget(limit, estimator.max_time, reporter) as budget, one_blas_thread():
-        gram, rows32 = (solver_rows(sample.kernel, sample.X, dtype) for dtype in (np.float64, np.float32))
+        gram, rows32 = solver_rows(sample.kernel, sample.X)
         require_finite(type(estimator).__name__, gram)
         whole = len(rows) == n
         fit = minimise(

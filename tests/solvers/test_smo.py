@@ -1,0 +1,166 @@
+"""The working-set solver by itself: offsets, row gaps, the cache, rows set aside, refinement, and how it stops."""
+
+import signal
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from surefit.core.budget import Budget, Reason
+from surefit.kernels import RBF, Linear, Polynomial
+from surefit.solvers.smo import minimise as module
+from surefit.solvers.smo.cache import RowCache
+from surefit.solvers.smo.evaluation import combine, evaluate
+from surefit.solvers.smo.minimise import balanced, minimise
+from surefit.solvers.smo.problem import best_offsets, classification, regression, row_gaps
+from surefit.solvers.smo.rows import solver_rows
+
+
+def sample(seed=0, n=300, d=3):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    return X, np.where(X[:, 0] * X[:, 1] + 0.5 * rng.standard_normal(n) > 0, 1.0, -1.0)
+
+
+def solve(X, problem, kernel=None, **options):
+    gram, rows32 = solver_rows(kernel or RBF(gamma=0.5), X)
+    options = {"tol": 1e-6, "budget": Budget(), "megabytes": 50.0, **options}
+    return minimise(gram, rows32, problem, **options)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from([0.0, 0.3]))
+def test_best_offsets_minimise_the_primal(seed, epsilon):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 9))
+    c = rng.integers(1, 4, n).astype(float)
+    g = rng.integers(-3, 4, n).astype(float)
+    box = regression(g, c, epsilon, True) if epsilon else classification(np.where(np.arange(n) % 2, 1.0, -1.0), c, True)
+
+    def loss(b):
+        r = g - b
+        return float(np.sum(np.maximum(r - epsilon, 0) * box.high - np.maximum(-r - epsilon, 0) * box.low))
+
+    low, high = best_offsets(box, g)
+    least = min(loss(b) for b in np.concatenate([g - epsilon, g + epsilon]))
+    assert low <= high
+    assert loss(low) == pytest.approx(least, abs=1e-9) and loss(high) == pytest.approx(least, abs=1e-9)
+    assert loss(low - 1e-3) > least + 1e-9 or loss(high + 1e-3) > least + 1e-9
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6))
+def test_no_row_contributes_a_negative_gap(seed):
+    rng = np.random.default_rng(seed)
+    c, eps = rng.uniform(0.1, 2, 20), rng.uniform(0, 1)
+    beta, r = rng.uniform(-1, 1, 20) * c, 3 * rng.standard_normal(20)
+    terms = row_gaps(r, beta, -c, c, eps, 0.0)
+    exact = c * np.maximum(np.abs(r) - eps, 0) + eps * np.abs(beta) - beta * r
+    assert terms == pytest.approx(exact, abs=1e-12) and np.all(terms >= 0)
+
+
+@pytest.mark.parametrize("kernel", [RBF(gamma=0.3), RBF(length_scale=[1.0, 2.0, 0.5]), Linear(), Polynomial(degree=2)])
+def test_rows_are_the_kernel(kernel):
+    X, _ = sample(n=40)
+    for rows, error in zip(solver_rows(kernel, X), (1e-12, 1e-4), strict=True):
+        assert rows.block(np.array([3, 7])) == pytest.approx(kernel(X)[[3, 7]], rel=error, abs=error)
+        part = rows.take(np.array([5, 3, 9]))
+        assert part.block(np.array([1])) == pytest.approx(kernel(X)[[3]][:, [5, 3, 9]], rel=error, abs=error)
+
+
+def test_cache_forgets_and_remembers():
+    X, _ = sample(n=50)
+    rows32 = solver_rows(RBF(gamma=0.5), X)[1]
+    K = RBF(gamma=0.5)(X)
+    cache = RowCache(rows32, 1e-9, 6)
+    assert cache.rows.shape == (6, 50)
+    for wanted in ([0, 1, 2], [2, 3, 4, 5], [0, 6, 7], [7, 49]):
+        slots = cache.fetch(np.array(wanted))
+        assert cache.rows[slots] == pytest.approx(K[wanted], abs=1e-6)
+    assert cache.computed < 12 and np.sum(cache.slot >= 0) == 6
+    kept = np.arange(0, 50, 7)
+    known = set(np.flatnonzero(cache.slot >= 0)) & set(kept)
+    cache.keep(rows32.take(kept), kept)
+    assert np.sum(cache.slot >= 0) == len(known)
+    slots = cache.fetch(np.arange(len(kept))[:4])
+    assert cache.rows[slots] == pytest.approx(K[np.ix_(kept[:4], kept)], abs=1e-6)
+
+
+@pytest.mark.parametrize("offset", [True, False])
+def test_same_optimum_with_and_without_setting_rows_aside(offset):
+    X, t = sample(1, n=1500)
+    problem = classification(t, np.full(1500, 2.0), offset)
+    values = [
+        solve(X, problem, shrinking=shrinking, megabytes=mb, tol=1e-8) for shrinking, mb in ((True, 50), (False, 1))
+    ]
+    for fit in values:
+        assert fit.reason is Reason.CONVERGED and fit.point.gap <= 1e-8 * fit.point.primal
+    assert values[0].point.dual == pytest.approx(values[1].point.dual, rel=2e-8)
+
+
+@pytest.mark.parametrize("C", [1.0, 1e2, 1e4])
+def test_a_relative_gap_of_1e_9_is_reached(C):
+    X, t = sample(2, n=700, d=2)
+    fit = solve(X, classification(t, np.full(700, C), True), tol=1e-9)
+    assert fit.reason is Reason.CONVERGED and 0 <= fit.point.gap <= 1e-9 * fit.point.primal
+    assert (
+        np.all((fit.point.beta * t >= 0) & (fit.point.beta * t <= C)) and abs(fit.point.beta.sum()) <= 1e-12 * C * 700
+    )
+
+
+def test_float32_alone_would_not_do(monkeypatch):
+    # one round only: what float32 rows give is checked in float64, and is far from the gap that refinement reaches
+    X, t = sample(3, n=700, d=2)
+    problem = classification(t, np.full(700, 1e4), True)
+    gram, rows32 = solver_rows(RBF(gamma=0.5), X)
+    start = evaluate(problem, np.zeros(700), np.zeros(700))
+    beta, _, _ = module._round(rows32, problem, start, 1e-9, Budget(), 0, 50.0, True)
+    once = evaluate(problem, balanced(problem, beta), combine(gram, balanced(problem, beta)))
+    refined = solve(X, problem, tol=1e-9).point
+    assert refined.gap < 1e-3 * once.gap
+
+
+def test_dual_never_falls_along_the_history():
+    X, t = sample(4, n=900)
+    fit = solve(X, classification(t, np.full(900, 100.0), True), tol=1e-9)
+    gaps = [gap for _, _, gap in fit.history]
+    assert all(b <= a for a, b in pairwise(gaps)) and gaps[-1] == fit.point.gap
+
+
+@pytest.mark.parametrize("rest", [1e-13, -0.25])
+def test_sums_are_made_zero_inside_the_box(rest):
+    problem = classification(np.array([1.0, 1.0, -1.0, -1.0]), np.ones(4), True)
+    beta = np.array([0.5 + rest, 0.3, -0.4, -0.4])
+    after = balanced(problem, beta)
+    assert abs(after.sum()) <= 1e-16 and np.all((after >= problem.low) & (after <= problem.high))
+    full = balanced(problem, np.array([1.0, 1.0, -1.0, 0.0]))
+    assert abs(full.sum()) <= 1e-15 and np.all((full >= problem.low) & (full <= problem.high))
+
+
+def test_ctrl_c_returns_the_best_point():
+    X, t = sample(5, n=1200, d=2)
+    old = signal.signal(signal.SIGINT, signal.default_int_handler)
+    reports = []
+
+    def press(n_iter, gap):
+        reports.append(gap)
+        if len(reports) == 5:
+            signal.raise_signal(signal.SIGINT)
+        return False
+
+    try:
+        with Budget(on_progress=press) as budget:
+            fit = solve(X, classification(t, np.full(1200, 1e4), True), tol=1e-9, budget=budget)
+    finally:
+        signal.signal(signal.SIGINT, old)
+    assert fit.reason is Reason.INTERRUPTED and len(reports) == 5
+    assert 0 < fit.point.gap <= reports[0]
+
+
+def test_hard_margin_is_scaled_to_be_feasible():
+    X, t = sample(6, n=80)
+    fit = solve(X, classification(t, np.full(80, np.inf), True), tol=1e-8, kernel=RBF(gamma=2.0))
+    margins = t * fit.point.scale * (fit.point.scores + fit.point.b)
+    assert margins.min() == pytest.approx(1.0, abs=1e-12) and fit.point.gap <= 1e-8 * fit.point.primal
