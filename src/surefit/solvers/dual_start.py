@@ -23,7 +23,12 @@ from surefit.solvers.newton.terms import SmoothedHinge
 
 MOST_PASSES = 60
 LARGEST_DENSE = 5_000_000  # cells of a dense matrix with few rows that is copied into rows
-LOOK_EVERY = 5  # passes between two gaps
+BLOCK = (
+    64  # rows visited in a row where the matrix exceeds the cache: one by one at random they cost four times as much
+)
+FITS_CACHE = 100_000  # entries
+LOOK_EVERY = 10  # passes between two gaps, unless the rows visited say that it is worth looking
+HOPEFUL = 1.2  # the gap as the rows met it during a pass, over the gap after it; replaced by the ratio seen
 START_PASSES = 12  # with an intercept
 START_WIDTH = 0.05  # of the smoothed band at which Newton's method takes over
 
@@ -35,20 +40,25 @@ def dual_start(rows: Rows, scores: ScalarScores, intercept: bool, limit: float, 
     if not (rows.sparse or few) or not isinstance(scores.loss, SmoothedHinge):
         return None
     X = sparse.csr_array(rows.X)
+    if not X.has_canonical_format:
+        X = X.copy()  # the user's matrix is not reordered behind his back
+        X.sum_duplicates()
     y, c = scores.y, scores.weights
     began = time.perf_counter()
     history: list[tuple[float, int, float]] = []
-    squares = np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    squares = _square_sums(X.data, X.indptr)
     pull = float(np.mean(squares)) or 1.0
     alpha, w = np.zeros(len(y)), np.zeros(X.shape[1])
     bias = np.zeros(2)  # intercept, sum of alpha t
-    order, active, limits = np.flatnonzero(c > 0), int(np.sum(c > 0)), (np.inf, -np.inf)
-    whole = active
+    whole = np.flatnonzero(c > 0)
+    block = 1 if X.nnz <= FITS_CACHE else BLOCK
+    active, limits, hopeful = whole.copy(), (np.inf, -np.inf), HOPEFUL
     for n_pass in range(1, (START_PASSES if intercept else MOST_PASSES) + 1):
         if budget.spent(0, history[-1][2] if history else np.inf) not in (None, Reason.MAX_ITER):
             break
-        _shuffle(order, active, n_pass)
-        active, up, down = _pass(
+        blocks = np.arange(-(-len(active) // block))
+        _shuffle(blocks, n_pass)
+        left, up, down, met = _pass(
             X.data,
             X.indices,
             X.indptr,
@@ -59,14 +69,16 @@ def dual_start(rows: Rows, scores: ScalarScores, intercept: bool, limit: float, 
             alpha,
             w,
             bias,
-            order,
             active,
+            blocks,
+            block,
             *limits,
         )
+        active = active[:left]
         limits = (up if up > 0 else np.inf, down if down < 0 else -np.inf)
         if intercept:
             bias[0] += pull * bias[1]
-        elif n_pass % LOOK_EVERY == 0:
+        elif met <= hopeful * limit or n_pass % LOOK_EVERY == 0:
             w = np.asarray(X.T @ (alpha * y)).ravel()
             scores_now = np.asarray(X @ w)
             slack = np.maximum(1.0 - y * scores_now, 0.0)
@@ -79,54 +91,72 @@ def dual_start(rows: Rows, scores: ScalarScores, intercept: bool, limit: float, 
                 return Fit(
                     w[None, :], np.zeros(1), gap, objective, n_pass, reason, history, 0.0, False, None, shares * y
                 )
-            if active < 0.1 * whole:
-                active, limits = whole, (np.inf, -np.inf)  # look at the rows that were left out once more
+            hopeful = min(met / gap, HOPEFUL)
+            if left < 0.1 * len(whole) or hopeful < 0.5:
+                active, limits = whole.copy(), (np.inf, -np.inf)  # look at the rows that were left out once more
+                hopeful = HOPEFUL
     return Fit(w[None, :], bias[:1].copy(), np.inf, np.inf, 0, Reason.MAX_ITER, history, START_WIDTH, False, None, None)
 
 
 @compiled
-def _shuffle(order, active, seed):
+def _square_sums(data, indptr):
+    out = np.zeros(len(indptr) - 1)
+    for i in range(len(out)):
+        for entry in range(indptr[i], indptr[i + 1]):
+            out[i] += data[entry] * data[entry]
+    return out
+
+
+@compiled
+def _shuffle(blocks, seed):
     state = np.uint64(88172645463325252) ^ np.uint64(seed)
-    for k in range(active - 1, 0, -1):
+    for k in range(len(blocks) - 1, 0, -1):
         state ^= state << np.uint64(13)
         state ^= state >> np.uint64(7)
         state ^= state << np.uint64(17)
         other = np.int64(state % np.uint64(k + 1))
-        order[k], order[other] = order[other], order[k]
+        blocks[k], blocks[other] = blocks[other], blocks[k]
 
 
 @compiled
-def _pass(data, indices, indptr, y, c, squares, pull, alpha, w, bias, order, active, highest, lowest):
-    """One pass over the active rows; rows that sit firmly at a bound leave. Returns their number and the extreme slopes."""
-    up, down = -np.inf, np.inf
-    k = 0
-    while k < active:
-        i = order[k]
-        start, stop = indptr[i], indptr[i + 1]
-        dot = bias[0]
-        for entry in range(start, stop):
-            dot += data[entry] * w[indices[entry]]
-        slope = y[i] * dot - 1.0
-        old = alpha[i]
-        if (old == 0.0 and slope > highest) or (old == c[i] and slope < lowest):
-            active -= 1
-            order[k], order[active] = order[active], i
-            continue
-        free = slope
-        if old == 0.0:
-            free = min(slope, 0.0)
-        elif old == c[i]:
-            free = max(slope, 0.0)
-        up, down = max(up, free), min(down, free)
-        size = squares[i] + pull
-        if free != 0.0 and size > 0.0:
-            new = min(max(old - slope / size, 0.0), c[i])
-            change = (new - old) * y[i]
-            if change != 0.0:
-                alpha[i] = new
-                for entry in range(start, stop):
-                    w[indices[entry]] += change * data[entry]
-                bias[0] += pull * change
-                bias[1] += change
-        k += 1
-    return active, up, down
+def _pass(data, indices, indptr, y, c, squares, pull, alpha, w, bias, active, blocks, size, highest, lowest):
+    """One pass over the active rows, block by block; rows that sit firmly at a bound leave, the others keep their order.
+
+    Returns the number of rows that stay, the extreme slopes, and the gap as the rows met it, each on its visit.
+    """
+    up, down, met = -np.inf, np.inf, 0.0
+    for block in blocks:
+        for k in range(size * block, min(size * (block + 1), len(active))):
+            i = active[k]
+            start, stop = indptr[i], indptr[i + 1]
+            dot = bias[0]
+            for entry in range(start, stop):
+                dot += data[entry] * w[np.uint32(indices[entry])]
+            slope = y[i] * dot - 1.0
+            old = alpha[i]
+            met += c[i] * max(-slope, 0.0) + old * slope
+            if (old == 0.0 and slope > highest) or (old == c[i] and slope < lowest):
+                active[k] = -1
+                continue
+            free = slope
+            if old == 0.0:
+                free = min(slope, 0.0)
+            elif old == c[i]:
+                free = max(slope, 0.0)
+            up, down = max(up, free), min(down, free)
+            curvature = squares[i] + pull
+            if free != 0.0 and curvature > 0.0:
+                new = min(max(old - slope / curvature, 0.0), c[i])
+                change = (new - old) * y[i]
+                if change != 0.0:
+                    alpha[i] = new
+                    for entry in range(start, stop):
+                        w[np.uint32(indices[entry])] += change * data[entry]
+                    bias[0] += pull * change
+                    bias[1] += change
+    left = 0
+    for k in range(len(active)):
+        if active[k] >= 0:
+            active[left] = active[k]
+            left += 1
+    return left, up, down, met
