@@ -48,7 +48,7 @@ def minimise(K: np.ndarray, Y: np.ndarray, s: np.ndarray, alpha: float, centred:
     root = np.sqrt(s)
     G = K if np.all(s == 1.0) else K * root[:, None] * root
     right = root[:, None] * Y
-    solved = _solve(G, alpha, np.column_stack([right, root]) if centred else right)
+    solved = solve_shifted(G, alpha, np.column_stack([right, root]) if centred else right)
     return _with_offset(solved, root, centred)
 
 
@@ -148,7 +148,7 @@ def _with_offset(solved: np.ndarray, root: np.ndarray, centred: bool) -> Coeffic
     return Coefficients(root[:, None] * (c - np.outer(ones, rest)), b + rest)
 
 
-def _solve(G: np.ndarray, alpha: float, right: np.ndarray) -> np.ndarray:
+def solve_shifted(G: np.ndarray, alpha: float, right: np.ndarray) -> np.ndarray:
     """Solve ``(G + alpha) x = right``: factor in float32 if that is refined fast, else in float64, else by eigenvalues."""
     kinds: list = [np.float32, np.float64] if len(G) >= HALF_PRECISION_FROM else [np.float64]
     for kind in kinds:
