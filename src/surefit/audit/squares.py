@@ -40,7 +40,7 @@ def read_least_squares(model, data: Data, tol: float) -> Reading:
         "A",
         problem,
         ("coef_", "intercept_"),
-        linear_claims(_spread(data, bool(model.fit_intercept)), tol, {}, classifier=False),
+        linear_claims(spread_of(data, bool(model.fit_intercept)), tol, {}, classifier=False),
     )
 
 
@@ -73,7 +73,7 @@ def read_penalised_squares(model, data: Data, tol: float) -> Reading:
         max_iter=100_000,
     )
     witness = solution_of(ours, data)
-    spread = _spread(data, bool(model.fit_intercept))
+    spread = spread_of(data, bool(model.fit_intercept))
     total = float(data.X.shape[0]) if data.weights is None else math.fsum(data.weights)
     state = linear_claims(spread / (2 * total), tol, witness, classifier=False)
     return Reading("A", problem, ("coef_", "intercept_"), state, witness, {"iterations": int(np.max(model.n_iter_))})
@@ -92,7 +92,7 @@ def solution_of(ours, data: Data) -> dict[str, np.ndarray]:
     return {"coef": np.asarray(ours.coef_), "intercept": intercept, **duals, **extra}
 
 
-def _spread(data: Data, centred: bool) -> float:
+def spread_of(data: Data, centred: bool) -> float:
     """Sum of squares about the best constant, all targets."""
     Y = np.asarray(data.target, dtype=np.float64).reshape(data.X.shape[0], -1)
     s = np.ones(len(Y)) if data.weights is None else data.weights

@@ -34,6 +34,8 @@ def inner(certificate: Certificate, data: Data) -> tuple[Certificate, Data]:
         rows = _transformed(certificate, data)
         problem, X = certificate.problem, rows.X
         model = {name: _floats(value) for name, value in attributes_of(certificate).items()}
+        if problem.get("single_precision"):  # trees of scikit-learn look at their rows in float32
+            X = X.astype(np.float32)
         scaling = problem.get("intercept_scaling")
         if scaling is not None:
             X = with_column(X, scaling)
