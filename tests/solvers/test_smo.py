@@ -67,6 +67,8 @@ def test_rows_are_the_kernel(kernel):
     for rows, error in zip(solver_rows(kernel, X), (1e-12, 1e-4), strict=True):
         assert rows.block(np.array([3, 7])) == pytest.approx(kernel(X)[[3, 7]], rel=error, abs=error)
         part = rows.take(np.array([5, 3, 9]))
+        weights = np.where(np.arange(40) % 3, np.linspace(-1, 1, 40), 0.0)
+        assert combine(rows, weights) == pytest.approx(kernel(X) @ weights, rel=error, abs=10 * error)
         assert part.block(np.array([1])) == pytest.approx(kernel(X)[[3]][:, [5, 3, 9]], rel=error, abs=error)
 
 

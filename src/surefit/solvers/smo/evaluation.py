@@ -9,6 +9,7 @@ import numpy as np
 
 from surefit.solvers.smo.cache import PIECE
 from surefit.solvers.smo.problem import BoxProblem, best_offsets, row_gaps
+from surefit.solvers.smo.rows import GaussianRows
 
 
 class Point(NamedTuple):
@@ -26,6 +27,8 @@ class Point(NamedTuple):
 
 def combine(gram, beta: np.ndarray) -> np.ndarray:
     """``K beta`` in float64, from the rows that carry weight."""
+    if isinstance(gram, GaussianRows):
+        return gram.times(beta)
     scores = np.zeros(gram.n)
     support = np.flatnonzero(beta)
     step = max(1, PIECE // (8 * gram.n))

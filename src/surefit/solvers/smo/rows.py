@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from surefit.kernels import RBF, Kernel
+from surefit.solvers.smo.cache import PIECE
 
 
 def solver_rows(kernel: Kernel, X) -> tuple[Any, Any]:
@@ -41,12 +42,32 @@ class GaussianRows:
 
     def block(self, indices) -> np.ndarray:
         """Return the rows ``indices``."""
-        left = self.extended[indices]
-        left[:, -2], left[:, -1] = left[:, -1].copy(), 1.0
-        values = left @ self.extended.T
-        values[np.arange(len(left)), indices] = 0.0
-        return np.exp(values, out=values)
+        return _values(self.extended[indices], self.extended, indices)
+
+    def times(self, beta: np.ndarray) -> np.ndarray:
+        """``K beta``; values between two rows that carry weight are computed once and used for both."""
+        support = np.flatnonzero(beta)
+        order = np.concatenate([support, np.flatnonzero(beta == 0.0)])
+        rows, weights, s = self.extended[order], beta[support], len(support)
+        sums = np.zeros(self.n)
+        step = max(1, PIECE // (8 * self.n))
+        for start in range(0, s, step):
+            stop = min(start + step, s)
+            values = _values(rows[start:stop].copy(), rows[start:], np.arange(stop - start))
+            sums[start:] += weights[start:stop] @ values
+            sums[start:stop] += values[:, stop - start : s - start] @ weights[stop:]
+        scores = np.empty(self.n)
+        scores[order] = sums
+        return scores
 
     def take(self, indices) -> GaussianRows:
         """Return the same for some of the elements."""
         return GaussianRows(self.extended[indices])
+
+
+def _values(left: np.ndarray, right: np.ndarray, diagonal: np.ndarray) -> np.ndarray:
+    """Values of rows ``left``, a copy that is used up, with rows ``right``; ``diagonal`` says which column is each row itself."""
+    left[:, -2], left[:, -1] = left[:, -1].copy(), 1.0
+    values = left @ right.T
+    values[np.arange(len(left)), diagonal] = 0.0
+    return np.exp(values, out=values)
