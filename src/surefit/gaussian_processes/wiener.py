@@ -1,0 +1,159 @@
+"""Regression with Brownian motion, or its integral, as prior: smoothing splines with bands, in linear time."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from surefit.checks.gaussian_process_wiener import mean_bound
+from surefit.core.claims import Claim
+from surefit.core.errors import InvalidData, InvalidParameter
+from surefit.core.estimator import CertifiedMixin, data_fingerprint
+from surefit.core.validation import POSITIVE, REAL, check_params, one_of, read_data
+from surefit.solvers.gaussian_process_wiener import log_evidence, most_likely, smooth
+
+
+class WienerProcessRegressor(CertifiedMixin, RegressorMixin, BaseEstimator):
+    r"""Regression with a Wiener process (``order=1``) or its integral (``order=2``) as prior, in time proportional to the rows.
+
+    .. math:: y_i = f(x_i) + \varepsilon_i, \quad \varepsilon_i \sim N(0, \sigma^2), \quad f \sim \sqrt\delta \, W
+              \ \text{ or } \ \sqrt\delta \int W, \quad f(a) = 0 \ (= f'(a))
+
+    The posterior mean is the special linear or cubic smoothing spline with :math:`\lambda = \sigma^2 / (n \delta)`. Optimiser: a filter
+    and a smoother; :math:`\delta` and :math:`\sigma^2` maximise the evidence, the scale in closed form and the ratio on a grid, then refined.
+
+    Guarantee: given both variances the mean is within ``certificate_["wiener.mean"].value`` times :math:`\sqrt{k(x, x)}` of the exact
+    one, for every x, rounding included (theory: :ref:`gp-evidence`).
+
+    Parameters
+    ----------
+    order : {1, 2}, default=1
+        1: Brownian motion, linear splines; 2: integrated Brownian motion, cubic splines.
+    variance : float > 0 or "evidence", default="evidence"
+        The factor :math:`\delta` of the prior's covariance.
+    noise : float > 0 or "evidence", default="evidence"
+        The variance :math:`\sigma^2`; both are numbers, or both are learnt.
+    origin : float, default=0.0
+        The point a where the prior starts; inputs must not lie left of it.
+
+    Attributes
+    ----------
+    variance_, noise_ : float
+        The two variances.
+    alpha_ : ndarray of shape (n,)
+        Dual vector: the mean is :math:`\delta \sum_i \alpha_i k(x_i, x)`.
+    log_evidence_ : float
+        Of the observations.
+    certificate_ : Certificate
+        Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surefit import WienerProcessRegressor
+    >>> model = WienerProcessRegressor(variance=1.0, noise=1.0).fit([1.0, 2.0], [1.5, 2.5])
+    >>> model.predict([1.0, 2.0, 9.0]).round(6), model.alpha_.round(6)
+    (array([1.1, 1.8, 1.8]), array([0.4, 0.7]))
+    """
+
+    _rules = {
+        "order": one_of(1, 2),
+        "variance": POSITIVE | one_of("evidence"),
+        "noise": POSITIVE | one_of("evidence"),
+        "origin": REAL,
+    }
+
+    def __init__(self, order=1, *, variance="evidence", noise="evidence", origin=0.0):
+        self.order = order
+        self.variance = variance
+        self.noise = noise
+        self.origin = origin
+
+    def fit(self, X, y):
+        """Fit to inputs of one column (or a vector). Returns the estimator."""
+        check_params(self)
+        learn = self.variance == "evidence"
+        if learn != (self.noise == "evidence"):
+            raise InvalidParameter(
+                type(self).__name__, "noise", 'a number if variance is one, else "evidence"', self.noise
+            )
+        X, y = read_data(self, _column(X), y, dtype=np.float64, y_numeric=True)
+        y = np.asarray(y, dtype=np.float64)
+        x = self._times(X)
+        rows = np.argsort(x, kind="stable")
+        times, targets = x[rows], y[rows]
+        if learn and not (np.any(targets) and times[-1] > 0):
+            raise InvalidData(
+                f"{type(self).__name__}: there is nothing to learn variances from (all targets or inputs are zero)."
+            )
+        self.variance_, self.noise_ = (
+            most_likely(times, targets, self.order) if learn else (float(self.variance), float(self.noise))
+        )
+        means = smooth(times, targets, np.ones(len(x), dtype=np.bool_), self.variance_, self.noise_, self.order)[0]
+        dual = (targets - means) / self.noise_
+        self.alpha_ = np.empty(len(x))
+        self.alpha_[rows] = dual
+        self.log_evidence_ = log_evidence(times, targets, self.variance_, self.noise_, self.order)
+        self._sorted = (times, targets)
+        bound = 1.01 * mean_bound(times, targets, dual, self.variance_, self.noise_, self.order)
+        words = f"For every x the posterior mean is within {bound:.2g} sqrt(k(x, x)) of the exact one, rounding of the fit included."
+        claims = [Claim("wiener.mean", "optimality", words, value=bound)]
+        if learn:
+            words = "The evidence was compared on a grid and refined near its best point; nothing is claimed between the points."
+            claims.append(Claim("wiener.evidence", "estimate", words, value=self.log_evidence_))
+        self._issue(
+            "A",
+            claims,
+            problem={
+                "order": int(self.order),
+                "origin": float(self.origin),
+                "variance": self.variance_,
+                "noise": self.noise_,
+                "objective": "y = f + N(0, noise), f a Wiener process (order 1) or its integral (order 2) times sqrt(variance)",
+            },
+            model=("alpha_", "variance_", "noise_"),
+            data=data_fingerprint(X, y),
+            run={"solver": "filter and smoother", "stopped": "converged"},
+        )
+        return self
+
+    def predict(self, X, return_std=False):
+        """Return the posterior mean and, if asked for, the deviation of the function (without noise)."""
+        check_is_fitted(self)
+        x = self._times(read_data(self, _column(X), reset=False, dtype=np.float64))
+        times, targets = self._sorted
+        joined = np.concatenate([times, x])
+        rows = np.argsort(joined, kind="stable")
+        seen = rows < len(times)
+        values = np.concatenate([targets, np.zeros(len(x))])[rows]
+        means, variances, _, _ = smooth(joined[rows], values, seen, self.variance_, self.noise_, self.order)
+        places = np.empty(len(rows), dtype=np.intp)
+        places[rows] = np.arange(len(rows))
+        new = places[len(times) :]
+        return (means[new], np.sqrt(np.maximum(variances[new], 0.0))) if return_std else means[new]
+
+    def _times(self, X) -> np.ndarray:
+        who = type(self).__name__
+        if X.shape[1] != 1:
+            raise InvalidData(f"{who}: X must have one column; got {X.shape[1]}.")
+        x = X[:, 0] - self.origin
+        if np.min(x) < 0:
+            row = int(np.argmin(x))
+            raise InvalidData(
+                f"{who}: inputs must be >= origin = {self.origin!r}; row {row} has {float(X[row, 0])!r}. Pass a smaller origin."
+            )
+        return x
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.one_d_array = True
+        tags.input_tags.two_d_array = False  # tables of one column are welcome, but only those
+        return tags
+
+
+def _column(X):
+    """A vector as one column; anything else as it came."""
+    return np.asarray(X).reshape(-1, 1) if not hasattr(X, "columns") and np.ndim(X) == 1 else X
