@@ -21,7 +21,7 @@ class WienerProcessRegressor(CertifiedMixin, RegressorMixin, BaseEstimator):
               \ \text{ or } \ \sqrt\delta \int W, \quad f(a) = 0 \ (= f'(a))
 
     The posterior mean is the special linear or cubic smoothing spline with :math:`\lambda = \sigma^2 / (n \delta)`. Optimiser: a filter
-    and a smoother; :math:`\delta` and :math:`\sigma^2` maximise the evidence, the scale in closed form and the ratio on a grid, then refined.
+    and a smoother; :math:`\delta` and :math:`\sigma^2` maximise the evidence, the scale in closed form and the ratio on a grid, refined.
 
     Guarantee: given both variances the mean is within ``certificate_["wiener.mean"].value`` times :math:`\sqrt{k(x, x)}` of the exact
     one, for every x, rounding included (theory: :ref:`gp-evidence`).
