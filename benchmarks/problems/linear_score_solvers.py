@@ -12,7 +12,7 @@ TOLERANCES = [{"tol": tol} for tol in LADDER]
 
 def register_hinge(workload: Workload) -> None:
     """Add the solvers of the hinge."""
-    workload.solver(OURS, variants=[{"tol": t} for t in (1e-2, 3e-3, 1e-3, 1e-4)])(surefit_svc)
+    workload.solver(OURS, variants=[{"tol": t} for t in (1e-2, 3e-3, 1e-3, 5e-4, 1e-4)])(surefit_svc)
     workload.solver("scikit-learn", package="sklearn", variants=TOLERANCES)(scikit_learn_svc)
     workload.solver("liblinear", package="liblinear", variants=TOLERANCES)(liblinear)
     workload.solver("snapml", variants=TOLERANCES)(snapml_svc)
@@ -20,7 +20,7 @@ def register_hinge(workload: Workload) -> None:
 
 def register_logistic(workload: Workload, l1: bool) -> None:
     """Add the solvers of the logistic loss."""
-    workload.solver(OURS, variants=[{"tol": t} for t in (1e-3, 1e-4, 1e-5, 1e-6, 1e-7)])(surefit_logistic)
+    workload.solver(OURS, variants=[{"tol": t} for t in (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7)])(surefit_logistic)
     solver = "liblinear" if l1 else "lbfgs"
     run = scikit_learn_liblinear if l1 else scikit_learn_lbfgs
     workload.solver(f"scikit-learn ({solver})", package="sklearn", variants=TOLERANCES)(run)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from surefit.core.budget import Budget, Reason
 from surefit.core.callbacks import progress_reporter
@@ -106,8 +105,6 @@ def fit_logistic(estimator, X, y, sample_weight) -> Any:
     penalty = read_penalty(estimator)
     before = (getattr(estimator, "coef_", None), getattr(estimator, "intercept_", None))
     data = read_labelled(estimator, X, y, sample_weight)
-    if penalty.l1 > 0.0 and sparse.issparse(data.X):
-        data = data._replace(X=data.X.tocsc())  # working sets are columns; a fingerprint reads columns too
     reference = read_reference(estimator, data)
     problem = make_problem(data, penalty.C, reference)
     start = _warm_start(estimator, before, data) if estimator.warm_start else None

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from surefit.core.jit import compiled
 from surefit.designs import as_design, gram_rows
+from surefit.solvers.newton.picked import Picker
 
 FEW_ROWS = 0.5  # share of rows with curvature below which the others are left out of a Gram matrix
 
@@ -29,14 +30,19 @@ class Rows:
         self.X = X
         self.sparse = sparse.issparse(X)
         self.shape = X.shape
+        self._picker = Picker(X) if self.sparse else None
 
     def times(self, W: np.ndarray) -> np.ndarray:
         """Return ``X W'``."""
         if W.shape[0] == 1:
             w = W[0]
-            used = np.flatnonzero(w) if self.sparse and self.X.format == "csc" else None
-            if used is not None and 4 * len(used) < len(w):
-                return (self.X[:, used] @ w[used])[:, None]
+            if self._picker is not None and 4 * np.count_nonzero(w) < len(w):
+                used = np.flatnonzero(w)
+                picked = self._picker.last  # columns of the last Gram matrix
+                if picked is not None and picked.holds(used):
+                    return picked.times(w[picked.columns])[:, None]
+                if self.X.format == "csc":
+                    return (self.X[:, used] @ w[used])[:, None]
             return np.asarray(self.X @ w)[:, None]
         return np.asarray(self.X @ W.T)
 
@@ -56,6 +62,10 @@ class Rows:
         used = np.flatnonzero(weights)
         if len(used) == 0:
             return np.zeros((len(columns), len(columns)))
+        if self._picker is not None:
+            gram = self._picker.pick(columns).gram(weights, means[columns])
+            if gram is not None:
+                return gram
         design = self.design
         if len(used) < FEW_ROWS * self.shape[0] and not self.sparse:
             design, weights = as_design(self.X[used]), weights[used]

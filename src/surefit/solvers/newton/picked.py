@@ -1,0 +1,127 @@
+"""Some columns of a sparse matrix, as short rows: a Gram matrix of them costs the squares of the lengths of these rows.
+
+A working set has a few hundred columns of many thousands. They are picked in one reading of the rows as they lie, which costs a
+fraction of turning the whole matrix into columns.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from surefit.core.jit import compiled
+
+SHORT = 8.0  # rows are short if the pairs of entries in them are that many times fewer than the pairs of columns
+MOST_CENTRED = 0.9  # share of a column's squares that centring may take away before its digits matter
+
+
+class Picked(NamedTuple):
+    """``columns`` (ascending) of a matrix with their positions as column numbers: the arrays of a CSR matrix."""
+
+    columns: np.ndarray
+    data: np.ndarray
+    indices: np.ndarray
+    indptr: np.ndarray
+
+    def holds(self, columns: np.ndarray) -> bool:
+        """Whether all of ``columns`` (ascending) are here."""
+        place = np.searchsorted(self.columns, columns)
+        return bool(np.all(place < len(self.columns))) and bool(np.all(self.columns[place] == columns))
+
+    def times(self, w: np.ndarray) -> np.ndarray:
+        """Return the product with ``w``, one coefficient a column that is here."""
+        return _times(self.data, self.indices, self.indptr, w)
+
+    def gram(self, weights: np.ndarray, means: np.ndarray) -> np.ndarray | None:
+        """Return the Gram matrix of the columns less ``means``, rows weighted; None if another route is faster or safer."""
+        n, m = len(self.indptr) - 1, len(self.columns)
+        lengths = np.diff(self.indptr).astype(np.float64)
+        if SHORT * float(lengths @ lengths) > n * float(m) ** 2:
+            return None
+        pairs, squares, sums = np.zeros((m, m)), np.zeros(m), np.zeros(m)
+        _add_pairs(self.data, self.indices, self.indptr, weights, pairs, squares, sums)
+        pairs += pairs.T
+        pairs.flat[:: m + 1] += squares
+        if not means.any():
+            return pairs
+        total = float(weights.sum())
+        taken = means * (2.0 * sums - total * means)
+        if np.any(taken > MOST_CENTRED * np.diag(pairs)):
+            return None
+        cross = np.outer(means, sums - 0.5 * total * means)
+        return pairs - (cross + cross.T)
+
+
+class Picker:
+    """Picks columns of a CSR or CSC matrix, one set after the other; a set lives until the next is picked."""
+
+    def __init__(self, X):
+        self.X = X
+        self._memory: tuple[np.ndarray, ...] | None = (
+            None  # used again: touching fresh pages costs as much as the picking
+        )
+        self.last: Picked | None = None
+
+    def pick(self, columns: np.ndarray) -> Picked:
+        """Return ``columns`` (ascending)."""
+        if self.last is None or not np.array_equal(self.last.columns, columns):
+            self.last = Picked(columns, *self._columns(columns))
+        return self.last
+
+    def _columns(self, columns: np.ndarray) -> tuple[np.ndarray, ...]:
+        X = self.X
+        if X.format != "csr":
+            X = X[:, columns].tocsr()
+        elif len(columns) < X.shape[1]:
+            place = np.full(X.shape[1], -1, dtype=X.indices.dtype)
+            place[columns] = np.arange(len(columns))
+            if self._memory is None:
+                self._memory = np.empty(X.nnz), np.empty_like(X.indices), np.empty_like(X.indptr)
+            data, indices, indptr = self._memory
+            count = _pick(X.data, X.indices, X.indptr, place, data, indices, indptr)
+            return data[:count], indices[:count], indptr
+        return X.data, X.indices, X.indptr
+
+
+@compiled
+def _pick(data, indices, indptr, place, out, positions, starts):
+    count = 0
+    for i in range(len(indptr) - 1):
+        starts[i] = count
+        for entry in range(indptr[i], indptr[i + 1]):
+            position = place[np.uint32(indices[entry])]
+            positions[count] = position  # written always, kept if the column is wanted: a branch would be guessed wrong
+            out[count] = data[entry]
+            count += position >= 0
+    starts[len(indptr) - 1] = count
+    return count
+
+
+@compiled
+def _times(data, indices, indptr, w):
+    out = np.empty(len(indptr) - 1)
+    for i in range(len(out)):
+        dot = 0.0
+        for entry in range(indptr[i], indptr[i + 1]):
+            dot += data[entry] * w[np.uint32(indices[entry])]
+        out[i] = dot
+    return out
+
+
+@compiled
+def _add_pairs(data, indices, indptr, weights, pairs, squares, sums):
+    """Add each pair of entries of a row to one triangle, whichever; an entry with itself to ``squares``."""
+    for i in range(len(indptr) - 1):
+        weight = weights[i]
+        if weight == 0.0:
+            continue
+        start = indptr[i]
+        for entry in range(start, indptr[i + 1]):
+            column = np.uint32(indices[entry])
+            value = weight * data[entry]
+            row = pairs[column]
+            for other in range(start, entry):
+                row[np.uint32(indices[other])] += value * data[other]
+            squares[column] += value * data[entry]
+            sums[column] += value
