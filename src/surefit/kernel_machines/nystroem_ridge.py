@@ -1,0 +1,193 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from surefit.checks.kernel_subset import bounded_square, dual_point, lower_bound
+from surefit.core.claims import Claim
+from surefit.core.errors import InvalidParameter
+from surefit.core.estimator import CertifiedMixin, data_fingerprint
+from surefit.core.validation import BOOLEAN, COUNT, POSITIVE, RANDOM_STATE, check_params, one_of
+from surefit.kernel_machines.kernel_reading import KERNEL_RULES, PIECE, KernelSumMixin
+from surefit.kernel_machines.svm_base import support_vectors
+from surefit.kernel_machines.svm_reading import Sample, read_rows, read_sample
+from surefit.solvers.kernel_subset import SubsetFit, minimise, span_of
+
+EXACT_UP_TO = 10_000  # rows for which dual="auto" takes all kernel values
+
+
+class NystroemRidge(CertifiedMixin, KernelSumMixin, RegressorMixin, BaseEstimator):
+    r"""Kernel ridge regression in the span of some rows, for samples whose Gram matrix is too large.
+
+    .. math:: P(f, b) = \sum_i s_i (y_i - f(x_i) - b)^2 + \alpha \|f\|_k^2, \qquad f = \sum_{j \le m} a_j k(z_j, \cdot) ,
+
+    with m landmarks :math:`z_j` drawn from the rows. Loss: squared. Optimiser: normal equations of m columns, built in blocks of rows;
+    memory grows with n and with the square of m, time with :math:`n m^2`.
+
+    Guarantee: two gaps, which differ. ``subset_gap_``: how far :math:`P` is from its minimum over the span of the landmarks (rounding).
+    ``dual_gap_``: how far it is from its minimum over the *whole* space of the kernel, which :class:`KernelRidge` attains: the function
+    lies in that space, so :math:`P` is exact, and a dual point of the exact problem bounds the minimum from below. Hence
+    :math:`\|f - f^*\|_k \le \sqrt{\text{gap} / \alpha}`. Both are recomputed in floating point, not enclosed
+    (theory: :ref:`kernel-subset-gap`).
+
+    Parameters
+    ----------
+    alpha : float > 0, default=1.0
+        Weight of the squared norm.
+    kernel : str, kernel of ``surefit.kernels`` or callable, default="rbf"
+        "linear", "poly", "rbf", "laplacian", an object, or a function of two samples; positive semidefinite.
+    gamma : {"scale", "auto"} or float > 0, default="scale"
+        Factor of "rbf", "poly" and "laplacian"; "scale" is 1 / (n_features * X.var()).
+    degree : int >= 1, default=3
+        Degree of "poly".
+    coef0 : float, default=0.0
+        Constant of "poly".
+    n_landmarks : int >= 1, default=300
+        Landmarks m; with as many as rows the fit is that of :class:`KernelRidge`.
+    fit_intercept : bool, default=True
+        Whether there is an offset :math:`b`; it is never penalised.
+    dual : {"auto", "exact", "diagonal"}, default="auto"
+        How to bound the exact minimum: from all kernel values (time grows with the square of n, memory does not), or from the distances
+        of the rows to the span (time as the fit; a weaker bound). "auto": all values up to 10 000 rows.
+    random_state : int, RandomState or None, default=None
+        Draws the landmarks.
+
+    Attributes
+    ----------
+    landmarks_ : ndarray of shape (n_landmarks,)
+        Which rows are landmarks.
+    dual_coef_ : ndarray of shape (n_landmarks,)
+        Their coefficients :math:`a`.
+    intercept_ : float
+        Offset.
+    dual_gap_, subset_gap_, objective_ : float
+        The two gaps, and :math:`P`.
+    rkhs_norm_ : float
+        :math:`\|f\|_k`.
+    X_fit_, kernel_
+        The landmarks and the kernel used.
+    certificate_ : Certificate
+        Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surefit import NystroemRidge
+    >>> X = np.linspace(0, 6, 500)[:, None]
+    >>> model = NystroemRidge(n_landmarks=30, random_state=0).fit(X, np.sin(X[:, 0]))
+    >>> model.dual_gap_ < 1e-3 * model.objective_
+    True
+    """
+
+    _rules = {
+        **{name: rule for name, rule in KERNEL_RULES.items() if name != "kernel_params"},
+        "alpha": POSITIVE,
+        "gamma": one_of("scale", "auto") | POSITIVE,
+        "n_landmarks": COUNT,
+        "fit_intercept": BOOLEAN,
+        "dual": one_of("auto", "exact", "diagonal"),
+        "random_state": RANDOM_STATE,
+    }
+
+    def __init__(
+        self,
+        alpha=1.0,
+        *,
+        kernel="rbf",
+        gamma="scale",
+        degree=3,
+        coef0=0.0,
+        n_landmarks=300,
+        fit_intercept=True,
+        dual="auto",
+        random_state=None,
+    ):
+        self.alpha = alpha
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.n_landmarks = n_landmarks
+        self.fit_intercept = fit_intercept
+        self.dual = dual
+        self.random_state = random_state
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        check_params(self)
+        sample = read_sample(self, X, y, sample_weight, numeric=True)
+        kernel, n = sample.kernel, sample.X.shape[0]
+        if kernel.positive_semidefinite is False:
+            raise InvalidParameter("NystroemRidge", "kernel", "a positive semidefinite kernel", self.kernel)
+        s = np.ones(n) if sample.sample_weight is None else sample.sample_weight
+        counted = np.flatnonzero(s > 0)
+        draws = check_random_state(self.random_state).permutation(len(counted))
+        self.landmarks_ = np.sort(counted[draws[: int(self.n_landmarks)]])
+        A, alpha, offset = kernel.read(sample.X), float(self.alpha), bool(self.fit_intercept)
+        span = span_of(kernel, A, self.landmarks_)
+        found = minimise(span, sample.y, s, alpha, offset)
+        self.dual_coef_, self.intercept_ = found.a, found.b
+        self.kernel_, self.X_fit_ = kernel, support_vectors(sample.X, kernel, self.landmarks_)
+        residual = sample.y - found.values - found.b
+        self.objective_ = float(s @ residual**2) + alpha * found.square
+        self.rkhs_norm_, self.subset_gap_ = math.sqrt(found.square), found.left
+        dual = self.dual if self.dual != "auto" else "exact" if n <= EXACT_UP_TO else "diagonal"
+        theta = dual_point(residual, s, offset)
+        if dual == "exact":
+            square = _square(kernel, A, theta)
+        else:
+            square = bounded_square(kernel, A, self.landmarks_, span.inner, theta)
+        self.dual_gap_ = max(self.objective_ - lower_bound(theta, sample.y, s, square, alpha), 0.0)
+        self._record(sample, found, dual)
+        return self
+
+    def predict(self, X) -> np.ndarray:
+        """Return the value of the function at each row."""
+        check_is_fitted(self)
+        X = read_rows(self, X)
+        values, step = np.empty(X.shape[0]), max(1, PIECE // len(self.landmarks_))
+        for start in range(0, X.shape[0], step):
+            part = slice(start, start + step)
+            values[part] = self.kernel_.against(X[part], self.landmarks_, self.X_fit_) @ self.dual_coef_
+        return values + self.intercept_
+
+    def _record(self, sample: Sample, found: SubsetFit, dual: str) -> None:
+        assumptions = () if sample.kernel.positive_semidefinite else ("kernel_positive_semidefinite",)
+        exact = f"The objective is within {self.dual_gap_:.3g} of the smallest one over the whole space of the kernel."
+        subset = f"It is within {found.left:.3g} of the smallest one in the span of {len(self.landmarks_)} rows."
+        share = {"objective": self.objective_, "relative": self.dual_gap_ / self.objective_ if self.objective_ else 0.0}
+        self._issue(
+            "A",
+            [
+                Claim("kernel_subset.exact_gap", "optimality", exact, value=self.dual_gap_, numbers=share,
+                      assumptions=assumptions),
+                Claim("kernel_subset.gap", "optimality", subset, value=found.left, limit=1e-8 * self.objective_,
+                      about="the problem in the span of the landmarks", assumptions=assumptions),
+            ],
+            problem={
+                "objective": "sum_i s_i (y_i - f(x_i) - b)^2 + alpha |f|^2; f in the span of the landmarks",
+                "alpha": float(self.alpha),
+                "fit_intercept": bool(self.fit_intercept),
+                "dual": dual,
+                "kernel": sample.kernel.to_record(),
+            },
+            model=("landmarks_", "dual_coef_", "intercept_"),
+            data=data_fingerprint(sample.X, sample.y, sample.sample_weight),
+            run={"solver": "normal equations of the landmarks, in blocks of rows"},
+        )  # fmt: skip
+
+
+def _square(kernel, A, theta: np.ndarray) -> float:
+    """``theta' K theta`` in blocks of rows."""
+    rows, total = kernel.rows(A), 0.0
+    step = max(1, PIECE // rows.n)
+    for start in range(0, rows.n, step):
+        part = np.arange(start, min(start + step, rows.n))
+        total += float(theta[part] @ (rows.block(part) @ theta))
+    return total

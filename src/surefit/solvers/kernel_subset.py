@@ -1,0 +1,93 @@
+r"""Kernel ridge regression in the span of some rows (Nystroem), in memory that grows with the rows alone.
+
+With the values :math:`Z = k(x_i, z_j)` and :math:`k(z, z) = U \Lambda U^\top` the features :math:`\Phi = Z U \Lambda^{-1/2}` have the
+inner products of the projections on the span, so the problem is ridge regression on :math:`\Phi`. Its functions lie in the kernel's own
+space: the objective is that of the exact problem.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from surefit.kernels import Kernel
+
+PIECE = 1 << 21  # kernel values that are held at a time
+RANK = 1e-12  # eigenvalues of k(z, z) below this share of the largest are dropped
+
+
+class SubsetFit(NamedTuple):
+    """Coefficients of the landmarks, offset, and values on the rows."""
+
+    a: np.ndarray
+    b: float
+    values: np.ndarray  # without the offset
+    square: float  # squared norm of the function
+    left: float  # gap of the problem in the span
+
+
+class Span(NamedTuple):
+    """The span of the landmarks: ``whiten`` turns values with them into coordinates."""
+
+    kernel: Kernel
+    A: object
+    landmarks: np.ndarray
+    inner: np.ndarray
+    whiten: np.ndarray
+
+    def pieces(self):
+        """Yield slices of the rows and their values with the landmarks."""
+        n, m = self.A.shape[0], len(self.landmarks)  # type: ignore[attr-defined]
+        given = self.kernel.takes == "values"
+        step = max(1, PIECE // m)
+        for start in range(0, n, step):
+            part = slice(start, min(start + step, n))
+            rows = np.arange(part.start, part.stop)
+            if given:
+                yield part, np.asarray(self.A[part][:, self.landmarks], dtype=np.float64)  # type: ignore[index]
+                continue
+            values = self.kernel(self.A[part], self.A[self.landmarks])  # type: ignore[index]
+            i, j = np.nonzero(rows[:, None] == self.landmarks)
+            values[i, j] = self.inner[j, j]
+            yield part, values
+
+
+def span_of(kernel: Kernel, A, landmarks: np.ndarray) -> Span:
+    """Prepare the span of some rows."""
+    rows = kernel.rows(A).take(landmarks)
+    inner = rows.block(np.arange(len(landmarks)))
+    values, vectors = linalg.eigh(inner, check_finite=False)
+    kept = values > RANK * max(float(values[-1]), 0.0)
+    return Span(kernel, A, landmarks, inner, vectors[:, kept] / np.sqrt(values[kept]))
+
+
+def minimise(span: Span, y: np.ndarray, s: np.ndarray, alpha: float, offset: bool) -> SubsetFit:
+    """Solve the normal equations, and once more for what rounding has left of them."""
+    q = span.whiten.shape[1]
+    G = np.zeros((q + 1, q + 1))
+    for part, values in span.pieces():
+        phi = np.column_stack([values @ span.whiten, np.ones(values.shape[0])])
+        G += (phi * s[part, None]).T @ phi
+    G[np.arange(q), np.arange(q)] += alpha
+    size = q + 1 if offset else q
+    factor = linalg.cho_factor(G[:size, :size], lower=True, check_finite=False)
+    w, fitted = np.zeros(q + 1), np.zeros(len(y))
+    for _ in range(2):
+        slope = _slope(span, s * (y - fitted - w[q]), w, alpha)
+        w[:size] += linalg.cho_solve(factor, slope[:size], check_finite=False)
+        for part, values in span.pieces():
+            fitted[part] = values @ (span.whiten @ w[:q])
+    slope = _slope(span, s * (y - fitted - w[q]), w, alpha)
+    left = float(slope[:size] @ linalg.cho_solve(factor, slope[:size], check_finite=False))
+    return SubsetFit(span.whiten @ w[:q], float(w[q]), fitted, float(w[:q] @ w[:q]), max(left, 0.0))
+
+
+def _slope(span: Span, weighted: np.ndarray, w: np.ndarray, alpha: float) -> np.ndarray:
+    """Return half the slope of the objective, downhill."""
+    q = len(w) - 1
+    total = np.zeros(len(span.landmarks))
+    for part, values in span.pieces():
+        total += values.T @ weighted[part]
+    return np.append(span.whiten.T @ total - alpha * w[:q], weighted.sum())
