@@ -32,8 +32,9 @@ lint: $(VENV)/.installed-dev ## style, types, layers, spelling
 	$(BIN)/lint-imports
 	$(BIN)/codespell
 
+# A file stays with one worker, so that two of them seldom compile the same loops.
 suite: $(VENV)/.installed-dev ## all tests, fast and slow, and the examples in docstrings
-	$(PYTEST) -n $(JOBS)
+	$(PYTEST) -n $(JOBS) --dist loadfile
 
 # Coverage and debuggers see inside loops only when Numba is off; the same answers must come out.
 suite-without-jit: $(VENV)/.installed-dev ## the tests of terms and core with the loops run as plain Python
