@@ -121,6 +121,20 @@ def test_multinomial_logistic_regression(weights):
     assert claim.numbers["objective"] - optimum == pytest.approx(claim.value, rel=1e-3)
 
 
+def test_without_a_penalty_separable_rows_have_no_optimum():
+    """The infimum is zero and not attained: the whole objective is the excess."""
+    X, y = np.arange(4.0)[:, None], np.array([0, 0, 1, 1])
+    certificate = certify(fitted(linear_model.LogisticRegression(C=np.inf), X, y), X, y)
+    assert certificate["audit.gap"].value == certificate["audit.gap"].numbers["objective"] > 0
+    assert certificate["audit.labels"].value == 4
+    certificate.verify(X, y)
+    overlapping = np.array([0, 1, 0, 1])
+    model = linear_model.LogisticRegression(C=np.inf, tol=1e-10, solver="newton-cholesky").fit(X, overlapping)
+    assert certify(model, X, overlapping)["audit.gap"].value < 1e-10
+    with pytest.raises(InvalidParameter, match="C must be finite"):
+        certify(fitted(linear_model.LogisticRegression(C=np.inf), *WINE), *WINE)
+
+
 def test_one_against_the_rest_adds_up():
     X, y = WINE
     model = fitted(svm.LinearSVC(max_iter=2, random_state=0), X, y)

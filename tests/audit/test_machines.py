@@ -14,7 +14,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from surefit import CertificateError, DataRemark, Invalidated, InvalidParameter, certify
+from surefit import CertificateError, DataRemark, Invalidated, InvalidData, InvalidParameter, certify
 from surefit.checks.audited_svm import offsets
 from surefit.checks.svm import Machine
 
@@ -140,6 +140,8 @@ def test_tampering_is_refused():
     forged = replace(certificate, claims=(replace(honest, value=0.5 * honest.value), *certificate.claims[1:]), seal="")
     with pytest.raises(CertificateError, match="svm_gap"):
         forged.verify(X, Y)
+    with pytest.raises(InvalidData, match="outside their box"):
+        certify(fitted(svm.SVC(max_iter=20), X, Y, np.full(150, 3.0)), X, Y)
     model.dual_coef_[0, 0] *= 0.5
     with pytest.raises(Invalidated, match="dual_coef_ was changed"):
         certificate.verify(X, Y)

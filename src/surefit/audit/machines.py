@@ -16,7 +16,7 @@ from surefit.checks.base import Data
 from surefit.checks.score_losses import values
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
-from surefit.core.errors import ConvergenceWarning
+from surefit.core.errors import ConvergenceWarning, InvalidData
 from surefit.kernel_machines.svc import SVC
 from surefit.kernel_machines.svr import SVR
 from surefit.kernels import resolve
@@ -48,9 +48,9 @@ def read_svc(model, data: Data, tol: float) -> Reading:
         tol=REFERENCE_TOL,
         class_weight=dict(zip(labels, weights.tolist(), strict=True)),
     )
-    witness = _reference(ours, kernel, data)
+    witness = reference_of(ours, kernel, data)
     null = float(model.C) * (len(classes) - 1) * _total(data)  # every row takes part in that many pairs
-    return _reading(problem, kernel, witness, null, tol, classifier=True)
+    return reading_of(problem, kernel, witness, null, tol, classifier=True)
 
 
 @reader("sklearn", "NuSVC")
@@ -73,7 +73,7 @@ def read_nu_svc(model, data: Data, tol: float) -> Reading:
     }
     dual = attribute(model, "dual_coef_") if not hasattr(model.dual_coef_, "toarray") else model.dual_coef_.toarray()
     null = float(np.abs(dual).sum()) / float(model.nu)
-    return _reading(problem, kernel, {}, null, tol, classifier=True)
+    return reading_of(problem, kernel, {}, null, tol, classifier=True)
 
 
 @reader("sklearn", "SVR")
@@ -93,7 +93,7 @@ def read_svr(model, data: Data, tol: float) -> Reading:
     ours = SVR(C=float(model.C), epsilon=float(model.epsilon), kernel=kernel, tol=REFERENCE_TOL)
     s = np.ones(len(y)) if data.weights is None else data.weights
     null = float(model.C) * math.fsum(s * values(problem, y, np.full(len(y), float(np.median(y)))))
-    return _reading(problem, kernel, _reference(ours, kernel, data), null, tol, classifier=False)
+    return reading_of(problem, kernel, reference_of(ours, kernel, data), null, tol, classifier=False)
 
 
 def kernel_of_model(model) -> Kernel:
@@ -110,7 +110,7 @@ def _total(data: Data) -> float:
     return float(data.X.shape[0]) if data.weights is None else math.fsum(data.weights)
 
 
-def _reference(ours, kernel: Kernel, data: Data) -> dict[str, np.ndarray]:
+def reference_of(ours, kernel: Kernel, data: Data) -> dict[str, np.ndarray]:
     """Solve the same problem ourselves, where that is cheap and has an optimum."""
     if kernel.positive_semidefinite is False or data.X.shape[0] > LARGEST_REFERENCE:
         return {}
@@ -124,12 +124,20 @@ def _reference(ours, kernel: Kernel, data: Data) -> dict[str, np.ndarray]:
     }
 
 
-def _reading(problem: dict, kernel: Kernel, witness: dict, null: float, tol: float, classifier: bool) -> Reading:
+def reading_of(
+    problem: dict, kernel: Kernel, witness: dict, null: float, tol: float, classifier: bool, derived: str = "svm"
+) -> Reading:
+    """State the claims about a machine as read."""
     is_kernel = kernel.positive_semidefinite is not False
 
     def state(draft: Certificate, rows: Data) -> list[Claim]:
         draft = replace(draft, claims=(Claim("audit.svm_gap", "optimality", "", witness=witness),), seal="")
         least, most, objective = excess_of(draft, rows)
+        if not math.isfinite(most):
+            raise InvalidData(
+                "certify: dual coefficients lie outside their box, 0 to C times the weight of the row; pass the data and weights of "
+                "the fit, and leave C as it was."
+            )
         if not is_kernel:
             words = f"The conditions of optimality are violated by {most:.3g} in all; this kernel is none, no optimum is claimed."
             return [Claim("audit.svm_gap", "process_fact", words, value=most, limit=tol * null)]
@@ -153,4 +161,4 @@ def _reading(problem: dict, kernel: Kernel, witness: dict, null: float, tol: flo
         words = f"No training prediction is farther than {reach:.3g} from that of an exact optimum."
         return [gap, Claim("audit.svm_predictions", "uncertainty", words, value=reach, assumptions=assumed)]
 
-    return Reading("A" if is_kernel else "B", problem, (), state, witness, {}, "svm")
+    return Reading("A" if is_kernel else "B", problem, (), state, witness, {}, derived)

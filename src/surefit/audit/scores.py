@@ -42,6 +42,8 @@ def read_logistic(model, data: Data, tol: float) -> Reading:
         + ("free" if scaling is None else "penalised as one more coefficient"),
     }
     free = l1 == 0.0 and l2 == 0.0
+    if free and len(classes) > 2:
+        raise refuse(model, "C", "finite with more than two classes (without a penalty an optimum need not exist)")
     ours = LogisticRegression(
         C=math.inf if free else C / (l1 + l2),
         l1_ratio=0.0 if free else l1 / (l1 + l2),
@@ -49,7 +51,7 @@ def read_logistic(model, data: Data, tol: float) -> Reading:
         class_weight=dict(zip(classes.tolist(), class_weights.tolist(), strict=True)),
         **REFERENCE,
     )
-    return _read(model, problem, data, ours, tol, math.log(len(classes)))
+    return _read(model, problem, data, None if free else ours, tol, math.log(len(classes)))
 
 
 @reader("sklearn", "LinearSVC")
@@ -104,16 +106,21 @@ def read_linear_svr(model, data: Data, tol: float) -> Reading:
 
 
 def _read(model, problem: dict, data: Data, ours, tol: float, loss_of_constant: float) -> Reading:
-    """Solve the same problem, with the penalised intercept as a column, and state the claims."""
     attribute(model, "coef_")
+    return solve_and_state(problem, data, ours, tol, loss_of_constant, {"iterations": int(np.max(model.n_iter_))})
+
+
+def solve_and_state(
+    problem: dict, data: Data, ours, tol: float, loss_of_constant: float, run: dict, derived: str | None = None
+) -> Reading:
+    """Solve the same problem, with the penalised intercept as a column, and state the claims."""
     scaling = problem["intercept_scaling"]
     rows = data if scaling is None else data._replace(X=with_column(data.X, scaling))
-    witness = solution_of(ours, rows)
+    witness = {} if ours is None else solution_of(ours, rows)
     s = np.ones(data.X.shape[0]) if data.weights is None else data.weights
     null = problem["C"] * math.fsum(s) * loss_of_constant
     state = linear_claims(null, tol, witness, classifier=problem["classes"] is not None)
-    run = {"iterations": int(np.max(model.n_iter_))}
-    return Reading("A", problem, ("coef_", "intercept_"), state, witness, run)
+    return Reading("A", problem, ("coef_", "intercept_"), state, witness, run, derived)
 
 
 def classes_of(model, data: Data) -> tuple[np.ndarray, np.ndarray]:

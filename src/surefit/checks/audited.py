@@ -15,6 +15,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import linprog
 
 from surefit.checks import least_squares, linear_scores, multinomial, penalised_squares
 from surefit.checks.audited_models import at_reference, inner, objective_of, scores_of
@@ -66,6 +67,8 @@ def gap_of(read_as: Certificate, rows: Data) -> tuple[float, str]:
     """Bound P - min P at the coefficients by a dual point, with the checker of the family."""
     family = read_as.problem["family"]
     if family == "linear":
+        if read_as.problem["l1"] == read_as.problem["l2"] == 0.0 and not has_optimum(read_as, rows):
+            return objective_of(read_as, rows), "recomputed"  # losses are not negative: the infimum is not below zero
         proofs = linear_scores.prove(read_as, rows)
         level = "enclosed" if all(p.level == "enclosed" for p in proofs) else "recomputed"
         return math.fsum(p.gap for p in proofs) if all(math.isfinite(p.gap) for p in proofs) else math.inf, level
@@ -73,6 +76,22 @@ def gap_of(read_as: Certificate, rows: Data) -> tuple[float, str]:
         return multinomial.prove(read_as, rows).gap, "recomputed"
     proof = least_squares.prove(read_as, rows) if family == "least_squares" else penalised_squares.prove(read_as, rows)
     return proof.gap, proof.level
+
+
+def has_optimum(read_as: Certificate, rows: Data) -> bool:
+    """Whether an unpenalised logistic problem attains its infimum: some positive combination of the signed rows is zero (Stiemke)."""
+    if "audit.has_optimum" not in rows.memo:
+        column = linear_scores.columns_of(read_as, rows)[0]
+        used = column.weights > 0
+        X = rows.X.toarray() if hasattr(rows.X, "toarray") else np.asarray(rows.X, dtype=np.float64)
+        X = np.hstack([X, np.ones((len(X), 1))]) if read_as.problem["fit_intercept"] else X
+        signed = (X * column.y[:, None])[used].T
+        signed = signed / np.maximum(np.abs(signed).max(axis=1, keepdims=True), np.finfo(float).tiny)
+        found = linprog(
+            np.zeros(signed.shape[1]), A_eq=signed, b_eq=np.zeros(len(signed)), bounds=(1.0, None), method="highs"
+        )
+        rows.memo["audit.has_optimum"] = found.status == 0
+    return rows.memo["audit.has_optimum"]
 
 
 def excess_of(certificate: Certificate, data: Data) -> Excess:
@@ -142,6 +161,8 @@ def _labels_in_doubt(certificate: Certificate, data: Data) -> np.ndarray:
         lead = V[at, first][:, None] - V - reach[at, first][:, None] - reach
         lead[at, first] = np.inf
         return (lead.min(axis=1) <= 0) | (first != Z.argmax(axis=1))
+    if problem["l1"] == problem["l2"] == 0.0 and not has_optimum(read_as, rows):
+        return np.ones(len(Z), dtype=bool)
     column, proof = linear_scores.columns_of(reference, other_rows)[0], linear_scores.prove(reference, other_rows)[0]
     right = (Z[:, 0] > 0) == (column.y > 0)  # the model's label is the observed one
     if problem["loss"] == "logistic":
