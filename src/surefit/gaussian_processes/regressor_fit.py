@@ -36,7 +36,7 @@ def fit_process(estimator, X, y) -> None:
     with Budget(estimator.max_iter, estimator.max_time, reporter) as budget, one_blas_thread():
         start = _factorised(who, kernel, problem, 0.0)
         jitter = start.jitter
-        found = _search(estimator, kernel, _with(problem, jitter), budget) if searched else None
+        found = _search(estimator, kernel, _with(problem, jitter), budget, start.evidence) if searched else None
         if found is not None:
             kernel = kernel.with_theta(found.theta)
             del start
@@ -103,7 +103,7 @@ def _factorised(who: str, kernel: Kernel, problem: Problem, jitter: float) -> Po
         ) from None
 
 
-def _search(estimator, kernel: Kernel, problem: Problem, budget: Budget) -> Found:
+def _search(estimator, kernel: Kernel, problem: Problem, budget: Budget, at_start: float) -> Found:
     bounds = kernel.bounds
     starts = [np.clip(kernel.theta, bounds[:, 0], bounds[:, 1])]
     if estimator.n_restarts_optimizer:
@@ -117,7 +117,8 @@ def _search(estimator, kernel: Kernel, problem: Problem, budget: Budget) -> Foun
         generator = check_random_state(estimator.random_state)
         starts += [generator.uniform(bounds[:, 0], bounds[:, 1]) for _ in range(estimator.n_restarts_optimizer)]
     if not callable(estimator.optimizer):
-        return maximise(kernel, problem, starts, tol=estimator.tol * len(problem.targets), budget=budget)
+        tol = estimator.tol * len(problem.targets)
+        return maximise(kernel, problem, starts, tol=tol, budget=budget, at_start=at_start)
     return _foreign(estimator.optimizer, kernel, problem, starts)
 
 

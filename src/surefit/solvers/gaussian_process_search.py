@@ -43,8 +43,12 @@ class _Objective:
         self.kernel, self.problem, self.budget, self.evaluate = kernel, problem, budget, evaluate
         self.count = 0
         self.best: tuple[np.ndarray, Evidence] | None = None
+        self.known: dict[bytes, Evidence] = {}
 
     def __call__(self, theta: np.ndarray) -> Evidence:
+        key = np.asarray(theta, dtype=np.float64).tobytes()
+        if key in self.known:
+            return self.known[key]
         slope = np.nan if self.best is None else float(np.max(np.abs(self.best[1].slopes), initial=0.0))
         if self.best is not None and self.budget.spent(self.count, slope) is not None:
             raise _Spent
@@ -55,6 +59,7 @@ class _Objective:
             found = Evidence(-np.inf, np.zeros(len(theta)), np.zeros(len(theta)))
         if not np.isfinite(found.value):
             found = Evidence(-np.inf, np.zeros(len(theta)), np.zeros(len(theta)))
+        self.known[key] = found
         if self.best is None or found.value > self.best[1].value:
             self.best = (np.array(theta), found)
         return found
@@ -69,8 +74,12 @@ def maximise(
     budget: Budget,
     evaluate: Callable[..., Evidence] = evidence,
     thin_above: int = THIN,
+    at_start: float | None = None,
 ) -> Found:
-    """Search from the starts, the first of which is the kernel's own; slopes end below ``tol`` where the bounds allow it."""
+    """Search from the starts, the first of which is the kernel's own; slopes end below ``tol`` where the bounds allow it.
+
+    ``at_start`` is the evidence of all rows at the first start, if it is known already.
+    """
     n, bounds = len(problem.targets), kernel.bounds
     objective = _Objective(kernel, problem, budget, evaluate)
     thin = n > thin_above
@@ -85,7 +94,7 @@ def maximise(
         assert first.best is not None
         theta = first.best[0]
         curvature = _curvature(first, theta, bounds) * (n / len(rows))
-        if thin and objective(theta).value < objective(starts[0]).value:
+        if thin and objective(theta).value < (objective(starts[0]).value if at_start is None else at_start):
             theta = starts[0]
         reason = climb(objective, theta, bounds, curvature, tol)
     except _Spent:
