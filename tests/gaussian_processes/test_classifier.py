@@ -11,7 +11,7 @@ from scipy.stats import norm
 from sklearn.gaussian_process import GaussianProcessClassifier as Theirs
 from sklearn.gaussian_process import kernels as sk
 
-from surefit import GaussianProcessClassifier, LogisticRegression
+from surefit import GaussianProcessClassifier, LogisticRegression, load, save
 from surefit.core.errors import CertificateError, InvalidData, InvalidParameter
 from surefit.gaussian_processes.quadrature import averaged_logistic
 from surefit.kernels import RBF, Linear
@@ -131,3 +131,12 @@ def test_longer_lengths_give_smoother_boundaries():
 def test_one_class_is_refused():
     with pytest.raises(InvalidData, match="one class only"):
         GaussianProcessClassifier().fit([[0.0], [1.0]], [1, 1])
+
+
+def test_a_file_holds_the_whole_model(tmp_path):
+    X, y = crossed(25)
+    model = GaussianProcessClassifier(1.0 * RBF(1.0)).fit(X, y)
+    save(model, tmp_path / "model.surefit")
+    again = load(tmp_path / "model.surefit")
+    assert np.array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert again.verify(X, y)["gaussian_process_classifier.gap"].ok

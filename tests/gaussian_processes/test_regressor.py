@@ -11,7 +11,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor as Theirs
 from sklearn.gaussian_process import kernels as sk
 
 from surefit import GaussianProcessRegressor, SmoothingSpline
-from surefit.core.errors import CertificateError, DataRemark, InvalidData, InvalidParameter
+from surefit.core.errors import CertificateError, ConvergenceWarning, DataRemark, InvalidData, InvalidParameter
 from surefit.kernels import RBF, CommonWords, Constant, IntegratedBrownian, Linear, Matern, Min, Noise, Precomputed
 
 
@@ -206,3 +206,20 @@ def test_errors_say_what_to_do():
         GaussianProcessRegressor(alpha=[0.1, 0.1, 0.1]).fit(X, y)
     with pytest.raises(InvalidParameter, match="return_std"):
         GaussianProcessRegressor().fit(X, y).predict(X, return_std=True, return_cov=True)
+
+
+def test_time_that_is_up_gives_a_warning_and_an_honest_certificate():
+    X, y = waves(40)
+    with pytest.warns(ConvergenceWarning, match="max_time was used up"):
+        model = GaussianProcessRegressor(RBF(1.0) + Noise(1.0), max_time=1e-9).fit(X, y)
+    assert model.certificate_["gaussian_process.stationary"].holds is False
+    assert model.verify(X, y)["gaussian_process.stationary"].ok
+
+
+def test_hardly_any_noise_is_verified_without_a_false_claim():
+    X = np.linspace(0, 10, 40)[:, None]
+    y = X[:, 0] * np.sin(X[:, 0])
+    model = GaussianProcessRegressor(1.0 * RBF(1.0), alpha=1e-6).fit(X, y)
+    findings = model.verify(X, y)
+    assert findings["gaussian_process.evidence"].ok and findings["gaussian_process.stationary"].ok
+    assert np.allclose(model.predict(X), y, atol=1e-2)

@@ -31,7 +31,11 @@ def claims_of(
     words = f"For every x the posterior mean is within {bound:.2g} sqrt(k(x, x)) of the exact one, rounding of the fit included."
     mean = Claim("gaussian_process.mean", "optimality", words, value=bound, numbers={"floor": floor}, level="computed")
     backward = 4 * gamma(n + 4) * found.trace  # the factor of a backward stable algorithm, and its verification
-    error = SAFE * evidence_error(found, floor, dual, backward) + 1e-13 * n * (abs(log_evidence) + n)
+    logs = abs(math.log(floor)) + abs(
+        math.log(max(found.trace, floor))
+    )  # at least as large as those of the factor's diagonal
+    size = float(np.sum(np.abs(problem.targets * dual))) + dual.shape[1] * n * (1 + logs) + abs(log_evidence)
+    error = SAFE * evidence_error(found, floor, dual, backward) + 8 * gamma(n + 8) * size
     if not math.isfinite(error):
         return [mean, _estimate(log_evidence)]
     words = f"The log evidence is {log_evidence:.8g}, up to {error:.2g}."

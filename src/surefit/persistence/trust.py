@@ -11,8 +11,10 @@ _PARTS = {
     "Claim": "surefit.core.claims",
     "CostComplexity": "surefit.trees.prune",
     "CubicPartition": "surefit.partitions.partitioners",
+    "Evidence": "surefit.solvers.gaussian_process",
     "FlatTree": "surefit.solvers.trees.flat",
     "LinearLeftOut": "surefit.risk.left_out",
+    "Mode": "surefit.solvers.gaussian_process_laplace",
     "QuantilePartition": "surefit.partitions.partitioners",
     "ReducedError": "surefit.trees.prune",
     "RiskBound": "surefit.bounds.base",
@@ -20,6 +22,7 @@ _PARTS = {
     "TableEncoder": "surefit.tables.encoder",
     "TableRegressor": "surefit.tables.model",
     "Tree": "surefit.solvers.boosting.gradient",
+    "TwoClasses": "surefit.gaussian_processes.classifier_fit",
 }
 
 #: Kernels by the file that defines them; models carry the one they were fitted with.
