@@ -166,11 +166,9 @@ def _require_same_model(certificate: Certificate, model) -> None:
             )
     params = model.get_params(deep=False) if hasattr(model, "get_params") else {}  # any predictor can be certified
     for name, value in params.items():
-        if plain(value) != certificate.params.get(name):
-            raise Invalidated(
-                f"{who}: parameter {name} is {plain(value)!r} now and was {certificate.params.get(name)!r} "
-                "when fitted; fit again."
-            )
+        now, then = plain(value), certificate.params.get(name)
+        if now != then and not (now != now and then != then):  # not a number, then and now, is no change
+            raise Invalidated(f"{who}: parameter {name} is {now!r} now and was {then!r} when fitted; fit again.")
 
 
 def _require_same_data(certificate: Certificate, data: Data) -> None:

@@ -1,0 +1,123 @@
+"""Reads boosted trees: scikit-learn's two kinds, XGBoost's and LightGBM's wrappers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from surefit.audit.reading import Reading, attribute, reader, refuse, target_of
+from surefit.audit.scores import labels_of
+from surefit.checks.audited_boosting import rises_of, rounds_of
+from surefit.checks.base import Data
+from surefit.core.certificate import Certificate
+from surefit.core.claims import Claim
+from surefit.core.errors import InvalidData
+
+HARMLESS = {"verbose", "verbosity", "num_threads", "deterministic", "force_row_wise", "force_col_wise"}  # of LightGBM
+SINGLE = 1e-3  # share of the largest leaf that single precision, over many rounds, may cost
+
+
+@reader("sklearn", "GradientBoostingClassifier", "GradientBoostingRegressor")
+def read_gradient_boosting(model, data: Data, tol: float) -> Reading:
+    """Leaves hold the learning rate times a Newton step; rows are read in single precision."""
+    attribute(model, "estimators_")
+    _require(model, loss=("squared_error", "log_loss"), subsample=(1.0,), init=(None, "zero"))
+    scores = model.estimators_.shape[1]
+    curvature = scores / (scores - 1) if scores > 1 else 1.0
+    problem = _problem(model, data, model.loss, scores, float(model.learning_rate), 0.0, curvature)
+    return _reading({**problem, "single_precision": True}, "gradient boosting")
+
+
+@reader("sklearn", "HistGradientBoostingClassifier", "HistGradientBoostingRegressor")
+def read_histogram_boosting(model, data: Data, tol: float) -> Reading:
+    """Leaves hold the learning rate times a Newton step with an l2 penalty."""
+    attribute(model, "_predictors")
+    _require(model, loss=("squared_error", "log_loss"), class_weight=(None,))
+    if model.do_early_stopping_ or getattr(model, "is_categorical_", None) is not None:
+        raise InvalidData(
+            f"certify: this {type(model).__name__} kept rows aside (early_stopping) or has categories; neither can be repeated here."
+        )
+    scores, rate = int(model.n_trees_per_iteration_), float(model.learning_rate)
+    problem = _problem(model, data, model.loss, scores, rate, float(model.l2_regularization), 1.0)
+    return _reading(problem, "histogram boosting")
+
+
+@reader("xgboost", "XGBClassifier", "XGBRegressor")
+def read_xgboost(model, data: Data, tol: float) -> Reading:
+    """Leaves hold eta times a Newton step with the penalty lambda; values below a threshold go left."""
+    _require(
+        model, booster=(None, "gbtree"), subsample=(None, 1, 1.0), reg_alpha=(None, 0, 0.0), max_delta_step=(None, 0, 0.0),
+        scale_pos_weight=(None, 1, 1.0), early_stopping_rounds=(None,), num_parallel_tree=(None, 1), monotone_constraints=(None,),
+    )  # fmt: skip
+    known = {"reg:squarederror": "squared_error", "binary:logistic": "log_loss", "multi:softprob": "log_loss"}
+    if model.objective not in known:
+        raise refuse(model, "objective", f"one of {', '.join(known)}")
+    scores = int(model.n_classes_) if model.objective == "multi:softprob" else 1
+    rate = 0.3 if model.learning_rate is None else float(model.learning_rate)
+    l2 = 1.0 if model.reg_lambda is None else float(model.reg_lambda)
+    problem = _problem(model, data, known[model.objective], scores, rate, l2, 2.0 if scores > 1 else 1.0)
+    return _reading({**problem, "single_precision": True, "strict": True}, "xgboost")
+
+
+@reader("lightgbm", "LGBMClassifier", "LGBMRegressor")
+def read_lightgbm(model, data: Data, tol: float) -> Reading:
+    """Leaves hold the learning rate times a Newton step with an l2 penalty; the first round carries the baseline."""
+    attribute(model, "booster_")
+    _require(model, boosting_type=("gbdt",), subsample_freq=(0,), reg_alpha=(0.0, 0), class_weight=(None,))
+    beyond = model.get_params().keys() - type(model)().get_params().keys() - HARMLESS
+    if beyond:
+        raise InvalidData(
+            f"certify: this {type(model).__name__} was given {', '.join(sorted(beyond))}, with which its rounds cannot be repeated here."
+        )
+    known = {"regression": "squared_error", "binary": "log_loss", "multiclass": "log_loss"}
+    if model.objective_ not in known:
+        raise refuse(model, "objective_", f"one of {', '.join(known)}")
+    if np.isnan(np.asarray(data.X.sum())):
+        raise InvalidData(
+            "certify: LightGBM's treatment of missing values is not read here; impute them before the fit."
+        )
+    scores = int(model.n_classes_) if model.objective_ == "multiclass" else 1
+    curvature = scores / (scores - 1) if scores > 1 else 1.0
+    rate, l2 = float(model.learning_rate), float(model.reg_lambda)
+    problem = _problem(model, data, known[model.objective_], scores, rate, l2, curvature)
+    return _reading({**problem, "folded": True}, "lightgbm")
+
+
+def _require(model, **allowed: tuple) -> None:
+    """Refuse parameters with which the rounds cannot be repeated."""
+    for name, values in allowed.items():
+        value = getattr(model, name, values[0])
+        if not any(value is v or (value is not None and v is not None and value == v) for v in values):
+            raise refuse(model, name, " or ".join(map(repr, values)))
+
+
+def _problem(model, data: Data, loss: str, scores: int, rate: float, l2: float, curvature: float) -> dict[str, Any]:
+    target_of(model, data)
+    classes = labels_of(model, data, None)[0] if loss == "log_loss" else None
+    return {
+        "loss": loss,
+        "scores": scores,
+        "rate": rate,
+        "l2": l2,
+        "curvature": curvature,
+        "classes": classes,
+        "strict": False,
+        "folded": False,
+        "objective": "mean loss of the sum of the trees; each leaf takes one Newton step",
+    }
+
+
+def _reading(problem: dict, derived: str) -> Reading:
+    def state(draft: Certificate, rows: Data) -> list[Claim]:
+        found = rounds_of(draft, rows)
+        rounds, rises, loss = len(found.losses) - 1, rises_of(found.losses), float(found.losses[-1])
+        words = f"In {rounds} rounds the mean loss went from {found.losses[0]:.6g} to {loss:.6g}; it rose in {rises} of them."
+        leaves = f"Every leaf holds the step of its rows, up to {found.worst:.3g} of the largest leaf."
+        return [
+            Claim("audit.boosting.leaves", "optimality", leaves, value=found.worst, limit=SINGLE, about="every leaf, given its rows"),
+            Claim("audit.boosting.loss", "data_fact", words, value=loss, numbers={"rounds": rounds, "rises": rises}),
+            Claim("boosting.global", "no_claim", "Nothing is claimed about other trees."),
+        ]  # fmt: skip
+
+    return Reading("C", problem, (), state, derived=derived)
