@@ -15,7 +15,18 @@ from surefit.core.estimator import data_fingerprint, plain
 from surefit.core.validation import POSITIVE, read_weights
 
 #: Modules whose readers register themselves when certify is first called.
-FAMILIES = ("squares", "scores", "machines", "clusters", "directions", "kernels", "trees", "boosting", "lib_formats")
+FAMILIES = (
+    "squares",
+    "scores",
+    "machines",
+    "clusters",
+    "directions",
+    "kernels",
+    "trees",
+    "forests",
+    "boosting",
+    "lib_formats",
+)
 
 
 def certify(model, X, y=None, sample_weight=None, *, tol=1e-4) -> Certificate:
