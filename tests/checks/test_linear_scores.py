@@ -110,3 +110,20 @@ def test_rows_at_risk_follow_pinsker():
     entropy = p * math.log(p / other) + (1 - p) * math.log((1 - p) / (1 - other))
     assert rows_at_risk(np.array([2 * p - 1]), np.array([c]), entropy)[0]
     assert not rows_at_risk(np.array([0.5]), np.array([c]), g)[0]
+
+
+def test_separable_rows_without_a_penalty_have_no_optimum_to_be_near():
+    # The infimum is zero and not attained: whatever is proved cannot be less than the objective itself.
+    rng, seen = np.random.default_rng(0), 0
+    for _ in range(300):
+        n, d = int(rng.integers(3, 9)), int(rng.integers(1, 3))
+        X, w = rng.standard_normal((n, d)), rng.standard_normal(d)
+        y, size = np.where(X @ w + 0.1 > 0, 1.0, -1.0), 10 ** rng.uniform(0, 2.5)
+        if len(set(y)) < 2:
+            continue
+        column = Column(y, np.ones(n), w * size, 0.1 * size, 0.0)
+        problem = {"l1": 0.0, "l2": 0.0, "fit_intercept": True, "loss": "logistic"}
+        objective = np.logaddexp(0, -y * (X @ w + 0.1) * size).sum()
+        assert prove_column(problem, X, column).gap >= objective * (1 - 1e-9)
+        seen += 1
+    assert seen > 200

@@ -7,6 +7,9 @@ from scipy import sparse
 
 from surefit.checks.score_losses import dual_numbers
 
+#: Share of the sum of absolute terms that counts as zero where least squares solved an equation.
+REMAINDER = 1e-9
+
 
 def balanced(theta: np.ndarray, c: np.ndarray, largest: float) -> tuple[np.ndarray, int, float]:
     """Make the sum zero: rows between their bounds share the remainder, or the heavier side is scaled if they cannot.
@@ -70,3 +73,11 @@ def orthogonal(X, c, z, theta, free) -> np.ndarray:
     used = curvature > 0
     goal = np.divide(theta, curvature, out=np.zeros(len(c)), where=used)
     return np.where(used, curvature * (goal - Z @ np.linalg.lstsq(Z, goal, rcond=None)[0]), theta)
+
+
+def solved(X, v, theta, free) -> bool:
+    """Whether ``v``, the columns times theta, is zero up to rounding, and so is the sum of theta if an intercept is free."""
+    size = np.abs(theta)
+    sums = np.asarray(abs(X).T @ size).reshape(np.shape(v))
+    small = bool(np.all(np.abs(v) <= REMAINDER * sums))
+    return small and (not free or abs(float(np.sum(theta))) <= REMAINDER * float(np.sum(size)))

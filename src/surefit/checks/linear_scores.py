@@ -19,7 +19,7 @@ from scipy import sparse
 
 from surefit.checks import enclosure
 from surefit.checks.base import Data, Finding, checker
-from surefit.checks.dual_repair import balanced, best_offset, orthogonal
+from surefit.checks.dual_repair import balanced, best_offset, orthogonal, solved
 from surefit.checks.enclosure import UNIT, Enclosed, upper_sum
 from surefit.checks.score_losses import differences, dual_numbers, largest_dual, values
 from surefit.core.certificate import Certificate
@@ -30,6 +30,11 @@ from surefit.core.errors import CertificateError
 #: that nobody reads, is not a lie.
 ROUNDING_OF_CLAIMS = 1e-11
 DIGITS_OF_CLAIMS = 1e-6
+#: Losses of a label times a score: their dual numbers have the label's sign.
+MARGIN_LOSSES = ("logistic", "hinge", "squared_hinge", "perceptron", "modified_huber")
+#: Share of dual numbers that rounding may leave on the wrong side where columns were removed from them by least squares. On
+#: separable rows no such point exists, and what least squares leaves is wrong by far more.
+ROUNDED_SIGNS = 1e-10
 
 
 def rounding(gap: float, objective: float) -> float:
@@ -188,8 +193,9 @@ def prove_column(problem: dict, X, column: Column) -> Proof:
         if column.dual is None
         else np.asarray(column.dual, dtype=np.float64)
     )
-    if column.dual is not None and problem["loss"] == "hinge":
-        q = y * np.clip(q * y, 0.0, 1.0)
+    signed = problem["loss"] in MARGIN_LOSSES  # a dual number has the sign of its label, or the dual value is infinite
+    if signed:
+        q = y * np.clip(q * y, 0.0, largest_dual(problem))
     theta = c * q
     level, receiver, remainder = "enclosed", 0, 0.0
     if l1 == 0.0 and l2 == 0.0:
@@ -198,10 +204,15 @@ def prove_column(problem: dict, X, column: Column) -> Proof:
     elif free:
         theta, receiver, remainder = balanced(theta, c, largest_dual(problem))
     q = np.divide(theta, c, out=np.zeros(len(c)), where=c > 0)
-    if np.max(np.abs(q), initial=0.0) > largest_dual(problem) * (1 + 4 * UNIT) or not np.isfinite(remainder):
+    wrong = math.fsum(np.abs(theta[q * y < 0])) if signed else 0.0
+    infeasible = wrong > (ROUNDED_SIGNS * math.fsum(np.abs(theta)) if level == "recomputed" else 0.0)
+    infeasible |= np.max(np.abs(q), initial=0.0) > largest_dual(problem) * (1 + 4 * UNIT)
+    if infeasible or not np.isfinite(remainder):
         return Proof(math.inf, math.inf, math.inf, level, q, np.full(len(w), math.inf))
 
     v = enclosure.transposed_times(X, theta)
+    if l1 == 0.0 and l2 == 0.0 and not solved(X, v.mid, theta, free):
+        return Proof(math.inf, math.inf, math.inf, level, q, np.full(len(w), math.inf))
     moved = np.abs(_row(X, receiver)) * abs(remainder) * (1 + 8 * UNIT)
     v_rad = v.rad + moved
     scale, plain_scale = 1.0, 1.0  # with rounding counted against feasibility, and without

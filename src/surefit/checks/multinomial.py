@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from surefit.checks.base import Data, Finding, checker
+from surefit.checks.dual_repair import REMAINDER, solved
 from surefit.checks.linear_scores import class_codes, rounding, rows_at_risk
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
@@ -102,6 +103,12 @@ def _prove(certificate: Certificate, data: Data) -> Proof:
         own = l1 * np.abs(W[used]) + 0.5 * l2 * W[used] ** 2 - W[used] * scale * V[used]
     if l2 > 0.0:
         own = own + np.maximum(np.abs(V[used]) - l1, 0.0) ** 2 / (2 * l2)
+    elif l1 == 0.0:
+        parts = c[:, None] * (Y - Q)
+        wrong = math.fsum(np.maximum(-Q, 0.0).ravel()) > REMAINDER * math.fsum(np.abs(Y - Q).ravel())
+        free = problem["fit_intercept"]
+        if wrong or not all(solved(X, V[k], parts[:, k], free) for k in used):
+            loss = math.inf
     gap = loss + math.fsum(np.maximum(own, 0.0).ravel())
     objective = -math.fsum(c * log_p[np.arange(n), codes]) + l1 * np.abs(W).sum() + 0.5 * l2 * np.vdot(W, W)
     return Proof(gap, float(objective), Q, np.abs(scale * V), c)
