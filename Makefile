@@ -65,6 +65,7 @@ $(VENV)/.installed-all: pyproject.toml | $(BIN)/pip
 
 $(VENV)/.installed-dev: pyproject.toml | $(BIN)/pip
 	$(PIP) install --editable '.[test,lint,docs]'
+	-$(PIP) install liblinear-official libsvm-official # from source: without a C++ compiler their audit is not tested
 	@touch $@
 
 $(VENV)/.installed-bench: pyproject.toml | $(BIN)/pip
