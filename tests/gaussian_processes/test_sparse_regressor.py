@@ -74,3 +74,12 @@ def test_wrong_claims_and_missing_noise_are_refused():
         replace(certificate, claims=claims, seal="").verify(X, y)
     with pytest.raises(InvalidParameter, match="alpha must be > 0"):
         SparseGaussianProcessRegressor(RBF(1.0)).fit(X, y)
+
+
+@pytest.mark.parametrize("seed", [0, 9, 12])
+def test_bounds_of_targets_without_noise_agree_with_the_checker(seed):
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(30, 120)), int(rng.integers(1, 4))
+    X = rng.standard_normal((n, d))
+    y = X @ rng.standard_normal(d)
+    assert SparseGaussianProcessRegressor().fit(X, y).verify(X, y)["gaussian_process.variational_gap"].ok

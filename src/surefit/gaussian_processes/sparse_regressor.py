@@ -124,7 +124,10 @@ class SparseGaussianProcessRegressor(CertifiedMixin, RegressorMixin, BaseEstimat
         with one_blas_thread():
             self._fit(kernel, X, targets)
         low, high = self.evidence_bounds_
-        margin = 1e-6 * (1 + abs(low))
+        # Both bounds divide traces and squares, which lose digits with the condition of the root, by the noise.
+        noise = float(self.alpha) + noise_in(self.kernel_)
+        sums = float(np.sum(self.kernel_.diag(X))) + float(targets @ targets)
+        margin = max(1e-6 * (1 + abs(low)), 2.0**-53 * float(np.linalg.cond(self._root)) * sums / noise)
         words = f"The exact log evidence lies between {low:.8g} and {high:.8g}."
         gap = Claim(
             "gaussian_process.variational_gap",
