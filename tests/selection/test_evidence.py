@@ -103,3 +103,11 @@ def test_tampered_evidence_is_refused():
     model.certificate_.claims[0].numbers["evidence"][0] += 0.1
     with pytest.raises(CertificateError):
         model.verify(x, y)
+
+
+def test_features_too_large_for_digits_give_an_estimate():
+    x, y = quadratic(60)
+    far = EvidenceSelector().fit(1e4 * x + 1e6, y)
+    assert far.certificate_.claims[0].kind == "estimate"
+    assert far.verify(1e4 * x + 1e6, y)
+    assert EvidenceSelector().fit(x, y).certificate_.claims[0].kind == "optimality"
