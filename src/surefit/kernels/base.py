@@ -50,7 +50,7 @@ class Kernel(BaseEstimator):
 
     def _gram(self, A, B) -> np.ndarray:
         """Values between two samples that were read."""
-        raise NotImplementedError(f"{type(self).__name__} is no kernel: it defines no values.")
+        raise InvalidParameter(type(self).__name__, "kernel", "an object of a class that defines _gram", self)
 
     def _diagonal(self, A) -> np.ndarray:
         """Values of each element with itself."""
