@@ -2,6 +2,7 @@
 
 import inspect
 
+import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -23,6 +24,7 @@ def takes_tables(estimator):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore::surefit.core.errors.DataRemark")
 @parametrize_with_checks([cls() for cls in public_estimators() if takes_tables(cls())])
 def test_scikit_learn_checks(estimator, check):
+    np.random.seed(0)
     check(estimator)
 
 
