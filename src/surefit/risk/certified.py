@@ -94,7 +94,7 @@ class Certified(CertifiedMixin, DeployedMixin, MetaEstimatorMixin, BaseEstimator
     models_, weights_ : tuple
         The averaged models (``by="progressive"``).
     classes_ : ndarray
-        Classes, of a classifier.
+        Classes of y, of a classifier; one that the training part happened to lack is never predicted, and counts as an error.
     certificate_ : Certificate
         The claim with its evidence; ``certificate_.verify(X, y)`` recounts it.
     n_features_in_, feature_names_in_
@@ -270,6 +270,8 @@ class Certified(CertifiedMixin, DeployedMixin, MetaEstimatorMixin, BaseEstimator
         else:
             self.estimator_ = outcome.estimator
             self.twin_ = outcome.twin
+        if is_classifier(self._base()):
+            self._classes_of_y = np.unique(y)
         self.risk_bound_ = float(claims[0].value)
         self.ledger_ = outcome.ledger
         self.train_rows_, self.test_rows_ = outcome.train_rows, outcome.test_rows

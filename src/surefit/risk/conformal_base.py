@@ -6,13 +6,11 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted, check_random_state, column_or_1d, validate_data
 
 from surefit.bounds.resampling import holdout_size
 from surefit.checks.base import read
-from surefit.checks.risk_rows import take_rows
 from surefit.core.claims import Claim
 from surefit.core.errors import DataRemark, InvalidData, InvalidParameter
 from surefit.core.estimator import CertifiedMixin, data_fingerprint
@@ -21,6 +19,7 @@ from surefit.risk.claims import no_claim
 from surefit.risk.deployed import DeployedMixin
 from surefit.risk.ledger import SHARE
 from surefit.risk.left_out import equal_folds
+from surefit.risk.parts import fit_part
 from surefit.risk.units import ASSUME, Units, find_units, sign_of_scaling
 
 RULES = {
@@ -67,7 +66,7 @@ class ConformalMixin(CertifiedMixin, DeployedMixin):
         return target, units, check_random_state(self.random_state).permutation(units.total)
 
     def _fit_rows(self, X, y: np.ndarray, rows: np.ndarray):
-        return clone(self._base()).fit(take_rows(X, rows), y[rows])
+        return fit_part(type(self).__name__, self._base(), X, y, rows)
 
     def _split(self, X, y: np.ndarray, units: Units, order: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
         """Fit on a part; returns the model, the rows it was fitted on, and one calibration row of each other unit."""

@@ -11,7 +11,7 @@ from surefit.core.validation import BOOLEAN
 from surefit.risk.claims import no_claim
 from surefit.risk.conformal_base import RULES, ConformalMixin
 from surefit.risk.conformal_claims import folds_claim, split_claims
-from surefit.risk.losses import Loss, comparable, respond
+from surefit.risk.losses import Loss, comparable, in_columns, respond
 
 PROBABILITIES = Loss("brier", "predict_proba", True)
 
@@ -55,7 +55,7 @@ class ConformalClassifier(ConformalMixin, MetaEstimatorMixin, ClassifierMixin, B
     estimator_ : classifier
         The model of the single prediction.
     classes_ : ndarray
-        Classes.
+        Classes of y. One that the training rows happened to lack has an infinite score: it is in every set or in none.
     thresholds_ : ndarray of shape (n_classes,)
         Largest score of each class that is let into the set (split).
     scores_ : ndarray
@@ -117,10 +117,11 @@ class ConformalClassifier(ConformalMixin, MetaEstimatorMixin, ClassifierMixin, B
         tags = (*units.tags, *self.assume)
         if self.method == "split":
             self.estimator_, train, rows = self._split(X, y, units, order)
-            answer, known = self._scores(self.estimator_, take_rows(X, rows)), self.estimator_.classes_
-            self.calibration_rows_, self.scores_ = rows, self._own(answer, y[rows], known)
-            witness = {"rows": rows, "train_rows": train, "predictions": 1.0 - answer, "classes": comparable(known)}
-            claims = self._calibrate(y[rows], known, tags, witness)
+            self._classes_of_y, met = np.unique(y), self.estimator_.classes_
+            answer = self._scores(self.estimator_, take_rows(X, rows), met)
+            self.calibration_rows_, self.scores_ = rows, self._own(answer, y[rows], met)
+            witness = {"rows": rows, "train_rows": train, "predictions": 1.0 - answer, "classes": comparable(met)}
+            claims = self._calibrate(y[rows], self.classes_, tags, witness)
         else:
             self.estimator_ = self._fit_rows(X, y, np.arange(len(y)))
             self.models_, self.folds_ = self._fold_models(X, y, units, order)
@@ -158,7 +159,7 @@ class ConformalClassifier(ConformalMixin, MetaEstimatorMixin, ClassifierMixin, B
             claims += split_claims(found, delta / len(known), tags, witness, group=str(comparable([name])[0]))
         return claims
 
-    def _scores(self, model, X, known=None) -> np.ndarray:
+    def _scores(self, model, X, known) -> np.ndarray:
         return 1.0 - respond(model, X, PROBABILITIES, known)
 
     @staticmethod
@@ -171,7 +172,9 @@ class ConformalClassifier(ConformalMixin, MetaEstimatorMixin, ClassifierMixin, B
         """Return which classes are in each row's set: booleans of shape (n_rows, n_classes), in the order of ``classes_``."""
         self._check_fitted()
         if self.method == "split":
-            return self._scores(self.estimator_, X) <= self.thresholds_
+            met = self.estimator_.classes_
+            scores = in_columns(self._scores(self.estimator_, X, met), self.estimator_, self.classes_, np.inf)
+            return scores <= self.thresholds_
         known, own = self.estimator_.classes_, self.folds_[self.calibration_rows_]
         rank = conformal_rank(len(self.scores_), 1.0 - self.coverage)
         worse = np.zeros(1, dtype=np.int64)

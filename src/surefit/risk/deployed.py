@@ -11,6 +11,9 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from surefit.core.errors import InvalidData
+from surefit.risk.losses import in_columns
+
 
 def _delegates(name: str):
     """Whether the deployed model, or the one to be fitted, has the method."""
@@ -39,8 +42,9 @@ class DeployedMixin:
 
     @property
     def classes_(self) -> np.ndarray:
-        """Classes that the model can answer with."""
-        return self.estimator_.classes_
+        """All classes of the rows, those included that the rows of the deployed model happened to lack."""
+        known = self.estimator_.classes_
+        return vars(self).get("_classes_of_y", known)
 
     def predict(self, X) -> np.ndarray:
         """Return the prediction of each row by the deployed model."""
@@ -49,15 +53,26 @@ class DeployedMixin:
 
     @available_if(_delegates("predict_proba"))
     def predict_proba(self, X) -> np.ndarray:
-        """Return the class probabilities of the deployed model."""
+        """Return the class probabilities of the deployed model; zero for a class that it has not met."""
         check_is_fitted(self, "estimator_")
-        return self.estimator_.predict_proba(X)
+        return in_columns(self.estimator_.predict_proba(X), self.estimator_, self.classes_, 0.0)
 
     @available_if(_delegates("decision_function"))
     def decision_function(self, X) -> np.ndarray:
-        """Return the scores of the deployed model."""
+        """Return the scores of the deployed model; minus infinity for a class that it has not met."""
         check_is_fitted(self, "estimator_")
-        return self.estimator_.decision_function(X)
+        found, model = self.estimator_.decision_function(X), self.estimator_
+        if not is_classifier(model) or np.array_equal(model.classes_, self.classes_):
+            return found
+        if any(name.endswith("decision_function_shape") and kind == "ovo" for name, kind in model.get_params().items()):
+            raise InvalidData(
+                f"{type(self).__name__}: the scores of {type(model).__name__} are about pairs of classes, and it has not met "
+                f"all {len(self.classes_)}; use decision_function_shape='ovr', predict or another random_state."
+            )
+        if len(self.classes_) == 2:  # the model knows one of them: a single column is about the second
+            return np.full(len(found), np.inf if model.classes_[0] == self.classes_[1] else -np.inf)
+        both = np.column_stack([-found, found]) if found.ndim == 1 else found
+        return in_columns(both, model, self.classes_, -np.inf)
 
     def score(self, X, y, sample_weight=None) -> float:
         """Return accuracy, or R squared for a regressor, on (X, y): an estimate, if the rows are new."""

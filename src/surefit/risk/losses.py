@@ -85,17 +85,22 @@ def read_loss(who: str, loss, y_range, *, classifier: bool, has_proba: bool, pre
 def respond(model: Any, X: Any, loss: Loss, classes: np.ndarray | None = None) -> np.ndarray:
     """Ask the model; probabilities come in the order of ``classes`` (zero for those that the model has not met)."""
     if loss.method == "predict_proba":
-        known = np.asarray(model.classes_)
         found = np.asarray(model.predict_proba(X), dtype=np.float64)
-        if classes is None or np.array_equal(known, classes):
-            return found
-        aligned = np.zeros((len(found), len(classes)))
-        aligned[:, np.searchsorted(classes, known)] = found
-        return aligned
+        return found if classes is None else in_columns(found, model, classes, 0.0)
     answer = model.predict(X) if hasattr(model, "predict") else model(X)
     answer = np.asarray(answer)
     answer = answer.ravel() if answer.ndim == 2 and answer.shape[1] == 1 else answer
     return np.clip(answer.astype(np.float64), loss.low, loss.high) if loss.clips else answer
+
+
+def in_columns(found: np.ndarray, model: Any, classes: np.ndarray, absent: float) -> np.ndarray:
+    """Columns of a model in the order of ``classes``, which are sorted; ``absent`` where the model has not met a class."""
+    known = np.asarray(model.classes_)
+    if np.array_equal(known, classes):
+        return found
+    aligned = np.full((len(found), len(classes)), absent)
+    aligned[:, np.searchsorted(classes, known)] = found
+    return aligned
 
 
 def losses_of(who: str, loss: Loss, y: np.ndarray, answer: np.ndarray, classes: np.ndarray | None = None) -> np.ndarray:

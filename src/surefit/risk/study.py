@@ -6,12 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from surefit.checks.risk_rows import take_rows
 from surefit.core.claims import Claim
-from surefit.core.errors import InvalidData
 from surefit.risk.losses import Loss
+from surefit.risk.parts import fit_part
 from surefit.risk.units import Units
 
 
@@ -32,20 +31,8 @@ class Study:
     fit_params: dict[str, Any] = field(default_factory=dict)
 
     def fit(self, rows: np.ndarray) -> Any:
-        """Fit a clone on some rows; parameters of ``fit`` with one entry a row are cut to them."""
-        params = {
-            name: take_rows(value, rows) if _has_length(value, len(self.y)) else value
-            for name, value in self.fit_params.items()
-        }
-        try:
-            return clone(self.estimator).fit(take_rows(self.X, rows), self.y[rows], **params)
-        except ValueError as error:
-            if not params:
-                raise
-            raise InvalidData(
-                f"{self.who}: {type(self.estimator).__name__} could not be fitted on {len(rows)} rows with "
-                f"{', '.join(params)}: {error}"
-            ) from error
+        """Fit a clone on some rows."""
+        return fit_part(self.who, self.estimator, self.X, self.y, rows, self.fit_params)
 
     def rows_of(self, rows: np.ndarray) -> Any:
         """Inputs of some rows, in that order."""
@@ -69,7 +56,3 @@ class Outcome:
     twin: Any = None
     models: tuple = ()
     weights: tuple[float, ...] = ()
-
-
-def _has_length(value: Any, n: int) -> bool:
-    return not np.isscalar(value) and value is not None and hasattr(value, "__len__") and len(value) == n

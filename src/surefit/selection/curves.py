@@ -14,6 +14,7 @@ from surefit.checks.risk_rows import take_rows
 from surefit.core import tables
 from surefit.core.errors import InvalidParameter
 from surefit.risk.losses import Loss, losses_of, read_loss, respond
+from surefit.risk.parts import fit_part
 from surefit.risk.units import find_units
 from surefit.selection.cross_validation import named
 from surefit.selection.fold_losses import folds_of, measure
@@ -250,7 +251,7 @@ def learning_curve(
         order = rng.permutation(np.unique(units.codes[train]))
         for s, size in enumerate(sizes):
             rows = units.rows(order[:size])
-            model = clone(estimator).fit(take_rows(X, rows), target[rows])
+            model = fit_part(who, estimator, X, target, rows)
             found = [_losses(who, model, X, target, part, read_as, classes) for part in (rows, test)]
             trained[s, k] = found[0].mean()
             tested[s].append(units.means(found[1], test))

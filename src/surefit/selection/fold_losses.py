@@ -6,7 +6,7 @@ import time
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import is_classifier
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_random_state, column_or_1d
 
@@ -14,6 +14,7 @@ from surefit.checks.risk_rows import take_rows
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.validation import COUNT
 from surefit.risk.losses import Loss, losses_of, read_loss, respond
+from surefit.risk.parts import fit_part
 from surefit.risk.units import Units, find_units
 
 
@@ -69,7 +70,7 @@ def measure(
         fold[test] = k
         for m, model in enumerate(estimators):
             start = time.perf_counter()
-            fitted = clone(model).fit(take_rows(X, train), target[train])
+            fitted = fit_part(who, model, X, target, train)
             seconds[m, k] = time.perf_counter() - start
             for rows, place in ((test, losses[m]), (train, None)):
                 found = losses_of(

@@ -1,0 +1,54 @@
+"""A fit on some of the rows: what it is given, and what is said if these rows are too few for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+
+from surefit.checks.risk_rows import take_rows
+from surefit.core.errors import InvalidData
+
+
+def fit_part(who: str, estimator: Any, X: Any, y: np.ndarray, rows: np.ndarray, params: dict[str, Any] | None = None):
+    """Fit a clone on some rows; parameters of ``fit`` with one entry a row are cut to them.
+
+    Parts are drawn without looking at the labels, so a part may lack a class. Most models then never answer with it, and err on
+    it; those that cannot be fitted without it are named in the error.
+    """
+    cut = {
+        name: take_rows(value, rows) if _has_length(value, len(y)) else value for name, value in (params or {}).items()
+    }
+    try:
+        return clone(estimator).fit(take_rows(X, rows), y[rows], **cut)
+    except ValueError as error:
+        lost = missing_classes(estimator, y, rows)
+        if lost is None and not cut:
+            raise
+        given = f" with {', '.join(cut)}" if cut else ""
+        without = "" if lost is None else f", which hold no row of class {lost},"
+        advice = (
+            ""
+            if lost is None
+            else " The rows were drawn without looking at the classes: another random_state, or more rows of the rare classes."
+        )
+        raise InvalidData(
+            f"{who}: {type(estimator).__name__} could not be fitted on {len(rows)} of {len(y)} rows{without}{given}: {error}{advice}"
+        ) from error
+
+
+def missing_classes(estimator: Any, y: np.ndarray, rows: np.ndarray) -> str | None:
+    """Classes of y that the rows lack, in words; None if there are none or the model is no classifier."""
+    if not is_classifier(estimator):
+        return None
+    lost = np.setdiff1d(np.unique(y), np.unique(y[rows]))
+    return (
+        ", ".join(str(name) for name in lost[:3].tolist()) + (" and others" if len(lost) > 3 else "")
+        if len(lost)
+        else None
+    )
+
+
+def _has_length(value: Any, n: int) -> bool:
+    return not np.isscalar(value) and value is not None and hasattr(value, "__len__") and len(value) == n
