@@ -6,13 +6,16 @@ from dataclasses import replace
 from importlib import import_module
 
 from surefit._version import __version__
-from surefit.audit.reading import READERS, attribute, reader_of
+from surefit.audit.free_bounds import nothing
+from surefit.audit.holdout import holdout_claim, predictor_of
+from surefit.audit.reading import READERS, Reading, attribute, reader_of
 from surefit.checks.audited_models import DERIVED, INSIDE, transformed
 from surefit.checks.base import read
 from surefit.core.certificate import Certificate
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.estimator import data_fingerprint, plain
 from surefit.core.validation import POSITIVE, read_weights
+from surefit.risk.ledger import SHARE
 
 #: Modules whose readers register themselves when certify is first called.
 FAMILIES = (
@@ -29,7 +32,20 @@ FAMILIES = (
 )
 
 
-def certify(model, X, y=None, sample_weight=None, *, tol=1e-4) -> Certificate:
+def certify(
+    model,
+    X,
+    y=None,
+    sample_weight=None,
+    *,
+    tol=1e-4,
+    X_holdout=None,
+    y_holdout=None,
+    confidence=0.95,
+    loss=None,
+    y_range=None,
+    assume=(),
+) -> Certificate:
     r"""Certify a model fitted by scikit-learn or another library.
 
     The problem is the one that the library's documentation states, with its scaling and its conventions (an intercept that is
@@ -38,24 +54,33 @@ def certify(model, X, y=None, sample_weight=None, *, tol=1e-4) -> Certificate:
     .. math:: 0 \le P(w) - \min P \le P(w) - D(\theta)
 
     for any dual point :math:`\theta`: the model is told how far from the optimum it stopped, and how many of its predictions on the
-    training rows the exact optimum would change. Elsewhere the certificate states invariants.
+    training rows the exact optimum would change. Elsewhere the certificate states invariants. Rows kept from the fit bound the error
+    on new rows; without them the certificate carries what comes free (out-of-bag votes, few support vectors), or says that nothing does.
 
     Guarantee: what :meth:`Certificate.verify` re-derives from the data; a convention that was read wrongly can only make the
-    gap larger (theory: :ref:`audit`).
+    gap larger (theory: :ref:`audit`). Bounds on new rows hold with probability ``confidence`` (theory: :ref:`audit-risk`).
 
     Parameters
     ----------
     model : fitted estimator
-        A model of scikit-learn, or a pipeline that ends in one; a model of surefit returns the certificate it has.
+        A model of scikit-learn, or a pipeline that ends in one; a model of surefit returns the certificate it has. Any other predictor
+        is certified by its hold-out rows alone.
     X, y, sample_weight : array-like
         The data it was fitted on.
     tol : float, default=1e-4
         Gap, as a share of the objective of the best constant, up to which the claim of optimality holds.
+    X_holdout, y_holdout : array-like or None, default=None
+        Rows that took no part in training or in any choice. Rows of ``X`` among them are refused.
+    confidence : float, default=0.95
+        Probability with which bounds on new rows are to hold.
+    loss, y_range, assume
+        As in :func:`surefit.risk_certificate`: how errors on hold-out rows are measured, the declared range of the target, and what you
+        vouch for.
 
     Returns
     -------
     Certificate
-        Bound to ``model``; ``certificate.verify(X, y)`` checks it.
+        Bound to ``model``; ``certificate.verify(X, y)`` checks it, hold-out claims included (their evidence is inside).
 
     Examples
     --------
@@ -63,32 +88,50 @@ def certify(model, X, y=None, sample_weight=None, *, tol=1e-4) -> Certificate:
     >>> from sklearn.linear_model import LogisticRegression
     >>> from surefit import certify
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> certificate = certify(LogisticRegression(C=100.0, solver="newton-cholesky").fit(X, y), X, y)
+    >>> model = LogisticRegression(C=100.0, solver="newton-cholesky").fit(X[:400], y[:400])
+    >>> certificate = certify(model, X[:400], y[:400], X_holdout=X[400:], y_holdout=y[400:])
     >>> certificate.holds, certificate["audit.labels"].value
     (True, 0.0)
+    >>> tested = certificate["audit.risk.holdout"]
+    >>> tested.numbers["errors"], tested.numbers["n"], round(tested.value, 3)
+    (7, 169, 0.076)
     """
     if not POSITIVE.allows(tol):
         raise InvalidParameter("certify", "tol", POSITIVE.words, tol)
-    if hasattr(model, "certificate_"):
+    if not SHARE.allows(confidence):
+        raise InvalidParameter("certify", "confidence", SHARE.words, confidence)
+    tests = X_holdout is not None or y_holdout is not None
+    if hasattr(model, "certificate_") and not tests:
         return model.certificate_
     for family in FAMILIES:
         import_module(f"surefit.audit.{family}")
     last, before = _last_step(model)
     read_model = reader_of(last)
-    if read_model is None:
-        known = ", ".join(sorted({name for _, name in READERS}))
-        if hasattr(last, "best_estimator_"):
-            raise InvalidData(
-                f"certify: pass best_estimator_ of this {type(last).__name__}; the search itself is no model."
-            )
-        raise InvalidData(
-            f"certify: no objective of {type(last).__name__} is known here; known are {known}. "
-            "risk_certificate bounds the error of any predictor."
-        )
+    if read_model is None and not tests:
+        raise _unknown(last)
     data = read(X, y, sample_weight)
     weights = read_weights("certify", data.weights, data.X.shape[0])
     if data.y is not None and len(data.y) != data.X.shape[0]:
         raise InvalidData(f"certify: X has {data.X.shape[0]} rows and y has {len(data.y)}; pass the rows of the fit.")
+    options = {"confidence": confidence, "loss": loss, "y_range": y_range, "assume": assume}
+    tested = holdout_claim(predictor_of(model), data, X_holdout, y_holdout, **options) if tests else None
+    if tested is not None and hasattr(model, "certificate_"):
+        own = model.certificate_
+        return replace(own, claims=(*own.claims, tested), seal="").of(model)
+    draft = Certificate(
+        grade="C",
+        estimator=type(model).__name__,
+        params={name: plain(value) for name, value in _params(model).items()},
+        problem={"objective": "no objective is known; the certificate rests on hold-out rows"},
+        model={},
+        data=data_fingerprint(data.X, data.y, weights),
+        claims=(),
+        run={"library": type(last).__module__.partition(".")[0], "model": type(last).__name__},
+        version=__version__,
+    )
+    if read_model is None:
+        assert tested is not None
+        return replace(draft, claims=(tested,), seal="").of(model)
     rows = data if before is None else read(transformed(before, X), y, weights)
     expected = getattr(last, "n_features_in_", rows.X.shape[1])
     if rows.X.shape[1] != expected:
@@ -97,6 +140,11 @@ def certify(model, X, y=None, sample_weight=None, *, tol=1e-4) -> Certificate:
             "pass the data of the fit."
         )
     reading = read_model(last, rows, float(tol))
+    return _stated(draft, reading, model, last, before, rows, tested, 1.0 - confidence).of(model)
+
+
+def _stated(draft: Certificate, reading: Reading, model, last, before, rows, tested, delta: float) -> Certificate:
+    """Fill the draft with what was read and claimed."""
     kept = before is None and reading.derived is None  # as attributes of the model itself
     if reading.derived is None:
         attributes = {name: attribute(last, name).copy() for name in reading.attributes}
@@ -108,21 +156,48 @@ def certify(model, X, y=None, sample_weight=None, *, tol=1e-4) -> Certificate:
         problem["derived"] = reading.derived
     if before is not None:
         problem["pipeline"] = [name for name, _ in model.steps]
-    params = model.get_params(deep=False) if hasattr(model, "get_params") else {}
-    draft = Certificate(
+    plainly = replace(draft, model=attributes, problem=reading.problem, seal="")
+    stated = reading.claims(plainly, rows)
+    first = replace(stated[0], witness={**stated[0].witness, **reading.witness, **inside})
+    if tested is not None:
+        risk = [tested]
+    elif rows.y is None or not hasattr(last, "predict"):
+        risk = []
+    elif before:
+        risk = [nothing("Steps before the model were fitted to the same rows.")]
+    else:
+        risk = (
+            [nothing()]
+            if reading.free is None
+            else reading.free(replace(plainly, claims=(first,), seal=""), rows, delta)
+        )
+    return replace(
+        draft,
         grade=reading.grade,
-        estimator=type(model).__name__,
-        params={name: plain(value) for name, value in params.items()},
         problem=problem,
         model=attributes if kept else {},
-        data=data_fingerprint(data.X, data.y, weights),
-        claims=(),
-        run={"library": type(last).__module__.partition(".")[0], "model": type(last).__name__, **reading.run},
-        version=__version__,
+        claims=(first, *stated[1:], *risk),
+        run={**draft.run, **reading.run},
+        seal="",
     )
-    stated = reading.claims(replace(draft, model=attributes, problem=reading.problem, seal=""), rows)
-    first = replace(stated[0], witness={**stated[0].witness, **reading.witness, **inside})
-    return replace(draft, claims=(first, *stated[1:]), seal="").of(model)
+
+
+def _unknown(last) -> InvalidData:
+    """Return the error for a model whose objective is not known, without hold-out rows."""
+    if hasattr(last, "best_estimator_"):
+        return InvalidData(
+            f"certify: pass best_estimator_ of this {type(last).__name__}; the search itself is no model. "
+            "With X_holdout and y_holdout the search is certified by these rows alone."
+        )
+    known = ", ".join(sorted({name for _, name in READERS}))
+    return InvalidData(
+        f"certify: no objective of {type(last).__name__} is known here; known are {known}. "
+        "Pass X_holdout and y_holdout: rows kept from the fit bound the error of any predictor."
+    )
+
+
+def _params(model) -> dict:
+    return model.get_params(deep=False) if hasattr(model, "get_params") else {}
 
 
 def _last_step(model):

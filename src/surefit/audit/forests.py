@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from surefit.audit.free_bounds import free_of_forest
 from surefit.audit.reading import Reading, attribute, reader, refuse, target_of
 from surefit.audit.scores import labels_of
 from surefit.checks.audited_forest import worst_leaf
@@ -53,4 +54,4 @@ def read_forest(model, data: Data, tol: float) -> Reading:
             ),
         ]
 
-    return Reading("C", problem, (), state, derived="forest")
+    return Reading("C", problem, (), state, derived="forest", free=free_of_forest)

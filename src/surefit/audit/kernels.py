@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from surefit.audit.free_bounds import free_of_kernel_ridge, free_of_process
 from surefit.audit.reading import Reading, attribute, reader, refuse, target_of
 from surefit.audit.squares import spread_of
 from surefit.audit.stating import claim, proved
@@ -49,7 +50,7 @@ def read_kernel_ridge(model, data: Data, tol: float) -> Reading:
                   f"The function is within {reach.proved:.3g} of the optimal one, in the norm of the kernel's space.", reach.proved),
         ]  # fmt: skip
 
-    return Reading("A", problem, (), state, derived="kernel ridge")
+    return Reading("A", problem, (), state, derived="kernel ridge", free=free_of_kernel_ridge)
 
 
 @reader("sklearn", "GaussianProcessRegressor")
@@ -87,4 +88,4 @@ def read_gaussian_process_regressor(model, data: Data, tol: float) -> Reading:
             )
         return [*claims, nothing]
 
-    return Reading("B", problem, (), state, derived="gaussian process")
+    return Reading("B", problem, (), state, derived="gaussian process", free=free_of_process)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from surefit.audit.free_bounds import free_of_machine
 from surefit.audit.linear_claims import in_words
 from surefit.audit.reading import Reading, attribute, reader, refuse, target_of
 from surefit.audit.scores import labels_of
@@ -50,7 +51,9 @@ def read_svc(model, data: Data, tol: float) -> Reading:
     )
     witness = reference_of(ours, kernel, data)
     null = float(model.C) * (len(classes) - 1) * _total(data)  # every row takes part in that many pairs
-    return reading_of(problem, kernel, witness, null, tol, classifier=True)
+    before = (model.kernel == "linear" or not isinstance(model.gamma, str)) and model.class_weight != "balanced"
+    free = free_of_machine(before and kernel.positive_semidefinite is True, len(classes))
+    return reading_of(problem, kernel, witness, null, tol, classifier=True)._replace(free=free)
 
 
 @reader("sklearn", "NuSVC")

@@ -28,6 +28,7 @@ class Reading(NamedTuple):
     witness: dict[str, np.ndarray] = {}  # added to the first claim: a reference solution
     run: dict[str, Any] = {}
     derived: str | None = None  # how the checker reads what is no attribute
+    free: Callable[[Any, Data, float], list[Claim]] | None = None  # what the fit itself says about new rows, at delta
 
 
 def reader(library: str, *names: str) -> Callable[[Reader], Reader]:

@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 
+from surefit.audit.free_bounds import free_of_squares
 from surefit.audit.linear_claims import linear_claims
 from surefit.audit.reading import Reading, attribute, reader, refuse, target_of
 from surefit.checks.base import Data
@@ -41,6 +42,7 @@ def read_least_squares(model, data: Data, tol: float) -> Reading:
         problem,
         ("coef_", "intercept_"),
         linear_claims(spread_of(data, bool(model.fit_intercept)), tol, {}, classifier=False),
+        free=free_of_squares,
     )
 
 

@@ -31,6 +31,7 @@ DELEGATED = (
     "eigen.gap",
     "kernel_ridge.gap",
     "kernel_ridge.distance",
+    "kernel_ridge.leave_one_out",
     "gaussian_process.mean",
     "gaussian_process.evidence",
     "tree.splits",

@@ -128,7 +128,7 @@ def excess_of(certificate: Certificate, data: Data) -> tuple[float, float, float
     return max(above - size, 0.0), max(min(own.gap, above + size + best.gap), 0.0), own.objective
 
 
-def _reach(certificate: Certificate, data: Data) -> list[np.ndarray]:
+def reach_of(certificate: Certificate, data: Data) -> list[np.ndarray]:
     """Bound what the functions of the reference can be off by, at all rows, one array a problem."""
     read_as, rows = inner(certificate, data)
     root = np.sqrt(_diagonal(read_as, rows))
@@ -138,7 +138,7 @@ def _reach(certificate: Certificate, data: Data) -> list[np.ndarray]:
 def prediction_reach(certificate: Certificate, data: Data) -> np.ndarray:
     """Bound the distance of each training prediction of a regression from that of any exact optimum."""
     own, best = solved(certificate, data, False), solved(certificate, data, True)
-    m, reach = best.machines[0], _reach(certificate, data)[0]
+    m, reach = best.machines[0], reach_of(certificate, data)[0]
     f = best.scores[:, 0]
     low, high = offsets(m, f[m.rows], reach[m.rows]) if m.b_free else (0.0, 0.0)
     model = own.scores[:, 0] + own.machines[0].b
@@ -153,7 +153,7 @@ def labels_in_doubt(certificate: Certificate, data: Data) -> np.ndarray:
     pairs = [(1, 0)] if K == 2 else [(i, j) for i in range(K) for j in range(i + 1, K)]
     n = rows.X.shape[0]
     safe, wins, unproved = np.zeros((n, K)), np.zeros((n, K)), np.zeros(n, dtype=bool)
-    for p, ((i, j), m, reach) in enumerate(zip(pairs, best.machines, _reach(certificate, data), strict=True)):
+    for p, ((i, j), m, reach) in enumerate(zip(pairs, best.machines, reach_of(certificate, data), strict=True)):
         low, high = offsets(m, best.scores[m.rows, p], reach[m.rows]) if m.b_free else (0.0, 0.0)
         f, model = best.scores[:, p], own.scores[:, p] + own.machines[p].b
         first, second = f - reach + low > 0, f + reach + high < 0
