@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from surefit.core.jit import compiled
+from surefit.core.loops import copy_into
 from surefit.solvers.trees.flat import DEPTH, FEW_ROWS, LEAF, NO_CUT, PURE, SPLIT, THRESHOLD, FlatTree
 
 FEW = 40  # nodes with fewer rows are sorted, not counted
@@ -141,7 +142,7 @@ def _grow(by_row, entries, columns, max_features, max_depth, min_split, state, w
             spare[behind] = entry
             middle += goes_left
             behind += not goes_left
-        entries[middle:last] = spare[:behind]
+        copy_into(entries[middle:last], spare[:behind])
         waiting[top, 0], waiting[top, 1], waiting[top, 2], waiting[top, 3] = middle, last, 2 * node + 1, level + 1
         waiting[top + 1, 0], waiting[top + 1, 1] = first, middle
         waiting[top + 1, 2], waiting[top + 1, 3] = 2 * node, level + 1

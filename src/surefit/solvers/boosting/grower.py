@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from surefit.core.jit import compiled
+from surefit.core.loops import copy_into
 from surefit.solvers.boosting.binning import code_at
 from surefit.solvers.boosting.histograms import add_all, add_some, take_away
 from surefit.solvers.boosting.splits import Node, by_ratio, scan, value_of
@@ -26,7 +27,7 @@ def grow(columns, cells, scale, rules, limits, nodes, space, seed, root_is_ready
 
     If ``root_is_ready`` the last slot of ``space.histograms`` holds the histogram of all rows.
     """
-    words = columns.words
+    words, root = columns.words, np.int64(0)  # no literal: functions would be compiled for it once more
     n, n_groups = len(cells), len(words)
     n_slots = len(space.histograms)
     free = np.arange(n_slots)
@@ -40,17 +41,17 @@ def grow(columns, cells, scale, rules, limits, nodes, space, seed, root_is_ready
     nodes.gradient[0], nodes.packed[0], nodes.first[0], nodes.last[0] = a, c, 0, n
     nodes.depth[0], nodes.sets[0], nodes.low[0], nodes.high[0] = 0, -1, -np.inf, np.inf
     pending = np.empty(len(nodes.left), dtype=np.int64)
-    n_pending, count, leaves = 0, 1, 1
+    n_pending, count, leaves = np.int64(0), np.int64(1), np.int64(1)
     state = np.uint64(seed)
-    if _may_split(nodes, 0, rules, limits):
+    if _may_split(nodes, root, rules, limits):
         n_free -= 1
         slot = free[n_free]
         if not root_is_ready:
-            add_all(words, cells, 0, n_groups, space.histograms[slot])
-        state = _choose(columns, nodes, 0, space.histograms[slot], scale, rules, limits, state)
+            add_all(words, cells, root, n_groups, space.histograms[slot])
+        state = _choose(columns, nodes, root, space.histograms[slot], scale, rules, limits, state)
         nodes.slot[0] = slot
         if nodes.feature[0] >= 0:
-            pending[0], n_pending = 0, 1
+            pending[0], n_pending = root, n_pending + 1
     while n_pending > 0:
         at = n_pending - 1  # without a limit on leaves: the last one, so that few histograms are kept
         if limits.max_leaves > 0:
@@ -84,8 +85,8 @@ def grow(columns, cells, scale, rules, limits, nodes, space, seed, root_is_ready
         n_free -= 1
         other = free[n_free]
         start, stop = nodes.first[small], nodes.last[small]
-        add_some(columns.by_row, cells, space.rows[start:stop], 0, n_groups, space.histograms[other])
-        take_away(space.histograms[slot], space.histograms[other], 0, n_groups)
+        add_some(columns.by_row, cells, space.rows[start:stop], root, n_groups, space.histograms[other])
+        take_away(space.histograms[slot], space.histograms[other], root, n_groups)
         nodes.slot[small], nodes.slot[large] = other, slot
         for child in (large, small):  # the smaller one is split first where leaves are not limited: few histograms wait
             is_open = open_left if child == left else open_right
@@ -165,14 +166,18 @@ def _allow(columns, sets, allowed, state):
                     if columns.groups[q, j]:
                         allowed[j] = True
     if columns.max_features < d:
-        members = np.flatnonzero(allowed)
-        keep = min(columns.max_features, len(members))
+        members, count = np.empty(d, dtype=np.int64), 0
+        for j in range(d):
+            if allowed[j]:
+                members[count] = j
+                count += 1
+        keep = min(columns.max_features, count)
+        allowed[:] = False
         for k in range(keep):  # the first steps of a shuffle
             state = state * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
-            pick = k + np.int64((state >> np.uint64(33)) % np.uint64(len(members) - k))
+            pick = k + np.int64((state >> np.uint64(33)) % np.uint64(count - k))
             members[k], members[pick] = members[pick], members[k]
-        allowed[:] = False
-        allowed[members[:keep]] = True
+            allowed[members[k]] = True
     return state
 
 
@@ -194,7 +199,7 @@ def _divide(columns, nodes, node, left, right, space, scale, rules):
         spare[behind] = row
         middle += to_left
         behind += not to_left
-    rows[middle:stop] = spare[:behind]
+    copy_into(rows[middle:stop], spare[:behind])
     nodes.first[left], nodes.last[left], nodes.first[right], nodes.last[right] = start, middle, middle, stop
     histogram = space.histograms[nodes.slot[node], j]
     a, c = np.int64(0), np.int64(0)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from surefit.core.jit import compiled
+from surefit.core.loops import ascending
 
 
 class Rules(NamedTuple):
@@ -93,6 +94,7 @@ def by_ratio(cells, n_bins, l2, scale, order):
             ratios[count] = cells[b, 0] * scale.gradient / (H + l2 + 1e-300)
             order[count] = b
             count += 1
-    ranks = np.argsort(ratios[:count], kind="mergesort")
-    order[:count] = order[:count].copy()[ranks]
+    ranks, present = ascending(ratios[:count]), order[:count].copy()
+    for k in range(count):
+        order[k] = present[ranks[k]]
     return count

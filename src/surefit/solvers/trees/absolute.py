@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from surefit.core.jit import compiled
+from surefit.core.loops import ascending
 from surefit.solvers.trees.histograms import best_bin, has_bins, n_bin_sums
 from surefit.solvers.trees.segments import NEW, ROW
 from surefit.solvers.trees.targets import Cut, best_cut, n_orders, n_sums, order_key, prepare, summarise
@@ -55,7 +56,7 @@ def _(target):
 @compiled
 def _median(y, weights):
     """Weighted median: the middle of the interval of minimisers, and the sum of distances from it; and the total weight."""
-    order = np.argsort(y, kind="mergesort")
+    order = ascending(y)
     weight = 0.0
     for i in range(len(y)):
         weight += weights[i]
@@ -101,7 +102,7 @@ def _(target, segment, sums):
 @prepare.register(Absolute)
 def _(target, segment):
     y, _ = _targets(target, segment)
-    order = np.argsort(y, kind="mergesort")
+    order = ascending(y)
     for p in range(len(order)):
         target.rank[segment[order[p]] & ROW] = p
         target.sorted_y[p] = y[order[p]]

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from surefit.core.jit import compiled
+from surefit.core.loops import ascending
 from surefit.solvers.trees.data import missing_at, segment_of
 from surefit.solvers.trees.segments import NEW, ROW
 from surefit.solvers.trees.targets import Cut, Limits, best_cut, n_orders, order_key, summarise
@@ -40,7 +41,7 @@ def by_mean(data, target, feature, start, stop, which):
         keys[g] = order_key(target, segment[starts[g] : starts[g + 1]], which)
     ordered = np.empty_like(segment)
     place = 0
-    for g in np.argsort(keys, kind="mergesort"):
+    for g in ascending(keys):
         for i in range(starts[g], starts[g + 1]):
             ordered[place] = (segment[i] & ROW) | (NEW if i == starts[g] else np.uint32(0))
             place += 1

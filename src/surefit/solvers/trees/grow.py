@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from surefit.core.jit import compiled
+from surefit.core.loops import ascending, copy_into
 from surefit.solvers.trees import flat
 from surefit.solvers.trees.categories import best_multiway, best_subset, by_mean, group_starts, relaxed
 from surefit.solvers.trees.data import (
@@ -81,7 +82,7 @@ def _grow(data, n, target, rules, categories, monotone, nodes, sums, n_codes):
         if nodes[node].kind == flat.MULTIWAY:
             if used_branches + n_codes > len(branches):
                 longer = np.zeros(2 * len(branches) + n_codes, dtype=np.int32)
-                longer[:used_branches] = branches[:used_branches]
+                copy_into(longer, branches[:used_branches])
                 branches = longer
             nodes[node].start = used_branches
             _split_multiway(data, target, rules, nodes, sums, node, branches[used_branches : used_branches + n_codes])
@@ -90,7 +91,7 @@ def _grow(data, n, target, rules, categories, monotone, nodes, sums, n_codes):
             if nodes[node].kind == flat.SUBSET:
                 if used_words + 2 * n_words > len(words):
                     more = np.zeros(2 * len(words) + 2 * n_words, dtype=np.uint64)
-                    more[:used_words] = words[:used_words]
+                    copy_into(more, words[:used_words])
                     words = more
                 nodes[node].start = used_words
                 used_words += 2 * n_words
@@ -152,7 +153,10 @@ def _draw_columns(data, rules, nodes, node, random, drawn):
         if not is_constant(data, drawn[taken], nodes[node].first, nodes[node].last):
             useful += 1
         taken += 1
-    drawn[:taken].sort()  # ties go to the lowest column whatever the order of drawing
+    numbers = drawn[:taken].astype(np.float64)
+    ranks = ascending(numbers)  # ties go to the lowest column whatever the order of drawing
+    for k in range(taken):
+        drawn[k] = np.int64(numbers[ranks[k]])
     return taken
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from surefit.core.dispatch import generic
 from surefit.core.jit import compiled
+from surefit.core.loops import copy_into
 from surefit.solvers.trees.criteria import class_spread, decrease
 from surefit.solvers.trees.segments import ROW
 from surefit.solvers.trees.targets import Classes, Cut, Sums
@@ -122,13 +123,14 @@ def _(target, codes, rows, histogram, weight, sums, limits):
         left[:] = 0.0
         if side == 1:
             left_weight = histogram[255, 1]
-            left[:] = histogram[255, 2:]
+            copy_into(left, histogram[255, 2:])
         for code in range(255):
             if histogram[code, 0] == 0.0:
                 continue
             left_rows += histogram[code, 0]
             left_weight += histogram[code, 1]
-            left += histogram[code, 2:]
+            for k in range(len(left)):
+                left[k] += histogram[code, 2 + k]
             rest = n - left_rows - extra
             if rest < limits.min_rows or rest == 0.0:
                 break
@@ -136,7 +138,8 @@ def _(target, codes, rows, histogram, weight, sums, limits):
                 continue
             if left_weight < limits.min_weight or weight - left_weight < limits.min_weight:
                 continue
-            right[:] = sums - left
+            for k in range(len(sums)):
+                right[k] = sums[k] - left[k]
             inside = class_spread(target.criterion, left, left_weight)
             inside += class_spread(target.criterion, right, weight - left_weight)
             if whole - inside > best + limits.tie:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from surefit.core.jit import compiled
+from surefit.core.loops import copy_into
 from surefit.solvers.trees import flat
 from surefit.solvers.trees.flat import FlatTree
 
@@ -104,7 +105,7 @@ def _preorder(left, right):
             continue
         if top + right[node] - left[node] + 2 > len(stack):
             longer = np.empty(2 * len(stack) + right[node] - left[node] + 2, dtype=np.int32)
-            longer[:top] = stack[:top]
+            copy_into(longer, stack[:top])
             stack = longer
         stack[top] = -node - 1
         top += 1

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from surefit.core.jit import compiled
+from surefit.core.loops import ascending, copy_into
 from surefit.solvers.trees.data import (
     category_of,
     cut_column,
@@ -95,7 +96,7 @@ def _sort_leading(keys, spare):
             aim[place[value]] = key
             place[value] += 1
         source, aim = aim, source
-    keys[:] = source
+    copy_into(keys, source)
 
 
 @compiled
@@ -111,9 +112,15 @@ def _finish(column, keys, order):
         if stop - start > FEW:
             run = keys[start:stop] & low
             if not np.isnan(column[run[0]]):
-                run = run[np.argsort(column[run], kind="mergesort")]
-            for i in range(len(run)):
-                order[start + i] = run[i]
+                values = np.empty(len(run))
+                for i in range(len(run)):
+                    values[i] = column[run[i]]
+                ranks = ascending(values)
+                for i in range(len(run)):
+                    order[start + i] = run[ranks[i]]
+            else:
+                for i in range(len(run)):
+                    order[start + i] = run[i]
         else:
             for i in range(start, stop):  # insertion keeps equal values in the order of the rows
                 row = keys[i] & low

@@ -280,7 +280,8 @@ def _(target, segment, missing, weight, sums, limits):
                 break
             if left_weight < limits.min_weight or weight - left_weight < limits.min_weight:
                 continue
-            right[:] = sums - left
+            for k in range(len(sums)):
+                right[k] = sums[k] - left[k]
             inside = class_spread(target.criterion, left, left_weight)
             inside += class_spread(target.criterion, right, weight - left_weight)
             if whole - inside > best + limits.tie:
