@@ -1,8 +1,9 @@
 r"""Checks the duality gap of kernel ridge regression, with kernel values computed anew and enclosed.
 
-For :math:`f = \sum_j c_j k(x_j, \cdot) + b` with residuals :math:`r` and :math:`t = \alpha \sum_i c_i / \sum_i s_i` (zero without offset)
+For :math:`f = \sum_j c_j k(x_j, \cdot)` and a free part :math:`p` with residuals :math:`r`, and the values :math:`t` of the free function
+that :math:`\alpha c / s` is off by (zero but for rounding),
 
-.. math:: P - \min P \le \sum_i s_i (r_i - \alpha c_i / s_i + t)^2 + \frac{t^2}{\alpha} \Bigl(\sum_i s_i \sqrt{k(x_i, x_i)}\Bigr)^2 ,
+.. math:: P - \min P \le \sum_i s_i (r_i - \alpha c_i / s_i + t_i)^2 + \frac1\alpha \Bigl(\sum_i s_i |t_i| \sqrt{k(x_i, x_i)}\Bigr)^2 ,
 
 a sum of squares, so nothing cancels (theory: ``kernel-ridge-gap``).
 """
@@ -17,10 +18,11 @@ from scipy import linalg
 
 from surefit.checks.base import Data, Finding, checker
 from surefit.checks.eigen import weights_of
-from surefit.checks.enclosure import UNIT, gamma, upper_sum
+from surefit.checks.enclosure import UNIT, Enclosed, gamma, upper_sum
 from surefit.checks.kernel_scores import enclosed_scores
 from surefit.checks.kernel_values import enclosed_diagonal, kernel_of, level_of, training_values
 from surefit.checks.linear_scores import rounding
+from surefit.checks.null_space import free_values, repairs
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 
@@ -73,13 +75,14 @@ def check_leave_one_out(certificate: Certificate, claim: Claim, data: Data) -> F
     kernel, alphas, s = kernel_of(certificate), _alphas(certificate), weights_of(data)
     rows = np.flatnonzero(s > 0)
     A, s, Y = kernel.read(data.X), s[rows], np.reshape(data.target, (len(data.target), -1))[rows]
-    K = training_values(kernel, A, rows, rows).mid
+    K, T = training_values(kernel, A, rows, rows).mid, free_values(certificate, data).mid[rows]
+    T = linalg.qr(T, mode="economic")[0] if T.shape[1] else T
     total = 0.0
     for k, alpha in enumerate(alphas):
         inverse = linalg.inv(K + np.diag(alpha / s))
-        if certificate.problem["fit_intercept"]:
-            ones = inverse.sum(axis=1)
-            inverse -= np.outer(ones, ones) / ones.sum()
+        if T.shape[1]:
+            free = inverse @ T
+            inverse -= free @ linalg.solve(T.T @ free, free.T)
         residual, once = alpha * (inverse @ Y[:, k]) / s, np.minimum(s, 1.0)
         leverage = 1 - alpha * inverse.diagonal() / s
         total += float(s @ (residual / (1 - once * leverage / s)) ** 2) / math.fsum(s)
@@ -103,25 +106,30 @@ def _prove(certificate: Certificate, data: Data) -> Proof:
     scores, rows = enclosed_scores(certificate, data, C), np.flatnonzero(all_weights > 0)
     s, Y = all_weights[rows], np.reshape(data.target, (len(data.target), -1))[rows]
     c, f, f_rad = C[rows], scores.mid[rows], scores.rad[rows]
-    b = np.broadcast_to(np.atleast_1d(model["intercept_"]), (c.shape[1],))
-    kernel = kernel_of(certificate)
-    largest = enclosed_diagonal(kernel, kernel.read(data.X)).magnitude[rows]
-    reach = upper_sum(s * np.sqrt(largest)) * (1 + 8 * UNIT)
+    alphas, kernel = np.array(_alphas(certificate)), kernel_of(certificate)
+    largest = np.sqrt(enclosed_diagonal(kernel, kernel.read(data.X)).magnitude[rows]) * (1 + 4 * UNIT)
+    T = free_values(certificate, data)
+    T = Enclosed(T.mid[rows], T.rad[rows])
+    b = _free_coefficients(certificate, c.shape[1])
+    p = T.mid @ b
+    p_rad = (T.rad + gamma(len(b) + 2) * np.abs(T.mid)) @ np.abs(b) * (1 + gamma(len(b) + 4))
+    t = repairs(T, s, alphas * c)
+    if t is None:
+        return Proof(*[math.inf] * 7)
     gaps, mids, objective, square, square_rad = [], [], 0.0, 0.0, 0.0
-    alphas = _alphas(certificate)
-    for k, alpha in enumerate(alphas):
-        t = alpha * math.fsum(c[:, k]) / math.fsum(s) if problem["fit_intercept"] else 0.0
+    for k, alpha in enumerate(alphas.tolist()):
         own = alpha * c[:, k] / s
-        off = Y[:, k] - f[:, k] - b[k] - own + t
-        size = np.abs(Y[:, k]) + np.abs(f[:, k]) + abs(b[k]) + np.abs(own) + abs(t)
-        rad = f_rad[:, k] + 8 * UNIT * size
-        repair = t**2 * reach**2 / alpha * (1 + 16 * UNIT)
-        mids.append(math.fsum(s * off**2) + repair)
-        gaps.append((upper_sum(s * (np.abs(off) + rad) ** 2) + repair) * (1 + 8 * UNIT))
+        off = Y[:, k] - f[:, k] - p[:, k] - own + t.mid[:, k]
+        size = np.abs(Y[:, k]) + np.abs(f[:, k]) + np.abs(p[:, k]) + np.abs(own) + np.abs(t.mid[:, k])
+        rad = f_rad[:, k] + p_rad[:, k] + t.rad[:, k] + 8 * UNIT * size
+        drift, drift_mid = (upper_sum(s * part * largest) ** 2 / alpha * (1 + 16 * UNIT) for part in
+                            (np.abs(t.mid[:, k]) + t.rad[:, k], np.abs(t.mid[:, k])))  # fmt: skip
+        mids.append(math.fsum(s * off**2) + drift_mid)
+        gaps.append((upper_sum(s * (np.abs(off) + rad) ** 2) + drift) * (1 + 8 * UNIT))
         terms = c[:, k] * f[:, k]
         square += math.fsum(terms)
         square_rad += upper_sum(np.abs(c[:, k]) * f_rad[:, k]) + gamma(4) * upper_sum(np.abs(terms))
-        residual = Y[:, k] - f[:, k] - b[k]
+        residual = Y[:, k] - f[:, k] - p[:, k]
         objective += math.fsum(s * residual**2) + alpha * math.fsum(terms)
     distance = [sum(g / a for g, a in zip(part, alphas, strict=True)) for part in (gaps, mids)]
     radius = problem.get("radius")
@@ -132,6 +140,16 @@ def _prove(certificate: Certificate, data: Data) -> Proof:
         gaps.append(abs(spare) + alphas[0] * square_rad)
         mids.append(max(spare, 0.0))
     return Proof(sum(gaps), sum(mids), distance[0], distance[1], objective, square, square_rad)
+
+
+def _free_coefficients(certificate: Certificate, targets: int) -> np.ndarray:
+    """Coefficients of the free functions, the constant first, one column a target."""
+    model, lines = certificate.model, []
+    if certificate.problem["fit_intercept"]:
+        lines.append(np.broadcast_to(np.atleast_1d(model["intercept_"]), (1, targets)))
+    if "null_coef_" in model:
+        lines.append(np.reshape(model["null_coef_"], (-1, targets)))
+    return np.vstack([np.zeros((0, targets)), *lines])
 
 
 def _alphas(certificate: Certificate) -> list[float]:

@@ -1,24 +1,31 @@
 from __future__ import annotations
 
-import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import ARRAY, BOOLEAN, NOTHING, POSITIVE, check_params
-from surefit.kernel_machines.kernel_reading import KERNEL_RULES, KernelSumMixin, gram_of, read_kernel_targets
-from surefit.kernel_machines.kernel_ridge_fit import counted, multiplier_of_radius, penalties, record, solve_targets
+from surefit.kernel_machines.kernel_null_space import NULL_SPACE
+from surefit.kernel_machines.kernel_reading import KERNEL_RULES, read_kernel_targets
+from surefit.kernel_machines.kernel_ridge_fit import (
+    FreePartMixin,
+    multiplier_of_radius,
+    penalties,
+    pose,
+    record,
+    solve_targets,
+)
 from surefit.solvers import kernel_squares as solver
 
 
-class KernelRidge(CertifiedMixin, KernelSumMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
+class KernelRidge(CertifiedMixin, FreePartMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
     r"""Ridge regression with a function of a kernel's space.
 
-    .. math:: P(f, b) = \sum_i s_i (y_i - f(x_i) - b)^2 + \alpha \|f\|_k^2 .
+    .. math:: P(f, p) = \sum_i s_i (y_i - f(x_i) - p(x_i))^2 + \alpha \|f\|_k^2 .
 
-    Hypothesis class: :math:`\sum_j c_j k(x_j, \cdot)`, plus a constant if asked for; no function of the kernel's space is better
-    (theory: :ref:`representer`). Loss: squared. Optimiser: Cholesky factor of :math:`K + \alpha S^{-1}`, refined in float64.
-    At the optimum the residuals are :math:`y_i - f(x_i) - b = \alpha c_i / s_i`.
+    Hypothesis class: :math:`\sum_j c_j k(x_j, \cdot)`, plus functions :math:`p` that cost nothing if asked for (an offset, a polynomial,
+    your own); no function of the kernel's space is better (theory: :ref:`representer`). Loss: squared. Optimiser: Cholesky factor of
+    :math:`K + \alpha S^{-1}`, refined in float64. At the optimum the residuals are :math:`y_i - f(x_i) - p(x_i) = \alpha c_i / s_i`, and
+    the :math:`c` are orthogonal to the values of the free functions.
 
     Guarantee: :math:`P - \min P \le` ``dual_gap_``, whatever the data, and :math:`\|f - f^*\|_k \le \sqrt{\text{gap} / \alpha}`
     (theory: :ref:`kernel-ridge-gap`).
@@ -39,17 +46,28 @@ class KernelRidge(CertifiedMixin, KernelSumMixin, MultiOutputMixin, RegressorMix
     kernel_params : dict or None, default=None
         Further arguments of a function that was given as kernel.
     fit_intercept : bool, default=False
-        Whether there is an offset :math:`b`; it is never penalised.
+        Whether there is an offset; it is never penalised.
     radius : float > 0 or None, default=None
         If given, ``alpha`` is ignored and the constrained form is solved: least squares subject to :math:`\|f\|_k \le` ``radius``
         (over all targets together); the multiplier is ``multiplier_``.
+    null_space : {"constant", "linear"}, int >= 0, callable, transformer or None, default=None
+        Functions that are not penalised, besides the offset: polynomials of the columns up to a total degree ("constant" is 0, "linear"
+        is 1; the constant is always among them), or what a function or transformer makes of the rows, one column a function. With
+        ``kernel=IntegratedBrownian()`` "linear" gives the cubic smoothing spline. They must be linearly independent on the rows.
 
     Attributes
     ----------
     dual_coef_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
         Coefficients :math:`c`.
     intercept_ : float or ndarray of shape (n_targets,)
-        Offset; 0 without ``fit_intercept``.
+        Offset: the coefficient of the constant; 0 if that is not among the functions.
+    null_coef_ : ndarray of shape (n_functions,) or (n_functions, n_targets)
+        Coefficients of the free functions other than the constant; of polynomials: of the monomials of ``X - null_centre_``, by
+        rising degree.
+    null_centre_ : ndarray of shape (n_features,)
+        Weighted means of the columns; with polynomials of degree 1 or more only.
+    null_space_ : callable or transformer
+        The function or the fitted transformer, if ``null_space`` is one.
     X_fit_ : ndarray or sparse matrix
         The training rows (with a precomputed kernel: the matrix).
     kernel_ : Kernel
@@ -84,6 +102,7 @@ class KernelRidge(CertifiedMixin, KernelSumMixin, MultiOutputMixin, RegressorMix
         "alpha": POSITIVE | ARRAY,
         "fit_intercept": BOOLEAN,
         "radius": NOTHING | POSITIVE,
+        "null_space": NULL_SPACE,
     }
 
     def __init__(
@@ -97,6 +116,7 @@ class KernelRidge(CertifiedMixin, KernelSumMixin, MultiOutputMixin, RegressorMix
         kernel_params=None,
         fit_intercept=False,
         radius=None,
+        null_space=None,
     ):
         self.alpha = alpha
         self.kernel = kernel
@@ -106,28 +126,19 @@ class KernelRidge(CertifiedMixin, KernelSumMixin, MultiOutputMixin, RegressorMix
         self.kernel_params = kernel_params
         self.fit_intercept = fit_intercept
         self.radius = radius
+        self.null_space = null_space
 
     def fit(self, X, y, sample_weight=None):
         """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
         check_params(self)
         data = read_kernel_targets(self, X, y, sample_weight)
         alphas = penalties(self, data.Y.shape[1])
-        rows, s = counted(data)
-        K = gram_of(type(self).__name__, data.kernel, data.X)
-        K = K if len(rows) == len(K) else K[np.ix_(rows, rows)]
-        Y, centred = data.Y[rows], bool(self.fit_intercept)
+        posed = pose(self, data)
         if self.radius is None:
-            found = solve_targets(K, Y, s, alphas, centred)
+            found = solve_targets(posed, alphas)
         else:
-            spectrum = solver.decompose(K, Y, s, centred)
+            spectrum = solver.decompose(posed.K, posed.Y, posed.s, posed.free)
             self.multiplier_ = multiplier_of_radius(spectrum, float(self.radius))
             alphas[:] = self.multiplier_
-            found = solver.refined(K, Y, spectrum, self.multiplier_)
-        return record(self, data, K, rows, s, alphas, found, [], self.radius)
-
-    def predict(self, X) -> np.ndarray:
-        """Return the value of the function at each row, one column a target."""
-        check_is_fitted(self)
-        X = self._read_rows(X)
-        values = self._sums(X, self.dual_coef_.reshape(len(self.dual_coef_), -1)) + self.intercept_
-        return values.ravel() if self.dual_coef_.ndim == 1 else values
+            found = solver.refined(posed.K, posed.Y, spectrum, self.multiplier_)
+        return record(self, data, posed, alphas, found, [], self.radius)

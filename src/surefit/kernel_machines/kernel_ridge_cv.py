@@ -4,15 +4,15 @@ import math
 
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from surefit.bounds import theory_lambda
 from surefit.core.claims import Claim
 from surefit.core.errors import InvalidParameter
 from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import ARRAY, BOOLEAN, NOTHING, POSITIVE, check_params, one_of
-from surefit.kernel_machines.kernel_reading import KERNEL_RULES, KernelSumMixin, gram_of, read_kernel_targets
-from surefit.kernel_machines.kernel_ridge_fit import counted, record
+from surefit.kernel_machines.kernel_null_space import NULL_SPACE, degree_of
+from surefit.kernel_machines.kernel_reading import KERNEL_RULES, read_kernel_targets
+from surefit.kernel_machines.kernel_ridge_fit import FreePartMixin, pose, record
 from surefit.kernels import Kernel
 from surefit.solvers import kernel_squares as solver
 from surefit.solvers.kernel_squares import Coefficients
@@ -20,12 +20,13 @@ from surefit.solvers.kernel_squares import Coefficients
 GRID = np.geomspace(1e-6, 1e3, 55)  # penalties in units of the mean of k(x, x)
 
 
-class KernelRidgeCV(CertifiedMixin, KernelSumMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
+class KernelRidgeCV(CertifiedMixin, FreePartMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
     r"""Kernel ridge regression whose penalty is chosen by exact leave-one-out or generalised cross-validation.
 
     .. math::
 
-        \hat\alpha = \arg\min_\alpha \frac1{\sum_i s_i} \sum_i s_i \left( \frac{y_i - f_\alpha(x_i) - b_\alpha}{1 - h_i(\alpha)} \right)^2 ,
+        \hat\alpha = \arg\min_\alpha \frac1{\sum_i s_i} \sum_i s_i
+            \left( \frac{y_i - f_\alpha(x_i) - p_\alpha(x_i)}{1 - h_i(\alpha)} \right)^2 ,
 
     with :math:`h_i` the leverage of a row: the errors of n separate fits of :class:`KernelRidge`, for all penalties from one
     eigendecomposition of the Gram matrix.
@@ -37,7 +38,7 @@ class KernelRidgeCV(CertifiedMixin, KernelSumMixin, MultiOutputMixin, RegressorM
     ----------
     alphas : array of positive numbers, one, or None, default=None
         Penalties to choose from; None: 55 from 1e-6 to 1e3 times the mean of k(x, x).
-    kernel, gamma, degree, coef0, kernel_params, fit_intercept
+    kernel, gamma, degree, coef0, kernel_params, fit_intercept, null_space
         As in :class:`KernelRidge`.
     criterion : {"loo", "gcv"}, default="loo"
         Exact leave-one-out error, or generalised cross-validation, which replaces each leverage by their mean.
@@ -55,14 +56,16 @@ class KernelRidgeCV(CertifiedMixin, KernelSumMixin, MultiOutputMixin, RegressorM
     scores_, best_score_
         Minus the criterion of all penalties (one column a target with ``alpha_per_target``), and of the chosen one.
     degrees_of_freedom_ : ndarray of shape (n_alphas,)
-        Trace of the hat matrix, the offset counted.
+        Trace of the hat matrix, the offset and other free functions counted.
     theory_alpha_ : float
         The penalty that the norm-based risk bound would charge at confidence 0.95,
         :math:`n \cdot \frac{8 r^2}{\sqrt n} \bigl(1 + \tfrac12 \sqrt{\ln(20)/2}\bigr)` without an offset and
         :math:`n \cdot \frac{24 r^2}{\sqrt n} \bigl(1 + \tfrac38 \sqrt{\ln(20)/2}\bigr)` with one, :math:`r^2 = \max_i k(x_i, x_i)`.
-        A heuristic that shrinks too much; shown for comparison.
+        A heuristic that shrinks too much; shown for comparison. NaN with free functions besides the constant.
     cv_results_ : ndarray of shape (n_samples, n_alphas) or (n_samples, n_targets, n_alphas)
         Squared leave-one-out errors, NaN for rows of weight zero; with ``store_cv_results`` only.
+    null_coef_, null_centre_, null_space_
+        As in :class:`KernelRidge`.
     dual_coef_, intercept_, X_fit_, kernel_, dual_gap_, objective_, rkhs_norm_, certificate_, n_features_in_, feature_names_in_
         As in :class:`KernelRidge`.
 
@@ -84,6 +87,7 @@ class KernelRidgeCV(CertifiedMixin, KernelSumMixin, MultiOutputMixin, RegressorM
         "criterion": one_of("loo", "gcv"),
         "alpha_per_target": BOOLEAN,
         "store_cv_results": BOOLEAN,
+        "null_space": NULL_SPACE,
     }
 
     def __init__(
@@ -99,6 +103,7 @@ class KernelRidgeCV(CertifiedMixin, KernelSumMixin, MultiOutputMixin, RegressorM
         criterion="loo",
         alpha_per_target=False,
         store_cv_results=False,
+        null_space=None,
     ):
         self.alphas = alphas
         self.kernel = kernel
@@ -110,21 +115,18 @@ class KernelRidgeCV(CertifiedMixin, KernelSumMixin, MultiOutputMixin, RegressorM
         self.criterion = criterion
         self.alpha_per_target = alpha_per_target
         self.store_cv_results = store_cv_results
+        self.null_space = null_space
 
     def fit(self, X, y, sample_weight=None):
         """Choose the penalty and fit with it; rows count as often as ``sample_weight`` says. Returns the estimator."""
         check_params(self)
         data = read_kernel_targets(self, X, y, sample_weight)
         _require_kernel(data.kernel)
-        rows, s = counted(data)
-        K = gram_of("KernelRidgeCV", data.kernel, data.X)
-        K = K if len(rows) == len(K) else K[np.ix_(rows, rows)]
-        Y, centred, n = data.Y[rows], bool(self.fit_intercept), float(s.sum())
+        posed = pose(self, data)
+        rows, s, K, Y, n = posed.rows, posed.s, posed.K, posed.Y, float(posed.s.sum())
         self.alphas_ = _grid(self.alphas, K, s)
-        self.theory_alpha_ = n * theory_lambda(
-            math.sqrt(float(np.max(K.diagonal()))) or 1.0, max(1, round(n)), offset=centred
-        )
-        spectrum = solver.decompose(K, Y, s, centred)
+        self.theory_alpha_ = _theory(K, n, posed.T.shape[1], degree_of(self))
+        spectrum = solver.decompose(K, Y, s, posed.free)
         left = [solver.leave_one_out(spectrum, float(alpha)) for alpha in self.alphas_]
         self.degrees_of_freedom_ = np.array([path.freedom for path in left])
         loo = np.array([s @ path.errors**2 / n for path in left])
@@ -147,11 +149,11 @@ class KernelRidgeCV(CertifiedMixin, KernelSumMixin, MultiOutputMixin, RegressorM
         self.scores_ = scores[:, 0] if single else scores
         places = np.broadcast_to(best, (Y.shape[1],))
         alphas = self.alphas_[places]
-        c, b = np.empty_like(Y), np.empty(Y.shape[1])
+        c, b = np.empty_like(Y), np.empty((posed.T.shape[1], Y.shape[1]))
         for alpha in np.unique(alphas):
             same = np.flatnonzero(alphas == alpha)
             part = spectrum._replace(along=spectrum.along[:, same])
-            c[:, same], b[same] = solver.refined(K, Y[:, same], part, float(alpha))
+            c[:, same], b[:, same] = solver.refined(K, Y[:, same], part, float(alpha))
         error = float(np.mean(loo[places, np.arange(Y.shape[1])]))
         words = f"The mean squared leave-one-out error of the chosen penalty is {error:.6g}, as from one fit a row."
         chose = f"Best of {len(self.alphas_)} penalties by its {self.criterion} score."
@@ -159,14 +161,7 @@ class KernelRidgeCV(CertifiedMixin, KernelSumMixin, MultiOutputMixin, RegressorM
             [Claim("kernel_ridge.leave_one_out", "process_fact", words, value=error)] if math.isfinite(error) else []
         )
         claims.append(Claim("kernel_ridge_cv.score", "estimate", chose, value=float(np.mean(top))))
-        return record(self, data, K, rows, s, alphas, Coefficients(c, b), claims)
-
-    def predict(self, X) -> np.ndarray:
-        """Return the value of the function at each row, one column a target."""
-        check_is_fitted(self)
-        X = self._read_rows(X)
-        values = self._sums(X, self.dual_coef_.reshape(len(self.dual_coef_), -1)) + self.intercept_
-        return values.ravel() if self.dual_coef_.ndim == 1 else values
+        return record(self, data, posed, alphas, Coefficients(c, b), claims)
 
 
 def _require_kernel(kernel: Kernel) -> None:
@@ -174,6 +169,13 @@ def _require_kernel(kernel: Kernel) -> None:
         raise InvalidParameter(
             "KernelRidgeCV", "kernel", "a positive semidefinite kernel (leverages of others mean nothing)", kernel
         )
+
+
+def _theory(K: np.ndarray, n: float, free: int, degree: int | None) -> float:
+    """Penalty of the norm-based bound, which knows no free functions besides the constant."""
+    if free > 1 or (free and degree is None):
+        return math.nan
+    return n * theory_lambda(math.sqrt(float(np.max(K.diagonal()))) or 1.0, max(1, round(n)), offset=free == 1)
 
 
 def _grid(alphas, K: np.ndarray, s: np.ndarray) -> np.ndarray:

@@ -109,7 +109,8 @@ def _step(K, point: _Point, t, c, offset: bool) -> _Point:
     m = point.f + point.b
     theta, p = c * t * expit(-t * m), expit(m)
     w = np.maximum(c * p * (1 - p), LEAST_WEIGHT * c)
-    target, _ = kernel_squares.minimise(K, (m + theta / w)[:, None], w, 1.0, offset)
+    free = kernel_squares.free_functions(np.ones((len(w), int(offset))), w)
+    target, _ = kernel_squares.minimise(K, (m + theta / w)[:, None], w, 1.0, free)
     direction = target[:, 0] - point.beta
     image = K @ direction
     size = 1.0

@@ -1,9 +1,9 @@
-r"""Squares and a norm of a kernel's space: :math:`\sum_i s_i (y_i - f(x_i) - b)^2 + \alpha \|f\|^2`, by one factor or one spectrum.
+r"""Squares and a norm of a kernel's space: :math:`\sum_i s_i (y_i - f(x_i) - p(x_i))^2 + \alpha \|f\|^2`, by one factor or one spectrum.
 
-With :math:`\tilde K = S^{1/2} K S^{1/2}`, :math:`u = S^{1/2} 1` and :math:`G = \tilde K + \alpha I` the coefficients are
-:math:`c = S^{1/2} M S^{1/2} y`, where :math:`M = G^{-1}`, or with a free offset
-:math:`M = G^{-1} - G^{-1} u u^\top G^{-1} / u^\top G^{-1} u`.
-The residuals are :math:`\alpha M`, so leaving a row out costs :math:`(M \tilde y)_i / M_{ii}`: exact, without a refit.
+The part :math:`p` runs through a space of functions that cost nothing, with the values :math:`T b`. With
+:math:`\tilde K = S^{1/2} K S^{1/2}` and an orthonormal basis :math:`Z` of what is orthogonal to :math:`S^{1/2} T`, the coefficients are
+:math:`c = S^{1/2} M S^{1/2} y` with :math:`M = Z (Z^\top \tilde K Z + \alpha I)^{-1} Z^\top`; reflections give :math:`Z`, so nothing
+cancels. The residuals are :math:`\alpha M`, so leaving a row out costs :math:`(M \tilde y)_i / M_{ii}`: exact, without a refit.
 """
 
 from __future__ import annotations
@@ -16,23 +16,62 @@ from scipy.linalg import lapack
 
 HALF_PRECISION_FROM = 256  # rows from which the factor is computed in float32 and refined in float64
 STEPS = 12  # of refinement at most
+ALONE = 1e-12  # what other rows leave of a row that only free functions can reach
 
 
 class Coefficients(NamedTuple):
-    """Coefficients of the rows, one column a target, and offsets."""
+    """Coefficients of the rows and of the free functions, one column a target."""
 
     c: np.ndarray
     b: np.ndarray
 
 
+class Free(NamedTuple):
+    """Functions that cost nothing: their weighted values ``sqrt(s) T`` as reflections times a triangle."""
+
+    reflections: np.ndarray
+    factors: np.ndarray
+    triangle: np.ndarray
+
+    @property
+    def size(self) -> int:
+        """Number of functions."""
+        return len(self.factors)
+
+    def turn(self, C: np.ndarray) -> np.ndarray:
+        """Rotate columns so that the span of the functions comes first."""
+        return self._reflected(C, "T")
+
+    def lift(self, inner: np.ndarray) -> np.ndarray:
+        """Rotate back what is orthogonal to the functions."""
+        return self._reflected(np.vstack([np.zeros((self.size, inner.shape[1])), inner]), "N")
+
+    def inside(self, G: np.ndarray) -> np.ndarray:
+        """Return ``Z' G Z`` for a symmetric matrix."""
+        return self.turn(self.turn(G).T)[self.size :, self.size :]
+
+    def basis(self) -> np.ndarray:
+        """Return an orthonormal basis of the span."""
+        return self._reflected(np.eye(len(self.reflections), self.size), "N")
+
+    def coordinates(self, C: np.ndarray) -> np.ndarray:
+        """Return the coefficients of the functions that fit columns best."""
+        return linalg.solve_triangular(self.triangle, self.turn(C)[: self.size])
+
+    def _reflected(self, C: np.ndarray, side: str) -> np.ndarray:
+        C = np.asfortranarray(C)
+        work = max(64 * C.shape[1], 1)
+        return lapack.dormqr("L", side, self.reflections, self.factors, C, work)[0]
+
+
 class Spectrum(NamedTuple):
-    """Eigenvalues and vectors of the weighted Gram matrix, with targets and ones in that basis."""
+    """Eigenvalues and vectors of the weighted Gram matrix, seen orthogonally to the free functions, and targets in that basis."""
 
     values: np.ndarray
     vectors: np.ndarray
-    along: np.ndarray  # (n, targets): V' sqrt(s) y
-    ones: np.ndarray | None  # V' sqrt(s), if the offset is free
+    along: np.ndarray  # V' sqrt(s) y, one column a target
     root: np.ndarray  # sqrt(s)
+    free: Free | None
 
 
 class LeftOut(NamedTuple):
@@ -43,60 +82,71 @@ class LeftOut(NamedTuple):
     freedom: float
 
 
-def minimise(K: np.ndarray, Y: np.ndarray, s: np.ndarray, alpha: float, centred: bool) -> Coefficients:
+def free_functions(T: np.ndarray, s: np.ndarray) -> Free | None:
+    """Prepare functions with the values ``T``, linearly independent on the rows; None if there are none."""
+    if not T.shape[1]:
+        return None
+    reflections, factors, _, _ = lapack.dgeqrf(np.sqrt(s)[:, None] * T)
+    return Free(reflections, factors, np.triu(reflections[: T.shape[1]]))
+
+
+def minimise(K: np.ndarray, Y: np.ndarray, s: np.ndarray, alpha: float, free: Free | None) -> Coefficients:
     """Return the coefficients for one penalty; ``K`` is not changed."""
     root = np.sqrt(s)
     G = K if np.all(s == 1.0) else K * root[:, None] * root
     right = root[:, None] * Y
-    solved = solve_shifted(G, alpha, np.column_stack([right, root]) if centred else right)
-    return _with_offset(solved, root, centred)
+    if free is None:
+        return _coefficients(solve_shifted(G, alpha, right), G, right, root, None)
+    inner = solve_shifted(free.inside(G), alpha, free.turn(right)[free.size :])
+    return _coefficients(free.lift(inner), G, right, root, free)
 
 
-def gap(K: np.ndarray, Y: np.ndarray, s: np.ndarray, alphas: np.ndarray, found: Coefficients, centred: bool):
+def gap(
+    K: np.ndarray,
+    Y: np.ndarray,
+    T: np.ndarray,
+    s: np.ndarray,
+    alphas: np.ndarray,
+    found: Coefficients,
+    free: Free | None,
+):
     """Return the gap and the objective of each target, and squared norms of the functions (theory: ``kernel-ridge-gap``)."""
     c, b = found
     scores = K @ c
-    residual = Y - scores - b
+    residual = Y - scores - T @ b
     off = residual - alphas * c / s[:, None]
     repair = np.zeros(c.shape[1])
-    if centred:
-        shift = alphas * c.sum(axis=0) / s.sum()
+    if free is not None:
+        B = free.basis() / np.sqrt(s)[:, None]
+        shift = B @ (B.T @ (alphas * c))
         off = off + shift
-        reach = float(s @ np.sqrt(np.maximum(K.diagonal(), 0.0)))
-        repair = shift**2 * reach**2 / alphas
+        reach = (s * np.sqrt(np.maximum(K.diagonal(), 0.0))) @ np.abs(shift)
+        repair = reach**2 / alphas
     squares = np.einsum("ij,ij->j", c, scores)
     return s @ off**2 + repair, s @ residual**2 + alphas * squares, squares
 
 
-def decompose(K: np.ndarray, Y: np.ndarray, s: np.ndarray, centred: bool) -> Spectrum:
+def decompose(K: np.ndarray, Y: np.ndarray, s: np.ndarray, free: Free | None) -> Spectrum:
     """Decompose the weighted Gram matrix once for all penalties."""
     root = np.sqrt(s)
-    values, vectors = linalg.eigh(K * root[:, None] * root, overwrite_a=True, check_finite=False, driver="evd")
-    ones = vectors.T @ root if centred else None
-    return Spectrum(values, vectors, vectors.T @ (root[:, None] * Y), ones, root)
-
-
-def at(spectrum: Spectrum, alpha: float) -> Coefficients:
-    """Return the coefficients for one penalty from the spectrum."""
-    shrunk = _inverse(spectrum.values, alpha)[:, None] * spectrum.along
-    if spectrum.ones is None:
-        return _with_offset(spectrum.vectors @ shrunk, spectrum.root, False)
-    ones = _inverse(spectrum.values, alpha) * spectrum.ones
-    return _with_offset(spectrum.vectors @ np.column_stack([shrunk, ones]), spectrum.root, True)
+    G = K * root[:, None] * root
+    if free is not None:
+        G = free.inside(G)
+    values, vectors = linalg.eigh(G, overwrite_a=True, check_finite=False, driver="evd") if len(G) else (np.zeros(0), G)
+    vectors = vectors if free is None else free.lift(vectors)
+    return Spectrum(values, vectors, vectors.T @ (root[:, None] * Y), root, free)
 
 
 def refined(K: np.ndarray, Y: np.ndarray, spectrum: Spectrum, alpha: float) -> Coefficients:
     """Return the coefficients from the spectrum, corrected twice by what they leave of the equations."""
-    root = spectrum.root
+    root, vectors = spectrum.root, spectrum.vectors
     G, right = K * root[:, None] * root, root[:, None] * Y
-    centred = spectrum.ones is not None
-    right = np.column_stack([right, root]) if centred else right
     inverse = _inverse(spectrum.values, alpha)[:, None]
-    solved = spectrum.vectors @ (inverse * (spectrum.vectors.T @ right))
+    solved = vectors @ (inverse * (vectors.T @ right))
     for _ in range(2):
         rest = right - G @ solved - alpha * solved
-        solved += spectrum.vectors @ (inverse * (spectrum.vectors.T @ rest))
-    return _with_offset(solved, root, centred)
+        solved += vectors @ (inverse * (vectors.T @ rest))
+    return _coefficients(solved, G, right, root, spectrum.free)
 
 
 def leave_one_out(spectrum: Spectrum, alpha: float) -> LeftOut:
@@ -104,29 +154,26 @@ def leave_one_out(spectrum: Spectrum, alpha: float) -> LeftOut:
     inverse = _inverse(spectrum.values, alpha)
     diagonal = spectrum.vectors**2 @ inverse
     scaled = spectrum.vectors @ (inverse[:, None] * spectrum.along)
-    trace = float(inverse.sum())
-    if spectrum.ones is not None:
-        ones = inverse * spectrum.ones
-        total = float(spectrum.ones @ ones)
-        direction = spectrum.vectors @ ones
-        scaled = scaled - np.outer(direction, ones @ spectrum.along) / total
-        diagonal = diagonal - direction**2 / total
-        trace -= float(ones @ ones) / total
+    if spectrum.free is not None:  # the other rows say nothing about a function that this row alone determines
+        diagonal = np.where(np.sum(spectrum.vectors**2, axis=1) > ALONE, diagonal, 0.0)
     s, once = spectrum.root**2, np.minimum(spectrum.root**2, 1.0)
     kept = (s - once) + once * alpha * diagonal  # s times what is left of the row: 1 - once * leverage / s
     with np.errstate(divide="ignore", invalid="ignore"):
-        errors = alpha * scaled * (spectrum.root / kept)[:, None]
-    return LeftOut(errors, (alpha * scaled) ** 2, len(inverse) - alpha * trace)
+        errors = np.where(kept[:, None] > 0.0, alpha * scaled * (spectrum.root / kept)[:, None], np.inf)
+    return LeftOut(errors, (alpha * scaled) ** 2, len(s) - alpha * float(inverse.sum()))
 
 
 def square_norm(spectrum: Spectrum, alpha: float) -> float:
     """Return the squared norm of the functions of all targets together; it falls with ``alpha``."""
-    inverse = _inverse(spectrum.values, alpha)[:, None]
-    shrunk = inverse * spectrum.along
-    if spectrum.ones is not None:
-        ones = inverse[:, 0] * spectrum.ones
-        shrunk = shrunk - np.outer(ones, ones @ spectrum.along) / float(spectrum.ones @ ones)
+    shrunk = _inverse(spectrum.values, alpha)[:, None] * spectrum.along
     return float(np.sum(np.maximum(spectrum.values, 0.0)[:, None] * shrunk**2))
+
+
+def _coefficients(
+    solved: np.ndarray, G: np.ndarray, right: np.ndarray, root: np.ndarray, free: Free | None
+) -> Coefficients:
+    b = np.zeros((0, right.shape[1])) if free is None else free.coordinates(right - G @ solved)
+    return Coefficients(root[:, None] * solved, b)
 
 
 def _inverse(values: np.ndarray, alpha: float) -> np.ndarray:
@@ -136,20 +183,10 @@ def _inverse(values: np.ndarray, alpha: float) -> np.ndarray:
     return np.where(total == 0.0, 0.0, 1.0 / np.where(total == 0.0, 1.0, total))
 
 
-def _with_offset(solved: np.ndarray, root: np.ndarray, centred: bool) -> Coefficients:
-    """Turn ``G^-1 [sqrt(s) y, sqrt(s)]`` into coefficients whose sum is zero, and offsets."""
-    if not centred:
-        return Coefficients(root[:, None] * solved, np.zeros(solved.shape[1]))
-    scaled, ones = solved[:, :-1], solved[:, -1]
-    total = float(root @ ones)
-    b = root @ scaled / total
-    c = scaled - np.outer(ones, b)
-    rest = root @ c / total  # what rounding has left of the sum
-    return Coefficients(root[:, None] * (c - np.outer(ones, rest)), b + rest)
-
-
 def solve_shifted(G: np.ndarray, alpha: float, right: np.ndarray) -> np.ndarray:
     """Solve ``(G + alpha) x = right``: factor in float32 if that is refined fast, else in float64, else by eigenvalues."""
+    if not len(G):
+        return np.zeros_like(right)
     kinds: list = [np.float32, np.float64] if len(G) >= HALF_PRECISION_FROM else [np.float64]
     for kind in kinds:
         found = _by_factor(G, alpha, right, kind)

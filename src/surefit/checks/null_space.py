@@ -1,0 +1,87 @@
+r"""Functions that a kernel regression does not penalise: their values, enclosed, and what makes a dual point orthogonal to them.
+
+A dual point :math:`\theta` proves a bound only if :math:`T^\top \theta = 0` for the values :math:`T` of the free functions. With
+:math:`B = T N`, :math:`N` any matrix that makes :math:`B^\top S B = I + E` with :math:`\|E\| \le e < 1`, the point
+:math:`\alpha c - S B a`, :math:`a = (B^\top S B)^{-1} \alpha B^\top c`, is exactly orthogonal, and
+:math:`\hat a \approx \alpha B^\top c` is off by at most
+:math:`(|\alpha B^\top c - \hat a| + e |\hat a|) / (1 - e)` (theory: ``kernel-ridge-gap``).
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations_with_replacement
+
+import numpy as np
+
+from surefit.checks.balls import TINY
+from surefit.checks.base import Data
+from surefit.checks.enclosure import UNIT, Enclosed, gamma
+from surefit.core.certificate import Certificate
+from surefit.core.errors import CertificateError
+from surefit.kernels.vectors import dense
+
+
+def free_values(certificate: Certificate, data: Data) -> Enclosed:
+    """Enclose the values of the free functions on all rows, the constant first."""
+    problem, n = certificate.problem, data.X.shape[0]
+    record = problem.get("null_space")
+    ones = np.ones((n, int(problem["fit_intercept"])))
+    if record is None:
+        return Enclosed(ones, np.zeros_like(ones))
+    if "degree" in record:
+        return _monomials(np.asarray(dense(data.X), dtype=np.float64), record["degree"], np.asarray(record["centre"]))
+    functions = getattr(certificate.subject, "null_space_", None)
+    if functions is None:
+        raise CertificateError(
+            "The null space is a function, which a certificate cannot hold; verify with the model at hand (model.verify)."
+        )
+    values = functions.transform(data.X) if hasattr(functions, "transform") else functions(data.X)
+    values = np.hstack([ones, np.reshape(np.asarray(dense(values), dtype=np.float64), (n, -1))])
+    return Enclosed(values, np.zeros_like(values))  # the function's floats are the function
+
+
+def _monomials(X: np.ndarray, degree: int, centre: np.ndarray) -> Enclosed:
+    """Enclose all products of at most ``degree`` columns less their centres, by rising degree."""
+    Z, mid, rad = X - centre, [], []
+    for count in range(degree + 1):
+        for chosen in combinations_with_replacement(range(X.shape[1]), count):
+            column = np.ones(len(X))
+            for j in chosen:
+                column = column * Z[:, j]
+            mid.append(column)
+            rad.append(gamma(2 * count + 2) * np.abs(column) + TINY if count else np.zeros(len(X)))
+    return Enclosed(np.column_stack(mid), np.column_stack(rad))
+
+
+def repairs(T: Enclosed, s: np.ndarray, C: np.ndarray) -> Enclosed | None:
+    """Enclose ``B a`` for each column of ``C`` (alpha times coefficients); None if the functions are too close to dependent."""
+    n, q = T.mid.shape
+    if q == 0:
+        return Enclosed(np.zeros_like(C), np.zeros_like(C))
+    triangle = np.linalg.qr(np.sqrt(s)[:, None] * T.mid, mode="r")
+    try:
+        N = np.linalg.inv(triangle)
+    except np.linalg.LinAlgError:
+        return None
+    if n < q or not (np.all(np.isfinite(N)) and np.all(N.diagonal() != 0.0)):
+        return None
+    N = np.triu(N)  # a triangle without zeros on its diagonal has an inverse, whatever its rounding
+    B = T.mid @ N
+    B_rad = (T.rad + gamma(q + 2) * np.abs(T.mid)) @ np.abs(N) * (1 + gamma(q + 4))
+    size = (np.abs(B) + B_rad) * (1 + 4 * UNIT)
+    product = (B * s[:, None]).T @ B - np.eye(q)
+    noise = gamma(n + 4) * ((size * s[:, None]).T @ size) + 2 * (size * s[:, None]).T @ B_rad
+    e = float(np.linalg.norm(np.abs(product) + noise * (1 + gamma(n + 4)))) * (1 + gamma(q * q + 8))
+    if not e < 0.5:
+        return None
+    mid, rad = np.zeros_like(C), np.zeros_like(C)
+    lengths = np.sqrt(np.sum(size**2, axis=1)) * (1 + gamma(q + 6))
+    for k in range(C.shape[1]):
+        c = C[:, k]
+        a = np.array([math.fsum(B[:, j] * c) for j in range(q)])
+        off = (4 * UNIT * np.abs(B).T @ np.abs(c) + B_rad.T @ np.abs(c)) * (1 + gamma(n + 8)) + 4 * UNIT * np.abs(a)
+        reach = float(np.linalg.norm(off) + e * np.linalg.norm(a)) / (1 - e) * (1 + gamma(q + 8))
+        mid[:, k] = B @ a
+        rad[:, k] = (B_rad @ np.abs(a) + gamma(q + 2) * size @ np.abs(a) + lengths * reach) * (1 + gamma(q + 6))
+    return Enclosed(mid, rad)
