@@ -12,6 +12,8 @@ from surefit.checks.base import Data
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 
+SPARE = 1e-14  # share of the objective that another order of its sums may change
+
 
 def linear_claims(null: float, tol: float, witness: dict, classifier: bool):
     """Return the function that states the claims about a draft."""
@@ -34,7 +36,7 @@ def linear_claims(null: float, tol: float, witness: dict, classifier: bool):
             count = int(np.sum(labels_in_doubt(draft, rows)))
             words = f"{n - count} of {n} training labels are those of the exact optimum; {count} could change."
             return [gap, Claim("audit.labels", "uncertainty", words, value=float(count))]
-        reach = prediction_reach(draft, rows)
+        reach = prediction_reach(draft, rows, SPARE)
         largest, usual = float(np.max(reach, initial=0.0)), math.sqrt(float(np.mean(reach**2)))
         words = f"No training prediction is farther than {largest:.3g} from that of the exact optimum (root mean square: {usual:.3g})."
         return [gap, Claim("audit.predictions", "uncertainty", words, value=largest)]

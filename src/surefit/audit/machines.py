@@ -25,6 +25,7 @@ from surefit.kernels.base import Kernel
 
 LARGEST_REFERENCE = 5000  # rows up to which we solve the problem ourselves to narrow the bracket
 REFERENCE_TOL = 1e-9
+DIGITS = 1e-5  # of a stated distance, which another order of its sums may change
 
 
 @reader("sklearn", "SVC")
@@ -160,7 +161,7 @@ def reading_of(
             count = int(np.sum(labels_in_doubt(draft, rows)))
             words = f"{n - count} of {n} training labels are those of the exact optimum; {count} could change."
             return [gap, Claim("audit.svm_labels", "uncertainty", words, value=float(count), assumptions=assumed)]
-        reach = float(np.max(prediction_reach(draft, rows), initial=0.0))
+        reach = float(np.max(prediction_reach(draft, rows), initial=0.0)) * (1 + DIGITS)
         words = f"No training prediction is farther than {reach:.3g} from that of an exact optimum."
         return [gap, Claim("audit.svm_predictions", "uncertainty", words, value=reach, assumptions=assumed)]
 

@@ -112,12 +112,17 @@ def excess_of(certificate: Certificate, data: Data) -> Excess:
     return data.memo["audit.excess"]
 
 
-def prediction_reach(certificate: Certificate, data: Data) -> np.ndarray:
-    """Bound the distance of each training prediction from that of the exact optimum."""
+def prediction_reach(certificate: Certificate, data: Data, spare: float = 0.0) -> np.ndarray:
+    """Bound the distance of each training prediction from that of the exact optimum.
+
+    ``spare`` is a share of the objective added to the gap: whoever states the number leaves room for another order of summation,
+    which the root in it makes visible.
+    """
     read_as, rows = inner(certificate, data)
     reference, other_rows = at_reference(certificate, data)
     moved = np.max(np.abs(scores_of(read_as, rows) - scores_of(reference, other_rows)), axis=1)
     gap, s = gap_of(reference, other_rows)[0], rows.weights
+    gap += spare * abs(objective_of(reference, other_rows))
     if reference.problem["family"] == "linear":
         return moved + _score_reach(reference, other_rows)[:, 0]
     s = np.ones(len(moved)) if s is None else s

@@ -15,6 +15,7 @@ except ImportError:
     ) from None
 
 from surefit._version import __version__
+from surefit.cli.certify import certify
 from surefit.cli.fit import fit
 from surefit.cli.predict import predict  # commands import what they need when they run, so that help is quick
 
@@ -69,6 +70,7 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help: it fits 80 columns and reads the same everywhere
     help="Fit models that say how good they are, with a certificate that an independent checker verifies.",
 )
+app.command()(certify)
 app.command()(fit)
 app.command()(predict)
 

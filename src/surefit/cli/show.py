@@ -74,23 +74,31 @@ def _show_coefficients(study: Any, console: Console) -> None:
     console.print(Padding(Text(rest + hidden), (0, 0, 0, 2)))
 
 
+def show_claims(certificate: Any, findings: Any, console: Console) -> None:
+    """Print the claims of a certificate, with what the checker found about each."""
+    title = f"Certificate of {certificate.estimator} (grade {certificate.grade}), verified independently"
+    console.print(Text(title, style="bold"))
+    _show(console, _claims(certificate, findings))
+
+
+def _claims(certificate: Any, findings: Any) -> Grid:
+    grid = _grid("verdict", ">proved", ">limit", "level", "claim")
+    for claim in certificate.claims:
+        finding = findings[claim.name]
+        style = "red" if claim.holds is False else "green"
+        proved = "" if finding.level == "stated" else number(finding.proved)
+        grid.add_row(
+            Text(claim.verdict, style=style), proved, number(claim.limit), finding.level, Text(claim.statement)
+        )
+    return grid
+
+
 def _show_certificate(study: Any, console: Console) -> None:
     certificate, findings = study.model.certificate_, study.verification
     _title(
         console, f"Certificate (grade {certificate.grade}), verified independently in {study.seconds['verify']:.2g} s"
     )
-    grid = _grid("verdict", ">proved", ">limit", "level", "claim")
-    for claim in certificate.claims:
-        finding = findings[claim.name]
-        style = "red" if claim.holds is False else "green"
-        grid.add_row(
-            Text(claim.verdict, style=style),
-            number(finding.proved),
-            number(claim.limit),
-            finding.level,
-            Text(claim.statement),
-        )
-    _show(console, grid)
+    _show(console, _claims(certificate, findings))
     if study.stopped is not None:
         console.print(Padding(Text(f"Stopped early: {study.stopped.sentence()}.", style="yellow"), (0, 0, 0, 2)))
 
