@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefit.core.jit import compiled
+from surefit.core.loops import copy_into
 from surefit.core.threads import map_blocks, tree_sum
 from surefit.solvers.gaussian_covariances import (
     Full,
@@ -117,7 +118,7 @@ def _read_block(X, weights, shift, mixture, start, stop, masses, first, second):
     for begin in range(start, stop, TILE):
         count = min(TILE, stop - begin)
         _log_density_tile(X, shift, mixture, begin, count, rows, table, scratch)
-        largest[:count] = table[0, :count]
+        copy_into(largest, table[0, :count])
         for c in range(1, k):
             for r in range(count):
                 largest[r] = table[c, r] if table[c, r] > largest[r] else largest[r]

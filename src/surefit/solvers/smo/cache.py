@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from surefit.core.jit import compiled
+from surefit.core.loops import copy_into
 
 PIECE = 4 << 20  # bytes a call of the kernel may return: blocks of this size stay in the cache and are recycled
 
@@ -73,7 +74,7 @@ class RowCache:
 @compiled
 def _store(block, slots, rows):
     for i in range(len(slots)):
-        rows[slots[i]] = block[i]
+        copy_into(rows[slots[i]], block[i])
 
 
 @compiled
