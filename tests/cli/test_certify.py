@@ -125,7 +125,7 @@ def test_bad_files_end_in_one_sentence(folder):
         (("garbage.pkl", "train.csv", "--trust-pickle"), "garbage.pkl: cannot be unpickled"),
         (("m.skops", "none.csv"), "none.csv: there is no such file"),
         (("m.skops", "train.csv"), "which column is to be predicted?"),
-        (("m.skops", "train.csv", "-t", "progresion"), "did you mean 'progression'?"),
+        (("m.skops", "train.csv", "-t", "Progression"), "did you mean 'progression'?"),
         (("m.skops", "train.csv", "-t", "progression", "--drop", "x1"), "was fitted on 10 columns, X has 9"),
         (("m.skops", "train.csv", "-t", "progression", "--holdout", "train.csv"), "hold-out rows are among the rows"),
         (("m.skops", "train.csv", "-t", "progression", "--tol", "-1"), "tol must be"),
