@@ -37,29 +37,29 @@ class Span(NamedTuple):
     inner: np.ndarray
     whiten: np.ndarray
 
-    def pieces(self):
-        """Yield slices of the rows and their values with the landmarks."""
-        n, m = self.A.shape[0], len(self.landmarks)  # type: ignore[attr-defined]
+    def pieces(self, rows: np.ndarray | None = None):
+        """Yield slices of ``rows`` (all of them by default) and their values with the landmarks."""
+        every = np.arange(self.A.shape[0]) if rows is None else rows  # type: ignore[attr-defined]
         given = self.kernel.takes == "values"
-        step = max(1, PIECE // m)
-        for start in range(0, n, step):
-            part = slice(start, min(start + step, n))
-            rows = np.arange(part.start, part.stop)
+        step = max(1, PIECE // len(self.landmarks))
+        for start in range(0, len(every), step):
+            part = slice(start, min(start + step, len(every)))
+            some = every[part]
             if given:
-                yield part, np.asarray(self.A[part][:, self.landmarks], dtype=np.float64)  # type: ignore[index]
+                yield part, np.asarray(self.A[some][:, self.landmarks], dtype=np.float64)  # type: ignore[index]
                 continue
-            values = self.kernel(self.A[part], self.A[self.landmarks])  # type: ignore[index]
-            i, j = np.nonzero(rows[:, None] == self.landmarks)
+            values = self.kernel(self.A[some], self.A[self.landmarks])  # type: ignore[index]
+            i, j = np.nonzero(some[:, None] == self.landmarks)
             values[i, j] = self.inner[j, j]
             yield part, values
 
 
-def span_of(kernel: Kernel, A, landmarks: np.ndarray) -> Span:
-    """Prepare the span of some rows."""
+def span_of(kernel: Kernel, A, landmarks: np.ndarray, rank: float = RANK) -> Span:
+    """Prepare the span of some rows, without directions of less than ``rank`` of the largest eigenvalue."""
     rows = kernel.rows(A).take(landmarks)
     inner = rows.block(np.arange(len(landmarks)))
     values, vectors = linalg.eigh(inner, check_finite=False)
-    kept = values > RANK * max(float(values[-1]), 0.0)
+    kept = values > rank * max(float(values[-1]), 0.0)
     return Span(kernel, A, landmarks, inner, vectors[:, kept] / np.sqrt(values[kept]))
 
 

@@ -1,0 +1,25 @@
+"""Probabilities from scores of logistic losses: two classes, or several, each against the rest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+class LogisticProbabilityMixin:
+    """Adds probabilities to a classifier with ``decision_function``; those of several classes are divided by their sum."""
+
+    decision_function: Any
+
+    def predict_log_proba(self, X) -> np.ndarray:
+        """Return the logarithm of the probability of each class, one line a row."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            return -np.logaddexp(0.0, np.column_stack([scores, -scores]))
+        logs = -np.logaddexp(0.0, -scores)
+        return logs - np.logaddexp.reduce(logs, axis=1, keepdims=True)
+
+    def predict_proba(self, X) -> np.ndarray:
+        """Return the probability of each class, one line a row."""
+        return np.exp(self.predict_log_proba(X))

@@ -1,0 +1,169 @@
+"""Classifiers on landmarks: from data to problems in the span of some rows, and from their solutions to a model with claims."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from surefit.checks.kernel_subset_machine import RANK
+from surefit.core.budget import Budget, Reason
+from surefit.core.callbacks import progress_reporter
+from surefit.core.claims import Claim
+from surefit.core.errors import InvalidData, InvalidParameter
+from surefit.core.estimator import data_fingerprint, warn_unless_converged
+from surefit.core.validation import (
+    BOOLEAN,
+    COUNT,
+    NON_NEGATIVE,
+    NOTHING,
+    POSITIVE,
+    RANDOM_STATE,
+    Rule,
+    check_params,
+    one_of,
+)
+from surefit.kernel_machines.kernel_reading import KERNEL_RULES, PIECE, KernelSumMixin
+from surefit.kernel_machines.svm_base import support_vectors
+from surefit.kernel_machines.svm_reading import Labels, Sample, read_labels, read_rows, read_sample
+from surefit.solvers.kernel_subset import span_of
+from surefit.solvers.kernel_subset_machine import MachineFit, fit_machine
+from surefit.solvers.kernel_subset_rows import SpanRows
+
+RULES: dict[str, Rule] = {
+    **{name: rule for name, rule in KERNEL_RULES.items() if name != "kernel_params"},
+    "C": POSITIVE,
+    "gamma": one_of("scale", "auto") | POSITIVE,
+    "n_landmarks": COUNT,
+    "fit_intercept": BOOLEAN,
+    "class_weight": NOTHING | one_of("balanced") | Rule("a dictionary", lambda v: isinstance(v, dict)),
+    "tol": NON_NEGATIVE,
+    "max_iter": COUNT,
+    "max_time": NOTHING | POSITIVE,
+    "dual": one_of("auto", "exact", "bounded"),
+    "random_state": RANDOM_STATE,
+}
+
+OBJECTIVES = {
+    "hinge": "1/2 |f|^2 + C sum_i s_i (1 - t_i (f(x_i) + b))_+; f in the span of the landmarks",
+    "logistic": "1/2 |f|^2 + C sum_i s_i ln(1 + exp(-t_i (f(x_i) + b))); f in the span of the landmarks",
+}
+
+
+class NystroemMixin(KernelSumMixin):
+    """Adds scores and classes of functions in the span of the landmarks."""
+
+    landmarks_: np.ndarray
+    dual_coef_: np.ndarray
+    intercept_: np.ndarray
+    classes_: np.ndarray
+    X_fit_: Any
+
+    def decision_function(self, X) -> np.ndarray:
+        """Return the scores: one a row for two classes, else one a row and class."""
+        check_is_fitted(self)
+        X = read_rows(self, X)
+        scores, step = np.empty((X.shape[0], len(self.dual_coef_))), max(1, PIECE // len(self.landmarks_))
+        for start in range(0, X.shape[0], step):
+            part = slice(start, start + step)
+            scores[part] = self.kernel_.against(X[part], self.landmarks_, self.X_fit_) @ self.dual_coef_.T
+        scores += self.intercept_
+        return scores.ravel() if scores.shape[1] == 1 else scores
+
+    def predict(self, X) -> np.ndarray:
+        """Return the class of each row; a score of zero means the first class, a tie the class that comes first."""
+        scores = self.decision_function(X)
+        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+
+
+def fit_classifier(estimator, X, y, sample_weight, loss: str):
+    """Fit one problem, or one a class against the rest, and issue the certificate."""
+    check_params(estimator)
+    who = type(estimator).__name__
+    sample = read_sample(estimator, X, y, sample_weight)
+    labels = read_labels(estimator, sample)
+    kernel = sample.kernel
+    if kernel.positive_semidefinite is False:
+        raise InvalidParameter(who, "kernel", "a positive semidefinite kernel", estimator.kernel)
+    with np.errstate(over="ignore"):
+        finite = np.all(np.isfinite(kernel.diag(sample.X)))  # |k(x, z)|^2 <= k(x, x) k(z, z)
+    if not finite:
+        raise InvalidData(f"{who}: some kernel values are not finite; scale the columns, or change the kernel.")
+    counted = np.flatnonzero(labels.weights > 0)
+    draws = check_random_state(estimator.random_state).permutation(len(counted))
+    landmarks = np.sort(counted[draws[: int(estimator.n_landmarks)]])
+    positives = [1] if len(labels.classes) == 2 else range(len(labels.classes))
+    reporter = progress_reporter(estimator, sample.X, sample.y)
+    with Budget(estimator.max_iter, estimator.max_time, reporter) as budget:
+        span = span_of(kernel, kernel.read(sample.X), landmarks, RANK)
+        rows = SpanRows.of(span)
+        fits = [
+            fit_machine(
+                span, rows, np.where(labels.codes == k, 1.0, -1.0), float(estimator.C) * labels.weights, loss,
+                estimator.dual, offset=bool(estimator.fit_intercept), tol=float(estimator.tol), budget=budget,
+            )
+            for k in positives
+        ]  # fmt: skip
+    if reporter is not None:
+        reporter.finish()
+    estimator.landmarks_, estimator.classes_, estimator.kernel_ = landmarks, labels.classes, kernel
+    estimator.X_fit_ = support_vectors(sample.X, kernel, landmarks)
+    return record(estimator, sample, labels, fits, loss)
+
+
+def record(estimator, sample: Sample, labels: Labels, fits: list[MachineFit], loss: str):
+    """Set the numbers of the fit, issue the certificate, and warn if a problem stopped early."""
+    estimator.dual_coef_ = np.array([fit.a for fit in fits])
+    estimator.intercept_ = np.array([fit.b for fit in fits])
+    estimator.dual_gap_ = gap = float(sum(fit.exact_gap for fit in fits))
+    estimator.subset_gap_ = left = float(sum(fit.subset_gap for fit in fits))
+    estimator.objective_ = float(sum(fit.objective for fit in fits))
+    estimator.rkhs_norm_ = np.array([math.sqrt(fit.square) for fit in fits])
+    estimator.n_iter_ = max(fit.n_iter for fit in fits)
+    estimator.history_ = np.array([line for fit in fits for line in fit.history], dtype=np.float64).reshape(-1, 3)
+    limit = float(sum(fit.limit for fit in fits))
+    reach = math.sqrt(2 * max(fit.exact_gap for fit in fits))
+    assumptions = () if sample.kernel.positive_semidefinite else ("kernel_positive_semidefinite",)
+    exact = f"The objective is within {gap:.3g} of the smallest one over the whole space of the kernel."
+    near = (
+        f"The function is within {reach:.3g} of the optimal one in the norm of the kernel's space, so at any x within "
+        f"{reach:.3g} sqrt(k(x, x)), offsets aside."
+    )
+    subset = f"The objective is within {left:.3g} of the smallest one in the span of {len(estimator.landmarks_)} rows."
+    share = {"objective": estimator.objective_, "relative": gap / estimator.objective_ if estimator.objective_ else 0.0}
+    late = [fit.reason for fit in fits if fit.reason is not Reason.CONVERGED]
+    reason = late[0] if late else Reason.CONVERGED
+    estimator._issue(
+        "A",
+        [
+            Claim("nystroem.exact_gap", "optimality", exact, value=gap, numbers=share, assumptions=assumptions),
+            Claim("nystroem.distance", "optimality", near, value=reach, assumptions=assumptions),
+            Claim("nystroem.gap", "optimality", subset, value=left, limit=limit, assumptions=assumptions,
+                  about="the problem in the span of the landmarks"),
+        ],
+        problem={
+            "objective": OBJECTIVES[loss],
+            "loss": loss,
+            "C": float(estimator.C),
+            "classes": labels.named,
+            "class_weights": labels.class_weights.tolist(),
+            "fit_intercept": bool(estimator.fit_intercept),
+            "kernel": sample.kernel.to_record(),
+            "widths": [fit.width for fit in fits],
+            "scales": [fit.scale for fit in fits],
+            "groups": [fit.groups for fit in fits],
+        },
+        model=("landmarks_", "dual_coef_", "intercept_"),
+        data=data_fingerprint(sample.X, sample.y, sample.sample_weight),
+        run={
+            "solver": "Newton's method in coordinates of the span",
+            "reason": str(reason),
+            "passes": int(sum(fit.n_iter for fit in fits)),
+            "seconds": float(fits[-1].history[-1][0]) if fits[-1].history else 0.0,
+        },
+    )  # fmt: skip
+    warn_unless_converged(type(estimator).__name__, reason, left, limit)
+    return estimator

@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
+from surefit.core.estimator import CertifiedMixin
+from surefit.kernel_machines.logistic_probability import LogisticProbabilityMixin
+from surefit.kernel_machines.nystroem_fit import RULES, NystroemMixin, fit_classifier
+
+
+class NystroemLogisticRegression(
+    CertifiedMixin, CallbackSupportMixin, LogisticProbabilityMixin, NystroemMixin, ClassifierMixin, BaseEstimator
+):
+    r"""Logistic regression in the span of some rows, for samples whose Gram matrix is too large.
+
+    .. math::
+
+        P(f, b) = \tfrac12 \|f\|_k^2 + C \sum_i s_i \ln\bigl(1 + e^{-t_i (f(x_i) + b)}\bigr), \qquad
+        f = \sum_{j \le m} a_j k(z_j, \cdot), \quad t_i = \pm 1 ,
+
+    with m landmarks :math:`z_j` drawn from the rows. Loss: logistic. Optimiser: Newton's method.
+    Memory grows with :math:`n m`, in float32 where that exceeds 67 million numbers, and time with :math:`n m^2`. With more than
+    two classes one problem a class against the rest;
+    their probabilities are divided by their sum.
+
+    Guarantee: two gaps, which differ. ``subset_gap_``: how far :math:`P` is from its minimum over the span of the landmarks;
+    ``tol`` is about it. ``dual_gap_``: how far it is from its minimum over the *whole* space of the kernel, which
+    :class:`KernelLogisticRegression` approaches: :math:`f` lies in that space, so :math:`P` is exact, and a dual point of the exact problem
+    bounds the minimum from below. Hence :math:`\|f - f^*\|_k \le \sqrt{2 \cdot \text{gap}}` and
+    :math:`|f(x) - f^*(x)| \le \sqrt{2 \cdot \text{gap} \cdot k(x, x)}`, offsets aside. The checker encloses rounding (theory:
+    :ref:`kernel-subset-machines`).
+
+    Parameters
+    ----------
+    C : float > 0, default=1.0
+        Weight of the losses.
+    kernel : str, kernel of ``surefit.kernels`` or callable, default="rbf"
+        "linear", "poly", "rbf", "laplacian", "precomputed", an object, or a function of two samples; positive semidefinite.
+    gamma : {"scale", "auto"} or float > 0, default="scale"
+        Factor of "rbf", "poly" and "laplacian"; "scale" is 1 / (n_features * X.var()).
+    degree : int >= 1, default=3
+        Degree of "poly".
+    coef0 : float, default=0.0
+        Constant of "poly".
+    n_landmarks : int >= 1, default=300
+        Landmarks m; with as many as rows the fit is that of :class:`KernelLogisticRegression`.
+    fit_intercept : bool, default=True
+        Whether there is an offset :math:`b`; it is never penalised.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of ``C``, one a class.
+    tol : float >= 0, default=1e-6
+        Stop when the gap in the span is at most ``tol`` times the loss of the best constant.
+    max_iter : int >= 1, default=1000
+        Newton steps a problem.
+    max_time : float > 0 or None, default=None
+        Seconds after which the best point so far is returned with its gaps. Ctrl-C does the same.
+    dual : {"auto", "exact", "bounded"}, default="auto"
+        How to bound the exact minimum: from the kernel values of all rows with a dual coefficient (time grows with their square, memory
+        does not), or from those within groups of 1000 rows (time grows with the rows; a weaker bound). "auto": groups as
+        large as half a billion kernel values allow; one group, hence exact, up to 22 000 such rows.
+    random_state : int, RandomState or None, default=None
+        Draws the landmarks.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels.
+    landmarks_ : ndarray of shape (n_landmarks,)
+        Which rows are landmarks.
+    dual_coef_ : ndarray of shape (1, n_landmarks) or (n_classes, n_landmarks)
+        Their coefficients :math:`a`.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Offsets.
+    dual_gap_ : float
+        Proved bound on :math:`P - \min P` over the whole space of the kernel, all problems together.
+    subset_gap_ : float
+        Bound on :math:`P - \min P` over the span of the landmarks.
+    objective_ : float
+        :math:`P`, all problems together.
+    rkhs_norm_ : ndarray of shape (1,) or (n_classes,)
+        :math:`\|f\|_k`.
+    X_fit_, kernel_
+        The landmarks and the kernel used.
+    n_iter_ : int
+        Newton steps of the problem that took most.
+    history_ : ndarray of shape (n_checks, 3)
+        Seconds, step and gap in the span each time it was computed.
+    certificate_ : Certificate
+        Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surefit import NystroemLogisticRegression
+    >>> X = np.random.default_rng(0).normal(size=(2000, 2))
+    >>> y = X[:, 0] * X[:, 1] > 0
+    >>> model = NystroemLogisticRegression(n_landmarks=100, random_state=0).fit(X, y)
+    >>> model.score(X, y) > 0.95, model.subset_gap_ < model.dual_gap_ < 0.05 * model.objective_
+    (True, True)
+    """
+
+    _rules = RULES
+
+    def __init__(
+        self,
+        C=1.0,
+        *,
+        kernel="rbf",
+        gamma="scale",
+        degree=3,
+        coef0=0.0,
+        n_landmarks=300,
+        fit_intercept=True,
+        class_weight=None,
+        tol=1e-6,
+        max_iter=1000,
+        max_time=None,
+        dual="auto",
+        random_state=None,
+    ):
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.n_landmarks = n_landmarks
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.dual = dual
+        self.random_state = random_state
+
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        return fit_classifier(self, X, y, sample_weight, "logistic")
