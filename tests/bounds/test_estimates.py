@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from surefit.bounds import bic, leave_one_out_limit, model_probabilities
+from surefit.bounds import bic, generalised_cross_validation, leave_one_out_limit, model_probabilities
 from surefit.core.errors import InvalidData, InvalidParameter
 
 
@@ -59,3 +59,17 @@ def test_estimates_prove_nothing():
 def test_refusals(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_generalised_cross_validation_is_leave_one_out_where_rows_weigh_the_same():
+    y = np.array([1.0, 4.0, -2.0, 3.5])
+    left_out = [(y[i] - np.delete(y, i).mean()) ** 2 for i in range(4)]
+    found = generalised_cross_validation(float(np.var(y)), 4, 1)
+    assert found.value == pytest.approx(np.mean(left_out), rel=1e-14)
+    assert "not a bound" in found.statement and found.claim().kind == "estimate"
+
+
+@pytest.mark.parametrize("wrong", [(-1.0, 4, 1), (1.0, 0, 0), (1.0, 4, 4), (1.0, 4, -0.5), (math.nan, 4, 1)], ids=str)
+def test_generalised_cross_validation_refuses_what_it_cannot_say(wrong):
+    with pytest.raises(InvalidParameter, match="generalised_cross_validation"):
+        generalised_cross_validation(*wrong)

@@ -1,6 +1,7 @@
 """The kernel perceptron: exact counts, the linear kernel as the plain perceptron, caches and budgets."""
 
 import re
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -9,6 +10,8 @@ from scipy import sparse
 from sklearn.datasets import load_iris
 
 from surefit import CertificateError, DataRemark, Invalidated, InvalidData, KernelPerceptron, Perceptron
+from surefit.checks.base import read
+from surefit.checks.perceptron_kernel_risk import check_risk
 from surefit.data import make_alternating, make_xor
 from surefit.kernels import RBF, Laplacian, Linear, Min, Polynomial, Precomputed, RationalQuadratic
 
@@ -191,7 +194,7 @@ def test_a_matrix_that_is_no_kernel_is_remarked_and_certifies_nothing():
     gram = np.array([[1.0, -2.0], [-2.0, -0.5]])
     with pytest.warns(DataRemark, match="no kernel"):
         model = KernelPerceptron(kernel="precomputed", max_iter=3, tol=None).fit(gram, [0, 1])
-    assert [claim.kind for claim in model.certificate_.claims] == ["no_claim"]
+    assert {claim.kind for claim in model.certificate_.claims} == {"no_claim"}
     model.verify(gram, [0, 1])
 
 
@@ -214,7 +217,8 @@ def test_kernels_as_objects(kernel):
     model = KernelPerceptron(kernel=kernel, max_iter=20, tol=None).fit(X, y)
     same = KernelPerceptron(kernel=lambda A, B: kernel(A, B), max_iter=20, tol=None).fit(X, y)
     assert np.array_equal(model.mistake_counts_, same.mistake_counts_) and model.kernel_ is kernel
-    assert all(claim.assumptions == () for claim in model.certificate_.claims)
+    facts = [claim for claim in model.certificate_.claims if claim.kind != "risk_bound"]
+    assert all(claim.assumptions == () for claim in facts)
     again = type(model.certificate_).from_json(model.certificate_.to_json())
     assert again.verify(X, y)["perceptron.kernel_replay"].ok
     with pytest.raises(Invalidated, match="parameter kernel"):
@@ -241,3 +245,74 @@ def test_wide_kernel_separates_everything():
     assert model.converged_ and model.score(X, y) == 1.0 and model.certificate_.grade == "A"
     assert model.n_updates_ <= model.certificate_["perceptron.kernel_novikoff"].limit
     model.verify(X, y)
+
+
+def two_clouds(n, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.choice([-1, 1], n)
+    X = rng.normal(size=(n, 2))
+    X[:, 0] += 1.2 * y
+    return X, y
+
+
+FIXED = {
+    "rbf": {"kernel": "rbf", "gamma": 0.5},
+    "linear": {"kernel": "linear", "bias": "plain"},
+    "object, no offset": {"kernel": Laplacian(gamma=0.5), "fit_intercept": False},
+    "polynomial, as it comes": {"kernel": "poly", "gamma": "auto", "bias": "augmented", "order": "cyclic"},
+}
+
+
+@pytest.mark.parametrize("options", FIXED.values(), ids=FIXED)
+def test_the_first_pass_bounds_the_risk_of_a_random_iterate(options):
+    X, y = two_clouds(300)
+    model = KernelPerceptron(max_iter=2, tol=None, **options).fit(X, y)
+    claim = model.certificate_["perceptron.kernel_risk"]
+    assert claim.numbers["errors"] == model.mistakes_per_pass_[0] and claim.kind == "risk_bound"
+    assert claim.numbers["errors"] / 300 < claim.value < 1 and claim.confidence == 0.95
+    assert model.verify(X, y)["perceptron.kernel_risk"].ok
+
+
+def test_the_linear_kernel_bounds_the_risk_as_the_perceptron_does():
+    X, y = two_clouds(200, seed=1)
+    options = {"max_iter": 1, "tol": None, "bias": "plain", "order": "cyclic"}
+    kernel, plain = KernelPerceptron(kernel="linear", **options).fit(X, y), Perceptron(**options).fit(X, y)
+    assert kernel.certificate_["perceptron.kernel_risk"].value == plain.certificate_["perceptron.risk"].value
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"gamma": "scale"},  # the width knows all rows
+        {"kernel": "linear"},  # so does the radius
+        {"gamma": 0.5, "order": "random"},  # rows are met twice
+        {"gamma": 0.5, "threshold": 0.1},  # not every update is an error
+        {"gamma": 0.5, "budget": 5},  # no log to replay
+    ],
+    ids=str,
+)
+def test_no_bound_for_a_run_that_looked_ahead(options):
+    X, y = two_clouds(60)
+    model = KernelPerceptron(max_iter=2, tol=None, **options).fit(X, y)
+    assert "perceptron.kernel_risk" not in [claim.name for claim in model.certificate_.claims]
+    assert "risk.unclaimed" in [claim.name for claim in model.certificate_.claims]
+
+
+@pytest.mark.parametrize("lie", ["fewer errors", "smaller bound", "hidden mistakes", "other order"])
+def test_a_false_risk_is_refused(lie):
+    X, y = two_clouds(80, seed=2)
+    model = KernelPerceptron(gamma=0.5, max_iter=1, tol=None, order="cyclic").fit(X, y)
+    certificate = model.certificate_
+    claims = {claim.name: claim for claim in certificate.claims}
+    claim, replay = claims["perceptron.kernel_risk"], claims["perceptron.kernel_replay"]
+    if lie == "fewer errors":
+        claim = replace(claim, numbers={**claim.numbers, "errors": claim.numbers["errors"] - 1})
+    elif lie == "smaller bound":
+        claim = replace(claim, value=claim.value - 0.01)
+    elif lie == "hidden mistakes":
+        replay = replace(replay, witness={**replay.witness, "after_pass": np.array([1])})
+        claim = replace(claim, numbers={**claim.numbers, "errors": 1})
+    else:
+        claim = replace(claim, witness={"order": np.zeros(80, dtype=np.int64)})
+    forged = replace(certificate, claims=(replay, claim), seal="", subject=None)
+    assert not check_risk(forged, claim, read(X, y)).ok

@@ -39,7 +39,7 @@ _FILES = {
         "conformal_size",
         "jackknife_plus",
     ],
-    "estimates": ["Estimate", "bic", "leave_one_out_limit", "model_probabilities"],
+    "estimates": ["Estimate", "bic", "generalised_cross_validation", "leave_one_out_limit", "model_probabilities"],
     "exponential_moments": [
         "chernoff",
         "cramer",

@@ -9,7 +9,7 @@ import numpy as np
 
 from surefit.core.claims import Claim
 from surefit.core.errors import InvalidData, InvalidParameter
-from surefit.core.validation import COUNT, REAL, one_of
+from surefit.core.validation import COUNT, NON_NEGATIVE, REAL, one_of
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,39 @@ def leave_one_out_limit(n_support: int, n: int) -> Estimate:
         raise InvalidParameter("leave_one_out_limit", "n_support", f"an integer from 0 to n = {n}", n_support)
     caveat = "unbiased for n - 1 rows, variance unknown"
     return Estimate("leave_one_out", n_support / n, "leave-one-out error, at most", caveat)
+
+
+def generalised_cross_validation(mean_square: float, n: int, freedom: float) -> Estimate:
+    r"""Mean squared error on new rows, guessed from the residuals of a linear smoother: :math:`\bar r^2 / (1 - \mathrm{df}/n)^2`.
+
+    It is the mean squared leave-one-out residual with every leverage replaced by the mean one, :math:`\mathrm{df}/n`, and equals it
+    where all rows have the same leverage.
+
+    Parameters
+    ----------
+    mean_square : float >= 0
+        Mean squared residual on the training rows.
+    n : int >= 1
+        Rows.
+    freedom : float >= 0
+        Trace of the matrix that turns targets into fitted values; must be less than ``n``.
+
+    Examples
+    --------
+    The mean of three numbers; leaving one out stretches each residual by 3/2:
+
+    >>> from surefit.bounds import generalised_cross_validation
+    >>> round(generalised_cross_validation(2 / 3, 3, 1).value, 12)
+    1.5
+    """
+    who = "generalised_cross_validation"
+    if not NON_NEGATIVE.allows(mean_square):
+        raise InvalidParameter(who, "mean_square", NON_NEGATIVE.words, mean_square)
+    if not COUNT.allows(n) or not 0 <= freedom < n:
+        raise InvalidParameter(who, "freedom", f"a number from 0 to less than n = {n}", freedom)
+    value = mean_square / (1 - freedom / n) ** 2
+    caveat = f"generalised cross-validation, {freedom:.4g} degrees of freedom in {n} rows"
+    return Estimate("gcv", value, "mean squared error on new rows", caveat)
 
 
 def bic(log_likelihood: float, n_params: int, n: int, convention: str = "minimise") -> Estimate:

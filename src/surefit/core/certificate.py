@@ -51,8 +51,8 @@ class Certificate:
     >>> from surefit import Certificate, Lasso
     >>> X, y = np.array([[-1.0], [0.0], [1.0]]), np.array([-2.0, 0.0, 2.0])
     >>> certificate = Lasso(alpha=1 / 3).fit(X, y).certificate_
-    >>> certificate.grade, certificate.holds, [claim.name for claim in certificate.claims]
-    ('A', True, ['penalised_squares.gap', 'penalised_squares.stability', 'penalised_squares.inactive'])
+    >>> certificate.grade, certificate.holds, [claim.name for claim in certificate.claims][:2]
+    ('A', True, ['penalised_squares.gap', 'penalised_squares.stability'])
     >>> again = Certificate.from_json(certificate.to_json())
     >>> again.verify(X, y)["penalised_squares.gap"].ok
     True

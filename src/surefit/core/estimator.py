@@ -16,11 +16,24 @@ from surefit.core.claims import Claim
 from surefit.core.errors import ConvergenceWarning
 from surefit.core.fingerprint import fingerprint
 
+UNCLAIMED = "risk.unclaimed"
+MEASURING = (
+    "risk.",
+    "conformal.",
+    "selection.",
+)  # claims of what tests models on rows kept apart: bounds, or why there is none
+#: What to fit for a bound of the error on new rows, by the kind of predictor.
+ASK_FOR_MORE = {
+    "classifier": "surefit.Certified(model)",
+    "regressor": "surefit.Certified(model, y_range=(low, high))",
+}
+
 
 class CertifiedMixin:
     """Adds ``certificate_`` and ``verify`` to an estimator; place it left of ``BaseEstimator``."""
 
     _certificate: Certificate
+    _own_bound = ""  # what to ask of ``fit`` for a bound of the error on new rows, where it can give one
 
     @property
     def certificate_(self) -> Certificate:
@@ -52,10 +65,23 @@ class CertifiedMixin:
             problem=problem,
             model={name: np.asarray(getattr(self, name)).copy() for name in model},
             data=data,
-            claims=tuple(claims),
+            claims=with_word_on_new_rows(self, claims),
             run=run or {},
             version=__version__,
         )
+
+
+def with_word_on_new_rows(estimator: Any, claims: list[Claim]) -> tuple[Claim, ...]:
+    """Add that no limit of the error on new rows comes with the fit, where none does: the silence of a predictor misleads."""
+    said = [claim for claim in claims if claim.name != UNCLAIMED]  # an earlier certificate of the same fit may have it
+    kind = estimator.__sklearn_tags__().estimator_type
+    if kind not in ASK_FOR_MORE or any(c.kind == "risk_bound" or c.name.startswith(MEASURING) for c in said):
+        return tuple(said)
+    but = " (an estimate is no bound)" if any(claim.kind == "estimate" for claim in said) else ""
+    also = getattr(estimator, "_own_bound", "")
+    words = f"No bound of the error on new rows comes with this fit{but}; {ASK_FOR_MORE[kind]} gives one"
+    words += f", {also} a looser one." if also else "."
+    return (*said, Claim(UNCLAIMED, "no_claim", words))
 
 
 def plain(value: Any) -> Any:

@@ -7,8 +7,8 @@ WIDTH = 100
 
 
 def number(value: float | None) -> str:
-    """Short text of a number; empty for None."""
-    return "" if value is None else f"{value:.3g}"
+    """Short text of a number; empty for None and for what is not a number."""
+    return "" if value is None or value != value else f"{value:.3g}"
 
 
 def text_table(title: str, header: tuple[str, ...], rows: list[tuple[str, ...]], foot: str = "") -> str:

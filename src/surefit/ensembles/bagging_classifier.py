@@ -82,6 +82,8 @@ class BaggingClassifier(BaggingMixin, CertifiedMixin, CallbackSupportMixin, Clas
 
     classes_: np.ndarray
 
+    _own_bound = "oob_score=True"
+
     _rules = {**RULES, "estimator": _CLASSIFIER, "bootstrap_features": BOOLEAN, "oob_score": BOOLEAN}
 
     def __init__(

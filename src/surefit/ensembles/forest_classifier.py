@@ -107,6 +107,7 @@ class RandomForestClassifier(CertifiedMixin, CallbackSupportMixin, ForestMixin, 
     """
 
     classes_: np.ndarray
+    _own_bound = "oob_score=True"
 
     _rules = {
         **RULES,

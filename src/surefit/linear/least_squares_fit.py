@@ -11,6 +11,7 @@ from scipy.optimize import brentq
 from sklearn.base import MultiOutputMixin
 from sklearn.utils.validation import check_is_fitted
 
+from surefit.bounds.estimates import generalised_cross_validation
 from surefit.core.claims import Claim
 from surefit.core.estimator import data_fingerprint
 from surefit.core.validation import read_data, read_weights
@@ -75,7 +76,7 @@ def solve_each(
         name: np.concatenate([getattr(p, name) for p in parts], axis=-1)
         for name in ("coef", "offset", "gap", "squares", "null")
     }
-    return parts[0]._replace(**joined)
+    return parts[0]._replace(**joined, freedom=None)
 
 
 def solve_with_offset_penalised(data: Targets, alphas: np.ndarray, positive: bool) -> Solution:
@@ -144,15 +145,27 @@ def record(estimator, found: Solution, data: Targets, *, alphas, radius=None, ex
         "radius": None if radius is None else float(radius),
     }
     penalty = float((alphas * (found.coef**2).sum(axis=0)).sum()) if radius is None else 0.0
+    stated = claims(found, data, gap, float(found.squares.sum()) + penalty, free, positive or radius is not None, rank)
+    if radius is None:
+        stated += error_guess(found, data, free and not problem["penalize_intercept"])
     estimator._issue(
         "A",
-        claims(found, data, gap, float(found.squares.sum()) + penalty, free, positive or radius is not None, rank),
+        stated,
         problem=problem,
         model=("coef_", "intercept_"),
         data=data_fingerprint(data.X, data.y, data.weights),
         run={"solver": found.route, "reason": "converged"},
     )
     return estimator
+
+
+def error_guess(found: Solution, data: Targets, offset_apart: bool) -> list[Claim]:
+    """Estimate of the squared error on new rows, a mean over targets; none where rows have weights or residuals say nothing."""
+    n = data.X.shape[0]
+    freedom = math.inf if found.freedom is None else found.freedom + offset_apart
+    if data.weights is not None or freedom > n - 1e-6:
+        return []
+    return [generalised_cross_validation(float(found.squares.mean()) / n, n, freedom).claim()]
 
 
 def claims(

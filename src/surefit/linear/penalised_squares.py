@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from surefit.bounds.estimates import generalised_cross_validation
 from surefit.core.budget import Budget, Reason
 from surefit.core.callbacks import progress_reporter
 from surefit.core.claims import Claim
@@ -154,9 +155,12 @@ def record(
         "multiplier": None if radius is None else alpha,
     }
     model = ("coef_", "intercept_", "inactive_") + (("penalty_factors_",) if factors is not None else ())
+    stated = claims(solution, bound, tolerance, weights, X.shape, estimator.positive or radius is not None)
+    if radius is None and weights is None:
+        stated += error_guess(estimator, solution, X.shape[0], factors, alpha, l1_ratio)
     estimator._issue(
         "A",
-        claims(solution, bound, tolerance, weights, X.shape, estimator.positive or radius is not None),
+        stated,
         problem=problem,
         model=model,
         data=data_fingerprint(X, y, weights),
@@ -168,6 +172,18 @@ def record(
         },
     )
     warn_unless_converged(type(estimator).__name__, Reason(solution.reason), bound, tolerance)
+
+
+def error_guess(estimator, solution, n: int, factors, alpha: float, l1_ratio: float) -> list[Claim]:
+    """Estimate of the squared error on new rows: a feature in use counts as one degree of freedom, the offset as another."""
+    w = solution.coef
+    freedom = int(np.count_nonzero(w)) + bool(estimator.fit_intercept)
+    if freedom >= n:
+        return []
+    sizes = l1_ratio * np.abs(w) + 0.5 * (1 - l1_ratio) * w**2
+    used = w != 0  # an infinite factor excludes its feature
+    penalty = alpha * float((sizes[used] if factors is None else sizes[used] * factors[used]).sum())
+    return [generalised_cross_validation(max(2 * (float(solution.objective) - penalty), 0.0), n, freedom).claim()]
 
 
 def gap_with_rounding(solution, shape: tuple[int, int]) -> float:

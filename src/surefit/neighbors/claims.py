@@ -1,4 +1,4 @@
-"""What a neighbour rule can say of itself: which rows are near, and that this bounds no risk."""
+"""What a neighbour rule can say of itself: which rows are near."""
 
 from __future__ import annotations
 
@@ -12,17 +12,8 @@ SAMPLED = 24  # training rows whose neighbours are recorded
 
 
 def neighbour_claims(estimator: Any, X: Any) -> list[Claim]:
-    """Return the claims: the recorded neighbours of some rows, and that no bound of the risk comes free."""
-    claims = [] if estimator._pairwise() or X.shape[0] < 2 else [_recorded(estimator, X)]
-    claims.append(
-        Claim(
-            "knn.risk",
-            "no_claim",
-            "Nothing is claimed about the error on new rows: no useful bound for nearest neighbours uses the training rows "
-            "alone. Certified(model, by='holdout') buys one.",
-        )
-    )
-    return claims
+    """Return the claim that the recorded neighbours of some rows are the nearest ones, where it can be checked."""
+    return [] if estimator._pairwise() or X.shape[0] < 2 else [_recorded(estimator, X)]
 
 
 def _recorded(estimator: Any, X: Any) -> Claim:

@@ -12,8 +12,8 @@ from surefit.core.callbacks import progress_reporter
 from surefit.core.claims import Claim
 from surefit.core.errors import DataRemark, InvalidData
 from surefit.core.estimator import data_fingerprint
-from surefit.kernels import Precomputed, gamma_of, resolve
-from surefit.perceptrons.kernel_claims import kernel_claims
+from surefit.kernels import RBF, Laplacian, Precomputed, gamma_of, resolve
+from surefit.perceptrons.kernel_claims import kernel_claims, kernel_risk
 from surefit.perceptrons.log import log_parts
 from surefit.perceptrons.online import mistakes_per_pass, order_of, positives, seed_of, step_rules, warn_if_stopped
 from surefit.perceptrons.problem import Labelled, read_labelled
@@ -95,6 +95,8 @@ def _record(
     }
     given = estimator.kernel_.positive_semidefinite is not True
     claims: list[Claim] = [claim for p, one in enumerate(walks) for claim in kernel_claims(one, data, p, given, proper)]
+    radius_known = isinstance(estimator.kernel_, (RBF, Laplacian))
+    claims += kernel_risk(estimator, walks, orders, data, radius_known) if proper else []
     separable = [claim for claim in claims if claim.name == "perceptron.kernel_margin" and claim.value > 0]
     estimator._issue(
         "A" if len(separable) == len(walks) else "C",

@@ -121,6 +121,8 @@ class DecisionTreeClassifier(CertifiedMixin, TreeMixin, ClassifierMixin, BaseEst
     True
     """
 
+    _own_bound = "declared thresholds"
+
     _rules = {
         **RULES,
         "criterion": one_of("gini", "entropy", "log_loss", "misclassification"),

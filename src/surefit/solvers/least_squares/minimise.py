@@ -42,6 +42,7 @@ class Solution(NamedTuple):
     total: float
     route: str
     n_iter: int | None = None
+    freedom: float | None = None  # trace of the matrix that takes centred targets to fitted values, if a factor gave it
     nearby: float | None = None  # by iteration, without penalty: bound of the excess over coefficients within ``REACH``
 
 
@@ -52,6 +53,7 @@ class Factor(NamedTuple):
     rank: int
     singular: np.ndarray
     route: str
+    freedom: float | None = None
 
 
 def solve(
@@ -99,7 +101,7 @@ def _refined(X, Y, weights, alpha, m: Moments, factor: Factor, spectrum: bool) -
     inverse = factor.solve(np.eye(len(w))) if spectrum and factor.rank == len(w) else None
     return Solution(
         w, m.y_mean - m.x_mean @ w, gap, squares, null, factor.rank, factor.singular, inverse, m.x_mean,
-        np.sqrt(np.maximum(np.diag(m.gram), 0.0)), m.total, factor.route,
+        np.sqrt(np.maximum(np.diag(m.gram), 0.0)), m.total, factor.route, freedom=factor.freedom,
     )  # fmt: skip
 
 
@@ -124,7 +126,13 @@ def _cholesky(gram: np.ndarray, alpha: float, spectrum: bool) -> Factor | None:
     def apply(v):
         return scale[:, None] * linalg.cho_solve((triangle, False), scale[:, None] * v, check_finite=False)
 
-    return Factor(apply, len(diagonal), singular, "normal equations, refined")
+    freedom = len(diagonal) - alpha * _trace_of_inverse(triangle, scale[:, None]) if alpha > 0 else float(len(diagonal))
+    return Factor(apply, len(diagonal), singular, "normal equations, refined", freedom)
+
+
+def _trace_of_inverse(triangle: np.ndarray, scale) -> float:
+    """Trace of ``D (U'U)^-1 D``: the squared lengths of the rows of ``D U^-1``."""
+    return float(np.sum((linalg.lapack.dtrtri(triangle)[0] * scale) ** 2))
 
 
 def _triangle(X, Y, weights, m: Moments, alpha: float) -> Factor:
@@ -145,7 +153,7 @@ def _triangle(X, Y, weights, m: Moments, alpha: float) -> Factor:
     def apply(v):
         return V @ (inverse[:, None] * (V.T @ v))
 
-    return Factor(apply, int(kept.sum()), singular, "QR by blocks of rows")
+    return Factor(apply, len(inverse), singular, "QR by blocks of rows", float(np.sum(1 - alpha * inverse)))
 
 
 def _wide(X, Y, weights, centred: bool) -> Solution:
@@ -166,7 +174,7 @@ def _wide(X, Y, weights, centred: bool) -> Solution:
     null = (root[:, None] ** 2 * (Y - y_mean) ** 2).sum(axis=0)
     return Solution(
         w, y_mean - x_mean @ w, gap, squares, null, int(kept.sum()), singular, None, x_mean,
-        rows_of.spreads(X, weights, x_mean), total, "QR of the columns",
+        rows_of.spreads(X, weights, x_mean), total, "QR of the columns", freedom=float(kept.sum()),
     )  # fmt: skip
 
 
@@ -174,17 +182,18 @@ def _by_inner_products(X, Y, weights, alpha: float, centred: bool, apply=None) -
     """Ridge with more features than rows: ``w = Z' (Z Z' + alpha I)^-1 y``, refined."""
     total, x_mean, y_mean = rows_of.means(X, Y, weights, centred)
     root = np.ones((X.shape[0], 1)) if weights is None else np.sqrt(weights)[:, None]
+    freedom = None
     if apply is None:
         A = rows_of.gram_of_rows(X, weights, x_mean)
         A[np.diag_indices_from(A)] += alpha
-        triangle = linalg.cho_factor(A, overwrite_a=True, check_finite=False)
+        triangle = linalg.cholesky(A, overwrite_a=True, check_finite=False)
+        freedom = len(triangle) - alpha * _trace_of_inverse(triangle, 1.0)
 
         def apply(v):
-            return linalg.cho_solve(triangle, v, check_finite=False)
+            return linalg.cho_solve((triangle, False), v, check_finite=False)
 
-    target = root * (Y - y_mean)
+    target, best = root * (Y - y_mean), None
     c = apply(target)
-    best = None
     for _ in range(REFINEMENTS):
         w = rows_of.transposed(X, weights, x_mean, c)
         r = target - root * rows_of.centred_times(X, x_mean, w)
@@ -201,7 +210,7 @@ def _by_inner_products(X, Y, weights, alpha: float, centred: bool, apply=None) -
     w, gap, squares = best
     return Solution(
         w, y_mean - x_mean @ w, gap, squares, (target**2).sum(axis=0), X.shape[1], np.empty(0), None, x_mean,
-        rows_of.spreads(X, weights, x_mean), total, "inner products of rows",
+        rows_of.spreads(X, weights, x_mean), total, "inner products of rows", freedom=freedom,
     )  # fmt: skip
 
 
@@ -273,7 +282,7 @@ def _by_iteration(X, Y, weights, alpha: float, centred: bool) -> Solution:
     return Solution(
         w, y_mean - x_mean @ w, gap, rss, null, d, np.empty(0), None, x_mean,
         rows_of.spreads(X, weights, x_mean), total, "iteration (LSMR)", steps,
-        nearby_gap(X, Y, root**2, slope, rss) if alpha == 0 else None,
+        nearby=nearby_gap(X, Y, root**2, slope, rss) if alpha == 0 else None,
     )  # fmt: skip
 
 
