@@ -65,7 +65,7 @@ def test_coefficients_are_prices_times_probabilities_of_the_other_class():
 
 def test_several_classes_are_one_against_the_rest():
     X, y = problem(5, n=60, classes=3)
-    model = KernelLogisticRegression(4.0, gamma=0.5, class_weight="balanced").fit(X, y)
+    model = KernelLogisticRegression(4.0, gamma=0.5, class_weight="balanced", multi_class="ovr").fit(X, y)
     assert model.decision_function(X).shape == (60, 3) and model.score(X, y) > 0.7
     assert model.predict_proba(X).sum(axis=1) == pytest.approx(np.ones(60))
     assert np.array_equal(model.classes_[model.predict_proba(X).argmax(axis=1)], model.predict(X))
@@ -131,3 +131,25 @@ def test_what_it_refuses():
         KernelLogisticRegression(kernel=Sigmoid(gamma=1.0)).fit(X, y)
     with pytest.raises(InvalidData, match="one class"):
         KernelLogisticRegression().fit(X, np.zeros(len(y)))
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.integers(0, 10**6), st.floats(1e-6, 0.5), st.sampled_from(["dual_coef_", "intercept_"]))
+def test_the_checker_bounds_what_was_spoilt_and_no_more(seed, size, name):
+    X, y = problem(seed, n=12)
+    model = KernelLogisticRegression(2.0, gamma=0.5, tol=1e-12).fit(X, y)
+    best, old = model.objective_, model.certificate_
+    now = getattr(model, name)
+    setattr(model, name, now + size * np.random.default_rng(seed).standard_normal(now.shape))
+
+    def proved(value):
+        claims = [type(c)(c.name, c.kind, c.statement, value=value) for c in old.claims[:1]]
+        model._issue("A", claims, problem=old.problem, model=tuple(old.model), data=old.data)
+        return model.verify(X, y)["kernel_logistic.gap"].proved
+
+    beta = model.dual_coef_[0]
+    loss = np.sum(np.logaddexp(0.0, (1 - 2 * y) * model.decision_function(X)))
+    gap = proved(1e9)
+    assert beta @ model.kernel_(X) @ beta / 2 + 2.0 * loss - best <= gap * (1 + 1e-9)
+    with pytest.raises(CertificateError, match=r"kernel_logistic\.gap"):
+        proved(0.98 * gap - 1e-9)

@@ -3,9 +3,9 @@ r"""Checks the duality gap of kernel logistic regression, with kernel values com
 At the scores :math:`m = f + b` of the model let :math:`p_i = \sigma(-t_i m_i)` and :math:`\theta_i = c_i t_i q_i` with :math:`q = p`
 but for a factor near one that makes the sum zero. Then
 
-.. math:: P - \min P \le \tfrac12 (\beta - \theta)^\top K (\beta - \theta) + \sum_i c_i \frac{(q_i - p_i)^2}{p_i (1 - p_i)} ,
+.. math:: P - \min P \le \tfrac12 (\beta - \theta)^\top K (\beta - \theta) + \sum_i c_i\, \mathrm{kl}(q_i \,\|\, p_i) ,
 
-a sum of squares, so nothing cancels (theory: ``kernel-logistic-gap``).
+a sum of terms that are not negative, so nothing cancels (theory: ``kernel-logistic-gap``).
 """
 
 from __future__ import annotations
@@ -96,12 +96,19 @@ def _prove(certificate: Certificate, data: Data) -> list[Proof]:
 def _prove_one(c, t, beta, f, f_rad, b, v, image, image_rad, theta, factor, largest) -> Proof:
     m, rows = t * (f + b), c > 0
     rad = f_rad + 4 * UNIT * (np.abs(f) + abs(b))
-    p = expit(-m)
-    # the scores are off by rad, so p by p (1 - p) (e^rad - 1) at most, twice that with room; the factor moves p by p * factor
-    own = 2 * p * expit(m) * (2 * np.expm1(rad)) ** 2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        scaled = np.where(factor == 0.0, 0.0, 2 * (2 * (factor + 64 * UNIT * (factor > 0))) ** 2 * p / expit(m))
-    cost = upper_sum((c * (own + scaled))[rows])
+    p, rest = expit(-m), expit(m)
+    # the scores are off by rad, so p by p (1 - p) (e^rad - 1) at most, twice that with room
+    own = 2 * p * rest * (2 * np.expm1(rad)) ** 2
+    # q = (1 - factor) p costs its divergence, whose slope in the score is q - p
+    q, odds = (1 - factor) * p, p / np.maximum(rest, np.finfo(np.float64).tiny)
+    parts = q * (math.log1p(-factor) if factor < 1.0 else 0.0), (rest + factor * p) * np.log1p(factor * odds)
+    paid = np.maximum(parts[0] + parts[1], 0.0)
+    loose = (
+        2 * factor * p * rad
+        + 32 * UNIT * (np.abs(parts[0]) + parts[1])
+        + (factor > 0) * UNIT * (factor + UNIT) * 8192 * odds
+    )
+    cost, cost_mid = upper_sum((c * (own + paid + loose))[rows]), math.fsum((c * np.maximum(paid - loose, 0.0))[rows])
     square = math.fsum(v * image)
     square_rad = upper_sum(np.abs(v) * image_rad) + gamma(4) * upper_sum(np.abs(v * image))
     # theta itself is rounded, entry by entry, by a few units in the last place, and so is its sum
@@ -110,5 +117,5 @@ def _prove_one(c, t, beta, f, f_rad, b, v, image, image_rad, theta, factor, larg
     gap = (0.5 * norm**2 + cost) * (1 + 16 * UNIT)
     objective = 0.5 * math.fsum(beta * f) + math.fsum(c * np.logaddexp(0.0, -m))
     outside = bool(np.any(beta[~rows] != 0.0))
-    mid = math.inf if outside else 0.5 * max(square, 0.0)
+    mid = math.inf if outside else 0.5 * max(square, 0.0) + cost_mid
     return Proof(max(gap, mid), mid, objective)

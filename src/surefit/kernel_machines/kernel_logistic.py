@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-import math
-
 import numpy as np
+from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -10,22 +9,35 @@ from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
 from surefit.core.errors import InvalidParameter
 from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import BOOLEAN, COUNT, NON_NEGATIVE, NOTHING, POSITIVE, Rule, check_params, one_of
-from surefit.kernel_machines.kernel_logistic_fit import fit_problems, record
+from surefit.kernel_machines.kernel_logistic_fit import record, solve_problems
 from surefit.kernel_machines.kernel_reading import KERNEL_RULES, KernelSumMixin
+from surefit.kernel_machines.logistic_probability import LogisticProbabilityMixin
 from surefit.kernel_machines.svm_reading import read_labels, read_sample
 
 
-class KernelLogisticRegression(CertifiedMixin, CallbackSupportMixin, KernelSumMixin, ClassifierMixin, BaseEstimator):
+class KernelLogisticRegression(
+    CertifiedMixin, CallbackSupportMixin, LogisticProbabilityMixin, KernelSumMixin, ClassifierMixin, BaseEstimator
+):
     r"""Logistic regression with a function of a kernel's space.
 
     .. math:: P(f, b) = \tfrac12 \|f\|_k^2 + C \sum_i s_i \ln\bigl(1 + e^{-t_i (f(x_i) + b)}\bigr), \qquad t_i = \pm 1 .
 
     Hypothesis class: :math:`\sum_j \beta_j k(x_j, \cdot) + b`. Loss: logistic. Optimiser: Newton's method, each step a kernel ridge
     problem. At the optimum :math:`\beta_i = C s_i t_i \sigma(-t_i (f(x_i) + b))`, the price times the probability of the other class.
-    With more than two classes one problem a class against the rest; their probabilities are divided by their sum.
+
+    With more than two classes there is one function a class, and the loss is that of the softmax,
+
+    .. math::
+
+        P(f, b) = \tfrac12 \sum_c \|f_c\|_k^2 + C \sum_i s_i \Bigl[\ln \sum_c e^{z_{ic}} - z_{i, y_i}\Bigr], \quad z_{ic} = f_c(x_i) + b_c ,
+
+    so that the probabilities are those of the model that was fitted; or one problem a class against the rest (``multi_class="ovr"``),
+    whose probabilities are divided by their sum.
 
     Guarantee: :math:`P - \min P \le` ``dual_gap_``, whatever the data, and :math:`\|f - f^*\|_k \le \sqrt{2 \cdot \text{gap}}`
-    (theory: :ref:`kernel-logistic-gap`).
+    (theory: :ref:`kernel-logistic-gap`, :ref:`kernel-softmax-gap`).
+
+    Memory: the Gram matrix; for the softmax one more a class.
 
     Parameters
     ----------
@@ -52,6 +64,8 @@ class KernelLogisticRegression(CertifiedMixin, CallbackSupportMixin, KernelSumMi
         Seconds after which the best point so far is returned with its gap. Ctrl-C does the same.
     warm_start : bool, default=False
         Start from the coefficients of the last fit if rows and classes are as many.
+    multi_class : {"multinomial", "ovr"}, default="multinomial"
+        The softmax of all classes in one problem, or one problem a class against the rest. Two classes are one problem.
 
     Attributes
     ----------
@@ -99,6 +113,7 @@ class KernelLogisticRegression(CertifiedMixin, CallbackSupportMixin, KernelSumMi
         "max_iter": COUNT,
         "max_time": NOTHING | POSITIVE,
         "warm_start": BOOLEAN,
+        "multi_class": one_of("multinomial", "ovr"),
     }
 
     def __init__(
@@ -115,6 +130,7 @@ class KernelLogisticRegression(CertifiedMixin, CallbackSupportMixin, KernelSumMi
         max_iter=100,
         max_time=None,
         warm_start=False,
+        multi_class="multinomial",
     ):
         self.C = C
         self.kernel = kernel
@@ -127,6 +143,7 @@ class KernelLogisticRegression(CertifiedMixin, CallbackSupportMixin, KernelSumMi
         self.max_iter = max_iter
         self.max_time = max_time
         self.warm_start = warm_start
+        self.multi_class = multi_class
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
@@ -141,10 +158,7 @@ class KernelLogisticRegression(CertifiedMixin, CallbackSupportMixin, KernelSumMi
                 "a positive semidefinite kernel (else there is no least objective)",
                 self.kernel,
             )
-        fits = fit_problems(self, sample, labels)
-        self.classes_, self.X_fit_, self.kernel_ = labels.classes, sample.X, sample.kernel
-        self.rkhs_norm_ = np.array([math.sqrt(max(fit.square, 0.0)) for _, fit in fits])
-        return record(self, sample, labels, fits)
+        return record(self, sample, labels, solve_problems(self, sample, labels))
 
     def decision_function(self, X) -> np.ndarray:
         """Return the scores: one a row for two classes, else one a row and class."""
@@ -160,11 +174,5 @@ class KernelLogisticRegression(CertifiedMixin, CallbackSupportMixin, KernelSumMi
     def predict_log_proba(self, X) -> np.ndarray:
         """Return the logarithm of the probability of each class, one line a row."""
         scores = self.decision_function(X)
-        if scores.ndim == 1:
-            return -np.logaddexp(0.0, np.column_stack([scores, -scores]))
-        logs = -np.logaddexp(0.0, -scores)
-        return logs - np.logaddexp.reduce(logs, axis=1, keepdims=True)
-
-    def predict_proba(self, X) -> np.ndarray:
-        """Return the probability of each class, one line a row."""
-        return np.exp(self.predict_log_proba(X))
+        joint = scores.ndim == 2 and self.multi_class == "multinomial"
+        return log_softmax(scores, axis=1) if joint else super().predict_log_proba(X)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,67 +13,105 @@ from surefit.core.claims import Claim
 from surefit.core.estimator import data_fingerprint, warn_unless_converged
 from surefit.kernel_machines.kernel_reading import gram_of
 from surefit.kernel_machines.svm_reading import Labels, Sample
-from surefit.solvers.kernel_logistic import LogisticFit, minimise
+from surefit.solvers import kernel_logistic, kernel_softmax
 
 
-def fit_problems(estimator, sample: Sample, labels: Labels) -> list[tuple[np.ndarray, LogisticFit]]:
-    """Solve one problem, or one a class against the rest; returns the rows that count and the solution of each."""
+class Outcome(NamedTuple):
+    """The solution of all problems: one line of coefficients a function, and what is proved about them."""
+
+    beta: np.ndarray
+    b: np.ndarray
+    gap: float
+    objective: float
+    squares: np.ndarray
+    reach: float  # distance from the optimal function: of each one, or of all together if the problem is one
+    n_iter: int
+    steps: int
+    reason: Reason
+    history: list[tuple[float, int, float]]
+
+
+def solve_problems(estimator, sample: Sample, labels: Labels) -> Outcome:
+    """Solve one problem for all classes, or one a class against the rest."""
     rows = np.flatnonzero(labels.weights > 0)
     c, codes = float(estimator.C) * labels.weights[rows], labels.codes[rows]
     K = gram_of(type(estimator).__name__, sample.kernel, sample.X)
     K = K if len(rows) == len(K) else K[np.ix_(rows, rows)]
     count = len(labels.classes)
-    ones = [1] if count == 2 else list(range(count))
+    functions = 1 if count == 2 else count
     last = getattr(estimator, "dual_coef_", None) if estimator.warm_start else None
-    if last is not None and last.shape != (len(ones), sample.X.shape[0]):
-        last = None
+    last = None if last is None or last.shape != (functions, sample.X.shape[0]) else last[:, rows]
+    options: dict[str, Any] = {"offset": bool(estimator.fit_intercept), "tol": float(estimator.tol)}
     reporter = progress_reporter(estimator, sample.X, sample.y)
-    fits = []
     with Budget(estimator.max_iter, estimator.max_time, reporter) as budget:
-        for k, one in enumerate(ones):
-            fit = minimise(
-                K,
-                np.where(codes == one, 1.0, -1.0),
-                c,
-                offset=bool(estimator.fit_intercept),
-                tol=float(estimator.tol),
-                budget=budget,
-                start=None if last is None else last[k, rows],
-            )
-            fits.append((rows, fit))
+        if count > 2 and estimator.multi_class == "multinomial":
+            start = None if last is None else last.T
+            found = _of_all(kernel_softmax.minimise(K, codes, count, c, start=start, budget=budget, **options))
+        else:
+            found = _of_each(
+                [
+                    kernel_logistic.minimise(
+                        K, np.where(codes == one, 1.0, -1.0), c, start=None if last is None else last[k],
+                        budget=budget, **options,
+                    )
+                    for k, one in enumerate([1] if count == 2 else range(count))
+                ]
+            )  # fmt: skip
     if reporter is not None:
         reporter.finish()
-    return fits
+    beta = np.zeros((functions, sample.X.shape[0]))
+    beta[:, rows] = found.beta
+    return found._replace(beta=beta)
 
 
-def record(estimator, sample: Sample, labels: Labels, fits: list[tuple[np.ndarray, LogisticFit]]):
+def _of_all(fit: kernel_softmax.SoftmaxFit) -> Outcome:
+    reach = math.sqrt(2 * fit.gap)
+    return Outcome(
+        fit.beta.T, fit.b, fit.gap, fit.objective, fit.squares, reach, fit.n_iter, fit.n_iter, fit.reason, fit.history
+    )
+
+
+def _of_each(fits: list[kernel_logistic.LogisticFit]) -> Outcome:
+    late = [fit.reason for fit in fits if fit.reason is not Reason.CONVERGED]
+    steps = [fit.n_iter for fit in fits]
+    return Outcome(
+        np.array([fit.beta for fit in fits]),
+        np.array([fit.b for fit in fits]),
+        float(sum(fit.gap for fit in fits)),
+        float(sum(fit.objective for fit in fits)),
+        np.array([fit.square for fit in fits]),
+        math.sqrt(2 * max(fit.gap for fit in fits)),
+        max(steps),
+        sum(steps),
+        late[0] if late else Reason.CONVERGED,
+        [line for fit in fits for line in fit.history],
+    )
+
+
+def record(estimator, sample: Sample, labels: Labels, found: Outcome):
     """Set the numbers of the fit, issue the certificate, and warn if a problem stopped early."""
-    beta = np.zeros((len(fits), sample.X.shape[0]))
-    for line, (rows, fit) in zip(beta, fits, strict=True):
-        line[rows] = fit.beta
-    estimator.dual_coef_, estimator.intercept_ = beta, np.array([fit.b for _, fit in fits])
-    found = [fit for _, fit in fits]
-    estimator.dual_gap_ = gap = float(sum(fit.gap for fit in found))
-    estimator.objective_ = float(sum(fit.objective for fit in found))
-    estimator.n_iter_ = max(fit.n_iter for fit in found)
-    estimator.history_ = np.array([line for fit in found for line in fit.history]).reshape(-1, 3)
-    limit = float(estimator.tol * estimator.objective_)
-    reach = math.sqrt(2 * max(fit.gap for fit in found))
+    estimator.classes_, estimator.X_fit_, estimator.kernel_ = labels.classes, sample.X, sample.kernel
+    estimator.dual_coef_, estimator.intercept_ = found.beta, found.b
+    estimator.dual_gap_, estimator.objective_, estimator.n_iter_ = gap, _, _ = found.gap, found.objective, found.n_iter
+    estimator.rkhs_norm_ = np.sqrt(np.maximum(found.squares, 0.0))
+    estimator.history_ = np.array(found.history).reshape(-1, 3)
+    limit = float(estimator.tol * found.objective)
+    joint = len(labels.classes) > 2 and estimator.multi_class == "multinomial"
     assumptions = () if sample.kernel.positive_semidefinite else ("kernel_positive_semidefinite",)
     words = f"The objective is within {gap:.3g} of the smallest possible one."
-    near = f"The function is within {reach:.3g} of the optimal one, in the norm of the kernel's space."
-    late = [fit.reason for fit in found if fit.reason is not Reason.CONVERGED]
-    reason = late[0] if late else Reason.CONVERGED
-    numbers = {"objective": estimator.objective_}
+    who = "The functions together are" if joint else "The function is"
+    near = f"{who} within {found.reach:.3g} of the optimal one, in the norm of the kernel's space."
+    name = "kernel_softmax" if joint else "kernel_logistic"
+    loss = "[ln sum_k exp(z_ik) - z_i,y(i)], z_ik = f_k(x_i) + b_k" if joint else "ln(1 + exp(-t_i (f(x_i) + b)))"
+    numbers = {"objective": found.objective}
     estimator._issue(
         "A",
         [
-            Claim("kernel_logistic.gap", "optimality", words, value=gap, limit=limit, numbers=numbers,
-                  assumptions=assumptions),
-            Claim("kernel_logistic.distance", "optimality", near, value=reach, assumptions=assumptions),
+            Claim(f"{name}.gap", "optimality", words, value=gap, limit=limit, numbers=numbers, assumptions=assumptions),
+            Claim(f"{name}.distance", "optimality", near, value=found.reach, assumptions=assumptions),
         ],
         problem={
-            "objective": "1/2 |f|^2 + C sum_i s_i ln(1 + exp(-t_i (f(x_i) + b))); the offset is never penalised",
+            "objective": f"1/2 |f|^2 + C sum_i s_i {loss}; offsets are never penalised",
             "C": float(estimator.C),
             "classes": labels.named,
             "class_weights": labels.class_weights.tolist(),
@@ -82,11 +121,13 @@ def record(estimator, sample: Sample, labels: Labels, fits: list[tuple[np.ndarra
         model=("dual_coef_", "intercept_"),
         data=data_fingerprint(sample.X, sample.y, sample.sample_weight),
         run={
-            "solver": "Newton's method, each step a kernel ridge problem",
-            "reason": str(reason),
-            "passes": int(sum(fit.n_iter for fit in found)),
-            "seconds": float(found[-1].history[-1][0]),
+            "solver": "Newton's method, one factor a class"
+            if joint
+            else "Newton's method, each step a kernel ridge problem",
+            "reason": str(found.reason),
+            "passes": int(found.steps),
+            "seconds": float(found.history[-1][0]),
         },
-    )  # fmt: skip
-    warn_unless_converged(type(estimator).__name__, reason, gap, limit)
+    )
+    warn_unless_converged(type(estimator).__name__, found.reason, gap, limit)
     return estimator
