@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -10,13 +11,14 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression as SkLogistic
 from sklearn.linear_model import Ridge as SkRidge
 from sklearn.model_selection import GridSearchCV as SkGrid
-from sklearn.model_selection import KFold, PredefinedSplit
+from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, StratifiedKFold, StratifiedShuffleSplit
 from sklearn.model_selection import RandomizedSearchCV as SkRandom
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from surefit import CertificateError, GridSearchCV, InvalidParameter, RandomizedSearchCV
 from surefit.bounds import clopper_pearson, k_fold
+from surefit.selection.drawn_folds import share_weight
 
 GRID = {"n_neighbors": [1, 3, 5, 9, 15, 25]}
 
@@ -52,8 +54,9 @@ def test_the_price_of_comparing_on_a_development_set():
     assert "6 candidates" in claim.statement and search.ledger_ == [("each of 6 candidates", pytest.approx(0.05 / 6))]
     search.verify(X, y)
     # the winner is the exact minimiser, and a grid of one point is that fit
-    all_errors = claim.witness["errors"][:, 0]
-    assert errors == all_errors.min()
+    assert errors == min(
+        np.sum(KNeighborsClassifier(k).fit(X[:200], y[:200]).predict(X[200:]) != y[200:]) for k in GRID["n_neighbors"]
+    )
     one = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [3]}, cv=PredefinedSplit(fold)).fit(X, y)
     assert one.certificate_["selection.search"].numbers["price"] == 0
 
@@ -68,16 +71,49 @@ def test_labels_of_the_test_part_do_not_move_the_choice():
     assert chosen[0] == chosen[1] and fold.max() == 0
 
 
-def test_folds_and_stratified_folds():
+def test_folds_are_counted_on_held_out_rows():
     X, y = blobs(400)
-    plain = GridSearchCV(KNeighborsClassifier(), GRID, cv=KFold(2)).fit(X, y)
-    errors = plain.certificate_["selection.search"].witness["errors"][plain.best_index_]
-    assert plain.risk_bound_ == pytest.approx(k_fold(errors, [200, 200], 0.05 / 6).value, rel=1e-9)
-    assert "folds_drawn_independently_of_rows" in plain.certificate_.claims[0].assumptions
-    stratified = GridSearchCV(KNeighborsClassifier(), GRID, cv=2).fit(X, y)
-    assert "classes_in_these_shares" in stratified.certificate_.claims[0].assumptions
-    for search in (plain, stratified):
-        search.verify(X, y)
+    search = GridSearchCV(KNeighborsClassifier(), GRID, cv=KFold(2)).fit(X, y)
+    claim = search.certificate_["selection.search"]
+    errors = [
+        int(np.sum(m.predict(X[b]) != y[b])) for m, (_, b) in zip(search.fold_models_, KFold(2).split(X), strict=True)
+    ]
+    assert 1 - np.mean(errors) / 200 == pytest.approx(search.best_score_)
+    assert search.risk_bound_ == pytest.approx(k_fold(errors, [200, 200], 0.05 / 6).value, rel=1e-9)
+    assert "folds_drawn_independently_of_rows" in claim.assumptions and "drawn by class" not in claim.statement
+    assert search.verify(X, y)["selection.search"].ok
+
+
+def test_folds_drawn_by_class_cost_a_little_more():
+    X, y = blobs(400)
+    search = GridSearchCV(KNeighborsClassifier(), GRID, cv=5).fit(X, y)
+    claim, splits = search.certificate_["selection.search"], list(StratifiedKFold(5).split(X, y))
+    errors = [int(np.sum(m.predict(X[b]) != y[b])) for m, (_, b) in zip(search.fold_models_, splits, strict=True)]
+    weights = [share_weight(np.bincount(y), np.bincount(y[b]), Fraction(1, 5)) for _, b in splits]
+    weight = math.prod(weights) ** (1 / 5)
+    assert claim.numbers["weight"] == pytest.approx(weight, rel=1e-9) and 0.2 < weight < 1
+    assert search.risk_bound_ == pytest.approx(k_fold(errors, [80] * 5, 0.05 * weight / 6).value, rel=1e-9)
+    assert "that of folds drawn by class" in claim.statement and "classes_known" in claim.assumptions
+    search.verify(X, y)
+    single = GridSearchCV(KNeighborsClassifier(), GRID, cv=StratifiedShuffleSplit(1, test_size=0.5, random_state=0))
+    assert single.fit(X, y).certificate_.claims[0].numbers["bound"] == "k_fold"
+    single.verify(X, y)
+
+
+def test_groups_are_what_is_counted():
+    X, y = blobs(240)
+    groups = np.arange(240) // 3
+    search = GridSearchCV(KNeighborsClassifier(), GRID, cv=GroupKFold(4, shuffle=True, random_state=0))
+    claim = search.fit(X, y, groups=groups).certificate_.claims[0]
+    assert claim.numbers["n"] == 20 and claim.assumptions[0] == "groups_iid"
+    search.verify(X, y)
+    torn = GridSearchCV(KNeighborsClassifier(), GRID, cv=KFold(4, shuffle=True, random_state=0))
+    with pytest.warns(UserWarning, match="groups parameter is ignored"):  # scikit-learn's
+        torn.fit(X, y, groups=groups)
+    assert "one group" in torn.certificate_.claims[0].statement
+    uneven = np.minimum(groups, 60)  # folds balanced by size look at the groups
+    by_size = GridSearchCV(KNeighborsClassifier(), GRID, cv=GroupKFold(4)).fit(X, y, groups=uneven)
+    assert "sizes" in by_size.certificate_.claims[0].statement and math.isnan(by_size.risk_bound_)
 
 
 def test_random_draws():
@@ -108,16 +144,39 @@ def test_no_claim_where_nothing_is_proved():
 
 def test_forgeries_and_bad_parameters():
     X, y = blobs(200)
-    certificate = GridSearchCV(KNeighborsClassifier(), GRID, cv=KFold(2)).fit(X, y).certificate_
+    search = GridSearchCV(KNeighborsClassifier(), GRID, cv=4).fit(X, y)
+    certificate = search.certificate_
     claim = certificate.claims[0]
-    for changes in (
-        {"value": claim.value * 0.98},
-        {"numbers": {**claim.numbers, "delta_spent": 0.05}},
-        {"witness": {**claim.witness, "errors": claim.witness["errors"] + 20}},
+    z, w = claim.numbers, claim.witness
+    truth = y[w["test_rows"]].astype(float)
+    swapped = w["test_rows"].copy()
+    swapped[[0, -1]] = swapped[[-1, 0]]
+    lucky = np.lexsort((w["predictions"] != truth, np.zeros(len(truth))))[:120]  # the rows it got right
+    fewer = {key: w[key][np.sort(lucky)] for key in ("predictions", "test_rows", "fold")}
+    for changes, words in (
+        ({"value": claim.value * 0.98}, "does not follow"),
+        ({"numbers": {**z, "delta_spent": 0.05}}, "spend more"),
+        ({"numbers": {**z, "candidates": 1, "delta_spent": 0.05 * z["weight"]}}, "6 candidates were compared"),
+        ({"numbers": {**z, "part": [0, 1], "weight": 1.0, "delta_spent": 0.05 / 6}}, "drawn by class"),
+        ({"numbers": {**z, "empirical": 0.0}, "witness": {**w, "predictions": truth}}, "no longer those"),
+        ({"numbers": {**z, "empirical": z["empirical"] / 2}}, "mean error"),
+        ({"witness": {**w, "test_rows": swapped}}, "not those of the splitter"),
+        ({"witness": fewer}, "not those of the splitter"),
+        ({"witness": {**w, "test_rows": w["test_rows"] * 0}}, "tested twice"),
+        ({"witness": {**w, "trained": np.ones((4, 200), dtype=np.int64)}}, "trained on"),
     ):
         fake = dataclasses.replace(certificate, claims=(dataclasses.replace(claim, **changes),), seal="")
-        with pytest.raises(CertificateError):
+        with pytest.raises(CertificateError, match=words):
             fake.verify(X, y)
+    # without the search at hand the counts are still tied to the targets
+    alone = dataclasses.replace(certificate, subject=None)
+    assert "the certificate holds" in alone.verify(X, y)["selection.search"].message
+    with pytest.raises(CertificateError, match="mean error"):
+        changed = dataclasses.replace(claim, witness={**w, "predictions": 1 - truth})
+        dataclasses.replace(alone, claims=(changed,), seal="").verify(X, y)
+    search.fold_models_[1].n_neighbors = 149
+    with pytest.raises(CertificateError, match="no longer"):
+        search.verify(X, y)
     with pytest.raises(InvalidParameter, match="confidence"):
         GridSearchCV(confidence=1.5).fit(X, y)
 

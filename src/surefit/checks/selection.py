@@ -36,32 +36,6 @@ def check_structural(certificate: Certificate, claim: Claim, data: Data) -> Find
     return Finding(claim.name, claim.value, claim.value if ok else 1.0, ok, evidence.level, message)
 
 
-@checker("selection.search")
-def check_search(certificate: Certificate, claim: Claim, data: Data) -> Finding:
-    """The chosen candidate's errors give the bound at its share of delta; the shares of all candidates add up to delta."""
-    z, w = claim.numbers, claim.witness
-    errors, sizes, best = w["errors"], w["sizes"], z["best"]
-    trouble = None
-    if np.any(errors < 0) or np.any(errors > sizes) or len(sizes) != errors.shape[1]:
-        trouble = "there are more errors than rows"
-    elif spent(z) * len(errors) > z["delta"] * (1 + 1e-12):
-        trouble = f"{len(errors)} candidates spend more than delta"
-    elif int(sizes.sum()) > data.X.shape[0]:
-        trouble = "more rows were tested than there are"
-    elif z["bound"] == "holdout" and (z["errors"], z["n"]) != (int(errors[best, 0]), int(sizes[0])):
-        trouble = f"the chosen candidate made {int(errors[best, 0])} errors"
-    elif z["bound"] == "k_fold" and (
-        z["n"] > sizes.min() or z["empirical"] * (1 + 1e-12) < float(np.mean(errors[best] / sizes)) or len(sizes) < 2
-    ):
-        trouble = "the chosen candidate's mean error is larger"
-    evidence = CONFIRM[z["bound"]](claim.value, z, w)
-    if trouble is None and not (evidence.ok and claim.confidence == 1.0 - z["delta"]):
-        trouble = "the limit does not follow from the errors at this share of delta"
-    ok = trouble is None
-    message = "the limit follows from the counts of the search, which fits nothing again." if ok else f"{trouble}."
-    return Finding(claim.name, claim.value, claim.value if ok else 1.0, ok, evidence.level, message)
-
-
 @checker("selection.random_draws")
 def check_draws(certificate: Certificate, claim: Claim, data: Data) -> Finding:
     """The chance that every draw misses the best fraction is at most delta."""

@@ -26,7 +26,7 @@ WORDS = {
     "calibration_untouched": "the calibration rows took no part in training or in any choice",
     "exchangeable": "the rows are exchangeable with those to come",
     "class_fixed_a_priori": "the candidates were fixed before the tested rows were seen",
-    "classes_in_these_shares": "classes come in the shares of these rows, by which the folds were drawn",
+    "classes_known": "the folds were drawn by classes alone and there are no other classes",
     "range_declared": "losses lie in a range declared beforehand",
 }
 

@@ -19,39 +19,10 @@ from surefit.risk.claims import sentence
 from surefit.risk.ledger import SHARE
 from surefit.risk.losses import Loss
 from surefit.risk.units import ASSUME, sign_of_scaling
+from surefit.selection.comparison import Comparison
 from surefit.selection.fold_losses import FoldLosses, measure
 
 RULE = one_of("best", "1se")
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """The difference of two models' mean losses, in pairs.
-
-    ``difference`` is the first minus the second. ``interval`` covers the difference of the fold models' mean risks with the
-    stated confidence. ``p_value`` (Student's test with the variance corrected for overlapping training sets) is an estimate.
-    """
-
-    first: str
-    second: str
-    difference: float
-    standard_error: float
-    p_value: float
-    interval: tuple[float, float]
-    confidence: float
-
-    @property
-    def decided(self) -> bool:
-        """Whether the interval leaves out zero: one model is proved to be better on average."""
-        return self.interval[0] > 0 or self.interval[1] < 0
-
-    def __repr__(self) -> str:
-        low, high = self.interval
-        word = "decided" if self.decided else "undecided"
-        return (
-            f"{self.first} - {self.second}: {self.difference:+.4g} in [{low:.4g}, {high:.4g}] with confidence "
-            f"{self.confidence:g} ({word}); estimated p-value {self.p_value:.3g}"
-        )
 
 
 @dataclass(frozen=True)
@@ -66,6 +37,8 @@ class CrossValidation:
         Mean loss over the folds and its standard error (an estimate: folds share training rows).
     chosen : str
         The model that the rule picks.
+    trouble : str or None
+        Why no interval is valid; then they are as wide as the loss.
     """
 
     names: tuple[str, ...]
@@ -73,6 +46,7 @@ class CrossValidation:
     loss: Loss
     confidence: float
     rule: str
+    trouble: str | None = None
 
     @property
     def fold_means(self) -> np.ndarray:
@@ -107,15 +81,15 @@ class CrossValidation:
         place, count = self._place(name)
         if self.loss.name == "unbounded":
             raise InvalidParameter("CrossValidation", "y_range", "declared, or an unbounded loss proves nothing", None)
-        delta = (1.0 - self.confidence) / count
+        delta = self._share(count)
         mean, m = float(self.folds.fold_means[place].mean()), self.folds.smallest_fold
         about = f"{self.loss.words} of the fold models of {self.names[place]}, on average"
         return RiskBound(
             "k_fold",
-            error_limit(min(mean, 1.0), m, m, delta),
+            error_limit(min(mean, 1.0), m, m, delta) if self.trouble is None else 1.0,
             1.0 - self.confidence,
             about,
-            (*self.folds.units.tags, "folds_drawn_independently_of_rows"),
+            self.bound_tags,
             inputs={"empirical": mean, "n": m, "folds": self.folds.n_folds, "delta_spent": delta, "candidates": count},
             terms={"empirical": mean},
         )
@@ -125,7 +99,9 @@ class CrossValidation:
         place, count = self._place(name)
         if self.loss.name == "unbounded":
             return 0.0, math.inf
-        low, high = _limits(self.folds.fold_means[place], self.folds.smallest_fold, (1.0 - self.confidence) / count)
+        if self.trouble is not None:
+            return 0.0, self.loss.scale
+        low, high = _limits(self.folds.fold_means[place], self.folds.smallest_fold, self._share(count))
         return low * self.loss.scale, high * self.loss.scale
 
     def compare(self, first: str, second: str) -> Comparison:
@@ -139,7 +115,7 @@ class CrossValidation:
         statistic = abs(mean) / error if error > 0 else (math.inf if mean else 0.0)
         scale, ends = self.loss.scale, (-math.inf, math.inf)
         if self.loss.name != "unbounded":
-            low, high = self._gap_limits(a, b)
+            low, high = self._gap_limits(a, b) if self.trouble is None else (-1.0, 1.0)
             ends = low * scale, high * scale
         p_value = 2 * float(student.sf(statistic, K - 1))
         return Comparison(first, second, mean * scale, error * scale, p_value, ends, self.confidence)
@@ -151,10 +127,19 @@ class CrossValidation:
         """
         parts = [self.folds.unit_losses(k)[[a, b]] for k in range(self.folds.n_folds)]
         gaps = [pair[0] - pair[1] for pair in parts]
-        m, share = self.folds.smallest_fold, (1.0 - self.confidence) / 2
+        m, share = self.folds.smallest_fold, self._share(2)
         worse = _limits(np.array([np.maximum(gap, 0.0).mean() for gap in gaps]), m, share)
         better = _limits(np.array([np.maximum(-gap, 0.0).mean() for gap in gaps]), m, share)
         return worse[0] - better[1], worse[1] - better[0]
+
+    @property
+    def bound_tags(self) -> tuple[str, ...]:
+        """Assumptions of every interval."""
+        return (*self.folds.units.tags, self.folds.drawing.tag)
+
+    def _share(self, count: int) -> float:
+        """Delta of one of several statements, less the price of folds that were drawn by class."""
+        return (1.0 - self.confidence) * self.folds.drawing.weight / count
 
     def __getitem__(self, key: str) -> np.ndarray:
         """``"test_score"``, ``"train_score"`` and ``"fit_time"`` of a single model, as scikit-learn's function returns them."""
@@ -180,8 +165,9 @@ class CrossValidation:
             rows.append((name, *(f"{v:.4g}" for v in numbers), f"{low:.4g} to {high:.4g}", mark))
         header = ("model", "train", "test", "se", f"interval ({self.confidence:g})", "")
         title = f"{self.folds.n_folds}-fold cross-validation, {self.loss.words}"
-        tags = (*self.folds.units.tags, "folds_drawn_independently_of_rows")
-        foot = f"Each interval is about the mean risk of that model's fold models, {sentence(tags)}."
+        foot = f"Each interval is about the mean risk of that model's fold models, {sentence(self.bound_tags)}."
+        if self.trouble is not None:
+            foot = f"No interval is valid: {self.trouble}."
         return tables.text_table(title, header, rows, foot)
 
 
@@ -255,19 +241,19 @@ def cross_validate(
     if not ASSUME.allows(assume):
         raise InvalidParameter(who, "assume", ASSUME.words, assume)
     models = named(estimator)
-    scaled = None if "fixed_scaling" in assume else sign_of_scaling(X)
-    if scaled is not None:
-        warnings.warn(
-            f"{who}: {scaled}, so it was scaled with numbers taken from all rows, and no interval is valid; put the scaler into a "
-            "Pipeline, or declare assume=('fixed_scaling',).",
-            DataRemark,
-            stacklevel=2,
-        )
     folds, read_as = measure(
         who, list(models.values()), X, y, cv=cv, loss=loss, y_range=y_range, groups=groups, assume=assume,
         random_state=random_state,
     )  # fmt: skip
-    return CrossValidation(tuple(models), folds, read_as, confidence, rule)
+    trouble, scaled = folds.drawing.trouble, None if "fixed_scaling" in assume else sign_of_scaling(X)
+    if scaled is not None:
+        trouble = (
+            f"{scaled}, so it was scaled with numbers taken from all rows; put the scaler into a Pipeline, or declare "
+            "assume=('fixed_scaling',)"
+        )
+    if trouble is not None and read_as.name != "unbounded":
+        warnings.warn(f"{who}: no interval is valid: {trouble}.", DataRemark, stacklevel=2)
+    return CrossValidation(tuple(models), folds, read_as, confidence, rule, trouble)
 
 
 def named(estimator) -> dict:

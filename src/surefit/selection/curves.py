@@ -242,7 +242,7 @@ def learning_curve(
     read_as = Loss("unbounded", "predict", True) if read_as.name == "quantile" else read_as
     units = find_units(who, X, target, groups, assume)
     rng = check_random_state(random_state)
-    splits = folds_of(who, cv, units, target, classifier, rng)
+    splits, _ = folds_of(who, cv, units, target, classifier, rng)
     sizes = _sizes(who, train_sizes, min(len(np.unique(units.codes[train])) for train, _ in splits))
     classes = np.unique(target) if read_as.method == "predict_proba" else None
     trained = np.zeros((len(sizes), len(splits)))

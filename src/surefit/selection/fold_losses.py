@@ -16,6 +16,7 @@ from surefit.core.validation import COUNT
 from surefit.risk.losses import Loss, losses_of, read_loss, respond
 from surefit.risk.parts import fit_part
 from surefit.risk.units import Units, find_units
+from surefit.selection.drawn_folds import Drawing, drawing_of
 
 
 class FoldLosses(NamedTuple):
@@ -25,6 +26,7 @@ class FoldLosses(NamedTuple):
     train_losses: np.ndarray  # (n_models, n_folds)
     fold: np.ndarray  # (n_rows,)
     units: Units
+    drawing: Drawing
     fit_seconds: np.ndarray  # (n_models, n_folds)
 
     @property
@@ -59,7 +61,7 @@ def measure(
     if read_as.name == "quantile":  # a regressor without a declared range: estimates only
         read_as = Loss("unbounded", "predict", True)
     units = find_units(who, X, target, groups, assume)
-    splits = folds_of(who, cv, units, target, classifier, random_state)
+    splits, drawing = folds_of(who, cv, units, target, classifier, random_state)
     fold = np.full(len(target), -1)
     losses = np.full((len(estimators), len(target)), np.nan)
     trained, seconds = np.empty((len(estimators), len(splits))), np.empty((len(estimators), len(splits)))
@@ -80,11 +82,13 @@ def measure(
                     trained[m, k] = float(found.mean())
                 else:
                     place[rows] = found
-    return FoldLosses(losses, trained, fold, units, seconds), read_as
+    return FoldLosses(losses, trained, fold, units, drawing, seconds), read_as
 
 
-def folds_of(who: str, cv, units: Units, y, classifier: bool, random_state) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return the folds: k random ones of whole units, or those of a splitter.
+def folds_of(
+    who: str, cv, units: Units, y, classifier: bool, random_state
+) -> tuple[list[tuple[np.ndarray, np.ndarray]], Drawing]:
+    """Return the folds, k random ones of whole units or those of a splitter, and how they were drawn.
 
     Folds that look at the labels (stratified ones) are not drawn independently of the rows, so k means plain folds here.
     """
@@ -95,14 +99,14 @@ def folds_of(who: str, cv, units: Units, y, classifier: bool, random_state) -> l
         parts = np.array_split(order, cv)
         everything = np.arange(len(units.codes))
         tests = [units.rows(part) for part in parts]
-        return [(np.setdiff1d(everything, test), test) for test in tests]
+        return [(np.setdiff1d(everything, test), test) for test in tests], Drawing()
     splitter = check_cv(cv, y, classifier=classifier)
     groups = units.codes if "Group" in type(splitter).__name__ else None
     splits = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(np.zeros(len(y)), y, groups)]
     for train, test in splits:
         if np.intersect1d(units.codes[train], units.codes[test]).size:
             raise InvalidData(
-                f"{who}: cv puts equal rows, or rows of one group, on both sides of a split; pass a number of folds, use GroupKFold, or "
-                "declare assume=('equal_rows_are_draws',)."
+                f"{who}: cv puts equal rows, or rows of one group, on both sides of a split; pass a number of folds, "
+                "use GroupKFold(shuffle=True), or declare assume=('equal_rows_are_draws',)."
             )
-    return splits
+    return splits, drawing_of(splitter, y, [test for _, test in splits], units)

@@ -7,7 +7,8 @@ from sklearn.model_selection import GridSearchCV as Grid
 from sklearn.model_selection import RandomizedSearchCV as Draws
 
 from surefit.core.validation import ANYTHING, COUNT, RANDOM_STATE
-from surefit.selection.search_base import RULES, SearchMixin, draws_claim
+from surefit.selection.search_base import RULES, SearchMixin
+from surefit.selection.search_claims import draws_claim
 
 #: What is searched when nothing is given: the penalty of a logistic regression.
 DEFAULT = {"C": (0.01, 0.1, 1.0, 10.0, 100.0)}
@@ -23,7 +24,8 @@ class GridSearchCV(SearchMixin, MetaEstimatorMixin, BaseEstimator):
 
     Guarantee: for a classifier scored by accuracy, ``risk_bound_`` is at least the mean risk of the chosen candidate's fold
     models (with a single split: the risk of the model fitted on its training part) with probability at least ``confidence``,
-    though it was chosen as the best of J (theory: :ref:`k-fold`, :ref:`vc-inequality`). ``best_score_`` alone is optimistic.
+    though it was chosen as the best of J (theory: :ref:`k-fold`, :ref:`vc-inequality`). Folds drawn by class, scikit-learn's
+    default, cost a little more, which the certificate names (theory: :ref:`stratified-folds`). ``best_score_`` alone is optimistic.
 
     Parameters
     ----------
@@ -48,6 +50,8 @@ class GridSearchCV(SearchMixin, MetaEstimatorMixin, BaseEstimator):
         The proved limit; NaN if nothing can be claimed.
     ledger_ : list of (str, float)
         What delta was spent on.
+    fold_models_ : list
+        The chosen candidate's models, one a fold, which the claim is about and ``verify`` asks again; empty without a claim.
     estimator_, classes_, certificate_, n_features_in_, feature_names_in_
         As in :class:`Certified`.
 
@@ -138,7 +142,7 @@ class RandomizedSearchCV(SearchMixin, MetaEstimatorMixin, BaseEstimator):
     ----------
     best_estimator_, best_index_, best_params_, best_score_, cv_results_, multimetric_, n_splits_, refit_time_, scorer_
         As in scikit-learn.
-    risk_bound_, ledger_, estimator_, classes_, certificate_, n_features_in_, feature_names_in_
+    risk_bound_, ledger_, fold_models_, estimator_, classes_, certificate_, n_features_in_, feature_names_in_
         As in :class:`GridSearchCV`.
 
     Examples
@@ -200,8 +204,8 @@ class RandomizedSearchCV(SearchMixin, MetaEstimatorMixin, BaseEstimator):
     def _share(self) -> float:
         return (1.0 - self.confidence) / 2
 
-    def _claims(self, X, y, splits, stratified):
-        claims, ledger = super()._claims(X, y, splits, stratified)
+    def _claims(self, X, y, splits, splitter, groups, params):
+        claims, ledger = super()._claims(X, y, splits, splitter, groups, params)
         share = self._share()
         draws = len(self.cv_results_["params"])
         return [*claims, draws_claim(draws, share)], [*ledger, (f"rank of the best of {draws} draws", share)]

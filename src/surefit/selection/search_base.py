@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from surefit.bounds.base import RiskBound, confidence_text
-from surefit.bounds.binomial import holdout
-from surefit.bounds.resampling import k_fold
 from surefit.checks.base import read
-from surefit.checks.risk_rows import row_keys
-from surefit.core.claims import Claim
 from surefit.core.errors import InvalidData
 from surefit.core.estimator import CertifiedMixin, data_fingerprint
 from surefit.core.validation import ANYTHING, NOTHING, Rule, check_params
-from surefit.risk.claims import no_claim, sentence
+from surefit.risk.claims import no_claim
 from surefit.risk.deployed import DeployedMixin
 from surefit.risk.ledger import SHARE
-from surefit.risk.units import ASSUME, sign_of_scaling
+from surefit.risk.parts import fit_part
+from surefit.risk.units import ASSUME, Units, find_units, sign_of_scaling
+from surefit.selection.drawn_folds import drawing_of
+from surefit.selection.search_claims import choice_claim
 
 RULES = {
     "estimator": NOTHING | Rule("an estimator with fit", lambda v: hasattr(v, "fit")),
@@ -60,6 +57,7 @@ class SearchMixin(CertifiedMixin, DeployedMixin):
     confidence: float
     assume: tuple[str, ...]
     best_index_: int
+    best_params_: dict[str, Any]
     cv_results_: dict[str, Any]
     refit: Any
 
@@ -79,8 +77,9 @@ class SearchMixin(CertifiedMixin, DeployedMixin):
         if np.asarray(y).dtype.kind == "f":
             assert_all_finite(y, input_name="y")
         base = self._base()
+        target, groups = np.asarray(y), params.pop("groups", None)
         splitter = check_cv(self.cv, y, classifier=is_classifier(base))
-        splits = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(X, y, params.pop("groups", None))]
+        splits = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(X, y, groups)]
         try:
             search = self._build(splits).fit(X, y, **params)
         except ValueError as error:
@@ -94,7 +93,7 @@ class SearchMixin(CertifiedMixin, DeployedMixin):
                 setattr(self, name, getattr(search, name))
         if hasattr(search, "best_estimator_"):
             self.estimator_ = search.best_estimator_
-        claims, self.ledger_ = self._claims(X, np.asarray(y), splits, "Stratified" in type(splitter).__name__)
+        claims, self.ledger_ = self._claims(X, target, splits, splitter, groups, params)
         self.risk_bound_ = float(claims[0].value)
         data = read(X, y)
         self._issue(
@@ -106,17 +105,23 @@ class SearchMixin(CertifiedMixin, DeployedMixin):
         )
         return self
 
-    def _claims(self, X, y: np.ndarray, splits: list, stratified: bool) -> tuple[list[Claim], list[tuple[str, float]]]:
-        delta = self._share()
-        about = "the candidate that was chosen"
-        reason = self._why_not(X, y, splits)
-        if reason is not None:
-            return [no_claim("selection.search", about, reason)], []
-        sizes = np.array([len(test) for _, test in splits])
-        scores = np.column_stack([self.cv_results_[f"split{k}_test_score"] for k in range(len(splits))])
-        errors = np.rint((1.0 - scores) * sizes).astype(np.int64)
-        count = len(errors)
-        claim = choice_claim(errors, sizes, self.best_index_, delta, stratified, tuple(self.assume))
+    def _claims(self, X, y: np.ndarray, splits: list, splitter, groups, params):
+        """Return the claims and the ledger; the chosen candidate is fitted once more on every fold, to be asked by the checker."""
+        delta, about = self._share(), "the candidate that was chosen"
+        self.fold_models_: list = []
+        reason, units = self._why_not(X, splits), None
+        if reason is None:
+            units = find_units(type(self).__name__, X, y, groups, self.assume)
+            drawing = drawing_of(splitter, y, [test for _, test in splits], units)
+            reason = drawing.trouble or _torn(units, splits)
+        if reason is not None or units is None:
+            return [no_claim("selection.search", about, str(reason))], []
+        chosen = clone(self._base()).set_params(**clone(self.best_params_, safe=False))
+        self.fold_models_ = [fit_part(type(self).__name__, chosen, X, y, train, params) for train, _ in splits]
+        count = len(self.cv_results_["params"])
+        claim = choice_claim(
+            self.fold_models_, X, y, splits, units=units, drawing=drawing, candidates=count, delta=delta, declared=tuple(self.assume)
+        )  # fmt: skip
         refusal = no_claim(
             "selection.refit",
             "the model refitted on all rows",
@@ -124,7 +129,7 @@ class SearchMixin(CertifiedMixin, DeployedMixin):
         )
         return [claim, refusal], [(f"each of {count} candidates", delta / count)]
 
-    def _why_not(self, X, y: np.ndarray, splits: list) -> str | None:
+    def _why_not(self, X, splits: list) -> str | None:
         """Why nothing is claimed, or None."""
         if not is_classifier(self._base()) or not (self.scoring is None or self.scoring == "accuracy"):
             return (
@@ -140,15 +145,6 @@ class SearchMixin(CertifiedMixin, DeployedMixin):
         scaled = None if "fixed_scaling" in self.assume else sign_of_scaling(X)
         if scaled is not None:
             return f"{scaled}, so it was scaled with numbers taken from all rows; put the scaler into a Pipeline"
-        if "equal_rows_are_draws" not in self.assume:
-            data = read(X, y)
-            keys = row_keys(data.X, data.y)
-            for train, test in splits:
-                if {keys[i] for i in train.tolist()}.intersection(keys[i] for i in test.tolist()):
-                    return (
-                        "equal rows are on both sides of a fold; remove the copies, keep them together by GroupKFold, or declare "
-                        "assume=('equal_rows_are_draws',)"
-                    )
         return None
 
     @property
@@ -164,59 +160,12 @@ class SearchMixin(CertifiedMixin, DeployedMixin):
         return float(found[self.refit] if isinstance(found, dict) else found)
 
 
-def choice_claim(
-    errors: np.ndarray, sizes: np.ndarray, best: int, delta: float, stratified: bool, declared: tuple[str, ...]
-) -> Claim:
-    """Return the claim about the chosen candidate: every candidate was given an equal share of delta."""
-    count = len(errors)
-    bound: RiskBound
-    if len(sizes) == 1:
-        bound, about = (
-            holdout(int(errors[best, 0]), int(sizes[0]), delta / count),
-            "the chosen candidate, fitted on the training part",
-        )
-        free = holdout(int(errors[best, 0]), int(sizes[0]), delta).value
-    else:
-        bound, about = k_fold(errors[best], sizes, delta / count), "the fold models of the chosen candidate, on average"
-        free = k_fold(errors[best], sizes, delta).value
-    assumptions = ("iid", *declared, *(tag for tag in bound.assumptions if tag != "iid"))
-    if stratified:
-        assumptions = (*(a for a in assumptions if a != "folds_drawn_independently_of_rows"), "classes_in_these_shares")
-    price = bound.value - free
-    empty = ", which is vacuous" if bound.vacuous else ""
-    return Claim(
-        "selection.search",
-        "risk_bound",
-        f"probability of error of {about} <= {bound.value:.4g} with confidence {confidence_text(delta)}{empty}, of which "
-        f"{price:.2g} is the price of having compared {count} candidates, {sentence(assumptions)}",
-        value=bound.value,
-        about=about,
-        assumptions=assumptions,
-        confidence=1.0 - delta,
-        numbers={
-            **bound.terms,
-            **bound.inputs,
-            "bound": bound.name,
-            "delta": delta,
-            "delta_spent": delta / count,
-            "best": int(best),
-            "price": price,
-        },
-        witness={"errors": errors, "sizes": sizes},
-    )
-
-
-def draws_claim(draws: int, delta: float) -> Claim:
-    """Return the statement that one of the draws is among the best of the whole search space, by whatever score."""
-    fraction = -math.expm1(math.log(delta) / draws)
-    return Claim(
-        "selection.random_draws",
-        "uncertainty",
-        f"one of the {draws} draws is among the best {fraction:.4g} of the search space with confidence {confidence_text(delta)}, if the "
-        "draws are independent",
-        value=fraction,
-        about="the search",
-        assumptions=("independent_draws",),
-        confidence=1.0 - delta,
-        numbers={"draws": draws, "delta": delta},
-    )
+def _torn(units: Units, splits: list) -> str | None:
+    """Why a split proves nothing if it puts parts of one unit on both sides."""
+    for train, test in splits:
+        if np.intersect1d(units.codes[train], units.codes[test]).size:
+            return (
+                "equal rows, or rows of one group, are on both sides of a fold; remove the copies, keep them together by "
+                "GroupKFold(shuffle=True), or declare assume=('equal_rows_are_draws',)"
+            )
+    return None
