@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from surefit.audit.labels import labels_of
 from surefit.audit.reading import Reading, attribute, reader, refuse, target_of
-from surefit.audit.scores import labels_of
 from surefit.checks.audited_boosting import rises_of, rounds_of
 from surefit.checks.base import Data
 from surefit.core.certificate import Certificate

@@ -21,6 +21,7 @@ from surefit.risk.ledger import SHARE
 FAMILIES = (
     "squares",
     "scores",
+    "descent",
     "machines",
     "clusters",
     "directions",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from surefit.audit.free_bounds import free_of_forest
+from surefit.audit.labels import labels_of
 from surefit.audit.reading import Reading, attribute, reader, refuse, target_of
-from surefit.audit.scores import labels_of
 from surefit.checks.audited_forest import worst_leaf
 from surefit.checks.base import Data
 from surefit.core.certificate import Certificate

@@ -9,9 +9,9 @@ from dataclasses import replace
 import numpy as np
 
 from surefit.audit.free_bounds import free_of_machine
+from surefit.audit.labels import labels_of
 from surefit.audit.linear_claims import in_words
 from surefit.audit.reading import Reading, attribute, reader, refuse, target_of
-from surefit.audit.scores import labels_of
 from surefit.checks.audited_svm import excess_of, labels_in_doubt, prediction_reach
 from surefit.checks.base import Data
 from surefit.checks.score_losses import values

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from sklearn.utils.class_weight import compute_class_weight
 
+from surefit.audit.choices import with_score_choice
+from surefit.audit.labels import classes_of
 from surefit.audit.linear_claims import linear_claims
 from surefit.audit.reading import Reading, attribute, named, reader, refuse, target_of
 from surefit.audit.squares import solution_of
@@ -21,11 +22,31 @@ from surefit.linear.logistic import LogisticRegression
 REFERENCE = {"tol": 1e-9, "max_iter": 100_000}
 
 
+@reader("sklearn", "LogisticRegressionCV")
+def read_logistic_cv(model, data: Data, tol: float) -> Reading:
+    """The last fit is that of LogisticRegression with the C and the mixture of penalties that were chosen."""
+    attribute(model, "coef_")
+    if not model.refit:
+        raise refuse(model, "refit", "True (means of the coefficients of folds solve no problem)")
+    chosen = {"C": np.unique(model.C_), "l1_ratio": np.unique([r or 0.0 for r in np.ravel(model.l1_ratio_).tolist()])}
+    if any(len(values) > 1 for values in chosen.values()):
+        raise InvalidData(
+            f"certify: this {type(model).__name__} chose several values of C; certify its classes one by one."
+        )
+    C, ratio = float(chosen["C"][0]), float(chosen["l1_ratio"][0])
+    reading = _logistic(model, data, tol, (ratio, 1.0 - ratio, C))
+    return reading._replace(claims=with_score_choice(model, C, ratio, reading.claims))
+
+
 @reader("sklearn", "LogisticRegression")
 def read_logistic(model, data: Data, tol: float) -> Reading:
     """``l1 |w|_1 + l2/2 |w|^2 + C * sum of losses``; liblinear alone penalises the intercept."""
+    return _logistic(model, data, tol, _penalty(model))
+
+
+def _logistic(model, data: Data, tol: float, weights: tuple[float, float, float]) -> Reading:
     classes, class_weights = classes_of(model, data)
-    l1, l2, C = _penalty(model)
+    l1, l2, C = weights
     scaling = _scaling(model) if model.solver == "liblinear" else None
     problem = {
         "family": "linear" if len(classes) == 2 else "multinomial",
@@ -121,32 +142,6 @@ def solve_and_state(
     null = problem["C"] * math.fsum(s) * loss_of_constant
     state = linear_claims(null, tol, witness, classifier=problem["classes"] is not None)
     return Reading("A", problem, ("coef_", "intercept_"), state, witness, run, derived)
-
-
-def classes_of(model, data: Data) -> tuple[np.ndarray, np.ndarray]:
-    """Return the classes and their weights."""
-    _, ones = labels_of(model, data, None)
-    classes = attribute(model, "classes_")
-    if model.class_weight is None:
-        return classes, ones
-    labels = _as_classes(target_of(model, data), classes)
-    return classes, compute_class_weight(model.class_weight, classes=classes, y=labels, sample_weight=data.weights)
-
-
-def labels_of(model, data: Data, weights: np.ndarray | None) -> tuple[list, np.ndarray]:
-    """Return the classes as a certificate names them, and their weights; every row must have one of them."""
-    classes, y = attribute(model, "classes_"), target_of(model, data)
-    unknown = ~np.isin(_as_classes(y, classes), classes)
-    if unknown.any():
-        row = int(np.argmax(unknown))
-        raise InvalidData(
-            f"certify: row {row} has the label {y[row]!r}, which this {type(model).__name__} was not fitted on."
-        )
-    return named(classes), np.ones(len(classes)) if weights is None else np.asarray(weights, dtype=np.float64)
-
-
-def _as_classes(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    return y if classes.dtype.kind not in "biuf" else y.astype(classes.dtype)
 
 
 def _scaling(model) -> float | None:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 
+from surefit.audit.labels import labels_of
 from surefit.audit.reading import Reading, attribute, reader, refuse, target_of
-from surefit.audit.scores import labels_of
 from surefit.audit.stating import claim, proved
 from surefit.checks.audited_models import inner
 from surefit.checks.base import Data

@@ -19,6 +19,7 @@ from scipy.optimize import linprog
 
 from surefit.checks import least_squares, linear_scores, multinomial, penalised_squares
 from surefit.checks.audited_models import at_reference, inner, objective_of, scores_of
+from surefit.checks.audited_offsets import offset_interval
 from surefit.checks.base import Data, Finding, checker
 from surefit.checks.linear_scores import rounding
 from surefit.core.certificate import Certificate
@@ -69,9 +70,13 @@ def gap_of(read_as: Certificate, rows: Data) -> tuple[float, str]:
     if family == "linear":
         if read_as.problem["l1"] == read_as.problem["l2"] == 0.0 and not has_optimum(read_as, rows):
             return objective_of(read_as, rows), "recomputed"  # losses are not negative: the infimum is not below zero
+        if read_as.problem["loss"] == "perceptron":  # no coefficients at all have the least loss, zero
+            return objective_of(read_as, rows), "recomputed"
         proofs = linear_scores.prove(read_as, rows)
         level = "enclosed" if all(p.level == "enclosed" for p in proofs) else "recomputed"
-        return math.fsum(p.gap for p in proofs) if all(math.isfinite(p.gap) for p in proofs) else math.inf, level
+        gap = math.fsum(p.gap for p in proofs) if all(math.isfinite(p.gap) for p in proofs) else math.inf
+        whole = objective_of(read_as, rows)  # neither losses nor penalties are negative
+        return (gap, level) if gap <= whole else (whole * MARGIN, "recomputed")
     if family == "multinomial":
         return multinomial.prove(read_as, rows).gap, "recomputed"
     proof = least_squares.prove(read_as, rows) if family == "least_squares" else penalised_squares.prove(read_as, rows)
@@ -122,7 +127,7 @@ def prediction_reach(certificate: Certificate, data: Data, spare: float = 0.0) -
     reference, other_rows = at_reference(certificate, data)
     moved = np.max(np.abs(scores_of(read_as, rows) - scores_of(reference, other_rows)), axis=1)
     gap, s = gap_of(reference, other_rows)[0], rows.weights
-    gap += spare * abs(objective_of(reference, other_rows))
+    gap += min(spare * abs(objective_of(reference, other_rows)), gap)
     if reference.problem["family"] == "linear":
         return moved + _score_reach(reference, other_rows)[:, 0]
     s = np.ones(len(moved)) if s is None else s
@@ -136,13 +141,19 @@ def _score_reach(reference: Certificate, rows: Data) -> np.ndarray:
     """Bound what the scores of the reference can be off by: the norm of the row times the distance of the coefficients."""
     problem, proofs = reference.problem, linear_scores.prove(reference, rows)
     n = rows.X.shape[0]
-    if problem["l2"] == 0.0 or problem["fit_intercept"]:
+    if problem["l2"] == 0.0 or not all(math.isfinite(p.gap) for p in proofs):
         return np.full((n, len(proofs)), np.inf)
     squares = (
         rows.X.multiply(rows.X).sum(axis=1) if hasattr(rows.X, "multiply") else np.einsum("ij,ij->i", rows.X, rows.X)
     )
     norms = np.sqrt(np.asarray(squares, dtype=np.float64).ravel())
-    return np.column_stack([norms * math.sqrt(2 * p.gap / problem["l2"]) * MARGIN for p in proofs])
+    reaches = [norms * math.sqrt(2 * p.gap / problem["l2"]) * MARGIN for p in proofs]
+    if problem["fit_intercept"]:
+        for k, column in enumerate(linear_scores.columns_of(reference, rows)):
+            scores = np.asarray(rows.X @ column.w, dtype=np.float64).ravel()
+            low, high = offset_interval(problem, column.y, column.weights, scores, reaches[k])
+            reaches[k] = reaches[k] + max(column.b - low, high - column.b, 0.0)
+    return np.column_stack(reaches)
 
 
 def labels_in_doubt(certificate: Certificate, data: Data) -> np.ndarray:
@@ -159,6 +170,8 @@ def _labels_in_doubt(certificate: Certificate, data: Data) -> np.ndarray:
         whole = multinomial.prove(reference, other_rows)
         doubt = linear_scores.rows_at_risk(multinomial.lead_of(whole.dual), whole.weights, whole.gap)
         return doubt | (whole.dual.argmax(axis=1) != Z.argmax(axis=1))
+    if problem["family"] == "least_squares":
+        return _squares_in_doubt(reference, other_rows, Z)
     if Z.shape[1] > 1:
         V, reach = scores_of(reference, other_rows), _score_reach(reference, other_rows)
         first = V.argmax(axis=1)
@@ -185,3 +198,14 @@ def _labels_in_doubt(certificate: Certificate, data: Data) -> np.ndarray:
             doubt = np.abs(slope - 2.0) <= np.sqrt(4 * proof.gap / column.weights) * MARGIN
         wrong &= doubt | ((slope < 2.0) != right)
     return wrong
+
+
+def _squares_in_doubt(reference: Certificate, rows: Data, Z: np.ndarray) -> np.ndarray:
+    """Labels by regression on indicators: the squared changes of all scores of a row sum to at most the gap over its weight."""
+    V, s = scores_of(reference, rows), np.ones(len(Z)) if rows.weights is None else rows.weights
+    with np.errstate(divide="ignore"):
+        reach = np.sqrt(gap_of(reference, rows)[0] / s) * MARGIN
+    if Z.shape[1] == 1:
+        return (np.abs(V[:, 0]) <= reach) | ((V[:, 0] > 0) != (Z[:, 0] > 0))
+    second, first = np.sort(V, axis=1)[:, -2:].T
+    return (first - second <= math.sqrt(2.0) * reach) | (V.argmax(axis=1) != Z.argmax(axis=1))

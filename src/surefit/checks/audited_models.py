@@ -36,14 +36,26 @@ def inner(certificate: Certificate, data: Data) -> tuple[Certificate, Data]:
         model = {name: _floats(value) for name, value in attributes_of(certificate).items()}
         if problem.get("single_precision"):  # trees of scikit-learn look at their rows in float32
             X = X.astype(np.float32)
+        if problem.get("family") == "penalised_squares":  # one target, whose intercept some models keep in a list
+            model["intercept_"] = np.reshape(model["intercept_"], ())
         scaling = problem.get("intercept_scaling")
         if scaling is not None:
             X = with_column(X, scaling)
             model = augmented(model, scaling)
             problem = {**problem, "fit_intercept": False}
         read_as = replace(certificate, problem=problem, model=model, claims=(), seal="")
-        data.memo["audit.inner"] = (read_as, Data(X, data.y, data.weights, {}, None))
+        own = Data(X, data.y, data.weights, {}, None)
+        data.memo["audit.inner"] = (read_as, _indicated(read_as, own) if problem.get("indicators") else own)
     return data.memo["audit.inner"]
+
+
+def _indicated(read_as: Certificate, rows: Data) -> Data:
+    """Return rows whose targets are 1 for their class and -1 for the others (one column for two classes), weighted by class."""
+    codes, weights = class_codes(read_as, rows), np.asarray(read_as.problem["class_weights"])
+    K = len(weights)
+    table = 2.0 * (codes[:, None] == np.arange(1 if K == 2 else 0, K)) - 1.0
+    s = np.ones(len(codes)) if rows.weights is None else rows.weights
+    return Data(rows.X, table, s * weights[codes], {}, None)
 
 
 def at_reference(certificate: Certificate, data: Data) -> tuple[Certificate, Data]:

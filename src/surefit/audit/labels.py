@@ -1,0 +1,37 @@
+"""Labels and weights of classes, as a model of another library and a certificate name them."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.class_weight import compute_class_weight
+
+from surefit.audit.reading import attribute, named, target_of
+from surefit.checks.base import Data
+from surefit.core.errors import InvalidData
+
+
+def classes_of(model, data: Data) -> tuple[np.ndarray, np.ndarray]:
+    """Return the classes and their weights."""
+    _, ones = labels_of(model, data, None)
+    classes = attribute(model, "classes_")
+    if model.class_weight is None:
+        return classes, ones
+    labels = as_classes(target_of(model, data), classes)
+    return classes, compute_class_weight(model.class_weight, classes=classes, y=labels, sample_weight=data.weights)
+
+
+def labels_of(model, data: Data, weights: np.ndarray | None) -> tuple[list, np.ndarray]:
+    """Return the classes as a certificate names them, and their weights; every row must have one of them."""
+    classes, y = attribute(model, "classes_"), target_of(model, data)
+    unknown = ~np.isin(as_classes(y, classes), classes)
+    if unknown.any():
+        row = int(np.argmax(unknown))
+        raise InvalidData(
+            f"certify: row {row} has the label {y[row]!r}, which this {type(model).__name__} was not fitted on."
+        )
+    return named(classes), np.ones(len(classes)) if weights is None else np.asarray(weights, dtype=np.float64)
+
+
+def as_classes(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Return labels in the type of the classes: numbers are read as floats."""
+    return y if classes.dtype.kind not in "biuf" else y.astype(classes.dtype)
