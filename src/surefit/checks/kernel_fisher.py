@@ -2,7 +2,9 @@ r"""Checks Fisher's criterion in the space of a kernel, with kernel values compu
 
 For :math:`f = \sum_j \beta_j k(x_j, \cdot)` the residual :math:`\rho = (m_1 - m_0) - (\Sigma + \lambda I) f` has the coefficients
 :math:`v = d - P F / \mu - \lambda \beta` (F: values on the rows, P: class means taken away), and
-:math:`J^* - J(f) \le \rho^\top (\Sigma + \lambda I)^{-1} \rho \le v^\top K v / \lambda` (theory: ``kernel-fisher-gap``).
+:math:`J^* - J(f) \le \rho^\top (\Sigma + \lambda I)^{-1} \rho \le v^\top K v / \lambda`. Without a ridge, for every function :math:`g` with
+:math:`\langle g, \Sigma g \rangle \ge \tau \|g\|^2`: :math:`J(g) \le (\langle f, \Sigma f \rangle^{1/2} + \|\rho\| \tau^{-1/2})^2`
+(theory: ``kernel-fisher-gap``).
 """
 
 from __future__ import annotations
@@ -23,11 +25,15 @@ from surefit.core.claims import Claim
 
 
 class Proof(NamedTuple):
-    """What the data prove."""
+    """What the data say about the function; radii and upper bounds count all rounding."""
 
-    gap: float
-    gap_mid: float
-    criterion: float
+    rest: float  # squared norm of the residual, from above
+    rest_mid: float
+    spread: float  # within classes, from above
+    spread_mid: float
+    distance: float  # of the class means, from below
+    distance_mid: float
+    square: float  # squared norm of the function
     cut: float  # distance of the offset from its formula
     cut_radius: float
 
@@ -35,11 +41,47 @@ class Proof(NamedTuple):
 @checker("kernel_fisher.gap")
 def check_gap(certificate: Certificate, claim: Claim, data: Data) -> Finding:
     """No function has a criterion larger than that of the model by more than value."""
+    p, ridge = prove(certificate, data), certificate.problem["ridge"]
+    gap, mid = (p.rest / ridge * (1 + 16 * UNIT), p.rest_mid / ridge) if ridge > 0 else (math.inf, math.inf)
+    within = p.spread_mid + ridge * p.square
+    criterion = p.distance_mid**2 / within if within > 0 else 0.0
+    return _judged(certificate, claim, gap, mid, criterion, f"J = {criterion:.6g}; no function has more by {gap:.3g}.")
+
+
+@checker("kernel_fisher.restricted_gap")
+def check_restricted_gap(certificate: Certificate, claim: Claim, data: Data) -> Finding:
+    """No function with enough spread within classes has a criterion larger than that of the model by more than value."""
+    p, least = prove(certificate, data), float(claim.numbers["least_spread"])
+    if not least > 0:
+        return Finding(claim.name, claim.value, math.inf, False, "recomputed", "No least spread is named.")
+    low, criterion = (
+        distance**2 / spread if spread > 0 else 0.0
+        for distance, spread in ((p.distance, p.spread), (p.distance_mid, p.spread_mid))
+    )
+    gap = max((math.sqrt(p.spread) + math.sqrt(p.rest / least)) ** 2 * (1 + 32 * UNIT) - low * (1 - 32 * UNIT), 0.0)
+    mid = max((math.sqrt(p.spread_mid) + math.sqrt(p.rest_mid / least)) ** 2 - criterion, 0.0)
+    return _judged(
+        certificate, claim, gap, mid, criterion, f"J = {criterion:.6g}; no such function has more by {gap:.3g}."
+    )
+
+
+@checker("kernel_fisher.separation")
+def check_separation(certificate: Certificate, claim: Claim, data: Data) -> Finding:
+    """The spread within classes is at most value times the distance of the means."""
     p = prove(certificate, data)
-    ok = bool(p.gap_mid - claim.value <= p.gap - p.gap_mid + rounding(claim.value, p.criterion))
-    message = f"J = {p.criterion:.6g}; no function has more by {p.gap:.3g}."
+    bound, mid = (
+        math.sqrt(spread) / distance if distance > 0 else math.inf
+        for spread, distance in ((p.spread, p.distance), (p.spread_mid, p.distance_mid))
+    )
+    ok = bool(mid - claim.value <= bound - mid + 1e-12 * claim.value)
     level = level_of(kernel_of(certificate))
-    return Finding(claim.name, claim.value, p.gap if ok else p.gap_mid, ok, level, message)
+    words = f"criterion at least {1 / bound**2 if bound > 0 else math.inf:.3g}."
+    return Finding(claim.name, claim.value, bound * (1 + 8 * UNIT) if ok else mid, ok, level, words)
+
+
+def _judged(certificate: Certificate, claim: Claim, gap: float, mid: float, criterion: float, words: str) -> Finding:
+    ok = bool(mid - claim.value <= gap - mid + rounding(claim.value, criterion))
+    return Finding(claim.name, claim.value, gap if ok else mid, ok, level_of(kernel_of(certificate)), words)
 
 
 @checker("kernel_fisher.cut")
@@ -52,7 +94,7 @@ def check_cut(certificate: Certificate, claim: Claim, data: Data) -> Finding:
 
 
 def prove(certificate: Certificate, data: Data) -> Proof:
-    """Bound J* - J."""
+    """Measure the function in the kernel's space."""
     if "kernel fisher" not in data.memo:
         data.memo["kernel fisher"] = _prove(certificate, data)
     return data.memo["kernel fisher"]
@@ -81,9 +123,13 @@ def _prove(certificate: Certificate, data: Data) -> Proof:
     square_rad = upper_sum(np.abs(v) * image.rad[:, 0]) + gamma(4) * upper_sum(np.abs(v * image.mid[:, 0]))
     kernel = kernel_of(certificate)
     slip = upper_sum(v_rad * np.sqrt(enclosed_diagonal(kernel, kernel.read(data.X)).magnitude)) * (1 + 8 * UNIT)
-    bound = (math.sqrt(max(square + square_rad, 0.0)) + slip) ** 2 / ridge * (1 + 16 * UNIT)
-    spread = math.fsum(s * about**2) / divisor + ridge * math.fsum(beta * F)
-    criterion = float(means[1] - means[0]) ** 2 / spread if spread > 0 else 0.0
+    rest = (math.sqrt(max(square + square_rad, 0.0)) + slip) ** 2 * (1 + 16 * UNIT)
+    about_rad = F_rad + means_rad[codes] + 4 * UNIT * (np.abs(F) + np.abs(means[codes]))
+    spread = upper_sum(s * (np.abs(about) + about_rad) ** 2) / divisor * (1 + 16 * UNIT)
+    radius = float(means_rad.sum()) + 8 * UNIT * float(np.abs(means).sum())
+    distance = abs(float(means[1] - means[0]))
     cut = abs(float(certificate.model["intercept_"].ravel()[0]) + float(means.sum()) / 2)
-    mid = max(square, 0.0) / ridge
-    return Proof(max(bound, mid), mid, criterion, cut, float(means_rad.sum()) + 8 * UNIT * float(np.abs(means).sum()))
+    return Proof(
+        max(rest, square), max(square, 0.0), spread, math.fsum(s * about**2) / divisor, max(distance - radius, 0.0), distance,
+        math.fsum(beta * F), cut, radius,
+    )  # fmt: skip

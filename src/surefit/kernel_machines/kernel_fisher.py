@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import math
+import warnings
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtr
@@ -8,14 +10,18 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.claims import Claim
-from surefit.core.errors import InvalidData, InvalidParameter
+from surefit.core.errors import ConvergenceWarning, InvalidData, InvalidParameter
 from surefit.core.estimator import CertifiedMixin, data_fingerprint
-from surefit.core.validation import POSITIVE, check_params, one_of
+from surefit.core.validation import NON_NEGATIVE, POSITIVE, check_params, one_of
 from surefit.kernel_machines.kernel_reading import KERNEL_RULES, KernelSumMixin, gram_of
 from surefit.kernel_machines.svm_reading import read_labels, read_sample
-from surefit.solvers.kernel_fisher import differences, direction
+from surefit.solvers.kernel_fisher import differences, direction, limit_direction
 
 ROUNDING = 64 * float(np.finfo(np.float64).eps)
+RESTRICTED = (
+    1e-5  # gap among functions that spread, relative to the criterion: the residual is known to half the digits only
+)
+SEPARATE = 1e-5  # spread of a class, in units of the distance between both, that passes for none
 
 
 class KernelFisherDiscriminant(CertifiedMixin, KernelSumMixin, ClassifierMixin, BaseEstimator):
@@ -32,7 +38,14 @@ class KernelFisherDiscriminant(CertifiedMixin, KernelSumMixin, ClassifierMixin, 
     within the classes, so :math:`\hat\Sigma` has no inverse for most kernels and a ridge is needed; with the linear kernel the rule is
     :class:`FisherDiscriminant` with the same ridge.
 
+    Without a ridge (``ridge=0``) the rule is the limit of those with a small one. If :math:`m_1 - m_0` lies in the range of
+    :math:`\hat\Sigma`, as with kernels of few features and many rows, that is :math:`\hat\Sigma^+ (m_1 - m_0)`. Otherwise the classes
+    differ where none of them spreads, the criterion has no bound, and :math:`f` is the part of :math:`m_1 - m_0` outside the range: it
+    is constant on the training rows of each class. ``separates_`` says which.
+
     Guarantee: :math:`J^* - J(f) \le` ``certificate_["kernel_fisher.gap"].value``, whatever the data (theory: :ref:`kernel-fisher-gap`).
+    Without a ridge the same for all functions whose spread within the classes is not rounding
+    (``"kernel_fisher.restricted_gap"``), or how far the training rows of a class are from a common value (``"kernel_fisher.separation"``).
     Nothing is guaranteed about the error.
 
     Parameters
@@ -46,8 +59,8 @@ class KernelFisherDiscriminant(CertifiedMixin, KernelSumMixin, ClassifierMixin, 
         Degree of "poly".
     coef0 : float, default=0.0
         Constant of "poly".
-    ridge : float > 0, default=1e-3
-        :math:`\lambda`.
+    ridge : float >= 0, default=1e-3
+        :math:`\lambda`; 0 asks for the limit.
 
     Attributes
     ----------
@@ -58,9 +71,13 @@ class KernelFisherDiscriminant(CertifiedMixin, KernelSumMixin, ClassifierMixin, 
     intercept_ : ndarray of shape (1,)
         :math:`-\tfrac12 (f(m_0) + f(m_1))`.
     criterion_ : float
-        :math:`J(f)`.
+        :math:`J(f)`; infinite if ``separates_``.
     plug_in_error_ : float
         :math:`\Phi(-\sqrt J / 2)`: the error if the scores were Gaussian with these means and this spread. An estimate, not a bound.
+    rank_ : int
+        Rank of the spread within the classes; with ``ridge=0`` only.
+    separates_ : bool
+        Whether :math:`f` is constant on each class, up to rounding; with ``ridge=0`` only.
     X_fit_, kernel_
         Training rows and the kernel used.
     certificate_ : Certificate
@@ -80,7 +97,7 @@ class KernelFisherDiscriminant(CertifiedMixin, KernelSumMixin, ClassifierMixin, 
     _rules = {
         **{name: rule for name, rule in KERNEL_RULES.items() if name != "kernel_params"},
         "gamma": one_of("scale", "auto") | POSITIVE,
-        "ridge": POSITIVE,
+        "ridge": NON_NEGATIVE,
     }
     class_weight = None  # there is no prior: both classes count alike
 
@@ -115,28 +132,28 @@ class KernelFisherDiscriminant(CertifiedMixin, KernelSumMixin, ClassifierMixin, 
             )
         K = gram_of(who, sample.kernel, sample.X)
         K = K if len(rows) == len(K) else K[np.ix_(rows, rows)]
-        beta = direction(K, second, s, ridge, divisor)
-        F, d = K @ beta, differences(second, s)
-        means = np.array([np.average(F[second == side], weights=s[second == side]) for side in (False, True)])
-        about = F - means[second.astype(int)]
-        v = d - s * about / divisor - ridge * beta
-        gap = max(float(v @ (K @ v)), 0.0) / ridge
-        spread = float(s @ about**2) / divisor + ridge * float(beta @ F)
-        self.criterion_ = float(means[1] - means[0]) ** 2 / spread if spread > 0 else 0.0
+        between = [0.0, 0.0]  # the spreads of functions in units of their squared norms
+        if ridge > 0:
+            beta = direction(K, second, s, ridge, divisor)
+        else:
+            beta, self.rank_, *between, self.separates_ = limit_direction(K, second, s, divisor)
+        facts = _measured(K, second, s, beta, ridge, divisor)
+        separates = ridge == 0 and self.separates_
+        self.criterion_ = math.inf if separates else facts.criterion
         self.plug_in_error_ = float(ndtr(-math.sqrt(self.criterion_) / 2))
         self.dual_coef_ = np.zeros((1, sample.X.shape[0]))
         self.dual_coef_[0, rows] = beta
-        self.intercept_ = np.array([-float(means.sum()) / 2])
+        self.intercept_ = np.array([-facts.middle])
         self.classes_, self.X_fit_, self.kernel_ = labels.classes, sample.X, sample.kernel
         assumptions = () if sample.kernel.positive_semidefinite else ("kernel_positive_semidefinite",)
-        words = f"Fisher's criterion is {self.criterion_:.6g}, and no function has more by {gap:.3g}."
         cut = ROUNDING * len(s) * float(np.abs(K).max() * np.abs(beta).sum())
         claims = [
-            Claim("kernel_fisher.gap", "optimality", words, value=gap, limit=1e-8 * max(self.criterion_, 1e-300),
-                  numbers={"criterion": self.criterion_}, assumptions=assumptions),
+            _main_claim(facts, ridge, between, separates, assumptions),
             Claim("kernel_fisher.cut", "data_fact", "The cut is half-way between the class means.", value=cut),
-            Claim("kernel_fisher.error", "estimate", "The error if the scores were Gaussian.", value=self.plug_in_error_),
-        ]  # fmt: skip
+            Claim(
+                "kernel_fisher.error", "estimate", "The error if the scores were Gaussian.", value=self.plug_in_error_
+            ),
+        ]
         self._issue(
             "A",
             claims,
@@ -148,8 +165,19 @@ class KernelFisherDiscriminant(CertifiedMixin, KernelSumMixin, ClassifierMixin, 
             },
             model=("dual_coef_", "intercept_"),
             data=data_fingerprint(sample.X, sample.y, sample.sample_weight),
-            run={"solver": "Cholesky factor, refined in float64"},
+            run={
+                "solver": "Cholesky factor, refined in float64"
+                if ridge > 0
+                else "spectrum of the spread within classes"
+            },
         )
+        if ridge == 0 and not claims[0].holds:
+            warnings.warn(
+                f"{who}: the spread within the classes is singular up to rounding, and nothing useful is proved about the direction; "
+                "take ridge > 0.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
         return self
 
     def decision_function(self, X) -> np.ndarray:
@@ -166,3 +194,55 @@ class KernelFisherDiscriminant(CertifiedMixin, KernelSumMixin, ClassifierMixin, 
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
+
+
+class _Facts(NamedTuple):
+    criterion: float
+    spread: float  # within classes, of the function
+    distance: float  # of the class means
+    middle: float
+    rest: float  # squared norm of what the function leaves of the equation
+    noise: float  # rounding of that
+
+
+def _measured(K, second, s, beta, ridge: float, divisor: float) -> _Facts:
+    F = K @ beta
+    means = np.array([np.average(F[second == side], weights=s[second == side]) for side in (False, True)])
+    about = F - means[second.astype(int)]
+    v = differences(second, s) - s * about / divisor - ridge * beta
+    spread, distance = float(s @ about**2) / divisor, float(means[1] - means[0])
+    within = spread + ridge * float(beta @ F)
+    criterion = distance**2 / within if within > 0 else 0.0
+    noise = ROUNDING * float(np.abs(v) @ (np.abs(K) @ np.abs(v)))
+    return _Facts(criterion, spread, distance, float(means.sum()) / 2, max(float(v @ (K @ v)), 0.0), noise)
+
+
+def _main_claim(facts: _Facts, ridge: float, between: list[float], separates: bool, assumptions: tuple[str, ...]) -> Claim:
+    """State what is true of the criterion: a gap, a gap among functions that spread, or that there is no bound."""
+    J = facts.criterion
+    if separates:
+        ratio = math.sqrt(facts.spread) / abs(facts.distance) if facts.distance else math.inf
+        words = (
+            f"The class means are apart, and the training rows of each class within {ratio:.3g} of that distance of their mean: "
+            "the criterion has no bound."
+        )
+        return Claim(
+            "kernel_fisher.separation", "data_fact", words, value=ratio, limit=SEPARATE, assumptions=assumptions
+        )
+    if ridge > 0:
+        gap, name, limit, numbers = facts.rest / ridge, "kernel_fisher.gap", 1e-8 * max(J, 1e-300), {"criterion": J}
+        words = f"Fisher's criterion is {J:.6g}, and no function has more by {gap:.3g}."
+    else:
+        rest, (least, most) = facts.rest + facts.noise, between
+        # What rounding leaves of the equation matters least for functions that spread much: name those for which it is little,
+        # unless there are next to none.
+        enough = rest / (0.2 * RESTRICTED) ** 2 / facts.spread if facts.spread > 0 else 0.0
+        least = enough if least < enough < most / 10 else least
+        gap = max((math.sqrt(facts.spread) + math.sqrt(rest / least)) ** 2 - J, 0.0)
+        name, limit, numbers = "kernel_fisher.restricted_gap", RESTRICTED * J + 4 * rest / most, {"criterion": J}
+        numbers["least_spread"] = least
+        words = (
+            f"Fisher's criterion is {J:.6g}, and no function whose spread within the classes is at least {least:.3g} times its "
+            f"squared norm has more by {gap:.3g}."
+        )
+    return Claim(name, "optimality", words, value=gap, limit=limit, numbers=numbers, assumptions=assumptions)
