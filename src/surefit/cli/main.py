@@ -18,6 +18,7 @@ from surefit._version import __version__
 from surefit.cli.certify import certify
 from surefit.cli.fit import fit
 from surefit.cli.predict import predict  # commands import what they need when they run, so that help is quick
+from surefit.cli.warmup import warmup
 
 USAGE_ERROR = 2
 INTERRUPTED = 130  # as shells report a process that Ctrl-C ended
@@ -73,6 +74,7 @@ app = typer.Typer(
 app.command()(certify)
 app.command()(fit)
 app.command()(predict)
+app.command()(warmup)
 
 
 def _print_version(wanted: bool) -> None:

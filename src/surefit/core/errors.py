@@ -79,5 +79,9 @@ class CommandError(SurefitError):
     """What the command line could not do, in one sentence; the process ends with exit code 2."""
 
 
+class SlowStart(UserWarning):
+    """Machine code cannot be kept on disk: fits are right, but the first one of every process is slow."""
+
+
 class DataRemark(UserWarning):
     """Odd but usable input: the fit goes on, and says what it saw."""

@@ -38,7 +38,7 @@ def grow(data, n: int, target, rules: Rules, categories: np.ndarray, monotone: n
         room = min(room, 2 ** (rules.max_depth + 1) - 1)
     if rules.max_leaf_nodes > 0 and not rules.multiway:
         room = min(room, 2 * rules.max_leaf_nodes - 1)
-    nodes, sums = np.empty(room, dtype=NODE), np.empty((room, n_sums(target)))
+    nodes, sums = np.recarray(room, dtype=NODE), np.empty((room, n_sums(target)))
     n_codes = int(categories.max(initial=0)) + 1
     rules = Rules(*(kind(value) for kind, value in zip(_TYPES, rules, strict=True)))
     count, words, branches = _grow(data, n, target, rules, categories, monotone, nodes, sums, n_codes)

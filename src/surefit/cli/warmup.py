@@ -1,0 +1,106 @@
+"""``surefit warmup``: compile what fits need, once and ahead of time."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    import numpy as np
+
+ROWS, COLUMNS = 48, 4
+
+
+def warmup(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(help="Estimators to compile for, such as Lasso SVC; all by default.", show_default=False),
+    ] = None,
+    sparse: Annotated[bool, typer.Option(help="Compile for sparse rows as well.")] = True,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+) -> None:
+    """Compile the loops of every estimator now, instead of in its first fit.
+
+    Machine code is kept on disk, for this machine's processor, beside the package or where NUMBA_CACHE_DIR says; the folder must be
+    one that later processes can write to as well. Each estimator is fitted on a tiny table, dense and sparse. A second run loads what
+    is there and takes seconds.
+    """
+    import time
+
+    from numba import config
+    from rich.console import Console
+
+    from surefit.core.errors import CommandError
+
+    classes = _compiled_estimators()
+    unknown = sorted(set(names or ()) - set(classes))
+    if unknown:
+        raise CommandError(f"{unknown[0]} is no estimator of surefit; known are {', '.join(classes)}.")
+    console = Console(quiet=quiet, highlight=False)
+    began, total = time.perf_counter(), 0
+    chosen = list(names or classes)
+    for i, name in enumerate(chosen):
+        started = time.perf_counter()
+        with console.status(f"{name} ({i + 1} of {len(chosen)})"):
+            count = _compile(classes[name], sparse)
+        total += count
+        if count:
+            console.print(f"{name:<32}{time.perf_counter() - started:6.1f} s")
+    spent = time.perf_counter() - began
+    done = f"{total} functions compiled" if total else "everything was compiled already"
+    if getattr(config, "DISABLE_JIT", 0):
+        done = "compilation is switched off by NUMBA_DISABLE_JIT"
+    console.print(f"{done}; {len(chosen)} estimators in {spent:.0f} s.")
+
+
+def _compiled_estimators() -> dict[str, Any]:
+    """Estimators that fit data themselves; what wraps another estimator compiles nothing of its own."""
+    import inspect
+
+    from sklearn.base import BaseEstimator
+
+    import surefit
+
+    classes = {name: getattr(surefit, name) for name in surefit.__all__}
+    return {
+        name: cls
+        for name, cls in classes.items()
+        if inspect.isclass(cls) and issubclass(cls, BaseEstimator) and not hasattr(cls(), "estimator")
+    }
+
+
+def _compile(cls: Any, sparse: bool) -> int:
+    """Fit the class on each kind of table it takes; return how many functions that compiled."""
+    from numba.core import event
+
+    count = event.RecordingListener()
+    with event.install_listener("numba:compile", count), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # tiny data give rise to remarks that mean nothing here
+        for X, y in _tables(cls(), sparse):
+            cls().fit(X, y)
+    return sum(happened.is_start for _, happened in count.buffer)
+
+
+def _tables(estimator: Any, sparse: bool) -> Iterator[tuple[Any, np.ndarray | None]]:
+    """Tiny data of each kind that the estimator's tags allow."""
+    import numpy as np
+    from scipy.sparse import csr_array
+
+    tags = estimator.__sklearn_tags__()
+    rng = np.random.default_rng(0)
+    X = rng.random((ROWS, COLUMNS))
+    targets: list[np.ndarray | None] = [X @ [1.0, -2.0, 0.5, 0.0] + 0.1 * rng.random(ROWS)]
+    if tags.estimator_type == "classifier":
+        two = (X[:, 0] + 0.3 * rng.random(ROWS) > 0.6).astype(int)
+        targets = [two] if not tags.classifier_tags.multi_class else [two, two + (X[:, 1] > 0.7)]
+    if not tags.target_tags.required:
+        targets.append(None)
+    if tags.input_tags.one_d_array and not tags.input_tags.two_d_array:
+        X = X[:, 0]
+    for y in targets:
+        yield X, y
+        if sparse and tags.input_tags.sparse:
+            yield csr_array(X), y

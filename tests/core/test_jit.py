@@ -1,0 +1,77 @@
+"""Machine code is kept on disk; where that fails a fit is slow, never lost."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+SORT = """
+import warnings
+import numpy as np
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    from surefit.core.loops import ascending
+    order = ascending(np.array([3.0, 1.0, 2.0]))
+print(order.tolist(), *(w.message for w in said if w.category.__name__ == "SlowStart"))
+"""
+
+
+def sort_with_cache_at(folder, before="") -> str:
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder)}
+    environment.pop("NUMBA_DISABLE_JIT", None)
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(before) + SORT], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_a_cache_that_no_folder_can_hold_is_said_once_and_the_fit_goes_on(tmp_path):
+    # a file where the folder should be: nothing can be written below it, even by an administrator
+    blocked = tmp_path / "blocked"
+    blocked.write_text("")
+    said = sort_with_cache_at(
+        blocked,
+        """
+        from numba.core import caching
+        for locator in ("InTreeCacheLocator", "UserWideCacheLocator", "UserProvidedCacheLocator"):
+            getattr(caching, locator).from_function = classmethod(lambda *_: None)
+        """,
+    )
+    assert said.startswith("[1, 2, 0] surefit: compiled loops cannot be kept on disk")
+    assert said.count("NUMBA_CACHE_DIR") == 1
+
+
+def test_damaged_and_unwritable_files_cost_time_only(tmp_path):
+    folder = tmp_path / "cache"
+    assert sort_with_cache_at(folder) == "[1, 2, 0]"
+    for index in folder.rglob("*.nbi"):
+        index.write_bytes(b"")
+    said = sort_with_cache_at(folder)
+    assert said.startswith("[1, 2, 0] surefit: compiled loops cannot be kept on disk")
+
+
+def test_a_full_disk_costs_time_only(tmp_path):
+    said = sort_with_cache_at(
+        tmp_path / "cache",
+        """
+        from numba.core import caching
+        def full(self, name, data):
+            raise OSError(28, "No space left on device")
+        caching.IndexDataCacheFile._save_data = full
+        """,
+    )
+    assert said.startswith("[1, 2, 0] surefit: compiled loops cannot be kept on disk ([Errno 28] No space left")
+
+
+@pytest.mark.parametrize("disabled", ["0", "1"])
+def test_functions_work_with_and_without_compilation(disabled):
+    code = (
+        "from surefit.core.loops import ascending; import numpy as np; print(ascending(np.array([2.0, 1.0])).tolist())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, "NUMBA_DISABLE_JIT": disabled}, capture_output=True, text=True
+    )
+    assert done.stdout.strip() == "[1, 0]", done.stderr
