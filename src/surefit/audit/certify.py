@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from importlib import import_module
 
+import numpy as np
+
 from surefit._version import __version__
 from surefit.audit.free_bounds import nothing
 from surefit.audit.holdout import holdout_claim, predictor_of
@@ -25,10 +27,12 @@ FAMILIES = (
     "machines",
     "clusters",
     "directions",
+    "laws",
     "kernels",
     "trees",
     "forests",
     "boosting",
+    "adaboost",
     "lib_formats",
 )
 
@@ -150,7 +154,7 @@ def _stated(draft: Certificate, reading: Reading, model, last, before, rows, tes
     if reading.derived is None:
         attributes = {name: attribute(last, name).copy() for name in reading.attributes}
     else:
-        attributes = DERIVED[reading.derived](last)
+        attributes = {name: np.array(value) for name, value in DERIVED[reading.derived](last).items()}
     inside = {} if kept else {INSIDE + name: value for name, value in attributes.items()}
     problem = dict(reading.problem)
     if reading.derived is not None:

@@ -10,7 +10,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from surefit.checks import clusters, eigen, gaussian_process, kernel_ridge, mixture, partition_bounds, trees  # noqa: F401
+from surefit.checks import (  # noqa: F401
+    clusters,
+    discriminants,
+    eigen,
+    gaussian_process,
+    gaussian_process_modes,
+    kernel_ridge,
+    mixture,
+    neural,
+    partition_bounds,
+    quadratic,
+    trees,
+)
 from surefit.checks.audited_models import derived, inner
 from surefit.checks.base import CHECKERS, Data, Finding, checker
 from surefit.checks.trees_nodes import LEAF, THRESHOLD
@@ -38,6 +50,9 @@ DELEGATED = (
     "tree.accounting",
     "tree.leaves",
     "tree.limits",
+    "discriminant.gap",
+    "discriminant.moments",
+    "quadratic.likelihood",
 )
 
 

@@ -14,10 +14,8 @@ from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 
 
-@derived("forest")
-def read_forest(model) -> dict[str, np.ndarray]:
-    """Nodes of all trees, and the rows drawn for each."""
-    trees = [member.tree_ for member in model.estimators_]
+def nodes_of(trees: list) -> dict[str, np.ndarray]:
+    """Nodes of several of scikit-learn's trees, one after the other, with the place at which each starts."""
     leaf = np.concatenate([tree.children_left < 0 for tree in trees])
     columns = {
         "feature": np.where(leaf, -1, np.concatenate([tree.feature for tree in trees])),
@@ -28,8 +26,14 @@ def read_forest(model) -> dict[str, np.ndarray]:
         "value": np.concatenate([tree.value[:, 0, :] for tree in trees]),
     }
     starts = np.cumsum([0, *(tree.node_count for tree in trees)]).astype(np.int64)
+    return {**{f"tree_{name}_": columns[name] for name in FIELDS}, "tree_starts_": starts}
+
+
+@derived("forest")
+def read_forest(model) -> dict[str, np.ndarray]:
+    """Nodes of all trees, and the rows drawn for each."""
     drawn = np.array([np.asarray(rows, dtype=np.int64) for rows in model.estimators_samples_])
-    return {**{f"tree_{name}_": columns[name] for name in FIELDS}, "tree_starts_": starts, "drawn_": drawn}
+    return {**nodes_of([member.tree_ for member in model.estimators_]), "drawn_": drawn}
 
 
 @checker("audit.forest.leaves")
