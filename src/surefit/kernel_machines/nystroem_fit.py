@@ -30,6 +30,7 @@ from surefit.kernel_machines.kernel_reading import KERNEL_RULES, PIECE, KernelSu
 from surefit.kernel_machines.svm_base import support_vectors
 from surefit.kernel_machines.svm_reading import Labels, Sample, read_labels, read_rows, read_sample
 from surefit.solvers.kernel_subset import span_of
+from surefit.solvers.kernel_subset_landmarks import choose
 from surefit.solvers.kernel_subset_machine import MachineFit, fit_machine
 from surefit.solvers.kernel_subset_rows import SpanRows
 
@@ -38,6 +39,7 @@ RULES: dict[str, Rule] = {
     "C": POSITIVE,
     "gamma": one_of("scale", "auto") | POSITIVE,
     "n_landmarks": COUNT,
+    "landmarks": one_of("pivoted", "uniform"),
     "fit_intercept": BOOLEAN,
     "class_weight": NOTHING | one_of("balanced") | Rule("a dictionary", lambda v: isinstance(v, dict)),
     "tol": NON_NEGATIVE,
@@ -93,12 +95,12 @@ def fit_classifier(estimator, X, y, sample_weight, loss: str):
     if not finite:
         raise InvalidData(f"{who}: some kernel values are not finite; scale the columns, or change the kernel.")
     counted = np.flatnonzero(labels.weights > 0)
-    draws = check_random_state(estimator.random_state).permutation(len(counted))
-    landmarks = np.sort(counted[draws[: int(estimator.n_landmarks)]])
     positives = [1] if len(labels.classes) == 2 else range(len(labels.classes))
     reporter = progress_reporter(estimator, sample.X, sample.y)
     with Budget(estimator.max_iter, estimator.max_time, reporter) as budget:
-        span = span_of(kernel, kernel.read(sample.X), landmarks, RANK)
+        A, draws = kernel.read(sample.X), check_random_state(estimator.random_state)
+        landmarks = choose(kernel, A, counted, int(estimator.n_landmarks), estimator.landmarks, draws)
+        span = span_of(kernel, A, landmarks, RANK)
         rows = SpanRows.of(span)
         fits = [
             fit_machine(

@@ -43,7 +43,10 @@ class NystroemLogisticRegression(
     coef0 : float, default=0.0
         Constant of "poly".
     n_landmarks : int >= 1, default=300
-        Landmarks m; with as many as rows the fit is that of :class:`KernelLogisticRegression`.
+        Landmarks m, at most; with as many as rows the fit is that of :class:`KernelLogisticRegression`.
+    landmarks : {"pivoted", "uniform"}, default="pivoted"
+        How rows are drawn: each with a probability that is proportional to what the ones before miss of it (among 20 000 rows,
+        best with few columns; fewer are taken if nothing is left to miss), or all alike.
     fit_intercept : bool, default=True
         Whether there is an offset :math:`b`; it is never penalised.
     class_weight : dict, "balanced" or None, default=None
@@ -112,6 +115,7 @@ class NystroemLogisticRegression(
         degree=3,
         coef0=0.0,
         n_landmarks=300,
+        landmarks="pivoted",
         fit_intercept=True,
         class_weight=None,
         tol=1e-6,
@@ -126,6 +130,7 @@ class NystroemLogisticRegression(
         self.degree = degree
         self.coef0 = coef0
         self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
         self.tol = tol

@@ -39,7 +39,10 @@ class NystroemSVC(CertifiedMixin, CallbackSupportMixin, NystroemMixin, Classifie
     coef0 : float, default=0.0
         Constant of "poly".
     n_landmarks : int >= 1, default=300
-        Landmarks m; with as many as rows the fit is that of :class:`SVC`.
+        Landmarks m, at most; with as many as rows the fit is that of :class:`SVC`.
+    landmarks : {"pivoted", "uniform"}, default="pivoted"
+        How rows are drawn: each with a probability that is proportional to what the ones before miss of it (among 20 000 rows,
+        best with few columns; fewer are taken if nothing is left to miss), or all alike.
     fit_intercept : bool, default=True
         Whether there is an offset :math:`b`; it is never penalised.
     class_weight : dict, "balanced" or None, default=None
@@ -108,6 +111,7 @@ class NystroemSVC(CertifiedMixin, CallbackSupportMixin, NystroemMixin, Classifie
         degree=3,
         coef0=0.0,
         n_landmarks=300,
+        landmarks="pivoted",
         fit_intercept=True,
         class_weight=None,
         tol=1e-4,
@@ -122,6 +126,7 @@ class NystroemSVC(CertifiedMixin, CallbackSupportMixin, NystroemMixin, Classifie
         self.degree = degree
         self.coef0 = coef0
         self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
         self.tol = tol
