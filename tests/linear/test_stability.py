@@ -5,8 +5,8 @@ import warnings
 import numpy as np
 import pytest
 
-from surefit import ElasticNet, Lasso, prediction_stability
-from surefit.core.errors import ConvergenceWarning
+from surefit import SVC, ElasticNet, Lasso, Ridge, prediction_stability
+from surefit.core.errors import ConvergenceWarning, InvalidParameter
 from surefit.core.stability import PredictionStability
 
 
@@ -61,3 +61,19 @@ def test_without_strong_convexity_new_rows_have_no_bound():
     model = Lasso(alpha=1e-3, tol=1e-3).fit(X, y)
     assert np.isinf(prediction_stability(model, X, y, X[:3] + 1).bounds).all()
     assert np.isfinite(prediction_stability(model, X, y).bounds).all()
+
+
+def test_kernel_machines_answer_for_themselves(data):
+    X, y, X_new = data
+    model = SVC(C=1.0, tol=1e-2).fit(X, y > 0)
+    ours, own = prediction_stability(model, X, y > 0, X_new), model.prediction_stability(X, y > 0, X_new)
+    np.testing.assert_array_equal(ours.bounds, own.bounds)
+    exact = SVC(C=1.0, tol=1e-12).fit(X, y > 0).decision_function(X_new)
+    assert np.all(np.abs(ours.scores - exact) <= ours.bounds)
+
+
+def test_a_model_without_a_rule_is_refused_in_a_sentence(data):
+    X, y, _ = data
+    for model in (Ridge().fit(X, y), np.mean):
+        with pytest.raises(InvalidParameter, match="prediction_stability: model must be a fitted lasso"):
+            prediction_stability(model, X, y)

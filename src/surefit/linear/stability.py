@@ -9,8 +9,11 @@ from scipy import linalg, sparse
 
 from surefit.checks.base import read
 from surefit.core.certificate import Certificate
+from surefit.core.errors import InvalidParameter
 from surefit.core.stability import PredictionStability
 from surefit.linear.score_stability import score_stability
+
+MODELS = "a fitted lasso, elastic net, logistic regression or support vector machine of surefit"
 
 
 def prediction_stability(model, X, y, X_new=None, sample_weight=None) -> PredictionStability:
@@ -26,7 +29,7 @@ def prediction_stability(model, X, y, X_new=None, sample_weight=None) -> Predict
 
     Parameters
     ----------
-    model : fitted Lasso, ElasticNet, LassoCV, ElasticNetCV, LogisticRegression, LinearSVC or LinearSVR
+    model : fitted Lasso, ElasticNet, LassoCV, ElasticNetCV, LogisticRegression, LinearSVC, LinearSVR, SVC or SVR
         The model; for classifiers scores take the place of predictions, and a row's label is at risk if its score can be 0.
     X, y, sample_weight
         Its training data.
@@ -47,7 +50,12 @@ def prediction_stability(model, X, y, X_new=None, sample_weight=None) -> Predict
     >>> bool(prediction_stability(model, X, y).largest < 1.0)
     True
     """
-    certificate: Certificate = model.certificate_
+    certificate: Certificate | None = getattr(model, "certificate_", None)
+    if certificate is not None and hasattr(model, "prediction_stability"):
+        return model.prediction_stability(X, y, X_new, sample_weight)
+    names = [] if certificate is None else [claim.name for claim in certificate.claims]
+    if certificate is None or not {"penalised_squares.gap", "linear.gap", "multinomial.gap"}.intersection(names):
+        raise InvalidParameter("prediction_stability", "model", MODELS, type(model).__name__)
     if "loss" in certificate.problem:
         return score_stability(model, X, y, X_new, sample_weight)
     findings = certificate.verify(X, y, sample_weight=sample_weight)
