@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from surefit.checks.base import Data, Finding, checker
-from surefit.checks.risk import _labels
+from surefit.checks.risk_answers import labels_of
 from surefit.checks.risk_rows import row_keys, take_rows
 from surefit.checks.tail_sums import binomial_tail
 from surefit.core.certificate import Certificate
@@ -73,7 +73,7 @@ def _scores(claim: Claim, data: Data) -> np.ndarray:
     y = data.target[w["rows"]]
     if "classes" not in w:
         return np.abs(y.astype(np.float64) - w["predictions"])
-    labels = _labels(y)
+    labels = labels_of(y)
     place = {name: k for k, name in enumerate(w["classes"].tolist())}
     scores = np.array(
         [1.0 - w["predictions"][i, place[t]] if t in place else math.inf for i, t in enumerate(labels.tolist())]
@@ -131,9 +131,9 @@ def _folds_trouble(certificate: Certificate, claim: Claim, data: Data) -> str | 
         X, y = take_rows(data.given, mine), data.target[mine]
         model = subject.models_[k]
         if "scores" in w:
-            p, known = np.asarray(model.predict_proba(X)), _labels(model.classes_).tolist()
+            p, known = np.asarray(model.predict_proba(X)), labels_of(model.classes_).tolist()
             found = np.array(
-                [1 - p[i, known.index(t)] if t in known else 1.0 for i, t in enumerate(_labels(y).tolist())]
+                [1 - p[i, known.index(t)] if t in known else 1.0 for i, t in enumerate(labels_of(y).tolist())]
             )
             kept = w["scores"][folds[rows] == k]
         else:

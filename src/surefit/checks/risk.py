@@ -9,7 +9,10 @@ import numpy as np
 
 from surefit.checks.base import Data, Finding, checker
 from surefit.checks.bounds import CONFIRM, spent
-from surefit.checks.risk_rows import row_keys, take_rows
+from surefit.checks.risk_answers import labels_of, same_answers
+from surefit.checks.risk_rows import take_rows
+from surefit.checks.risk_split import split_trouble
+from surefit.checks.risk_transfer import confirm_transfer, fresh_trouble
 from surefit.checks.tail_sums import binomial_tail
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
@@ -21,11 +24,12 @@ ROUNDING = 1e-12  # relative; means of losses are summed in another order here
 def check_risk(certificate: Certificate, claim: Claim, data: Data) -> Finding:
     """The rows tested were not trained on, the losses are those of the predictions, and the bound follows from them."""
     z = claim.numbers
-    trouble = split_trouble(claim, data) or model_trouble(certificate, claim, data)
+    trouble = split_trouble(certificate, claim, data) or model_trouble(certificate, claim, data)
     losses = unit_losses(claim, data)
     if trouble is None:
-        trouble = _count_trouble(claim, losses)
-    evidence = CONFIRM[z["bound"]](z["normalised"], z, {"losses": losses})
+        trouble = _count_trouble(claim, losses) or fresh_trouble(certificate, claim)
+    confirm = confirm_transfer if z["bound"] == "transfer_losses" else CONFIRM[z["bound"]]
+    evidence = confirm(z["normalised"], z, {"losses": losses})
     stated = claim.confidence == 1.0 - z["delta"] and 0 < spent(z) <= z["delta"] < 1
     follows = claim.value >= min(z["scale"], z["factor"] * z["normalised"] * z["scale"])
     if trouble is None and not (evidence.ok and stated and follows):
@@ -39,7 +43,7 @@ def check_risk(certificate: Certificate, claim: Claim, data: Data) -> Finding:
 def check_quantile(certificate: Certificate, claim: Claim, data: Data) -> Finding:
     """Enough of the absolute errors are below the limit: the order statistic is counted, the tail summed."""
     z = claim.numbers
-    trouble = split_trouble(claim, data) or model_trouble(certificate, claim, data)
+    trouble = split_trouble(certificate, claim, data) or model_trouble(certificate, claim, data)
     errors = unit_losses(claim, data)
     above = int(np.sum(errors > claim.value * (1 + ROUNDING)))
     evidence = binomial_tail(above, len(errors), 1.0 - z["coverage"], Fraction(spent(z)))
@@ -49,27 +53,6 @@ def check_quantile(certificate: Certificate, claim: Claim, data: Data) -> Findin
     ok = trouble is None
     message = f"{_unseen(certificate)}{above} of {len(errors)} errors are above the limit." if ok else f"{trouble}."
     return Finding(claim.name, claim.value, claim.value if ok else math.inf, ok, "recomputed", message)
-
-
-def split_trouble(claim: Claim, data: Data) -> str | None:
-    """Whether a tested row, or a copy of one, was trained on."""
-    tested = claim.witness["test_rows"]
-    if len(np.unique(tested)) != len(tested):
-        return "a row was tested twice"
-    if "train_rows" not in claim.witness:
-        return None
-    train = claim.witness["train_rows"]
-    if np.intersect1d(train, tested).size:
-        return "a tested row was trained on"
-    if "equal_rows_are_copies" not in claim.assumptions and "iid" not in claim.assumptions:
-        return None  # groups: only the caller knows them
-    if "equal_rows_are_draws" in claim.assumptions:
-        return None
-    if "row_keys" not in data.memo:
-        data.memo["row_keys"] = row_keys(data.X, data.y)
-    keys = data.memo["row_keys"]
-    seen = {keys[i] for i in train.tolist()}
-    return "a tested row is a copy of a training row" if any(keys[i] in seen for i in tested.tolist()) else None
 
 
 def model_trouble(certificate: Certificate, claim: Claim, data: Data) -> str | None:
@@ -82,30 +65,10 @@ def model_trouble(certificate: Certificate, claim: Claim, data: Data) -> str | N
     for block in np.unique(parts):
         mine = parts == block
         model = models[block] if "blocks" in claim.witness else models
-        answer = _answer(model, take_rows(data.given, rows[mine]), claim)
         kept = claim.witness["predictions"][mine]
-        if kept.dtype.kind == "U" or z["loss"] == "zero_one":
-            same = np.array_equal(answer, kept)
-        else:  # another number of rows at a time may round products otherwise
-            near = 1e-9 * float(np.max(np.abs(kept)))
-            same = answer.shape == kept.shape and np.allclose(answer, kept, rtol=1e-9, atol=near)
-        if not same:
+        if not same_answers(model, take_rows(data.given, rows[mine]), claim, kept):
             return "the model's predictions are no longer those that were tested"
     return None
-
-
-def _answer(model, X, claim: Claim) -> np.ndarray:
-    z = claim.numbers
-    if z["loss"] == "brier":
-        classes, known = claim.witness["classes"], _labels(model.classes_)
-        found = np.zeros((X.shape[0] if hasattr(X, "shape") else len(X), len(classes)))
-        found[:, [int(np.flatnonzero(classes == name)[0]) for name in known]] = model.predict_proba(X)
-        return found
-    answer = np.asarray(model.predict(X) if hasattr(model, "predict") else model(X))
-    if z["loss"] == "zero_one":
-        return _labels(answer)
-    answer = answer.astype(np.float64).ravel()
-    return np.clip(answer, z["low"], z["high"]) if z["loss"] in ("squared", "absolute") else answer
 
 
 def unit_losses(claim: Claim, data: Data) -> np.ndarray:
@@ -126,15 +89,17 @@ def row_losses(claim: Claim, y: np.ndarray) -> np.ndarray:
         return kept["losses"]  # a loss given as a function is not part of the certificate
     answer = kept["predictions"]
     if z["loss"] == "zero_one":
-        return (answer != _labels(y)).astype(np.float64)
+        return (answer != labels_of(y)).astype(np.float64)
     if z["loss"] == "brier":
-        hit = _labels(y)[:, None] == kept["classes"][None, :]
+        hit = labels_of(y)[:, None] == kept["classes"][None, :]
         right = np.where(hit.any(axis=1), np.sum(answer * hit, axis=1), 0.0)
         # sum (p - e)^2 = sum p^2 - 2 p_y + 1, halved
         return np.minimum(0.5 * (np.sum(answer * answer, axis=1) - 2.0 * right + 1.0), 1.0)
     error = np.abs(y.astype(np.float64) - answer)
     if z["loss"] == "quantile":
         return error
+    if z["loss"] == "miss":
+        return (error > z["tolerance"]).astype(np.float64)
     share = error / (z["high"] - z["low"])
     return share**2 if z["loss"] == "squared" else share
 
@@ -146,22 +111,18 @@ def _count_trouble(claim: Claim, losses: np.ndarray) -> str | None:
         return f"{len(losses)} units were tested, {z['n'] - picked} were claimed"
     if "size" in z and picked + total > z["size"]:
         return f"{picked} rows were picked and {total:g} errors are left, {z['size']} were claimed together"
-    if "disagreements" in z:
-        first, second = claim.witness["twin_on_fresh"], claim.witness["model_on_fresh"]
-        if len(first) != z["n_unlabelled"] or int(np.sum(first != second)) != z["disagreements"]:
-            return "twin and model do not differ as often as claimed"
     if "errors" in z and total != z["errors"]:
         return f"{total:g} errors were counted, {z['errors']} were claimed"
     if "empirical" in z and total / len(losses) > z["empirical"] * (1 + ROUNDING) + ROUNDING:
         return f"the mean loss is {total / len(losses):.6g}, {z['empirical']:.6g} was claimed"
     if losses.min() < -ROUNDING or losses.max() > 1 + ROUNDING:
         return "a loss is outside its range"
+    width = z["high"] - z["low"]
+    if z["scale"] != {"squared": width * width, "absolute": width}.get(z["loss"], 1.0):
+        return "the limit is not in the units of the loss"
+    if claim.name == "risk.progressive" and z["loss"] in ("zero_one", "miss", "custom") and z["factor"] < 2:
+        return "a vote errs up to twice as often as its models"
     return None
-
-
-def _labels(values) -> np.ndarray:
-    array = np.asarray(values)
-    return array.astype(np.float64) if array.dtype.kind in "biuf" else array.astype(str)
 
 
 def _unseen(certificate: Certificate) -> str:

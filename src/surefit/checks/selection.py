@@ -8,7 +8,7 @@ import numpy as np
 
 from surefit.checks.base import Data, Finding, checker
 from surefit.checks.bounds import CONFIRM, spent
-from surefit.checks.risk import _labels
+from surefit.checks.risk_answers import labels_of
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 
@@ -17,11 +17,11 @@ from surefit.core.claims import Claim
 def check_structural(certificate: Certificate, claim: Claim, data: Data) -> Finding:
     """Training errors are recounted, the shares of delta add up, and the chosen class's bound follows from its share."""
     z, w = claim.numbers, claim.witness
-    wrong = np.sum(w["predictions"] != _labels(data.target[w["rows"]]), axis=1)
+    wrong = np.sum(w["predictions"] != labels_of(data.target[w["rows"]]), axis=1)
     best, trouble = z["best"], None
     subject = certificate.subject
     if subject is not None:
-        again = _labels(subject.estimators_[best].predict(data.given))[w["rows"]]
+        again = labels_of(subject.estimators_[best].predict(data.given))[w["rows"]]
         if not np.array_equal(again, w["predictions"][best]):
             trouble = "the chosen model's predictions are no longer those that were counted"
     if not np.array_equal(wrong, w["errors"]) or wrong[best] / len(w["rows"]) > z["empirical"] * (1 + 1e-12):

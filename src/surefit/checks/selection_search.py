@@ -12,7 +12,7 @@ from sklearn.model_selection import check_cv
 
 from surefit.checks.base import Data, Finding, checker
 from surefit.checks.bounds import CONFIRM, spent
-from surefit.checks.risk import _labels
+from surefit.checks.risk_answers import labels_of
 from surefit.checks.risk_rows import row_keys, take_rows
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
@@ -87,7 +87,7 @@ def _subject_trouble(certificate: Certificate, claim: Claim, data: Data) -> str 
                 return "the folds are not those of the splitter"
     for k, model in enumerate(search.fold_models_):
         mine = w["fold"] == k
-        answer = _labels(model.predict(take_rows(data.given, w["test_rows"][mine])))
+        answer = labels_of(model.predict(take_rows(data.given, w["test_rows"][mine])))
         if not np.array_equal(answer, w["predictions"][mine]):
             return "a fold model's predictions are no longer those that were counted"
     return None
@@ -143,7 +143,7 @@ def _log_choose(n: int, k: int) -> float:
 
 def _count_trouble(claim: Claim, data: Data) -> str | None:
     z, w = claim.numbers, claim.witness
-    fold, wrong = w["fold"], (w["predictions"] != _labels(data.target[w["test_rows"]])).astype(np.float64)
+    fold, wrong = w["fold"], (w["predictions"] != labels_of(data.target[w["test_rows"]])).astype(np.float64)
     means = []
     for k in np.unique(fold).tolist():
         mine = fold == k

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from surefit.bounds.compression import pick_to_learn
+from surefit.core.errors import InvalidData
 from surefit.risk.claims import answer_witness, risk_claim
 from surefit.risk.losses import comparable, losses_of, respond, trivial_loss
 from surefit.risk.study import Outcome, Study
@@ -59,12 +60,21 @@ def certify_by_picking(study: Study, n_batch: int | None) -> Outcome:
 
 
 def _judge(study: Study, model, units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Whether each unit is misclassified (copies of a row all are, or none), and how well its true class does."""
+    """Whether each unit is got wrong (copies of a row all are, or none), and how well the model does on it."""
     rows = study.units.ordered_rows(units)
     X, y = study.rows_of(rows), study.y[rows]
-    wrong = comparable(model.predict(X)) != comparable(y)
+    answer = respond(model, X, study.loss)
+    losses = losses_of(study.who, study.loss, y, answer)
+    if not np.all((losses == 0) | (losses == 1)):
+        other = losses[(losses != 0) & (losses != 1)][0]
+        words = "by='p2l' bounds the probability of a miss, so the loss must be 0 or 1"
+        raise InvalidData(f"{study.who}: {words}; got {other:g}. Return loss > threshold, or use by='holdout'.")
     first = np.unique(study.units.renumbered(rows), return_index=True)[1]
-    return wrong[first], _support(model, X, y)[first]
+    if study.loss.name == "miss":
+        score = -np.abs(np.asarray(y, dtype=np.float64) - answer)
+    else:
+        score = _support(model, X, y) if study.loss.name == "zero_one" else np.zeros(len(y))
+    return losses[first] > 0, score[first]
 
 
 def _support(model, X, y: np.ndarray) -> np.ndarray:

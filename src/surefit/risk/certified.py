@@ -20,16 +20,10 @@ from surefit.risk.by_progressive import certify_progressively
 from surefit.risk.claims import no_claim, sentence
 from surefit.risk.deployed import DeployedMixin
 from surefit.risk.ledger import SHARE
-from surefit.risk.losses import LOSS, Y_RANGE, Loss, read_loss
+from surefit.risk.losses import LOSS, TOLERANCE, Y_RANGE
+from surefit.risk.measured import MEASURED_BY, loss_for
 from surefit.risk.study import Outcome, Study
 from surefit.risk.units import ASSUME, find_units, sign_of_scaling
-
-MEASURED_BY = {
-    "holdout": ("zero_one", "brier", "squared", "absolute", "quantile", "custom"),
-    "progressive": ("zero_one", "brier", "squared", "absolute"),
-    "transfer": ("zero_one",),
-    "p2l": ("zero_one",),
-}
 
 
 class Certified(CertifiedMixin, DeployedMixin, MetaEstimatorMixin, BaseEstimator):
@@ -58,14 +52,17 @@ class Certified(CertifiedMixin, DeployedMixin, MetaEstimatorMixin, BaseEstimator
         How the bound is bought.
     confidence : float, default=0.95
         Probability with which the bound is to hold.
-    loss : {"zero_one", "brier", "squared", "absolute", "quantile"}, callable or None, default=None
+    loss : {"zero_one", "brier", "squared", "absolute", "quantile", "miss"}, callable or None, default=None
         What is bounded. None: errors for a classifier (the Brier score with ``by="progressive"``, where it has
-        probabilities); for a regressor the squared error if ``y_range`` is given, else (``by="holdout"``) the absolute error
-        that a share ``coverage`` of rows obeys. A function of (y, prediction) must return values from 0 to 1.
+        probabilities); for a regressor misses if ``tolerance`` is given, the squared error if ``y_range`` is, else
+        (``by="holdout"``) the absolute error that a share ``coverage`` of rows obeys. A function of (y, prediction) must return
+        values from 0 to 1 (``by="holdout"``), or 0 and 1 (``by="p2l"``).
     y_range : (low, high) or None, default=None
         Range of the target of a regressor, declared before the data were seen; predictions are clipped to it for the bound.
     coverage : float, default=0.9
         Share of rows that ``loss="quantile"`` speaks of.
+    tolerance : float or None, default=None
+        Largest error of a regressor that is no miss (``"holdout"``, ``"p2l"``): the probability of a larger one is bounded.
     refit : bool, default=False
         With ``by="holdout"``: deploy a model of all rows. The bound is then about its twin, and the certificate says so.
     test_size : int or None, default=None
@@ -123,6 +120,7 @@ class Certified(CertifiedMixin, DeployedMixin, MetaEstimatorMixin, BaseEstimator
         "loss": LOSS,
         "y_range": Y_RANGE,
         "coverage": SHARE,
+        "tolerance": TOLERANCE,
         "refit": BOOLEAN,
         "test_size": NOTHING | COUNT,
         "n_blocks": COUNT,
@@ -140,6 +138,7 @@ class Certified(CertifiedMixin, DeployedMixin, MetaEstimatorMixin, BaseEstimator
         loss=None,
         y_range=None,
         coverage=0.9,
+        tolerance=None,
         refit=False,
         test_size=None,
         n_blocks=10,
@@ -153,6 +152,7 @@ class Certified(CertifiedMixin, DeployedMixin, MetaEstimatorMixin, BaseEstimator
         self.loss = loss
         self.y_range = y_range
         self.coverage = coverage
+        self.tolerance = tolerance
         self.refit = refit
         self.test_size = test_size
         self.n_blocks = n_blocks
@@ -183,7 +183,7 @@ class Certified(CertifiedMixin, DeployedMixin, MetaEstimatorMixin, BaseEstimator
         y = self._read(X, y)
         study = self._study(X, y, groups, fit_params)
         if self.by == "transfer":
-            X_unlabelled = read_fresh(who, X, X_unlabelled)
+            X_unlabelled = read_fresh(who, X, X_unlabelled, tuple(self.assume))
         scaled = None if "fixed_scaling" in self.assume else sign_of_scaling(X)
         outcome = self._run(study, X_unlabelled)
         claims = outcome.claims
@@ -211,15 +211,7 @@ class Certified(CertifiedMixin, DeployedMixin, MetaEstimatorMixin, BaseEstimator
 
     def _study(self, X, y: np.ndarray, groups, fit_params: dict[str, Any]) -> Study:
         who, base = type(self).__name__, self._base()
-        classifier = is_classifier(base)
-        loss = read_loss(
-            who, self.loss, self.y_range, classifier=classifier, has_proba=hasattr(base, "predict_proba"),
-            prefer_convex=self.by == "progressive",
-        )  # fmt: skip
-        if loss.name not in MEASURED_BY[self.by]:
-            if loss.name == "quantile" and self.loss is None:
-                raise InvalidParameter(who, "y_range", f"the declared range of the target with by={self.by!r}", None)
-            raise InvalidParameter(who, "loss", f"one of {MEASURED_BY[self.by]} with by={self.by!r}", loss.name)
+        loss = loss_for(who, base, self.by, self.loss, self.y_range, self.tolerance)
         if groups is not None and self.by in ("transfer", "p2l"):
             raise InvalidParameter(who, "groups", f"None with by={self.by!r}; use 'holdout' or 'progressive'", "groups")
         units = find_units(who, X, y, groups, self.assume)
@@ -255,21 +247,23 @@ class Certified(CertifiedMixin, DeployedMixin, MetaEstimatorMixin, BaseEstimator
             return certify_by_transfer(study, n_test, X_unlabelled)
         return certify_by_holdout(study, n_test, self.refit)
 
+    def __getstate__(self):
+        return {
+            name: value for name, value in super().__getstate__().items() if name != "_fresh"
+        }  # a file need not hold inputs
+
     def _classes(self, study: Study) -> np.ndarray | None:
         return np.unique(study.y) if is_classifier(self._base()) else None
 
     def _record(self, outcome: Outcome, claims, X, y: np.ndarray) -> None:
         if self.by == "progressive":
-            loss: Loss = read_loss(
-                "", self.loss, self.y_range, classifier=is_classifier(self._base()), prefer_convex=True,
-                has_proba=hasattr(self._base(), "predict_proba"),
-            )  # fmt: skip
+            loss = loss_for("", self._base(), self.by, self.loss, self.y_range, self.tolerance)
             classes = np.unique(y) if loss.name in ("zero_one", "brier") else None
             self.models_, self.weights_ = outcome.models, outcome.weights
             self.estimator_ = AveragedModels(outcome.models, outcome.weights, loss.name, loss.low, loss.high, classes)
         else:
             self.estimator_ = outcome.estimator
-            self.twin_ = outcome.twin
+            self.twin_, self._fresh = outcome.twin, outcome.fresh
         if is_classifier(self._base()):
             self._classes_of_y = np.unique(y)
         self.risk_bound_ = float(claims[0].value)

@@ -74,6 +74,7 @@ def risk_claim(
             "normalised": bound.value,
             "factor": factor,
             "loss": loss.name,
+            **({"tolerance": loss.tolerance} if loss.name == "miss" else {}),
             "low": loss.low,
             "high": loss.high,
             "scale": loss.scale,

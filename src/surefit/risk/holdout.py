@@ -36,6 +36,7 @@ def risk_certificate(
     groups=None,
     y_range=None,
     coverage=0.9,
+    tolerance=None,
     n_models=1,
     ledger=None,
     X_train=None,
@@ -56,9 +57,9 @@ def risk_certificate(
         The fitted model; ``predict_proba`` and ``classes_`` too for the Brier score. A model with ``classes_`` is a classifier.
     X_holdout, y_holdout : array-like
         Rows that took no part in training or in any choice.
-    loss : {"zero_one", "brier", "squared", "absolute", "quantile"}, callable or None, default=None
-        None: ``"zero_one"`` for a classifier; for a regressor ``"squared"`` if ``y_range`` is given, else ``"quantile"``. A
-        function of (y, prediction) must return losses from 0 to 1.
+    loss : {"zero_one", "brier", "squared", "absolute", "quantile", "miss"}, callable or None, default=None
+        None: ``"zero_one"`` for a classifier; for a regressor ``"miss"`` if ``tolerance`` is given, ``"squared"`` if ``y_range`` is,
+        else ``"quantile"``. A function of (y, prediction) must return losses from 0 to 1.
     confidence : float, default=0.95
         Probability with which the statement is to hold.
     groups : array of shape (n_rows,) or None, default=None
@@ -67,6 +68,8 @@ def risk_certificate(
         Range of the target, declared before the data were seen; predictions are clipped to it.
     coverage : float, default=0.9
         Share of rows that ``loss="quantile"`` speaks of.
+    tolerance : float or None, default=None
+        Largest error of a regressor that is no miss, with ``loss="miss"``.
     n_models : int, default=1
         Number of models that were compared on these rows before this one was chosen: each is given ``delta / n_models``.
     ledger : DeltaLedger or None, default=None
@@ -115,7 +118,12 @@ def risk_certificate(
     has_proba = hasattr(model, "predict_proba") and hasattr(model, "classes_")
     asked = loss if not (loss is None and not hasattr(model, "predict") and classifier) else "zero_one"
     read_as = read_loss(
-        WHO, asked, y_range, classifier=classifier or asked in ("zero_one", "brier"), has_proba=has_proba
+        WHO,
+        asked,
+        y_range,
+        classifier=classifier or asked in ("zero_one", "brier"),
+        has_proba=has_proba,
+        tolerance=tolerance,
     )
     _refuse_training_rows(model, data, X_train)
     units = find_units(WHO, X_holdout, y, groups, assume)

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefit.core.errors import InvalidData, InvalidParameter
-from surefit.core.validation import Rule
+from surefit.core.validation import NON_NEGATIVE, NOTHING, Rule
 
-NAMES = ("zero_one", "brier", "squared", "absolute", "quantile")
+NAMES = ("zero_one", "brier", "squared", "absolute", "quantile", "miss")
 LOSS = Rule(
     "None, a function of (y, prediction), or one of " + ", ".join(map(repr, NAMES)),
     lambda v: callable(v) or v is None or (isinstance(v, str) and v in NAMES),
@@ -19,6 +19,7 @@ Y_RANGE = Rule(
     "None or two finite numbers, the smaller first",
     lambda v: v is None or (len(v) == 2 and np.isfinite(v).all() and v[0] < v[1]),
 )
+TOLERANCE = NOTHING | NON_NEGATIVE
 
 
 class Loss(NamedTuple):
@@ -30,6 +31,7 @@ class Loss(NamedTuple):
     low: float = 0.0
     high: float = 1.0
     function: Callable | None = None
+    tolerance: float = 0.0
 
     @property
     def scale(self) -> float:
@@ -40,6 +42,8 @@ class Loss(NamedTuple):
     @property
     def words(self) -> str:
         """What the mean of the loss is called."""
+        if self.name == "miss":
+            return f"probability of |y - prediction| > {self.tolerance:g}"
         names = {
             "zero_one": "probability of error",
             "brier": "Brier score",
@@ -55,18 +59,27 @@ class Loss(NamedTuple):
         return self.name in ("squared", "absolute")
 
 
-def read_loss(who: str, loss, y_range, *, classifier: bool, has_proba: bool, prefer_convex: bool = False) -> Loss:
+def read_loss(
+    who: str, loss, y_range, *, classifier: bool, has_proba: bool, prefer_convex: bool = False, tolerance=None
+) -> Loss:
     """Return the loss asked for, or the natural one of the model; refuse one that the model cannot be measured by."""
     if not LOSS.allows(loss):
         raise InvalidParameter(who, "loss", LOSS.words, loss)
     if not Y_RANGE.allows(y_range):
         raise InvalidParameter(who, "y_range", Y_RANGE.words, y_range)
-    if callable(loss):
+    if not TOLERANCE.allows(tolerance):
+        raise InvalidParameter(who, "tolerance", TOLERANCE.words, tolerance)
+    if callable(loss) and tolerance is None:
         return Loss("custom", "predict", False, function=loss)
     if loss is None and classifier:
         loss = "brier" if prefer_convex and has_proba else "zero_one"
     if loss is None:
-        loss = "quantile" if y_range is None else "squared"
+        loss = "miss" if tolerance is not None else "quantile" if y_range is None else "squared"
+    if (loss == "miss") != (tolerance is not None):
+        words = (
+            "the largest error that is not a miss, with loss='miss'" if loss == "miss" else "None without loss='miss'"
+        )
+        raise InvalidParameter(who, "tolerance", words, tolerance)
     if classifier != (loss in ("zero_one", "brier")):
         kind = "'zero_one' or 'brier' for a classifier" if classifier else "a loss of a regressor"
         raise InvalidParameter(who, "loss", kind, loss)
@@ -77,8 +90,9 @@ def read_loss(who: str, loss, y_range, *, classifier: bool, has_proba: bool, pre
             who, "y_range", f"the range of the target, declared before the data were seen, for the loss {loss!r}", None
         )
     low, high = (0.0, 1.0) if y_range is None else map(float, y_range)
+    convex = loss not in ("zero_one", "quantile", "miss")
     return Loss(
-        loss, "predict_proba" if loss == "brier" else "predict", loss not in ("zero_one", "quantile"), low, high
+        loss, "predict_proba" if loss == "brier" else "predict", convex, low, high, tolerance=float(tolerance or 0.0)
     )
 
 
@@ -120,6 +134,8 @@ def losses_of(who: str, loss: Loss, y: np.ndarray, answer: np.ndarray, classes: 
     target = np.asarray(y, dtype=np.float64)
     if loss.name == "quantile":
         return np.abs(target - answer)
+    if loss.name == "miss":
+        return (np.abs(target - answer) > loss.tolerance).astype(np.float64)
     if loss.name == "unbounded":
         return (target - answer) ** 2
     if target.min() < loss.low or target.max() > loss.high:
@@ -136,6 +152,10 @@ def trivial_loss(loss: Loss, y: np.ndarray) -> float:
     if loss.name in ("zero_one", "brier"):
         shares = np.unique(comparable(y), return_counts=True)[1] / len(y)
         return float(1.0 - shares.max()) if loss.name == "zero_one" else float(0.5 * (1.0 - np.sum(shares**2)))
+    if loss.name == "miss":
+        ordered = np.sort(np.asarray(y, dtype=np.float64))
+        within = np.searchsorted(ordered, ordered + 2 * loss.tolerance, side="right") - np.arange(len(ordered))
+        return 1.0 - float(within.max()) / len(ordered)
     if loss.name not in ("squared", "absolute"):
         return 1.0
     target = np.asarray(y, dtype=np.float64) / (loss.high - loss.low)

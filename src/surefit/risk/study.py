@@ -56,3 +56,4 @@ class Outcome:
     twin: Any = None
     models: tuple = ()
     weights: tuple[float, ...] = ()
+    fresh: Any = None  # inputs without labels, as the models were asked about them

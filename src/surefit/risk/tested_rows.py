@@ -17,7 +17,7 @@ from surefit.risk.units import Units
 
 def tested_bound(loss: Loss, unit_losses: np.ndarray, units: Units, delta: float) -> RiskBound:
     """Clopper-Pearson where a unit is right or wrong, the inverse relative entropy for other losses and mixed groups."""
-    if loss.name == "zero_one" and units.kind != "groups":
+    if loss.name in ("zero_one", "miss") and units.kind != "groups":
         return holdout(int(unit_losses.sum()), len(unit_losses), delta)
     return holdout_loss(unit_losses, delta)
 

@@ -1,0 +1,174 @@
+"""Certificates that were made better than they are, with a fresh seal: the checker refuses each, and says why."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import SVC
+
+from surefit import CertificateError, Certified, ConformalRegressor, DeltaLedger, risk_certificate
+from surefit.bounds import clopper_pearson, pick_to_learn
+
+
+def blobs(n, seed=0, d=3):
+    rng = np.random.default_rng(seed)
+    t = rng.integers(0, 2, size=n)
+    return rng.normal(size=(n, d)) + t[:, None], t
+
+
+def forged(certificate, claim=None, **changes):
+    """The certificate with a changed first claim, sealed again; ``subject`` and ``problem`` as named."""
+    claims = certificate.claims if claim is None else (claim, *certificate.claims[1:])
+    return dataclasses.replace(certificate, claims=claims, seal="", **changes)
+
+
+def holdout_claim(claim, rows, y, errors=None):
+    """The hold-out claim about other rows, with the bound that their errors would give."""
+    keep = np.isin(claim.witness["test_rows"], rows)
+    predictions = claim.witness["predictions"][keep]
+    wrong = int(np.sum(predictions != y[claim.witness["test_rows"][keep]])) if errors is None else errors
+    value = clopper_pearson(wrong, int(keep.sum()), 0.05)
+    numbers = {
+        **claim.numbers,
+        "errors": wrong,
+        "n": int(keep.sum()),
+        "normalised": value,
+        "empirical": wrong / keep.sum(),
+    }
+    gone = claim.witness["test_rows"][~keep]
+    witness = {
+        **claim.witness,
+        "predictions": predictions,
+        "test_rows": claim.witness["test_rows"][keep],
+        "train_rows": np.sort(np.concatenate([claim.witness["train_rows"], gone])),
+    }
+    return dataclasses.replace(claim, value=value, numbers=numbers, witness=witness)
+
+
+def test_rows_that_were_got_wrong_cannot_be_moved_into_training():
+    X, y = blobs(300)
+    model = Certified(GaussianNB(), random_state=4).fit(X, y)
+    certificate, claim = model.certificate_, model.certificate_.claims[0]
+    rows = claim.witness["test_rows"]
+    right = rows[claim.witness["predictions"] == y[rows]]
+    better = holdout_claim(claim, right, y)
+    assert better.value < claim.value / 3
+    for subject in (model, None):
+        with pytest.raises(CertificateError, match="not the one that random_state=4 draws"):
+            forged(certificate, better, subject=subject).verify(X, y)
+    assert forged(certificate, holdout_claim(claim, rows, y)).verify(X, y)  # nothing moved: the same claim
+
+
+@pytest.mark.parametrize("by", ["progressive", "transfer", "p2l"])
+def test_every_procedure_draws_its_split_from_the_seed(by):
+    X, y = blobs(240)
+    fresh = {"X_unlabelled": blobs(60, seed=1)[0]} if by == "transfer" else {}
+    model = Certified(SVC(), by, n_blocks=4, random_state=np.int64(2)).fit(X, y, **fresh)
+    model.verify(X, y)
+    claim = model.certificate_.claims[0]
+    rows = claim.witness["test_rows"].copy()
+    if by == "progressive":
+        rows[[0, -1]] = rows[[-1, 0]]
+        witness = {**claim.witness, "test_rows": rows}
+    else:
+        train = claim.witness["train_rows"].copy()
+        train[0], rows[0] = rows[0], train[0]
+        witness = {**claim.witness, "test_rows": rows, "train_rows": train}
+    with pytest.raises(CertificateError, match="random_state=2"):
+        forged(model.certificate_, dataclasses.replace(claim, witness=witness)).verify(X, y)
+
+
+def test_picked_rows_cannot_be_forgotten():
+    X, y = blobs(300)
+    model = Certified(SVC(), "p2l").fit(X, y)  # no seed: the split is believed, its size is not
+    claim = model.certificate_.claims[0]
+    left = len(claim.witness["test_rows"])
+    size = claim.numbers["size"] - claim.numbers["picked"]
+    value = pick_to_learn(0, size, left, 0.05, budgets=6).value
+    numbers = {**claim.numbers, "picked": 0, "n": left, "size": size, "normalised": value}
+    assert claim.numbers["picked"] > 0
+    with pytest.raises(CertificateError, match="second half of 300"):
+        forged(model.certificate_, dataclasses.replace(claim, value=value, numbers=numbers)).verify(X, y)
+
+
+def test_errors_cannot_be_hidden_in_one_unit():
+    X, y = blobs(300)
+    model = Certified(GaussianNB()).fit(X, y)
+    claim = model.certificate_.claims[0]
+    wrong = claim.witness["predictions"] != y[claim.witness["test_rows"]]
+    units = np.where(wrong, 0, np.cumsum(~wrong))
+    n = int(units.max()) + 1
+    value = clopper_pearson(1, n, 0.05)
+    fewer = dataclasses.replace(
+        claim,
+        value=value,
+        numbers={**claim.numbers, "errors": 1, "n": n, "normalised": value, "empirical": 1 / n},
+        assumptions=("iid", "equal_rows_are_copies", "rows_untouched"),
+        witness={**claim.witness, "units": units},
+    )
+    with pytest.raises(CertificateError, match="not copies of each other"):
+        forged(model.certificate_, fewer).verify(X, y)
+
+
+def test_copies_cannot_be_counted_apart():
+    X, y = blobs(100)
+    twice, labels = np.vstack([X, X]), np.concatenate([y, y])
+    model = Certified(GaussianNB()).fit(twice, labels)
+    claim = model.certificate_.claims[0]
+    kept = {name: value for name, value in claim.witness.items() if name != "units"}
+    errors, n = 2 * claim.numbers["errors"], 2 * claim.numbers["n"]
+    value = clopper_pearson(errors, n, 0.05)
+    numbers = {**claim.numbers, "errors": errors, "n": n, "normalised": value}
+    apart = dataclasses.replace(claim, value=value, numbers=numbers, witness=kept)
+    with pytest.raises(CertificateError, match="not copies"):
+        forged(model.certificate_, apart).verify(twice, labels)
+
+
+def test_vote_and_units_of_the_loss():
+    X, y = blobs(240)
+    model = Certified(SVC(), "progressive", n_blocks=4, random_state=0).fit(X, y)
+    claim = model.certificate_.claims[0]
+    half = dataclasses.replace(claim, value=claim.value / 2, numbers={**claim.numbers, "factor": 1.0})
+    with pytest.raises(CertificateError, match="twice as often"):
+        forged(model.certificate_, half).verify(X, y)
+    t = X @ [1.0, 0.5, 0.0]
+    ranged = Certified(Ridge(), y_range=(-10, 10), random_state=0).fit(X, t)
+    claim = ranged.certificate_.claims[0]
+    small = dataclasses.replace(claim, value=claim.value / 400, numbers={**claim.numbers, "scale": 1.0})
+    with pytest.raises(CertificateError, match="units of the loss"):
+        forged(ranged.certificate_, small).verify(X, t)
+
+
+def test_ledger_cannot_be_overspent():
+    X, y = blobs(200)
+    model = LogisticRegression().fit(*blobs(200, seed=1))
+    ledger = DeltaLedger(confidence=0.9)
+    looks = [risk_certificate(model, X, y, ledger=ledger) for _ in range(3)]
+    for look in looks:
+        assert look.verify(X, y)["risk.holdout"].ok
+    certificate = looks[-1]
+    entries = [[what, 3 * share] for what, share in certificate.problem["ledger"]]
+    with pytest.raises(CertificateError, match="ledger spends more"):
+        forged(certificate, problem={**certificate.problem, "ledger": entries}).verify(X, y)
+    claim = certificate.claims[0]
+    whole = {**claim.numbers, "delta_spent": 0.2}
+    with pytest.raises(CertificateError, match="does not follow"):
+        forged(certificate, dataclasses.replace(claim, numbers=whole)).verify(X, y)
+
+
+@pytest.mark.parametrize("change", ["rows", "targets", "seal"])
+def test_other_data_and_broken_seals(change):
+    X, y = blobs(120)
+    model = ConformalRegressor(Ridge(), random_state=0).fit(X, y.astype(float))
+    certificate = model.certificate_
+    if change == "seal":
+        claim = dataclasses.replace(certificate.claims[0], value=0.0)
+        certificate = dataclasses.replace(certificate, claims=(claim, *certificate.claims[1:]))
+        with pytest.raises(CertificateError, match="seal"):
+            certificate.verify(X, y.astype(float))
+        return
+    other_X, other_y = (X + 1e-12, y) if change == "rows" else (X, 1 - y)
+    with pytest.raises(CertificateError, match="fingerprint"):
+        certificate.verify(other_X, other_y.astype(float))
