@@ -157,6 +157,7 @@ _HOME = {
     "enet_path": "surefit.linear.path",
     "exchange_sigmoid": "surefit.neural.sigmoids",
     "filter_factors": "surefit.splines.spectrum",
+    "kernel_distances": "surefit.kernels.distances",
     "kkt_report": "surefit.duality.kkt",
     "kl_divergence": "surefit.bayes.divergence",
     "laplace_approximation": "surefit.bayes.laplace",

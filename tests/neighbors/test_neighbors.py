@@ -9,7 +9,15 @@ from scipy.spatial.distance import cdist
 from sklearn import neighbors
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
-from surefit import CertificateError, InvalidData, InvalidParameter, KNeighborsClassifier, KNeighborsRegressor, kernels
+from surefit import (
+    CertificateError,
+    InvalidData,
+    InvalidParameter,
+    KNeighborsClassifier,
+    KNeighborsRegressor,
+    kernel_distances,
+    kernels,
+)
 from surefit.solvers import nearest_neighbours
 
 
@@ -169,6 +177,48 @@ def test_kernel_distances():
     bent = KNeighborsClassifier(1, kernel=kernels.Polynomial(degree=2, gamma=1.0, coef0=0.0)).fit(X, [0, 1])
     assert bent.predict([[-1.05]]) == [0]
     assert KNeighborsClassifier(1).fit(X, [0, 1]).predict([[-1.05]]) == [1]
+
+
+def test_a_kernel_as_metric():
+    X, y = load_iris(return_X_y=True)
+    kernel = kernels.Polynomial(degree=2, gamma=1.0, coef0=1.0) + kernels.RBF(gamma=0.3)
+    by_metric = KNeighborsClassifier(5, metric=kernel).fit(X[::2], y[::2])
+    by_kernel = KNeighborsClassifier(5, kernel=kernel).fit(X[::2], y[::2])
+    for ours, same in zip(by_metric.kneighbors(X[1::2]), by_kernel.kneighbors(X[1::2]), strict=True):
+        assert np.array_equal(ours, same)
+    distances = kernel_distances(kernel, X[1::2], X[::2])
+    order = np.argsort(distances, axis=1, kind="stable")[:, :5]
+    assert np.array_equal(by_metric.kneighbors(X[1::2])[1], order)
+    assert by_metric.verify(X[::2], y[::2])["knn.neighbours"].level == "recomputed"
+    means = KNeighborsRegressor(5, metric=kernel).fit(X[::2], y[::2]).predict(X[1::2])
+    assert means == pytest.approx(y[::2][order].mean(axis=1))
+
+
+@pytest.mark.parametrize(
+    "kernel", [kernels.Polynomial(degree=3), kernels.RBF(gamma=40.0), kernels.Normalised(kernels.Linear())], ids=repr
+)
+def test_copies_tie_by_index_in_every_feature_space(kernel):
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((7, 100))
+    X = np.vstack([rows, rows, rows])
+    distances, indices = (
+        KNeighborsClassifier(21, metric=kernel).fit(X, np.arange(21) % 2).kneighbors(rng.standard_normal((5, 100)))
+    )
+    for d, places in zip(distances, indices, strict=True):
+        assert all(d[i] < d[i + 1] or places[i] < places[i + 1] for i in range(20))
+        assert sorted(places % 7) == sorted(list(range(7)) * 3) and len(np.unique(d)) <= 7
+
+
+def test_kernels_that_have_no_distances_are_refused():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(InvalidParameter, match="metric is a kernel"):
+        KNeighborsClassifier(metric=kernels.Linear(), kernel="rbf").fit(X, y)
+    with pytest.raises(InvalidParameter, match="feature space"):
+        KNeighborsClassifier(metric=kernels.Sigmoid()).fit(X, y)
+    with pytest.raises(InvalidParameter, match="evaluated"):
+        KNeighborsClassifier(metric=kernels.Precomputed()).fit(X @ X.T, y)
+    own = KNeighborsClassifier(3, kernel=lambda A, B: A @ B.T).fit(X, y)
+    assert own.verify(X, y)["knn.neighbours"].level == "computed"
 
 
 def test_tampered_neighbours_are_refused():

@@ -11,7 +11,8 @@ from sklearn.metrics import pairwise_distances
 from surefit.checks.base import Data, Finding, checker
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
-from surefit.kernels import Kernel
+from surefit.core.errors import InvalidParameter
+from surefit.kernels import Kernel, kernel_distances
 
 #: Distances closer than this, relatively, may be told apart by one arithmetic and not by another.
 ROUNDING = 1e-9
@@ -61,9 +62,10 @@ def _distances(claim: Claim, data: Data, rows: np.ndarray, present: np.ndarray) 
     X = data.X
     Q, T = X[rows], X[present]
     if claim.numbers.get("kernel") is not None:
-        kernel = Kernel.from_record(claim.numbers["kernel"])
-        squared = kernel.diag(Q)[:, None] - 2 * kernel(Q, T) + kernel.diag(T)
-        return np.sqrt(np.maximum(squared, 0.0))
+        try:
+            return kernel_distances(Kernel.from_record(claim.numbers["kernel"]), Q, T)
+        except InvalidParameter:  # a function, which no record can hold
+            return None
     metric = claim.numbers.get("metric")
     if metric is None:
         return None

@@ -217,7 +217,9 @@ def _measured(K, second, s, beta, ridge: float, divisor: float) -> _Facts:
     return _Facts(criterion, spread, distance, float(means.sum()) / 2, max(float(v @ (K @ v)), 0.0), noise)
 
 
-def _main_claim(facts: _Facts, ridge: float, between: list[float], separates: bool, assumptions: tuple[str, ...]) -> Claim:
+def _main_claim(
+    facts: _Facts, ridge: float, between: list[float], separates: bool, assumptions: tuple[str, ...]
+) -> Claim:
     """State what is true of the criterion: a gap, a gap among functions that spread, or that there is no bound."""
     J = facts.criterion
     if separates:

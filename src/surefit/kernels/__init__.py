@@ -10,6 +10,7 @@ from surefit.kernels.closure import Exponential, Normalised, PolynomialOf, Warpe
 from surefit.kernels.common_words import CommonWords
 from surefit.kernels.constant import Constant, Noise
 from surefit.kernels.diffusion import Diffusion
+from surefit.kernels.distances import kernel_distances
 from surefit.kernels.eigenpairs import Eigenpairs
 from surefit.kernels.function import Function
 from surefit.kernels.hyperparameters import Hyperparameter
@@ -62,6 +63,7 @@ __all__ = [
     "draw_functions",
     "empirical_features",
     "gamma_of",
+    "kernel_distances",
     "mercer",
     "resolve",
 ]

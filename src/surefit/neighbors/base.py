@@ -13,13 +13,15 @@ from sklearn.utils.validation import check_is_fitted
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.estimator import CertifiedMixin, data_fingerprint
 from surefit.core.validation import COUNT, N_JOBS, NOTHING, Rule, check_params, one_of, read_data, read_weights
-from surefit.kernels import resolve
+from surefit.kernels import Kernel, resolve
 from surefit.neighbors.claims import neighbour_claims
 from surefit.neighbors.search import Search, kernel_search, search_for
 
 READ: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
 EXPONENT = Rule("a number > 0", lambda v: isinstance(v, numbers.Real) and not isinstance(v, bool) and float(v) > 0)
-METRIC = Rule("the name of a distance, or a function of two rows", lambda v: isinstance(v, str) or callable(v))
+METRIC = Rule(
+    "the name of a distance, a function of two rows, or a kernel", lambda v: isinstance(v, str) or callable(v)
+)
 KERNEL = Rule("a name, a function or an object of surefit.kernels", lambda v: isinstance(v, str) or callable(v))
 OPTIONS = Rule("a dict", lambda v: isinstance(v, dict))
 FUNCTION = Rule("a function of the distances", callable)
@@ -90,9 +92,10 @@ class NeighborsBase(CertifiedMixin, BaseEstimator):
         )
 
     def _prepare(self) -> Search:
-        if self.kernel is not None:
-            self.kernel_ = resolve(self.kernel, gamma="scale", X=self._fit_X, who=type(self).__name__)
-            return kernel_search(self.kernel_, self._fit_X)
+        given, who = self._kernel_given(), type(self).__name__
+        if given is not None:
+            self.kernel_ = resolve(given, gamma="scale", X=self._fit_X, who=who)
+            return kernel_search(who, self.kernel_, self._fit_X)
         return search_for(
             self._fit_X, algorithm=self.algorithm, metric=self.metric, p=self.p, metric_params=self.metric_params
         )
@@ -105,6 +108,14 @@ class NeighborsBase(CertifiedMixin, BaseEstimator):
         if "_search" not in self.__dict__:
             self._search = self._prepare()
         return self._search.nearest(Q, k, self.n_jobs)
+
+    def _kernel_given(self) -> Any:
+        """Return the kernel whose features are compared, if there is one."""
+        if not isinstance(self.metric, Kernel):
+            return self.kernel
+        if self.kernel is not None:
+            raise InvalidParameter(type(self).__name__, "kernel", "None where the metric is a kernel", self.kernel)
+        return self.metric
 
     def _pairwise(self) -> bool:
         return self.kernel is None and isinstance(self.metric, str) and self.metric == "precomputed"

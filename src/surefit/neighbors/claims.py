@@ -23,7 +23,7 @@ def _recorded(estimator: Any, X: Any) -> Claim:
     distances, indices = estimator._find(X[rows], k)
     kind, options = estimator.effective_metric_, estimator.effective_metric_params_
     numbers: dict[str, Any] = {"k": k, "rows": len(rows)}
-    if estimator.kernel is not None:
+    if estimator._kernel_given() is not None:
         numbers["kernel"] = estimator.kernel_.to_record() if hasattr(estimator.kernel_, "to_record") else None
     elif isinstance(kind, str) and all(isinstance(v, (int, float)) for v in options.values()):
         numbers["metric"] = kind

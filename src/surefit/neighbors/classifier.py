@@ -34,14 +34,15 @@ class KNeighborsClassifier(ClassifierMixin, NeighborsBase):
         Accepted.
     p : float > 0, default=2
         Exponent of metric="minkowski".
-    metric : str or callable, default="minkowski"
-        As in scikit-learn; "precomputed" takes distances for X.
+    metric : str, callable or kernel, default="minkowski"
+        As in scikit-learn; "precomputed" takes distances for X. A kernel of ``surefit.kernels`` measures distances between its features
+        (:func:`surefit.kernel_distances`).
     metric_params : dict or None, default=None
         Further arguments of the metric.
     n_jobs : int or None, default=None
         Threads; same answer for any number.
     kernel : str, callable, kernel or None, default=None
-        Distances in the feature space of a kernel of ``surefit.kernels``; ``metric`` is then not used.
+        The same for names and functions: distances in the feature space of a kernel; ``metric`` is then not used.
 
     Attributes
     ----------

@@ -10,7 +10,11 @@ from scipy import sparse
 from scipy.spatial import cKDTree
 from sklearn.metrics import pairwise_distances
 
+from surefit.core.errors import InvalidParameter
 from surefit.core.threads import count_threads
+from surefit.kernels import Kernel
+from surefit.kernels.apart import apart
+from surefit.kernels.distances import require_features
 from surefit.solvers.nearest_neighbours import Rows, least, nearest, prepare, select_by
 
 WIDEST_TREE = 8  # columns up to which a tree passes over most rows
@@ -102,15 +106,25 @@ def search_for(X: Any, *, algorithm: str, metric: Any, p: float, metric_params: 
     return Pairs(_by_name(X, metric, p, metric_params), n)
 
 
-def kernel_search(kernel: Any, X: Any) -> Pairs:
+def kernel_search(who: str, kernel: Kernel, X: Any) -> Pairs:
     r"""Return the search by :math:`\|\Phi(x) - \Phi(t)\|^2 = k(x, x) - 2 k(x, t) + k(t, t)`."""
-    prepared = kernel.rows(X)
+    require_features(who, kernel)
+    if kernel.takes == "values":
+        words = "a kernel that can be evaluated (precomputed values hold no k(x, x) of new rows; give distances as metric='precomputed')"
+        raise InvalidParameter(who, "kernel", words, kernel)
+    A = kernel.read(X)
+    copies = np.arange(A.shape[0])
+    if isinstance(A, np.ndarray) and A.dtype.kind == "f":
+        rows, places = np.unique(A, axis=0, return_inverse=True)
+        if len(rows) < len(
+            A
+        ):  # copies of a row must have the same distances to the last bit, whatever the order of a sum
+            A, copies = rows, np.ravel(places)
 
     def distances(Q):
-        squared = kernel.diag(Q)[:, None] - 2.0 * prepared.cross(Q) + prepared.diagonal
-        return np.sqrt(np.maximum(squared, 0.0))
+        return np.sqrt(apart(kernel, kernel.read(Q), A).squares)[:, copies]
 
-    return Pairs(distances, prepared.n)
+    return Pairs(distances, X.shape[0])
 
 
 def _exponent(metric: Any, p: float, metric_params: dict | None) -> float | None:
