@@ -145,3 +145,24 @@ def test_tampering_is_refused():
     model.dual_coef_[0, 0] *= 0.5
     with pytest.raises(Invalidated, match="dual_coef_ was changed"):
         certificate.verify(X, Y)
+
+
+@pytest.mark.parametrize(
+    "options", [{"max_iter": 5}, {"tol": 0.5}, {"nu": 0.2, "tol": 1e-9}], ids=["early", "rough", "exact"]
+)
+def test_a_tube_of_free_width_against_cvxpy(options):
+    rows, y = load_diabetes(return_X_y=True)
+    rows, y, C = rows[:60] * 10, y[:60], 20.0
+    model = fitted(svm.NuSVR(gamma=0.5, C=C, **options), rows, y)
+    certificate = certify(model, rows, y)
+    K = rbf_kernel(rows, gamma=0.5)
+    u, b, width = cp.Variable(60), cp.Variable(), cp.Variable(nonneg=True)
+    scores = np.linalg.cholesky(K + 1e-10 * np.eye(60)) @ u + b
+    loss = model.nu * 60 * width + cp.sum(cp.pos(cp.abs(y - scores) - width))
+    best = cp.Problem(cp.Minimize(cp.sum_squares(u) / 2 + C * loss)).solve(solver=cp.CLARABEL)
+    claim = certificate["audit.svm_gap"]
+    assert claim.numbers["objective"] - best == pytest.approx(claim.value, rel=1e-4, abs=1e-4)
+    assert certificate.holds is ("tol" in options and options["tol"] < 1e-6)
+    certificate.verify(rows, y)
+    with pytest.raises(InvalidData, match="without weights"):
+        certify(model, rows, y, np.ones(60))

@@ -1,4 +1,4 @@
-"""Reads kernel machines of scikit-learn: SVC, NuSVC and SVR, all fitted by LIBSVM."""
+"""Reads kernel machines of scikit-learn: SVC, NuSVC, SVR and NuSVR, all fitted by LIBSVM."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
+from sklearn.base import clone
 
 from surefit.audit.free_bounds import free_of_machine
 from surefit.audit.labels import labels_of
 from surefit.audit.linear_claims import in_words
 from surefit.audit.reading import Reading, attribute, reader, refuse, target_of
-from surefit.checks.audited_svm import excess_of, labels_in_doubt, prediction_reach
+from surefit.checks.audited_svm import INWARDS, excess_of, labels_in_doubt, prediction_reach
 from surefit.checks.base import Data
 from surefit.checks.score_losses import values
 from surefit.core.certificate import Certificate
@@ -75,8 +76,7 @@ def read_nu_svc(model, data: Data, tol: float) -> Reading:
         "fit_intercept": True,
         "objective": "1/2 |f|^2 + C sum_i s_i (1 - t_i (f(x_i) + b))_+ for each pair, C = sum |beta| / (nu n); the offset is free",
     }
-    dual = attribute(model, "dual_coef_") if not hasattr(model.dual_coef_, "toarray") else model.dual_coef_.toarray()
-    null = float(np.abs(dual).sum()) / float(model.nu)
+    null = float(np.abs(_dense(model.dual_coef_)).sum()) / float(model.nu)
     return reading_of(problem, kernel, {}, null, tol, classifier=True)
 
 
@@ -98,6 +98,49 @@ def read_svr(model, data: Data, tol: float) -> Reading:
     s = np.ones(len(y)) if data.weights is None else data.weights
     null = float(model.C) * math.fsum(s * values(problem, y, np.full(len(y), float(np.median(y)))))
     return reading_of(problem, kernel, reference_of(ours, kernel, data), null, tol, classifier=False)
+
+
+@reader("sklearn", "NuSVR")
+def read_nu_svr(model, data: Data, tol: float) -> Reading:
+    """``1/2 |f|^2 + C (nu n epsilon + sum of distances from the tube)``, the tube's width included; the offset is free."""
+    kernel = kernel_of_model(model)
+    if data.weights is not None:
+        raise InvalidData("certify: of NuSVR fits without weights are read.")
+    y = np.asarray(target_of(model, data), dtype=np.float64)
+    C, nu = float(model.C), float(model.nu)
+    width, witness = _tube(model, data, y), {}
+    if len(y) <= LARGEST_REFERENCE and kernel.positive_semidefinite is not False:
+        exact = clone(model).set_params(tol=REFERENCE_TOL, max_iter=-1).fit(data.X, y)  # any dual point will do
+        witness = {
+            "support": np.asarray(exact.support_).astype(np.int64),
+            "dual_coef": INWARDS * _dense(exact.dual_coef_),
+            "intercept": np.asarray(exact.intercept_, dtype=np.float64),
+            "epsilon": np.asarray(_tube(exact, data, y)),
+        }
+    problem = {
+        "C": C,
+        "nu": nu,
+        "epsilon": width,
+        "classes": None,
+        "loss": "epsilon_insensitive",
+        "kernel": kernel.to_record(),
+        "fit_intercept": True,
+        "objective": "1/2 |f|^2 + C (nu n epsilon + sum_i (|y_i - f(x_i) - b| - epsilon)_+); offset and epsilon are free",
+    }
+    middle = np.abs(y - float(np.median(y)))
+    best = float(np.quantile(middle, 1.0 - nu))
+    null = C * (nu * len(y) * best + math.fsum(np.maximum(middle - best, 0.0)))
+    return reading_of(problem, kernel, witness, null, tol, classifier=False, fixed_tube=False)
+
+
+def _tube(model, data: Data, y: np.ndarray) -> float:
+    """Return the best width of the tube for the model's residuals: nu n rows are to lie beyond it."""
+    away = np.sort(np.abs(y - model.predict(data.X)))
+    return float(away[min(max(math.ceil((1.0 - float(model.nu)) * len(y)) - 1, 0), len(y) - 1)])
+
+
+def _dense(dual) -> np.ndarray:
+    return np.asarray(dual.toarray() if hasattr(dual, "toarray") else dual, dtype=np.float64)
 
 
 def kernel_of_model(model) -> Kernel:
@@ -129,7 +172,14 @@ def reference_of(ours, kernel: Kernel, data: Data) -> dict[str, np.ndarray]:
 
 
 def reading_of(
-    problem: dict, kernel: Kernel, witness: dict, null: float, tol: float, classifier: bool, derived: str = "svm"
+    problem: dict,
+    kernel: Kernel,
+    witness: dict,
+    null: float,
+    tol: float,
+    classifier: bool,
+    derived: str = "svm",
+    fixed_tube: bool = True,
 ) -> Reading:
     """State the claims about a machine as read."""
     is_kernel = kernel.positive_semidefinite is not False
@@ -161,6 +211,8 @@ def reading_of(
             count = int(np.sum(labels_in_doubt(draft, rows)))
             words = f"{n - count} of {n} training labels are those of the exact optimum; {count} could change."
             return [gap, Claim("audit.svm_labels", "uncertainty", words, value=float(count), assumptions=assumed)]
+        if not fixed_tube:  # the offset of the optimum is not bounded while the width may change
+            return [gap]
         reach = float(np.max(prediction_reach(draft, rows), initial=0.0)) * (1 + DIGITS)
         words = f"No training prediction is farther than {reach:.3g} from that of an exact optimum."
         return [gap, Claim("audit.svm_predictions", "uncertainty", words, value=reach, assumptions=assumed)]

@@ -53,6 +53,10 @@ DELEGATED = (
     "discriminant.gap",
     "discriminant.moments",
     "quadratic.likelihood",
+    "gaussian_process_classifier.gap",
+    "network.objective",
+    "network.gradient",
+    "network.output_gap",
 )
 
 

@@ -1,8 +1,8 @@
 r"""Checks kernel machines of LIBSVM: their gap, and which labels or predictions the exact optimum would change.
 
-The problem of :math:`\nu` is that of the price :math:`C = \sum_i |\beta_i| / (\nu n)`. With a reference function of gap g, the
-optimal one differs from it by at most :math:`\rho_i = \sqrt{2 g\,k(x_i, x_i)}` at a row; the optimal offsets follow, because the
-slope of the loss in the offset grows with all scores (theory: ``audit``).
+The problem of :math:`\nu` is that of the price :math:`C = \sum_i |\beta_i| / (\nu n)`, in regression that of the best tube. With a
+reference function of gap g, the optimal one differs from it by at most :math:`\rho_i = \sqrt{2 g\,k(x_i, x_i)}` at a row; the optimal
+offsets follow, because the slope of the loss in the offset grows with all scores (theory: ``audit``).
 """
 
 from __future__ import annotations
@@ -90,19 +90,26 @@ def solved(certificate: Certificate, data: Data, reference: bool) -> Solved:
         witness = certificate.claims[0].witness if certificate.claims else {}
         if reference and "dual_coef" in witness:
             names = ("support", "dual_coef", "intercept")
-            read_as = replace(read_as, model={f"{name}_": witness[name] for name in names}, seal="")
+            own = (
+                {"epsilon": float(witness["epsilon"])} if "epsilon" in witness else {}
+            )  # its best tube, where that is free
+            model = {f"{name}_": witness[name] for name in names}
+            read_as = replace(read_as, model=model, problem={**read_as.problem, **own}, seal="")
         else:
             model = {**read_as.model, "dual_coef_": read_as.model["dual_coef_"] * INWARDS}
             read_as = replace(read_as, model=model, seal="")
         fresh = Data(rows.X, rows.y, rows.weights, {}, None)
         machines, scores = machines_of(read_as, fresh), scores_of(read_as, fresh)
-        if read_as.problem.get("nu") is not None:
-            machines = [_priced(m, read_as.problem["nu"]) for m in machines]
+        nu, tube = read_as.problem.get("nu"), read_as.problem["classes"] is None
+        if nu is not None and not tube:
+            machines = [_priced(m, nu) for m in machines]
         diagonal = _diagonal(read_as, rows)
         proofs = [
             prove_machine(m, Enclosed(scores.mid[m.rows, p], scores.rad[m.rows, p]), float(diagonal.max(initial=0.0)))
             for p, m in enumerate(machines)
         ]
+        if nu is not None and tube:
+            proofs = [_with_tube(m, proof, nu) for m, proof in zip(machines, proofs, strict=True)]
         data.memo[key] = Solved(machines, proofs, scores.mid)
     return data.memo[key]
 
@@ -111,6 +118,21 @@ def _priced(m: Machine, nu: float) -> Machine:
     """Return the machine with the price that nu amounts to."""
     price = math.fsum(np.abs(m.beta)) / (nu * math.fsum(m.high - m.low)) * (1 + 1e-9)
     return m._replace(low=m.low * price, high=m.high * price)
+
+
+def _with_tube(m: Machine, proof: Proof, nu: float) -> Proof:
+    r"""Return the proof for a tube whose width is part of the problem, at the price :math:`C \nu n \varepsilon`.
+
+    The dual then asks for :math:`\|\beta\|_1 \le C \nu n` and does not pay :math:`\varepsilon\|\beta\|_1`: the gap grows by
+    :math:`\varepsilon (C \nu n - \|\beta\|_1)`.
+    """
+    budget, spent = nu * math.fsum(m.high), math.fsum(np.abs(m.beta))
+    if spent > budget * (1 + 1e-9):
+        return proof._replace(gap=math.inf)
+    wasted = m.epsilon * max(budget - spent, 0.0) + ROUNDING * abs(m.epsilon * budget)
+    return proof._replace(
+        gap=proof.gap + wasted, gap_mid=proof.gap_mid + wasted, objective=proof.objective + m.epsilon * budget
+    )
 
 
 def _diagonal(read_as: Certificate, rows: Data) -> np.ndarray:
