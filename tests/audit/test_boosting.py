@@ -63,9 +63,16 @@ def test_one_stump_by_hand():
         replace(certificate, claims=forged, seal="").verify(X, y)
 
 
+def test_rounds_that_saw_a_part_of_the_rows_claim_their_loss_alone():
+    model = ensemble.GradientBoostingRegressor(subsample=0.5, n_estimators=6, random_state=0).fit(DIABETES, PROGRESS)
+    certificate = certify(model, DIABETES, PROGRESS)
+    half = 0.5 * mean_squared_error(PROGRESS, model.predict(DIABETES))
+    assert certificate["audit.boosting.loss"].value == pytest.approx(half, rel=1e-6)
+    assert certificate["boosting.leaves"].kind == "no_claim"
+    certificate.verify(DIABETES, PROGRESS)
+
+
 def test_rounds_that_cannot_be_repeated_are_refused():
-    with pytest.raises(InvalidParameter, match="subsample"):
-        certify(ensemble.GradientBoostingRegressor(subsample=0.5, n_estimators=2).fit(IRIS, SPECIES), IRIS, SPECIES)
     with pytest.raises(InvalidData, match="kept rows aside"):
         early = ensemble.HistGradientBoostingRegressor(early_stopping=True, max_iter=2).fit(IRIS, SPECIES)
         certify(early, IRIS, SPECIES)
@@ -85,3 +92,57 @@ def test_lightgbm():
     check_regression(lightgbm.LGBMRegressor(n_estimators=8, reg_lambda=3.0, verbose=-1), WEIGHTS)
     check_classification(lightgbm.LGBMClassifier(n_estimators=5, verbose=-1), CANCER, BENIGN)
     check_classification(lightgbm.LGBMClassifier(n_estimators=5, verbose=-1), IRIS, SPECIES)
+
+
+def check_booster(booster, X, y, scores, **options):
+    """Rounds repeated, the loss by the Booster's own scores, rows kept back, and a file of it."""
+    certificate = certify(booster, X[50:], y[50:], X_holdout=X[:50], y_holdout=y[:50], **options)
+    assert certificate.holds
+    certificate.verify(X[50:], y[50:])
+    own = scores(X[50:])
+    loss = 0.5 * mean_squared_error(y[50:], own) if len(np.unique(y)) > 3 else log_loss(y[50:], own)
+    assert certificate["audit.boosting.loss"].value == pytest.approx(loss, rel=1e-4)
+    other = certify(booster, X[50:], y[50:][::-1].copy())
+    assert other["audit.boosting.leaves"].holds is False
+    return certificate.claims[-1]
+
+
+def test_boosters_of_xgboost():
+    xgboost = pytest.importorskip("xgboost")
+    order = np.random.default_rng(0).permutation(150)
+    for X, y, options in (
+        (DIABETES, PROGRESS, {"objective": "reg:squarederror", "eta": 0.2}),
+        (CANCER, BENIGN.astype(float), {"objective": "binary:logistic", "lambda": 3.0}),
+        (IRIS[order], SPECIES[order].astype(float), {"objective": "multi:softprob", "num_class": 3}),
+    ):
+        booster = xgboost.train(options, xgboost.DMatrix(X[50:], y[50:]), 5)
+        claim = check_booster(booster, X, y, lambda rows, b=booster: b.predict(xgboost.DMatrix(rows)))
+        if "num_class" in options:
+            wrong = booster.predict(xgboost.DMatrix(X[:50])).argmax(axis=1) != y[:50]
+            assert claim.numbers["errors"] == wrong.sum()
+    sampled = xgboost.train({"subsample": 0.5}, xgboost.DMatrix(DIABETES, PROGRESS), 3)
+    assert certify(sampled, DIABETES, PROGRESS)["boosting.leaves"].kind == "no_claim"
+    with pytest.raises(InvalidData, match="alpha = 1"):
+        certify(xgboost.train({"alpha": 1.0}, xgboost.DMatrix(DIABETES, PROGRESS), 2), DIABETES, PROGRESS)
+    with pytest.raises(InvalidData, match="reg:absoluteerror"):
+        absolute = xgboost.train({"objective": "reg:absoluteerror"}, xgboost.DMatrix(DIABETES, PROGRESS), 2)
+        certify(absolute, DIABETES, PROGRESS)
+
+
+def test_boosters_of_lightgbm():
+    lightgbm = pytest.importorskip("lightgbm")
+    order = np.random.default_rng(0).permutation(150)
+    for X, y, options in (
+        (DIABETES, PROGRESS, {"objective": "regression", "eta": 0.2}),
+        (CANCER, BENIGN.astype(float), {"objective": "binary", "reg_lambda": 3.0}),
+        (IRIS[order], SPECIES[order].astype(float), {"objective": "multiclass", "num_class": 3}),
+    ):
+        booster = lightgbm.train({**options, "verbose": -1}, lightgbm.Dataset(X[50:], y[50:]), 5)
+        check_booster(booster, X, y, booster.predict)
+        again = lightgbm.Booster(model_str=booster.model_to_string())  # a file keeps the parameters
+        assert certify(again, X[50:], y[50:]).holds
+    with pytest.raises(InvalidData, match="path_smooth"):
+        smooth = {"path_smooth": 1.0, "verbose": -1}
+        certify(lightgbm.train(smooth, lightgbm.Dataset(DIABETES, PROGRESS), 2), DIABETES, PROGRESS)
+    with pytest.raises(InvalidData, match="10 columns"):
+        certify(lightgbm.train({"verbose": -1}, lightgbm.Dataset(DIABETES, PROGRESS), 2), DIABETES[:, :4], PROGRESS)

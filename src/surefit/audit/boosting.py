@@ -22,11 +22,11 @@ SINGLE = 1e-3  # share of the largest leaf that single precision, over many roun
 def read_gradient_boosting(model, data: Data, tol: float) -> Reading:
     """Leaves hold the learning rate times a Newton step; rows are read in single precision."""
     attribute(model, "estimators_")
-    _require(model, loss=("squared_error", "log_loss"), subsample=(1.0,), init=(None, "zero"))
+    _require(model, loss=("squared_error", "log_loss"), init=(None, "zero"))
     scores = model.estimators_.shape[1]
     curvature = scores / (scores - 1) if scores > 1 else 1.0
     problem = _problem(model, data, model.loss, scores, float(model.learning_rate), 0.0, curvature)
-    return _reading({**problem, "single_precision": True}, "gradient boosting")
+    return boosting_reading({**problem, "single_precision": True}, "gradient boosting", float(model.subsample) < 1)
 
 
 @reader("sklearn", "HistGradientBoostingClassifier", "HistGradientBoostingRegressor")
@@ -40,14 +40,14 @@ def read_histogram_boosting(model, data: Data, tol: float) -> Reading:
         )
     scores, rate = int(model.n_trees_per_iteration_), float(model.learning_rate)
     problem = _problem(model, data, model.loss, scores, rate, float(model.l2_regularization), 1.0)
-    return _reading(problem, "histogram boosting")
+    return boosting_reading(problem, "histogram boosting")
 
 
 @reader("xgboost", "XGBClassifier", "XGBRegressor")
 def read_xgboost(model, data: Data, tol: float) -> Reading:
     """Leaves hold eta times a Newton step with the penalty lambda; values below a threshold go left."""
     _require(
-        model, booster=(None, "gbtree"), subsample=(None, 1, 1.0), reg_alpha=(None, 0, 0.0), max_delta_step=(None, 0, 0.0),
+        model, booster=(None, "gbtree"), reg_alpha=(None, 0, 0.0), max_delta_step=(None, 0, 0.0),
         scale_pos_weight=(None, 1, 1.0), early_stopping_rounds=(None,), num_parallel_tree=(None, 1), monotone_constraints=(None,),
     )  # fmt: skip
     known = {"reg:squarederror": "squared_error", "binary:logistic": "log_loss", "multi:softprob": "log_loss"}
@@ -57,14 +57,15 @@ def read_xgboost(model, data: Data, tol: float) -> Reading:
     rate = 0.3 if model.learning_rate is None else float(model.learning_rate)
     l2 = 1.0 if model.reg_lambda is None else float(model.reg_lambda)
     problem = _problem(model, data, known[model.objective], scores, rate, l2, 2.0 if scores > 1 else 1.0)
-    return _reading({**problem, "single_precision": True, "strict": True}, "xgboost")
+    sampled = model.subsample is not None and float(model.subsample) < 1
+    return boosting_reading({**problem, "single_precision": True, "strict": True}, "xgboost", sampled)
 
 
 @reader("lightgbm", "LGBMClassifier", "LGBMRegressor")
 def read_lightgbm(model, data: Data, tol: float) -> Reading:
     """Leaves hold the learning rate times a Newton step with an l2 penalty; the first round carries the baseline."""
     attribute(model, "booster_")
-    _require(model, boosting_type=("gbdt",), subsample_freq=(0,), reg_alpha=(0.0, 0), class_weight=(None,))
+    _require(model, boosting_type=("gbdt",), reg_alpha=(0.0, 0), class_weight=(None,))
     beyond = model.get_params().keys() - type(model)().get_params().keys() - HARMLESS
     if beyond:
         raise InvalidData(
@@ -73,15 +74,21 @@ def read_lightgbm(model, data: Data, tol: float) -> Reading:
     known = {"regression": "squared_error", "binary": "log_loss", "multiclass": "log_loss"}
     if model.objective_ not in known:
         raise refuse(model, "objective_", f"one of {', '.join(known)}")
-    if np.isnan(np.asarray(data.X.sum())):
-        raise InvalidData(
-            "certify: LightGBM's treatment of missing values is not read here; impute them before the fit."
-        )
+    require_no_missing(data)
     scores = int(model.n_classes_) if model.objective_ == "multiclass" else 1
     curvature = scores / (scores - 1) if scores > 1 else 1.0
     rate, l2 = float(model.learning_rate), float(model.reg_lambda)
     problem = _problem(model, data, known[model.objective_], scores, rate, l2, curvature)
-    return _reading({**problem, "folded": True}, "lightgbm")
+    sampled = model.subsample_freq > 0 and float(model.subsample) < 1
+    return boosting_reading({**problem, "folded": True}, "lightgbm", sampled)
+
+
+def require_no_missing(data: Data) -> None:
+    """LightGBM sends missing values where it likes."""
+    if np.isnan(np.asarray(data.X.sum())):
+        raise InvalidData(
+            "certify: LightGBM's treatment of missing values is not read here; impute them before the fit."
+        )
 
 
 def _require(model, **allowed: tuple) -> None:
@@ -95,6 +102,13 @@ def _require(model, **allowed: tuple) -> None:
 def _problem(model, data: Data, loss: str, scores: int, rate: float, l2: float, curvature: float) -> dict[str, Any]:
     target_of(model, data)
     classes = labels_of(model, data, None)[0] if loss == "log_loss" else None
+    return boosting_problem(data, loss, scores, rate, l2, curvature, classes)
+
+
+def boosting_problem(
+    data: Data, loss: str, scores: int, rate: float, l2: float, curvature: float, classes: list | None
+) -> dict[str, Any]:
+    """Return the rules of the rounds in the checker's words."""
     return {
         "loss": loss,
         "scores": scores,
@@ -108,16 +122,23 @@ def _problem(model, data: Data, loss: str, scores: int, rate: float, l2: float, 
     }
 
 
-def _reading(problem: dict, derived: str) -> Reading:
+def boosting_reading(problem: dict, derived: str, sampled: bool = False) -> Reading:
+    """State what repeating all rounds shows; leaves of rounds that saw a part of the rows cannot be compared."""
+
     def state(draft: Certificate, rows: Data) -> list[Claim]:
         found = rounds_of(draft, rows)
         rounds, rises, loss = len(found.losses) - 1, rises_of(found.losses), float(found.losses[-1])
         words = f"In {rounds} rounds the mean loss went from {found.losses[0]:.6g} to {loss:.6g}; it rose in {rises} of them."
+        losses = Claim(
+            "audit.boosting.loss", "data_fact", words, value=loss, numbers={"rounds": rounds, "rises": rises}
+        )
+        others = Claim("boosting.global", "no_claim", "Nothing is claimed about other trees.")
+        if sampled:
+            unseen = "Each round saw rows drawn at random, which the model does not keep: leaves cannot be compared with them."
+            return [losses, Claim("boosting.leaves", "no_claim", unseen), others]
         leaves = f"Every leaf holds the step of its rows, up to {found.worst:.3g} of the largest leaf."
-        return [
-            Claim("audit.boosting.leaves", "optimality", leaves, value=found.worst, limit=SINGLE, about="every leaf, given its rows"),
-            Claim("audit.boosting.loss", "data_fact", words, value=loss, numbers={"rounds": rounds, "rises": rises}),
-            Claim("boosting.global", "no_claim", "Nothing is claimed about other trees."),
-        ]  # fmt: skip
+        about = "every leaf, given its rows"
+        first = Claim("audit.boosting.leaves", "optimality", leaves, value=found.worst, limit=SINGLE, about=about)
+        return [first, losses, others]
 
     return Reading("C", problem, (), state, derived=derived)

@@ -8,8 +8,9 @@ from importlib import import_module
 import numpy as np
 
 from surefit._version import __version__
+from surefit.audit.boosters import answering
 from surefit.audit.free_bounds import nothing
-from surefit.audit.holdout import holdout_claim, predictor_of
+from surefit.audit.holdout import holdout_claim
 from surefit.audit.reading import READERS, Reading, attribute, reader_of
 from surefit.checks.audited_models import DERIVED, INSIDE, transformed
 from surefit.checks.base import read
@@ -35,6 +36,7 @@ FAMILIES = (
     "trees",
     "forests",
     "boosting",
+    "boosters",
     "adaboost",
     "lib_formats",
 )
@@ -122,7 +124,7 @@ def certify(
     if data.y is not None and len(data.y) != data.X.shape[0]:
         raise InvalidData(f"certify: X has {data.X.shape[0]} rows and y has {len(data.y)}; pass the rows of the fit.")
     options = {"confidence": confidence, "loss": loss, "y_range": y_range, "assume": assume}
-    tested = holdout_claim(predictor_of(model), data, X_holdout, y_holdout, **options) if tests else None
+    tested = holdout_claim(answering(model), data, X_holdout, y_holdout, **options) if tests else None
     if tested is not None and hasattr(model, "certificate_"):
         own = model.certificate_
         return replace(own, claims=(*own.claims, tested), seal="").of(model)

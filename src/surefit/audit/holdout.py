@@ -16,11 +16,6 @@ from surefit.risk.holdout import risk_certificate
 from surefit.risk.losses import comparable
 
 
-def predictor_of(model: Any) -> Any:
-    """Return what answers for ``model``: itself, unless its ``predict`` is not one of rows."""
-    return model
-
-
 def holdout_claim(model: Any, data: Data, X_holdout, y_holdout, **options: Any) -> Claim:
     """Return the claim of ``risk_certificate``, with the evidence to recount it; rows of the fit are refused."""
     if y_holdout is None or X_holdout is None:

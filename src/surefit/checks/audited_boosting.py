@@ -166,8 +166,9 @@ def read_histogram_boosting(model) -> dict[str, np.ndarray]:
 
 @derived("xgboost")
 def read_xgboost(model) -> dict[str, np.ndarray]:
-    """Trees of XGBoost; the baseline is kept as a probability there for two classes."""
-    learner = json.loads(bytes(model.get_booster().save_raw("json")))["learner"]
+    """Trees of XGBoost, wrapped or not; the baseline is kept as a probability there for two classes."""
+    booster = model if hasattr(model, "save_raw") else model.get_booster()
+    learner = json.loads(bytes(booster.save_raw("json")))["learner"]
     trees = []
     for tree in learner["gradient_booster"]["model"]["trees"]:
         left = np.asarray(tree["left_children"])
@@ -185,8 +186,8 @@ def read_xgboost(model) -> dict[str, np.ndarray]:
 
 @derived("lightgbm")
 def read_lightgbm(model) -> dict[str, np.ndarray]:
-    """Trees of LightGBM; its first round carries the baseline too."""
-    dump = model.booster_.dump_model()
+    """Trees of LightGBM, wrapped or not; its first round carries the baseline too."""
+    dump = getattr(model, "booster_", model).dump_model()
     return _joined(
         [_flat(info["tree_structure"]) for info in dump["tree_info"]], np.zeros(int(dump["num_tree_per_iteration"]))
     )

@@ -1,0 +1,151 @@
+"""Reads the Boosters of XGBoost and LightGBM themselves, without scikit-learn's wrappers: parameters from what they write down."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from surefit.audit.boosting import boosting_problem, boosting_reading, require_no_missing
+from surefit.audit.reading import Reading, reader
+from surefit.checks.base import Data
+from surefit.core.errors import InvalidData
+
+XGBOOST = {"reg:squarederror": "squared_error", "binary:logistic": "log_loss", "multi:softprob": "log_loss"}
+LIGHTGBM = {"regression": "squared_error", "binary": "log_loss", "multiclass": "log_loss"}
+#: Parameters that must be left as they are for the rounds to be repeated; missing ones are.
+PLAIN_XGBOOST = {"alpha": 0.0, "max_delta_step": 0.0, "num_parallel_tree": 1.0, "scale_pos_weight": 1.0}
+PLAIN_LIGHTGBM = {
+    "lambda_l1": 0.0, "max_delta_step": 0.0, "path_smooth": 0.0, "linear_tree": 0.0, "scale_pos_weight": 1.0, "is_unbalance": 0.0,
+    "sigmoid": 1.0, "boost_from_average": 1.0, "use_quantized_grad": 0.0, "cat_features": 0.0, "reg_sqrt": 0.0,
+}  # fmt: skip
+
+
+class Booster:
+    """Answers rows with labels or numbers, as a Booster's own scores say."""
+
+    def __init__(self, scores: Callable[[Any], np.ndarray], classes: int):
+        self._scores = scores
+        if classes:
+            self.classes_ = np.arange(float(classes))
+
+    def predict(self, X) -> np.ndarray:
+        """Return the most probable class, or the number."""
+        found = np.asarray(self._scores(X), dtype=np.float64)
+        if not hasattr(self, "classes_"):
+            return found
+        return self.classes_[found.argmax(axis=1) if found.ndim == 2 else (found > 0.5).astype(int)]
+
+
+@reader("xgboost", "Booster")
+def read_xgboost_booster(model, data: Data, tol: float) -> Reading:
+    """Leaves hold eta times a Newton step with the penalty lambda; values below a threshold go left."""
+    found = _xgboost_parameters(model)
+    loss = _loss(model, found["objective"], XGBOOST)
+    _require_plain(model, found, PLAIN_XGBOOST)
+    if found["booster"] != "gbtree" or found["monotone_constraints"].strip("()"):
+        raise InvalidData("certify: of XGBoost's Boosters trees without imposed directions are read.")
+    _require_columns(model, data, int(model.num_features()))
+    scores = int(float(found["num_class"])) if found["objective"] == "multi:softprob" else 1
+    rate, l2 = float(found["learning_rate"]), float(found["lambda"])
+    problem = boosting_problem(
+        data, loss, scores, rate, l2, 2.0 if scores > 1 else 1.0, _classes(model, data, loss, scores)
+    )
+    sampled = float(found["subsample"]) < 1
+    return boosting_reading({**problem, "single_precision": True, "strict": True}, "xgboost", sampled)
+
+
+@reader("lightgbm", "Booster")
+def read_lightgbm_booster(model, data: Data, tol: float) -> Reading:
+    """Leaves hold the learning rate times a Newton step with an l2 penalty; the first round carries the baseline."""
+    found = _lightgbm_parameters(model)
+    loss = _loss(model, found["objective"], LIGHTGBM)
+    _require_plain(model, found, PLAIN_LIGHTGBM)
+    if found["boosting"] != "gbdt" or found.get("monotone_constraints"):
+        raise InvalidData("certify: of LightGBM's Boosters boosting='gbdt' without imposed directions is read.")
+    _require_columns(model, data, int(model.num_feature()))
+    require_no_missing(data)
+    scores = int(found["num_class"]) if found["objective"] == "multiclass" else 1
+    curvature = scores / (scores - 1) if scores > 1 else 1.0
+    rate, l2 = float(found["learning_rate"]), float(found["lambda_l2"])
+    problem = boosting_problem(data, loss, scores, rate, l2, curvature, _classes(model, data, loss, scores))
+    bagged = float(found["bagging_freq"]) > 0 and float(found["bagging_fraction"]) < 1
+    sampled = bagged or found.get("data_sample_strategy", "bagging") != "bagging"
+    return boosting_reading({**problem, "folded": True}, "lightgbm", sampled)
+
+
+def answering(model: Any) -> Any:
+    """Return a predictor of rows for a Booster; anything else as it is."""
+    library = type(model).__module__.partition(".")[0]
+    if type(model).__name__ != "Booster" or library not in ("xgboost", "lightgbm"):
+        return model
+    if library == "lightgbm":
+        found = _lightgbm_parameters(model)
+        return Booster(model.predict, {"binary": 2, "multiclass": int(found["num_class"])}.get(found["objective"], 0))
+    import xgboost
+
+    found = _xgboost_parameters(model)
+    classes = {"binary:logistic": 2, "multi:softprob": int(float(found["num_class"]))}.get(found["objective"], 0)
+
+    def scores(X):
+        return model.predict(xgboost.DMatrix(X, feature_names=model.feature_names, feature_types=model.feature_types))
+
+    return Booster(scores, classes)
+
+
+def _xgboost_parameters(model) -> dict[str, str]:
+    learner = json.loads(model.save_config())["learner"]
+    trees = learner["gradient_booster"]
+    return {
+        **trees.get("tree_train_param", {}),
+        **trees.get("gbtree_model_param", {}),
+        **learner["objective"].get("reg_loss_param", {}),
+        **learner["learner_model_param"],
+        **learner["learner_train_param"],
+    }
+
+
+def _lightgbm_parameters(model) -> dict[str, str]:
+    text = model.model_to_string()
+    lines = text[text.index("\nparameters:") :].splitlines()
+    pairs = (line.strip("[]").split(":", 1) for line in lines if line.startswith("[") and ":" in line)
+    found = {name.strip(): value.strip() for name, value in pairs}
+    found["cat_features"] = str(int('"decision_type": "=="' in json.dumps(model.dump_model()["tree_info"])))
+    return found
+
+
+def _loss(model, objective: str, known: dict[str, str]) -> str:
+    if objective not in known:
+        raise InvalidData(
+            f"certify: of this library's Boosters the objectives {', '.join(known)} are read; this one has {objective}."
+        )
+    return known[objective]
+
+
+def _require_plain(model, found: dict[str, str], plain: dict[str, float]) -> None:
+    for name, value in plain.items():
+        if float(found.get(name, value)) != value:
+            raise InvalidData(
+                f"certify: this Booster was trained with {name} = {found[name]}, with which its rounds cannot be repeated."
+            )
+
+
+def _require_columns(model, data: Data, columns: int) -> None:
+    if data.X.shape[1] != columns:
+        raise InvalidData(
+            f"certify: this Booster was trained on {columns} columns, X has {data.X.shape[1]}; pass the data of the fit."
+        )
+
+
+def _classes(model, data: Data, loss: str, scores: int) -> list[float] | None:
+    """Boosters count classes from zero."""
+    if loss != "log_loss":
+        return None
+    classes = [float(k) for k in range(max(scores, 2))]
+    if data.y is None or not np.isin(np.asarray(data.y), classes).all():
+        raise InvalidData(
+            f"certify: pass the labels that this Booster was trained on, numbers from 0 to {len(classes) - 1}."
+        )
+    return classes
