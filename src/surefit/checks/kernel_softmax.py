@@ -72,7 +72,7 @@ def _prove(certificate: Certificate, data: Data) -> Proof:
     log_p, off = log_probabilities(F, b)
     P = np.exp(log_p)
     Q = with_column_sums(P, Y, c) if problem["fit_intercept"] else P
-    moved = _moves(Q, Y, c, problem["fit_intercept"])
+    moved = simplex_moves(Q, Y, c, problem["fit_intercept"])
     if moved is None:
         return Proof(math.inf, math.inf, math.inf)
     theta = c[:, None] * (Y - Q)
@@ -122,7 +122,7 @@ def divergences(Q: np.ndarray, moved: np.ndarray, log_p: np.ndarray, off: np.nda
     return paid, np.minimum(paid, np.maximum(far - 2 * (off + moved + 32 * UNIT) * (size + 1.0), 0.0))
 
 
-def _moves(P: np.ndarray, Y: np.ndarray, c: np.ndarray, offset: bool) -> np.ndarray | None:
+def simplex_moves(P: np.ndarray, Y: np.ndarray, c: np.ndarray, offset: bool) -> np.ndarray | None:
     """Bound, entry by entry, how far rows of the simplex with the right sums are from ``P``; None if there are none."""
     width = P.shape[1]
     slip = np.abs(P.sum(axis=1, keepdims=True) - 1.0) + 2 * (width + 4) * UNIT  # to sums of exactly one

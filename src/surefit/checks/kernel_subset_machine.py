@@ -5,33 +5,28 @@ The function lies in the kernel's space, so its objective P is that of the exact
 
 .. math:: P - \min P \le \sum_i c_i \bigl[\phi(z_i) + \phi^*(-\tau q_i) + \tau q_i z_i\bigr] + \tfrac12 \|f - g\|^2 .
 
-For any :math:`p_b = \sum_j e_{bj} k(z_j, \cdot)`, one a group of rows, and :math:`p = \sum_b p_b`,
-
-.. math:: \|f - g\|^2 \le \|f - p\|^2 + 2 \langle f - p, p - g \rangle + \Bigl(\sum_b \|g_b - p_b\|\Bigr)^2 ,
-
-where everything is a sum of kernel values with landmarks and within groups (theory: ``kernel-subset-machines``).
+How the last norm is bounded is told in ``kernel_subset_span`` (theory: ``kernel-subset-machines``).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from scipy import linalg
 
 from surefit.checks.base import Data, Finding, checker
 from surefit.checks.dual_repair import balanced, best_offset
-from surefit.checks.enclosure import UNIT, Enclosed, gamma, upper_sum
-from surefit.checks.kernel_scores import PIECE, enclosed_scores
-from surefit.checks.kernel_values import enclosed_diagonal, kernel_of, level_of, training_values
+from surefit.checks.enclosure import UNIT, Enclosed, upper_sum
+from surefit.checks.kernel_scores import enclosed_scores
+from surefit.checks.kernel_subset_softmax import prove_softmax
+from surefit.checks.kernel_subset_span import LandmarkSpan, Proof
+from surefit.checks.kernel_values import kernel_of, level_of
 from surefit.checks.linear_scores import class_codes
 from surefit.checks.score_losses import differences, dual_numbers, values
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 
-RANK = 1e-11  # eigenvalues of the landmarks' kernel values below this share of the largest are left out: coefficients stay small
 DIGITS = 1e-6  # to which a claimed gap and its check must agree, relative to the gap
 ROUNDING = 1e-9  # and relative to the objective: kernel values of the solver are not enclosed
 
@@ -42,15 +37,6 @@ class Slopes(NamedTuple):
     q: np.ndarray
     heavy: np.ndarray  # rows of the side that is heavier by rounding
     excess: float  # share of that side by which the sum misses zero
-
-
-class Proof(NamedTuple):
-    """What the data prove about one problem."""
-
-    gap: float
-    gap_mid: float
-    subset: float
-    objective: float
 
 
 @checker("nystroem.exact_gap")
@@ -102,15 +88,6 @@ def slopes_of(problem: dict, t: np.ndarray, c: np.ndarray, f: np.ndarray, b: flo
     return Slopes(q, heavy, abs(remainder) / side if remainder else 0.0)
 
 
-def group_rows(theta: np.ndarray, groups: int) -> Iterator[np.ndarray]:
-    """Yield the rows with a coefficient, group by group: every so-many-th row, whatever the order of the data means."""
-    for first in range(groups):
-        rows = np.arange(first, len(theta), groups)
-        rows = rows[theta[rows] != 0.0]
-        if len(rows):
-            yield rows
-
-
 def prove(certificate: Certificate, data: Data) -> list[Proof]:
     """Bound P - min P of every problem (one, or one a class against the rest)."""
     if "nystroem" not in data.memo:
@@ -122,7 +99,10 @@ def prove(certificate: Certificate, data: Data) -> list[Proof]:
         coefficients = np.zeros((n, len(lines)))
         coefficients[landmarks] = lines.T
         scores = enclosed_scores(certificate, data, coefficients)
-        span = _Span.of(certificate, data)
+        span = LandmarkSpan.of(certificate, data)
+        if problem["loss"] == "softmax":
+            data.memo["nystroem"] = [prove_softmax(certificate, span, scores, codes, c)]
+            return data.memo["nystroem"]
         data.memo["nystroem"] = [
             _prove_one(
                 span, {**problem, "width": problem["widths"][k]}, lines[k], float(model["intercept_"][k]),
@@ -134,7 +114,7 @@ def prove(certificate: Certificate, data: Data) -> list[Proof]:
     return data.memo["nystroem"]
 
 
-def _prove_one(span: _Span, problem: dict, a, b: float, f: Enclosed, t, c, scale: float, groups: int) -> Proof:
+def _prove_one(span: LandmarkSpan, problem: dict, a, b: float, f: Enclosed, t, c, scale: float, groups: int) -> Proof:
     slopes = slopes_of(problem, t, c, f.mid, b, problem["fit_intercept"])
     z = Enclosed(f.mid + b, f.rad + 4 * UNIT * (np.abs(f.mid) + abs(b)))
     theta = c * slopes.q
@@ -151,105 +131,10 @@ def _prove_one(span: _Span, problem: dict, a, b: float, f: Enclosed, t, c, scale
     size = upper_sum(np.abs(theta))
     slip = (4 * slopes.excess + 32 * UNIT) * size * span.largest
 
-    v = a - scale * image.e
-    near = span.form(v)
-    off = span.inner.mid @ image.e - image.pulled.mid
-    off_rad = (span.inner.rad + gamma(len(v) + 2) * np.abs(span.inner.mid)) @ np.abs(image.e) + image.pulled.rad
-    cross = 2 * scale * float(np.abs(v) @ (np.abs(off) + 2 * off_rad))
-    rounded = 8 * UNIT * float(np.sum(np.abs(a)) + np.sum(np.abs(image.e))) * span.largest
-    square = max(float(near.mid + near.rad), 0.0) + cross + (scale * image.missed) ** 2
-    norm = math.sqrt(square) * (1 + 16 * UNIT) + slip + rounded
-    gap = (young + 0.5 * norm**2) * (1 + 16 * UNIT)
-
-    def middle(factor: float, apart: float, missed: float) -> float:
-        terms = differences(problem, t, z.mid, factor * slopes.q)[0]
-        return math.fsum(c * terms) + 0.5 * (max(apart, 0.0) + (factor * missed) ** 2)
-
-    mid = middle(scale, float(near.mid), image.missed_mid)
-    subset = middle(1.0, float(span.form(a - image.e).mid), 0.0)
+    norm, square = span.apart(a, image, scale)
+    gap = (young + 0.5 * (norm + slip) ** 2) * (1 + 16 * UNIT)
+    mid = math.fsum(c * differences(problem, t, z.mid, scale * slopes.q)[0]) + 0.5 * square
+    left = max(float(span.form(a - image.e).mid), 0.0)
+    subset = math.fsum(c * differences(problem, t, z.mid, slopes.q)[0]) + 0.5 * left
     objective = math.fsum(c * values(problem, t, z.mid)) + 0.5 * float(span.form(a).mid)
     return Proof(max(gap, mid), mid, subset, objective)
-
-
-class _Image(NamedTuple):
-    """The function of a dual point as the landmarks see it."""
-
-    e: np.ndarray  # coefficients of its approximation in the span
-    pulled: Enclosed  # its inner products with the landmarks
-    missed: float  # bound of the distance between the two
-    missed_mid: float
-
-
-class _Span(NamedTuple):
-    """The landmarks with their kernel values."""
-
-    kernel: object
-    A: object
-    landmarks: np.ndarray
-    inner: Enclosed
-    inverse: np.ndarray
-    largest: float  # of the norms of all rows
-
-    @classmethod
-    def of(cls, certificate: Certificate, data: Data) -> _Span:
-        kernel, landmarks = kernel_of(certificate), certificate.model["landmarks_"]
-        A = kernel.read(data.X)
-        inner = training_values(kernel, A, landmarks, landmarks)
-        eigenvalues, vectors = linalg.eigh(inner.mid)
-        kept = eigenvalues > RANK * max(float(eigenvalues[-1]), 0.0)
-        inverse = (vectors[:, kept] / eigenvalues[kept]) @ vectors[:, kept].T
-        largest = math.sqrt(float(np.max(enclosed_diagonal(kernel, A).magnitude))) * (1 + 4 * UNIT)
-        return cls(kernel, A, landmarks, inner, inverse, largest)
-
-    def form(self, v: np.ndarray) -> Enclosed:
-        """Enclose the squared norm of the function with coefficients ``v``."""
-        size, m = np.abs(v), len(v)
-        rad = size @ (self.inner.rad + gamma(2 * m + 4) * np.abs(self.inner.mid)) @ size * (1 + gamma(2 * m + 4))
-        return Enclosed(v @ self.inner.mid @ v, rad)
-
-    def image(self, theta: np.ndarray, groups: int) -> _Image:
-        """Approximate the function of ``theta`` in the span, group by group."""
-        m = len(self.landmarks)
-        e, pulled, rad, sizes, missed, mid = np.zeros(m), np.zeros(m), np.zeros(m), 0.0, 0.0, 0.0
-        count = 0
-        for rows in group_rows(theta, groups):
-            part = theta[rows]
-            inside, with_marks = self._square(rows, part), self._pulled(rows, part)
-            own = self.inverse @ with_marks.mid
-            near = self.form(own)
-            square = float(inside.mid - 2 * own @ with_marks.mid + near.mid)
-            sums = float(np.abs(own) @ np.abs(with_marks.mid))
-            error = float(inside.rad + 2 * np.abs(own) @ with_marks.rad + near.rad) + gamma(2 * m + 8) * (
-                abs(float(inside.mid)) + 2 * sums + abs(float(near.mid))
-            )
-            missed += math.sqrt(max(square, 0.0) + error) * (1 + 4 * UNIT)
-            mid += math.sqrt(max(square, 0.0))
-            e += own
-            pulled += with_marks.mid
-            rad += with_marks.rad + gamma(groups + 2) * np.abs(with_marks.mid)
-            sizes += float(np.sum(np.abs(own)))
-            count += 1
-        missed = missed * (1 + gamma(count + 2)) + gamma(count + 2) * sizes * self.largest  # e is a rounded sum
-        return _Image(e, Enclosed(pulled, rad), missed, mid)
-
-    def _square(self, rows: np.ndarray, part: np.ndarray) -> Enclosed:
-        """Enclose the squared norm of the function with coefficients ``part`` at ``rows``."""
-        mid = rad = 0.0
-        step, bound, size = max(1, PIECE // len(rows)), gamma(len(rows) + 4), np.abs(part)
-        for start in range(0, len(rows), step):
-            some = slice(start, start + step)
-            K = training_values(self.kernel, self.A, rows[some], rows)  # type: ignore[arg-type]
-            mid += float(part[some] @ (K.mid @ part))
-            rad += float(size[some] @ ((K.rad + 3 * bound * np.abs(K.mid)) @ size)) * (1 + 2 * bound)
-        return Enclosed(np.asarray(mid), np.asarray(rad))
-
-    def _pulled(self, rows: np.ndarray, part: np.ndarray) -> Enclosed:
-        """Enclose the inner products of that function with the landmarks."""
-        mid, rad = np.zeros(len(self.landmarks)), np.zeros(len(self.landmarks))
-        step, bound, size = max(1, PIECE // len(self.landmarks)), gamma(len(rows) + 4), np.abs(part)
-        for start in range(0, len(rows), step):
-            some = slice(start, start + step)
-            K = training_values(self.kernel, self.A, rows[some], self.landmarks)  # type: ignore[arg-type]
-            mid += K.mid.T @ part[some]
-            rad += (K.rad + bound * np.abs(K.mid)).T @ size[some] * (1 + 2 * bound)
-        return Enclosed(mid, rad)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -170,9 +169,3 @@ class KernelLogisticRegression(
         """Return the class of each row; a score of zero means the first class, a tie the class that comes first."""
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
-
-    def predict_log_proba(self, X) -> np.ndarray:
-        """Return the logarithm of the probability of each class, one line a row."""
-        scores = self.decision_function(X)
-        joint = scores.ndim == 2 and self.multi_class == "multinomial"
-        return log_softmax(scores, axis=1) if joint else super().predict_log_proba(X)

@@ -1,22 +1,26 @@
-"""Probabilities from scores of logistic losses: two classes, or several, each against the rest."""
+"""Probabilities from scores of logistic losses: two classes, or several, together or each against the rest."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from scipy.special import log_softmax
 
 
 class LogisticProbabilityMixin:
-    """Adds probabilities to a classifier with ``decision_function``; those of several classes are divided by their sum."""
+    """Adds probabilities to a classifier with ``decision_function``: the softmax, or each class against the rest, divided by the sum."""
 
     decision_function: Any
+    multi_class: str
 
     def predict_log_proba(self, X) -> np.ndarray:
         """Return the logarithm of the probability of each class, one line a row."""
         scores = self.decision_function(X)
         if scores.ndim == 1:
             return -np.logaddexp(0.0, np.column_stack([scores, -scores]))
+        if self.multi_class == "multinomial":
+            return log_softmax(scores, axis=1)
         logs = -np.logaddexp(0.0, -scores)
         return logs - np.logaddexp.reduce(logs, axis=1, keepdims=True)
 

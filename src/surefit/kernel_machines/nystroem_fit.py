@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from surefit.checks.kernel_subset_machine import RANK
+from surefit.checks.kernel_subset_span import RANK
 from surefit.core.budget import Budget, Reason
 from surefit.core.callbacks import progress_reporter
 from surefit.core.claims import Claim
@@ -33,6 +33,7 @@ from surefit.solvers.kernel_subset import span_of
 from surefit.solvers.kernel_subset_landmarks import choose
 from surefit.solvers.kernel_subset_machine import MachineFit, fit_machine
 from surefit.solvers.kernel_subset_rows import SpanRows
+from surefit.solvers.kernel_subset_softmax import fit_softmax
 
 RULES: dict[str, Rule] = {
     **{name: rule for name, rule in KERNEL_RULES.items() if name != "kernel_params"},
@@ -52,6 +53,7 @@ RULES: dict[str, Rule] = {
 OBJECTIVES = {
     "hinge": "1/2 |f|^2 + C sum_i s_i (1 - t_i (f(x_i) + b))_+; f in the span of the landmarks",
     "logistic": "1/2 |f|^2 + C sum_i s_i ln(1 + exp(-t_i (f(x_i) + b))); f in the span of the landmarks",
+    "softmax": "1/2 |f|^2 + C sum_i s_i [ln sum_k exp(z_ik) - z_i,y(i)], z_ik = f_k(x_i) + b_k; f_k in the span of the landmarks",
 }
 
 
@@ -82,11 +84,13 @@ class NystroemMixin(KernelSumMixin):
 
 
 def fit_classifier(estimator, X, y, sample_weight, loss: str):
-    """Fit one problem, or one a class against the rest, and issue the certificate."""
+    """Fit one problem, or one a class against the rest, and issue the certificate; several classes may share a softmax."""
     check_params(estimator)
     who = type(estimator).__name__
     sample = read_sample(estimator, X, y, sample_weight)
     labels = read_labels(estimator, sample)
+    if loss == "logistic" and len(labels.classes) > 2 and estimator.multi_class == "multinomial":
+        loss = "softmax"
     kernel = sample.kernel
     if kernel.positive_semidefinite is False:
         raise InvalidParameter(who, "kernel", "a positive semidefinite kernel", estimator.kernel)
@@ -95,20 +99,25 @@ def fit_classifier(estimator, X, y, sample_weight, loss: str):
     if not finite:
         raise InvalidData(f"{who}: some kernel values are not finite; scale the columns, or change the kernel.")
     counted = np.flatnonzero(labels.weights > 0)
-    positives = [1] if len(labels.classes) == 2 else range(len(labels.classes))
     reporter = progress_reporter(estimator, sample.X, sample.y)
     with Budget(estimator.max_iter, estimator.max_time, reporter) as budget:
         A, draws = kernel.read(sample.X), check_random_state(estimator.random_state)
         landmarks = choose(kernel, A, counted, int(estimator.n_landmarks), estimator.landmarks, draws)
         span = span_of(kernel, A, landmarks, RANK)
         rows = SpanRows.of(span)
-        fits = [
-            fit_machine(
-                span, rows, np.where(labels.codes == k, 1.0, -1.0), float(estimator.C) * labels.weights, loss,
-                estimator.dual, offset=bool(estimator.fit_intercept), tol=float(estimator.tol), budget=budget,
-            )
-            for k in positives
-        ]  # fmt: skip
+        c, offset, tol = float(estimator.C) * labels.weights, bool(estimator.fit_intercept), float(estimator.tol)
+        if loss == "softmax":
+            count = len(labels.classes)
+            fits = [
+                fit_softmax(span, rows, labels.codes, count, c, estimator.dual, offset=offset, tol=tol, budget=budget)
+            ]
+        else:
+            positives = [1] if len(labels.classes) == 2 else range(len(labels.classes))
+            signs = (np.where(labels.codes == k, 1.0, -1.0) for k in positives)
+            fits = [
+                fit_machine(span, rows, t, c, loss, estimator.dual, offset=offset, tol=tol, budget=budget)
+                for t in signs
+            ]
     if reporter is not None:
         reporter.finish()
     estimator.landmarks_, estimator.classes_, estimator.kernel_ = landmarks, labels.classes, kernel
@@ -118,20 +127,21 @@ def fit_classifier(estimator, X, y, sample_weight, loss: str):
 
 def record(estimator, sample: Sample, labels: Labels, fits: list[MachineFit], loss: str):
     """Set the numbers of the fit, issue the certificate, and warn if a problem stopped early."""
-    estimator.dual_coef_ = np.array([fit.a for fit in fits])
-    estimator.intercept_ = np.array([fit.b for fit in fits])
+    estimator.dual_coef_ = np.concatenate([fit.a for fit in fits])
+    estimator.intercept_ = np.concatenate([fit.b for fit in fits])
     estimator.dual_gap_ = gap = float(sum(fit.exact_gap for fit in fits))
     estimator.subset_gap_ = left = float(sum(fit.subset_gap for fit in fits))
     estimator.objective_ = float(sum(fit.objective for fit in fits))
-    estimator.rkhs_norm_ = np.array([math.sqrt(fit.square) for fit in fits])
+    estimator.rkhs_norm_ = np.sqrt(np.concatenate([fit.squares for fit in fits]))
     estimator.n_iter_ = max(fit.n_iter for fit in fits)
     estimator.history_ = np.array([line for fit in fits for line in fit.history], dtype=np.float64).reshape(-1, 3)
     limit = float(sum(fit.limit for fit in fits))
     reach = math.sqrt(2 * max(fit.exact_gap for fit in fits))
     assumptions = () if sample.kernel.positive_semidefinite else ("kernel_positive_semidefinite",)
     exact = f"The objective is within {gap:.3g} of the smallest one over the whole space of the kernel."
+    who = "The functions together are" if loss == "softmax" else "The function is"
     near = (
-        f"The function is within {reach:.3g} of the optimal one in the norm of the kernel's space, so at any x within "
+        f"{who} within {reach:.3g} of the optimal one in the norm of the kernel's space, so at any x within "
         f"{reach:.3g} sqrt(k(x, x)), offsets aside."
     )
     subset = f"The objective is within {left:.3g} of the smallest one in the span of {len(estimator.landmarks_)} rows."

@@ -4,6 +4,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
 from surefit.core.estimator import CertifiedMixin
+from surefit.core.validation import one_of
 from surefit.kernel_machines.logistic_probability import LogisticProbabilityMixin
 from surefit.kernel_machines.nystroem_fit import RULES, NystroemMixin, fit_classifier
 
@@ -20,8 +21,9 @@ class NystroemLogisticRegression(
 
     with m landmarks :math:`z_j` drawn from the rows. Loss: logistic. Optimiser: Newton's method.
     Memory grows with :math:`n m`, in float32 where that exceeds 67 million numbers, and time with :math:`n m^2`. With more than
-    two classes one problem a class against the rest;
-    their probabilities are divided by their sum.
+    two classes there is one function a class and the loss is that of the softmax,
+    :math:`\ln \sum_k e^{z_{ik}} - z_{i, y_i}` with :math:`z_{ik} = f_k(x_i) + b_k`; or one problem a class against the rest
+    (``multi_class="ovr"``), whose probabilities are divided by their sum.
 
     Guarantee: two gaps, which differ. ``subset_gap_``: how far :math:`P` is from its minimum over the span of the landmarks;
     ``tol`` is about it. ``dual_gap_``: how far it is from its minimum over the *whole* space of the kernel, which
@@ -47,6 +49,8 @@ class NystroemLogisticRegression(
     landmarks : {"pivoted", "uniform"}, default="pivoted"
         How rows are drawn: each with a probability that is proportional to what the ones before miss of it (among 20 000 rows,
         best with few columns; fewer are taken if nothing is left to miss), or all alike.
+    multi_class : {"multinomial", "ovr"}, default="multinomial"
+        The softmax of all classes in one problem, or one problem a class against the rest. Two classes are one problem.
     fit_intercept : bool, default=True
         Whether there is an offset :math:`b`; it is never penalised.
     class_weight : dict, "balanced" or None, default=None
@@ -104,7 +108,7 @@ class NystroemLogisticRegression(
     (True, True)
     """
 
-    _rules = RULES
+    _rules = {**RULES, "multi_class": one_of("multinomial", "ovr")}
 
     def __init__(
         self,
@@ -116,6 +120,7 @@ class NystroemLogisticRegression(
         coef0=0.0,
         n_landmarks=300,
         landmarks="pivoted",
+        multi_class="multinomial",
         fit_intercept=True,
         class_weight=None,
         tol=1e-6,
@@ -131,6 +136,7 @@ class NystroemLogisticRegression(
         self.coef0 = coef0
         self.n_landmarks = n_landmarks
         self.landmarks = landmarks
+        self.multi_class = multi_class
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
         self.tol = tol

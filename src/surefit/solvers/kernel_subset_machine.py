@@ -13,33 +13,32 @@ of the norms. One group is exact. A multiple :math:`\tau\theta` may prove more t
 
 from __future__ import annotations
 
-import math
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from surefit.checks.kernel_subset_machine import group_rows, slopes_of
+from surefit.checks.kernel_subset_machine import slopes_of
 from surefit.checks.score_losses import differences, values
 from surefit.core.budget import Budget, Reason
 from surefit.losses import Logistic
-from surefit.solvers.kernel_subset import PIECE, Span
+from surefit.solvers.kernel_subset import Span
+from surefit.solvers.kernel_subset_image import count_groups, image_of
 from surefit.solvers.kernel_subset_rows import SpanRows
-from surefit.solvers.newton import ScalarScores, minimise, subsample_start
+from surefit.solvers.newton import Fit, ScalarScores, minimise, subsample_start
 from surefit.solvers.newton.terms import SmoothedHinge
 
 FULL_WIDTH = 4.0  # of the smoothed hinge at first: every row is in the band
-SMALL_GROUP = 1000  # rows
-MOST_VALUES = 5e8  # kernel values that dual="auto" takes where small groups do not need more
 SURE = 0.9  # share of the tolerance asked of the solver, whose coordinates may be float32
 
 
 class MachineFit(NamedTuple):
-    """One problem: coefficients of the landmarks, offset, what was proved, and how it was found."""
+    """One problem: coefficients of the landmarks, offsets, what was proved, and how it was found."""
 
-    a: np.ndarray
-    b: float
-    square: float  # squared norm of the function
+    a: np.ndarray  # one line a function
+    b: np.ndarray
+    squares: np.ndarray  # squared norms of the functions
     objective: float
     subset_gap: float
     exact_gap: float
@@ -69,21 +68,7 @@ def fit_machine(
     zero = np.zeros((len(t), 1))
     constant = float(scores.best_shift(zero)[0]) if offset else 0.0
     limit = tol * float(c @ values({"loss": loss}, t, zero[:, 0] + constant))
-    start = subsample_start(rows, scores, 0.0, 1.0, offset, budget)  # type: ignore[arg-type]
-    if start is not None and start.width:
-        scores.sharpen(start.width)
-    found = minimise(
-        rows,  # type: ignore[arg-type]
-        scores,
-        0.0,
-        1.0,
-        intercept=offset,
-        tolerance=SURE * limit,
-        budget=budget,
-        coef=None if start is None else start.coef,
-        offset=None if start is None else start.intercept,
-        model=None if start is None else start.model,
-    )
+    found = minimise_in_span(rows, scores, offset, limit, budget)
     w, b, problem = found.coef[0], float(found.intercept[0]), {"loss": loss, "width": found.width}
     a = span.whiten @ w
     f = np.empty(len(t))
@@ -92,7 +77,7 @@ def fit_machine(
     q = slopes_of(problem, t, c, f, b, offset).q
     theta = c * q
     groups = count_groups(int(np.count_nonzero(theta)), dual)
-    e, missed = _image(span, theta, groups)
+    e, missed = image_of(span, theta, groups)
 
     def gap(scale: float, missed: float) -> float:
         apart = w - scale * e
@@ -100,38 +85,29 @@ def fit_machine(
             float(apart @ apart) + (scale * missed) ** 2
         )
 
-    scale = 1.0
-    if gap(0.99, missed) < gap(1.0, missed):  # convex in the factor
-        scale = float(minimize_scalar(gap, bounds=(0.0, 0.99), args=(missed,), method="bounded").x)
+    scale = best_factor(lambda factor: gap(factor, missed))
     objective = 0.5 * float(w @ w) + float(c @ values(problem, t, f + b))
+    squares = np.array([w @ w])
     return MachineFit(
-        a, b, float(w @ w), objective, gap(1.0, 0.0), gap(scale, missed), limit, float(found.width), scale, groups,
-        found.n_iter, found.reason, found.history,
+        a[None, :], found.intercept, squares, objective, gap(1.0, 0.0), gap(scale, missed), limit, float(found.width), scale,
+        groups, found.n_iter, found.reason, found.history,
     )  # fmt: skip
 
 
-def count_groups(support: int, dual: str) -> int:
-    """Return into how many groups the rows with a dual coefficient are dealt."""
-    if dual == "exact":
-        return 1
-    most = SMALL_GROUP if dual == "bounded" else max(SMALL_GROUP, MOST_VALUES / max(support, 1))
-    return max(1, math.ceil(support / most))
+def minimise_in_span(rows: SpanRows, scores, offset: bool, limit: float, budget: Budget) -> Fit:
+    """Minimise half the squared norm plus the loss in the coordinates of the span, from a start on fewer rows."""
+    design: Any = rows  # has the products of Rows
+    start = subsample_start(design, scores, 0.0, 1.0, offset, budget)
+    given: dict[str, Any] = {}
+    if start is not None:
+        given = {"coef": start.coef, "offset": start.intercept, "model": start.model}
+        if start.width:
+            scores.sharpen(start.width)
+    return minimise(design, scores, 0.0, 1.0, intercept=offset, tolerance=SURE * limit, budget=budget, **given)
 
 
-def _image(span: Span, theta: np.ndarray, groups: int) -> tuple[np.ndarray, float]:
-    """Return the coordinates of ``g``, and a bound of the norm of what the span misses of it."""
-    rows, e, missed = span.kernel.rows(span.A), np.zeros(span.whiten.shape[1]), 0.0
-    for support in group_rows(theta, groups):
-        own, part = rows.take(support), theta[support]
-        square = 0.0
-        step = max(1, PIECE // len(support))
-        for start in range(0, len(support), step):
-            some = np.arange(start, min(start + step, len(support)))
-            square += float(part[some] @ (own.block(some) @ part))
-        image = np.zeros(len(span.whiten))
-        for some, K in span.pieces(support):
-            image += K.T @ part[some]
-        image = span.whiten.T @ image
-        e += image
-        missed += math.sqrt(max(square - float(image @ image), 0.0))
-    return e, missed
+def best_factor(gap: Callable[[float], float]) -> float:
+    """Return the factor of the dual point, at most one, with the least gap, which is convex in it."""
+    if gap(0.99) >= gap(1.0):
+        return 1.0
+    return float(minimize_scalar(gap, bounds=(0.0, 0.99), method="bounded").x)

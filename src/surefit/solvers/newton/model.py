@@ -58,7 +58,7 @@ def _build_joint(rows, scores, P, coords, intercept) -> Model:
             H[k, :, other, :] = H[other, :, k, :] = block
             if intercept:
                 total = weights.sum()
-                sums = np.asarray(rows.X.T @ weights).ravel()[columns] - shift[columns] * total
+                sums = rows.transposed(weights[:, None])[0][columns] - shift[columns] * total
                 border[k, :, other] = border[other, :, k] = sign * sums
                 corner[k, other] = corner[other, k] = sign * total
     H = H.reshape(K * m, K * m)
