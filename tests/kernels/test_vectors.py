@@ -241,3 +241,23 @@ def test_equal_distances_of_integers_give_equal_values():
             assert len(np.unique(K[distances == d])) == 1 and len(np.unique(rows[distances == d])) == 1
     constant = np.column_stack([np.full(4, 1e300), np.arange(4.0)])
     assert RBF()(constant) == pytest.approx(RBF()(constant[:, 1:]))
+
+
+def test_gaussian_kernel_is_an_integral_of_bells():
+    # the features of x are the function z -> c N(z; x, 1 / (2 beta)), with c^2 = (2 pi / beta)^(d / 2)
+    beta, x, y = 1.7, 0.3, -0.9
+    z = np.linspace(-12, 12, 200001)
+    bells = [np.sqrt(beta / np.pi) * np.exp(-beta * (z - p) ** 2) for p in (x, y)]
+    product = np.sqrt(2 * np.pi / beta) * np.sum(bells[0] * bells[1]) * (z[1] - z[0])
+    assert product == pytest.approx(RBF(gamma=beta / 2)([[x]], [[y]])[0, 0], rel=1e-10)
+
+
+@pytest.mark.parametrize("terms", [3, 8, 20])
+def test_gaussian_kernel_from_a_truncated_series(terms):
+    x = np.array([-1.5, -0.4, 0.7, 1.2])
+    orders = np.arange(terms + 1)
+    roots = np.sqrt(np.cumprod(np.maximum(orders, 1.0)))  # square roots of factorials
+    features = np.exp(-(x[:, None] ** 2) / 2) * x[:, None] ** orders / roots
+    rest = np.abs(np.multiply.outer(x, x))
+    bound = np.exp(rest) - np.sum(rest[..., None] ** orders / roots**2, axis=-1)
+    assert np.all(np.abs(features @ features.T - RBF()(x[:, None])) <= bound + 1e-15)
