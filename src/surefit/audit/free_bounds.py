@@ -36,6 +36,8 @@ def free_of_forest(draft: Certificate, rows: Data, delta: float) -> list[Claim]:
     claims = [Claim("audit.forest.out_of_bag", "process_fact", words, value=found.error)]
     if not classifier or found.fewest == 0:
         return [*claims, nothing()]
+    if rows.weights is not None or draft.problem["class_weights"] is not None:
+        return [*claims, nothing("Rows were drawn by weights, which may come from their labels.")]
     bound = vote_first_order(found.member_loss, found.fewest, delta)
     words = (
         f"probability of error of the forest <= {bound.value:.4g} with confidence {confidence_text(delta)}{_empty(bound.value)}, if the "

@@ -55,10 +55,10 @@ def worst_leaf(certificate: Certificate, data: Data) -> float:
         unit = 1.0 / max(float(np.ptp(rows.target)), np.finfo(float).tiny)
     else:
         Y, unit = np.eye(len(read_as.problem["classes"]))[class_codes(read_as, rows)], 1.0
-    worst = 0.0
+    worst, own_weights = 0.0, weights_in_trees(read_as, rows)
     for drawn, (a, b) in zip(model["drawn_"], pairwise(model["tree_starts_"]), strict=True):
         tree = {name: model[f"tree_{name}_"][a:b] for name in FIELDS}
-        counts = np.bincount(drawn, minlength=len(X)).astype(np.float64)
+        counts = np.bincount(drawn, minlength=len(X)) * own_weights
         leaf = route(tree, X, strict=False)
         mass = np.bincount(leaf, weights=counts, minlength=b - a)
         own = (tree["feature"] < 0) & (mass > 0)
@@ -66,3 +66,13 @@ def worst_leaf(certificate: Certificate, data: Data) -> float:
             wanted = np.bincount(leaf, weights=counts * Y[:, k], minlength=b - a)[own] / mass[own]
             worst = max(worst, float(np.max(np.abs(tree["value"][own, k] * unit - wanted), initial=0.0)))
     return worst
+
+
+def weights_in_trees(read_as: Certificate, rows: Data) -> np.ndarray:
+    """Weights of rows inside the trees: ones where rows were drawn by their weights, which then have done their part."""
+    n = rows.X.shape[0]
+    if read_as.problem["drawn_by_weight"]:
+        return np.ones(n)
+    s = np.ones(n) if rows.weights is None else rows.weights
+    weights = read_as.problem["class_weights"]
+    return s if weights is None else s * np.asarray(weights)[class_codes(read_as, rows)]

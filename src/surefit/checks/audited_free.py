@@ -55,7 +55,8 @@ def check_vote(certificate: Certificate, claim: Claim, data: Data) -> Finding:
     found, z = left_out(certificate, data), claim.numbers
     same = abs(found.member_loss - z["empirical"]) <= ROUNDING and found.fewest == z["n"] and z["divergence"] == 0
     follows = claim.value >= 1 or CONFIRM["vote_first_order"](claim.value, z, {}).ok
-    ok = bool(same and follows and _stated(claim) and data.weights is None)
+    plain = data.weights is None and certificate.problem["class_weights"] is None
+    ok = bool(same and follows and _stated(claim) and plain)
     message = f"mean loss {found.member_loss:.4g} on at least {found.fewest} rows a tree; the limit follows, if the assumptions hold."
     return Finding(claim.name, claim.value, claim.value if ok else math.inf, ok, "recomputed", message)
 
