@@ -25,6 +25,7 @@ FAMILIES = (
     "squares",
     "scores",
     "descent",
+    "robust",
     "machines",
     "clusters",
     "directions",
