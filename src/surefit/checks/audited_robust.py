@@ -7,8 +7,9 @@ With residuals :math:`r` and :math:`S = \sum_i s_i`,
 
 for :math:`|\theta_i| \le 2\varepsilon s_i`, :math:`\sum_i \theta_i^2/s_i \le 4S`: the scale is part of the problem, because
 :math:`\sigma H(r/\sigma) = \max_{|q| \le 2\varepsilon} (qr - \sigma q^2/4)` and what multiplies :math:`\sigma` must not be negative.
-Quantiles: :math:`P = \sum_i s_i \rho(r_i) + \alpha S\|w\|_1`, :math:`D = \theta^\top y` for :math:`(\tau - 1)s_i \le \theta_i \le \tau s_i`,
-:math:`\|X^\top\theta\|_\infty \le \alpha S`. Both ask for :math:`\sum_i \theta_i = 0` where the intercept is free (theory: ``audit``).
+Quantiles: :math:`P = \sum_i s_i \rho(r_i) + \alpha S\|w\|_1`, :math:`D = \theta^\top y` for
+:math:`(\tau - 1)s_i \le \theta_i \le \tau s_i`, :math:`\|X^\top\theta\|_\infty \le \alpha S`. Both ask for :math:`\sum_i \theta_i = 0`
+where the intercept is free (theory: ``audit``).
 """
 
 from __future__ import annotations
