@@ -98,7 +98,7 @@ def _prove_one(c, t, beta, f, f_rad, b, v, image, image_rad, theta, factor, larg
     rad = f_rad + 4 * UNIT * (np.abs(f) + abs(b))
     p, rest = expit(-m), expit(m)
     # the scores are off by rad, so p by p (1 - p) (e^rad - 1) at most, twice that with room
-    own = 2 * p * rest * (2 * np.expm1(rad)) ** 2
+    own = np.where(rad < 300.0, 2 * p * rest * (2 * np.expm1(np.minimum(rad, 300.0))) ** 2, np.inf)
     # q = (1 - factor) p costs its divergence, whose slope in the score is q - p
     q, odds = (1 - factor) * p, p / np.maximum(rest, np.finfo(np.float64).tiny)
     parts = q * (math.log1p(-factor) if factor < 1.0 else 0.0), (rest + factor * p) * np.log1p(factor * odds)

@@ -93,6 +93,8 @@ def _prove(certificate: Certificate, data: Data) -> Proof:
     gap += upper_sum(c * np.sum(paid, axis=1)) * (1 + 64 * UNIT)
     mid += math.fsum(c * np.sum(least, axis=1))
     objective = 0.5 * math.fsum((beta * F.mid).ravel()) - math.fsum(c * log_p[np.arange(n), codes])
+    if not math.isfinite(gap + mid + objective):  # beyond what floats can say
+        return Proof(math.inf, 0.0, 0.0)
     return Proof(max(gap * (1 + 16 * UNIT), mid), mid, objective)
 
 
@@ -110,16 +112,17 @@ def divergences(Q: np.ndarray, moved: np.ndarray, log_p: np.ndarray, off: np.nda
 
     The second array has the values at ``Q`` itself, from below.
     """
-    P, grown = np.exp(log_p), 2 * np.expm1(off)
-    low, high = np.maximum(Q - moved, 0.0), Q + moved
+    P, low, high = np.exp(log_p), np.maximum(Q - moved, 0.0), Q + moved
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        grown = 2 * np.expm1(off)
         near = (np.abs(Q - P) + moved + P * grown) ** 2 / (P * np.exp(-2 * off))
         ends = [np.where(q > 0.0, q * (np.log(q) - log_p), 0.0) for q in (low, high)]
-    size = np.maximum(np.abs(ends[0]), np.abs(ends[1])) + high + P
-    far = np.maximum(*ends) + off * high - low + P * (1 + grown) + 16 * UNIT * size
-    near = np.where(np.isnan(near), np.inf, near)
+        size = np.maximum(np.abs(ends[0]), np.abs(ends[1])) + high + P
+        far = np.maximum(*ends) + off * high - low + P * (1 + grown) + 16 * UNIT * size
+        least = far - 2 * (off + moved + 32 * UNIT) * (size + 1.0)
+    near, far = (np.where(np.isnan(part), np.inf, part) for part in (near, far))
     paid = np.minimum(near, np.maximum(far, 0.0)) * (1 + 64 * UNIT) + np.finfo(np.float64).tiny
-    return paid, np.minimum(paid, np.maximum(far - 2 * (off + moved + 32 * UNIT) * (size + 1.0), 0.0))
+    return paid, np.minimum(paid, np.where(least > 0.0, least, 0.0))
 
 
 def simplex_moves(P: np.ndarray, Y: np.ndarray, c: np.ndarray, offset: bool) -> np.ndarray | None:

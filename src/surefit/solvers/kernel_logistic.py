@@ -60,17 +60,17 @@ def minimise(
         if reason is not None:
             square = float(best.beta @ best.f)
             return LogisticFit(best.beta, best.b, gap, best.objective, square, n_iter, reason, history)
-        point = _step(K, point, t, c, offset)
+        last, point = point.objective, _step(K, point, t, c, offset)
         n_iter += 1
         now = _gap(K, point, t, c, offset)
-        late = 0 if now < 0.9 * gap else late + 1
+        late = 0 if now < 0.9 * gap or point.objective < last * (1 - 1e-9) else late + 1
         if now < gap:
             best, gap = point, now
 
 
 def _at(beta, f, t, c, offset: bool) -> _Point:
     b = best_offset(f, t, c) if offset else 0.0
-    objective = 0.5 * float(beta @ f) + float(c @ np.logaddexp(0.0, -t * (f + b)))
+    objective = 0.5 * max(float(beta @ f), 0.0) + float(c @ np.logaddexp(0.0, -t * (f + b)))
     return _Point(beta, f, b, objective)
 
 
@@ -102,7 +102,14 @@ def _gap(K, point: _Point, t, c, offset: bool) -> float:
     moved = np.abs(theta) / c - p  # of the price's share by the scaling: a quadratic bound of what that costs
     with np.errstate(divide="ignore", invalid="ignore"):
         cost = np.where(moved == 0.0, 0.0, c * moved**2 / (p * (1 - p)))
-    return 0.5 * max(float(v @ (K @ v)), 0.0) + float(np.sum(cost))
+    return 0.5 * square_norm(K, v) + float(np.sum(cost))
+
+
+def square_norm(K: np.ndarray, V: np.ndarray) -> float:
+    """Return the squared norms of the functions with these coefficients, all together, rounded up."""
+    size = np.sqrt(np.maximum(K.diagonal(), 0.0)) @ np.abs(V)
+    noise = (len(K) + 2) * np.finfo(np.float64).eps * float(np.sum(size**2))
+    return max(float(np.vdot(V, K @ V)), 0.0) + noise
 
 
 def _step(K, point: _Point, t, c, offset: bool) -> _Point:
@@ -119,4 +126,4 @@ def _step(K, point: _Point, t, c, offset: bool) -> _Point:
         if new.objective <= point.objective or not np.any(direction):
             break
         size /= 2
-    return new._replace(f=K @ new.beta) if size < 1.0 else new
+    return _at(new.beta, K @ new.beta, t, c, offset)  # sums of steps drift away from the sum

@@ -18,6 +18,7 @@ from scipy import linalg
 from scipy.linalg import lapack
 
 from surefit.core.budget import Budget, Reason
+from surefit.solvers.kernel_logistic import square_norm
 from surefit.solvers.newton.softmax_scores import SoftmaxScores
 
 ROUNDING = 1e-14  # by which an objective may rise, relatively, without having grown
@@ -53,7 +54,7 @@ class _Problem(NamedTuple):
     def at(self, beta: np.ndarray, F: np.ndarray, b: np.ndarray) -> _Point:
         """Return the point with the best offsets near ``b``."""
         b = b + self.loss.best_shift(F + b) if self.offset else b
-        return _Point(beta, F, b, 0.5 * float(np.vdot(beta, F)) + self.loss.value(F + b))
+        return _Point(beta, F, b, 0.5 * max(float(np.vdot(beta, F)), 0.0) + self.loss.value(F + b))
 
     def gap(self, point: _Point) -> float:
         """Return the bound on P - min P that the probabilities prove, their column sums made right."""
@@ -64,7 +65,7 @@ class _Problem(NamedTuple):
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             near, far = moved**2 / P, Q * np.log(Q / np.where(P > 0.0, P, np.finfo(np.float64).tiny)) - moved
         cost = np.where(moved == 0.0, 0.0, np.fmin(near, far))
-        return 0.5 * max(float(np.vdot(v, self.K @ v)), 0.0) + float(self.c @ np.maximum(cost.sum(axis=1), 0.0))
+        return 0.5 * square_norm(self.K, v) + float(self.c @ np.maximum(cost.sum(axis=1), 0.0))
 
     def step(self, point: _Point) -> _Point:
         """Return the point after a Newton step, halved until the objective does not rise."""
@@ -84,7 +85,7 @@ class _Problem(NamedTuple):
             if new.objective <= point.objective * (1 + ROUNDING):
                 break
             size /= 2
-        return new._replace(F=self.K @ new.beta)
+        return self.at(new.beta, self.K @ new.beta, new.b)  # sums of steps drift away from the sum
 
 
 def minimise(
@@ -138,19 +139,25 @@ def curvature(K: np.ndarray, D: np.ndarray) -> Callable[[np.ndarray], np.ndarray
         root = np.sqrt(d)
         B = K * root[:, None] * root
         B[np.diag_indices(len(d))] += 1.0
-        factor, _ = lapack.dpotrf(B, lower=1, overwrite_a=1)
-        inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
-        inverse = np.tril(inverse) + np.tril(inverse, -1).T
-        inverse *= root[:, None] * root
+        inverse = _inverse(B, 1.0) * (root[:, None] * root)
         inverses.append(inverse)
         total += inverse
-    # rows without a price in any class have zero lines, for which any positive diagonal will do
-    total[np.diag_indices(len(total))] += np.finfo(np.float64).eps * float(np.max(total.diagonal())) or 1.0
-    factor = linalg.cho_factor(total, lower=True, overwrite_a=True, check_finite=False)
+    common = _inverse(total, np.finfo(np.float64).eps * float(np.max(total.diagonal())))
 
     def times(V: np.ndarray) -> np.ndarray:
         parts = np.column_stack([inverse @ v for inverse, v in zip(inverses, V.T, strict=True)])
-        common = linalg.cho_solve(factor, parts.sum(axis=1), check_finite=False)
-        return parts - np.column_stack([inverse @ common for inverse in inverses])
+        shared = common @ parts.sum(axis=1)
+        return parts - np.column_stack([inverse @ shared for inverse in inverses])
 
     return times
+
+
+def _inverse(B: np.ndarray, least: float) -> np.ndarray:
+    """Invert a symmetric matrix whose eigenvalues are at least ``least``, also where rounding says otherwise."""
+    factor, failed = lapack.dpotrf(B, lower=1)
+    if not failed:
+        inverse, failed = lapack.dpotri(factor, lower=1, overwrite_c=1)
+    if not failed and np.all(np.isfinite(inverse.diagonal())):
+        return np.tril(inverse) + np.tril(inverse, -1).T
+    values, vectors = linalg.eigh(B, check_finite=False)
+    return (vectors / np.maximum(values, least or 1.0)) @ vectors.T

@@ -1,0 +1,83 @@
+"""Inputs that break solvers: copies with all labels, no spread, no overlap, sizes beyond rounding. Every fit ends, and no gap is a lie."""
+
+import numpy as np
+import pytest
+
+from surefit import KernelFisherDiscriminant, KernelLogisticRegression, KernelRidge, KernelRidgeCV
+from surefit.kernels import RBF, Linear, Polynomial
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((40, 2))
+TWO = (X[:, 0] + 0.8 * RNG.standard_normal(40) > 0).astype(int)
+THREE = np.arange(40) % 3
+
+CASES = {
+    "copies with other labels": (np.vstack([X, X]), RBF(gamma=1.0)),
+    "all rows equal": (np.zeros_like(X), RBF(gamma=1.0)),
+    "identity": (X, RBF(gamma=1e6)),
+    "nearly constant": (X, RBF(gamma=1e-8)),
+    "huge": (X * 1e8, Linear()),
+    "tiny": (X * 1e-8, Linear()),
+    "sixteen orders of size": (X * 3, Polynomial(9)),
+}
+BEYOND_ROUNDING = {"huge", "sixteen orders of size"}
+each_case = pytest.mark.parametrize("case", CASES)
+quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+def data_of(case, y):
+    Z, kernel = CASES[case]
+    return Z, y if len(Z) == len(y) else np.concatenate([y, y.max() - y]), kernel
+
+
+def never_below(model, Z, y, name):
+    """The checker agrees with the fit, and what it proves is not below what the fit claims but for rounding."""
+    proved = model.verify(Z, y)[name].proved
+    assert model.dual_gap_ >= 0 and not np.isnan(proved)
+    return proved
+
+
+@quiet
+@each_case
+@pytest.mark.parametrize("C", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("labels", [TWO, THREE], ids=["two classes", "three classes"])
+def test_logistic_regression(case, C, labels):
+    Z, y, kernel = data_of(case, labels)
+    model = KernelLogisticRegression(C, kernel=kernel, max_time=20.0).fit(Z, y)
+    name = "kernel_logistic.gap" if labels is TWO else "kernel_softmax.gap"
+    proved = never_below(model, Z, y, name)
+    assert model.certificate_.run["reason"] != "max_time"
+    if case not in BEYOND_ROUNDING:
+        assert model.certificate_.holds and proved <= 1e-6 * model.objective_
+    assert np.all(np.isfinite(model.predict_proba(Z)))
+
+
+@quiet
+@each_case
+@pytest.mark.parametrize("alpha", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("offset", [False, True])
+def test_ridge(case, alpha, offset):
+    Z, y, kernel = data_of(case, TWO)
+    model = KernelRidge(alpha, kernel=kernel, fit_intercept=offset).fit(Z, y)
+    never_below(model, Z, y, "kernel_ridge.gap")
+    if case not in BEYOND_ROUNDING:
+        assert model.certificate_.holds
+
+
+@quiet
+@each_case
+def test_ridge_that_chooses(case):
+    Z, y, kernel = data_of(case, TWO)
+    model = KernelRidgeCV(kernel=kernel, fit_intercept=True).fit(Z, y)
+    never_below(model, Z, y, "kernel_ridge.gap")
+    assert model.certificate_.holds and np.isfinite(model.best_score_)
+
+
+@quiet
+@each_case
+@pytest.mark.parametrize("ridge", [0.0, 1e-3])
+def test_fisher(case, ridge):
+    Z, y, kernel = data_of(case, TWO)
+    model = KernelFisherDiscriminant(kernel, ridge=ridge).fit(Z, y)
+    found = model.verify(Z, y).findings[0]
+    assert found.ok and not np.isnan(found.proved) and np.all(np.isfinite(model.decision_function(Z)))
