@@ -13,8 +13,9 @@ from surefit.kernels import RBF, Linear, Polynomial
 from surefit.solvers.smo import minimise as module
 from surefit.solvers.smo.cache import RowCache
 from surefit.solvers.smo.evaluation import combine, evaluate
-from surefit.solvers.smo.minimise import balanced, minimise
-from surefit.solvers.smo.problem import best_offsets, classification, regression, row_gaps
+from surefit.solvers.smo.minimise import minimise
+from surefit.solvers.smo.problem import balanced, best_offsets, classification, regression, row_gaps
+from surefit.solvers.smo.routes import NO_LIMIT
 from surefit.solvers.smo.rows import solver_rows
 
 
@@ -118,7 +119,7 @@ def test_float32_alone_would_not_do(monkeypatch):
     problem = classification(t, np.full(700, 1e4), True)
     gram, rows32 = solver_rows(RBF(gamma=0.5), X)
     start = evaluate(problem, np.zeros(700), np.zeros(700))
-    beta, _, _ = module._round(rows32, problem, start, 1e-9, Budget(), 0, 50.0, True)
+    beta, _, _, _ = module._round(rows32, problem, start, 1e-9, Budget(), 0, 50.0, True, NO_LIMIT)
     once = evaluate(problem, balanced(problem, beta), combine(gram, balanced(problem, beta)))
     refined = solve(X, problem, tol=1e-9).point
     assert refined.gap < 1e-3 * once.gap

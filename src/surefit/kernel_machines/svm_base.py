@@ -123,7 +123,7 @@ def record(estimator, prefix: str, sample, fits: list[DualFit], problem: dict, m
         model=("support_", "dual_coef_", "intercept_"),
         data=data_fingerprint(sample.X, sample.y, sample.sample_weight),
         run={
-            "solver": "working sets with second-order pairs, float32 rows, float64 refinement",
+            "solver": "; then ".join(dict.fromkeys(route for fit in fits for route in fit.routes)),
             "reason": str(reason),
             "passes": int(sum(fit.n_iter for fit in fits)),
             "seconds": float(fits[-1].history[-1][0]),

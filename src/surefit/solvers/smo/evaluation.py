@@ -9,7 +9,10 @@ import numpy as np
 
 from surefit.solvers.smo.cache import PIECE
 from surefit.solvers.smo.problem import BoxProblem, best_offsets, row_gaps
-from surefit.solvers.smo.rows import GaussianRows
+from surefit.solvers.smo.rows import GaussianRows, LinearRows
+
+UNIT = 2e-16
+NOISE = 0.1 * UNIT  # rounding of a score over the kernel times the dual vector, as much of it as meets no opposite
 
 
 class Point(NamedTuple):
@@ -27,7 +30,7 @@ class Point(NamedTuple):
 
 def combine(gram, beta: np.ndarray) -> np.ndarray:
     """``K beta`` in float64, from the rows that carry weight."""
-    if isinstance(gram, GaussianRows):
+    if isinstance(gram, (GaussianRows, LinearRows)):
         return gram.times(beta)
     scores = np.zeros(gram.n)
     support = np.flatnonzero(beta)
@@ -68,6 +71,12 @@ def _evaluate_hard(problem: BoxProblem, beta: np.ndarray, scores: np.ndarray) ->
         return Point(beta, scores, b, (b, b), math.inf, math.inf, dual)
     dual, primal = total**2 / (2 * square), square / (2 * m * m)
     return Point(beta, scores, b, (b, b), max(primal - dual, 0.0), primal, dual, 1.0 / m)
+
+
+def in_noise(problem: BoxProblem, point: Point, largest: float) -> bool:
+    """Whether the gap is no larger than what the rounding of scores may add to it, so that no vector proves more."""
+    prices = float(np.sum(np.maximum(problem.high, -problem.low)))
+    return 0.0 < point.gap <= NOISE * largest * float(np.linalg.norm(point.beta)) * prices
 
 
 def quick_gap(problem: BoxProblem, beta, g, low, high, best: float, least: float) -> float:

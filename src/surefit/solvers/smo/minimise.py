@@ -14,10 +14,11 @@ import numpy as np
 
 from surefit.core.budget import Budget, Reason
 from surefit.solvers.smo.cache import RowCache
-from surefit.solvers.smo.evaluation import Point, combine, evaluate, quick_gap
+from surefit.solvers.smo.evaluation import UNIT, Point, combine, evaluate, in_noise, quick_gap
 from surefit.solvers.smo.inner import gather, slopes, solve_pairs, solve_singles, subtract_rows
 from surefit.solvers.smo.newton import polish
-from surefit.solvers.smo.problem import BoxProblem
+from surefit.solvers.smo.problem import BoxProblem, balanced
+from surefit.solvers.smo.routes import NO_LIMIT, other_route, worn_out
 
 LONG = 8000  # rows of this length are dear: few of them a block, most of which move
 BLOCKS = (256, 128)  # rows a block, short rows and long ones
@@ -25,20 +26,23 @@ INNER = 0.3  # the small problem is solved to this share of the violation it was
 INNER_STEPS = 40  # steps a row of the working set, at most
 SHRINK_EVERY = 20  # blocks between two looks for rows that can be set aside
 SHRINK_SHARE = 0.9  # it pays if this share or less is left
-FLOAT32, UNIT = 6e-8, 2e-16
+FLOAT32 = 6e-8
+BLOCK_WORK = 300  # steps that take as long as choosing and fetching a block
 IDLE = 200  # blocks without a smaller violation before a round ends
 NOT_SEPARABLE = 1e-15  # squared share of the radius below which a margin is lost in rounding
 SMALL, TIGHT = 500, 1e-15
 PATIENCE = 4  # rounds without progress
+WORKING_SETS = "working sets with second-order pairs, float32 rows, float64 refinement"
 
 
 class DualFit(NamedTuple):
-    """Where the solver stopped."""
+    """Where the solver stopped, and by which routes it came there."""
 
     point: Point
     reason: Reason
     n_iter: int
     history: list[tuple[float, int, float]]
+    routes: tuple[str, ...] = (WORKING_SETS,)
 
 
 def minimise(
@@ -47,52 +51,45 @@ def minimise(
     """Solve to a gap of ``tol`` times the primal; ``gram`` gives rows in float64, ``rows32`` the same in float32."""
     beta = np.zeros(len(problem.y)) if beta is None else balanced(problem, np.clip(beta, problem.low, problem.high))
     history: list[tuple[float, int, float]] = []
-    steps, failures = 0, 0
+    steps, work, failures, lost = 0, 0, 0, False
     reason: Reason | None = None
     best = here = evaluate(problem, beta, combine(gram, beta))
     largest = float(np.max(gram.diagonal))
     tight = tol if len(beta) > SMALL else min(tol, TIGHT)  # what costs nothing is solved to rounding
+    other = other_route(gram, problem, megabytes)
+    most = 0 if other is not None and other.first else worn_out(len(beta)) if other is not None else NO_LIMIT
+    routes: tuple[str, ...] = () if most == 0 else (WORKING_SETS,)
     while True:
         history.append((budget.seconds, steps, best.gap))
         if math.isfinite(best.gap) and best.gap <= tol * best.primal:
             if best.gap <= tight * best.primal or failures or reason is not None:
                 reason = Reason.CONVERGED
-        elif failures >= PATIENCE or (problem.hard and _lost(here, largest)):
-            reason = Reason.STALLED
+        elif failures >= PATIENCE or lost:
+            if other is None:
+                reason = Reason.STALLED
+            most = 0  # the other way is the last hope
         reason = reason or budget.spent(steps, best.gap)
         if reason is not None:
-            return DualFit(best, reason, steps, history)
-        beta, did, reason = _round(rows32, problem, here, 0.5 * tight, budget, steps, megabytes, shrinking)
+            return DualFit(best, reason, steps, history, routes or (WORKING_SETS,))
+        if other is not None and work >= most:
+            after, did, lost = other.find(gram, problem, tol, budget)
+            routes, other, most, tight = (*routes, other.name), None, NO_LIMIT, tol
+        else:
+            routes = routes if WORKING_SETS in routes else (*routes, WORKING_SETS)
+            beta, did, work_done, reason = _round(
+                rows32, problem, here, 0.5 * tight, budget, steps, megabytes, shrinking, most - work
+            )
+            beta = balanced(problem, beta)
+            after = evaluate(problem, beta, combine(gram, beta))
+            if reason is None and after.gap > tight * after.primal and (tight < tol or len(history) >= 2):
+                after = polish(gram, problem, after, budget)
+            work += work_done
+            lost = _lost(after, largest) if problem.hard else in_noise(problem, after, largest)
         steps += did
-        beta = balanced(problem, beta)
-        after = evaluate(problem, beta, combine(gram, beta))
-        if reason is None and after.gap > tight * after.primal and (tight < tol or len(history) >= 2):
-            after = polish(gram, problem, after, budget)
         better = after.gap < 0.9 * best.gap or after.dual > here.dual + 0.01 * max(min(best.gap, here.gap), 0.0)
         failures = 0 if better else failures + 1
         here = after if after.dual >= here.dual or after.gap < here.gap else here
         best = after if after.gap < best.gap else best
-
-
-def balanced(problem: BoxProblem, beta: np.ndarray) -> np.ndarray:
-    """Make the sum of beta zero where the offset is free: the entries with most room to their bounds take the rest."""
-    if not problem.offset:
-        return beta
-    for _ in range(3):
-        rest = -math.fsum(beta)
-        room = np.maximum((problem.high - beta) if rest > 0 else (beta - problem.low), 0.0)
-        total = float(np.sum(room[np.isfinite(room)]))
-        if rest == 0.0 or total == 0.0:
-            return beta
-        widest = int(np.argmax(np.where(beta != 0.0, np.minimum(problem.high - beta, beta - problem.low), 0.0)))
-        if room[widest] >= 2 * abs(rest) and (beta[widest] + rest) * beta[widest] >= 0.0:
-            beta = beta.copy()
-            beta[widest] += rest  # usually rounding only: one free row takes it
-        elif np.isfinite(room).all():
-            beta = np.clip(beta + math.copysign(min(1.0, abs(rest) / total), rest) * room, problem.low, problem.high)
-        else:
-            beta = beta * (1.0 - 1e-16)
-    return beta
 
 
 def _lost(point: Point, largest: float) -> bool:
@@ -101,7 +98,7 @@ def _lost(point: Point, largest: float) -> bool:
     return total > 0.0 and float(point.beta @ point.scores) <= NOT_SEPARABLE * total**2 * largest
 
 
-def _round(rows32, problem, start: Point, tol, budget, steps, megabytes, shrinking):
+def _round(rows32, problem, start: Point, tol, budget, steps, megabytes, shrinking, most):
     """Work on float32 rows from an exact gradient, until the gap of the rows in play or float32 says enough."""
     whole = start.beta.copy()
     active, offset, eps = np.arange(len(whole)), problem.offset, problem.epsilon
@@ -127,7 +124,7 @@ def _round(rows32, problem, start: Point, tol, budget, steps, megabytes, shrinki
         if violation <= UNIT * (largest_y + scale * float(np.abs(beta).sum())) or block - since > IDLE + m // 8:
             break
         reason = budget.spent(steps + did, gap)
-        if reason is not None:
+        if reason is not None or did + BLOCK_WORK * block >= most:
             break
         if shrinking and block % SHRINK_EVERY == 0:
             top, bottom = (least, best) if offset else (0.0, 0.0)
@@ -155,7 +152,7 @@ def _round(rows32, problem, start: Point, tol, budget, steps, megabytes, shrinki
         dual += 0.5 * float(change @ (slope + g_before)) - eps * float(np.abs(part).sum() - np.abs(beta[chosen]).sum())
         beta[chosen] = part
     whole[active] = beta
-    return whole, did, reason
+    return whole, did, did + BLOCK_WORK * block, reason
 
 
 def _choose(up: np.ndarray, down: np.ndarray, best: float, least: float, size: int) -> np.ndarray:

@@ -16,6 +16,7 @@ so it can be blamed on single rows.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -36,6 +37,11 @@ class BoxProblem(NamedTuple):
     def hard(self) -> bool:
         """Whether slack is forbidden (infinite prices)."""
         return bool(np.isinf(self.high).any())
+
+    @property
+    def one_sided(self) -> bool:
+        """Whether every row may move to one side of zero only, as with labels."""
+        return self.epsilon == 0.0 and not bool(np.any((self.low < 0.0) & (self.high > 0.0)))
 
 
 def classification(labels: np.ndarray, weights: np.ndarray, offset: bool) -> BoxProblem:
@@ -71,6 +77,27 @@ def best_offsets(problem: BoxProblem, g: np.ndarray) -> tuple[float, float]:
     while last + 1 < len(order) and slopes[last] <= size:
         last += 1
     return float(kinks[order[first]]), float(kinks[order[last]])
+
+
+def balanced(problem: BoxProblem, beta: np.ndarray) -> np.ndarray:
+    """Make the sum of beta zero where the offset is free: the entries with most room to their bounds take the rest."""
+    if not problem.offset:
+        return beta
+    for _ in range(3):
+        rest = -math.fsum(beta)
+        room = np.maximum((problem.high - beta) if rest > 0 else (beta - problem.low), 0.0)
+        total = float(np.sum(room[np.isfinite(room)]))
+        if rest == 0.0 or total == 0.0:
+            return beta
+        widest = int(np.argmax(np.where(beta != 0.0, np.minimum(problem.high - beta, beta - problem.low), 0.0)))
+        if room[widest] >= 2 * abs(rest) and (beta[widest] + rest) * beta[widest] >= 0.0:
+            beta = beta.copy()
+            beta[widest] += rest  # usually rounding only: one free row takes it
+        elif np.isfinite(room).all():
+            beta = np.clip(beta + math.copysign(min(1.0, abs(rest) / total), rest) * room, problem.low, problem.high)
+        else:
+            beta = beta * (1.0 - 1e-16)
+    return beta
 
 
 @compiled

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from surefit.kernels import RBF, Kernel
+from surefit.kernels import RBF, Kernel, Linear
+from surefit.kernels.rows import GramRows
 from surefit.solvers.smo.cache import PIECE
 
 
@@ -22,7 +23,18 @@ def solver_rows(kernel: Kernel, X) -> tuple[Any, Any]:
         extended[:, d] = 1.0
         extended[:, d + 1] = -0.5 * np.einsum("ij,ij->i", extended[:, :d], extended[:, :d])
         return GaussianRows(extended), GaussianRows(extended.astype(np.float32))
+    if type(kernel) is Linear:
+        A = kernel.read(X)
+        return LinearRows(kernel, A), LinearRows(kernel, A, np.float32)
     return kernel.rows(X), kernel.rows(X, dtype=np.float32)
+
+
+class LinearRows(GramRows):
+    """Rows of inner products; a product with all of them goes through the columns and forms none."""
+
+    def times(self, beta: np.ndarray) -> np.ndarray:
+        """``K beta = X (X' beta)``."""
+        return np.asarray(self.A @ (self.A.T @ beta)).ravel()
 
 
 class GaussianRows:

@@ -1,0 +1,99 @@
+"""Other ways to a dual vector than working sets: where they are faster from the start, or once working sets are worn out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from surefit.core.budget import Budget
+from surefit.solvers.smo.evaluation import Point, combine, evaluate, in_noise
+from surefit.solvers.smo.interior import MOST_ROWS, interior_points
+from surefit.solvers.smo.linear import dual_points
+from surefit.solvers.smo.newton import polish
+from surefit.solvers.smo.problem import BoxProblem, balanced
+from surefit.solvers.smo.rows import LinearRows
+
+MANY_ROWS = 500  # below that working sets take milliseconds
+ROWS_A_COLUMN = 4  # a Newton step costs the square of the columns a row
+STEPS_A_CUBE = 8e-4  # steps of working sets that take as long as interior points take, over the cube of the rows
+SAFE_PRICE = 1e10  # price of slack times kernel value up to which scores keep digits
+FEWEST_STEPS = 100_000
+NO_LIMIT = 1 << 62
+
+
+class Route(NamedTuple):
+    """A way, whether it is tried before working sets, and what it finds.
+
+    ``find`` returns a point, the steps to it, and whether rounding forbids a better one.
+    """
+
+    name: str
+    first: bool
+    find: Callable[..., tuple[Point, int, bool]]
+
+
+def other_route(gram, problem: BoxProblem, megabytes: float) -> Route | None:
+    """Return the way for this problem, if there is one."""
+    n = gram.n
+    if problem.hard or n < 2:
+        return None
+    if isinstance(gram, LinearRows) and _fits_newton(gram, problem):
+        return Route("Newton's method on a smoothed primal", n > MANY_ROWS, _by_columns)
+    if n <= MOST_ROWS and 16 * n * n <= megabytes * 2**20:
+        return Route("interior points", False, _by_interior_points)
+    return None
+
+
+def worn_out(n: int) -> int:
+    """Work of working sets, in steps, after which another way is the better bet."""
+    return max(FEWEST_STEPS, int(STEPS_A_CUBE * n**3))
+
+
+def _fits_newton(gram: LinearRows, problem: BoxProblem) -> bool:
+    n, d = gram.A.shape
+    rows_alone = sparse.issparse(gram.A) and problem.one_sided and not problem.offset  # coordinate ascent, row by row
+    return rows_alone or ROWS_A_COLUMN * d <= n
+
+
+def _by_columns(gram, problem: BoxProblem, tol: float, budget: Budget) -> tuple[Point, int, bool]:
+    points, steps = [], 0
+    for beta, did in dual_points(gram, problem, tol, budget):
+        steps += did
+        points.append(_judged(gram, problem, beta, tol, budget, 2 * gram.A.shape[1] + 20))
+        if points[-1].gap <= tol * points[-1].primal:
+            return points[-1], steps, False
+    best, largest = min(points, key=_gap), float(np.max(gram.diagonal))
+    lost = in_noise(problem, best, largest)
+    price = largest * float(max(np.max(problem.high), -np.min(problem.low)))
+    if lost and price > SAFE_PRICE:  # at lower prices nearly the same function, with digits left, but no proof of it
+        share = SAFE_PRICE / price
+        lower = problem._replace(low=share * problem.low, high=share * problem.high)
+        for beta, did in dual_points(gram, lower, tol, budget):
+            steps += did
+            beta = balanced(lower, np.clip(beta, lower.low, lower.high))
+            best = min(best, evaluate(problem, beta, combine(gram, beta)), key=_gap)
+            break
+    return best, steps, lost
+
+
+def _by_interior_points(gram, problem: BoxProblem, tol: float, budget: Budget) -> tuple[Point, int, bool]:
+    (near, onto), steps = interior_points(gram, problem, budget)
+    best = _judged(gram, problem, onto, tol, budget, gram.n)
+    if best.gap > tol * best.primal:
+        best = min(best, _judged(gram, problem, near, tol, budget, gram.n), key=_gap)
+    return best, steps, in_noise(problem, best, float(np.max(gram.diagonal)))
+
+
+def _judged(gram, problem: BoxProblem, beta: np.ndarray, tol: float, budget: Budget, few: int) -> Point:
+    """The point of a dual vector; where its gap is too large, after Newton's method on its free rows if they are few."""
+    beta = balanced(problem, np.clip(beta, problem.low, problem.high))
+    point = evaluate(problem, beta, combine(gram, beta))
+    free = int(np.count_nonzero((beta > problem.low) & (beta < problem.high) & (beta != 0.0)))
+    return point if point.gap <= tol * point.primal or free > few else polish(gram, problem, point, budget)
+
+
+def _gap(point: Point) -> float:
+    return point.gap
