@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from surefit.checks.base import Data, Finding, checker
-from surefit.checks.risk_answers import labels_of
+from surefit.checks.risk_answers import close, labels_of, rounding_of
 from surefit.checks.risk_rows import row_keys, take_rows
 from surefit.checks.tail_sums import binomial_tail
 from surefit.core.certificate import Certificate
@@ -99,10 +99,8 @@ def _model_trouble(certificate: Certificate, claim: Claim, data: Data) -> str | 
         return None
     model, w = certificate.subject.estimator_, claim.witness
     X = take_rows(data.given, w["rows"])
-    answer = np.asarray(model.predict_proba(X) if "classes" in w else model.predict(X), dtype=np.float64)
-    kept = w["predictions"]
-    near = 1e-9 * float(np.max(np.abs(kept), initial=0.0))
-    same = np.allclose(answer.reshape(kept.shape), kept, rtol=1e-9, atol=near)
+    raw, kept = np.asarray(model.predict_proba(X) if "classes" in w else model.predict(X)), w["predictions"]
+    same = close(raw.astype(np.float64).reshape(kept.shape), kept, rounding_of(raw))
     return None if same else "the model's predictions are no longer those that were calibrated"
 
 
@@ -131,13 +129,14 @@ def _folds_trouble(certificate: Certificate, claim: Claim, data: Data) -> str | 
         X, y = take_rows(data.given, mine), data.target[mine]
         model = subject.models_[k]
         if "scores" in w:
-            p, known = np.asarray(model.predict_proba(X)), labels_of(model.classes_).tolist()
+            raw, known = np.asarray(model.predict_proba(X)), labels_of(model.classes_).tolist()
             found = np.array(
-                [1 - p[i, known.index(t)] if t in known else 1.0 for i, t in enumerate(labels_of(y).tolist())]
+                [1 - raw[i, known.index(t)] if t in known else 1.0 for i, t in enumerate(labels_of(y).tolist())]
             )
             kept = w["scores"][folds[rows] == k]
         else:
-            found, kept = y - np.asarray(model.predict(X)).ravel(), w["residuals"][folds[rows] == k]
-        if not np.allclose(found, kept, rtol=1e-9, atol=1e-9 * float(np.max(np.abs(kept), initial=0.0))):
+            raw = np.asarray(model.predict(X))
+            found, kept = y - raw.ravel(), w["residuals"][folds[rows] == k]
+        if not close(found, kept, rounding_of(raw)):
             return "the models' predictions are no longer those that were calibrated"
     return None

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
-from sklearn.utils import check_consistent_length
-from sklearn.utils.validation import check_random_state, column_or_1d, validate_data
+from sklearn.utils.validation import check_random_state, validate_data
 
 from surefit.bounds.resampling import holdout_size
 from surefit.checks.base import read
@@ -23,6 +22,7 @@ from surefit.risk.ledger import SHARE
 from surefit.risk.losses import LOSS, TOLERANCE, Y_RANGE
 from surefit.risk.measured import MEASURED_BY, loss_for
 from surefit.risk.study import Outcome, Study
+from surefit.risk.target import read_target
 from surefit.risk.units import ASSUME, find_units, sign_of_scaling
 
 
@@ -199,15 +199,7 @@ class Certified(CertifiedMixin, DeployedMixin, MetaEstimatorMixin, BaseEstimator
 
     def _read(self, X, y) -> np.ndarray:
         validate_data(self, X, y, skip_check_array=True)
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        check_consistent_length(X, y)
-        y = np.asarray(y)
-        if y.ndim == 2 and y.shape[1] > 1:
-            raise InvalidData(
-                f"{type(self).__name__}: one target is certified at a time; got {y.shape[1]} columns of y."
-            )
-        return column_or_1d(y, warn=True)
+        return read_target(type(self).__name__, X, y)
 
     def _study(self, X, y: np.ndarray, groups, fit_params: dict[str, Any]) -> Study:
         who, base = type(self).__name__, self._base()

@@ -6,8 +6,7 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_consistent_length
-from sklearn.utils.validation import check_is_fitted, check_random_state, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
 from surefit.bounds.resampling import holdout_size
 from surefit.checks.base import read
@@ -20,6 +19,7 @@ from surefit.risk.deployed import DeployedMixin
 from surefit.risk.ledger import SHARE
 from surefit.risk.left_out import equal_folds
 from surefit.risk.parts import fit_part
+from surefit.risk.target import read_target
 from surefit.risk.units import ASSUME, Units, find_units, sign_of_scaling
 
 RULES = {
@@ -51,13 +51,7 @@ class ConformalMixin(CertifiedMixin, DeployedMixin):
         check_params(self)
         who = type(self).__name__
         validate_data(self, X, y, skip_check_array=True)
-        if y is None:
-            raise ValueError(f"{who} requires y to be passed, but the target y is None.")
-        check_consistent_length(X, y)
-        target = np.asarray(y)
-        if target.ndim == 2 and target.shape[1] > 1:
-            raise InvalidData(f"{who}: one target at a time; got {target.shape[1]} columns of y.")
-        target = column_or_1d(target, warn=True)
+        target = read_target(who, X, y)
         units = find_units(who, X, target, None, self.assume)
         if units.total < 2:
             raise InvalidData(

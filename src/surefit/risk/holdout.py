@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.utils.validation import column_or_1d
 
 from surefit._version import __version__
 from surefit.checks.base import read
@@ -18,6 +17,7 @@ from surefit.core.validation import COUNT
 from surefit.risk.claims import no_claim, sentence
 from surefit.risk.ledger import SHARE
 from surefit.risk.losses import read_loss
+from surefit.risk.target import read_target
 from surefit.risk.tested_rows import tested_claim
 from surefit.risk.units import ASSUME, find_units, sign_of_scaling
 
@@ -108,10 +108,12 @@ def risk_certificate(
         raise InvalidParameter(WHO, "assume", ASSUME.words, assume)
     if not (hasattr(model, "predict") or callable(model)):
         raise InvalidParameter(WHO, "model", "a fitted model with predict, or a function of X", model)
-    y = column_or_1d(y_holdout, warn=True)
+    if len(np.asarray(y_holdout)) != read(X_holdout).X.shape[0]:
+        raise InvalidData(
+            f"{WHO}: X_holdout has {read(X_holdout).X.shape[0]} rows and y_holdout {len(np.asarray(y_holdout))}."
+        )
+    y = read_target(WHO, X_holdout, y_holdout)
     data = read(X_holdout, y)
-    if data.X.shape[0] != len(y):
-        raise InvalidData(f"{WHO}: X_holdout has {data.X.shape[0]} rows and y_holdout {len(y)}.")
     classifier = hasattr(model, "classes_") if not hasattr(model, "__sklearn_tags__") else is_classifier(model)
     if not classifier and y.dtype.kind not in "biuf":
         classifier = True  # a function that answers with texts

@@ -99,12 +99,24 @@ def read_loss(
 def respond(model: Any, X: Any, loss: Loss, classes: np.ndarray | None = None) -> np.ndarray:
     """Ask the model; probabilities come in the order of ``classes`` (zero for those that the model has not met)."""
     if loss.method == "predict_proba":
-        found = np.asarray(model.predict_proba(X), dtype=np.float64)
+        found = _finite(model, np.asarray(model.predict_proba(X), dtype=np.float64))
         return found if classes is None else in_columns(found, model, classes, 0.0)
     answer = model.predict(X) if hasattr(model, "predict") else model(X)
     answer = np.asarray(answer)
     answer = answer.ravel() if answer.ndim == 2 and answer.shape[1] == 1 else answer
-    return np.clip(answer.astype(np.float64), loss.low, loss.high) if loss.clips else answer
+    if loss.name in ("zero_one", "custom"):
+        return answer
+    answer = _finite(model, answer.astype(np.float64))
+    return np.clip(answer, loss.low, loss.high) if loss.clips else answer
+
+
+def _finite(model: Any, answer: np.ndarray) -> np.ndarray:
+    if np.all(np.isfinite(answer)):
+        return answer
+    raise InvalidData(
+        f"{type(model).__name__}: the fitted model answers with {answer[~np.isfinite(answer)][0]}, about which nothing can be said; it may "
+        "have been fitted on too few rows, or on numbers that are too large."
+    )
 
 
 def in_columns(found: np.ndarray, model: Any, classes: np.ndarray, absent: float) -> np.ndarray:

@@ -27,20 +27,19 @@ def fit_part(who: str, estimator: Any, X: Any, y: np.ndarray, rows: np.ndarray, 
         if lost is None and not cut:
             raise
         given = f" with {', '.join(cut)}" if cut else ""
-        without = "" if lost is None else f", which hold no row of class {lost},"
-        advice = (
-            ""
-            if lost is None
-            else " The rows were drawn without looking at the classes: another random_state, or more rows of the rare classes."
-        )
-        raise InvalidData(
-            f"{who}: {type(estimator).__name__} could not be fitted on {len(rows)} of {len(y)} rows{without}{given}: {error}{advice}"
-        ) from error
+        without, advice = "", ""
+        if lost is not None:
+            without = f" (these hold no row of class {lost})"
+            advice = (
+                " Rows were drawn without looking at classes: take another random_state, or more rows of rare classes."
+            )
+        words = f"{type(estimator).__name__} could not be fitted on {len(rows)} of {len(y)} rows{without}{given}"
+        raise InvalidData(f"{who}: {words}: {str(error).rstrip('.')}.{advice}") from error
 
 
 def missing_classes(estimator: Any, y: np.ndarray, rows: np.ndarray) -> str | None:
     """Classes of y that the rows lack, in words; None if there are none or the model is no classifier."""
-    if not is_classifier(estimator):
+    if not is_classifier(estimator) or y.ndim > 1:
         return None
     lost = np.setdiff1d(np.unique(y), np.unique(y[rows]))
     return (

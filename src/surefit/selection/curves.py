@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
-from sklearn.utils.validation import check_random_state, column_or_1d
+from sklearn.utils.validation import check_random_state
 
 from surefit.checks.risk_rows import take_rows
 from surefit.core import tables
 from surefit.core.errors import InvalidParameter
 from surefit.risk.losses import Loss, losses_of, read_loss, respond
 from surefit.risk.parts import fit_part
+from surefit.risk.target import read_target
 from surefit.risk.units import find_units
 from surefit.selection.cross_validation import named
 from surefit.selection.fold_losses import folds_of, measure
@@ -236,7 +237,7 @@ def learning_curve(
     ((100, 400, 1400), True)
     """
     who = "learning_curve"
-    target = column_or_1d(y, warn=True)
+    target = read_target(who, X, y)
     classifier = is_classifier(estimator)
     read_as = read_loss(who, loss, y_range, classifier=classifier, has_proba=hasattr(estimator, "predict_proba"))
     read_as = Loss("unbounded", "predict", True) if read_as.name == "quantile" else read_as

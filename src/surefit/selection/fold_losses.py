@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.model_selection import check_cv
-from sklearn.utils.validation import check_random_state, column_or_1d
+from sklearn.utils.validation import check_random_state
 
 from surefit.checks.risk_rows import take_rows
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.validation import COUNT
 from surefit.risk.losses import Loss, losses_of, read_loss, respond
 from surefit.risk.parts import fit_part
+from surefit.risk.target import read_target
 from surefit.risk.units import Units, find_units
 from surefit.selection.drawn_folds import Drawing, drawing_of
 
@@ -54,7 +55,7 @@ def measure(
     who: str, estimators: list[Any], X, y, *, cv, loss, y_range, groups, assume, random_state
 ) -> tuple[FoldLosses, Loss]:
     """Fit every estimator on every fold and record the loss of every tested row."""
-    target = column_or_1d(y, warn=True)
+    target = read_target(who, X, y)
     classifier = is_classifier(estimators[0])
     has_proba = all(hasattr(model, "predict_proba") for model in estimators)
     read_as = read_loss(who, loss, y_range, classifier=classifier, has_proba=has_proba)

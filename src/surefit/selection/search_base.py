@@ -8,8 +8,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
-from sklearn.utils import assert_all_finite
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from surefit.checks.base import read
 from surefit.core.errors import InvalidData
@@ -18,7 +17,8 @@ from surefit.core.validation import ANYTHING, NOTHING, Rule, check_params
 from surefit.risk.claims import no_claim
 from surefit.risk.deployed import DeployedMixin
 from surefit.risk.ledger import SHARE
-from surefit.risk.parts import fit_part
+from surefit.risk.parts import fit_part, missing_classes
+from surefit.risk.target import read_target
 from surefit.risk.units import ASSUME, Units, find_units, sign_of_scaling
 from surefit.selection.drawn_folds import drawing_of
 from surefit.selection.search_claims import choice_claim
@@ -71,22 +71,23 @@ class SearchMixin(CertifiedMixin, DeployedMixin):
         """Compare all candidates on the folds, refit the best one, and state what the comparison proves."""
         check_params(self)
         validate_data(self, X, y, skip_check_array=True)
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        check_consistent_length(X, y)
-        if np.asarray(y).dtype.kind == "f":
-            assert_all_finite(y, input_name="y")
+        who, groups = type(self).__name__, params.pop("groups", None)
+        target = np.asarray(y)
+        if target.ndim < 2 or target.shape[1] == 1:  # several targets are searched as by scikit-learn, without a claim
+            target = read_target(who, X, y)
         base = self._base()
-        target, groups = np.asarray(y), params.pop("groups", None)
         splitter = check_cv(self.cv, y, classifier=is_classifier(base))
         splits = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(X, y, groups)]
         try:
             search = self._build(splits).fit(X, y, **params)
         except ValueError as error:
-            if not params:
+            lost = next((words for train, _ in splits if (words := missing_classes(base, target, train))), None)
+            if not params and lost is None:
                 raise
+            given = f" with {', '.join(params)}" if params else ""
+            without = "" if lost is None else f" (the training rows of a fold hold none of class {lost})"
             raise InvalidData(
-                f"{type(self).__name__}: a candidate could not be fitted with {', '.join(params)}: {error}"
+                f"{type(self).__name__}: a candidate could not be fitted{given}{without}: {error}"
             ) from error
         for name in RESULTS:
             if hasattr(search, name):
@@ -109,7 +110,7 @@ class SearchMixin(CertifiedMixin, DeployedMixin):
         """Return the claims and the ledger; the chosen candidate is fitted once more on every fold, to be asked by the checker."""
         delta, about = self._share(), "the candidate that was chosen"
         self.fold_models_: list = []
-        reason, units = self._why_not(X, splits), None
+        reason, units = self._why_not(X, y, splits), None
         if reason is None:
             units = find_units(type(self).__name__, X, y, groups, self.assume)
             drawing = drawing_of(splitter, y, [test for _, test in splits], units)
@@ -129,12 +130,14 @@ class SearchMixin(CertifiedMixin, DeployedMixin):
         )
         return [claim, refusal], [(f"each of {count} candidates", delta / count)]
 
-    def _why_not(self, X, splits: list) -> str | None:
+    def _why_not(self, X, y: np.ndarray, splits: list) -> str | None:
         """Why nothing is claimed, or None."""
         if not is_classifier(self._base()) or not (self.scoring is None or self.scoring == "accuracy"):
             return (
                 "the score is not an error rate; pass scoring='accuracy', or use cross_validate with a declared range"
             )
+        if y.ndim > 1:
+            return "there are several targets"
         if not hasattr(self, "best_index_"):
             return "no candidate was chosen"
         tested = np.concatenate([test for _, test in splits])

@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
+from sklearn.utils.validation import validate_data
 
 from surefit.bounds.base import Deviation, NoBound, confidence_text
 from surefit.bounds.finite import finite_class
@@ -22,6 +21,7 @@ from surefit.risk.claims import sentence
 from surefit.risk.deployed import DeployedMixin
 from surefit.risk.ledger import SHARE
 from surefit.risk.losses import comparable
+from surefit.risk.target import read_target
 from surefit.risk.units import ASSUME, find_units
 
 #: Steps after which linear rules are a class that was fixed beforehand: monomials, and scalings of single columns, which change
@@ -123,12 +123,7 @@ class StructuralRiskMinimizer(CertifiedMixin, DeployedMixin, MetaEstimatorMixin,
         """Fit every class and choose. Returns the estimator."""
         check_params(self)
         validate_data(self, X, y, skip_check_array=True)
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        check_consistent_length(X, y)
-        y = column_or_1d(y, warn=True)
-        if y.dtype.kind == "f":
-            assert_all_finite(y, input_name="y")
+        y = read_target(type(self).__name__, X, y)
         check_classification_targets(y)
         if self.bound == "vc" and len(np.unique(y)) > 2:
             raise InvalidData("Only binary classification is supported. The type of the target is multiclass.")
