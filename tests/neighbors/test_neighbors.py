@@ -209,6 +209,23 @@ def test_copies_tie_by_index_in_every_feature_space(kernel):
         assert sorted(places % 7) == sorted(list(range(7)) * 3) and len(np.unique(d)) <= 7
 
 
+def test_strings():
+    words, kinds = ["cat", "cart", "dog", "dig", "sun", "sin"], np.array(["c", "c", "d", "d", "s", "s"])
+    kernel = kernels.StringSubsequence(2, 0.5)
+    model = KNeighborsClassifier(2, metric=kernel).fit(words, kinds)
+    assert model.predict(["carts", "dogs", "sung"]).tolist() == ["c", "d", "s"]
+    distances, indices = model.kneighbors(["cat"])
+    assert distances[0, 0] == 0.0 and indices[0].tolist() == [0, 1]
+    assert distances[0, 1] == kernel_distances(kernel, ["cat"], ["cart"])[0, 0]
+    assert model.verify(words, kinds)["knn.neighbours"].level == "recomputed"
+    lengths = KNeighborsRegressor(1, kernel=kernel).fit(words, [3.0, 4.0, 3.0, 3.0, 3.0, 3.0])
+    assert lengths.predict(["carts"]).tolist() == [4.0] and lengths.kneighbors(n_neighbors=1)[1][0, 0] == 1
+    with pytest.raises(InvalidData, match="one target an element"):
+        model.fit(words, kinds[:2])
+    with pytest.raises(InvalidData, match="element 0 is 1"):
+        model.fit([1.0, 2.0], [0, 1])
+
+
 def test_kernels_that_have_no_distances_are_refused():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(InvalidParameter, match="metric is a kernel"):

@@ -12,7 +12,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.estimator import CertifiedMixin, data_fingerprint
-from surefit.core.validation import COUNT, N_JOBS, NOTHING, Rule, check_params, one_of, read_data, read_weights
+from surefit.core.validation import (
+    COUNT,
+    N_JOBS,
+    NOTHING,
+    Rule,
+    check_params,
+    one_of,
+    read_data,
+    read_strings,
+    read_weights,
+)
 from surefit.kernels import Kernel, resolve
 from surefit.neighbors.claims import neighbour_claims
 from surefit.neighbors.search import Search, kernel_search, search_for
@@ -129,9 +139,15 @@ class NeighborsBase(CertifiedMixin, BaseEstimator):
         simple = {1: "manhattan", 2: "euclidean", np.inf: "chebyshev"}.get(p)
         return (simple, options) if simple and not options else ("minkowski", {"p": p, **options})
 
+    def _takes_strings(self) -> bool:
+        given = self._kernel_given()
+        return isinstance(given, Kernel) and given.takes == "strings"
+
     def _read_queries(self, X):
         check_is_fitted(self)
-        return read_data(self, X, reset=False, **READ)
+        return (
+            read_strings(type(self).__name__, X) if self._takes_strings() else read_data(self, X, reset=False, **READ)
+        )
 
     def _enough(self, k: int, available: int) -> None:
         if k > available:
@@ -241,4 +257,10 @@ def _without_self(distances: np.ndarray, indices: np.ndarray) -> tuple[np.ndarra
 def read_training(estimator, X, y, **options):
     """Check the parameters and read the training data."""
     check_params(estimator)
-    return read_data(estimator, X, y, **READ, **options)
+    if not estimator._takes_strings():
+        return read_data(estimator, X, y, **READ, **options)
+    who, y = type(estimator).__name__, np.asarray(y)
+    X = read_strings(who, X)
+    if len(y) != len(X):
+        raise InvalidData(f"{who}: X has {len(X)} elements and y {len(y)}; one target an element is needed.")
+    return X, y

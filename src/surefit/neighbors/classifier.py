@@ -36,7 +36,7 @@ class KNeighborsClassifier(ClassifierMixin, NeighborsBase):
         Exponent of metric="minkowski".
     metric : str, callable or kernel, default="minkowski"
         As in scikit-learn; "precomputed" takes distances for X. A kernel of ``surefit.kernels`` measures distances between its features
-        (:func:`surefit.kernel_distances`).
+        (:func:`surefit.kernel_distances`); with a kernel of strings X is a list of strings.
     metric_params : dict or None, default=None
         Further arguments of the metric.
     n_jobs : int or None, default=None
