@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from sklearn.preprocessing import PolynomialFeatures, SplineTransformer
 
 from surefit import (
@@ -15,6 +16,8 @@ from surefit import (
     KernelRidge,
     KernelRidgeCV,
     SmoothingSpline,
+    load,
+    save,
 )
 from surefit.kernels import RBF, IntegratedBrownian, Linear, Min, StringSubsequence
 
@@ -189,6 +192,42 @@ def test_the_checker_bounds_what_was_spoilt(seed, size):
     off = y - K @ model.dual_coef_ - quadratic(X - model.null_centre_)[:, :3] @ [model.intercept_, *model.null_coef_]
     now = off @ off + 0.3 * model.dual_coef_ @ K @ model.dual_coef_
     assert now - best <= model.verify(X, y)["kernel_ridge.gap"].proved * (1 + 1e-9)
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from(["linear", 2]))
+def test_weights_are_repetitions(seed, null_space):
+    X, y = problem(seed, n=16)
+    times = np.random.default_rng(seed).integers(0, 3, len(y))
+    times[:9] = 1
+    options = {"kernel": "rbf", "gamma": 2.0, "null_space": null_space}
+    counted = KernelRidge(0.3, **options).fit(X, y, times)
+    repeated = KernelRidge(0.3, **options).fit(np.repeat(X, times, 0), np.repeat(y, times))
+    assert counted.predict(X) == pytest.approx(repeated.predict(X), abs=1e-7)
+    assert counted.null_coef_ == pytest.approx(repeated.null_coef_, abs=1e-6)
+    assert counted.verify(X, y, times)["kernel_ridge.gap"].ok
+    chosen = KernelRidgeCV([0.3], criterion="gcv", **options)
+    ours = chosen.fit(X, y, times).degrees_of_freedom_
+    assert ours == pytest.approx(chosen.fit(np.repeat(X, times, 0), np.repeat(y, times)).degrees_of_freedom_)
+
+
+def test_sparse_rows_and_float32():
+    X, y = problem(14)
+    dense = KernelRidge(0.3, kernel="rbf", null_space="linear").fit(X, y)
+    thin = KernelRidge(0.3, kernel="rbf", null_space="linear").fit(sparse.csr_array(X), y)
+    assert thin.predict(sparse.csr_array(X)) == pytest.approx(dense.predict(X)) and thin.verify(sparse.csr_array(X), y)
+    single = X.astype(np.float32)
+    half = KernelRidge(0.3, kernel="rbf", null_space="linear").fit(single, y)
+    assert half.predict(single) == pytest.approx(dense.predict(X), abs=1e-5) and half.verify(single, y)
+
+
+def test_files_hold_the_free_functions(tmp_path):
+    X, y = problem(15)
+    for i, free in enumerate((2, PolynomialFeatures(2, include_bias=False))):
+        model = KernelRidge(0.3, kernel="rbf", null_space=free, fit_intercept=True).fit(X, y)
+        save(model, tmp_path / f"{i}.skops")
+        again = load(tmp_path / f"{i}.skops")
+        assert np.array_equal(again.predict(X), model.predict(X)) and again.verify(X, y)
 
 
 @pytest.mark.parametrize("changed", ["null_coef_", "intercept_", "dual_coef_"])

@@ -153,6 +153,14 @@ def test_slack_falls_and_norm_rises_with_the_price():
         assert model.rkhs_norm_[0] ** 2 <= 1 / lam and np.mean(model.predict(X) != y) <= model.slack_.mean()
 
 
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_smallest_budget_is_at_most_two_a_row_of_the_rarer_class(seed):
+    X, y = overlapping(seed)
+    few = min(np.sum(y > 0), np.sum(y < 0))
+    model = machine(1.0).set_params(budget=2.0 * few - 0.5, tol=1e-7).fit(X, y)
+    assert 0 < model.budget_min_ <= 2 * few and model.slack_.sum() <= 2.0 * few - 0.5 + 1e-6
+
+
 def test_order_of_rows_does_not_matter():
     X, y = overlapping(2)
     order = np.random.default_rng(2).permutation(len(y))
