@@ -9,8 +9,17 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from surefit import CertificateError, Certified, ConformalRegressor, DeltaLedger, risk_certificate
+from surefit import (
+    CertificateError,
+    Certified,
+    ConformalRegressor,
+    DeltaLedger,
+    RandomizedSearchCV,
+    StructuralRiskMinimizer,
+    risk_certificate,
+)
 from surefit.bounds import clopper_pearson, pick_to_learn
+from surefit.checks.risk_answers import labels_of
 
 
 def blobs(n, seed=0, d=3):
@@ -177,3 +186,66 @@ def test_other_data_and_broken_seals(change):
     other_X, other_y = (X + 1e-12, y) if change == "rows" else (X, 1 - y)
     with pytest.raises(CertificateError, match="fingerprint"):
         certificate.verify(other_X, other_y.astype(float))
+
+
+def test_calibration_rows_cannot_be_chosen_or_repeated():
+    X, _ = blobs(200)
+    t = X @ [1.0, 0.5, 0.0] + np.random.default_rng(1).normal(size=200)
+    model = ConformalRegressor(Ridge(), coverage=0.8, random_state=3).fit(X, t)
+    claim = model.certificate_["conformal.coverage"]
+    error = np.abs(t[claim.witness["rows"]] - claim.witness["predictions"])
+    order = np.argsort(error)[:50]  # the fifty best of a hundred
+    rank = 41
+    numbers = {**claim.numbers, "m": 50, "rank": rank, "threshold": float(np.sort(error)[rank - 1])}
+    kept = {**claim.witness, "rows": claim.witness["rows"][order], "predictions": claim.witness["predictions"][order]}
+    value = 1 - rank / 51
+    best = dataclasses.replace(claim, value=value, numbers=numbers, witness=kept)
+    with pytest.raises(CertificateError, match="random_state draws"):
+        forged(model.certificate_, best).verify(X, t)
+    again = {name: np.concatenate([kept[name], kept[name]]) for name in ("rows", "predictions")}
+    numbers = {**numbers, "m": 100, "rank": 82}
+    twice = dataclasses.replace(claim, value=1 - 82 / 101, numbers=numbers, witness={**kept, **again})
+    with pytest.raises(CertificateError, match="counted twice"):
+        forged(model.certificate_, twice).verify(X, t)
+
+
+def test_folds_of_sets_cannot_be_renumbered():
+    X, y = blobs(60)
+    model = ConformalRegressor(Ridge(), "cv+", n_folds=6, random_state=0).fit(X, y.astype(float))
+    claim = model.certificate_["conformal.folds"]
+    more = dataclasses.replace(claim, value=0.2, numbers={**claim.numbers, "folds": 60})
+    with pytest.raises(CertificateError, match="not 60 of the same size"):
+        forged(model.certificate_, more).verify(X, y.astype(float))
+
+
+def test_structures_cannot_be_made_smaller():
+    X, y = blobs(3000)
+    model = StructuralRiskMinimizer([GaussianNB(), GaussianNB(var_smoothing=0.1)], [4, 5]).fit(X, y)
+    claim = model.certificate_["selection.structural"]
+    z, w = claim.numbers, claim.witness
+
+    def refused(words, value=0.3, **changes):
+        with pytest.raises(CertificateError, match=words):
+            forged(model.certificate_, dataclasses.replace(claim, value=value, **changes)).verify(X, y)
+
+    refused("dimension", numbers={**z, "dimension": 1})
+    refused("different rows", numbers={**z, "n": 300_000})
+    refused("by the vc bound", numbers={**z, "bound": "finite_class", "log_size": 0.0, "sides": 1, "width": 1.0})
+    refused("add up", numbers={**z, "delta_spent": 0.05}, witness={**w, "shares": np.array([0.05, 0.05])})
+    refused("classes were compared", witness={**w, "shares": w["shares"][:1]})
+    refused("errors on", numbers={**z, "empirical": 0.0})
+    refused(
+        "errors on|no longer",
+        witness={**w, "predictions": np.vstack([labels_of(y)] * 2), "errors": np.zeros(2, dtype=np.int64)},
+    )
+
+
+def test_draws_cannot_be_invented():
+    X, y = blobs(60)
+    model = RandomizedSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1e-3, 1.0]}, n_iter=3, cv=3, random_state=0).fit(
+        X, y
+    )
+    search, refit, draws = model.certificate_.claims
+    many = dataclasses.replace(draws, value=0.01, numbers={**draws.numbers, "draws": 1000})
+    with pytest.raises(CertificateError, match="3 candidates were drawn"):
+        dataclasses.replace(model.certificate_, claims=(search, refit, many), seal="").verify(X, y)

@@ -10,7 +10,8 @@ from scipy import sparse
 
 from surefit.checks.base import Data, Finding, checker
 from surefit.checks.risk_answers import close, labels_of, rounding_of
-from surefit.checks.risk_rows import row_keys, take_rows
+from surefit.checks.risk_rows import take_rows
+from surefit.checks.risk_split import drawn_order, unit_codes
 from surefit.checks.tail_sums import binomial_tail
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
@@ -22,7 +23,7 @@ REFITS = 7  # leave-one-out fits done again from scratch
 def check_split(certificate: Certificate, claim: Claim, data: Data) -> Finding:
     """Calibration rows were not trained on, enough scores are below the threshold, and the coverage follows from the rank."""
     z = claim.numbers
-    trouble = _split_trouble(claim, data) or _model_trouble(certificate, claim, data)
+    trouble = _split_trouble(certificate, claim, data) or _model_trouble(certificate, claim, data)
     scores = _scores(claim, data)
     m = len(scores)
     # A set that lets in the threshold covers what ranks at or below it: count, do not trust the rank.
@@ -55,8 +56,12 @@ def check_folds(certificate: Certificate, claim: Claim, data: Data) -> Finding:
     z = claim.numbers
     n, K, alpha = z["n"], z["folds"], z["alpha"]
     trouble = None
-    if len(claim.witness["rows"]) != n or (z.get("penalty") is None and n % K):
-        trouble = "the folds are not of the same size"
+    rows, codes = claim.witness["rows"], unit_codes(claim, data)
+    sizes = np.unique(claim.witness["folds"][rows], return_counts=True)[1]
+    if len(rows) != n or len(sizes) != K or len(set(sizes.tolist())) != 1:
+        trouble = f"the folds are not {K} of the same size"
+    elif len(np.unique(codes[rows])) != n:
+        trouble = "a row, or a copy of one, is counted twice"
     elif z.get("penalty") is not None:
         trouble = _linear_trouble(claim, data)
     elif certificate.subject is not None:
@@ -81,17 +86,19 @@ def _scores(claim: Claim, data: Data) -> np.ndarray:
     return scores if not z["group"] else scores[np.array([str(t) == z["group"] for t in labels.tolist()])]
 
 
-def _split_trouble(claim: Claim, data: Data) -> str | None:
+def _split_trouble(certificate: Certificate, claim: Claim, data: Data) -> str | None:
     rows, train = claim.witness["rows"], claim.witness["train_rows"]
+    codes = unit_codes(claim, data)
+    if len(np.unique(codes[rows])) != len(rows):
+        return "a calibration row, or a copy of one, is counted twice"
     if np.intersect1d(rows, train).size:
         return "a calibration row was trained on"
-    if "equal_rows_are_draws" in claim.assumptions:
-        return None
-    if "row_keys" not in data.memo:
-        data.memo["row_keys"] = row_keys(data.X, data.y)
-    keys = data.memo["row_keys"]
-    seen = {keys[i] for i in train.tolist()}
-    return "a calibration row is a copy of a training row" if any(keys[i] in seen for i in rows.tolist()) else None
+    if np.intersect1d(codes[rows], codes[train]).size:
+        return "a calibration row is a copy of a training row"
+    order = drawn_order(certificate, int(codes.max()) + 1)
+    if order is not None and not np.array_equal(np.sort(codes[rows]), np.sort(order[: len(rows)])):
+        return "the calibration rows are not those that random_state draws"
+    return None
 
 
 def _model_trouble(certificate: Certificate, claim: Claim, data: Data) -> str | None:

@@ -55,13 +55,13 @@ def _same_partition(claimed: np.ndarray | None, codes: np.ndarray) -> bool:
 
 def _drawing_trouble(certificate: Certificate, claim: Claim, codes: np.ndarray) -> str | None:
     """Draw the split again from the seed of the estimator; compare sizes where there is no seed."""
-    procedure, seed = certificate.problem.get("procedure"), certificate.params.get("random_state")
+    procedure = certificate.problem.get("procedure")
     total, tested = int(codes.max()) + 1, codes[claim.witness["test_rows"]]
     if claim.name == "risk.pick_to_learn" and claim.numbers["n"] != total - total // 2:
         return f"{claim.numbers['n']} units are said to be the second half of {total}"
-    if certificate.estimator != "Certified" or not isinstance(seed, int):
-        return None  # drawn from an unknown state: believed
-    order = np.random.RandomState(seed).permutation(total)
+    order = drawn_order(certificate, total) if certificate.estimator == "Certified" else None
+    if order is None:
+        return None
     half, units = total // 2, np.unique(tested)
     if procedure in ("holdout", "transfer"):
         same = np.array_equal(units, np.sort(order[: len(units)]))
@@ -72,4 +72,10 @@ def _drawing_trouble(certificate: Certificate, claim: Claim, codes: np.ndarray) 
     else:
         first = tested[np.sort(np.unique(tested, return_index=True)[1])]  # units in the order of testing
         same = np.array_equal(first, order[half:])
-    return None if same else f"the split is not the one that random_state={seed} draws"
+    return None if same else f"the split is not the one that random_state={certificate.params['random_state']} draws"
+
+
+def drawn_order(certificate: Certificate, total: int) -> np.ndarray | None:
+    """Order of the units that the seed of the estimator draws; None if it has no seed, and the split is believed."""
+    seed = certificate.params.get("random_state")
+    return np.random.RandomState(seed).permutation(total) if isinstance(seed, int) else None
