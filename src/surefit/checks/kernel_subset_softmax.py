@@ -36,7 +36,7 @@ def prove_softmax(certificate: Certificate, span: LandmarkSpan, F: Enclosed, cod
     Q = simplex_rows(np.exp(log_p), Y, c, problem["fit_intercept"])
     moved = simplex_moves(Q, Y, c, problem["fit_intercept"])
     if moved is None:
-        return Proof(math.inf, math.inf, math.inf, math.inf)
+        return Proof(math.inf, math.inf, math.inf, math.inf, 0.0)
     theta = c[:, None] * (Y - Q)
     slips = c[:, None] * (moved + 8 * UNIT * (Y + Q))
     gap = mid = subset = 0.0
@@ -51,6 +51,10 @@ def prove_softmax(certificate: Certificate, span: LandmarkSpan, F: Enclosed, cod
     gap += upper_sum(c * np.sum(paid, axis=1)) * (1 + 64 * UNIT)
     mid += math.fsum(c * np.sum(least, axis=1))
     subset += math.fsum(c * np.sum(divergences(Q, moved, log_p, off)[1], axis=1))
-    objective = 0.5 * math.fsum(float(span.form(a).mid) for a in lines)
-    objective -= math.fsum(c * log_p[np.arange(len(codes)), codes])
-    return Proof(max(gap * (1 + 16 * UNIT), mid), mid, subset, objective)
+    penalties = [span.form(a) for a in lines]
+    losses = -log_p[np.arange(len(codes)), codes]
+    objective = math.fsum(c * losses) + 0.5 * math.fsum(max(float(p.mid), 0.0) for p in penalties)
+    most = upper_sum(c * (losses + off[:, 0])) * (1 + 64 * UNIT) + 0.5 * math.fsum(
+        float(p.mid + p.rad) for p in penalties
+    )
+    return Proof.of(gap * (1 + 16 * UNIT), mid, subset, objective, most * (1 + 16 * UNIT))

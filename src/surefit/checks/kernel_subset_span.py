@@ -33,6 +33,13 @@ class Proof(NamedTuple):
     gap_mid: float
     subset: float
     objective: float
+    wobble: float  # by how much the gap of a dual point read off scores of other rounding can differ
+
+    @classmethod
+    def of(cls, gap: float, mid: float, subset: float, objective: float, most: float, wobble: float = 0.0) -> Proof:
+        """Collect what was found; no minimum is below zero, so no gap exceeds the objective, which is at ``most`` so much."""
+        mid = min(mid, objective)
+        return cls(max(min(gap, most), mid), mid, min(subset, objective), objective, wobble)
 
 
 def group_rows(theta: np.ndarray, groups: int) -> Iterator[np.ndarray]:

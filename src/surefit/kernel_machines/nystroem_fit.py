@@ -147,7 +147,7 @@ def record(estimator, sample: Sample, labels: Labels, fits: list[MachineFit], lo
     subset = f"The objective is within {left:.3g} of the smallest one in the span of {len(estimator.landmarks_)} rows."
     share = {"objective": estimator.objective_, "relative": gap / estimator.objective_ if estimator.objective_ else 0.0}
     late = [fit.reason for fit in fits if fit.reason is not Reason.CONVERGED]
-    reason = late[0] if late else Reason.CONVERGED
+    reason = late[0] if late and left > limit else Reason.CONVERGED
     estimator._issue(
         "A",
         [

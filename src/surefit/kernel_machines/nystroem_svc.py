@@ -48,7 +48,7 @@ class NystroemSVC(CertifiedMixin, CallbackSupportMixin, NystroemMixin, Classifie
     class_weight : dict, "balanced" or None, default=None
         Factors of ``C``, one a class.
     tol : float >= 0, default=1e-4
-        Stop when the gap in the span is at most ``tol`` times the loss of the best constant.
+        Stop when the gap in the span is at most ``tol`` times the objective.
     max_iter : int >= 1, default=1000
         Newton steps a problem.
     max_time : float > 0 or None, default=None

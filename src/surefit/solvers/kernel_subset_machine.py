@@ -63,12 +63,9 @@ def fit_machine(
     tol: float,
     budget: Budget,
 ) -> MachineFit:
-    """Minimise in the span until the gap is at most ``tol`` times the loss of the best constant, then bound the exact gap."""
+    """Minimise in the span until the gap is at most ``tol`` times the objective, then bound the exact gap."""
     scores = ScalarScores(SmoothedHinge(FULL_WIDTH) if loss == "hinge" else Logistic(), t, c)
-    zero = np.zeros((len(t), 1))
-    constant = float(scores.best_shift(zero)[0]) if offset else 0.0
-    limit = tol * float(c @ values({"loss": loss}, t, zero[:, 0] + constant))
-    found = minimise_in_span(rows, scores, offset, limit, budget)
+    found = minimise_in_span(rows, scores, offset, tol, budget)
     w, b, problem = found.coef[0], float(found.intercept[0]), {"loss": loss, "width": found.width}
     a = span.whiten @ w
     f = np.empty(len(t))
@@ -87,27 +84,42 @@ def fit_machine(
 
     scale = best_factor(lambda factor: gap(factor, missed))
     objective = 0.5 * float(w @ w) + float(c @ values(problem, t, f + b))
-    squares = np.array([w @ w])
+    squares, left = np.array([w @ w]), min(gap(1.0, 0.0), objective)
     return MachineFit(
-        a[None, :], found.intercept, squares, objective, gap(1.0, 0.0), gap(scale, missed), limit, float(found.width), scale,
-        groups, found.n_iter, found.reason, found.history,
+        a[None, :], found.intercept, squares, objective, left, gap(scale, missed), tol * objective, float(found.width), scale, groups,
+        found.n_iter, Reason.CONVERGED if left <= tol * objective else found.reason, found.history,
     )  # fmt: skip
 
 
-def minimise_in_span(rows: SpanRows, scores, offset: bool, limit: float, budget: Budget) -> Fit:
-    """Minimise half the squared norm plus the loss in the coordinates of the span, from a start on fewer rows."""
+def minimise_in_span(rows: SpanRows, scores, offset: bool, tol: float, budget: Budget) -> Fit:
+    """Minimise half the squared norm plus the loss in the coordinates of the span until the gap is ``tol`` times the objective.
+
+    The solver takes a tolerance in units of the objective, which is known when it ends: it is asked again until they agree.
+    """
     design: Any = rows  # has the products of Rows
+    zero = np.zeros((rows.shape[0], scores.n_scores))
+    tolerance = SURE * tol * scores.value(zero + scores.best_shift(zero) if offset else zero)
     start = subsample_start(design, scores, 0.0, 1.0, offset, budget)
     given: dict[str, Any] = {}
     if start is not None:
         given = {"coef": start.coef, "offset": start.intercept, "model": start.model}
         if start.width:
             scores.sharpen(start.width)
-    return minimise(design, scores, 0.0, 1.0, intercept=offset, tolerance=SURE * limit, budget=budget, **given)
+    n_iter, seconds = 0, 0.0
+    history: list[tuple[float, int, float]] = []
+    while True:
+        found = minimise(design, scores, 0.0, 1.0, intercept=offset, tolerance=tolerance, budget=budget, **given)
+        history += [(seconds + s, n_iter + i, g) for s, i, g in found.history]
+        n_iter, seconds = n_iter + found.n_iter, history[-1][0] if history else 0.0
+        tolerance = SURE * tol * found.objective
+        if found.reason is not Reason.CONVERGED or found.gap <= tolerance:
+            return found._replace(n_iter=n_iter, history=history)
+        given = {"coef": found.coef, "offset": found.intercept}
 
 
 def best_factor(gap: Callable[[float], float]) -> float:
     """Return the factor of the dual point, at most one, with the least gap, which is convex in it."""
     if gap(0.99) >= gap(1.0):
         return 1.0
-    return float(minimize_scalar(gap, bounds=(0.0, 0.99), method="bounded").x)
+    best = float(minimize_scalar(gap, bounds=(0.0, 0.99), method="bounded").x)
+    return best if gap(best) < gap(0.0) else 0.0

@@ -9,7 +9,7 @@ import numpy as np
 
 from surefit.checks.kernel_subset_softmax import simplex_rows
 from surefit.checks.multinomial import log_softmax
-from surefit.core.budget import Budget
+from surefit.core.budget import Budget, Reason
 from surefit.solvers.kernel_subset import Span
 from surefit.solvers.kernel_subset_image import count_groups, image_of
 from surefit.solvers.kernel_subset_machine import MachineFit, best_factor, minimise_in_span
@@ -29,17 +29,14 @@ def fit_softmax(
     tol: float,
     budget: Budget,
 ) -> MachineFit:
-    """Minimise in the span until the gap is at most ``tol`` times the loss of the best constants, then bound the exact gap."""
+    """Minimise in the span until the gap is at most ``tol`` times the objective, then bound the exact gap."""
     scores = SoftmaxScores(codes, count, c)
-    zero = np.zeros((len(codes), count))
-    limit = tol * scores.value(zero + scores.best_shift(zero) if offset else zero)
-    found = minimise_in_span(rows, scores, offset, limit, budget)
+    found = minimise_in_span(rows, scores, offset, tol, budget)
     W, b = found.coef, found.intercept
     a = W @ span.whiten.T
-    F = np.empty_like(zero)
+    F, Y = np.empty((len(codes), count)), np.zeros((len(codes), count))
     for part, K in span.pieces():
         F[part] = K @ a.T
-    Y = zero
     Y[np.arange(len(codes)), codes] = 1.0
     log_p = log_softmax(F + b)
     Q = simplex_rows(np.exp(log_p), Y, c, offset)
@@ -57,7 +54,8 @@ def fit_softmax(
     scale = best_factor(lambda factor: gap(factor, missed))
     squares = np.sum(W**2, axis=1)
     objective = 0.5 * float(squares.sum()) - float(c @ log_p[np.arange(len(codes)), codes])
+    left = min(gap(1.0, 0 * missed), objective)
     return MachineFit(
-        a, b, squares, objective, gap(1.0, 0 * missed), gap(scale, missed), limit, 0.0, scale, groups,
-        found.n_iter, found.reason, found.history,
+        a, b, squares, objective, left, gap(scale, missed), tol * objective, 0.0, scale, groups, found.n_iter,
+        Reason.CONVERGED if left <= tol * objective else found.reason, found.history,
     )  # fmt: skip
