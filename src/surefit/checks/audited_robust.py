@@ -20,6 +20,7 @@ import numpy as np
 
 from surefit.checks.audited_models import inner
 from surefit.checks.base import Data, Finding, checker
+from surefit.checks.enclosure import gamma
 from surefit.checks.linear_scores import rounding
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
@@ -30,14 +31,17 @@ ZERO = 1e-9  # share of the sum of absolute terms that counts as zero where noth
 @checker("audit.robust_gap")
 def check_gap(certificate: Certificate, claim: Claim, data: Data) -> Finding:
     """P - min P is at most value."""
-    objective, bound = robust_bounds(certificate, data, claim.witness.get("dual"))
+    objective, bound, plain = robust_bounds(certificate, data, claim.witness.get("dual"))
     found = max(objective - bound, 0.0)
-    ok = found <= claim.value + rounding(claim.value, objective)
+    ok = objective - plain - claim.value <= plain - bound + rounding(claim.value, objective)
     return Finding(claim.name, claim.value, found, bool(ok), "recomputed", f"min P >= {bound:.6g} by a dual point.")
 
 
-def robust_bounds(certificate: Certificate, data: Data, witness: np.ndarray | None) -> tuple[float, float]:
-    """Return the objective, and a lower bound of its minimum: the better of the witness and of the model's own slopes."""
+def robust_bounds(certificate: Certificate, data: Data, witness: np.ndarray | None) -> tuple[float, float, float]:
+    """Return the objective, and lower bounds of its minimum with the rounding of products counted and without.
+
+    They are the better ones of the witness and of the model's own slopes.
+    """
     read_as, rows = inner(certificate, data)
     problem, model = read_as.problem, read_as.model
     y, w, b = np.asarray(rows.target, dtype=np.float64), model["coef_"], float(np.ravel(model["intercept_"])[0])
@@ -45,8 +49,8 @@ def robust_bounds(certificate: Certificate, data: Data, witness: np.ndarray | No
     r = y - np.asarray(rows.X @ w).ravel() - b
     scale = float(np.ravel(model["scale_"])[0]) if problem["law"] == "huber" else 0.0
     duals = [own_dual(problem, r, s, scale), *([] if witness is None else [np.asarray(witness, dtype=np.float64)])]
-    bounds = [_dual_value(problem, rows.X, y, s, theta) for theta in duals if theta.shape == y.shape]
-    return objective_of(problem, w, r, s, scale), max(bounds, default=-math.inf)
+    bounds = [_dual_values(problem, rows.X, y, s, theta) for theta in duals if theta.shape == y.shape]
+    return objective_of(problem, w, r, s, scale), *max(bounds, default=(-math.inf, -math.inf))
 
 
 def objective_of(problem: dict, w: np.ndarray, r: np.ndarray, s: np.ndarray, scale: float) -> float:
@@ -66,7 +70,7 @@ def own_dual(problem: dict, r: np.ndarray, s: np.ndarray, scale: float) -> np.nd
     return 2 * s * np.clip(r / scale, -problem["epsilon"], problem["epsilon"])
 
 
-def _dual_value(problem: dict, X, y: np.ndarray, s: np.ndarray, theta: np.ndarray) -> float:
+def _dual_values(problem: dict, X, y: np.ndarray, s: np.ndarray, theta: np.ndarray) -> tuple[float, float]:
     huber, total, alpha = problem["law"] == "huber", math.fsum(s), problem["alpha"]
     high = 2 * problem["epsilon"] * s if huber else problem["quantile"] * s
     low = -high if huber else (problem["quantile"] - 1.0) * s
@@ -78,11 +82,16 @@ def _dual_value(problem: dict, X, y: np.ndarray, s: np.ndarray, theta: np.ndarra
     if huber:
         square = math.fsum(np.divide(theta**2, s, out=np.zeros(len(s)), where=s > 0))
         theta = theta * min(1.0, math.sqrt(4 * total / square)) if square > 0 else theta
-    v = np.asarray(X.T @ theta).ravel()
-    size = np.asarray(abs(X).T @ np.abs(theta)).ravel()
+    v = np.asarray(X.T @ theta, dtype=np.float64).ravel()
+    size = np.asarray(abs(X).T @ np.abs(theta), dtype=np.float64).ravel()
+    linear = math.fsum(theta * y)
     if alpha == 0.0:
-        return math.fsum(theta * y) if np.all(np.abs(v) <= ZERO * size) else -math.inf
+        value = linear if np.all(np.abs(v) <= ZERO * size) else -math.inf
+        return value, value
+    radius = gamma(len(y) + 2) * size
     if huber:
-        return math.fsum(theta * y) - math.fsum(v**2) / (4 * alpha)
-    largest = float(np.max(np.abs(v), initial=0.0))
-    return math.fsum(theta * y) * min(1.0, alpha * total / largest) if largest > 0 else math.fsum(theta * y)
+        both = [linear - math.fsum(part**2) / (4 * alpha) for part in (np.abs(v) + radius, v)]
+    else:
+        largest = [float(np.max(part, initial=0.0)) for part in (np.abs(v) + radius, np.abs(v))]
+        both = [linear * (min(1.0, alpha * total / most) if most > 0 else 1.0) for most in largest]
+    return min(both), both[1]
