@@ -7,11 +7,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression as SkLogistic
 from sklearn.naive_bayes import GaussianNB
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, QuantileTransformer, RobustScaler, StandardScaler
 
-from surefit import Certified, ConformalClassifier, cross_validate, risk_certificate
+from surefit import (
+    Certified,
+    ConformalClassifier,
+    DataRemark,
+    GridSearchCV,
+    StructuralRiskMinimizer,
+    cross_validate,
+    risk_certificate,
+)
 from surefit.checks.risk_rows import row_keys, take_rows
 from surefit.risk.units import find_units, sign_of_scaling
 
@@ -57,7 +66,19 @@ def test_order_of_rows_and_of_memory_changes_nothing(order, memory):
 
 
 @pytest.mark.parametrize(
-    "scaler", [StandardScaler(), StandardScaler(with_std=False), MinMaxScaler(), MinMaxScaler((-1, 1))]
+    "scaler",
+    [
+        StandardScaler(),
+        StandardScaler(with_std=False),
+        MinMaxScaler(),
+        MinMaxScaler((-1, 1)),
+        MaxAbsScaler(),
+        RobustScaler(),
+        QuantileTransformer(n_quantiles=50),
+        QuantileTransformer(n_quantiles=50, output_distribution="normal"),
+        PCA(whiten=True),
+    ],
+    ids=repr,
 )
 def test_scaling_by_all_rows_is_seen(scaler):
     X, _ = blobs(100)
@@ -104,3 +125,29 @@ def test_taking_rows_keeps_the_kind_and_the_order():
         assert type(part) is type(form) and np.array_equal(part.to_numpy(), X[rows])
     assert take_rows(["u", "v", "w", "x", "y"], rows) == ["y", "v"]
     assert np.array_equal(take_rows(sparse.coo_array(X), rows).toarray(), X[rows])
+
+
+def test_rows_in_order_of_time_get_no_claim_unless_grouped_or_declared():
+    X, y = blobs(120)
+    days = pd.date_range("2020-01-01", periods=120)
+    table, target = pd.DataFrame(X, columns=list("abc"), index=days), pd.Series(y, index=days)
+    for estimator in (
+        Certified(SkLogistic(), random_state=0),
+        ConformalClassifier(SkLogistic(), random_state=0),
+    ):
+        with pytest.warns(DataRemark, match="indexed by time"):
+            estimator.fit(table, target)
+        assert estimator.certificate_.claims[0].kind == "no_claim"
+    for quiet in (GridSearchCV(SkLogistic(), {"C": [1.0]}, cv=3), StructuralRiskMinimizer()):
+        quiet.fit(table, target)
+        assert "indexed by time" in quiet.certificate_.claims[0].statement and np.isnan(quiet.risk_bound_)
+    with pytest.warns(DataRemark, match="no interval is valid: the rows are indexed by time"):
+        assert cross_validate(SkLogistic(), table, target, cv=3, random_state=0).interval() == (0.0, 1.0)
+    model = SkLogistic().fit(*blobs(50, seed=1))
+    assert "indexed by time" in risk_certificate(model, X, target).claims[0].statement
+    weeks = np.arange(120) // 7
+    grouped = Certified(SkLogistic(), random_state=0).fit(table, target, groups=weeks)
+    declared = Certified(SkLogistic(), assume=("independent_times",), random_state=0).fit(table, target)
+    for fitted in (grouped, declared):
+        assert fitted.risk_bound_ <= 1 and fitted.verify(table, target)["risk.holdout"].ok
+    assert "do not depend on each other, as declared" in declared.certificate_.claims[0].statement

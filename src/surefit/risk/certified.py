@@ -23,7 +23,8 @@ from surefit.risk.losses import LOSS, TOLERANCE, Y_RANGE
 from surefit.risk.measured import MEASURED_BY, loss_for
 from surefit.risk.study import Outcome, Study
 from surefit.risk.target import read_target
-from surefit.risk.units import ASSUME, find_units, sign_of_scaling
+from surefit.risk.units import ASSUME, find_units
+from surefit.risk.void import why_void
 
 
 class Certified(CertifiedMixin, DeployedMixin, MetaEstimatorMixin, BaseEstimator):
@@ -71,8 +72,9 @@ class Certified(CertifiedMixin, DeployedMixin, MetaEstimatorMixin, BaseEstimator
         Blocks of ``by="progressive"``.
     batch_size : int or None, default=None
         Rows that ``by="p2l"`` moves at a time; None: a fiftieth of the second half.
-    assume : tuple of {"equal_rows_are_draws", "fixed_scaling"}, default=()
-        What you vouch for: equal rows are separate draws; the columns were scaled without looking at these rows.
+    assume : tuple of {"equal_rows_are_draws", "fixed_scaling", "independent_times"}, default=()
+        What you vouch for: equal rows are separate draws; the columns were scaled without looking at these rows; rows
+        indexed by time do not depend on each other.
     random_state : int, RandomState or None, default=None
         Seed of the split.
 
@@ -180,18 +182,13 @@ class Certified(CertifiedMixin, DeployedMixin, MetaEstimatorMixin, BaseEstimator
             raise InvalidParameter(
                 who, "refit", f"False with by={self.by!r}, which decides itself what is deployed", True
             )
-        y = self._read(X, y)
+        given, y = y, self._read(X, y)
         study = self._study(X, y, groups, fit_params)
         if self.by == "transfer":
             X_unlabelled = read_fresh(who, X, X_unlabelled, tuple(self.assume))
-        scaled = None if "fixed_scaling" in self.assume else sign_of_scaling(X)
-        outcome = self._run(study, X_unlabelled)
+        outcome, reason = self._run(study, X_unlabelled), why_void(X, given, groups=groups, assume=tuple(self.assume))
         claims = outcome.claims
-        if scaled is not None:
-            reason = (
-                f"{scaled}, so it was scaled with numbers taken from all rows, the tested ones included; put the scaler into a "
-                "Pipeline, or declare assume=('fixed_scaling',) if the scaling was fixed beforehand"
-            )
+        if reason is not None:
             warnings.warn(f"{who}: {reason}.", DataRemark, stacklevel=2)
             claims = (no_claim(claims[0].name, claims[0].about, reason),)
         self._record(outcome, claims, X, y)

@@ -17,6 +17,7 @@ WORDS = {
     "equal_rows_are_copies": "equal rows are copies of one observation",
     "equal_rows_are_draws": "equal rows are separate draws, as declared",
     "fixed_scaling": "the scaling of X was fixed without looking at these rows, as declared",
+    "independent_times": "rows at different times do not depend on each other, as declared",
     "rows_untouched": "the tested rows took no part in training or in any choice",
     "loss_in[0,1]": "no loss exceeds the declared range",
     "order_fixed_before_testing": "the order of testing was drawn at random",

@@ -20,7 +20,8 @@ from surefit.risk.ledger import SHARE
 from surefit.risk.left_out import equal_folds
 from surefit.risk.parts import fit_part
 from surefit.risk.target import read_target
-from surefit.risk.units import ASSUME, Units, find_units, sign_of_scaling
+from surefit.risk.units import ASSUME, Units, find_units
+from surefit.risk.void import why_void
 
 RULES = {
     "estimator": NOTHING
@@ -81,12 +82,8 @@ class ConformalMixin(CertifiedMixin, DeployedMixin):
         return [self._fit_rows(X, y, everything[folds != k]) for k in range(count)], folds
 
     def _finish(self, X, y: np.ndarray, claims: list[Claim], model: tuple[str, ...]) -> None:
-        scaled = None if "fixed_scaling" in self.assume else sign_of_scaling(X)
-        if scaled is not None:
-            reason = (
-                f"{scaled}, so it was scaled with numbers taken from all rows; put the scaler into a Pipeline, or declare "
-                "assume=('fixed_scaling',) if the scaling was fixed beforehand"
-            )
+        reason = why_void(X, assume=tuple(self.assume))
+        if reason is not None:
             warnings.warn(f"{type(self).__name__}: {reason}.", DataRemark, stacklevel=3)
             claims = [no_claim(claims[0].name, claims[0].about, reason)]
         data = read(X, y)

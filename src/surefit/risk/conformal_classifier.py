@@ -45,8 +45,9 @@ class ConformalClassifier(ConformalMixin, MetaEstimatorMixin, ClassifierMixin, B
         Calibration rows of ``"split"``; None: a fifth, at least 200 or half, at most 5000.
     n_folds : int, default=10
         Folds of ``"cv+"``.
-    assume : tuple of {"equal_rows_are_draws", "fixed_scaling"}, default=()
-        What you vouch for: equal rows are separate draws; the columns were scaled without looking at these rows.
+    assume : tuple of {"equal_rows_are_draws", "fixed_scaling", "independent_times"}, default=()
+        What you vouch for: equal rows are separate draws; the columns were scaled without looking at these rows; rows
+        indexed by time do not depend on each other.
     random_state : int, RandomState or None, default=None
         Seed of the split.
 

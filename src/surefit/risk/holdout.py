@@ -19,7 +19,8 @@ from surefit.risk.ledger import SHARE
 from surefit.risk.losses import read_loss
 from surefit.risk.target import read_target
 from surefit.risk.tested_rows import tested_claim
-from surefit.risk.units import ASSUME, find_units, sign_of_scaling
+from surefit.risk.units import ASSUME, find_units
+from surefit.risk.void import why_void
 
 WHO = "risk_certificate"
 #: Attributes in which fitted models keep training rows.
@@ -76,8 +77,9 @@ def risk_certificate(
         Account for several looks at the same rows; replaces ``confidence`` and ``n_models``.
     X_train : array-like or None, default=None
         Training rows, to be searched for rows of the hold-out part.
-    assume : tuple of {"equal_rows_are_draws", "fixed_scaling"}, default=()
-        What you vouch for: equal rows are separate draws; the columns were scaled without looking at these rows.
+    assume : tuple of {"equal_rows_are_draws", "fixed_scaling", "independent_times"}, default=()
+        What you vouch for: equal rows are separate draws; the columns were scaled without looking at these rows; rows
+        indexed by time do not depend on each other.
 
     Returns
     -------
@@ -135,9 +137,9 @@ def risk_certificate(
         share = ledger.look(f"risk of {_name(model)}")
         delta = ledger.delta
     about = f"the {_name(model)} tested on {units.total} {'rows' if units.kind == 'rows' else units.kind}"
-    scaled = None if "fixed_scaling" in assume else sign_of_scaling(X_holdout)
-    if scaled is not None:
-        claim = no_claim("risk.holdout", about, _scaling_words(scaled, "these rows"))
+    reason = why_void(X_holdout, y_holdout, groups=groups, assume=tuple(assume))
+    if reason is not None:
+        claim = no_claim("risk.holdout", about, reason)
     else:
         claim = tested_claim(
             WHO, model, X_holdout, y, loss=read_as, units=units, rows=np.arange(len(y)), delta=delta, share=share,
@@ -158,13 +160,6 @@ def risk_certificate(
         version=__version__,
     )
     return certificate.of(model)
-
-
-def _scaling_words(scaled: str, which: str) -> str:
-    return (
-        f"{scaled}, so it was scaled with numbers taken from {which}; put the scaler into a Pipeline, or declare "
-        "assume=('fixed_scaling',) if the scaling was fixed beforehand"
-    )
 
 
 def _name(model: Any) -> str:

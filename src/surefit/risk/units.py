@@ -12,8 +12,9 @@ from surefit.checks.risk_rows import row_keys
 from surefit.core.errors import InvalidData
 from surefit.core.validation import Rule
 
+NORMAL_END = 5.199337582  # where scikit-learn cuts normal quantiles off
 #: What a user may vouch for where the data look as if a rule was broken.
-DECLARABLE = ("equal_rows_are_draws", "fixed_scaling")
+DECLARABLE = ("equal_rows_are_draws", "fixed_scaling", "independent_times")
 ASSUME = Rule(
     "a tuple of words from " + ", ".join(map(repr, DECLARABLE)),
     lambda v: isinstance(v, (tuple, list)) and all(word in DECLARABLE for word in v),
@@ -96,6 +97,19 @@ def sign_of_scaling(X: Any) -> str | None:
     for bottom in (0.0, -1.0):
         if np.all((np.abs(low[live] - bottom) <= eps) & (np.abs(high[live] - 1.0) <= eps) & inside):
             return f"every column of X goes exactly from {bottom:g} to 1"
+    return _sign_of_other_scalers(part, np.abs(part).max(axis=0), eps)
+
+
+def _sign_of_other_scalers(part: np.ndarray, top: np.ndarray, eps: float) -> str | None:
+    """Medians and quartiles, normal quantiles, and largest entries that no measurement has in every column."""
+    low, middle, high = np.percentile(part, [25, 50, 75], axis=0)
+    if np.all(np.abs(middle) <= eps) and np.all(np.abs(high - low - 1.0) <= eps) and not _is_balanced(part):
+        return "every column of X has median zero and quartiles that are one apart"
+    if np.all(np.abs(part.max(axis=0) - NORMAL_END) <= 1e-6) and np.all(np.abs(part.min(axis=0) + NORMAL_END) <= 1e-6):
+        return f"every column of X goes from {-NORMAL_END:.4f} to {NORMAL_END:.4f}, as normal quantiles of all rows do"
+    # A natural limit, or clipping, is mostly reached by several rows.
+    if np.all(np.abs(top - 1.0) <= eps) and np.all(np.sum(np.abs(part) >= top - eps, axis=0) == 1):
+        return "the largest entry of every column of X is exactly 1"
     return None
 
 

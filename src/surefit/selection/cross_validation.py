@@ -18,7 +18,8 @@ from surefit.core.validation import one_of
 from surefit.risk.claims import sentence
 from surefit.risk.ledger import SHARE
 from surefit.risk.losses import Loss
-from surefit.risk.units import ASSUME, sign_of_scaling
+from surefit.risk.units import ASSUME
+from surefit.risk.void import why_void
 from surefit.selection.comparison import Comparison
 from surefit.selection.fold_losses import FoldLosses, measure
 
@@ -210,7 +211,7 @@ def cross_validate(
         Confidence of intervals.
     rule : {"1se", "best"}, default="1se"
         Choose the first model within one standard error of the best mean, or the best mean.
-    assume : tuple of {"equal_rows_are_draws", "fixed_scaling"}, default=()
+    assume : tuple of {"equal_rows_are_draws", "fixed_scaling", "independent_times"}, default=()
         What you vouch for.
     random_state : int, RandomState or None, default=None
         Seed of the folds.
@@ -245,12 +246,7 @@ def cross_validate(
         who, list(models.values()), X, y, cv=cv, loss=loss, y_range=y_range, groups=groups, assume=assume,
         random_state=random_state,
     )  # fmt: skip
-    trouble, scaled = folds.drawing.trouble, None if "fixed_scaling" in assume else sign_of_scaling(X)
-    if scaled is not None:
-        trouble = (
-            f"{scaled}, so it was scaled with numbers taken from all rows; put the scaler into a Pipeline, or declare "
-            "assume=('fixed_scaling',)"
-        )
+    trouble = why_void(X, y, groups=groups, assume=tuple(assume)) or folds.drawing.trouble
     if trouble is not None and read_as.name != "unbounded":
         warnings.warn(f"{who}: no interval is valid: {trouble}.", DataRemark, stacklevel=2)
     return CrossValidation(tuple(models), folds, read_as, confidence, rule, trouble)

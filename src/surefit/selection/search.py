@@ -39,7 +39,7 @@ class GridSearchCV(SearchMixin, MetaEstimatorMixin, BaseEstimator):
         What a candidate that cannot be fitted scores; scikit-learn's default is NaN with a warning.
     confidence : float, default=0.95
         Probability with which the bound is to hold.
-    assume : tuple of {"equal_rows_are_draws", "fixed_scaling"}, default=()
+    assume : tuple of {"equal_rows_are_draws", "fixed_scaling", "independent_times"}, default=()
         What you vouch for: without it, equal rows on both sides of a fold get no claim.
 
     Attributes
@@ -135,7 +135,7 @@ class RandomizedSearchCV(SearchMixin, MetaEstimatorMixin, BaseEstimator):
         Seed of the draws.
     confidence : float, default=0.95
         Probability with which both statements are to hold together.
-    assume : tuple of {"equal_rows_are_draws", "fixed_scaling"}, default=()
+    assume : tuple of {"equal_rows_are_draws", "fixed_scaling", "independent_times"}, default=()
         What you vouch for.
 
     Attributes

@@ -19,7 +19,8 @@ from surefit.risk.deployed import DeployedMixin
 from surefit.risk.ledger import SHARE
 from surefit.risk.parts import fit_part, missing_classes
 from surefit.risk.target import read_target
-from surefit.risk.units import ASSUME, Units, find_units, sign_of_scaling
+from surefit.risk.units import ASSUME, Units, find_units
+from surefit.risk.void import why_void
 from surefit.selection.drawn_folds import drawing_of
 from surefit.selection.search_claims import choice_claim
 
@@ -110,7 +111,7 @@ class SearchMixin(CertifiedMixin, DeployedMixin):
         """Return the claims and the ledger; the chosen candidate is fitted once more on every fold, to be asked by the checker."""
         delta, about = self._share(), "the candidate that was chosen"
         self.fold_models_: list = []
-        reason, units = self._why_not(X, y, splits), None
+        reason, units = self._why_not(X, y, splits, groups), None
         if reason is None:
             units = find_units(type(self).__name__, X, y, groups, self.assume)
             drawing = drawing_of(splitter, y, [test for _, test in splits], units)
@@ -130,7 +131,7 @@ class SearchMixin(CertifiedMixin, DeployedMixin):
         )
         return [claim, refusal], [(f"each of {count} candidates", delta / count)]
 
-    def _why_not(self, X, y: np.ndarray, splits: list) -> str | None:
+    def _why_not(self, X, y: np.ndarray, splits: list, groups) -> str | None:
         """Why nothing is claimed, or None."""
         if not is_classifier(self._base()) or not (self.scoring is None or self.scoring == "accuracy"):
             return (
@@ -145,10 +146,7 @@ class SearchMixin(CertifiedMixin, DeployedMixin):
             return "the folds test a row twice"
         if not np.all(np.isfinite([self.cv_results_[f"split{k}_test_score"] for k in range(len(splits))])):
             return "a candidate could not be scored"
-        scaled = None if "fixed_scaling" in self.assume else sign_of_scaling(X)
-        if scaled is not None:
-            return f"{scaled}, so it was scaled with numbers taken from all rows; put the scaler into a Pipeline"
-        return None
+        return why_void(X, groups=groups, assume=tuple(self.assume))
 
     @property
     def scorer_(self) -> Any:

@@ -17,12 +17,13 @@ from surefit.core.claims import Claim
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.estimator import CertifiedMixin, data_fingerprint
 from surefit.core.validation import ARRAY, NOTHING, check_params, one_of
-from surefit.risk.claims import sentence
+from surefit.risk.claims import no_claim, sentence
 from surefit.risk.deployed import DeployedMixin
 from surefit.risk.ledger import SHARE
 from surefit.risk.losses import comparable
 from surefit.risk.target import read_target
 from surefit.risk.units import ASSUME, find_units
+from surefit.risk.void import why_void
 
 #: Steps after which linear rules are a class that was fixed beforehand: monomials, and scalings of single columns, which change
 #: neither the half-spaces nor the polynomials of a degree.
@@ -58,7 +59,7 @@ class StructuralRiskMinimizer(CertifiedMixin, DeployedMixin, MetaEstimatorMixin,
         for the chosen one.
     confidence : float, default=0.95
         Probability with which the bound is to hold.
-    assume : tuple of {"equal_rows_are_draws", "fixed_scaling"}, default=()
+    assume : tuple of {"equal_rows_are_draws", "fixed_scaling", "independent_times"}, default=()
         What you vouch for; equal rows count once unless they are declared to be draws.
 
     Attributes
@@ -142,6 +143,10 @@ class StructuralRiskMinimizer(CertifiedMixin, DeployedMixin, MetaEstimatorMixin,
         claim = self._claim(
             delta, (*units.tags, *self.assume), {"rows": rows, "predictions": answers, "errors": errors}
         )
+        # Scaling by all rows changes no class of linear rules; an order of time makes rows depend on each other.
+        reason = why_void(X, assume=(*self.assume, "fixed_scaling"))
+        if reason is not None:
+            claim = no_claim(claim.name, claim.about, reason)
         self.risk_bound_ = float(claim.value)
         data = read(X, y)
         self._issue(
