@@ -34,7 +34,7 @@ class SVC(
 
     over the functions of the kernel's space; ``C=inf`` forbids slack. Hypothesis class: signs of
     :math:`\sum_j \beta_j k(x_j, \cdot) + b`. Loss: hinge. Optimiser: working sets of the dual with second-order pairs, kernel
-    rows in float32 by blocks, and refinement in float64.
+    rows in float32 by blocks, and refinement in float64; linear kernels of many rows by Newton's method on a smoothed primal.
 
     Guarantee: :math:`P - \min P \le` ``dual_gap_`` (summed over the two-class problems), whatever the data, and
     :math:`\|f - f^*\|_k \le \sqrt{2 \cdot \text{gap}}` (theory: :ref:`svm-gap`). ``C=inf`` on data without a margin raises an error
@@ -67,7 +67,7 @@ class SVC(
     verbose : object, default=False
         Accepted and without effect; use callbacks.
     max_iter : int >= 1 or -1, default=-1
-        Steps of two rows each, for each two-class problem; -1: no limit.
+        Steps of two rows each (linear kernels: of Newton's method), for each two-class problem; -1: no limit.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
         Several classes: scores of each class, or of each pair.
     break_ties : bool, default=False
@@ -84,6 +84,9 @@ class SVC(
         Several classes: one problem a pair, or one a class against the rest.
     warm_start : bool, default=False
         Start from the dual coefficients of the last fit if the rows are as many.
+    n_jobs : int or None, default=None
+        Threads for kernel rows, scores and, where their kernel rows all fit into ``cache_size``, several two-class problems at once;
+        None is one, -1 all cores. The numbers do not depend on it.
 
     Attributes
     ----------
@@ -163,6 +166,7 @@ class SVC(
         budget=None,
         multi_class="ovo",
         warm_start=False,
+        n_jobs=None,
     ):
         self.C = C
         self.kernel = kernel
@@ -184,6 +188,7 @@ class SVC(
         self.budget = budget
         self.multi_class = multi_class
         self.warm_start = warm_start
+        self.n_jobs = n_jobs
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):

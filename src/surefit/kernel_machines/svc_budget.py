@@ -52,7 +52,8 @@ def fit_budget(estimator, sample: Sample, labels: Labels) -> tuple[float, TwoCla
         def at(C: float, start) -> DualFit:
             prices = classification(t, C * s, bool(estimator.fit_intercept))
             return minimise(gram, rows32, prices, tol=0.1 * estimator.tol, budget=budget,
-                            megabytes=float(estimator.cache_size), beta=start, shrinking=bool(estimator.shrinking))  # fmt: skip
+                            megabytes=float(estimator.cache_size), beta=start, shrinking=bool(estimator.shrinking),
+                            n_jobs=estimator.n_jobs)  # fmt: skip
 
         C, fit = _search(at, B, float(estimator.tol))
     if reporter is not None:

@@ -9,7 +9,7 @@ import numpy as np
 from surefit.core.budget import Budget
 from surefit.core.callbacks import progress_reporter
 from surefit.core.errors import InvalidData
-from surefit.core.threads import one_blas_thread
+from surefit.core.threads import count_threads, map_blocks, one_blas_thread
 from surefit.kernel_machines.svm_reading import Labels, Sample
 from surefit.solvers.smo.minimise import DualFit, minimise
 from surefit.solvers.smo.problem import classification
@@ -48,28 +48,32 @@ def two_class_problems(labels: Labels, C: float, strategy: str) -> list[TwoClass
 
 
 def fit_problems(estimator, sample: Sample, problems: list[TwoClasses], starts) -> list[DualFit]:
-    """Solve the problems one after another; they share kernel, budget and tolerance."""
+    """Solve the problems, side by side if memory allows; they share kernel, budget and tolerance."""
     reporter = progress_reporter(estimator, sample.X, sample.y)
     limit = None if estimator.max_iter == -1 else estimator.max_iter
-    fits = []
+    threads = min(count_threads(estimator.n_jobs), len(problems))
+    largest = max(len(problem.rows) for problem in problems)
+    together = threads > 1 and 4 * largest**2 * threads <= float(estimator.cache_size) * 2**20
     with Budget(limit, estimator.max_time, reporter) as budget, one_blas_thread():
         gram, rows32 = solver_rows(sample.kernel, sample.X)
-        everything = np.arange(gram.n)
         require_finite(type(estimator).__name__, gram)
-        for p, problem in enumerate(problems):
-            whole = len(problem.rows) == len(everything)
-            fits.append(
-                minimise(
-                    gram if whole else gram.take(problem.rows),
-                    rows32 if whole else rows32.take(problem.rows),
-                    classification(problem.signs, problem.prices, bool(estimator.fit_intercept)),
-                    tol=estimator.tol,
-                    budget=budget,
-                    megabytes=float(estimator.cache_size),
-                    beta=None if starts is None else starts[p],
-                    shrinking=bool(estimator.shrinking),
-                )
+
+        def solve(p: int, _) -> DualFit:
+            problem = problems[p]
+            whole = len(problem.rows) == gram.n
+            return minimise(
+                gram if whole else gram.take(problem.rows),
+                rows32 if whole else rows32.take(problem.rows),
+                classification(problem.signs, problem.prices, bool(estimator.fit_intercept)),
+                tol=estimator.tol,
+                budget=budget,
+                megabytes=float(estimator.cache_size),
+                beta=None if starts is None else starts[p],
+                shrinking=bool(estimator.shrinking),
+                n_jobs=1 if together else estimator.n_jobs,
             )
+
+        fits = map_blocks(solve, len(problems), 1, estimator.n_jobs if together else 1)
     if reporter is not None:
         reporter.finish()
     return fits

@@ -11,10 +11,12 @@ from scipy import sparse
 from surefit.core.budget import Reason
 from surefit.core.claims import Claim
 from surefit.core.estimator import data_fingerprint, warn_unless_converged
+from surefit.core.threads import map_blocks, one_blas_thread
 from surefit.core.validation import (
     ANYTHING,
     BOOLEAN,
     COUNT,
+    N_JOBS,
     NON_NEGATIVE,
     NOTHING,
     POSITIVE,
@@ -43,6 +45,7 @@ RULES: dict[str, Rule] = {
     "max_time": NOTHING | POSITIVE,
     "fit_intercept": BOOLEAN,
     "warm_start": BOOLEAN,
+    "n_jobs": N_JOBS,
 }
 
 
@@ -53,15 +56,19 @@ class SupportMixin:
     kernel_: Kernel
     support_: np.ndarray
     support_vectors_: Any
+    n_jobs: Any = None
 
     def _functions(self, X, coefficients: np.ndarray) -> np.ndarray:
-        """Values of the functions with these coefficients, one column a line; in blocks of rows."""
+        """Values of the functions with these coefficients, one column a line; in blocks of rows, one a thread."""
         n, support = X.shape[0], self.support_
         scores = np.zeros((n, len(coefficients)))
-        step = max(1, PIECE // max(1, len(support)))
-        for start in range(0, n if len(support) else 0, step):
-            part = X[start : start + step]
-            scores[start : start + step] = self.kernel_.against(part, support, self.support_vectors_) @ coefficients.T
+
+        def score(start, stop):
+            values = self.kernel_.against(X[start:stop], support, self.support_vectors_)
+            scores[start:stop] = values @ coefficients.T
+
+        with one_blas_thread():
+            map_blocks(score, n if len(support) else 0, max(1, PIECE // max(1, len(support))), self.n_jobs)
         return scores
 
     def _weights(self, coefficients: np.ndarray):

@@ -20,7 +20,8 @@ class SVR(CertifiedMixin, CallbackSupportMixin, SupportMixin, StabilityMixin, Re
     .. math:: P(f, b) = \tfrac12 \|f\|_k^2 + C \sum_i s_i \bigl(|y_i - f(x_i) - b| - \varepsilon\bigr)_+ .
 
     Hypothesis class: :math:`\sum_j \beta_j k(x_j, \cdot) + b`. Loss: zero inside the tube, linear outside. Optimiser: working sets of
-    the dual in one signed vector :math:`\beta`, kernel rows in float32 by blocks, refinement in float64.
+    the dual in one signed vector :math:`\beta`, kernel rows in float32 by blocks, refinement in float64; linear kernels of many
+    rows by Newton's method on a smoothed primal.
 
     Guarantee: :math:`P - \min P \le` ``dual_gap_``, whatever the data, and :math:`\|f - f^*\|_k \le \sqrt{2 \cdot \text{gap}}`
     (theory: :ref:`svm-gap`).
@@ -49,13 +50,15 @@ class SVR(CertifiedMixin, CallbackSupportMixin, SupportMixin, StabilityMixin, Re
     verbose : object, default=False
         Accepted and without effect; use callbacks.
     max_iter : int >= 1 or -1, default=-1
-        Steps of two rows each; -1: no limit.
+        Steps of two rows each (linear kernels: of Newton's method); -1: no limit.
     max_time : float > 0 or None, default=None
         Seconds after which the best point so far is returned with its gap. Ctrl-C does the same.
     fit_intercept : bool, default=True
         Whether there is an offset :math:`b`; it is never penalised.
     warm_start : bool, default=False
         Start from the dual coefficients of the last fit if the rows are as many.
+    n_jobs : int or None, default=None
+        Threads for kernel rows and predictions; None is one, -1 all cores. The numbers do not depend on it.
 
     Attributes
     ----------
@@ -109,6 +112,7 @@ class SVR(CertifiedMixin, CallbackSupportMixin, SupportMixin, StabilityMixin, Re
         max_time=None,
         fit_intercept=True,
         warm_start=False,
+        n_jobs=None,
     ):
         self.kernel = kernel
         self.degree = degree
@@ -124,6 +128,7 @@ class SVR(CertifiedMixin, CallbackSupportMixin, SupportMixin, StabilityMixin, Re
         self.max_time = max_time
         self.fit_intercept = fit_intercept
         self.warm_start = warm_start
+        self.n_jobs = n_jobs
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):

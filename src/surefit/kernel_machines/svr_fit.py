@@ -37,6 +37,7 @@ def fit_tube(estimator, sample: Sample, start) -> tuple[np.ndarray, DualFit]:
             megabytes=float(estimator.cache_size),
             beta=None if start is None else start[rows],
             shrinking=bool(estimator.shrinking),
+            n_jobs=estimator.n_jobs,
         )
     if reporter is not None:
         reporter.finish()

@@ -6,8 +6,15 @@ import numpy as np
 
 from surefit.core.jit import compiled
 from surefit.core.loops import copy_into
+from surefit.core.threads import map_blocks
 
 PIECE = 4 << 20  # bytes a call of the kernel may return: blocks of this size stay in the cache and are recycled
+SHARES = 16  # parts into which a product with all rows is cut, so that threads can take turns
+
+
+def share_of(rows: int, step: int) -> int:
+    """Rows of one such part: a multiple of ``step``, the rows that are computed at a time."""
+    return step * max(1, -(-rows // (SHARES * step)))
 
 
 class RowCache:
@@ -19,9 +26,12 @@ class RowCache:
         Source of the rows; ``gram.block(indices)`` returns them in float32.
     megabytes : float
         Room for rows; ``least`` rows are kept whatever it says.
+    n_jobs : int or None
+        Threads that compute missing rows, in blocks whose cut does not depend on it.
     """
 
-    def __init__(self, gram, megabytes: float, least: int):
+    def __init__(self, gram, megabytes: float, least: int, n_jobs: int | None = None):
+        self.n_jobs = n_jobs
         self.memory = np.empty(int(min(gram.n**2, max(least * gram.n, megabytes * 2**18))), dtype=np.float32)
         self.clock = 0
         self.computed = 0
@@ -63,10 +73,11 @@ class RowCache:
             self.owner[room] = missing
             self.slot[missing] = room
             self.used[room] = self.clock
-            step = max(1, PIECE // (4 * self.gram.n))
-            for start in range(0, len(missing), step):
-                part = slice(start, start + step)
-                _store(self.gram.block(missing[part]), room[part], self.rows)
+
+            def compute(start, stop):
+                _store(self.gram.block(missing[start:stop]), room[start:stop], self.rows)
+
+            map_blocks(compute, len(missing), max(1, PIECE // (4 * self.gram.n)), self.n_jobs)
             self.computed += len(missing)
         return self.slot[indices]
 

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surefit.solvers.smo.cache import PIECE
+from surefit.core.threads import sum_blocks
+from surefit.solvers.smo.cache import PIECE, share_of
 from surefit.solvers.smo.problem import BoxProblem, best_offsets, row_gaps
 from surefit.solvers.smo.rows import GaussianRows, LinearRows
 
@@ -28,17 +29,23 @@ class Point(NamedTuple):
     scale: float = 1.0
 
 
-def combine(gram, beta: np.ndarray) -> np.ndarray:
-    """``K beta`` in float64, from the rows that carry weight."""
-    if isinstance(gram, (GaussianRows, LinearRows)):
+def combine(gram, beta: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+    """``K beta`` in float64, from the rows that carry weight; the same bits for any ``n_jobs``."""
+    if isinstance(gram, LinearRows):
         return gram.times(beta)
-    scores = np.zeros(gram.n)
+    if isinstance(gram, GaussianRows):
+        return gram.times(beta, n_jobs)
     support = np.flatnonzero(beta)
     step = max(1, PIECE // (8 * gram.n))
-    for start in range(0, len(support), step):
-        part = support[start : start + step]
-        scores += beta[part] @ gram.block(part)
-    return scores
+
+    def add(first, last):
+        scores = np.zeros(gram.n)
+        for start in range(first, last, step):
+            part = support[start : min(start + step, last)]
+            scores += beta[part] @ gram.block(part)
+        return scores
+
+    return sum_blocks(add, len(support), share_of(len(support), step), n_jobs) + np.zeros(gram.n)
 
 
 def evaluate(problem: BoxProblem, beta: np.ndarray, scores: np.ndarray) -> Point:

@@ -46,14 +46,26 @@ class DualFit(NamedTuple):
 
 
 def minimise(
-    gram, rows32, problem: BoxProblem, *, tol: float, budget: Budget, megabytes: float, beta=None, shrinking=True
+    gram,
+    rows32,
+    problem: BoxProblem,
+    *,
+    tol: float,
+    budget: Budget,
+    megabytes: float,
+    beta=None,
+    shrinking=True,
+    n_jobs: int | None = None,
 ) -> DualFit:
-    """Solve to a gap of ``tol`` times the primal; ``gram`` gives rows in float64, ``rows32`` the same in float32."""
+    """Solve to a gap of ``tol`` times the primal; ``gram`` gives rows in float64, ``rows32`` the same in float32.
+
+    Kernel rows are computed by ``n_jobs`` threads, with the same bits for any number of them.
+    """
     beta = np.zeros(len(problem.y)) if beta is None else balanced(problem, np.clip(beta, problem.low, problem.high))
     history: list[tuple[float, int, float]] = []
     steps, work, failures, lost = 0, 0, 0, False
     reason: Reason | None = None
-    best = here = evaluate(problem, beta, combine(gram, beta))
+    best = here = evaluate(problem, beta, combine(gram, beta, n_jobs))
     largest = float(np.max(gram.diagonal))
     tight = tol if len(beta) > SMALL else min(tol, TIGHT)  # what costs nothing is solved to rounding
     other = other_route(gram, problem, megabytes)
@@ -77,10 +89,10 @@ def minimise(
         else:
             routes = routes if WORKING_SETS in routes else (*routes, WORKING_SETS)
             beta, did, work_done, reason = _round(
-                rows32, problem, here, 0.5 * tight, budget, steps, megabytes, shrinking, most - work
+                rows32, problem, here, 0.5 * tight, budget, steps, megabytes, shrinking, most - work, n_jobs
             )
             beta = balanced(problem, beta)
-            after = evaluate(problem, beta, combine(gram, beta))
+            after = evaluate(problem, beta, combine(gram, beta, n_jobs))
             if reason is None and after.gap > tight * after.primal and (tight < tol or len(history) >= 2):
                 after = polish(gram, problem, after, budget)
             work += work_done
@@ -98,7 +110,7 @@ def _lost(point: Point, largest: float) -> bool:
     return total > 0.0 and float(point.beta @ point.scores) <= NOT_SEPARABLE * total**2 * largest
 
 
-def _round(rows32, problem, start: Point, tol, budget, steps, megabytes, shrinking, most):
+def _round(rows32, problem, start: Point, tol, budget, steps, megabytes, shrinking, most, n_jobs=None):
     """Work on float32 rows from an exact gradient, until the gap of the rows in play or float32 says enough."""
     whole = start.beta.copy()
     active, offset, eps = np.arange(len(whole)), problem.offset, problem.epsilon
@@ -106,7 +118,7 @@ def _round(rows32, problem, start: Point, tol, budget, steps, megabytes, shrinki
     up, down = np.empty(len(beta)), np.empty(len(beta))
     solve = solve_pairs if offset else solve_singles
     size = BLOCKS[len(beta) > LONG]
-    cache = RowCache(rows32, megabytes, 2 * size)
+    cache = RowCache(rows32, megabytes, 2 * size, n_jobs)
     scale = float(np.max(np.abs(rows32.diagonal))) or 1.0
     spread = FLOAT32 * scale
     did, noise, reason, dual = 0, 0.0, None, start.dual

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from surefit.core.threads import map_blocks, tree_sum
 from surefit.kernels import RBF, Kernel, Linear
 from surefit.kernels.rows import GramRows
-from surefit.solvers.smo.cache import PIECE
+from surefit.solvers.smo.cache import PIECE, share_of
 
 
 def solver_rows(kernel: Kernel, X) -> tuple[Any, Any]:
@@ -56,20 +57,24 @@ class GaussianRows:
         """Return the rows ``indices``."""
         return _values(self.extended[indices], self.extended, indices)
 
-    def times(self, beta: np.ndarray) -> np.ndarray:
+    def times(self, beta: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """``K beta``; values between two rows that carry weight are computed once and used for both."""
         support = np.flatnonzero(beta)
         order = np.concatenate([support, np.flatnonzero(beta == 0.0)])
         rows, weights, s = self.extended[order], beta[support], len(support)
-        sums = np.zeros(self.n)
         step = max(1, PIECE // (8 * self.n))
-        for start in range(0, s, step):
-            stop = min(start + step, s)
-            values = _values(rows[start:stop].copy(), rows[start:], np.arange(stop - start))
-            sums[start:] += weights[start:stop] @ values
-            sums[start:stop] += values[:, stop - start : s - start] @ weights[stop:]
-        scores = np.empty(self.n)
-        scores[order] = sums
+
+        def add(first, last):
+            sums = np.zeros(self.n)
+            for start in range(first, last, step):
+                stop = min(start + step, last)
+                values = _values(rows[start:stop].copy(), rows[start:], np.arange(stop - start))
+                sums[start:] += weights[start:stop] @ values
+                sums[start:stop] += values[:, stop - start : s - start] @ weights[stop:]
+            return sums
+
+        scores = np.zeros(self.n)
+        scores[order] = tree_sum(map_blocks(add, s, share_of(s, step), n_jobs))
         return scores
 
     def take(self, indices) -> GaussianRows:
