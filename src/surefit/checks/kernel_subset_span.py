@@ -100,6 +100,14 @@ class LandmarkSpan(NamedTuple):
         mid = max(float(near.mid), 0.0) + (scale * image.missed_mid) ** 2
         return math.sqrt(square) * (1 + 16 * UNIT) + rounded, mid
 
+    def square(self, image: Image) -> tuple[float, float]:
+        """Bound the squared norm of the function of a dual point; and the same in floats."""
+        near, pairing = self.form(image.e), float(image.e @ image.pulled.mid)
+        rad = float(near.rad + 2 * np.abs(image.e) @ image.pulled.rad)
+        rad += gamma(len(image.e) + 4) * (2 * float(np.abs(image.e) @ np.abs(image.pulled.mid)) + abs(float(near.mid)))
+        mid = max(2 * pairing - float(near.mid), 0.0)
+        return (mid + rad + image.missed**2) * (1 + 8 * UNIT), mid + image.missed_mid**2
+
     def image(self, theta: np.ndarray, groups: int) -> Image:
         """Approximate the function of ``theta`` in the span, group by group."""
         m = len(self.landmarks)

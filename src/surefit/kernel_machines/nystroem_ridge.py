@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from surefit.checks.kernel_subset import bounded_square, dual_point, lower_bound
+from surefit.checks.kernel_subset import dual_point, lower_bound
 from surefit.core.claims import Claim
 from surefit.core.errors import InvalidParameter
 from surefit.core.estimator import CertifiedMixin, data_fingerprint
@@ -16,8 +16,8 @@ from surefit.kernel_machines.kernel_reading import KERNEL_RULES, PIECE, KernelSu
 from surefit.kernel_machines.svm_base import support_vectors
 from surefit.kernel_machines.svm_reading import Sample, read_rows, read_sample
 from surefit.solvers.kernel_subset import SubsetFit, minimise, span_of
-
-EXACT_UP_TO = 10_000  # rows for which dual="auto" takes all kernel values
+from surefit.solvers.kernel_subset_image import count_groups, image_of
+from surefit.solvers.kernel_subset_landmarks import choose
 
 
 class NystroemRidge(CertifiedMixin, KernelSumMixin, RegressorMixin, BaseEstimator):
@@ -31,7 +31,7 @@ class NystroemRidge(CertifiedMixin, KernelSumMixin, RegressorMixin, BaseEstimato
     Guarantee: two gaps, which differ. ``subset_gap_``: how far :math:`P` is from its minimum over the span of the landmarks (rounding).
     ``dual_gap_``: how far it is from its minimum over the *whole* space of the kernel, which :class:`KernelRidge` attains: the function
     lies in that space, so :math:`P` is exact, and a dual point of the exact problem bounds the minimum from below. Hence
-    :math:`\|f - f^*\|_k \le \sqrt{\text{gap} / \alpha}`. Both are recomputed in floating point, not enclosed
+    :math:`\|f - f^*\|_k \le \sqrt{\text{gap} / \alpha}`. The checker encloses rounding in ``dual_gap_`` and recomputes ``subset_gap_``
     (theory: :ref:`kernel-subset-gap`).
 
     Parameters
@@ -47,12 +47,16 @@ class NystroemRidge(CertifiedMixin, KernelSumMixin, RegressorMixin, BaseEstimato
     coef0 : float, default=0.0
         Constant of "poly".
     n_landmarks : int >= 1, default=300
-        Landmarks m; with as many as rows the fit is that of :class:`KernelRidge`.
+        Landmarks m, at most; with as many as rows the fit is that of :class:`KernelRidge`.
+    landmarks : {"pivoted", "uniform"}, default="pivoted"
+        How rows are drawn: each with a probability that is proportional to what the ones before miss of it (among 20 000 rows,
+        best with few columns; fewer are taken if nothing is left to miss), or all alike.
     fit_intercept : bool, default=True
         Whether there is an offset :math:`b`; it is never penalised.
-    dual : {"auto", "exact", "diagonal"}, default="auto"
-        How to bound the exact minimum: from all kernel values (time grows with the square of n, memory does not), or from the distances
-        of the rows to the span (time as the fit; a weaker bound). "auto": all values up to 10 000 rows.
+    dual : {"auto", "exact", "bounded"}, default="auto"
+        How to bound the exact minimum: from all kernel values (time grows with the square of n, memory does not), or from those within
+        groups of 1000 rows (time grows with n; a weaker bound). "auto": groups as large as half a billion kernel values allow; one
+        group, hence exact, up to 22 000 rows.
     random_state : int, RandomState or None, default=None
         Draws the landmarks.
 
@@ -91,7 +95,8 @@ class NystroemRidge(CertifiedMixin, KernelSumMixin, RegressorMixin, BaseEstimato
         "gamma": one_of("scale", "auto") | POSITIVE,
         "n_landmarks": COUNT,
         "fit_intercept": BOOLEAN,
-        "dual": one_of("auto", "exact", "diagonal"),
+        "landmarks": one_of("pivoted", "uniform"),
+        "dual": one_of("auto", "exact", "bounded"),
         "random_state": RANDOM_STATE,
     }
 
@@ -104,6 +109,7 @@ class NystroemRidge(CertifiedMixin, KernelSumMixin, RegressorMixin, BaseEstimato
         degree=3,
         coef0=0.0,
         n_landmarks=300,
+        landmarks="pivoted",
         fit_intercept=True,
         dual="auto",
         random_state=None,
@@ -114,6 +120,7 @@ class NystroemRidge(CertifiedMixin, KernelSumMixin, RegressorMixin, BaseEstimato
         self.degree = degree
         self.coef0 = coef0
         self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
         self.fit_intercept = fit_intercept
         self.dual = dual
         self.random_state = random_state
@@ -127,9 +134,9 @@ class NystroemRidge(CertifiedMixin, KernelSumMixin, RegressorMixin, BaseEstimato
             raise InvalidParameter("NystroemRidge", "kernel", "a positive semidefinite kernel", self.kernel)
         s = np.ones(n) if sample.sample_weight is None else sample.sample_weight
         counted = np.flatnonzero(s > 0)
-        draws = check_random_state(self.random_state).permutation(len(counted))
-        self.landmarks_ = np.sort(counted[draws[: int(self.n_landmarks)]])
+        draws = check_random_state(self.random_state)
         A, alpha, offset = kernel.read(sample.X), float(self.alpha), bool(self.fit_intercept)
+        self.landmarks_ = choose(kernel, A, counted, int(self.n_landmarks), self.landmarks, draws)
         span = span_of(kernel, A, self.landmarks_)
         found = minimise(span, sample.y, s, alpha, offset)
         self.dual_coef_, self.intercept_ = found.a, found.b
@@ -137,14 +144,12 @@ class NystroemRidge(CertifiedMixin, KernelSumMixin, RegressorMixin, BaseEstimato
         residual = sample.y - found.values - found.b
         self.objective_ = float(s @ residual**2) + alpha * found.square
         self.rkhs_norm_, self.subset_gap_ = math.sqrt(found.square), found.left
-        dual = self.dual if self.dual != "auto" else "exact" if n <= EXACT_UP_TO else "diagonal"
         theta = dual_point(residual, s, offset)
-        if dual == "exact":
-            square = _square(kernel, A, theta)
-        else:
-            square = bounded_square(kernel, A, self.landmarks_, span.inner, theta)
+        groups = count_groups(int(np.count_nonzero(theta)), self.dual)
+        e, missed = image_of(span, theta, groups)
+        square = float(e @ e) + missed**2
         self.dual_gap_ = max(self.objective_ - lower_bound(theta, sample.y, s, square, alpha), 0.0)
-        self._record(sample, found, dual)
+        self._record(sample, found, groups)
         return self
 
     def predict(self, X) -> np.ndarray:
@@ -157,7 +162,7 @@ class NystroemRidge(CertifiedMixin, KernelSumMixin, RegressorMixin, BaseEstimato
             values[part] = self.kernel_.against(X[part], self.landmarks_, self.X_fit_) @ self.dual_coef_
         return values + self.intercept_
 
-    def _record(self, sample: Sample, found: SubsetFit, dual: str) -> None:
+    def _record(self, sample: Sample, found: SubsetFit, groups: int) -> None:
         assumptions = () if sample.kernel.positive_semidefinite else ("kernel_positive_semidefinite",)
         exact = f"The objective is within {self.dual_gap_:.3g} of the smallest one over the whole space of the kernel."
         subset = f"It is within {found.left:.3g} of the smallest one in the span of {len(self.landmarks_)} rows."
@@ -174,20 +179,10 @@ class NystroemRidge(CertifiedMixin, KernelSumMixin, RegressorMixin, BaseEstimato
                 "objective": "sum_i s_i (y_i - f(x_i) - b)^2 + alpha |f|^2; f in the span of the landmarks",
                 "alpha": float(self.alpha),
                 "fit_intercept": bool(self.fit_intercept),
-                "dual": dual,
+                "groups": groups,
                 "kernel": sample.kernel.to_record(),
             },
             model=("landmarks_", "dual_coef_", "intercept_"),
             data=data_fingerprint(sample.X, sample.y, sample.sample_weight),
             run={"solver": "normal equations of the landmarks, in blocks of rows"},
         )  # fmt: skip
-
-
-def _square(kernel, A, theta: np.ndarray) -> float:
-    """``theta' K theta`` in blocks of rows."""
-    rows, total = kernel.rows(A), 0.0
-    step = max(1, PIECE // rows.n)
-    for start in range(0, rows.n, step):
-        part = np.arange(start, min(start + step, rows.n))
-        total += float(theta[part] @ (rows.block(part) @ theta))
-    return total
