@@ -63,6 +63,12 @@ def test_one_stump_by_hand():
         replace(certificate, claims=forged, seal="").verify(X, y)
 
 
+def test_trees_without_a_split_hold():
+    X, y = np.ones((12, 1)), np.arange(12.0)
+    assert certify(ensemble.GradientBoostingRegressor(n_estimators=2).fit(X, y), X, y).holds
+    assert certify(ensemble.HistGradientBoostingRegressor(max_iter=2).fit(X, y), X, y).holds
+
+
 def test_rounds_that_saw_a_part_of_the_rows_claim_their_loss_alone():
     model = ensemble.GradientBoostingRegressor(subsample=0.5, n_estimators=6, random_state=0).fit(DIABETES, PROGRESS)
     certificate = certify(model, DIABETES, PROGRESS)

@@ -166,3 +166,16 @@ def test_a_tube_of_free_width_against_cvxpy(options):
     certificate.verify(rows, y)
     with pytest.raises(InvalidData, match="without weights"):
         certify(model, rows, y, np.ones(60))
+
+
+def test_rows_of_no_weight_do_not_shift_the_others():
+    """scikit-learn leaves such rows out and numbers support vectors among the rest."""
+    s = np.where(np.arange(150) % 7 == 0, 0.0, WEIGHTS)
+    for model, y in ((svm.SVC(gamma=0.1, tol=1e-6), Y), (svm.SVR(gamma=0.1, tol=1e-6), X[:, 0] * 2.0)):
+        certificate = certify(model.fit(X, y, sample_weight=s), X, y, s)
+        assert certificate.holds
+        certificate.verify(X, y, s)
+        used = s > 0
+        again = certify(model.fit(X[used], y[used], sample_weight=s[used]), X[used], y[used], s[used])
+        gaps = [c["audit.svm_gap"].numbers["objective"] for c in (certificate, again)]
+        assert gaps[0] == pytest.approx(gaps[1], rel=1e-9)

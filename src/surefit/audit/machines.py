@@ -42,6 +42,7 @@ def read_svc(model, data: Data, tol: float) -> Reading:
         "strategy": "ovo",
         "kernel": kernel.to_record(),
         "fit_intercept": True,
+        "drops_rows": True,
         "objective": "1/2 |f|^2 + C sum_i s_i (1 - t_i (f(x_i) + b))_+ for each pair of classes; the offset is free",
     }
     labels = attribute(model, "classes_").tolist()
@@ -74,6 +75,7 @@ def read_nu_svc(model, data: Data, tol: float) -> Reading:
         "strategy": "ovo",
         "kernel": kernel.to_record(),
         "fit_intercept": True,
+        "drops_rows": True,
         "objective": "1/2 |f|^2 + C sum_i s_i (1 - t_i (f(x_i) + b))_+ for each pair, C = sum |beta| / (nu n); the offset is free",
     }
     null = float(np.abs(_dense(model.dual_coef_)).sum()) / float(model.nu)
@@ -92,6 +94,7 @@ def read_svr(model, data: Data, tol: float) -> Reading:
         "loss": "epsilon_insensitive",
         "kernel": kernel.to_record(),
         "fit_intercept": True,
+        "drops_rows": True,
         "objective": "1/2 |f|^2 + C sum_i s_i (|y_i - f(x_i) - b| - epsilon)_+; the offset is free",
     }
     ours = SVR(C=float(model.C), epsilon=float(model.epsilon), kernel=kernel, tol=REFERENCE_TOL)
@@ -125,6 +128,7 @@ def read_nu_svr(model, data: Data, tol: float) -> Reading:
         "loss": "epsilon_insensitive",
         "kernel": kernel.to_record(),
         "fit_intercept": True,
+        "drops_rows": True,
         "objective": "1/2 |f|^2 + C (nu n epsilon + sum_i (|y_i - f(x_i) - b| - epsilon)_+); offset and epsilon are free",
     }
     middle = np.abs(y - float(np.median(y)))

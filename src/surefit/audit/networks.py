@@ -11,7 +11,7 @@ from surefit.audit.reading import Reading, attribute, reader, target_of
 from surefit.audit.stating import claim, proved
 from surefit.checks.audited_models import inner
 from surefit.checks.base import Data
-from surefit.checks.neural import _walk as walk_of
+from surefit.checks.neural import walk as walk_of
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.errors import InvalidData

@@ -20,6 +20,7 @@ from surefit.checks.linear_scores import class_codes
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 
+SMALLEST_LEAF = 1e-9  # share of the largest target below which a leaf is rounding
 FIELDS = ("feature", "threshold", "left", "right", "missing_left", "value")
 
 
@@ -80,13 +81,16 @@ def _repeat(read_as: Certificate, rows: Data) -> Rounds:
     )
     z = np.tile(np.asarray(model["baseline_"], dtype=np.float64)[:, None], (1, len(X)))
     losses, worst, total = [], 0.0, math.fsum(s)
-    largest = max(float(np.max(np.abs(model["tree_value_"]), initial=0.0)), np.finfo(float).tiny)
+    floor = SMALLEST_LEAF * (
+        float(np.max(np.abs(y), initial=0.0)) or 1.0
+    )  # trees of no split hold nothing but rounding
+    largest = max(float(np.max(np.abs(model["tree_value_"]), initial=0.0)), floor)
     trees = [{name: model[f"tree_{name}_"][a:b] for name in FIELDS} for a, b in pairwise(model["tree_starts_"])]
     if problem["folded"]:
         z = np.tile(_constants(problem, y, s)[:, None], (1, len(X)))
         for k, tree in enumerate(trees[: problem["scores"]]):
             tree["value"] = np.where(tree["feature"] < 0, tree["value"] - z[k, 0], 0.0)
-        largest = max(float(np.max(np.abs(tree["value"]), initial=0.0)) for tree in trees)
+        largest = max(floor, *(float(np.max(np.abs(tree["value"]), initial=0.0)) for tree in trees))
     for first in range(0, len(trees), problem["scores"]):
         loss, g, h = derivatives(problem, y, z)
         losses.append(math.fsum(s * loss) / total)

@@ -97,6 +97,10 @@ def solved(certificate: Certificate, data: Data, reference: bool) -> Solved:
             read_as = replace(read_as, model=model, problem={**read_as.problem, **own}, seal="")
         else:
             model = {**read_as.model, "dual_coef_": read_as.model["dual_coef_"] * INWARDS}
+            if (
+                read_as.problem.get("drops_rows") and rows.weights is not None
+            ):  # its numbers of rows count those with a weight
+                model["support_"] = np.flatnonzero(rows.weights > 0)[model["support_"]]
             read_as = replace(read_as, model=model, seal="")
         fresh = Data(rows.X, rows.y, rows.weights, {}, None)
         machines, scores = machines_of(read_as, fresh), scores_of(read_as, fresh)
