@@ -7,7 +7,10 @@ import pytest
 from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
 
 from surefit import MLPClassifier, MLPRegressor
+from surefit.checks.base import read
 from surefit.checks.directions import sign_direction
+from surefit.checks.neural import read_net
+from surefit.checks.neural_slopes import Gated
 from surefit.checks.output_layer import output_layer_gap
 from surefit.core.errors import CertificateError, Invalidated
 
@@ -157,3 +160,32 @@ def test_certificate_survives_json_and_other_types():
     words = np.array(["a", "b", "c"], dtype=object)[Y3]
     texts = MLPClassifier((3,), random_state=0, max_iter=3).fit(X, words)
     assert type(texts.certificate_).from_json(texts.certificate_.to_json()).verify(X, words)["network.gradient"].ok
+
+
+@IGNORE
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("size", [1e-4, 1.0, 1e6])
+def test_slopes_are_confirmed_across_the_kinks_of_rectifiers_and_for_columns_of_any_size(activation, seed, size):
+    rows = np.random.default_rng(seed).standard_normal((60, 4))
+    y = rows[:, 0] - rows[:, 1]
+    given = {"random_state": 0, "max_iter": 30, "activation": activation}
+    for model, target in ((MLPClassifier(**given), y > 0), (MLPRegressor(**given), y)):
+        model.fit(size * rows, target)
+        assert model.certificate_.verify(size * rows, target)["network.gradient_check"].ok
+
+
+@IGNORE
+def test_slopes_of_a_gated_network_by_hand():
+    # one row x = 1, a unit relu(u x) exactly on its kink side u > 0: J = (v u - y)^2 / 2, dJ = (v u - y) (v du + u dv)
+    model = MLPRegressor(hidden_layer_sizes=(1,), alpha=0.0, max_iter=1, random_state=0).fit([[1.0], [1.0]], [2.0, 2.0])
+    certificate = model.certificate_
+    u, v, a, b = certificate.model["packed_"]
+    net, (Y, s) = read_net(certificate), (np.full((2, 1), 2.0), None)
+    gated = Gated(net, read([[1.0], [1.0]], [2.0, 2.0]), Y, s)
+    on = float(u + a > 0)
+    residual = v * on * (u + a) + b - 2
+    direction = np.array([0.5, -0.5, 0.5, 0.5])
+    by_hand = residual * (on * v * (0.5 + 0.5) - 0.5 * on * (u + a) + 0.5)
+    slope, doubt = gated.slope(direction, 1e-3, 1e-12)
+    assert abs(slope - by_hand) <= doubt <= 1e-7

@@ -2,8 +2,8 @@ r"""Checks a feed-forward network: objective, slopes, links and the last layer, 
 
 The objective is that of :mod:`surefit.checks.output_layer` over all layers,
 :math:`J = \frac1S [\sum_i s_i \varphi_i(f_i) + \frac{\alpha}{2} \|w\|^2]`, evaluated in double precision by plain products. Slopes are
-taken twice: by a backward pass, and by central differences of the forward pass along directions drawn from a counter
-(theory: ``network-stationarity``).
+taken twice: by the backward pass here, and by central differences in :mod:`surefit.checks.neural_slopes` (theory:
+``network-stationarity``).
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from scipy import sparse
 from scipy.special import expit, ndtr, softmax
 
 from surefit.checks.base import Data, Finding, checker
-from surefit.checks.directions import sign_direction
 from surefit.checks.output_layer import free_squares, losses, output_layer_gap, projected
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
@@ -91,7 +90,7 @@ class Pass(NamedTuple):
 @checker("network.objective")
 def check_objective(certificate: Certificate, claim: Claim, data: Data) -> Finding:
     """J is value."""
-    found = _walk(certificate, data).objective
+    found = walk(certificate, data).objective
     ok = abs(found - claim.value) <= ROUNDING * (abs(found) + abs(claim.value))
     return Finding(claim.name, claim.value, found, ok, "recomputed", f"J = {found:.9g} by the checker's forward pass.")
 
@@ -99,45 +98,22 @@ def check_objective(certificate: Certificate, claim: Claim, data: Data) -> Findi
 @checker("network.gradient")
 def check_gradient(certificate: Certificate, claim: Claim, data: Data) -> Finding:
     """No slope of J is larger than value."""
-    walk = _walk(certificate, data)
-    steepest = float(np.max(np.abs(walk.gradient), initial=0.0))
-    size = float(np.linalg.norm(walk.gradient))
-    room = ROUNDING * (1 + _scale(certificate, data))
+    end = walk(certificate, data)
+    steepest = float(np.max(np.abs(end.gradient), initial=0.0))
+    size = float(np.linalg.norm(end.gradient))
+    room = ROUNDING * (1 + column_size(certificate, data))
     ok = steepest <= claim.value * (1 + 1e-6) + room and abs(size - claim.numbers["norm"]) <= 1e-6 * size + room
     message = f"largest slope {steepest:.3g}, norm {size:.3g}, by the checker's backward pass."
     return Finding(claim.name, claim.value, steepest, ok, "recomputed", message)
 
 
-@checker("network.gradient_check")
-def check_slopes(certificate: Certificate, claim: Claim, data: Data) -> Finding:
-    """The slopes that back-propagation found along random directions are those of central differences, up to value."""
-    net, (Y, s) = _net(certificate), _targets(certificate, data)
-    theta = np.concatenate([*(m.ravel() for m in net.coefs), *net.intercepts])
-    size = len(_walk(certificate, data).gradient)
-    h = 1e-4 * max(1.0, float(np.linalg.norm(theta)))
-    worst = 0.0
-    for seed, claimed in enumerate(claim.witness["slopes"]):
-        direction = sign_direction(seed, size)
-        with one_blas_thread():
-            coarse, fine = (
-                (_objective(net.moved(direction, d), data, Y, s) - _objective(net.moved(direction, -d), data, Y, s))
-                / (2 * d)
-                for d in (h, h / 2)
-            )
-        doubt = 4 * abs(coarse - fine) + 1e-12 * (1 + abs(_walk(certificate, data).objective)) / h
-        worst = max(worst, abs(float(claimed) - fine) - doubt)
-    worst = max(worst, 0.0)
-    message = f"{len(claim.witness['slopes'])} directions, forward passes only."
-    return Finding(claim.name, claim.value, worst, worst <= claim.value, "recomputed", message)
-
-
 @checker("network.output_gap")
 def check_output_gap(certificate: Certificate, claim: Claim, data: Data) -> Finding:
     """With the hidden features fixed, no other last layer has an objective smaller by more than value."""
-    net, (Y, s) = _net(certificate), _targets(certificate, data)
+    net, (Y, s) = read_net(certificate), targets(certificate, data)
     problem = certificate.problem
     found = output_layer_gap(
-        _walk(certificate, data).features,
+        walk(certificate, data).features,
         net.coefs[-1],
         net.intercepts[-1],
         net.tables[-1],
@@ -155,7 +131,7 @@ def check_output_gap(certificate: Certificate, claim: Claim, data: Data) -> Find
 @checker("network.links")
 def check_links(certificate: Certificate, claim: Claim, data: Data) -> Finding:
     """Weights are zero where there is no link and equal where they are shared, exactly."""
-    net, wrong = _net(certificate), 0
+    net, wrong = read_net(certificate), 0
     for matrix, table in zip(net.coefs, net.tables, strict=True):
         if table is not None:
             linked = table >= 0
@@ -172,7 +148,7 @@ def check_monotone(certificate: Certificate, claim: Claim, data: Data) -> Findin
     """The log of the objective never rises by more than value, and ends at J."""
     log = claim.witness["log"]
     rise = float(np.max(np.diff(log), initial=0.0))
-    found = _walk(certificate, data).objective
+    found = walk(certificate, data).objective
     ends = certificate.problem["single"] or abs(log[-1] - found) <= ROUNDING * (abs(found) + abs(log[-1]))
     message = f"{len(log)} entries, largest rise {rise:.3g}; the last is J."
     return Finding(
@@ -180,7 +156,8 @@ def check_monotone(certificate: Certificate, claim: Claim, data: Data) -> Findin
     )
 
 
-def _net(certificate: Certificate) -> Net:
+def read_net(certificate: Certificate) -> Net:
+    """Return the certified network."""
     problem, packed = certificate.problem, np.asarray(certificate.model["packed_"], dtype=np.float64)
     sizes = problem["sizes"]
     shapes = list(pairwise(sizes))
@@ -197,7 +174,8 @@ def _net(certificate: Certificate) -> Net:
     return Net(coefs, intercepts, tables, problem)
 
 
-def _targets(certificate: Certificate, data: Data) -> tuple[np.ndarray, np.ndarray | None]:
+def targets(certificate: Certificate, data: Data) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the columns that the network was trained on, and the sample weights."""
     y = data.target
     classes = certificate.model.get("classes_")
     if classes is None or y.ndim == 2:
@@ -209,48 +187,53 @@ def _targets(certificate: Certificate, data: Data) -> tuple[np.ndarray, np.ndarr
     return (np.asarray(y)[:, None] == classes[None, :]).astype(np.float64), data.weights
 
 
-def _walk(certificate: Certificate, data: Data) -> Pass:
+def walk(certificate: Certificate, data: Data) -> Pass:
+    """Return objective, slopes and last features; remembered for further claims."""
     if "network" not in data.memo:
-        Y, s = _targets(certificate, data)
+        Y, s = targets(certificate, data)
         with one_blas_thread():
-            data.memo["network"] = _both_passes(_net(certificate), data, Y, s)
+            data.memo["network"] = _both_passes(read_net(certificate), data, Y, s)
     return data.memo["network"]
 
 
-def _scale(certificate: Certificate, data: Data) -> float:
+def column_size(certificate: Certificate, data: Data) -> float:
     """Size of the terms that the gradient sums up, for rounding."""
     X = data.X
     return float(abs(X).max()) if X.shape[0] else 0.0
 
 
-def _rows(data: Data, piece: slice) -> np.ndarray:
+def rows_of(data: Data, piece: slice) -> np.ndarray:
+    """Return some rows as a plain float64 array."""
     part = data.X[piece]
     return part.toarray().astype(np.float64) if sparse.issparse(part) else np.asarray(part, dtype=np.float64)
 
 
-def _pieces(n: int) -> list[slice]:
+def pieces(n: int) -> list[slice]:
+    """Cut the rows into pieces of at most ``BLOCK``."""
     return [slice(start, min(start + BLOCK, n)) for start in range(0, n, BLOCK)]
 
 
-def _penalty(net: Net) -> float:
+def penalty_of(net: Net) -> float:
+    """Return the weight decay, not yet divided by the number of rows."""
     squares = (free_squares(matrix, table) for matrix, table in zip(net.coefs, net.tables, strict=True))
     return 0.5 * net.problem["alpha"] * math.fsum(squares)
 
 
-def _total(n: int, s: np.ndarray | None) -> float:
+def total_weight(n: int, s: np.ndarray | None) -> float:
+    """Return the sum of the sample weights."""
     return float(n) if s is None else math.fsum(s)
 
 
 def _objective(net: Net, data: Data, Y: np.ndarray, s: np.ndarray | None) -> float:
     sigma, parts = SIGMA[net.problem["activation"]], []
-    for piece in _pieces(len(Y)):
-        values = _rows(data, piece)
+    for piece in pieces(len(Y)):
+        values = rows_of(data, piece)
         for k, (matrix, bias) in enumerate(zip(net.coefs, net.intercepts, strict=True)):
             scores = values @ matrix + bias
             values = sigma(scores) if k < len(net.coefs) - 1 else scores
         own = losses(values, Y[piece], net.problem["output"], net.problem["loss"])
         parts.append(float(np.sum(own if s is None else s[piece][:, None] * own)))
-    return (math.fsum(parts) + _penalty(net)) / _total(len(Y), s)
+    return (math.fsum(parts) + penalty_of(net)) / total_weight(len(Y), s)
 
 
 def _both_passes(net: Net, data: Data, Y: np.ndarray, s: np.ndarray | None) -> Pass:
@@ -258,13 +241,13 @@ def _both_passes(net: Net, data: Data, Y: np.ndarray, s: np.ndarray | None) -> P
     of_coefs = [np.zeros_like(m) for m in net.coefs]
     of_biases = [np.zeros_like(b) for b in net.intercepts]
     features, last = [], len(net.coefs) - 1
-    for piece in _pieces(len(Y)):
-        below, sums = [_rows(data, piece)], []
+    for piece in pieces(len(Y)):
+        below, sums = [rows_of(data, piece)], []
         for k, (matrix, bias) in enumerate(zip(net.coefs, net.intercepts, strict=True)):
             sums.append(below[k] @ matrix + bias)
             below.append(sigma(sums[k]) if k < last else sums[k])
         features.append(below[last])
-        delta = _output_slopes(sums[last], Y[piece], net.problem["output"], net.problem["loss"])
+        delta = output_slopes(sums[last], Y[piece], net.problem["output"], net.problem["loss"])
         delta = delta if s is None else s[piece][:, None] * delta
         for k in range(last, -1, -1):
             of_coefs[k] += below[k].T @ delta
@@ -275,7 +258,7 @@ def _both_passes(net: Net, data: Data, Y: np.ndarray, s: np.ndarray | None) -> P
     for matrix, table, own in zip(of_coefs, net.tables, net.coefs, strict=True):
         penalty = own.ravel() if table is None else _first_of_each(own, table)
         free.append(projected(matrix, table) + net.problem["alpha"] * penalty)
-    total = _total(len(Y), s)
+    total = total_weight(len(Y), s)
     return Pass(_objective(net, data, Y, s), np.concatenate([*free, *of_biases]) / total, np.concatenate(features))
 
 
@@ -284,7 +267,8 @@ def _first_of_each(matrix: np.ndarray, table: np.ndarray) -> np.ndarray:
     return matrix[linked][np.unique(table[linked], return_index=True)[1]]
 
 
-def _output_slopes(F: np.ndarray, Y: np.ndarray, output: str, loss: str) -> np.ndarray:
+def output_slopes(F: np.ndarray, Y: np.ndarray, output: str, loss: str) -> np.ndarray:
+    """Return the slopes of the losses with respect to the scores."""
     found = MEANS[output](F)
     if loss != "squared_error":
         return found - Y
