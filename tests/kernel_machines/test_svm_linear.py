@@ -1,11 +1,16 @@
 """Linear kernels on many rows: fitted by columns, and in every respect the machine that working sets give."""
 
+from dataclasses import replace
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.svm import SVC as Reference
 
 from surefit import SVC, SVR
+from surefit.checks import svm as checks
+from surefit.core.errors import CertificateError
 from surefit.kernels import Linear
 from surefit.solvers.smo import minimise as module
 
@@ -83,3 +88,29 @@ def test_prices_that_wear_out_pairs():
     Z, t = np.vstack([X, X[:100]]), np.concatenate([labels, 1 - labels[:100]])
     model = SVC(kernel="linear", C=1e5).fit(Z, t)
     assert model.dual_gap_ <= 1e-3 * model.objective_ and model.slack_.sum() >= 2 * 100 - 1e-6
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_scores_by_columns_are_enclosed(monkeypatch, kind):
+    # exact scores, in rational numbers; coefficients that cancel most of their digits
+    rng = np.random.default_rng(7)
+    A = 1e4 * rng.standard_normal((30, 3)) * (rng.random((30, 3)) < 0.7)
+    beta = 1e3 * rng.standard_normal((30, 1))
+    beta[-1] -= beta.sum()
+    monkeypatch.setattr(checks, "BATCH", 8)
+    scores = checks._linear_scores(kind(A), kind(A), beta)
+    weights = [sum(Fraction(A[i, j]) * Fraction(beta[i, 0]) for i in range(30)) for j in range(3)]
+    for i in range(30):
+        exact = sum(Fraction(A[i, j]) * weights[j] for j in range(3))
+        assert abs(exact - Fraction(scores.mid[i, 0])) <= Fraction(scores.rad[i, 0])
+        assert scores.rad[i, 0] <= 1e-12 * np.abs(A[i]) @ np.abs(A).T @ np.abs(beta[:, 0])
+
+
+def test_a_wrong_coefficient_is_found_by_columns():
+    X, _, labels = sample(8)
+    certificate = SVC(kernel="linear", tol=1e-8).fit(X, labels).certificate_
+    assert certificate.verify(X, labels)["svc.gap"].ok
+    moved = certificate.model["dual_coef_"].copy()
+    moved[0, 0] *= 0.5
+    with pytest.raises(CertificateError, match=r"svc\.gap"):
+        replace(certificate, model={**certificate.model, "dual_coef_": moved}, seal="", subject=None).verify(X, labels)

@@ -23,8 +23,10 @@ from surefit.checks.kernel_values import enclosed_diagonal, kernel_of, level_of,
 from surefit.checks.linear_scores import class_codes, rounding
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
+from surefit.kernels import Linear
 
 PIECE = 1 << 20  # kernel values that are held at a time
+BATCH = 1 << 10  # support rows whose sum is one product
 
 
 class Machine(NamedTuple):
@@ -167,6 +169,9 @@ def scores_of(certificate: Certificate, data: Data) -> Enclosed:
     if "svm scores" not in data.memo:
         kernel, support = kernel_of(certificate), certificate.model["support_"]
         A, coefficients = kernel.read(data.X), coefficients_of(certificate, data).T
+        if type(kernel) is Linear:
+            data.memo["svm scores"] = _linear_scores(A, A[support], coefficients)
+            return data.memo["svm scores"]
         n, size = A.shape[0], np.abs(coefficients)
         mid, rad = np.zeros((n, coefficients.shape[1])), np.zeros((n, coefficients.shape[1]))
         step = max(1, PIECE // max(1, len(support)))
@@ -177,6 +182,25 @@ def scores_of(certificate: Certificate, data: Data) -> Enclosed:
             rad[rows] = (K.rad + gamma(len(support) + 2) * np.abs(K.mid)) @ size * (1 + gamma(len(support) + 4))
         data.memo["svm scores"] = Enclosed(mid, rad)
     return data.memo["svm scores"]
+
+
+def _linear_scores(A, vectors, coefficients: np.ndarray) -> Enclosed:
+    """Enclose ``A (vectors' coefficients)``: the columns of a linear kernel stand between, and no kernel value is formed.
+
+    Sums over the support go by pieces of ``BATCH`` rows: each entry meets at most that many roundings, and one a piece.
+    """
+    starts, columns = range(0, len(coefficients), BATCH), A.shape[1]
+    size = np.abs(coefficients)
+    weights, reach = np.zeros((columns, coefficients.shape[1])), np.zeros((columns, coefficients.shape[1]))
+    for start in starts:
+        part = vectors[start : start + BATCH]
+        weights += part.T @ coefficients[start : start + BATCH]
+        reach += abs(part).T @ size[start : start + BATCH]
+    above = 1 + gamma(BATCH + len(starts) + 4)
+    off = gamma(BATCH + len(starts) + 2) * reach * above  # of the weights
+    mid = np.asarray(A @ weights)
+    rad = np.asarray(abs(A) @ (off + gamma(columns + 2) * np.abs(weights))) * (1 + gamma(columns + 4))
+    return Enclosed(mid, rad)
 
 
 def coefficients_of(certificate: Certificate, data: Data) -> np.ndarray:
