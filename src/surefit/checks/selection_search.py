@@ -116,16 +116,14 @@ def _log_weight(codes: np.ndarray, tested: np.ndarray, part: Fraction) -> float:
     """
     counts, fold = np.bincount(codes), np.bincount(codes[tested], minlength=codes.max() + 1)
     n, m = len(codes), len(tested)
-    ways, log_ways = np.array([1.0]), 0.0
+    ways, log_ways, least = np.array([1.0]), 0.0, 0  # ways[i]: folds of the classes so far with least + i rows
     for total, k in zip(counts.tolist(), fold.tolist(), strict=True):
         rest = total - k
         first, last = (rest * part - 1) / (1 - part), (rest * part + 1) / (1 - part)
         fair = [a for a in range(max(0, math.floor(first)), math.ceil(last) + 1) if first < a < last]
         if k not in fair:
             return -math.inf
-        option = np.zeros(fair[-1] + 1)
-        option[fair] = 1.0
-        ways = np.convolve(ways, option)[: m + 1]
+        ways, least = np.convolve(ways, np.ones(len(fair))), least + fair[0]
         log_ways += math.log(ways.max())
         ways /= ways.max()  # many classes: the numbers themselves overflow
     hypergeometric = math.fsum(
@@ -134,7 +132,7 @@ def _log_weight(codes: np.ndarray, tested: np.ndarray, part: Fraction) -> float:
     ends = np.concatenate([[0], np.cumsum(fold)]).tolist()
     law = math.fsum(_log_choose(high, high - low) for low, high in pairwise(ends))  # arrangements of the fold
     law += math.fsum(k * math.log(k / m) for k in fold.tolist() if k)
-    return min(0.0, hypergeometric - law - log_ways - math.log(ways[m]))
+    return min(0.0, hypergeometric - law - log_ways - math.log(ways[m - least]))
 
 
 def _log_choose(n: int, k: int) -> float:
