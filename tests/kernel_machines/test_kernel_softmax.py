@@ -6,10 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq
+from scipy.special import softmax
 
 from surefit import Certificate, CertificateError, InvalidParameter, KernelLogisticRegression, LogisticRegression
 from surefit.core.errors import ConvergenceWarning
 from surefit.kernels import RBF, StringSubsequence
+from surefit.solvers.kernel_softmax_step import newton_step
 
 
 def problem(seed=0, n=45, classes=3):
@@ -164,3 +166,23 @@ def test_a_worse_model_is_refused():
 def test_wrong_parameter():
     with pytest.raises(InvalidParameter, match="multi_class"):
         KernelLogisticRegression(multi_class="auto").fit(*problem())
+
+
+@pytest.mark.parametrize("offset", [False, True])
+@pytest.mark.parametrize("C", [0.01, 1.0])
+def test_both_ways_to_a_newton_step(C, offset):
+    X, y = problem(10, n=150)
+    K, c, Y = RBF(gamma=0.5)(X), np.full(150, C), np.eye(3)[y]
+    rng = np.random.default_rng(10)
+    beta = 0.3 * C * rng.standard_normal((150, 3))
+    beta -= beta.mean(axis=1, keepdims=True)
+    P = softmax(K @ beta, axis=1)
+    rest = c[:, None] * (Y - P) - beta
+    for exact in (False, True):
+        direction, shift, factors = newton_step(K, c, P, rest, beta.sum(axis=0), offset, exact)
+        assert factors == exact
+        V = K @ direction + shift
+        curved = c[:, None] * P * (V - np.sum(P * V, axis=1, keepdims=True))
+        assert direction + curved == pytest.approx(rest, abs=1e-6 * C)  # the equation of the step
+        if offset:
+            assert (beta + direction).sum(axis=0) == pytest.approx(np.zeros(3), abs=1e-8 * C)
