@@ -77,8 +77,11 @@ class RiskBound:
     def statement(self) -> str:
         """One sentence a reader can quote."""
         tail = f", which is vacuous (not below {self.ceiling:.4g})" if self.vacuous else ""
+        limit = f"{self.value:.4g}"
+        if float(limit) >= self.ceiling > self.value:  # close to saying nothing is not saying nothing
+            limit = f"{self.ceiling:.4g} - {self.ceiling - self.value:.2g}"
         return (
-            f"{self.about} <= {self.value:.4g} with confidence {confidence_text(self.delta)}{tail} "
+            f"{self.about} <= {limit} with confidence {confidence_text(self.delta)}{tail} "
             f"(assumes {', '.join(self.assumptions)})"
         )
 

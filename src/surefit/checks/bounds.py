@@ -245,11 +245,14 @@ def _pac_bayes_linear(value, z, w):
     mu, theta = z["mu"], z["theta"]
     share = float(normal_cdf(np.array([theta]))[0]) if z["deterministic"] else 1.0
     lost = math.fsum(normal_cdf(theta - mu * w["margins"])) / len(w["margins"])
-    return relative_entropy(lost, min(1.0, value * share), _pac_bayes(z, mu * mu / 2, math.log(z["n_thetas"])))
+    needed = _pac_bayes(z, mu * mu / 2, math.log(z["n_thetas"]))
+    return _nothing(value) or relative_entropy(lost, value * share, needed)
 
 
 @confirms("pac_bayes_hybrid")
 def _pac_bayes_hybrid(value, z, w):
+    if nothing := _nothing(value):
+        return nothing
     right, tau, theta = w["first_right"].astype(bool), z["tau"], z["theta"]
     first = binomial_tail(z["errors"], z["n"], z["first_model"], Fraction(spent(z)) / 2)
     if int(np.sum(~right)) != z["errors"]:
@@ -263,12 +266,12 @@ def _pac_bayes_hybrid(value, z, w):
 
 @confirms("vote_first_order")
 def _vote_first_order(value, z, w):
-    return relative_entropy(z["empirical"], min(1.0, value / 2), _pac_bayes(z, z["divergence"]))
+    return _nothing(value) or relative_entropy(z["empirical"], value / 2, _pac_bayes(z, z["divergence"]))
 
 
 @confirms("vote_tandem")
 def _vote_tandem(value, z, w):
-    return relative_entropy(z["empirical"], min(1.0, value / 4), _pac_bayes(z, 2 * z["divergence"]))
+    return _nothing(value) or relative_entropy(z["empirical"], value / 4, _pac_bayes(z, 2 * z["divergence"]))
 
 
 @confirms("vote_c_bound")
@@ -284,6 +287,11 @@ def _vote_c_bound(value, z, w):
 def _pac_bayes(z: Numbers, divergence: float, extra: float = 0.0) -> float:
     """Relative entropy that the PAC-Bayes theorem asks for."""
     return (divergence + math.log(2) + 0.5 * math.log(z["n"]) + extra + log_inverse(z)) / z["n"]
+
+
+def _nothing(value: float) -> Evidence | None:
+    """A limit of one claims nothing about an error rate, and needs no proof."""
+    return Evidence(math.inf, exact=True) if value >= 1.0 else None
 
 
 def _sum_or_one(value: float, parts: tuple[float, ...], top: float = 1.0) -> Evidence:
