@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import clone
 
 from surefit.checks.base import Data, Finding, checker
 from surefit.checks.risk_answers import close, labels_of, rounding_of
@@ -64,6 +65,8 @@ def check_folds(certificate: Certificate, claim: Claim, data: Data) -> Finding:
         trouble = "a row, or a copy of one, is counted twice"
     elif z.get("penalty") is not None:
         trouble = _linear_trouble(claim, data)
+    elif certificate.subject is not None and z.get("closed_form"):
+        trouble = _refit_trouble(certificate, claim, data)
     elif certificate.subject is not None:
         trouble = _folds_trouble(certificate, claim, data)
     extra = max(0.0, min(2 * (1 - 1 / K) / (n / K + 1), (1 - K / n) / (K + 1)))
@@ -123,6 +126,18 @@ def _linear_trouble(claim: Claim, data: Data) -> str | None:
         rows = np.vstack([X[others] - centre, math.sqrt(z["penalty"]) * np.eye(d)])
         coef = np.linalg.lstsq(rows, np.concatenate([y[others] - level, np.zeros(d)]), rcond=None)[0]
         found = y[i] - level - (X[i] - centre) @ coef
+        if abs(found - residuals[i]) > 1e-6 * (abs(found) + float(np.std(y))):
+            return f"without row {i} its residual is {found:.6g}, {residuals[i]:.6g} was claimed"
+    return None
+
+
+def _refit_trouble(certificate: Certificate, claim: Claim, data: Data) -> str | None:
+    """Fit the model again without some of the rows."""
+    residuals, y, n = claim.witness["residuals"], data.target.astype(np.float64), data.X.shape[0]
+    for i in np.unique(np.linspace(0, n - 1, REFITS).astype(int)).tolist():
+        others = np.delete(np.arange(n), i)
+        model = clone(certificate.subject.estimator_).fit(take_rows(data.given, others), y[others])
+        found = y[i] - float(np.asarray(model.predict(take_rows(data.given, np.array([i])))).ravel()[0])
         if abs(found - residuals[i]) > 1e-6 * (abs(found) + float(np.std(y))):
             return f"without row {i} its residual is {found:.6g}, {residuals[i]:.6g} was claimed"
     return None

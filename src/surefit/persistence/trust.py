@@ -13,6 +13,7 @@ _PARTS = {
     "CubicPartition": "surefit.partitions.partitioners",
     "Evidence": "surefit.solvers.gaussian_process",
     "FlatTree": "surefit.solvers.trees.flat",
+    "KernelLeftOut": "surefit.risk.left_out",
     "LinearLeftOut": "surefit.risk.left_out",
     "Mode": "surefit.solvers.gaussian_process_laplace",
     "QuantilePartition": "surefit.partitions.partitioners",

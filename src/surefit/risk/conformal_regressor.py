@@ -7,7 +7,7 @@ from surefit.bounds.conformal import ConformalQuantile, conformal_quantile, conf
 from surefit.checks.risk_rows import take_rows
 from surefit.risk.conformal_base import RULES, ConformalMixin
 from surefit.risk.conformal_claims import folds_claim, split_claims
-from surefit.risk.left_out import BLOCK, LinearLeftOut, linear_left_out, penalty_of
+from surefit.risk.left_out import BLOCK, KernelLeftOut, LinearLeftOut, kernel_left_out, linear_left_out, penalty_of
 
 
 class ConformalRegressor(ConformalMixin, MetaEstimatorMixin, RegressorMixin, BaseEstimator):
@@ -30,8 +30,8 @@ class ConformalRegressor(ConformalMixin, MetaEstimatorMixin, RegressorMixin, Bas
     estimator : regressor, pipeline or None, default=None
         What to fit; it is cloned. None is ``Ridge()``.
     method : {"split", "jackknife+", "cv+"}, default="split"
-        How rows are spent. The jackknife+ of ``Ridge`` and ``LinearRegression`` comes in closed form from one fit; of other
-        models it takes one fit a row.
+        How rows are spent. The jackknife+ of ``Ridge``, ``LinearRegression`` and ``KernelRidge`` (without offset) comes in closed
+        form from one fit; of other models it takes one fit a row.
     coverage : float, default=0.9
         Chance of containing the truth to aim at.
     confidence : float, default=0.95
@@ -106,7 +106,7 @@ class ConformalRegressor(ConformalMixin, MetaEstimatorMixin, RegressorMixin, Bas
     def fit(self, X, y):
         """Fit the model and calibrate the intervals. Returns the estimator."""
         y, units, order = self._begin(X, y)
-        self._left_out: LinearLeftOut | None = None
+        self._left_out: LinearLeftOut | KernelLeftOut | None = None
         if self.method == "split":
             self.estimator_, train, rows = self._split(X, y, units, order)
             answer = np.asarray(self.estimator_.predict(take_rows(X, rows)), dtype=np.float64).ravel()
@@ -120,11 +120,15 @@ class ConformalRegressor(ConformalMixin, MetaEstimatorMixin, RegressorMixin, Bas
             penalty = penalty_of(self.estimator_) if self.method == "jackknife+" and units.kind == "rows" else None
             if penalty is not None:
                 self._left_out = linear_left_out(X, y, penalty, bool(self.estimator_.fit_intercept))
+            elif self.method == "jackknife+" and units.kind == "rows":
+                self._left_out = kernel_left_out(self.estimator_, X, y)
             count = self._fit_folds(X, y, units, order)
             n = len(np.unique(units.codes[self.calibration_rows_]))
             witness = {"rows": self.calibration_rows_, "residuals": self.residuals_, "folds": self.folds_}
             claim = folds_claim(n, count, 1.0 - self.coverage, (*units.tags, *self.assume), witness)
-            if self._left_out is not None:
+            if isinstance(self._left_out, KernelLeftOut):
+                claim.numbers.update(closed_form="kernel")
+            elif self._left_out is not None:
                 claim.numbers.update(penalty=float(penalty or 0.0), fit_intercept=bool(self.estimator_.fit_intercept))
             claims = [claim]
         self._finish(X, y, claims, ("residuals_", "calibration_rows_"))
@@ -167,6 +171,8 @@ class ConformalRegressor(ConformalMixin, MetaEstimatorMixin, RegressorMixin, Bas
         return ends
 
     def _answers_without(self, X) -> np.ndarray:
+        if isinstance(self._left_out, KernelLeftOut):
+            return self._left_out.answers(X)
         if self._left_out is not None:
             return self._left_out.answers(X.toarray() if hasattr(X, "toarray") else np.asarray(X))
         by_fold = np.column_stack([np.asarray(model.predict(X), dtype=np.float64).ravel() for model in self.models_])

@@ -1,4 +1,4 @@
-r"""Predictions by models that did not see a row: from one factorisation for least squares and ridge, else by refitting.
+r"""Predictions by models that did not see a row: from one factorisation for (kernel) ridge and least squares, else by refitting.
 
 Leaving row i out of a ridge fit with free intercept changes the answer at x by a rank-one term,
 
@@ -8,6 +8,7 @@ Leaving row i out of a ridge fit with free intercept changes the answer at x by 
 
 from __future__ import annotations
 
+import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,3 +71,40 @@ def equal_folds(order: np.ndarray, n_folds: int) -> np.ndarray:
     folds = np.full(len(order), -1)
     folds[order[: size * n_folds]] = np.repeat(np.arange(n_folds), size)
     return folds
+
+
+class KernelLeftOut(NamedTuple):
+    """All leave-one-out models of a kernel ridge fit: one column of dual coefficients a row left out."""
+
+    model: Any  # a copy of the fit that has these columns as its targets
+    residuals: np.ndarray
+
+    def answers(self, X) -> np.ndarray:
+        """Prediction of each row by each leave-one-out model, shape (rows of X, training rows)."""
+        return np.asarray(self.model.predict(X), dtype=np.float64)
+
+
+def kernel_left_out(model: Any, X: Any, y: np.ndarray) -> KernelLeftOut | None:
+    r"""Return all leave-one-out fits of a kernel ridge regression from one inverse; None if it has no such form.
+
+    With :math:`c = (K + \alpha I)^{-1} y` and :math:`G = (K + \alpha I)^{-1}`, the fit without row i has the coefficients
+    :math:`c - G_{\cdot i}\, c_i / G_{ii}`, of which the i-th is zero, and misses row i by :math:`c_i / G_{ii}`.
+    """
+    plain = not getattr(model, "fit_intercept", False) and getattr(model, "null_space", None) is None
+    home = type(model).__module__.split(".")[0]
+    if type(model).__name__ != "KernelRidge" or home not in ("surefit", "sklearn") or not plain:
+        return None
+    if getattr(model, "radius", None) is not None or model.kernel == "precomputed" or np.ndim(model.alpha) > 0:
+        return None
+    n, twin = len(y), copy.copy(model)
+    twin.dual_coef_ = np.eye(n)
+    gram = np.asarray(twin.predict(X), dtype=np.float64)  # the kernel's values, as the model itself computes them
+    try:
+        factor = linalg.cho_factor(gram + float(model.alpha) * np.eye(n), lower=True)
+    except linalg.LinAlgError:
+        return None
+    inverse = linalg.cho_solve(factor, np.eye(n))
+    coef = inverse @ np.asarray(y, dtype=np.float64)
+    residuals = coef / np.diag(inverse)
+    twin.dual_coef_ = coef[:, None] - inverse * residuals
+    return KernelLeftOut(twin, residuals)
