@@ -84,6 +84,14 @@ def test_precomputed_values_and_sparse_rows():
     )
 
 
+@pytest.mark.parametrize("how", ["uniform", "pivoted"])
+def test_landmarks_that_depend_on_each_other_up_to_rounding(how):
+    X, y = problem(6, n=900)
+    model = NystroemRidge(0.01, gamma=0.05, n_landmarks=200, landmarks=how, random_state=0).fit(X, y)
+    found = model.verify(X, y)["kernel_subset.exact_gap"]
+    assert found.proved == pytest.approx(model.dual_gap_, rel=0.05, abs=1e-5 * model.objective_)
+
+
 def test_a_worse_model_is_refused():
     X, y = problem(4)
     model = NystroemRidge(0.3, gamma=0.5, n_landmarks=20, random_state=0).fit(X, y)

@@ -77,7 +77,9 @@ class LandmarkSpan(NamedTuple):
         A = kernel.read(data.X)
         inner = training_values(kernel, A, landmarks, landmarks)
         eigenvalues, vectors = linalg.eigh(inner.mid)
-        kept = eigenvalues > RANK * max(float(eigenvalues[-1]), 0.0)
+        # as many directions as the fit kept: an eigenvalue at the cut must not fall on one side there and on the other here
+        rank = certificate.problem.get("rank", np.sum(eigenvalues > RANK * eigenvalues[-1]))
+        kept = (np.arange(len(landmarks)) >= len(landmarks) - rank) & (eigenvalues > 0.0)
         inverse = (vectors[:, kept] / eigenvalues[kept]) @ vectors[:, kept].T
         largest = math.sqrt(float(np.max(enclosed_diagonal(kernel, A).magnitude))) * (1 + 4 * UNIT)
         return cls(kernel, A, landmarks, inner, inverse, largest)

@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from surefit.checks.kernel_subset_span import RANK
 from surefit.core.budget import Budget, Reason
 from surefit.core.callbacks import progress_reporter
 from surefit.core.claims import Claim
@@ -103,7 +102,7 @@ def fit_classifier(estimator, X, y, sample_weight, loss: str):
     with Budget(estimator.max_iter, estimator.max_time, reporter) as budget:
         A, draws = kernel.read(sample.X), check_random_state(estimator.random_state)
         landmarks = choose(kernel, A, counted, int(estimator.n_landmarks), estimator.landmarks, draws)
-        span = span_of(kernel, A, landmarks, RANK)
+        span = span_of(kernel, A, landmarks)
         rows = SpanRows.of(span)
         c, offset, tol = float(estimator.C) * labels.weights, bool(estimator.fit_intercept), float(estimator.tol)
         if loss == "softmax":
@@ -122,10 +121,10 @@ def fit_classifier(estimator, X, y, sample_weight, loss: str):
         reporter.finish()
     estimator.landmarks_, estimator.classes_, estimator.kernel_ = landmarks, labels.classes, kernel
     estimator.X_fit_ = support_vectors(sample.X, kernel, landmarks)
-    return record(estimator, sample, labels, fits, loss)
+    return record(estimator, sample, labels, fits, loss, rows.shape[1])
 
 
-def record(estimator, sample: Sample, labels: Labels, fits: list[MachineFit], loss: str):
+def record(estimator, sample: Sample, labels: Labels, fits: list[MachineFit], loss: str, rank: int):
     """Set the numbers of the fit, issue the certificate, and warn if a problem stopped early."""
     estimator.dual_coef_ = np.concatenate([fit.a for fit in fits])
     estimator.intercept_ = np.concatenate([fit.b for fit in fits])
@@ -164,6 +163,7 @@ def record(estimator, sample: Sample, labels: Labels, fits: list[MachineFit], lo
             "class_weights": labels.class_weights.tolist(),
             "fit_intercept": bool(estimator.fit_intercept),
             "kernel": sample.kernel.to_record(),
+            "rank": rank,
             "widths": [fit.width for fit in fits],
             "scales": [fit.scale for fit in fits],
             "groups": [fit.groups for fit in fits],

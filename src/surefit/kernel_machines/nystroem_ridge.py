@@ -149,7 +149,7 @@ class NystroemRidge(CertifiedMixin, KernelSumMixin, RegressorMixin, BaseEstimato
         e, missed = image_of(span, theta, groups)
         square = float(e @ e) + missed**2
         self.dual_gap_ = max(self.objective_ - lower_bound(theta, sample.y, s, square, alpha), 0.0)
-        self._record(sample, found, groups)
+        self._record(sample, found, groups, span.whiten.shape[1])
         return self
 
     def predict(self, X) -> np.ndarray:
@@ -162,7 +162,7 @@ class NystroemRidge(CertifiedMixin, KernelSumMixin, RegressorMixin, BaseEstimato
             values[part] = self.kernel_.against(X[part], self.landmarks_, self.X_fit_) @ self.dual_coef_
         return values + self.intercept_
 
-    def _record(self, sample: Sample, found: SubsetFit, groups: int) -> None:
+    def _record(self, sample: Sample, found: SubsetFit, groups: int, rank: int) -> None:
         assumptions = () if sample.kernel.positive_semidefinite else ("kernel_positive_semidefinite",)
         exact = f"The objective is within {self.dual_gap_:.3g} of the smallest one over the whole space of the kernel."
         subset = f"It is within {found.left:.3g} of the smallest one in the span of {len(self.landmarks_)} rows."
@@ -179,6 +179,7 @@ class NystroemRidge(CertifiedMixin, KernelSumMixin, RegressorMixin, BaseEstimato
                 "objective": "sum_i s_i (y_i - f(x_i) - b)^2 + alpha |f|^2; f in the span of the landmarks",
                 "alpha": float(self.alpha),
                 "fit_intercept": bool(self.fit_intercept),
+                "rank": rank,
                 "groups": groups,
                 "kernel": sample.kernel.to_record(),
             },

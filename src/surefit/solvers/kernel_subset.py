@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
+from surefit.checks.kernel_subset_span import RANK
 from surefit.kernels import Kernel
 
 PIECE = 1 << 21  # kernel values that are held at a time
-RANK = 1e-12  # eigenvalues of k(z, z) below this share of the largest are dropped
 
 
 class SubsetFit(NamedTuple):
