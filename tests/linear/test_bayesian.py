@@ -1,5 +1,8 @@
 """Bayesian linear regression: hand numbers, two routes to everything, and the equivalences of likelihood, prior and penalty."""
 
+import math
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -122,3 +125,39 @@ def test_a_changed_posterior_is_found_out(name):
                  data=certificate.data)  # fmt: skip
     with pytest.raises(CertificateError, match=r"bayesian_linear\.posterior"):
         model.verify(X, y)
+
+
+def exact_log_density(Z, y, noise, prior):
+    """Log density of N(0, noise I + prior Z Z'), in rationals up to the logarithm."""
+    rows, values = [[Fraction(v) for v in row] for row in Z], [Fraction(v) for v in y]
+    n = len(rows)
+    K = [[prior * sum(a * b for a, b in zip(p, q, strict=True)) + noise * (p is q) for q in rows] for p in rows]
+    logs, square = 0.0, Fraction(0)
+    for i in range(n):  # elimination: pivots are the conditional variances
+        logs += math.log(K[i][i])
+        square += values[i] ** 2 / K[i][i]
+        for j in range(i + 1, n):
+            factor = K[j][i] / K[i][i]
+            values[j] -= factor * values[i]
+            for k in range(i, n):
+                K[j][k] -= factor * K[i][k]
+    return -0.5 * (n * math.log(2 * math.pi) + logs + float(square))
+
+
+ODD = {
+    "far from zero": lambda X, y: (X + 1e6, y + 1e6),
+    "large": lambda X, y: (1e6 * X, 1e6 * y),
+    "columns of all sizes": lambda X, y: (X * [1e-6, 1.0, 1e6], y),
+    "an outlier": lambda X, y: (np.vstack([X, [1e9] * 3]), np.append(y, 1e3)),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_evidence_keeps_its_digits_on_odd_data(name):
+    X, y = ODD[name](*problem(2, n=9))
+    model = BayesianLinearRegression().fit(X, y)
+    exact = exact_log_density(np.column_stack([np.ones(len(X)), X]), y, 1, 1)
+    assert model.log_evidence_ == pytest.approx(exact, rel=1e-8)
+    assert model.verify(X, y)["bayesian_linear.evidence"].ok
+    parts = BayesianLinearRegression().partial_fit(X[:4], y[:4]).partial_fit(X[4:], y[4:])
+    assert parts.log_evidence_ == pytest.approx(exact, rel=1e-8)

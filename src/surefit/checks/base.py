@@ -14,6 +14,7 @@ from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.errors import CertificateError, Invalidated
 from surefit.core.estimator import data_fingerprint, plain
+from surefit.core.fingerprint import fingerprint
 from surefit.core.validation import read_strings
 
 
@@ -99,7 +100,10 @@ def verify(certificate: Certificate, X, y=None, *, sample_weight=None, model=Non
     if model is not None:
         _require_same_model(certificate, model)
         certificate = certificate.of(model)  # claims about predictions ask the model for them
-    data = read(X, y, sample_weight, strings=certificate.data.get("elements") == "strings")
+    strings = certificate.data.get("elements") == "strings"
+    if not strings and certificate.data.get("n_columns") == 1 and np.ndim(X) == 1:
+        X = np.asarray(X).reshape(-1, 1)  # models of one variable take it without columns
+    data = _as_fitted(certificate, read(X, y, sample_weight, strings=strings))
     _require_same_data(certificate, data)
     findings = tuple(_find(certificate, claim, data) for claim in certificate.claims)
     for finding in findings:
@@ -169,6 +173,13 @@ def _require_same_model(certificate: Certificate, model) -> None:
         now, then = plain(value), certificate.params.get(name)
         if now != then and not (now != now and then != then):  # not a number, then and now, is no change
             raise Invalidated(f"{who}: parameter {name} is {now!r} now and was {then!r} when fitted; fit again.")
+
+
+def _as_fitted(certificate: Certificate, data: Data) -> Data:
+    """Return rows in float64 where the fit turned float32 into that: the same numbers."""
+    if getattr(data.X, "dtype", None) == np.float32 and fingerprint(data.X) != certificate.data.get("X"):
+        return data._replace(X=data.X.astype(np.float64))
+    return data
 
 
 def _require_same_data(certificate: Certificate, data: Data) -> None:

@@ -18,33 +18,36 @@ ROUNDING = 1e-8  # relative distance at which two routes to a number count as on
 
 @dataclass(frozen=True)
 class Belief:
-    """A normal belief about the coefficients: precision, and precision times mean. Beliefs are updated by addition."""
+    """A normal belief about the coefficients, as the triangular root of its precision: forming the precision would square its condition.
 
-    precision: np.ndarray
+    ``root.T @ root`` is the precision, ``root @ mean == pull``. New rows are stacked below and rotated away.
+    """
+
+    root: np.ndarray
     pull: np.ndarray
     log_evidence: float
 
     @property
     def covariance(self) -> np.ndarray:
         """Inverse of the precision."""
-        return linalg.cho_solve(linalg.cho_factor(self.precision), np.eye(len(self.pull)))
+        inverse = linalg.solve_triangular(self.root, np.eye(len(self.pull)))
+        return inverse @ inverse.T
 
     @property
     def mean(self) -> np.ndarray:
         """Most probable coefficients."""
-        return linalg.cho_solve(linalg.cho_factor(self.precision), self.pull)
+        return linalg.solve_triangular(self.root, self.pull)
 
     def update(self, Z: np.ndarray, y: np.ndarray, s: np.ndarray, noise: float) -> "Belief":
         """Return the belief after rows Z with targets y and weights s."""
-        precision = self.precision + (Z.T * s) @ Z / noise
-        pull = self.pull + Z.T @ (s * y) / noise
-        before, after = linalg.cholesky(self.precision), linalg.cholesky(precision)
+        p, shares = len(self.pull), np.sqrt(s / noise)[:, None]
+        rows = np.vstack([np.column_stack([self.root, self.pull]), shares * np.column_stack([Z, y])])
+        R = linalg.qr(rows, mode="r", overwrite_a=True, check_finite=False)[0]
+        root, pull, left = R[:p, :p], R[:p, p], float(np.sum(R[p:, p] ** 2))
         # log of the density of the rows: what is left when the quadratics are completed to squares
-        a = linalg.solve_triangular(before, self.pull, trans="T")
-        b = linalg.solve_triangular(after, pull, trans="T")
-        gained = -0.5 * float(s.sum()) * math.log(2 * math.pi * noise) - 0.5 * float(s @ (y * y)) / noise
-        gained += float(np.log(np.diag(before)).sum() - np.log(np.diag(after)).sum()) + 0.5 * float(b @ b - a @ a)
-        return Belief(precision, pull, self.log_evidence + gained)
+        gained = -0.5 * float(s.sum()) * math.log(2 * math.pi * noise) - 0.5 * left
+        gained += float(np.log(np.abs(np.diag(self.root))).sum() - np.log(np.abs(np.diag(root))).sum())
+        return Belief(root, pull, self.log_evidence + gained)
 
 
 class BayesianLinearRegression(CertifiedMixin, LinearRegressorMixin, BaseEstimator):
@@ -56,7 +59,7 @@ class BayesianLinearRegression(CertifiedMixin, LinearRegressorMixin, BaseEstimat
         w \mid \text{data} \sim N\big(\Sigma X^\top y / \sigma^2,\ \Sigma\big), \quad
         \Sigma = \big(X^\top X / \sigma^2 + I / \tau^2\big)^{-1} .
 
-    Hypothesis class: affine functions. Loss: squared. Optimiser: Cholesky. The posterior mean is :class:`Ridge` with
+    Hypothesis class: affine functions. Loss: squared. Optimiser: rotations (QR). The posterior mean is :class:`Ridge` with
     ``alpha = noise_variance / prior_variance`` and the intercept penalised too.
 
     Guarantee: the posterior solves its equations up to rounding, and the evidence agrees with that of a second route, both
@@ -112,7 +115,7 @@ class BayesianLinearRegression(CertifiedMixin, LinearRegressorMixin, BaseEstimat
 
     def partial_fit(self, X, y, sample_weight=None):
         """Update the belief so far with further rows: the same posterior and evidence as one fit of all. Returns the estimator."""
-        before = Belief(self._precision, self._pull, self.log_evidence_) if hasattr(self, "posterior_mean_") else None
+        before = Belief(self._root, self._pull, self.log_evidence_) if hasattr(self, "posterior_mean_") else None
         return self._learn(X, y, sample_weight, before)
 
     def _learn(self, X, y, sample_weight, before: Belief | None):
@@ -124,9 +127,9 @@ class BayesianLinearRegression(CertifiedMixin, LinearRegressorMixin, BaseEstimat
         Z = self._features(X)
         first = before is None
         if before is None:
-            before = Belief(np.eye(Z.shape[1]) / self.prior_variance, np.zeros(Z.shape[1]), 0.0)
+            before = Belief(np.eye(Z.shape[1]) / math.sqrt(self.prior_variance), np.zeros(Z.shape[1]), 0.0)
         belief = before.update(Z, y, s, float(self.noise_variance))
-        self._precision, self._pull = belief.precision, belief.pull
+        self._root, self._pull = belief.root, belief.pull
         self.posterior_mean_, self.posterior_covariance_ = belief.mean, belief.covariance
         self.log_evidence_ = belief.log_evidence
         offset = int(self.fit_intercept)
@@ -142,7 +145,7 @@ class BayesianLinearRegression(CertifiedMixin, LinearRegressorMixin, BaseEstimat
             },
             model=("posterior_mean_", "posterior_covariance_", "coef_", "intercept_"),
             data=data_fingerprint(X, y, weights),
-            run={"solver": "Cholesky", "reason": "converged"},
+            run={"solver": "QR", "reason": "converged"},
         )
         return self
 

@@ -113,9 +113,10 @@ def fit_penalised_squares(estimator, X, y, sample_weight, l1_ratio: float) -> An
 
 def usable_target(who: str, y: np.ndarray) -> np.ndarray:
     """Return the target as float64, or say that its squares overflow."""
+    y = np.asarray(y, dtype=np.float64)
     if np.max(np.abs(y), initial=0.0) > LARGEST_TARGET:
         raise InvalidData(f"{who}: the squares of y overflow; divide y by its largest absolute value and fit again.")
-    return y.astype(np.float64, copy=False)
+    return y
 
 
 def record(
