@@ -55,8 +55,8 @@ def _reading(model, data: Data, tol: float, problem: dict, solve, names: tuple[s
     null = objective_of(problem, np.zeros(1), y - middle, s, spread)
 
     def state(draft: Certificate, rows: Data) -> list[Claim]:
-        objective, bound, _ = robust_bounds(draft, rows, witness.get("dual"))
-        gap = max(objective - bound, 0.0)
+        objective, bound, _, noise = robust_bounds(draft, rows, witness.get("dual"))
+        gap = max(objective + noise - bound, 0.0)
         numbers = {"objective": objective, "null_objective": null}
         words = in_words(objective, 0.0, gap)
         return [Claim("audit.robust_gap", "optimality", words, value=gap, limit=tol * null, numbers=numbers)]

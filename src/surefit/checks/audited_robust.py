@@ -31,16 +31,18 @@ ZERO = 1e-9  # share of the sum of absolute terms that counts as zero where noth
 @checker("audit.robust_gap")
 def check_gap(certificate: Certificate, claim: Claim, data: Data) -> Finding:
     """P - min P is at most value."""
-    objective, bound, plain = robust_bounds(certificate, data, claim.witness.get("dual"))
-    found = max(objective - bound, 0.0)
-    ok = objective - plain - claim.value <= plain - bound + rounding(claim.value, objective)
+    objective, bound, plain, noise = robust_bounds(certificate, data, claim.witness.get("dual"))
+    found = max(objective + noise - bound, 0.0)
+    ok = objective - plain - claim.value <= noise + plain - bound + rounding(claim.value, objective)
     return Finding(claim.name, claim.value, found, bool(ok), "recomputed", f"min P >= {bound:.6g} by a dual point.")
 
 
-def robust_bounds(certificate: Certificate, data: Data, witness: np.ndarray | None) -> tuple[float, float, float]:
-    """Return the objective, and lower bounds of its minimum with the rounding of products counted and without.
+def robust_bounds(
+    certificate: Certificate, data: Data, witness: np.ndarray | None
+) -> tuple[float, float, float, float]:
+    """Return the objective, lower bounds of its minimum with the rounding of products counted and without, and its own rounding.
 
-    They are the better ones of the witness and of the model's own slopes.
+    The bounds are the better ones of the witness and of the model's own slopes.
     """
     read_as, rows = inner(certificate, data)
     problem, model = read_as.problem, read_as.model
@@ -50,7 +52,11 @@ def robust_bounds(certificate: Certificate, data: Data, witness: np.ndarray | No
     scale = float(np.ravel(model["scale_"])[0]) if problem["law"] == "huber" else 0.0
     duals = [own_dual(problem, r, s, scale), *([] if witness is None else [np.asarray(witness, dtype=np.float64)])]
     bounds = [_dual_values(problem, rows.X, y, s, theta) for theta in duals if theta.shape == y.shape]
-    return objective_of(problem, w, r, s, scale), *max(bounds, default=(-math.inf, -math.inf))
+    size = np.asarray(abs(rows.X) @ np.abs(w), dtype=np.float64).ravel() + np.abs(y) + abs(b)
+    steepest = 2 * problem["epsilon"] if problem["law"] == "huber" else 1.0
+    noise = steepest * gamma(len(w) + 4) * math.fsum(s * size)
+    low, plain = max(bounds, default=(-math.inf, -math.inf))
+    return objective_of(problem, w, r, s, scale), low, plain, noise
 
 
 def objective_of(problem: dict, w: np.ndarray, r: np.ndarray, s: np.ndarray, scale: float) -> float:
