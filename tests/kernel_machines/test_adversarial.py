@@ -81,3 +81,42 @@ def test_fisher(case, ridge):
     model = KernelFisherDiscriminant(kernel, ridge=ridge).fit(Z, y)
     found = model.verify(Z, y).findings[0]
     assert found.ok and not np.isnan(found.proved) and np.all(np.isfinite(model.decision_function(Z)))
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-150, 1e150])
+@pytest.mark.parametrize("free", [None, "linear"])
+def test_sizes_of_weights(scale, free):
+    y, weights = X[:, 1] + np.sin(3 * X[:, 0]), np.full(40, scale)
+    plain = KernelRidge(0.1, kernel="rbf", null_space=free).fit(X, y)
+    scaled = KernelRidge(0.1 * scale, kernel="rbf", null_space=free).fit(X, y, weights)
+    assert scaled.predict(X) == pytest.approx(plain.predict(X), abs=1e-9)
+    assert scaled.verify(X, y, weights)["kernel_ridge.gap"].ok and scaled.certificate_.holds
+    chosen = KernelRidgeCV(kernel="rbf", null_space=free).fit(X, y, weights)
+    assert chosen.verify(X, y, weights)["kernel_ridge.gap"].ok
+    for labels in (TWO, THREE):
+        model = KernelLogisticRegression(min(1 / scale, 1e300)).fit(X, labels, weights)
+        same = KernelLogisticRegression(min(1 / scale, 1e300) * scale).fit(X, labels)
+        assert model.predict_proba(X) == pytest.approx(same.predict_proba(X), abs=1e-4)
+        assert model.certificate_.holds and model.verify(X, labels, weights)
+
+
+@quiet
+def test_uneven_weights_and_a_price_beyond_floats():
+    weights = np.exp(np.random.default_rng(1).uniform(-20, 20, 40))
+    for labels in (TWO, THREE):
+        model = KernelLogisticRegression().fit(X, labels, weights)
+        assert model.certificate_.holds and model.verify(X, labels, weights)
+        beyond = KernelLogisticRegression(1e150).fit(X, labels)
+        assert beyond.certificate_.holds is False and beyond.verify(X, labels)
+    ridge = KernelRidge(1.0, kernel="rbf", null_space="linear").fit(X, X[:, 0], weights)
+    assert ridge.certificate_.holds and ridge.verify(X, X[:, 0], weights)
+
+
+def test_targets_far_from_zero():
+    y = 1e9 + X[:, 1]
+    for model in (
+        KernelRidge(1e-3, kernel="rbf", null_space="linear"),
+        KernelRidgeCV(kernel="rbf", fit_intercept=True),
+    ):
+        model.fit(X, y)
+        assert model.certificate_.holds and model.verify(X, y) and np.max(np.abs(model.predict(X) - y)) < 1.0

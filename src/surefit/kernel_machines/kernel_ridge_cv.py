@@ -129,9 +129,10 @@ class KernelRidgeCV(CertifiedMixin, FreePartMixin, MultiOutputMixin, RegressorMi
         spectrum = solver.decompose(K, Y, s, posed.free)
         left = [solver.leave_one_out(spectrum, float(alpha)) for alpha in self.alphas_]
         self.degrees_of_freedom_ = np.array([path.freedom for path in left])
-        loo = np.array([s @ path.errors**2 / n for path in left])
+        with np.errstate(over="ignore"):
+            loo = np.array([s / n @ path.errors**2 for path in left])
         plain = np.array([path.residual_squares.sum(axis=0) for path in left])
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             share = 1 - self.degrees_of_freedom_[:, None] / n
             gcv = np.where(share > 0, plain / n / share**2, np.inf)
         scores = -np.where(np.isfinite(loo), loo, np.inf) if self.criterion == "loo" else -gcv

@@ -109,9 +109,10 @@ def minimise(
             squares = np.einsum("ij,ij->j", best.beta, best.F)
             return SoftmaxFit(best.beta, best.b, gap, best.objective, squares, n_iter, reason, history)
         last = point.objective
-        point, exact = problem.step(point, exact or late > 0)
+        with np.errstate(over="ignore", invalid="ignore"):  # a point beyond all floats has no gap, and is not taken
+            point, exact = problem.step(point, exact or late > 0)
+            now = problem.gap(point)
         n_iter += 1
-        now = problem.gap(point)
         late = 0 if now < 0.9 * gap or point.objective < last * (1 - 1e-9) else late + 1
         if now < gap:
             best, gap = point, now
