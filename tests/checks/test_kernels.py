@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from surefit import check_kernel
-from surefit.checks import kernel_values
+from surefit.checks import balls, kernel_values
 from surefit.checks.enclosure import Enclosed
 from surefit.checks.kernel_values import enclosed_diagonal, enclosed_values, is_rigorous, kernel_of, training_values
 from surefit.checks.kernels import smallest_eigenvalue_bound
@@ -249,3 +249,11 @@ def test_the_bound_is_below_the_smallest_eigenvalue(seed, n, log_shift):
         assert report.holds is False and report.witness["vector"] @ M @ report.witness["vector"] < 0
     elif values.min() > 1e-10:
         assert report.holds is True and report.lower_bound == 0.0
+
+
+def test_exponentials_of_numbers_hardly_known_stay_numbers():
+    # exp(-4e18 +- 1e3) is zero to all digits; exp(-1e4 +- 1e4) is between zero and one, exp(1 +- 1) between one and e^2
+    found = balls.exponential(Enclosed(np.array([-4e18, -1e4, 1.0]), np.array([1e3, 1e4, 1.0])))
+    assert np.all(np.isfinite(found.rad))
+    assert found.rad[0] < 1e-300 and 1.0 <= found.rad[1] < 1.0001
+    assert found.mid[2] + found.rad[2] >= np.exp(2) > found.mid[2] + found.rad[2] - 1e-12

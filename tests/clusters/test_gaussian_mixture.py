@@ -249,3 +249,10 @@ def test_says_what_it_wants():
         GaussianMixture(max_iter=-1).fit(X)
     with pytest.raises(InvalidData, match="squares of X overflow"):
         GaussianMixture().fit([[1e200], [-1e200]])
+
+
+def test_a_row_whose_squares_hide_all_others_is_named():
+    X = np.vstack([np.random.default_rng(7).normal(size=(60, 4)), np.full(4, 1e9)])
+    with pytest.raises(InvalidData, match=r"not positive definite.*Row 60 is 1e\+09 away from the median"):
+        GaussianMixture().fit(X)
+    assert GaussianMixture(covariance_type="diag").fit(X).verify(X)  # nothing to invert: variances of each column

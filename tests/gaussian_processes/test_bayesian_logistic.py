@@ -11,6 +11,7 @@ from scipy.stats import norm
 from surefit import BayesianLogisticRegression, GaussianProcessClassifier, LogisticRegression
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.kernels import Linear
+from surefit.solvers.gaussian_process_weights import Curvature
 
 HALF = np.array([[1.0, 1.0], [2.0, 0.5], [0.5, 2.0]])
 SIX = np.vstack([HALF, -HALF]), np.repeat([1, 0], 3)
@@ -103,3 +104,22 @@ def test_errors_say_what_to_do():
         BayesianLogisticRegression().fit(HALF, [0, 1, 2])
     with pytest.raises(InvalidParameter, match="models the inputs"):
         BayesianLogisticRegression(method="gaussian", fit_intercept=True).fit(*SIX)
+
+
+def test_curvature_keeps_the_small_direction_of_rows_far_apart():
+    # X'X + I with rows (1e9, 1e9) and (1, -1): 2e18 + 1 along (1, 1), 3 along (1, -1), by hand
+    found = Curvature.at(np.array([[1e9, 1e9], [1.0, -1.0]]), np.ones(2), np.eye(2))
+    assert found.inverse() == pytest.approx(np.array([[1, -1], [-1, 1]]) / 6, rel=1e-7)
+    assert found.log_determinant == pytest.approx(np.log(2e18) + np.log(3), rel=1e-9)
+    assert found.solve(np.array([1.0, -1.0])) == pytest.approx([1 / 3, -1 / 3], rel=1e-7)
+
+
+@pytest.mark.parametrize("far", [1e6, 1e9, 1e12])
+def test_a_row_far_away_is_fitted_and_the_mode_is_stationary(far):
+    X = np.vstack([np.random.default_rng(7).normal(size=(60, 4)), np.full(4, far)])
+    y = X[:, 0] > X[:, 1]
+    model = BayesianLogisticRegression().fit(X, y)
+    assert model.certificate_["bayesian_logistic.mode"].holds == (
+        far < 1e12
+    )  # there rounding leaves 4e-8, and it says so
+    assert model.verify(X, y)["bayesian_logistic.mode"].ok

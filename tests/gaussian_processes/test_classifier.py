@@ -140,3 +140,11 @@ def test_a_file_holds_the_whole_model(tmp_path):
     again = load(tmp_path / "model.surefit")
     assert np.array_equal(again.predict_proba(X), model.predict_proba(X))
     assert again.verify(X, y)["gaussian_process_classifier.gap"].ok
+
+
+def test_a_row_far_away_leaves_the_claims_numbers():
+    X = np.vstack([np.random.default_rng(7).normal(size=(30, 4)), np.full(4, 1e9)])
+    y = X[:, 0] > 0
+    model = GaussianProcessClassifier().fit(X, y)
+    assert model.certificate_["gaussian_process_classifier.gap"].value < 1e-3
+    assert model.verify(X, y)["gaussian_process_classifier.gap"].ok

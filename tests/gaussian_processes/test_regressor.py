@@ -223,3 +223,11 @@ def test_hardly_any_noise_is_verified_without_a_false_claim():
     findings = model.verify(X, y)
     assert findings["gaussian_process.evidence"].ok and findings["gaussian_process.stationary"].ok
     assert np.allclose(model.predict(X), y, atol=1e-2)
+
+
+def test_a_row_far_away_leaves_the_claims_numbers():
+    X = np.vstack([np.random.default_rng(7).normal(size=(30, 4)), np.full(4, 1e9)])
+    y = X[:, 0] - X[:, 1]
+    model = GaussianProcessRegressor().fit(X, y)
+    assert model.certificate_["gaussian_process.mean"].value < 1e-3
+    assert model.verify(X, y)["gaussian_process.mean"].ok

@@ -76,9 +76,12 @@ def divide(x: Enclosed, y: Enclosed) -> Enclosed:
 
 
 def exponential(x: Enclosed) -> Enclosed:
-    """Enclose exp(x)."""
-    mid = np.exp(x.mid)
-    rad = mid * (np.expm1(x.rad) + LIBM) * SLACK + TINY
+    """Enclose exp(x): from relative errors, or between zero and the largest value where that is less or x is hardly known."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        mid = np.exp(x.mid)
+        relative = mid * (np.expm1(x.rad) + LIBM)  # zero times infinity is passed over below
+        largest = np.exp(x.mid + x.rad + 4 * UNIT * (np.abs(x.mid) + x.rad)) * (1 + LIBM)
+    rad = np.fmin(relative, largest) * SLACK + TINY
     return Enclosed(mid, np.where((x.mid == 0) & (x.rad == 0), 0.0, rad))
 
 

@@ -62,12 +62,21 @@ def fit_mixture(estimator, X, sample_weight) -> Any:
         except np.linalg.LinAlgError as error:
             raise InvalidData(
                 f"{who}: the covariance of component {error} is not positive definite; raise reg_covar, lower n_components, or "
-                "scale the features."
+                f"scale the features.{_far_row(rows)}"
             ) from None
     if reporter is not None:
         reporter.finish()
     _record(estimator, X, given, best, at_end, len(runs), budget.stopped if len(runs) < wanted else None)
     return estimator
+
+
+def _far_row(rows: Rows) -> str:
+    """Name a row so far from the others that its squares hide theirs; nothing if there is none."""
+    away = np.max(np.abs(rows.X - np.median(rows.X, axis=0)), axis=1)
+    if np.max(away) <= 1e6 * np.median(away):
+        return ""
+    row = int(np.argmax(away))
+    return f" Row {row} is {np.max(away):.2g} away from the median, most rows {np.median(away):.2g}: is it right?"
 
 
 def weighted_log_densities(estimator, X) -> np.ndarray:

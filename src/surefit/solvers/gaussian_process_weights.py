@@ -10,11 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
+from scipy.linalg import lapack
 from scipy.special import expit, logsumexp
 
 DROP = 40.0  # the grid ends where the density is below exp(-DROP) of its peak
 REACH = 7.0  # standard deviations of Laplace's approximation, to begin with
 CHUNK = 2**22  # numbers held at once
+FLAT = 1e-4  # a smaller pivot of the scaled curvature has lost half of its digits
 
 
 class WeightLaw(NamedTuple):
@@ -27,6 +29,39 @@ class WeightLaw(NamedTuple):
     n_steps: int = 0
     nodes: np.ndarray | None = None
     masses: np.ndarray | None = None
+
+
+class Curvature(NamedTuple):
+    """The matrix ``X' diag(v) X + precision = U' U`` in columns divided by ``scale``, as its triangular factor."""
+
+    factor: np.ndarray
+    scale: np.ndarray
+
+    @classmethod
+    def at(cls, X: np.ndarray, v: np.ndarray, precision: np.ndarray) -> Curvature:
+        """Factorise; by rotations of the rows where their products have lost the small directions."""
+        H = precision + (X.T * v) @ X
+        scale = np.sqrt(np.diagonal(H))
+        factor, info = lapack.dpotrf(H / scale / scale[:, None])
+        if info != 0 or float(np.min(np.diagonal(factor))) < FLAT:
+            roots = linalg.cholesky(precision)
+            factor = linalg.qr(np.vstack([np.sqrt(v)[:, None] * X, roots]) / scale, mode="r")[0][: len(H)]
+        return cls(np.triu(factor), scale)
+
+    def solve(self, right: np.ndarray) -> np.ndarray:
+        """Return the solution of one system."""
+        half = linalg.solve_triangular(self.factor, right / self.scale, trans="T")
+        return linalg.solve_triangular(self.factor, half) / self.scale
+
+    def inverse(self) -> np.ndarray:
+        """Return the inverse, symmetric."""
+        root = linalg.solve_triangular(self.factor, np.eye(len(self.scale))) / self.scale[:, None]
+        return root @ root.T
+
+    @property
+    def log_determinant(self) -> float:
+        """Logarithm of the determinant."""
+        return 2 * float(np.sum(np.log(np.abs(np.diagonal(self.factor))) + np.log(self.scale)))
 
 
 def log_density(
@@ -52,10 +87,10 @@ def laplace(X, signs, weights, prior: np.ndarray, *, tol: float, max_steps: int)
         p = expit(-signs * (X @ w))  # probability of the other class
         slope = X.T @ (weights * signs * p) - precision @ w
         gap = 0.5 * float(slope @ prior @ slope)
-        H = precision + (X.T * (weights * p * (1 - p))) @ X
+        H = Curvature.at(X, weights * p * (1 - p), precision)
         if gap <= limit or step == max_steps:
             break
-        move, length = linalg.solve(H, slope, assume_a="pos"), 1.0
+        move, length = H.solve(slope), 1.0
         while length > 1e-9:
             new = log_density((w + length * move)[None], X, signs, weights, precision)[0]
             if new >= value:
@@ -64,9 +99,8 @@ def laplace(X, signs, weights, prior: np.ndarray, *, tol: float, max_steps: int)
         else:
             break
         w, value = w + length * move, new
-    C = linalg.inv(H)
-    logs = np.linalg.slogdet(prior)[1] + np.linalg.slogdet(H)[1]
-    return WeightLaw(w, (C + C.T) / 2, float(value - 0.5 * logs), gap, step)
+    logs = np.linalg.slogdet(prior)[1] + H.log_determinant
+    return WeightLaw(w, H.inverse(), float(value - 0.5 * logs), gap, step)
 
 
 def on_grid(X, signs, weights, prior: np.ndarray, around: WeightLaw, points: int) -> WeightLaw:
