@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes
 
-from surefit import ElasticNet, Lasso, LinearRegression, Ridge
+from surefit import BayesianLinearRegression, ElasticNet, Lasso, LinearRegression, Ridge
 
 
 def of_hat_matrix(model, X, y, H):
@@ -39,6 +39,14 @@ def test_ridge_of_dependent_columns_takes_another_route(diabetes):
     squares = np.linalg.svd(X - X.mean(axis=0), compute_uv=False)[:10] ** 2  # the eleventh direction has no data
     freedom = 1 + np.sum(squares / (squares + 1e-13))
     expected = np.mean((y - model.predict(X)) ** 2) / (1 - freedom / len(y)) ** 2
+    assert model.certificate_["estimates.gcv"].value == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_gaussian_prior_is_a_ridge(diabetes):
+    X, y = diabetes
+    model = BayesianLinearRegression(noise_variance=3000.0, prior_variance=1e5).fit(X, y)
+    Z = np.column_stack([np.ones(len(y)), X])
+    expected = of_hat_matrix(model, X, y, ridge_hat(Z, 3000.0 / 1e5))
     assert model.certificate_["estimates.gcv"].value == pytest.approx(expected, rel=1e-9)
 
 

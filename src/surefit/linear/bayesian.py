@@ -6,6 +6,7 @@ from scipy import linalg, sparse, stats
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from surefit.bounds.estimates import generalised_cross_validation
 from surefit.core.claims import Claim
 from surefit.core.errors import InvalidParameter
 from surefit.core.estimator import CertifiedMixin, data_fingerprint
@@ -135,9 +136,12 @@ class BayesianLinearRegression(CertifiedMixin, LinearRegressorMixin, BaseEstimat
         offset = int(self.fit_intercept)
         self.coef_ = self.posterior_mean_[offset:].copy()
         self.intercept_ = float(self.posterior_mean_[0]) if offset else 0.0
+        stated = self._claims() if first else [_after_updates()]
+        if first and weights is None:
+            stated += self._error_guess(y - Z @ self.posterior_mean_)
         self._issue(
             "A",
-            self._claims() if first else [_after_updates()],
+            stated,
             problem={
                 "noise_variance": float(self.noise_variance),
                 "prior_variance": float(self.prior_variance),
@@ -153,6 +157,12 @@ class BayesianLinearRegression(CertifiedMixin, LinearRegressorMixin, BaseEstimat
         X = X.toarray() if sparse.issparse(X) else np.asarray(X)
         X = X.astype(np.float64, copy=False)
         return np.column_stack([np.ones(len(X)), X]) if self.fit_intercept else X
+
+    def _error_guess(self, residuals: np.ndarray) -> list[Claim]:
+        """Estimate of the squared error on new rows; what the prior does not hold back are degrees of freedom."""
+        n, held = len(residuals), float(np.trace(self.posterior_covariance_)) / float(self.prior_variance)
+        freedom = max(len(self.posterior_mean_) - held, 0.0)
+        return [generalised_cross_validation(float(np.mean(residuals**2)), n, freedom).claim()] if freedom < n else []
 
     def _claims(self) -> list[Claim]:
         return [
