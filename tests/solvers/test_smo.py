@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from surefit.core.budget import Budget, Reason
+from surefit.core.threads import one_blas_thread
 from surefit.kernels import RBF, Linear, Polynomial
 from surefit.solvers.smo import minimise as module
 from surefit.solvers.smo.cache import RowCache
@@ -28,7 +29,8 @@ def sample(seed=0, n=300, d=3):
 def solve(X, problem, kernel=None, **options):
     gram, rows32 = solver_rows(kernel or RBF(gamma=0.5), X)
     options = {"tol": 1e-6, "budget": Budget(), "megabytes": 50.0, **options}
-    return minimise(gram, rows32, problem, **options)
+    with one_blas_thread():
+        return minimise(gram, rows32, problem, **options)
 
 
 @settings(max_examples=50, deadline=None)

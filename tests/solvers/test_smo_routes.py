@@ -17,7 +17,7 @@ from surefit.solvers.smo.problem import balanced, classification, regression
 from surefit.solvers.smo.rows import solver_rows
 
 
-def sample(seed=0, n=700, d=4):
+def sample(seed=0, n=600, d=4):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, d)) * (rng.random((n, d)) < 0.6)
     score = X @ rng.standard_normal(d) + 0.7 * rng.standard_normal(n)
@@ -37,12 +37,12 @@ def two_problems(offset, C=1.0):
 
 @pytest.mark.parametrize("offset", [True, False])
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
-@pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("C", [1e-3, 10.0])
 def test_columns_and_working_sets_meet(monkeypatch, offset, kind, C):
     X, *problems = two_problems(offset, C)
     for problem in problems:
         fast = solve(kind(X), problem)
-        monkeypatch.setattr(module, "other_route", lambda *_: None)
+        monkeypatch.setattr(module, "other_routes", lambda *_: [])
         slow = solve(kind(X), problem)
         monkeypatch.undo()
         assert fast.routes[0].startswith("Newton") and slow.routes == (WORKING_SETS,)
@@ -54,6 +54,39 @@ def test_columns_and_working_sets_meet(monkeypatch, offset, kind, C):
         assert fast.point.scores == pytest.approx(X @ (X.T @ beta), abs=1e-9 * (1 + np.abs(fast.point.scores).max()))
         if offset:
             assert abs(beta.sum()) <= 1e-12 * np.abs(beta).sum()
+
+
+def text(n=900, d=3000, words=25, seed=7):
+    """Sparse rows of unit length, more columns than rows."""
+    rng = np.random.default_rng(seed)
+    places = (d * rng.random((n, words)) ** 3).astype(np.int32)
+    X = sparse.csr_array(
+        (np.full(n * words, words**-0.5), places.ravel(), np.arange(0, n * words + 1, words)), shape=(n, d)
+    )
+    score = X @ rng.standard_normal(d)
+    return X, np.where(score > np.quantile(score, 0.7), 1.0, -1.0), rng.uniform(0.5, 2.0, n)
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0, 20.0])
+def test_rows_of_text_and_working_sets_meet(monkeypatch, C):
+    X, labels, weights = text()
+    problem = classification(labels, C * weights, True)
+    fast = solve(X, problem, tol=1e-6)
+    monkeypatch.setattr(module, "other_routes", lambda *_: [])
+    slow = solve(X, problem, tol=1e-6)
+    assert fast.routes[0] == "coordinate ascent on the dual" and slow.routes == (WORKING_SETS,)
+    assert fast.reason is slow.reason is Reason.CONVERGED and fast.point.gap <= 1e-6 * fast.point.primal
+    assert fast.point.dual == pytest.approx(slow.point.dual, rel=2e-6)
+    assert fast.point.b == pytest.approx(slow.point.b, abs=0.01)
+    assert abs(fast.point.beta.sum()) <= 1e-12 * np.abs(fast.point.beta).sum()
+    rows = [np.count_nonzero(fit.point.beta) for fit in (fast, slow)]
+    assert abs(rows[0] - rows[1]) <= 0.02 * rows[1]
+
+
+def test_a_sum_is_made_zero_without_new_support():
+    problem = classification(np.array([1.0, 1.0, 1.0, -1.0, -1.0]), np.ones(5), True)
+    after = balanced(problem, np.array([0.2, 0.3, 0.0, -1.0, 0.0]))
+    assert abs(after.sum()) <= 1e-16 and after[2] == after[4] == 0.0 and np.all(after[:2] > [0.2, 0.3])
 
 
 def test_few_rows_stay_free():

@@ -46,7 +46,7 @@ def dual_start(rows: Rows, scores: ScalarScores, intercept: bool, limit: float, 
     y, c = scores.y, scores.weights
     began = time.perf_counter()
     history: list[tuple[float, int, float]] = []
-    squares = _square_sums(X.data, X.indptr)
+    squares = square_sums(X.data, X.indptr)
     pull = float(np.mean(squares)) or 1.0
     alpha, w = np.zeros(len(y)), np.zeros(X.shape[1])
     bias = np.zeros(2)  # intercept, sum of alpha t
@@ -57,8 +57,8 @@ def dual_start(rows: Rows, scores: ScalarScores, intercept: bool, limit: float, 
         if budget.spent(0, history[-1][2] if history else np.inf) not in (None, Reason.MAX_ITER):
             break
         blocks = np.arange(-(-len(active) // block))
-        _shuffle(blocks, n_pass)
-        left, up, down, met = _pass(
+        shuffle(blocks, n_pass)
+        left, up, down, met = ascent_pass(
             X.data,
             X.indices,
             X.indptr,
@@ -99,7 +99,8 @@ def dual_start(rows: Rows, scores: ScalarScores, intercept: bool, limit: float, 
 
 
 @compiled
-def _square_sums(data, indptr):
+def square_sums(data, indptr):
+    """Return the squared norms of the rows of a CSR matrix."""
     out = np.zeros(len(indptr) - 1)
     for i in range(len(out)):
         for entry in range(indptr[i], indptr[i + 1]):
@@ -108,7 +109,8 @@ def _square_sums(data, indptr):
 
 
 @compiled
-def _shuffle(blocks, seed):
+def shuffle(blocks, seed):
+    """Put ``blocks`` into an order that depends on ``seed`` alone."""
     state = np.uint64(88172645463325252) ^ np.uint64(seed)
     for k in range(len(blocks) - 1, 0, -1):
         state ^= state << np.uint64(13)
@@ -119,7 +121,7 @@ def _shuffle(blocks, seed):
 
 
 @compiled
-def _pass(data, indices, indptr, y, c, squares, pull, alpha, w, bias, active, blocks, size, highest, lowest):
+def ascent_pass(data, indices, indptr, y, c, squares, pull, alpha, w, bias, active, blocks, size, highest, lowest):
     """One pass over the active rows, block by block; rows that sit firmly at a bound leave, the others keep their order.
 
     Returns the number of rows that stay, the extreme slopes, and the gap as the rows met it, each on its visit.

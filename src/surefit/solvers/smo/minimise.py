@@ -18,7 +18,7 @@ from surefit.solvers.smo.evaluation import UNIT, Point, combine, evaluate, in_no
 from surefit.solvers.smo.inner import gather, slopes, solve_pairs, solve_singles, subtract_rows
 from surefit.solvers.smo.newton import polish
 from surefit.solvers.smo.problem import BoxProblem, balanced
-from surefit.solvers.smo.routes import NO_LIMIT, other_route, worn_out
+from surefit.solvers.smo.routes import NO_LIMIT, other_routes, worn_out
 
 LONG = 8000  # rows of this length are dear: few of them a block, most of which move
 BLOCKS = (256, 128)  # rows a block, short rows and long ones
@@ -68,8 +68,8 @@ def minimise(
     best = here = evaluate(problem, beta, combine(gram, beta, n_jobs))
     largest = float(np.max(gram.diagonal))
     tight = tol if len(beta) > SMALL else min(tol, TIGHT)  # what costs nothing is solved to rounding
-    other = other_route(gram, problem, megabytes)
-    most = 0 if other is not None and other.first else worn_out(len(beta)) if other is not None else NO_LIMIT
+    others = other_routes(gram, problem, megabytes)
+    most = 0 if others and others[0].first else worn_out(len(beta))
     routes: tuple[str, ...] = () if most == 0 else (WORKING_SETS,)
     while True:
         history.append((budget.seconds, steps, best.gap))
@@ -77,20 +77,22 @@ def minimise(
             if best.gap <= tight * best.primal or failures or reason is not None:
                 reason = Reason.CONVERGED
         elif failures >= PATIENCE or lost:
-            if other is None:
+            if not others:
                 reason = Reason.STALLED
             most = 0  # the other way is the last hope
         reason = reason or budget.spent(steps, best.gap)
         if reason is not None:
             return DualFit(best, reason, steps, history, routes or (WORKING_SETS,))
-        if other is not None and work >= most:
-            after, did, lost = other.find(gram, problem, tol, budget)
-            routes, other, most, tight = (*routes, other.name), None, NO_LIMIT, tol
+        if others and work >= most:
+            way = others.pop(0)
+            after, did, lost = way.find(gram, problem, tol, budget)
+            routes, most, tight = (*routes, way.name), work + worn_out(len(beta)), tol
         else:
             routes = routes if WORKING_SETS in routes else (*routes, WORKING_SETS)
             beta, did, work_done, reason = _round(
-                rows32, problem, here, 0.5 * tight, budget, steps, megabytes, shrinking, most - work, n_jobs
-            )
+                rows32, problem, here, 0.5 * tight, budget, steps, megabytes, shrinking,
+                most - work if others else NO_LIMIT, n_jobs,
+            )  # fmt: skip
             beta = balanced(problem, beta)
             after = evaluate(problem, beta, combine(gram, beta, n_jobs))
             if reason is None and after.gap > tight * after.primal and (tight < tol or len(history) >= 2):

@@ -86,6 +86,10 @@ def balanced(problem: BoxProblem, beta: np.ndarray) -> np.ndarray:
     for _ in range(3):
         rest = -math.fsum(beta)
         room = np.maximum((problem.high - beta) if rest > 0 else (beta - problem.low), 0.0)
+        for chosen in ((beta > problem.low) & (beta < problem.high) & (beta != 0.0), beta != 0.0):
+            if float(np.sum(room[chosen])) >= abs(rest):  # rows without weight keep none
+                room = np.where(chosen, room, 0.0)
+                break
         total = float(np.sum(room[np.isfinite(room)]))
         if rest == 0.0 or total == 0.0:
             return beta

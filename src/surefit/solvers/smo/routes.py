@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from surefit.core.budget import Budget
+from surefit.solvers.smo.coordinates import ascend_coordinates
 from surefit.solvers.smo.evaluation import Point, combine, evaluate, in_noise
 from surefit.solvers.smo.interior import MOST_ROWS, interior_points
 from surefit.solvers.smo.linear import dual_points
@@ -35,27 +36,26 @@ class Route(NamedTuple):
     find: Callable[..., tuple[Point, int, bool]]
 
 
-def other_route(gram, problem: BoxProblem, megabytes: float) -> Route | None:
-    """Return the way for this problem, if there is one."""
-    n = gram.n
+def other_routes(gram, problem: BoxProblem, megabytes: float) -> list[Route]:
+    """Return the ways for this problem, in the order in which they are tried."""
+    n, ways = gram.n, []
     if problem.hard or n < 2:
-        return None
-    if isinstance(gram, LinearRows) and _fits_newton(gram, problem):
-        return Route("Newton's method on a smoothed primal", n > MANY_ROWS, _by_columns)
+        return []
+    if isinstance(gram, LinearRows):
+        many, narrow = n > MANY_ROWS, ROWS_A_COLUMN * gram.A.shape[1] <= n
+        by_rows = sparse.issparse(gram.A) and problem.one_sided and many  # one row at a time costs its entries only
+        if by_rows and not narrow and problem.offset:
+            ways.append(Route("coordinate ascent on the dual", True, _by_rows))
+        elif by_rows or narrow:
+            ways.append(Route("Newton's method on a smoothed primal", many, _by_columns))
     if n <= MOST_ROWS and 16 * n * n <= megabytes * 2**20:
-        return Route("interior points", False, _by_interior_points)
-    return None
+        ways.append(Route("interior points", False, _by_interior_points))
+    return ways
 
 
 def worn_out(n: int) -> int:
     """Work of working sets, in steps, after which another way is the better bet."""
     return max(FEWEST_STEPS, int(STEPS_A_CUBE * n**3))
-
-
-def _fits_newton(gram: LinearRows, problem: BoxProblem) -> bool:
-    n, d = gram.A.shape
-    rows_alone = sparse.issparse(gram.A) and problem.one_sided and not problem.offset  # coordinate ascent, row by row
-    return rows_alone or ROWS_A_COLUMN * d <= n
 
 
 def _by_columns(gram, problem: BoxProblem, tol: float, budget: Budget) -> tuple[Point, int, bool]:
@@ -77,6 +77,18 @@ def _by_columns(gram, problem: BoxProblem, tol: float, budget: Budget) -> tuple[
             best = min(best, evaluate(problem, beta, combine(gram, beta)), key=_gap)
             break
     return best, steps, lost
+
+
+def _by_rows(gram, problem: BoxProblem, tol: float, budget: Budget) -> tuple[Point, int, bool]:
+    best, steps = None, 0
+    for beta, did in ascend_coordinates(gram, problem, budget):
+        steps += did
+        point = _judged(gram, problem, beta, tol, budget, 0)
+        best = point if best is None or point.gap < best.gap else best
+        if point.gap <= tol * point.primal:
+            break
+    best = best or evaluate(problem, np.zeros(gram.n), np.zeros(gram.n))
+    return best, steps, in_noise(problem, best, float(np.max(gram.diagonal)))
 
 
 def _by_interior_points(gram, problem: BoxProblem, tol: float, budget: Budget) -> tuple[Point, int, bool]:
