@@ -163,7 +163,7 @@ def test_certificate_survives_json_and_other_types():
 
 
 @IGNORE
-@pytest.mark.parametrize("activation", ["relu", "tanh"])
+@pytest.mark.parametrize("activation", ["relu", "tanh", "logistic"])
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("size", [1e-4, 1.0, 1e6])
 def test_slopes_are_confirmed_across_the_kinks_of_rectifiers_and_for_columns_of_any_size(activation, seed, size):

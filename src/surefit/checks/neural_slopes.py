@@ -3,7 +3,8 @@ r"""Checks back-propagation without any formula for a slope: central differences
 A rectified unit has a kink where its sum is zero, and among many rows some sum crosses zero within any step. The slope at the
 network itself is that of the *gated* network, in which every rectifier is replaced by :math:`z \mapsto g z` with the gates
 :math:`g \in \{0, 1\}` that it has there: both agree at the network, and the gated one is smooth, so central differences apply. Steps
-are shortened until two successive quotients agree, or until rounding is all they differ by (theory: ``network-stationarity``).
+begin where no sum of the first layer moves far, and are shortened until two successive quotients agree, or until rounding is
+all they differ by (theory: ``network-stationarity``).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from surefit.checks.enclosure import gamma
 from surefit.checks.neural import (
     ROUNDING,
     SIGMA,
+    SLOPE,
     Net,
     column_size,
     output_slopes,
@@ -59,10 +61,11 @@ class Gated:
         for k, (matrix, bias) in enumerate(zip(net.coefs, net.intercepts, strict=True)):
             sums = values @ matrix + bias
             sizes = np.abs(values) @ np.abs(matrix) + np.abs(bias)
-            error = error @ np.abs(matrix) + gamma(len(matrix) + 8) * sizes  # no activation is steeper than one
+            error = error @ np.abs(matrix) + gamma(len(matrix) + 8) * sizes
             if k < len(net.coefs) - 1:
                 gates.append(sums > 0)
                 values = SIGMA[net.problem["activation"]](sums)
+                error = SLOPE[net.problem["activation"]](sums) * error + error**2  # no second derivative exceeds two
         self.gates.append(gates)
         output, loss = net.problem["output"], net.problem["loss"]
         own = _sizes_of_terms(sums, self.Y[piece], output, loss) * gamma(8 + len(net.coefs[-1]))
@@ -104,8 +107,7 @@ class Gated:
 def check_slopes(certificate: Certificate, claim: Claim, data: Data) -> Finding:
     """The slopes that back-propagation found along random directions are those of central differences, up to value."""
     net, (Y, s), end = read_net(certificate), targets(certificate, data), walk(certificate, data)
-    theta = np.concatenate([*(m.ravel() for m in net.coefs), *net.intercepts])
-    longest = 1e-4 * max(1.0, float(np.linalg.norm(theta)))
+    longest = _longest_step(net, data, len(end.gradient))
     room = ROUNDING * (1 + column_size(certificate, data))  # of the backward pass that the claim is about
     off, doubts = [], []
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
@@ -118,6 +120,16 @@ def check_slopes(certificate: Certificate, claim: Claim, data: Data) -> Finding:
     worst = max(max(o - d - room, 0.0) for o, d in zip(off, doubts, strict=True)) if resolved else math.inf
     message = f"{len(off)} directions, forward passes only; resolved to {max(doubts):.2g}."
     return Finding(claim.name, claim.value, worst, worst <= claim.value, "recomputed", message)
+
+
+def _longest_step(net: Net, data: Data, size: int) -> float:
+    """Return a step small beside the weights, and one that moves no sum of a curved unit of the first layer by much."""
+    theta = np.concatenate([*(m.ravel() for m in net.coefs), *net.intercepts])
+    step = 1e-4 * max(1.0, float(np.linalg.norm(theta)))
+    if net.problem["activation"] in ("relu", "identity"):  # straight lines, gates being held
+        return step
+    speed = 1 + max(float(np.max(np.sum(np.abs(rows_of(data, piece)), axis=1))) for piece in pieces(data.X.shape[0]))
+    return min(step, 0.1 * math.sqrt(size) / speed)
 
 
 def _sizes_of_terms(F: np.ndarray, Y: np.ndarray, output: str, loss: str) -> np.ndarray:
