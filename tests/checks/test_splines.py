@@ -83,7 +83,7 @@ def test_bound_covers_the_error_of_perturbed_values(seed, size):
 def test_verification_finds_every_claim_true(criterion, degree):
     x, y, s = sample()
     found = SmoothingSpline(degree, lam=criterion).fit(x, y, s).verify(x, y, s)
-    assert [finding.ok for finding in found.findings] == [True] * 6
+    assert [finding.ok for finding in found.findings] == [True] * 7
     assert found["smoothing_spline.values"].proved < 1e-9
 
 

@@ -165,7 +165,7 @@ def boosted():
 
 def test_certificate_survives_json(boosted):
     model, X, y = boosted
-    assert len(Certificate.from_json(model.certificate_.to_json()).verify(X, y).findings) == 6
+    assert len(Certificate.from_json(model.certificate_.to_json()).verify(X, y).findings) == 7
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def test_weights_repeat_rows():
 def test_pasting_draws_without_replacement():
     model = BaggingRegressor(Ridge(alpha=0.1), 3, bootstrap=False, max_samples=0.5, random_state=0).fit(U, V)
     assert np.isfinite(model.predict(U)).all()
-    assert [claim.name for claim in model.certificate_.claims] == ["forest.global"]
+    assert [claim.name for claim in model.certificate_.claims] == ["forest.global", "risk.unclaimed"]
 
 
 def test_forged_tables_are_refused_and_changed_members_noticed():
