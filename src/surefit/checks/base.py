@@ -101,15 +101,10 @@ def verify(certificate: Certificate, X, y=None, *, sample_weight=None, model=Non
         _require_same_model(certificate, model)
         certificate = certificate.of(model)  # claims about predictions ask the model for them
     strings = certificate.data.get("elements") == "strings"
-    if (
-        not strings
-        and certificate.data.get("n_columns") == 1
-        and np.ndim(X) == 1
-        and np.asarray(X).dtype.kind in "biuf"
-    ):
-        X = np.asarray(X).reshape(
-            -1, 1
-        )  # models of one variable take it without columns; texts stay a list for pipelines
+    # Models of one variable take it without columns; texts stay a list, for pipelines that read them.
+    one_column = not strings and certificate.data.get("n_columns") == 1 and np.ndim(X) == 1
+    if one_column and np.asarray(X).dtype.kind in "biuf":
+        X = np.asarray(X).reshape(-1, 1)
     data = _as_fitted(certificate, read(X, y, sample_weight, strings=strings))
     _require_same_data(certificate, data)
     findings = tuple(_find(certificate, claim, data) for claim in certificate.claims)
