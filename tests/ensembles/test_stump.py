@@ -112,7 +112,7 @@ def fitted():
 def test_certificate_survives_json_and_states_rounding(fitted):
     model, X, y, w = fitted
     found = Certificate.from_json(model.certificate_.to_json()).verify(X, y, sample_weight=w)
-    assert {finding.level for finding in found.findings} == {"enclosed", "stated"}  # stated: that no bound comes with it
+    assert {finding.level for finding in found.findings} == {"enclosed", "stated"}
 
 
 @pytest.mark.parametrize("changes", [{"threshold_": 2.0}, {"feature_": 0}, {"left_": 1, "right_": 0}])
