@@ -91,6 +91,19 @@ def test_any_predictor_is_certified_by_hold_out_rows_alone():
         certificate.verify(DIABETES[TRAIN], PROGRESS[TRAIN])
 
 
+def test_a_fit_that_cannot_be_judged_is_tested_all_the_same():
+    """Early stopping keeps rows aside that the model does not name: the fit is refused, the hold-out rows still count."""
+    model = ensemble.HistGradientBoostingClassifier(max_iter=3, early_stopping=True, random_state=0)
+    model.fit(CANCER[TRAIN], BENIGN[TRAIN])
+    with pytest.raises(InvalidData, match="kept rows aside"):
+        certify(model, CANCER[TRAIN], BENIGN[TRAIN])
+    certificate = certify(model, CANCER[TRAIN], BENIGN[TRAIN], X_holdout=CANCER[TEST], y_holdout=BENIGN[TEST])
+    assert [claim.name for claim in certificate.claims] == ["audit.risk.holdout", "audit.fit"]
+    assert "kept rows aside" in certificate["audit.fit"].statement
+    assert certificate["audit.risk.holdout"].numbers["errors"] == np.sum(model.predict(CANCER[TEST]) != BENIGN[TEST])
+    certificate.verify(CANCER[TRAIN], BENIGN[TRAIN])
+
+
 def test_our_own_models_gain_the_claim():
     model = Ridge().fit(DIABETES[TRAIN], PROGRESS[TRAIN])
     more = certify(model, DIABETES[TRAIN], PROGRESS[TRAIN], X_holdout=DIABETES[TEST], y_holdout=PROGRESS[TEST])

@@ -15,6 +15,7 @@ from surefit.audit.reading import READERS, Reading, attribute, reader_of
 from surefit.checks.audited_models import DERIVED, INSIDE, transformed
 from surefit.checks.base import read
 from surefit.core.certificate import Certificate
+from surefit.core.claims import Claim
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.estimator import data_fingerprint, plain
 from surefit.core.validation import POSITIVE, read_weights
@@ -150,7 +151,13 @@ def certify(
             f"certify: this {type(last).__name__} was fitted on {expected} columns, X has {rows.X.shape[1]}; "
             "pass the data of the fit."
         )
-    reading = read_model(last, rows, float(tol))
+    try:
+        reading = read_model(last, rows, float(tol))
+    except (InvalidData, InvalidParameter) as reason:
+        if tested is None:
+            raise
+        unread = Claim("audit.fit", "no_claim", f"Nothing is claimed about the fit itself: {reason}")
+        return replace(draft, claims=(tested, unread), seal="").of(model)
     return _stated(draft, reading, model, last, before, rows, tested, 1.0 - confidence).of(model)
 
 

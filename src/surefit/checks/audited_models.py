@@ -21,6 +21,8 @@ from surefit.checks.score_losses import values
 from surefit.core.certificate import Certificate
 from surefit.core.errors import CertificateError, Invalidated
 
+#: What the checker of least squares remembers of the rows alone, whatever the coefficients.
+FACTORS = "least_squares.frame"
 #: In witnesses: attributes of a model that are not attributes of the object the certificate is bound to.
 INSIDE = "model."
 
@@ -71,7 +73,8 @@ def at_reference(certificate: Certificate, data: Data) -> tuple[Certificate, Dat
         claim = replace(certificate.claims[0], name="linear.gap", witness=duals)
         problem = {**read_as.problem, **({"widths": widths} if widths else {})}
         other = replace(read_as, model=model, problem=problem, claims=(claim,), seal="")
-        data.memo["audit.reference"] = (other, Data(rows.X, rows.y, rows.weights, {}, None))
+        shared = {key: found for key, found in rows.memo.items() if key[0] == FACTORS}  # of the same rows
+        data.memo["audit.reference"] = (other, Data(rows.X, rows.y, rows.weights, shared, None))
     return data.memo["audit.reference"]
 
 
