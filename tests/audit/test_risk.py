@@ -177,6 +177,9 @@ def test_votes_out_of_bag_by_the_forest_s_own_trees():
     certificate.verify(X, y)
     with pytest.raises(CertificateError, match="forest.vote"):
         forged(certificate, "audit.forest.vote", value=0.9 * claim.value).verify(X, y)
+    assert "vacuous" not in claim.statement
+    coins = np.random.default_rng(0).integers(0, 2, 300)
+    assert "vacuous" in certify(model.fit(X, coins), X, coins)["audit.forest.vote"].statement
     whole = ensemble.ExtraTreesClassifier(5, random_state=0).fit(X, y)
     assert "grown on all rows" in certify(whole, X, y).claims[-1].statement
 
