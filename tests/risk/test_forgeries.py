@@ -90,6 +90,16 @@ def test_every_procedure_draws_its_split_from_the_seed(by):
         forged(model.certificate_, dataclasses.replace(claim, witness=witness)).verify(X, y)
 
 
+def test_blocks_cannot_be_tested_by_models_that_saw_them():
+    X, y = blobs(240)
+    model = Certified(SVC(), "progressive", n_blocks=4, random_state=np.random.RandomState(0)).fit(X, y)
+    claim = model.certificate_.claims[0]
+    for blocks in (np.full(120, 3), np.r_[np.zeros(90), 1 + np.arange(30) // 10]):
+        changed = dataclasses.replace(claim, witness={**claim.witness, "blocks": blocks.astype(np.int64)})
+        with pytest.raises(CertificateError, match="the model of the rows before it"):
+            forged(model.certificate_, changed).verify(X, y)
+
+
 def test_picked_rows_cannot_be_forgotten():
     # Eighty places with a label each: a row picked settles its place. No seed: the split is believed, its size is not.
     rng = np.random.default_rng(0)

@@ -59,6 +59,9 @@ def _drawing_trouble(certificate: Certificate, claim: Claim, codes: np.ndarray) 
     total, tested = int(codes.max()) + 1, codes[claim.witness["test_rows"]]
     if claim.name == "risk.pick_to_learn" and claim.numbers["n"] != total - total // 2:
         return f"{claim.numbers['n']} units are said to be the second half of {total}"
+    firsts = np.sort(np.unique(tested, return_index=True)[1])  # first row of each unit, in the order of testing
+    if claim.name == "risk.progressive" and not _blocks_follow(claim.witness["blocks"][firsts]):
+        return "a block was not tested by the model of the rows before it"
     order = drawn_order(certificate, total) if certificate.estimator == "Certified" else None
     if order is None:
         return None
@@ -70,9 +73,14 @@ def _drawing_trouble(certificate: Certificate, claim: Claim, codes: np.ndarray) 
             np.unique(codes[claim.witness["train_rows"]])
         ) == total - len(units)
     else:
-        first = tested[np.sort(np.unique(tested, return_index=True)[1])]  # units in the order of testing
-        same = np.array_equal(first, order[half:])
+        same = np.array_equal(tested[firsts], order[half:])
     return None if same else f"the split is not the one that random_state={certificate.params['random_state']} draws"
+
+
+def _blocks_follow(blocks: np.ndarray) -> bool:
+    """Whether the blocks come one after the other and are of the same size, but for one unit."""
+    parts = np.array_split(np.arange(len(blocks)), int(blocks.max()) + 1)
+    return np.array_equal(blocks, np.repeat(np.arange(len(parts)), [len(part) for part in parts]))
 
 
 def drawn_order(certificate: Certificate, total: int) -> np.ndarray | None:
