@@ -184,6 +184,24 @@ def test_votes_out_of_bag_by_the_forest_s_own_trees():
     assert "grown on all rows" in certify(whole, X, y).claims[-1].statement
 
 
+def test_copies_take_the_free_bounds_away_unless_they_are_draws():
+    X, y = np.vstack([CANCER[:200], CANCER[:5]]), np.append(BENIGN[:200], BENIGN[:5])
+    for model, name in (
+        (ensemble.RandomForestClassifier(10, max_depth=3, random_state=0), "audit.forest.vote"),
+        (svm.SVC(gamma=1.0), "audit.svm_compression"),
+    ):
+        model.fit(X, y)
+        assert "copies of one observation" in certify(model, X, y).claims[-1].statement
+        declared = certify(model, X, y, assume=("equal_rows_are_draws",))
+        assert "separate draws" in declared[name].statement
+        declared.verify(X, y)
+        tags = tuple(tag for tag in declared[name].assumptions if tag != "equal_rows_are_draws")
+        with pytest.raises(CertificateError, match=name):
+            forged(declared, name, assumptions=tags).verify(X, y)
+    with pytest.raises(InvalidParameter, match="assume"):
+        certify(model, X, y, assume=("anything",))
+
+
 def test_out_of_bag_error_of_a_regression():
     with pytest.warns(UserWarning, match="OOB"):
         model = ensemble.RandomForestRegressor(8, oob_score=lambda y, f: np.mean((y - f) ** 2), random_state=0)

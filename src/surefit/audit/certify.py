@@ -9,7 +9,7 @@ import numpy as np
 
 from surefit._version import __version__
 from surefit.audit.boosters import answering
-from surefit.audit.free_bounds import nothing
+from surefit.audit.free_bounds import nothing, without_copies
 from surefit.audit.holdout import holdout_claim
 from surefit.audit.reading import READERS, Reading, attribute, reader_of
 from surefit.checks.audited_models import DERIVED, INSIDE, transformed
@@ -20,6 +20,7 @@ from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.estimator import data_fingerprint, plain
 from surefit.core.validation import POSITIVE, read_weights
 from surefit.risk.ledger import SHARE
+from surefit.risk.units import ASSUME
 
 #: Modules whose readers register themselves when certify is first called.
 FAMILIES = (
@@ -110,6 +111,8 @@ def certify(
     """
     if not POSITIVE.allows(tol):
         raise InvalidParameter("certify", "tol", POSITIVE.words, tol)
+    if not ASSUME.allows(assume):
+        raise InvalidParameter("certify", "assume", ASSUME.words, assume)
     if not SHARE.allows(confidence):
         raise InvalidParameter("certify", "confidence", SHARE.words, confidence)
     tests = X_holdout is not None or y_holdout is not None
@@ -158,10 +161,12 @@ def certify(
             raise
         unread = Claim("audit.fit", "no_claim", f"Nothing is claimed about the fit itself: {reason}")
         return replace(draft, claims=(tested, unread), seal="").of(model)
-    return _stated(draft, reading, model, last, before, rows, tested, 1.0 - confidence).of(model)
+    return _stated(draft, reading, model, last, before, rows, tested, 1.0 - confidence, tuple(assume)).of(model)
 
 
-def _stated(draft: Certificate, reading: Reading, model, last, before, rows, tested, delta: float) -> Certificate:
+def _stated(
+    draft: Certificate, reading: Reading, model, last, before, rows, tested, delta: float, assume: tuple
+) -> Certificate:
     """Fill the draft with what was read and claimed."""
     kept = before is None and reading.derived is None  # as attributes of the model itself
     if reading.derived is None:
@@ -183,12 +188,10 @@ def _stated(draft: Certificate, reading: Reading, model, last, before, rows, tes
         risk = []
     elif before:
         risk = [nothing("Steps before the model were fitted to the same rows.")]
+    elif reading.free is None:
+        risk = [nothing()]
     else:
-        risk = (
-            [nothing()]
-            if reading.free is None
-            else reading.free(replace(plainly, claims=(first,), seal=""), rows, delta)
-        )
+        risk = without_copies(reading.free(replace(plainly, claims=(first,), seal=""), rows, delta), rows, assume)
     return replace(
         draft,
         grade=reading.grade,

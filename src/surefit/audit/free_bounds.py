@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,10 +12,17 @@ from surefit.audit.stating import claim as own_claim
 from surefit.audit.stating import proved
 from surefit.bounds import stable_compression, vote_first_order
 from surefit.bounds.base import confidence_text
-from surefit.checks.audited_free import leave_one_out, left_out, process_leave_one_out, support_of_optimum
+from surefit.checks.audited_free import (
+    hidden_copies,
+    leave_one_out,
+    left_out,
+    process_leave_one_out,
+    support_of_optimum,
+)
 from surefit.checks.base import Data
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
+from surefit.risk.claims import WORDS
 from surefit.risk.losses import comparable
 
 Free = Callable[[Certificate, Data, float], list[Claim]]
@@ -26,6 +34,22 @@ def nothing(reason: str = "") -> Claim:
     """Return the sentence that no bound on new rows comes with the fit."""
     words = "No bound on new data comes with this fit; pass rows that took no part in it as X_holdout and y_holdout."
     return Claim("audit.risk", "no_claim", f"{reason} {words}".strip())
+
+
+def without_copies(claims: list[Claim], rows: Data, assume: tuple[str, ...]) -> list[Claim]:
+    """Withdraw bounds where rows are equal, unless they were declared to be separate draws; then say so."""
+    declared = "equal_rows_are_draws" in assume
+    if not any(claim.kind == "risk_bound" for claim in claims) or (not declared and not hidden_copies((), rows)):
+        return claims
+    if declared:
+        return [_declared(claim) if claim.kind == "risk_bound" else claim for claim in claims]
+    why = "Equal rows may be copies of one observation (assume=('equal_rows_are_draws',) declares that they are not)."
+    return [nothing(why) if claim.kind == "risk_bound" else claim for claim in claims]
+
+
+def _declared(claim: Claim) -> Claim:
+    words = f"{claim.statement}; {WORDS['equal_rows_are_draws']}"
+    return replace(claim, statement=words, assumptions=(*claim.assumptions, "equal_rows_are_draws"))
 
 
 def free_of_forest(draft: Certificate, rows: Data, delta: float) -> list[Claim]:

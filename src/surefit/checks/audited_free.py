@@ -24,6 +24,7 @@ from surefit.checks.bounds import CONFIRM, spent
 from surefit.checks.gaussian_process import _stated as read_process
 from surefit.checks.kernel_values import kernel_of
 from surefit.checks.linear_scores import class_codes
+from surefit.checks.risk_rows import row_keys
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 
@@ -57,7 +58,7 @@ def check_vote(certificate: Certificate, claim: Claim, data: Data) -> Finding:
     same = abs(found.member_loss - z["empirical"]) <= ROUNDING and found.fewest == z["n"] and z["divergence"] == 0
     follows = claim.value >= 1 or CONFIRM["vote_first_order"](claim.value, z, {}).ok
     plain = data.weights is None and certificate.problem["class_weights"] is None
-    ok = bool(same and follows and _stated(claim) and plain)
+    ok = bool(same and follows and _stated(claim) and plain and not hidden_copies(claim.assumptions, data))
     message = f"mean loss {found.member_loss:.4g} on at least {found.fewest} rows a tree; the limit follows, if the assumptions hold."
     return Finding(claim.name, claim.value, claim.value if ok else math.inf, ok, "recomputed", message)
 
@@ -100,7 +101,13 @@ def check_compression(certificate: Certificate, claim: Claim, data: Data) -> Fin
     follows = claim.value >= 1 or CONFIRM["stable_compression"](claim.value, z, {}).ok
     near = not z["of_this_model"] or moved < 1
     ok = bool(
-        size <= z["size"] and z["n"] == data.X.shape[0] and follows and near and _stated(claim) and data.weights is None
+        size <= z["size"]
+        and z["n"] == data.X.shape[0]
+        and follows
+        and near
+        and _stated(claim)
+        and data.weights is None
+        and not hidden_copies(claim.assumptions, data)
     )
     message = (
         f"at most {size} rows are support vectors of the exact optimum; the limit follows, if the assumptions hold."
@@ -169,6 +176,14 @@ def process_leave_one_out(certificate: Certificate, data: Data) -> float:
     inverse = linalg.inv(A)
     errors = inverse @ targets / np.diag(inverse)[:, None] * scale
     return float(np.mean(errors**2))
+
+
+def hidden_copies(assumptions: tuple[str, ...], data: Data) -> bool:
+    """Whether some rows are equal and nobody vouched that they are separate draws: a left-out row may then have been trained on."""
+    if "equal_rows_are_draws" in assumptions:
+        return False
+    keys = row_keys(data.X, data.y)
+    return len(set(keys)) < len(keys)
 
 
 def _same_error(found: float, claimed: float, size: float) -> bool:
