@@ -174,6 +174,7 @@ _HOME = {
     "optimal_tree": "surefit.trees.optimal",
     "partition_count": "surefit.clusters.partition_count",
     "prediction_stability": "surefit.linear.stability",
+    "quadric_of": "surefit.bases.quadric",
     "ridge_risk": "surefit.linear.ridge_risk",
     "risk_certificate": "surefit.risk.holdout",
     "save": "surefit.persistence.models",
