@@ -1,5 +1,7 @@
 """Quadratic discriminant analysis: numbers by hand, likelihood, scikit-learn, weights."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import sklearn.discriminant_analysis as theirs
@@ -11,8 +13,8 @@ from sklearn.covariance import OAS
 from sklearn.datasets import load_iris, load_wine
 
 from surefit import QuadraticDiscriminantAnalysis
-from surefit.core.errors import DataRemark, InvalidData, InvalidParameter
-from surefit.discriminants.qda import likelihood_gap
+from surefit.core.errors import CertificateError, DataRemark, InvalidData, InvalidParameter
+from surefit.discriminants.class_axes import ClassAxes
 
 SETTINGS = [
     {"tol": 1e-6},
@@ -74,7 +76,8 @@ def test_gap_bounds_the_loss_of_likelihood():
     values, vectors = np.linalg.eigh(C)
     for factor in (0.9, 0.99, 1.01, 1.1):
         lost = 50 / 2 * 3 * (1 / factor - 1 + np.log(factor))
-        found = likelihood_gap(C, vectors, values * factor, 50.0, 0.0)
+        error = np.linalg.norm((vectors.T @ C @ vectors) / np.sqrt(np.outer(values, values)) / factor - np.eye(3))
+        found = ClassAxes(vectors, values * factor, False, float(error)).likelihood_gap(50.0)
         assert lost <= found <= 1.5 * lost
 
 
@@ -128,3 +131,54 @@ def test_contradictions_are_refused(options, words):
     X, y = load_iris(return_X_y=True)
     with pytest.raises(InvalidParameter, match=words):
         QuadraticDiscriminantAnalysis(**options).fit(X, y)
+
+
+def sample(kind):
+    rng = np.random.default_rng(7)
+    X = rng.standard_normal((60, 4))
+    y = (X[:, 0] - X[:, 1] + 0.3 * rng.standard_normal(60) > 0).astype(int)
+    if kind == "columns apart":
+        return X * 10.0 ** np.array([-6, -2, 2, 6]), y
+    return np.vstack([X, np.full(4, 1e9)]), np.append(y, 1)
+
+
+@pytest.mark.filterwarnings("ignore::surefit.core.errors.DataRemark")
+@pytest.mark.parametrize("options", [{}, {"tol": 0.0}, {"reg_param": 1e-9}, {"solver": "eigen"}], ids=str)
+@pytest.mark.parametrize("kind", ["columns apart", "outlier"])
+def test_variances_that_products_of_rows_cannot_hold(kind, options):
+    X, y = sample(kind)
+    model = QuadraticDiscriminantAnalysis(**options).fit(X, y)
+    assert model.certificate_["quadratic.likelihood"].value < 1e-6 * len(X)
+    assert model.verify(X, y)["quadratic.likelihood"].level == "enclosed"
+
+
+@pytest.mark.filterwarnings("ignore::surefit.core.errors.DataRemark")
+@pytest.mark.parametrize("options", [{"shrinkage": "auto"}, {"covariance_estimator": OAS()}], ids=str)
+def test_shrunk_covariances_of_columns_far_apart(options):
+    X, y = sample("columns apart")
+    model = QuadraticDiscriminantAnalysis(solver="eigen", **options).fit(X, y)
+    assert model.certificate_["quadratic.likelihood"].value < 1e-6 * len(X)
+    assert model.verify(X, y)["quadratic.likelihood"].ok
+
+
+def test_the_small_variances_beside_a_row_far_away():
+    # rows (t, -t), t = -1, 1, each twice, and (c, c) added: across the diagonal the variance is (4 * 2) / 5, by hand
+    X = np.array([[1.0, -1.0], [-1.0, 1.0]] * 2 + [[2.0**30, 2.0**30]] + [[1.0, 0.0], [0.0, 1.0], [2.0, 2.0]])
+    y = np.array([0] * 5 + [1] * 3)
+    model = QuadraticDiscriminantAnalysis(tol=1e-6).fit(X, y)
+    assert model.scalings_[0][1] == pytest.approx(8 / 5, rel=1e-6)
+    assert model.verify(X, y)["quadratic.likelihood"].ok
+
+
+@pytest.mark.filterwarnings("ignore::surefit.core.errors.DataRemark")
+@pytest.mark.parametrize("kind", ["columns apart", "outlier"])
+@pytest.mark.parametrize("factor", [1.05, 0.95])
+@pytest.mark.parametrize("place", [0, 3])
+def test_variances_made_wrong_are_found(kind, factor, place):
+    X, y = sample(kind)
+    certificate = QuadraticDiscriminantAnalysis().fit(X, y).certificate_
+    scalings = np.array(certificate.model["scalings_"])
+    scalings[0][place] *= factor
+    tampered = replace(certificate, model={**certificate.model, "scalings_": scalings}, seal="", subject=None)
+    with pytest.raises(CertificateError, match=r"quadratic\.likelihood"):
+        tampered.verify(X, y)

@@ -5,7 +5,7 @@ import warnings
 from typing import Any
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from surefit.core.claims import Claim
@@ -21,7 +21,7 @@ from surefit.discriminants.base import (
     read_labelled,
     read_priors,
 )
-from surefit.discriminants.claims import rounding_of
+from surefit.discriminants.class_axes import class_axes
 from surefit.discriminants.lda import COVARIANCE_ESTIMATOR, SHRINKAGE
 from surefit.discriminants.lda_fit import foreign_covariance, require_consistent_covariance
 from surefit.solvers.shrunk_covariance import covariance
@@ -138,19 +138,18 @@ class QuadraticDiscriminantAnalysis(CertifiedMixin, ScoredMixin, BaseEstimator):
         m = finite_moments(self, data, "each")
         self.classes_, self.means_, self.priors_ = data.classes, m.means, read_priors(self, m.totals)
         self.rotations_, self.scalings_, stored, flat, gap = [], [], [], [], 0.0
-        rounding = rounding_of(len(data.rows.order), data.X.shape[1])
         for k in range(len(m.totals)):
             C = self._covariance(data, m.scatters[k] / m.totals[k], k, float(m.totals[k]))
-            values, vectors = linalg.eigh(C, check_finite=False, driver="evd")
-            if values[0] <= self.tol:
+            axes = class_axes(
+                C, self._drawn(m.scatters[k], float(m.totals[k])), data.rows, k, m.means[k], float(self.tol)
+            )
+            if axes.flat:
                 flat.append(data.classes.tolist()[k])
                 self._require_floor(flat)
-                values = np.maximum(values, float(self.tol))
-                C = (vectors * values) @ vectors.T
-            self.rotations_.append(vectors[:, ::-1].copy())
-            self.scalings_.append(values[::-1].copy())
-            gap += likelihood_gap(C, self.rotations_[-1], self.scalings_[-1], float(m.totals[k]), rounding)
-            stored.append(C)
+            self.rotations_.append(axes.rotation)
+            self.scalings_.append(axes.variances)
+            gap += axes.likelihood_gap(float(m.totals[k]))
+            stored.append((axes.rotation * axes.variances) @ axes.rotation.T)
         self._remark(flat)
         self.__dict__.pop("covariance_", None)
         if self.store_covariance or self.covariance_estimator is not None:
@@ -166,6 +165,15 @@ class QuadraticDiscriminantAnalysis(CertifiedMixin, ScoredMixin, BaseEstimator):
         C *= 1 - float(self.reg_param)
         C.flat[:: len(C) + 1] += float(self.reg_param)
         return C
+
+    def _drawn(self, scatter: np.ndarray, weight: float) -> tuple[float, float] | None:
+        """Return what multiplies the covariance of the rows and what is added to each variance; None where that is not all."""
+        if self.covariance_estimator is not None or self.shrinkage == "auto":
+            return None
+        if self.solver == "svd":
+            return 1 - float(self.reg_param), float(self.reg_param)
+        share = float(self.shrinkage or 0.0)
+        return 1 - share, share * float(np.trace(scatter)) / weight / len(scatter)
 
     def _require_floor(self, flat: list) -> None:
         if self.tol == 0:
@@ -202,6 +210,9 @@ class QuadraticDiscriminantAnalysis(CertifiedMixin, ScoredMixin, BaseEstimator):
             value=gap,
             limit=1e-6 * float(np.sum(data.rows.ends[-1])),
         )
+        if not math.isfinite(gap):
+            words = "Rounding hides the smallest variances of a class: nothing is claimed; scale the columns of X, or raise tol."
+            claim = Claim("quadratic.likelihood", "no_claim", words)
         problem: dict[str, Any] = {
             "classes": data.named,
             "priors": [float(p) for p in self.priors_],
@@ -230,12 +241,3 @@ class QuadraticDiscriminantAnalysis(CertifiedMixin, ScoredMixin, BaseEstimator):
                 scores[start : start + BLOCK, k] = np.sum(((block - self.means_[k]) @ T) ** 2, axis=1)
         volumes = np.array([np.sum(np.log(s)) for s in self.scalings_])
         return -0.5 * (scores + volumes) + log_priors(self.priors_)
-
-
-def likelihood_gap(C: np.ndarray, rotation: np.ndarray, variances: np.ndarray, weight: float, rounding: float) -> float:
-    r"""Bound :math:`\tfrac n2 (\operatorname{tr} E - \ln\det(I + E))`, :math:`E = T^\top C T - I`, :math:`TT^\top` the precision."""
-    scale = np.sqrt(np.diag(C))
-    T = rotation / np.sqrt(variances) * scale[:, None]
-    reach = float(np.max(np.sum(np.abs(T @ T.T), axis=1)))  # at least the square of its norm
-    error = float(np.linalg.norm(T.T @ (C / scale / scale[:, None]) @ T - np.eye(len(C)))) + rounding * len(C) * reach
-    return weight / 2 * error**2 / (2 * (1 - error)) if error < 1 else math.inf

@@ -150,6 +150,14 @@ def centred_rows(rows: Grouped, means: np.ndarray) -> np.ndarray:
     return np.concatenate(parts)
 
 
+def centred_class(rows: Grouped, k: int, mean: np.ndarray) -> np.ndarray:
+    """Return the rows of one class less ``mean``, times the roots of their shares of the weight."""
+    members = rows.members(k)
+    block, s = rows.read(members)
+    block -= mean
+    return block / math.sqrt(len(members)) if s is None else block * np.sqrt(s / math.fsum(s))[:, None]
+
+
 def total(moments: Moments) -> tuple[np.ndarray, np.ndarray]:
     """Return the mean of all rows and their scatter about it: within plus between classes."""
     mean = moments.totals @ moments.means / moments.totals.sum()
