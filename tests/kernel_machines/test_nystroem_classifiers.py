@@ -269,3 +269,13 @@ def test_steep_prices_of_rows_that_can_be_separated_are_met_to_the_tolerance():
     assert exact.objective_ < 1e-3 * 1e4 * 60  # far below the loss of a constant: tol is relative to the objective
     assert model.objective_ - exact.objective_ <= 1e-4 * model.objective_
     assert model.verify(X, y)["nystroem.exact_gap"].ok
+
+
+@pytest.mark.parametrize("price", [1e5, 1e6])
+def test_steeper_prices_are_reached_from_lower_ones(price):
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(80, 3)), rng.integers(0, 2, 80)
+    model = NystroemSVC(price, kernel="laplacian", n_landmarks=60, random_state=0).fit(X, y)
+    assert model.certificate_.holds
+    assert model.subset_gap_ <= 1e-4 * model.objective_
+    assert model.verify(X, y)["nystroem.exact_gap"].ok

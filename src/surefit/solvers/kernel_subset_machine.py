@@ -30,6 +30,8 @@ from surefit.solvers.newton import Fit, ScalarScores, minimise, subsample_start
 from surefit.solvers.newton.terms import SmoothedHinge
 
 FULL_WIDTH = 4.0  # of the smoothed hinge at first: every row is in the band
+STEEP_WIDTH = 0.1  # of the smoothed hinge where prices are steep
+ROUGH = 1e-3  # tolerance of a solution that is but a start, relative to the loss at zero
 SURE = 0.9  # share of the tolerance asked of the solver, whose coordinates may be float32
 
 
@@ -92,10 +94,7 @@ def fit_machine(
 
 
 def minimise_in_span(rows: SpanRows, scores, offset: bool, tol: float, budget: Budget) -> Fit:
-    """Minimise half the squared norm plus the loss in the coordinates of the span until the gap is ``tol`` times the objective.
-
-    The solver takes a tolerance in units of the objective, which is known when it ends: it is asked again until they agree.
-    """
+    """Minimise half the squared norm plus the loss in the coordinates of the span until the gap is ``tol`` times the objective."""
     design: Any = rows  # has the products of Rows
     zero = np.zeros((rows.shape[0], scores.n_scores))
     tolerance = SURE * tol * scores.value(zero + scores.best_shift(zero) if offset else zero)
@@ -105,6 +104,18 @@ def minimise_in_span(rows: SpanRows, scores, offset: bool, tol: float, budget: B
         given = {"coef": start.coef, "offset": start.intercept, "model": start.model}
         if start.width:
             scores.sharpen(start.width)
+    found = _minimise(design, scores, offset, tol, tolerance, budget, given)
+    if found.reason is Reason.STALLED and scores.width:
+        given = _along_prices(design, scores, offset, budget)
+        scores.sharpen(STEEP_WIDTH)
+        again = _minimise(design, scores, offset, tol, tolerance, budget, given)
+        best = min(found, again, key=lambda fit: fit.gap)
+        found = best._replace(n_iter=found.n_iter + again.n_iter, history=found.history + again.history)
+    return found
+
+
+def _minimise(design: Any, scores, offset: bool, tol: float, tolerance: float, budget: Budget, given: dict) -> Fit:
+    """Minimise; the objective, to which the tolerance is relative, is known at the end, so ask again until they agree."""
     n_iter, seconds = 0, 0.0
     history: list[tuple[float, int, float]] = []
     while True:
@@ -115,6 +126,18 @@ def minimise_in_span(rows: SpanRows, scores, offset: bool, tol: float, budget: B
         if found.reason is not Reason.CONVERGED or found.gap <= tolerance:
             return found._replace(n_iter=n_iter, history=history)
         given = {"coef": found.coef, "offset": found.intercept}
+
+
+def _along_prices(design: Any, scores, offset: bool, budget: Budget) -> dict[str, Any]:
+    """Return a start where slack is steep: the solutions for lower prices of it, each from the one before."""
+    given: dict[str, Any] = {}
+    left = None if budget.max_time is None else max(budget.max_time - budget.seconds, 1e-3)
+    for decades in range(6, 0, -1):
+        part = ScalarScores(SmoothedHinge(STEEP_WIDTH), scores.y, scores.weights * 10.0**-decades)
+        limit = ROUGH * part.value(np.zeros((design.shape[0], 1)))
+        found = minimise(design, part, 0.0, 1.0, intercept=offset, tolerance=limit, budget=Budget(200, left), **given)
+        given = {"coef": found.coef, "offset": found.intercept}
+    return given
 
 
 def best_factor(gap: Callable[[float], float]) -> float:
