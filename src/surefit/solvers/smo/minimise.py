@@ -87,6 +87,7 @@ def minimise(
             way = others.pop(0)
             after, did, lost = way.find(gram, problem, tol, budget)
             routes, most, tight = (*routes, way.name), work + worn_out(len(beta)), tol
+            others = [] if lost else others  # rounding forbids it to all of them
         else:
             routes = routes if WORKING_SETS in routes else (*routes, WORKING_SETS)
             beta, did, work_done, reason = _round(

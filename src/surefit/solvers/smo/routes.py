@@ -67,15 +67,12 @@ def _by_columns(gram, problem: BoxProblem, tol: float, budget: Budget) -> tuple[
             return points[-1], steps, False
     best, largest = min(points, key=_gap), float(np.max(gram.diagonal))
     lost = in_noise(problem, best, largest)
-    price = largest * float(max(np.max(problem.high), -np.min(problem.low)))
-    if lost and price > SAFE_PRICE:  # at lower prices nearly the same function, with digits left, but no proof of it
-        share = SAFE_PRICE / price
+    if lost:  # at lower prices there is nearly the same function, with digits left, but no proof of it
+        share = min(1.0, SAFE_PRICE / (largest * float(max(np.max(problem.high), -np.min(problem.low)))))
         lower = problem._replace(low=share * problem.low, high=share * problem.high)
-        for beta, did in dual_points(gram, lower, tol, budget):
-            steps += did
-            beta = balanced(lower, np.clip(beta, lower.low, lower.high))
-            best = min(best, evaluate(problem, beta, combine(gram, beta)), key=_gap)
-            break
+        beta, did = next(dual_points(gram, lower, tol, budget))
+        beta = balanced(lower, np.clip(beta, lower.low, lower.high))
+        best, steps = min(best, evaluate(problem, beta, combine(gram, beta)), key=_gap), steps + did
     return best, steps, lost
 
 
