@@ -71,8 +71,10 @@ def orthogonal(X, c, z, theta, free) -> np.ndarray:
     scale = np.sqrt(np.sum((curvature[:, None] * Z) ** 2, axis=0))
     Z = curvature[:, None] * Z / np.where(scale > 0, scale, 1.0)
     used = curvature > 0
-    goal = np.divide(theta, curvature, out=np.zeros(len(c)), where=used)
-    return np.where(used, curvature * (goal - Z @ np.linalg.lstsq(Z, goal, rcond=None)[0]), theta)
+    for _ in range(2):  # twice: the first time coefficients, and with them their rounding, may be large
+        goal = np.divide(theta, curvature, out=np.zeros(len(c)), where=used)
+        theta = np.where(used, curvature * (goal - Z @ np.linalg.lstsq(Z, goal, rcond=None)[0]), theta)
+    return theta
 
 
 def solved(X, v, theta, free) -> bool:

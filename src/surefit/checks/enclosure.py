@@ -47,16 +47,18 @@ def upper_sum(terms: np.ndarray) -> float:
     return block_sum(terms) * (1 + gamma(min(len(terms), BLOCK)) + 2 * UNIT)
 
 
-def times(X, w: np.ndarray) -> Enclosed:
-    """Enclose ``X w``; only columns with a non-zero weight are touched."""
+def times(X, w: np.ndarray, shift: np.ndarray | None = None) -> Enclosed:
+    """Enclose ``(X - 1 shift') w``; only columns with a non-zero weight are touched. No shift for sparse columns."""
     used = np.flatnonzero(w)
     if len(used) == 0:
         return Enclosed(np.zeros(X.shape[0]), np.zeros(X.shape[0]))
     block = X[:, used] if sparse.issparse(X) else None
     mid, rad = np.empty(X.shape[0]), np.empty(X.shape[0])
-    bound = gamma(len(used) + 1)
+    bound = gamma(len(used) + 2)
     for rows in row_blocks(X.shape[0]):
         part = block[rows] if block is not None else np.asarray(X[rows][:, used], dtype=np.float64)
+        if shift is not None:
+            part = part - shift[used]
         mid[rows] = part @ w[used]
         rad[rows] = abs(part) @ np.abs(w[used]) * bound * (1 + 2 * bound)
     return Enclosed(mid, rad)

@@ -19,6 +19,7 @@ from scipy import sparse
 
 from surefit.checks import enclosure
 from surefit.checks.base import Data, Finding, checker
+from surefit.checks.centring import centre, moved_intercept
 from surefit.checks.dual_repair import balanced, best_offset, orthogonal, solved
 from surefit.checks.enclosure import UNIT, Enclosed, upper_sum
 from surefit.checks.score_losses import differences, dual_numbers, largest_dual, values
@@ -185,15 +186,20 @@ def prove_column(problem: dict, X, column: Column) -> Proof:
     y, c, w, b = column.y, column.weights, column.w, column.b
     l1, l2, free = problem["l1"], problem["l2"], problem["fit_intercept"]
     problem = {**problem, "width": column.width}
-    fitted = enclosure.times(X, w)
-    z = Enclosed(fitted.mid + b, fitted.rad + 4 * UNIT * (np.abs(fitted.mid) + abs(b)))
+    signed = problem["loss"] in MARGIN_LOSSES  # a dual number has the sign of its label, or the dual value is infinite
+    shift = centre(X) if free and (l1 > 0.0 or l2 > 0.0) else None
+    target = centre(y[:, None]) if free and not signed else None  # only y - z matters there
+    if shift is not None or target is not None:  # columns and targets far from the origin would cost digits
+        middle = np.append(np.zeros(len(w)) if shift is None else shift, 0.0 if target is None else -target)
+        b, y = moved_intercept(b, middle, np.append(w, 1.0)), y + middle[-1]
+    fitted = enclosure.times(X, w, shift)
+    z = Enclosed(fitted.mid + b, fitted.rad + 4 * UNIT * (np.abs(fitted.mid) + abs(b) + np.abs(y)))
     dual_b = best_offset(problem, y, c, fitted.mid, b) if free and not column.width else b
     q = (
         dual_numbers(problem, y, fitted.mid + dual_b)
         if column.dual is None
         else np.asarray(column.dual, dtype=np.float64)
     )
-    signed = problem["loss"] in MARGIN_LOSSES  # a dual number has the sign of its label, or the dual value is infinite
     if signed:
         q = y * np.clip(q * y, 0.0, largest_dual(problem))
     theta = c * q
@@ -210,10 +216,10 @@ def prove_column(problem: dict, X, column: Column) -> Proof:
     if infeasible or not np.isfinite(remainder):
         return Proof(math.inf, math.inf, math.inf, level, q, np.full(len(w), math.inf))
 
-    v = enclosure.transposed_times(X, theta)
+    v = enclosure.transposed_times(X, theta, shift)
     if l1 == 0.0 and l2 == 0.0 and not solved(X, v.mid, theta, free):
         return Proof(math.inf, math.inf, math.inf, level, q, np.full(len(w), math.inf))
-    moved = np.abs(_row(X, receiver)) * abs(remainder) * (1 + 8 * UNIT)
+    moved = np.abs(_row(X, receiver) - (0.0 if shift is None else shift)) * abs(remainder) * (1 + 8 * UNIT)
     v_rad = v.rad + moved
     scale, plain_scale = 1.0, 1.0  # with rounding counted against feasibility, and without
     if l2 == 0.0 and l1 > 0.0:

@@ -24,6 +24,7 @@ from scipy import sparse
 
 from surefit.checks import enclosure
 from surefit.checks.base import Data, Finding, checker
+from surefit.checks.centring import moved_intercept
 from surefit.checks.enclosure import UNIT, block_sum, upper_sum
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
@@ -133,16 +134,19 @@ def prove(certificate: Certificate, data: Data) -> Proof:
     factors = _factors(certificate, d)
     free = problem["fit_intercept"]
 
-    fitted = enclosure.times(X, w)
+    shift = _column_means(X, s, total) if free and not sparse.issparse(X) else None
+    if shift is not None:  # columns and target far from the origin would cost digits of the residual
+        level_of_y = block_sum(s * y) / total
+        y, b = y - level_of_y, moved_intercept(b, np.append(shift, -1.0), np.append(w, level_of_y))
+    fitted = enclosure.times(X, w, shift)
     r = (y - fitted.mid) - b
-    r_rad = fitted.rad + enclosure.gamma(4) * (np.abs(y) + np.abs(fitted.mid) + abs(b))
+    r_rad = fitted.rad + enclosure.gamma(5) * (np.abs(y) + np.abs(fitted.mid) + abs(b))
     best_shift = block_sum(s * r) / total if free else 0.0  # re-optimise the intercept before building the dual point
     theta = np.where(s > 0, s * (r - best_shift), 0.0)
     theta, level = _orthogonal_to_unpenalised(X, theta, s, factors, free, problem["positive"], w)
     remainder = math.fsum(theta) if free else 0.0  # moved, exactly, onto the heaviest row
     heaviest = int(np.argmax(s))
 
-    shift = _column_means(X, s, total) if free and not sparse.issparse(X) else None
     v = enclosure.transposed_times(X, theta, shift)
     row = X[[heaviest]]
     row = row.toarray().ravel() if sparse.issparse(row) else np.asarray(row, dtype=np.float64).ravel()

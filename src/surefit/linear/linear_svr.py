@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from surefit.checks.centring import centre
 from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
 from surefit.core.errors import InvalidData
 from surefit.core.estimator import CertifiedMixin
@@ -123,9 +124,11 @@ class LinearSVR(CertifiedMixin, CallbackSupportMixin, LinearRegressorMixin, Base
         c = np.full(len(y), float(self.C)) if weights is None else weights * float(self.C)
         mean = c @ y / c.sum()
         spread = float(np.sqrt(c @ (y - mean) ** 2 / c.sum())) or 1.0
+        level = centre(y[:, None]) if self.fit_intercept else None
         fits, limits = fit_columns(
-            self, X, y, weights, [y], c, make_loss(self.loss, self.epsilon, spread), (0.0, 1.0), start
-        )
+            self, X, y, weights, [y], c, make_loss(self.loss, self.epsilon, spread), (0.0, 1.0), start,
+            0.0 if level is None else float(level[0]),
+        )  # fmt: skip
         self.coef_, self.intercept_ = fits[0].coef[0], float(fits[0].intercept[0])
         problem = {
             "loss": self.loss,

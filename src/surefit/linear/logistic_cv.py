@@ -14,7 +14,9 @@ from surefit.linear.classifier_base import Labelled, read_labelled
 from surefit.linear.logistic import RULES, LogisticMixin, LogisticRegression
 from surefit.linear.logistic_fit import make_problem, null_objective, read_reference, record, solve
 from surefit.linear.logistic_penalty import Penalty
-from surefit.solvers.newton import Rows
+from surefit.solvers.newton import centred
+
+DEFAULT_FOLDS = 5
 
 
 class LogisticRegressionCV(LogisticMixin, BaseEstimator):
@@ -35,7 +37,7 @@ class LogisticRegressionCV(LogisticMixin, BaseEstimator):
     fit_intercept : bool, default=True
         Whether to fit an unpenalised intercept.
     cv : int, splitter or iterable, default=None
-        Folds, as in scikit-learn (5 stratified ones by default).
+        Folds, as in scikit-learn; by default 5 stratified ones, or as many as the smallest class has rows.
     penalty : {"deprecated"}, default="deprecated"
         Use ``l1_ratios``.
     scoring : str, callable or None, default=None
@@ -149,7 +151,7 @@ class LogisticRegressionCV(LogisticMixin, BaseEstimator):
         self.Cs_, self.l1_ratios_ = self._grid()
         data = read_labelled(self, X, y, sample_weight)
         reference = read_reference(self, data)
-        folds = list(check_cv(self.cv, data.y, classifier=True).split(data.X, data.y))
+        folds = self._folds(data)
         reporter = progress_reporter(self, data.X, data.y)
         with Budget(self.max_iter, self.max_time, reporter) as budget, one_blas_thread():
             lines = map_blocks(
@@ -165,13 +167,29 @@ class LogisticRegressionCV(LogisticMixin, BaseEstimator):
             penalty = Penalty(self.l1_ratio_, 1.0 - self.l1_ratio_, self.C_)
             problem = make_problem(data, penalty.C, reference)
             null = null_objective(problem, data.X.shape[0], bool(self.fit_intercept))
+            frame = centred(data.X, bool(self.fit_intercept))
             fit = solve(
-                Rows(data.X), problem, penalty, intercept=bool(self.fit_intercept), tolerance=self.tol * null,
+                frame, problem, penalty, intercept=bool(self.fit_intercept), tolerance=self.tol * null,
                 budget=Budget(self.max_iter),
             )  # fmt: skip
+            fit = frame.with_rounding(fit, problem.scores, penalty.l1, penalty.l2, self.tol * null)
         if reporter is not None:
             reporter.finish()
         return record(self, data, problem, penalty, fit, null)
+
+    def _folds(self, data: Labelled) -> list:
+        counts = np.bincount(data.codes, minlength=len(data.classes))
+        fewest, who = int(counts.min()), type(self).__name__
+        if self.cv is None and fewest < 2:
+            raise InvalidData(
+                f"{who}: class {data.classes.tolist()[np.argmin(counts)]!r} has {fewest} row; every fold needs one to learn from and "
+                "one to test on. Add rows, leave the class out, or give a splitter as cv."
+            )
+        if COUNT.allows(self.cv) and not 2 <= self.cv <= counts.max():
+            expected = f"from 2 to {max(fewest, 2)} folds, the smallest class having {fewest} rows"
+            raise InvalidParameter(who, "cv", expected, self.cv)
+        cv = min(DEFAULT_FOLDS, fewest) if self.cv is None else self.cv
+        return list(check_cv(cv, data.y, classifier=True).split(data.X, data.y))
 
     def _grid(self) -> tuple[np.ndarray, np.ndarray]:
         who = type(self).__name__
@@ -192,7 +210,8 @@ class LogisticRegressionCV(LogisticMixin, BaseEstimator):
                 f"{type(self).__name__}: a fold lacks a class; use fewer folds, or stratified ones with shuffling."
             )
         scorer = check_scoring(LogisticRegression(), scoring=self.scoring)
-        rows, intercept = Rows(part.X), bool(self.fit_intercept)
+        intercept = bool(self.fit_intercept)
+        frame = centred(part.X, intercept)
         judge = clone(LogisticRegression())
         judge.classes_, judge.no_finite_mle_, judge.n_features_in_ = data.classes, False, data.X.shape[1]
         options = {} if data.sample_weight is None else {"sample_weight": data.sample_weight[test]}
@@ -205,7 +224,7 @@ class LogisticRegressionCV(LogisticMixin, BaseEstimator):
                 problem = make_problem(part, penalty.C, reference)
                 tolerance = self.tol * null_objective(problem, len(train), intercept)
                 fit = solve(
-                    rows, problem, penalty, intercept=intercept, tolerance=tolerance, budget=budget, start=start
+                    frame, problem, penalty, intercept=intercept, tolerance=tolerance, budget=budget, start=start
                 )
                 if budget.stopped is not None:
                     return None

@@ -16,7 +16,7 @@ from surefit.linear.logistic_claims import issue
 from surefit.linear.logistic_penalty import Penalty, read_penalty
 from surefit.linear.no_finite_mle import find_direction, record_direction, suspicious
 from surefit.losses import Logistic
-from surefit.solvers.newton import Fit, Rows, ScalarScores, SoftmaxScores, minimise, subsample_start
+from surefit.solvers.newton import Centred, Fit, ScalarScores, SoftmaxScores, centred, minimise, subsample_start
 
 
 class Problem(NamedTuple):
@@ -76,7 +76,7 @@ def null_objective(problem: Problem, n: int, intercept: bool) -> float:
 
 
 def solve(
-    rows: Rows,
+    frame: Centred,
     problem: Problem,
     penalty: Penalty,
     *,
@@ -89,15 +89,17 @@ def solve(
     coef = offset = model = None
     if start is not None:
         coef, offset = problem.pack(*start)
+        offset = frame.inward(coef, offset)
     elif not penalty.free:
-        first = subsample_start(rows, problem.scores, penalty.l1, penalty.l2, intercept, budget)
+        first = subsample_start(frame.rows, problem.scores, penalty.l1, penalty.l2, intercept, budget)
         if first is not None:
             coef, offset, model = first.coef, first.intercept, first.model
     watch = _separated(problem) if penalty.free else None
-    return minimise(
-        rows, problem.scores, penalty.l1, penalty.l2, intercept=intercept, tolerance=tolerance, budget=budget,
+    fit = minimise(
+        frame.rows, problem.scores, penalty.l1, penalty.l2, intercept=intercept, tolerance=tolerance, budget=budget,
         coef=coef, offset=offset, model=model, until_separated=watch,
     )  # fmt: skip
+    return frame.outward(fit)
 
 
 def fit_logistic(estimator, X, y, sample_weight) -> Any:
@@ -111,13 +113,14 @@ def fit_logistic(estimator, X, y, sample_weight) -> Any:
     reporter = progress_reporter(estimator, data.X, data.y)
     intercept = bool(estimator.fit_intercept)
     with Budget(estimator.max_iter, estimator.max_time, reporter) as budget, one_blas_thread():
-        rows = Rows(data.X)
+        frame = centred(data.X, intercept and not penalty.free)
         null = null_objective(problem, data.X.shape[0], intercept)
         tolerance = estimator.tol * null
-        fit = solve(rows, problem, penalty, intercept=intercept, tolerance=tolerance, budget=budget, start=start)
+        fit = solve(frame, problem, penalty, intercept=intercept, tolerance=tolerance, budget=budget, start=start)
+        fit = frame.with_rounding(fit, problem.scores, penalty.l1, penalty.l2, tolerance)
         direction = None
         if penalty.free and (
-            fit.separated or fit.reason is not Reason.CONVERGED or suspicious(rows, problem.scores, fit)
+            fit.separated or fit.reason is not Reason.CONVERGED or suspicious(frame.rows, problem.scores, fit)
         ):
             direction = find_direction(data, intercept, problem, fit, budget)
     if reporter is not None:

@@ -15,7 +15,7 @@ from surefit.core.threads import one_blas_thread
 from surefit.core.validation import ANYTHING, BOOLEAN, COUNT, NON_NEGATIVE, NOTHING, POSITIVE, RANDOM_STATE, one_of
 from surefit.losses import SquaredEpsilonInsensitive, SquaredHinge
 from surefit.solvers.dual_start import dual_start
-from surefit.solvers.newton import Fit, Rows, ScalarScores, minimise, subsample_start
+from surefit.solvers.newton import Fit, ScalarScores, centred, minimise, subsample_start
 from surefit.solvers.newton.terms import SmoothedHinge, SmoothedTube
 
 RULES = {
@@ -53,39 +53,46 @@ def fit_columns(
     loss,
     penalty: tuple[float, float],
     start,
+    level: float = 0.0,
 ) -> tuple[list[Fit], list[float]]:
-    """Solve one problem a target; they share X, the budget and the tolerance relative to their best constant."""
-    rows = Rows(X)
+    """Solve one problem a target; they share X, the budget and the tolerance relative to their best constant.
+
+    Targets that are numbers may be far from zero, by ``level``; a free intercept takes that over.
+    """
     reporter = progress_reporter(estimator, X, y)
     intercept, (l1, l2) = bool(estimator.fit_intercept), penalty
+    frame = centred(X, intercept)
+    rows = frame.rows
     fits: list[Fit] = []
     limits: list[float] = []
     with Budget(estimator.max_iter, estimator.max_time, reporter) as budget, one_blas_thread():
         for k, target in enumerate(targets):
-            scores = ScalarScores(loss, target, weights)
+            scores = ScalarScores(loss, target - level, weights)
             Z = np.zeros((X.shape[0], 1))
             limit = estimator.tol * _exact_loss(scores, Z + scores.best_shift(Z) if intercept else Z)
-            coef = offset = model = None
+            coef = offset = model = fit = None
             if start is not None:
-                coef, offset = start[0][k : k + 1], start[1][k : k + 1]
+                coef = start[0][k : k + 1]
+                offset = frame.inward(coef, start[1][k : k + 1], level)
             elif l1 == 0.0:
                 first = dual_start(rows, scores, intercept, limit, budget)
                 if first is None:
                     first = subsample_start(rows, scores, l1, l2, intercept, budget)
                 if first is not None and first.reason is Reason.CONVERGED and first.dual is not None:
-                    fits.append(first)
-                    limits.append(limit)
-                    continue
-                if first is not None:
+                    fit = first
+                elif first is not None:
                     coef, offset, model = first.coef, first.intercept, first.model
                     if first.width:
                         scores.sharpen(first.width)
-            fits.append(
-                minimise(
+            if fit is None:
+                fit = minimise(
                     rows, scores, l1, l2, intercept=intercept, tolerance=limit, budget=budget, coef=coef, offset=offset,
                     model=model,
-                )
-            )  # fmt: skip
+                )  # fmt: skip
+                if fit.width:
+                    scores.sharpen(fit.width)  # that of the point kept, which need not be the last one
+                fit = frame.with_rounding(frame.outward(fit, level), scores, l1, l2, limit, level)
+            fits.append(fit)
             limits.append(limit)
     if reporter is not None:
         reporter.finish()

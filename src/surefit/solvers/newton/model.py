@@ -48,7 +48,8 @@ def _build_joint(rows, scores, P, coords, intercept) -> Model:
     m = len(columns)
     shift = np.zeros(d)
     if intercept and not rows.sparse:
-        shift = rows.weighted_means(scores.weights)  # keeps digits of columns far from the origin
+        # keeps digits of columns far from the origin: that of the rows that matter, not that of far ones without curvature
+        shift = rows.weighted_means(sum(scores.diagonal(P, k) for k in range(K)))
     H = np.empty((K, m, K, m))
     border, corner = np.empty((K, m, K)), np.empty((K, K))
     for k in range(K):

@@ -20,17 +20,21 @@ def factorise(H: np.ndarray, l2: float):
     """Return the Cholesky factor of ``H + l2 I``, made definite if rounding or the data make it singular."""
     A = H.copy()
     A.flat[:: len(A) + 1] += l2
-    scale = np.trace(A) / max(len(A), 1)
-    for ridge in (0.0, RIDGE, 1e-10, 1e-6, 1e-2):
-        B = A
-        if ridge:
-            B = A.copy()
-            B.flat[:: len(A) + 1] += ridge * max(scale, 1e-300)
+    scale = float(np.trace(A)) / max(len(A), 1)
+    for ridge in (0.0, RIDGE, 1e-10):
         try:
-            return linalg.cho_factor(B, lower=True, check_finite=False)
+            return linalg.cho_factor(_with_ridge(A, ridge * scale), lower=True, check_finite=False)
         except linalg.LinAlgError:
             continue
-    raise linalg.LinAlgError("the matrix of second derivatives is not finite")
+    # rounding left it indefinite: lift its spectrum until the step points downhill; a line search decides how far to go
+    lowest = float(linalg.eigvalsh(A, subset_by_index=[0, 0])[0])
+    return linalg.cho_factor(_with_ridge(A, 2 * abs(lowest) + 1e-6 * abs(scale)), lower=True, check_finite=False)
+
+
+def _with_ridge(A: np.ndarray, ridge: float) -> np.ndarray:
+    B = A.copy()
+    B.flat[:: len(A) + 1] += max(ridge, 1e-300) if ridge else 0.0
+    return B
 
 
 def minimise_quadratic(H: np.ndarray, g: np.ndarray, w: np.ndarray, l1: float, l2: float, target: float) -> np.ndarray:

@@ -72,6 +72,14 @@ class Rows:
         scales = np.ones(self.shape[1])
         return gram_rows(design, columns, 0, np.ascontiguousarray(weights), means, scales, _nothing)
 
+    @cached_property
+    def peaks(self) -> np.ndarray:
+        """Largest absolute value of each column."""
+        highest, lowest = self.X.max(axis=0), self.X.min(axis=0)
+        if self.sparse:
+            highest, lowest = highest.toarray().ravel(), lowest.toarray().ravel()
+        return np.maximum(highest, -lowest)
+
     def weighted_means(self, weights: np.ndarray) -> np.ndarray:
         """Return the means of the columns under ``weights``; plain ones if all weights are zero."""
         total = weights.sum()

@@ -189,10 +189,12 @@ class Descent:
         p = self._prepared
         coef = np.zeros(len(p.norms))
         coef[point.columns] = point.coefs * p.scales[point.columns]
+        # large coefficients that nearly cancel: a residual is off by their last places, a correlation too
+        rounding = float(np.finfo(float).eps * np.sum(np.abs(point.coefs)) ** 2)
         return Solution(
             coef=coef,
             intercept=float(p.y_mean - p.means @ coef),
-            gap=point.gap,
+            gap=point.gap + rounding if point.gap > 0.0 else point.gap,
             objective=point.objective,
             null_objective=p.null_objective,
             dual_scale=point.scale,
