@@ -65,7 +65,7 @@ def fitted(name, X, s):
 
 @pytest.mark.parametrize("seed", [7, 8])
 @pytest.mark.parametrize("kind", ["million", "billion", "outlier"])
-@pytest.mark.parametrize("name", [name for name in MODELS if name != "free logistic"])
+@pytest.mark.parametrize("name", MODELS)
 def test_what_is_claimed_about_odd_rows_can_be_verified(name, kind, seed):
     X, s = sample(seed, kind)
     model, y = fitted(name, X, s)
@@ -166,4 +166,23 @@ def test_penalties_are_compared_although_one_row_is_far_away():
         warnings.simplefilter("ignore")
         model = LogisticRegressionCV(Cs=[0.01, 1.0]).fit(X, y)
     assert np.all(np.isfinite(model.scores_))
+    verify(model.certificate_, X, y)
+
+
+@pytest.mark.parametrize("away", [0.0, 1e6])
+@pytest.mark.parametrize("seed", [7, 9, 10])
+def test_three_separable_classes_have_no_finite_estimate_and_a_direction_to_prove_it(seed, away):
+    X = np.random.default_rng(seed).normal(size=(60, 4))
+    y, X = labels(X[:, 0] - X[:, 1], 3), X + away
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = LogisticRegression(C=np.inf).fit(X, y)
+    assert model.no_finite_mle_
+    verify(model.certificate_, X, y)
+
+
+def test_labels_at_risk_are_counted_around_the_dual_point_too():
+    X, s = sample(9, "near")  # a row whose lead is within the gap of the dual point but not of the probabilities
+    y = labels(s, 3)
+    model = LogisticRegression(C=np.inf).fit(X, y)
     verify(model.certificate_, X, y)

@@ -35,21 +35,29 @@ def issue(estimator, data, problem, penalty, fit, *, tolerance: float, null: flo
     binary = len(estimator.coef_) == 1
     family = "linear" if binary else "multinomial"
     n, d = data.X.shape
-    gap = max(fit.gap, 0.0)
+    gap = max(fit.gap, 0.0) if fit.proved else math.inf
     exists = " A finite estimate exists." if penalty.free else ""
+    sentence = f"The objective {fit.objective:.6g} is within {fit.gap:.3g} of the smallest possible one.{exists}"
+    if not fit.proved:
+        sentence = (
+            f"Nothing is claimed about the objective {fit.objective:.6g} but that it is not negative: columns differ so much in "
+            "size that rounding hides how far it is from the smallest possible one. Scale the features."
+        )
     claims = [
         Claim(
             f"{family}.gap",
-            "optimality",
-            f"The objective {fit.objective:.6g} is within {fit.gap:.3g} of the smallest possible one.{exists}",
-            value=float(fit.gap),
+            "optimality" if fit.proved else "no_claim",
+            sentence,
+            value=float(fit.gap) if fit.proved else float(fit.objective),
             limit=tolerance,
             numbers={"objective": float(fit.objective), "null_objective": float(null)},
         )
     ]
     P = _probabilities(estimator, data.X)
     lead = np.abs(P[:, 0] - P[:, 1]) if P.shape[1] == 2 else lead_of(P)
-    count = int(np.sum(rows_at_risk(lead * (1 - 1e-9), data.weights * penalty.C, gap)))
+    # a dual point made feasible by a step or a scale is itself as far from these probabilities as the gap allows (Pinsker)
+    reach = gap if penalty.l2 > 0.0 and penalty.l1 == 0.0 else 4 * gap
+    count = int(np.sum(rows_at_risk(lead * (1 - 1e-9), data.weights * penalty.C, reach)))
     estimator.labels_at_risk_ = count
     claims.append(
         Claim(

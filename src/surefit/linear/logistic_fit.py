@@ -113,14 +113,14 @@ def fit_logistic(estimator, X, y, sample_weight) -> Any:
     reporter = progress_reporter(estimator, data.X, data.y)
     intercept = bool(estimator.fit_intercept)
     with Budget(estimator.max_iter, estimator.max_time, reporter) as budget, one_blas_thread():
-        frame = centred(data.X, intercept and not penalty.free)
+        frame = centred(data.X, intercept)
         null = null_objective(problem, data.X.shape[0], intercept)
         tolerance = estimator.tol * null
         fit = solve(frame, problem, penalty, intercept=intercept, tolerance=tolerance, budget=budget, start=start)
         fit = frame.with_rounding(fit, problem.scores, penalty.l1, penalty.l2, tolerance)
         direction = None
         if penalty.free and (
-            fit.separated or fit.reason is not Reason.CONVERGED or suspicious(frame.rows, problem.scores, fit)
+            fit.separated or fit.reason is not Reason.CONVERGED or suspicious(frame, problem.scores, fit)
         ):
             direction = find_direction(data, intercept, problem, fit, budget)
     if reporter is not None:
@@ -138,12 +138,12 @@ def record(estimator, data: Labelled, problem: Problem, penalty: Penalty, fit: F
     estimator.classes_ = data.classes
     estimator.coef_, estimator.intercept_ = np.ascontiguousarray(W), np.ascontiguousarray(b)
     estimator.n_iter_ = np.array([fit.n_iter], dtype=np.int32)
-    estimator.dual_gap_ = float(fit.gap)
+    estimator.dual_gap_ = float(fit.gap if fit.proved else fit.objective)
     estimator.history_ = np.array(fit.history, dtype=np.float64).reshape(-1, 3)
     estimator.no_finite_mle_ = False
     estimator.separation_ = None
     issue(estimator, data, problem, penalty, fit, tolerance=estimator.tol * null, null=null)
-    warn_unless_converged(type(estimator).__name__, fit.reason, fit.gap, estimator.tol * null)
+    warn_unless_converged(type(estimator).__name__, fit.reason, estimator.dual_gap_, estimator.tol * null)
     return estimator
 
 

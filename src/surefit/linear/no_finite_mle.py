@@ -20,13 +20,13 @@ LARGEST_LIFTED = 2e7  # cells of the difference rows of several classes
 SHORTEST_TIME = 1.0  # seconds that the proof may take although the budget is spent
 
 
-def suspicious(rows, scores, fit) -> bool:
+def suspicious(frame, scores, fit) -> bool:
     """Whether some row is fitted so well that the optimum may lie at infinity.
 
     A dual point whose shares are all well above rounding is a positive combination of all rows that vanishes: there is no
     separating direction. Below that an exact test must decide.
     """
-    Z = rows.times(fit.coef) + fit.intercept
+    Z = frame.rows.times(fit.coef) + frame.inward(fit.coef, fit.intercept)
     _, slopes, _ = scores.evaluate(Z)
     used = scores.weights > 0
     if scores.n_scores == 1:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from surefit.checks.dual_repair import solved
 from surefit.core.budget import Budget, Reason
 from surefit.solvers.newton import conjugate_gradients
 from surefit.solvers.newton.line_search import line_search
@@ -41,6 +42,7 @@ class Fit(NamedTuple):
     separated: bool  # every row has a loss below that of a tie: a separating direction was met
     model: Model | None
     dual: np.ndarray | None = None  # minus the slopes (n,), where they do not follow from coef
+    proved: bool = True  # False: without a penalty, rounding leaves the dual point short of orthogonal to the columns
 
 
 class _Stop(Exception):
@@ -77,12 +79,8 @@ def minimise(
 class _Newton:
     def __init__(self, rows, scores, l1, l2, intercept, tolerance, budget, coef, offset, model, until_separated):
         self.rows, self.scores, self.l1, self.l2 = rows, scores, float(l1), float(l2)
-        self.intercept, self.tolerance, self.budget, self.until_separated = (
-            intercept,
-            tolerance,
-            budget,
-            until_separated,
-        )
+        self.intercept, self.tolerance = intercept, tolerance
+        self.budget, self.until_separated = budget, until_separated
         K, d = scores.n_scores, rows.shape[1]
         self.W = np.zeros((K, d)) if coef is None else np.array(coef, dtype=np.float64)
         self.b = np.zeros(K) if offset is None else np.array(offset, dtype=np.float64)
@@ -100,15 +98,16 @@ class _Newton:
             reason = self._loop()
         except _Stop as stop:
             reason = stop.reason
-        W, b, gap, objective, width = self.best if self.best is not None else self._point()
         separated = reason is Reason.CALLBACK and self.until_separated is not None and self._found
-        return Fit(W, b, gap, objective, self.n_iter, reason, self.history, width, separated, None)
+        best = None if separated else self.best  # a separating point is the last one, whatever its gap
+        W, b, gap, objective, width = best if best is not None else self._point()
+        return Fit(W, b, gap, objective, self.n_iter, reason, self.history, width, separated, None, None, self._proved)
 
     def last_model(self) -> Model:
         """Second derivatives at the last point."""
         return build(self.rows, self.scores, self.scores.evaluate(self.Z)[2], self._coordinates(), self.intercept)
 
-    _found = False
+    _found, _proved = False, True
 
     def _loop(self) -> Reason:
         free = self.l1 == 0.0 and self.l2 == 0.0
@@ -129,9 +128,10 @@ class _Newton:
             dW, db = self._direction(previous)
             V = self.rows.times(dW) + db
             if free:
-                self._note_free_gap(V)
+                slopes = self._note_free_gap(V)
                 if self.gap <= self.tolerance:
-                    return Reason.CONVERGED
+                    self._proved = self._is_orthogonal(slopes)
+                    return Reason.CONVERGED if self._proved else Reason.STALLED
             self.n_iter += 1
             moved = line_search(self, dW, db, V)
             idle = self.gap > 0.9 * (previous if not self.scores.width or self.best is None else self.best[2])
@@ -195,10 +195,15 @@ class _Newton:
         share = np.abs(self.slopes.sum(axis=0)).max() / size if size > 0 else 0.0
         return 4.0 * share * abs(self.value)
 
-    def _note_free_gap(self, V: np.ndarray) -> None:
+    def _note_free_gap(self, V: np.ndarray) -> np.ndarray:
         """Without a penalty the dual point is the linearised slope, which is orthogonal to every column."""
         slopes = self.slopes + self.scores.hessian_times(self.state, V)
         self._note(self.scores.young(self.Z, slopes) if self._in_domain(slopes) else np.inf)
+        return slopes
+
+    def _is_orthogonal(self, slopes: np.ndarray) -> bool:
+        G = self.rows.transposed(slopes)
+        return all(solved(self.rows.X, G[k], slopes[:, k], self.intercept) for k in range(len(G)))
 
     def _in_domain(self, slopes) -> bool:
         if self.scores.n_scores > 1:
