@@ -12,7 +12,7 @@ from surefit.checks.directions import sign_direction
 from surefit.checks.neural import read_net
 from surefit.checks.neural_slopes import Gated
 from surefit.checks.output_layer import output_layer_gap
-from surefit.core.errors import CertificateError, Invalidated
+from surefit.core.errors import CertificateError, Invalidated, InvalidData
 
 rng = np.random.default_rng(0)
 H = rng.standard_normal((80, 3))
@@ -189,3 +189,10 @@ def test_slopes_of_a_gated_network_by_hand():
     by_hand = residual * (on * v * (0.5 + 0.5) - 0.5 * on * (u + a) + 0.5)
     slope, doubt = gated.slope(direction, 1e-3, 1e-12)
     assert abs(slope - by_hand) <= doubt <= 1e-7
+
+
+@IGNORE
+def test_slopes_that_overflow_are_refused():
+    rows = np.random.default_rng(7).standard_normal((60, 4)) * 1e150
+    with pytest.raises(InvalidData, match=r"overflowed; scale the columns of X"):
+        MLPRegressor(random_state=0, max_iter=5).fit(rows, rows[:, 0] / 1e150)

@@ -96,3 +96,9 @@ def test_what_it_refuses():
         KernelPCA(kernel="precomputed").fit(rows())
     with pytest.raises(NotFittedError):
         KernelPCA().transform(rows())
+
+
+def test_values_whose_squares_overflow_are_refused():
+    X = np.random.default_rng(7).standard_normal((20, 3)) * 1e80
+    with pytest.raises(InvalidData, match="their squares are not; scale the columns"):
+        KernelPCA().fit(X)

@@ -99,3 +99,11 @@ def test_monotone_means():
 def test_poisson_needs_counts():
     with pytest.raises(InvalidData, match="needs y >= 0 with a positive sum; the least is -1"):
         DecisionTreeRegressor(criterion="poisson").fit([[0.0], [1.0]], [-1.0, 2.0])
+
+
+def test_targets_far_from_zero_are_checked_to_their_last_digit():
+    rng = np.random.default_rng(7)
+    X = rng.standard_normal((60, 4))
+    y = X[:, 0] - X[:, 1] + 0.3 * rng.standard_normal(60) + 1e12
+    model = DecisionTreeRegressor(random_state=0).fit(X, y)
+    assert model.verify(X, y)["tree.splits"].ok

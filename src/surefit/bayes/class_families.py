@@ -66,8 +66,8 @@ def require_spread(who: str, family: str, parameters: ClassParameters, classes: 
         if len(flat):
             k, j = flat[0]
             raise InvalidData(
-                f"{who}: column {j} is constant within class {classes[k]!r}, so its normal law has no density; remove the column, or set "
-                "var_smoothing > 0."
+                f"{who}: column {j} is constant within class {classes.tolist()[k]!r}, so its normal law has no density; remove "
+                "the column, or set var_smoothing > 0."
             )
     elif family != "bernoulli":
         for k, S in enumerate(spreads):

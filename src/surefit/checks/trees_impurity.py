@@ -22,7 +22,8 @@ def total_impurity(rows: Rows, mine: np.ndarray, criterion: str) -> float:
         return float(w @ np.abs(y - weighted_median(y, w)))
     mean = float(w @ y / w.sum())
     if criterion == "squared_error":
-        return float(w @ (y - mean) ** 2)
+        off = y - mean  # the mean is rounded too, by more than they differ if targets are far from zero
+        return float(w @ off**2) - float(w @ off) ** 2 / float(w.sum())
     positive = y > 0
     return float(w[positive] @ (y[positive] * np.log(y[positive] / mean)))
 

@@ -30,6 +30,7 @@ from surefit.kernels import Kernel, resolve
 
 READ: dict = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, np.float32]}
 ZERO = 1e-12  # eigenvalues below this share of the largest are rounding
+LARGEST = 1e150  # kernel values beyond this have squares that overflow
 
 
 class KernelPCA(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -174,8 +175,10 @@ class KernelPCA(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self.gamma_ = getattr(self.kernel_, "gamma", None)
         rows = self.kernel_.rows(X)
         K = rows.block(np.arange(rows.n))
-        if not np.all(np.isfinite(K)):
-            raise InvalidData(f"{who}: some kernel values are not finite; scale the columns, or change the kernel.")
+        if not np.all(np.abs(K) < LARGEST):
+            raise InvalidData(
+                f"{who}: some kernel values are not finite, or their squares are not; scale the columns, or change the kernel."
+            )
         self._column_means, n = K.mean(axis=0), len(K)
         self._mean = float(self._column_means.mean())
         K += self._mean - self._column_means - self._column_means[:, None]

@@ -37,6 +37,7 @@ class Evidence(NamedTuple):
     axes: Axes | None  # those that ``transform`` uses
     following: float | None  # the next smaller eigenvalue
     rounding: float  # relative error of sums of products
+    means: np.ndarray  # (k, d) of the classes: far from the origin they have few digits
 
 
 def rounding_of(n: int, d: int) -> float:
@@ -134,6 +135,8 @@ def _complete(e: Evidence, axes: Axes) -> list[Claim]:
     if following is None or last - following <= 1e-6 * abs(float(axes.values[0])):
         return []
     threshold = (last + following) / 2
+    if (last - following) / 2 * e.lowest <= _rounding_of_pencil(e, threshold):
+        return []
     return [
         Claim(
             "discriminant.complete",
@@ -144,6 +147,14 @@ def _complete(e: Evidence, axes: Axes) -> list[Claim]:
             numbers={"threshold": threshold, "count": len(axes.values)},
         )
     ]
+
+
+def _rounding_of_pencil(e: Evidence, threshold: float) -> float:
+    """Return how far rounding of means and products may move an eigenvalue of ``B - threshold W``, in scaled columns."""
+    scale, d = e.within.scale, e.means.shape[1]
+    location = gamma(len(e.means) + 16) * float(np.linalg.norm(np.max(np.abs(e.means), axis=0) / scale))
+    size = float(np.max(np.linalg.norm(e.targets / scale, axis=1), initial=0.0))
+    return 8 * location * (size + location) + e.rounding * d * (size**2 + abs(threshold))
 
 
 def moments_claim() -> Claim:

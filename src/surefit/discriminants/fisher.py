@@ -130,7 +130,7 @@ class FisherDiscriminant(CertifiedMixin, ScoredMixin, BaseEstimator):
             rounding = rounding_of(len(data.rows.order), d)
             found = Evidence(
                 Within(self.covariance_, None), lowest, d, np.ones(1), difference[None, :], self.coef_, None, None, None,
-                rounding,
+                rounding, self.means_,
             )  # fmt: skip
             stated = claims(found) + stated
         words = f"If the classes were Gaussian with these parameters, the rule would err with probability {self.plug_in_error_:.4g}."

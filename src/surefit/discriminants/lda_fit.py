@@ -107,6 +107,7 @@ def _by_whitening(estimator, data: Labelled, most: int) -> Fitted:
         Axes(axes.vectors[:, :shown], axes.values[:shown]) if whitening.axes.shape[1] == d else axes,
         following,
         rounding_of(len(rows.order), d),
+        m.means,
     )
     return Fitted(
         m.means,
@@ -164,7 +165,7 @@ def _by_matrix(estimator, data: Labelled, most: int) -> Fitted:
         shown = Axes(axes.vectors[:, :most], axes.values[:most]) if axes is not None and checkable else None
         evidence = Evidence(
             Within(W, None), lowest, d, priors, m.means - mean, coef.T - average, between, shown, following,
-            rounding_of(len(rows.order), d),
+            rounding_of(len(rows.order), d), m.means,
         )  # fmt: skip
     return Fitted(
         m.means,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
@@ -59,6 +60,10 @@ def fit_network(
         if estimator.polish and output.convex:
             theta = _polished(estimator, architecture, output, sample, theta)
         measured = _measure(estimator, architecture, output, sample, theta)
+        if not math.isfinite(measured.objective) or not math.isfinite(float(np.linalg.norm(measured.gradient))):
+            raise InvalidData(
+                f"{who}: the slopes of the objective overflowed; scale the columns of X (for example with StandardScaler)."
+            )
         if reporter is not None:
             reporter.finish()
         _record(estimator, architecture, output, sample, theta, measured, reason, log, budget.seconds)
