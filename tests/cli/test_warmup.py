@@ -24,9 +24,9 @@ def test_the_second_run_finds_everything_compiled(tmp_path):
 
 
 def test_an_unknown_name_is_said(tmp_path):
-    result = warmup("Laso", NUMBA_CACHE_DIR=str(tmp_path))
+    result = warmup("Ridgeless", NUMBA_CACHE_DIR=str(tmp_path))
     assert result.returncode == 2
-    assert result.stderr.startswith("surefit: Laso is no estimator of surefit; known are ")
+    assert result.stderr.startswith("surefit: Ridgeless is no estimator of surefit; known are ")
     assert "Lasso" in result.stderr and "Traceback" not in result.stderr
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from surefit.core.jit import compiled
@@ -41,7 +43,8 @@ def grow(columns, cells, scale, rules, limits, nodes, space, seed, root_is_ready
     nodes.gradient[0], nodes.packed[0], nodes.first[0], nodes.last[0] = a, c, 0, n
     nodes.depth[0], nodes.sets[0], nodes.low[0], nodes.high[0] = 0, -1, -np.inf, np.inf
     pending = np.empty(len(nodes.left), dtype=np.int64)
-    n_pending, count, leaves = np.int64(0), np.int64(1), np.int64(1)
+    n_pending: Any = np.int64(0)
+    count, leaves = np.int64(1), np.int64(1)
     state = np.uint64(seed)
     if _may_split(nodes, root, rules, limits):
         n_free -= 1
