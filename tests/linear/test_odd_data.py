@@ -15,6 +15,8 @@ from surefit import (
     LinearSVR,
     LogisticRegression,
     LogisticRegressionCV,
+    Ridge,
+    RidgeCV,
 )
 from surefit.checks.base import verify
 from surefit.checks.centring import centre, moved_intercept
@@ -186,3 +188,12 @@ def test_labels_at_risk_are_counted_around_the_dual_point_too():
     y = labels(s, 3)
     model = LogisticRegression(C=np.inf).fit(X, y)
     verify(model.certificate_, X, y)
+
+
+@pytest.mark.parametrize("seed", [1, 6])
+def test_ridge_with_cross_validation_does_not_trust_eigenvectors_next_to_a_far_row(seed):
+    X, s = sample(seed, "outlier")
+    model = RidgeCV().fit(X, s)
+    same = Ridge(alpha=model.alpha_).fit(X, s)
+    np.testing.assert_allclose(model.coef_, same.coef_, rtol=1e-6)
+    assert model.certificate_.verify(X, s)["least_squares.gap"].proved <= 1e-9

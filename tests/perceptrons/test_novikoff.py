@@ -172,3 +172,13 @@ def test_bound_refuses_a_component_longer_than_its_vector():
         margin_perceptron_bounds(1.5)
     with pytest.raises(InvalidParameter, match="epsilon"):
         margin_perceptron_bounds(0.5, 1.0)
+
+
+def test_margins_that_many_updates_brought_down_are_claimed_with_their_rounding():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(60, 4))
+    s = X[:, 0] - X[:, 1] + 0.3 * rng.normal(size=60)
+    X, y = 1e-4 * X, (s > np.median(s)).astype(int)  # the constant feature is ten thousand times as large as the rows
+    model = Perceptron(random_state=0).fit(X, y)
+    finding = model.certificate_.verify(X, y)["perceptron.margin"]
+    assert 0 < finding.proved <= model.certificate_["perceptron.margin"].limit

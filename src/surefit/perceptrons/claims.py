@@ -139,7 +139,11 @@ def least_upper_margin(walk, start: np.ndarray) -> tuple[int, float]:
     if walk.updates == 0:
         return -1, math.inf
     if not np.any(start) and walk.logged == walk.updates and walk.schedule is None:
-        norms = np.sqrt(np.maximum(walk.squared_norms(), 0.0)) / np.cumsum(walk.steps_taken())
+        steps = walk.steps_taken()
+        # squared norms are sums of margins, each off by the last places of weights times rows
+        longest = max(steps) * walk.largest_norm() * math.sqrt(walk.rule.radius_square)
+        off = 4 * UNIT * longest * np.arange(1.0, len(steps) + 1)
+        norms = np.sqrt(np.maximum(walk.squared_norms(), 0.0) + off) / np.cumsum(steps)
         at = int(np.argmin(norms))
         if norms[at] > 1e-6 * norms[0]:  # smaller ones may be rounding
             return at + 1, float(norms[at]) * SURE

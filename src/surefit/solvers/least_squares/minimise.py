@@ -66,7 +66,7 @@ def solve(
     n, d = X.shape
     if basis is not None and basis.Q is not None:
         return _by_inner_products(X, Y, weights, alpha, centred, apply_of(basis, alpha))
-    if basis is not None:
+    if basis is not None and np.max(basis.values) + alpha <= WORST_CONDITION * (np.min(basis.values) + alpha):
         reused = Factor(apply_of(basis, alpha), d, np.empty(0), "eigenvectors, refined")
         return _refined(X, Y, weights, alpha, basis.moments, reused, spectrum)
     if sparse.issparse(X) and min(n, d) > LARGEST_DENSE and not positive:
