@@ -101,3 +101,13 @@ def test_scaled_columns_prove_as_much():
     plain = LinearDiscriminantAnalysis().fit(X, Y).verify(X, Y)["discriminant.gap"].proved
     scaled = LinearDiscriminantAnalysis().fit(X * units, Y).verify(X * units, Y)["discriminant.gap"].proved
     assert scaled <= 10 * plain
+
+
+def test_far_from_the_origin_completeness_is_claimed_only_where_it_can_be_proved():
+    rng = np.random.default_rng(7)
+    X = rng.standard_normal((60, 4))
+    y = np.digitize(X[:, 0] - X[:, 1], [-0.5, 0.5])
+    near, far = LinearDiscriminantAnalysis().fit(X, y), LinearDiscriminantAnalysis().fit(X + 1e12, y)
+    assert near.verify(X, y)["discriminant.complete"].ok
+    assert far.verify(X + 1e12, y)["discriminant.gap"].ok
+    assert "discriminant.complete" not in [claim.name for claim in far.certificate_.claims]

@@ -260,3 +260,11 @@ def test_errors():
         KNeighborsClassifier(1).fit(X, y).kneighbors_graph(mode="both")
     with pytest.raises(InvalidData, match="one number a distance"):
         KNeighborsClassifier(2, weights=lambda d: d[:, :1]).fit(X, y).predict(X)
+
+
+def test_rows_whose_squares_vanish_are_refused():
+    X, y = np.random.default_rng(7).standard_normal((20, 3)), np.arange(20) % 2
+    with pytest.raises(InvalidData, match="are zero in floating point; multiply"):
+        KNeighborsClassifier().fit(X * 1e-300, y)
+    assert KNeighborsClassifier(p=1).fit(X * 1e-300, y).verify(X * 1e-300, y)
+    assert KNeighborsClassifier().fit(X * 1e-130, y).verify(X * 1e-130, y)

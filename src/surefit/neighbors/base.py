@@ -35,6 +35,7 @@ METRIC = Rule(
 KERNEL = Rule("a name, a function or an object of surefit.kernels", lambda v: isinstance(v, str) or callable(v))
 OPTIONS = Rule("a dict", lambda v: isinstance(v, dict))
 FUNCTION = Rule("a function of the distances", callable)
+SMALLEST = 1e-140  # differences of smaller entries have squares without digits, or none
 
 
 class NeighborsBase(CertifiedMixin, BaseEstimator):
@@ -92,6 +93,7 @@ class NeighborsBase(CertifiedMixin, BaseEstimator):
         self._row_weight = None if weights is None else weights[self.sample_indices_]
         self.n_samples_fit_ = self._fit_X.shape[0]
         self.effective_metric_, self.effective_metric_params_ = self._effective()
+        self._require_squares()
         self._search = self._prepare()
         self._issue(
             "C",
@@ -100,6 +102,18 @@ class NeighborsBase(CertifiedMixin, BaseEstimator):
             model=("n_samples_fit_",),
             data=fingerprint,
         )
+
+    def _require_squares(self) -> None:
+        """Refuse rows so near each other that the squares of their differences are all zero."""
+        X = self._fit_X
+        if self._kernel_given() is not None or self.effective_metric_ != "euclidean" or not X.shape[0]:
+            return
+        largest = float(abs(X).max())
+        if 0 < largest < SMALLEST:
+            raise InvalidData(
+                f"{type(self).__name__}: squares of entries of X, at most {largest:.2g}, are zero in floating point; multiply its "
+                "columns by a constant."
+            )
 
     def _prepare(self) -> Search:
         given, who = self._kernel_given(), type(self).__name__
