@@ -399,3 +399,21 @@ def test_clear_errors():
         SVC(kernel="precomputed").fit(X, y)
     with pytest.raises(AttributeError, match="linear kernel"):
         SVC().fit(X, y).coef_  # noqa: B018
+
+
+def test_warm_start_along_gamma_reaches_the_same_optimum_in_fewer_steps():
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((300, 2))
+    y = np.sign(X[:, 0] * X[:, 1] + 0.3 * rng.standard_normal(300))
+    model, cold_steps, warm_steps = SVC(C=1.0, gamma=0.5, warm_start=True, tol=1e-7).fit(X, y), 0, 0
+    for gamma in (0.52, 0.54, 0.56, 0.58):
+        cold = SVC(C=1.0, gamma=gamma, tol=1e-7).fit(X, y)
+        model.set_params(gamma=gamma).fit(X, y)
+        assert model.objective_ == pytest.approx(cold.objective_, rel=2e-7)
+        cold_steps, warm_steps = cold_steps + cold.n_iter_[0], warm_steps + model.n_iter_[0]
+    assert warm_steps < cold_steps
+
+
+def test_the_band_is_twice_as_wide_as_the_margin():
+    model = SVC(kernel="linear", C=np.inf, tol=1e-12).fit([[2.0, 2.0], [0.0, 0.0]], [1, -1])
+    assert model.margin_[0] == pytest.approx(np.sqrt(2)) and model.margin_width_[0] == pytest.approx(2 * np.sqrt(2))

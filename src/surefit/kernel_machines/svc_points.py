@@ -31,6 +31,7 @@ def set_model(estimator, sample: Sample, labels: Labels, problems: list[TwoClass
     estimator.rkhs_norm_ = scales * np.sqrt([max(float(fit.point.beta @ fit.point.scores), 0.0) for fit in fits])
     with np.errstate(divide="ignore"):
         estimator.margin_ = 1.0 / estimator.rkhs_norm_
+    estimator.margin_width_ = 2.0 * estimator.margin_
     estimator.loo_error_bound_ = len(estimator.support_) / n
 
 
