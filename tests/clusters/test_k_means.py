@@ -236,3 +236,9 @@ def test_budget_and_callbacks():
         model = KMeans(12, init=X[:12], tol=0, max_time=1e-9, n_init="auto").fit(X)
     assert model.n_iter_ == 1
     model.verify(X)
+
+
+@pytest.mark.parametrize("seed", [0, 4])
+def test_rows_far_from_the_origin_have_centres_of_few_digits(seed):
+    X = np.random.default_rng(seed).standard_normal((60, 4)) + 1e12
+    assert KMeans(random_state=0).fit(X).verify(X)["k_means.monotone"].ok

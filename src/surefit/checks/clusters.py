@@ -14,7 +14,7 @@ from scipy import sparse
 
 from surefit.checks.base import Data, Finding, checker
 from surefit.checks.eigen import dense, rows_at_once, weights_of
-from surefit.checks.enclosure import gamma
+from surefit.checks.enclosure import UNIT, gamma
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 
@@ -92,11 +92,20 @@ def check_monotone(certificate: Certificate, claim: Claim, data: Data) -> Findin
     if walk is None:
         return _bad_labels(claim)
     allowed = (claim.limit or 0.0) + radius + walk.radius
-    ok = rise <= claim.value and abs(first - log[0]) <= allowed and walk.inertia <= log[-1] + allowed
+    weight = float(data.X.shape[0]) if data.weights is None else math.fsum(data.weights)
+    begins = allowed + _rounding_of_centres(start, first, weight)
+    ends = allowed + _rounding_of_centres(certificate.model["cluster_centers_"], walk.inertia, weight)
+    ok = rise <= claim.value and abs(first - log[0]) <= begins and walk.inertia <= log[-1] + ends
     message = f"both ends of the log re-derived; {len(log)} entries, largest rise {rise:.3g}."
     if rise <= claim.value and not ok:
         message, rise = "the ends of the log are not those of this fit.", math.inf
     return Finding(claim.name, claim.value, rise, ok, "recomputed", message)
+
+
+def _rounding_of_centres(centres: np.ndarray, inertia: float, weight: float) -> float:
+    """Bound what it does to the inertia that centres are stored to the last digit of their distance from the origin."""
+    moved = 2 * UNIT * float(np.max(np.linalg.norm(centres, axis=1)))
+    return 2 * moved * math.sqrt(weight * max(inertia, 0.0)) + weight * moved**2
 
 
 def walk_of(certificate: Certificate, data: Data) -> Walk | None:

@@ -9,6 +9,8 @@ from surefit.core.errors import InvalidData
 from surefit.solvers.spline import Choice, Problem, Proof, choose, coefficients, fold, prove, trace
 from surefit.solvers.spline.search import leave_one_out, squares_and_trace
 
+SMALLEST = 1e-60  # a span whose third powers, times those of the grid of lambda, keep their digits
+
 
 class Fit(NamedTuple):
     """One target's spline."""
@@ -90,6 +92,10 @@ def _require_enough(problem: Problem, x, origin: float | None) -> None:
         raise InvalidData(
             f"{who}: the special form needs x >= origin = {origin:.6g}; row {row} has {x[row]:.6g}. Lower origin, or use "
             "form='general'."
+        )
+    if not SMALLEST < problem.length < 1 / SMALLEST:
+        raise InvalidData(
+            f"{who}: x spans {problem.length:.2g}, whose powers are beyond floating point; multiply x by a constant."
         )
     if n < max(problem.free, 1):
         words = "distinct x" + (" right of the origin" if origin is not None else "")
