@@ -9,7 +9,7 @@ import numpy as np
 from surefit.checks.centring import centre, moved_intercept
 from surefit.core.budget import Reason
 from surefit.solvers.newton.minimise import Fit
-from surefit.solvers.newton.rounding import gap_rounding
+from surefit.solvers.newton.rounding import gap_rounding, tame
 from surefit.solvers.newton.rows import Rows
 
 
@@ -33,7 +33,11 @@ class Centred(NamedTuple):
 
         A gap that rounding lifts above ``limit`` is one that cannot be made smaller.
         """
-        if not np.isfinite(fit.gap):
+        free = l1 == 0.0 and l2 == 0.0
+        if free or not np.isfinite(fit.gap):
+            return fit
+        near = self.middle is None and level == 0.0 and l1 == 0.0
+        if near and tame(self.rows, scores, fit.coef, fit.intercept, l2, fit.gap, fit.objective):
             return fit
         inner, peak = self.inward(fit.coef, fit.intercept, level), float(np.max(np.abs(fit.intercept)))
         more = gap_rounding(self.rows, scores, fit.coef, inner, l1, l2, fit.gap, peak, self.middle, self.intercept)

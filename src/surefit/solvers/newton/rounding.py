@@ -91,6 +91,25 @@ def gap_rounding(
     return 0.0 if total <= enough else total
 
 
+def tame(rows: Rows, scores, W: np.ndarray, b: np.ndarray, l2: float, gap: float, objective: float) -> bool:
+    r"""Whether sizes alone show that rounding is negligible; no product with the rows is needed for that.
+
+    With the penalty :math:`l_2` the miss :math:`|w - v / l_2|` is at most :math:`\sqrt{2 g / l_2}`.
+    """
+    if l2 == 0.0 or scores.width:
+        return False
+    c, peak = float(np.sum(scores.weights)), rows.peak
+    bounded = scores.n_scores > 1 or isinstance(scores.loss, Logistic)
+    curvature, slopes = (0.25 * c, c) if bounded else (2.0 * c, 2.0 * np.sqrt(c * max(objective, 0.0)))
+    size = peak * float(np.max(np.sum(np.abs(W), axis=1))) + float(np.max(np.abs(b))) + 1.0
+    if scores.n_scores == 1:
+        size += float(np.max(np.abs(scores.y)))
+    off = 2.0 * LAST_PLACES * curvature * size + (LAST_PLACES if scores.n_scores == 1 else COLUMN_SUMS) * slopes
+    off_v = peak * off * np.sqrt(W.size)
+    total = np.sqrt(2.0 * max(gap, 0.0) / l2) * off_v + off_v**2 / (2 * l2)
+    return bool(total <= NEGLIGIBLE * abs(objective))
+
+
 def _afresh(rows: Rows, scores: ScalarScores, W, Z, slopes, V, l1: float, l2: float, intercept: bool) -> float:
     """Return the gap from the coefficients alone, slopes summing to zero: a solver's scores have drifted on the way."""
     if intercept and abs(slopes.sum()) > BALANCED * np.abs(slopes).sum():

@@ -80,6 +80,11 @@ class Rows:
             highest, lowest = highest.toarray().ravel(), lowest.toarray().ravel()
         return np.maximum(highest, -lowest)
 
+    @cached_property
+    def peak(self) -> float:
+        """Largest absolute value of all."""
+        return float(max(self.X.max(), -self.X.min())) if self.shape[1] else 0.0
+
     def weighted_means(self, weights: np.ndarray) -> np.ndarray:
         """Return the means of the columns under ``weights``; plain ones if all weights are zero."""
         total = weights.sum()
