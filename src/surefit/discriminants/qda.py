@@ -149,7 +149,7 @@ class QuadraticDiscriminantAnalysis(CertifiedMixin, ScoredMixin, BaseEstimator):
             self.rotations_.append(axes.rotation)
             self.scalings_.append(axes.variances)
             gap += axes.likelihood_gap(float(m.totals[k]))
-            stored.append((axes.rotation * axes.variances) @ axes.rotation.T)
+            stored.append((axes.rotation * axes.variances) @ axes.rotation.T if axes.flat else C)
         self._remark(flat)
         self.__dict__.pop("covariance_", None)
         if self.store_covariance or self.covariance_estimator is not None:
