@@ -197,3 +197,10 @@ def test_ridge_with_cross_validation_does_not_trust_eigenvectors_next_to_a_far_r
     same = Ridge(alpha=model.alpha_).fit(X, s)
     np.testing.assert_allclose(model.coef_, same.coef_, rtol=1e-6)
     assert model.certificate_.verify(X, s)["least_squares.gap"].proved <= 1e-9
+
+
+@pytest.mark.parametrize("seed", [4, 16, 20])
+def test_rows_on_a_plane_are_judged_by_the_better_of_two_bounds(seed):
+    X = np.random.default_rng(seed).normal(size=(60, 4))
+    for model in (Ridge(alpha=0.1).fit(X, X[:, 0] - X[:, 1]), RidgeCV().fit(X, X[:, 0] - X[:, 1])):
+        assert model.certificate_.verify(X, X[:, 0] - X[:, 1])["least_squares.gap"].proved < 1e-24
