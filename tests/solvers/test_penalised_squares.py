@@ -253,7 +253,8 @@ def test_history_ends_with_the_gap_and_time_runs_forward():
     solution = fit(X, y, L1(0.05), tol=1e-8)
     seconds, n_iters, gaps = zip(*solution.history, strict=True)
     assert list(seconds) == sorted(seconds) and list(n_iters) == sorted(n_iters)
-    assert min(gaps) == solution.gap <= 1e-8 * solution.null_objective
+    assert min(gaps) <= solution.gap <= min(gaps) + 1e-12 * solution.null_objective  # rounding is added at the end
+    assert solution.gap <= 1e-8 * solution.null_objective
 
 
 def test_zero_tolerance_ends_where_rounding_does():

@@ -55,7 +55,9 @@ def check_distance(certificate: Certificate, claim: Claim, data: Data) -> Findin
 def check_labels_at_risk(certificate: Certificate, claim: Claim, data: Data) -> Finding:
     """At most value training labels could differ at the exact optimum."""
     proof = prove(certificate, data)
-    at_risk = int(np.sum(rows_at_risk(lead_of(proof.dual), proof.weights, proof.gap * (1 - 1e-6))))
+    at_risk = int(
+        np.sum(rows_at_risk(lead_of(proof.dual), proof.weights, max(proof.gap - proof.noise, 0.0) * (1 - 1e-6)))
+    )
     return Finding(
         claim.name, claim.value, float(at_risk), at_risk <= claim.value, "recomputed", "from the gap and entropy."
     )

@@ -196,8 +196,8 @@ def _linear_scores(A, vectors, coefficients: np.ndarray) -> Enclosed:
         part = vectors[start : start + BATCH]
         weights += part.T @ coefficients[start : start + BATCH]
         reach += abs(part).T @ size[start : start + BATCH]
-    above = 1 + gamma(BATCH + len(starts) + 4)
-    off = gamma(BATCH + len(starts) + 2) * reach * above  # of the weights
+    terms = min(BATCH, len(coefficients)) + len(starts)
+    off = gamma(terms + 2) * reach * (1 + gamma(terms + 4))  # of the weights
     mid = np.asarray(A @ weights)
     rad = np.asarray(abs(A) @ (off + gamma(columns + 2) * np.abs(weights))) * (1 + gamma(columns + 4))
     return Enclosed(mid, rad)

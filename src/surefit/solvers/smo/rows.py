@@ -85,6 +85,7 @@ class GaussianRows:
 def _values(left: np.ndarray, right: np.ndarray, diagonal: np.ndarray) -> np.ndarray:
     """Values of rows ``left``, a copy that is used up, with rows ``right``; ``diagonal`` says which column is each row itself."""
     left[:, -2], left[:, -1] = left[:, -1].copy(), 1.0
-    values = left @ right.T
+    with np.errstate(invalid="ignore"):  # BLAS may load what lies behind short rows, and raise flags about it
+        values = left @ right.T
     values[np.arange(len(left)), diagonal] = 0.0
     return np.exp(values, out=values)
