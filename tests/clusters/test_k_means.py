@@ -242,3 +242,11 @@ def test_budget_and_callbacks():
 def test_rows_far_from_the_origin_have_centres_of_few_digits(seed):
     X = np.random.default_rng(seed).standard_normal((60, 4)) + 1e12
     assert KMeans(random_state=0).fit(X).verify(X)["k_means.monotone"].ok
+
+
+@pytest.mark.parametrize("seed", [7, 11, 12])
+def test_centres_that_stop_on_their_way_beside_a_far_row_are_claimed_with_their_rounding(seed):
+    X = np.random.default_rng(seed).standard_normal((60, 4))
+    X = np.vstack([X, [1e9] * 4])
+    model = KMeans(random_state=0).fit(X)
+    assert model.verify(X)["k_means.means"].ok

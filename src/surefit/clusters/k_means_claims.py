@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from surefit.core.claims import Claim
@@ -38,8 +40,8 @@ def make_claims(
             "k_means.means",
             "optimality",
             f"The {k} centres differ from the means of their rows by {best.residual:.3g} in all (sum of squares).",
-            value=best.residual + resolution,
-            limit=tolerance + resolution,
+            value=_with(best.residual, resolution),
+            limit=_with(tolerance, resolution),
             numbers={"steps": best.n_iter},
         ),
         Claim(
@@ -58,6 +60,11 @@ def make_claims(
         ),
         _log(best, start, summary),
     ]
+
+
+def _with(square: float, resolution: float) -> float:
+    """Largest sum of squares of numbers that rounding has moved: their norms add up."""
+    return (math.sqrt(square) + math.sqrt(resolution)) ** 2
 
 
 def _moves_in_words(best: Partition) -> str:
