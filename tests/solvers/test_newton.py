@@ -127,3 +127,10 @@ def test_conjugate_gradients_and_the_formed_matrix_agree(monkeypatch):
             free = minimise(Rows(container(X)), scores, 0.0, 1.0, intercept=True, tolerance=1e-10, budget=Budget(50))
             np.testing.assert_allclose(free.coef, formed.coef, atol=1e-4)
         monkeypatch.undo()
+
+
+def test_peaks_of_columns_are_the_same_in_any_storage():
+    X = np.random.default_rng(0).standard_normal((30, 6))
+    X[np.abs(X) < 0.5], X[:, 4] = 0.0, 0.0
+    for store in (np.asarray, sparse.csr_array, sparse.csc_array):
+        np.testing.assert_array_equal(Rows(store(X)).peaks, np.abs(X).max(axis=0))

@@ -75,6 +75,8 @@ class Rows:
     @cached_property
     def peaks(self) -> np.ndarray:
         """Largest absolute value of each column."""
+        if self.sparse and self.X.format == "csr":
+            return _peaks(self.X.data, self.X.indices, np.zeros(self.shape[1]))
         highest, lowest = self.X.max(axis=0), self.X.min(axis=0)
         if self.sparse:
             highest, lowest = highest.toarray().ravel(), lowest.toarray().ravel()
@@ -145,3 +147,11 @@ def _curvature_times(data, indices, indptr, curvatures, v, centre):
             for entry in range(indptr[i], indptr[i + 1]):
                 out[indices[entry]] += dot * data[entry]
     return out
+
+
+@compiled
+def _peaks(data, indices, largest):
+    """Largest absolute value of each column, in the order in which entries lie: columns are not put together for that."""
+    for k in range(len(data)):
+        largest[indices[k]] = max(largest[indices[k]], abs(data[k]))
+    return largest
