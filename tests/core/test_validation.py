@@ -78,7 +78,7 @@ def test_column_names_and_targets_are_named():
 @pytest.mark.parametrize(
     ("weights", "match"),
     [
-        ([1.0, -1.0], "row 1 has np.float64"),
+        ([1.0, -1.0], "row 1 has -1.0;"),
         ([1.0, np.nan], "row 1"),
         ([0.0, 0.0], "at least one non-zero"),
         ([1.0], r"expected \(2,\)"),

@@ -116,7 +116,7 @@ def read_weights(who, sample_weight, n_rows: int) -> np.ndarray | None:
     if len(bad):
         raise InvalidData(
             f"{who}: Negative values in data passed to sample_weight, or values that are not finite: "
-            f"row {bad[0]} has {weights[bad[0]]!r}; weights must be finite and >= 0."
+            f"row {bad[0]} has {float(weights[bad[0]])!r}; weights must be finite and >= 0."
         )
     if not weights.any():
         raise InvalidData(f"{who}: Sample weights must contain at least one non-zero number; all {n_rows} are zero.")
