@@ -16,7 +16,8 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from benchmarks.workload import Quality, Solver, Workload
+from benchmarks.trust import Meter
+from benchmarks.workload import OURS, Quality, Solver, Workload
 
 
 def main(config: dict[str, Any], result: Path) -> None:
@@ -45,6 +46,7 @@ def measure(workload: Workload, solver: Solver, config: dict[str, Any]) -> dict[
     walls: list[float] = []
     cpus: list[float] = []
     qualities: list[Quality] = []
+    meter = Meter() if solver.name == OURS and solver.package == OURS and workload.in_process else None
     while len(walls) < config["repeats"] and (not walls or sum(walls) + max(walls) <= config["budget"]):
         wall, cpu = time.perf_counter(), _cpu_seconds()
         answer = solver.run(data, **variant)
@@ -58,6 +60,8 @@ def measure(workload: Workload, solver: Solver, config: dict[str, Any]) -> dict[
             break  # it will not be ranked: once is enough
     return {
         "status": "ok",
+        "certificate_share": meter.share(sum(walls)) if meter else None,
+        "verify": meter.verification() if meter else None,
         "walls": walls,
         "cpus": cpus,
         "objective": _worst(quality.objective for quality in qualities),

@@ -11,7 +11,7 @@ from benchmarks.workload import OURS
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
 BEGIN = "<!-- results: begin (written by python -m benchmarks --write-docs RESULT.json) -->"
 END = "<!-- results: end -->"
-COLUMNS = ("solver", "setting", "median", "spread", "distance", "gap", "memory", "result")
+COLUMNS = ("solver", "setting", "median", "spread", "distance", "gap", "memory", "certificate", "verify/fit", "result")
 
 
 def write(result_file: Path, page: Path = PAGE) -> None:

@@ -129,11 +129,14 @@ def _death(code: int, errors: str) -> str:
 def _summary(outcome: Mapping[str, Any]) -> Row:
     row: Row = {"status": outcome["status"], "detail": outcome.get("detail"), "runs": 0}
     row |= dict.fromkeys(("seconds", "fastest", "spread", "cpu_share", "objective", "gap", "memory_mb"))
+    row |= dict.fromkeys(("certificate_share", "verify_ratio"))
     if outcome["status"] == "ok":
         walls, cpus = outcome["walls"], outcome["cpus"]
         median = statistics.median(walls)
         row |= {key: outcome[key] for key in ("objective", "gap", "memory_mb")}
         row |= {"runs": len(walls), "seconds": median, "fastest": min(walls)}
+        row["certificate_share"] = outcome.get("certificate_share")
+        row["verify_ratio"] = None if outcome.get("verify") is None else outcome["verify"] / median
         row |= {"spread": (max(walls) - min(walls)) / median, "cpu_share": sum(cpus) / sum(walls)}
     return row
 

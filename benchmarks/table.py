@@ -17,6 +17,8 @@ HEADER = (
     "distance",
     "gap",
     "memory",
+    "certificate",
+    "verify/fit",
     "result",
 )
 
@@ -35,6 +37,8 @@ def cells(entry: dict[str, Any], row: dict[str, Any]) -> tuple[str, ...]:
         _show(row["distance"], "{:.1e}"),
         _show(row["gap"], "{:.1e}"),
         _show(row["memory_mb"], "{:.0f} MB"),
+        _show(row.get("certificate_share"), "{:.0%}"),
+        _show(row.get("verify_ratio"), "{:.2g}"),
         outcome(entry, row),
     )
 

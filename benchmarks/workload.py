@@ -12,7 +12,7 @@ OURS = "surefit"
 class Quality(NamedTuple):
     """How good an answer is, computed from the answer and the data alone, never from what a solver says of itself."""
 
-    objective: float | None  # always minimised: an error rate, not an accuracy
+    objective: float | None  # always minimized: an error rate, not an accuracy
     gap: float | None = None  # a relative error that needs no other solver, such as a duality gap over P(0)
 
 

@@ -45,7 +45,7 @@ def section(path: str, command) -> str:
             path,
             "-" * len(path),
             "",
-            inspect.cleandoc(command.help or "").replace("\b\n", ""),
+            inspect.cleandoc(command.help or "").replace("\b\n", "").replace("*", "\\*"),
             "",
             f".. code-block:: text\n\n   {' '.join([path, *places, '[OPTIONS]'])}",
             "",

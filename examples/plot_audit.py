@@ -1,9 +1,9 @@
 """
-How far from its optimum did another library stop?
-==================================================
+Auditing a linear SVM of scikit-learn
+=====================================
 
-A linear support vector machine of scikit-learn is stopped after more and more passes. After each, ``certify`` brackets the excess of its
-objective over the optimum, and counts the training labels that the exact optimum would change.
+scikit-learn's linear support vector machine is stopped after more and more passes. After each, ``certify`` brackets the distance of its
+objective from the optimum, and counts the training labels that could change at the exact optimum.
 """
 
 import warnings
@@ -35,7 +35,7 @@ print(certificate)
 print(certificate.verify(X, y))
 
 # %%
-# Labels settle long before the objective does: the warning alone could not tell.
+# The labels become certain long before the objective converges. The convergence warning of the solver cannot tell this.
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
 left.loglog(passes, excess, "o-")

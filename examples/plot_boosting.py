@@ -1,13 +1,13 @@
 """
-A vote of stumps
-================
+AdaBoost with decision stumps
+=============================
 
-Ten normal columns, and the question whether a row lies outside a ball. One stump is hardly better than a coin; 400 of them,
-each fitted to the mistakes of those before, err on one row in eight.
+Ten normally distributed columns; the label says whether a row lies outside a ball. One stump is hardly better than chance. AdaBoost
+fits 400 of them, each to the mistakes of those before, and misclassifies one row in eight.
 """
 
 # %%
-# The training error lies under a product of normalisers that the checker recomputes. Nothing bounds the test error.
+# The product of the normalizers, which the checker recomputes, bounds the training error. It does not bound the test error.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -25,7 +25,7 @@ axes[0].axhline(truth["best_stump_error"], color="0.6", linewidth=1)
 MarginDistributionDisplay.from_estimator(model, X, y, rounds=(5, 50, 400)).plot(axes[1])
 
 # %%
-# The vote is a sum of functions of one column each. Every one of them has found its half of a parabola.
+# The score is a sum of functions of one column each. Each of them approximates a parabola.
 figure, axes = plt.subplots(2, 5, figsize=(11, 4), sharex=True, sharey=True, layout="constrained")
 grid = np.linspace(-3, 3, 241)
 for j, ax in enumerate(axes.ravel()):

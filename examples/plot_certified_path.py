@@ -1,10 +1,10 @@
 """
-A path on which every point is proved
-=====================================
+Lasso path with certified gaps
+==============================
 
-A lasso path shows how coefficients enter as the penalty falls. Here each point also says how far it can be from the exact
-solution, and which features are zero in every solution. To see what such statements are worth we solve the path twice, once
-loosely and once to the end, and compare what the loose one *claims* with the truth.
+A lasso path shows how coefficients enter as the penalty decreases. Here each point also states how far it can be from the exact
+solution, and which features are zero in every solution. To test these statements we solve the path twice, once with a loose
+tolerance and once with a tight one, and compare what the loose path *claims* with the truth.
 """
 
 # %%
@@ -36,7 +36,7 @@ relative_gap = gaps / null_objective
 true_excess = (objectives(alphas, loose) - objectives(alphas, exact)) / null_objective
 
 # %%
-# At each weight a single fit tells which features no solution uses. The independent checker confirms it.
+# At each penalty, one fit states which features are zero in every solution. The independent checker confirms it.
 used, proved = [], []
 for alpha in alphas:
     model = Lasso(alpha=alpha, fit_intercept=False).fit(X, y)
@@ -46,7 +46,7 @@ for alpha in alphas:
 used, proved = np.array(used), np.array(proved)
 
 # %%
-# Left: the coefficients, those that matter in colour. Middle: the claimed gap is never below the true excess. Right: nearly
+# Left: the coefficients, those that matter in color. Middle: the claimed gap is never below the true excess. Right: nearly
 # every feature is either used or proved to be zero in every solution.
 figure, axes = plt.subplots(1, 3, figsize=(12, 3.6), layout="constrained")
 axes[0].semilogx(alphas, exact[8:].T, color="0.75", linewidth=0.6, rasterized=True)

@@ -1,9 +1,9 @@
 """
-Too simple, right, too rich
-===========================
+Polynomial degree: underfitting and overfitting
+===============================================
 
-Polynomials of growing degree on sixty noisy points of a wave. The training error always falls; the test error has a minimum, and a
-curve that carries its uncertainty can say where a model under- or overfits and where nobody knows.
+Polynomials of increasing degree are fitted to sixty noisy points of a sine wave. The training error always decreases; the test error
+has a minimum. A curve with confidence intervals shows where a model underfits, where it overfits, and where the data cannot tell.
 """
 
 import warnings
@@ -34,12 +34,12 @@ display = CurveDisplay(curve).plot()
 display.ax_.set_yscale("log")
 
 # %%
-# Structural risk minimisation needs no test rows: it adds to each training error the price of the class it was chosen from. The
-# price is high; with 20000 points inside and outside a disc it is low enough to find the conics.
+# Structural risk minimization needs no test rows: it adds a complexity term to each training error. The term is large for sixty rows; with
+# 20000 points inside and outside a disk it is small enough to select degree two.
 
 points = rng.uniform(-1, 1, size=(20_000, 2))
 inside = (points[:, 0] ** 2 + points[:, 1] ** 2 < 0.6).astype(int)
 chosen = StructuralRiskMinimizer().fit(points, inside)
 print(chosen.certificate_)
-StructureDisplay.from_estimator(chosen, ["lines", "conics", "cubics"]).plot()
+StructureDisplay.from_estimator(chosen, names=["lines", "conics", "cubics"]).plot()
 plt.show()

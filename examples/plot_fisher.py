@@ -1,9 +1,9 @@
 r"""
-A rule that never learns
-========================
+Fisher's linear discriminant on separable triangles
+===================================================
 
-Two triangles that a line separates. Fisher's direction is the best one by its own criterion, with proof, and still puts a third of the
-corners on the wrong side: on that direction the classes overlap, however many rows are drawn from the six corners.
+A line separates the two triangles. Fisher's direction maximizes Fisher's criterion, with proof, and still puts a third of the corners
+on the wrong side: the classes overlap along that direction, however many rows are drawn from the six corners.
 """
 
 import matplotlib.pyplot as plt
@@ -18,10 +18,10 @@ machine = LinearSVC(C=1e3).fit(X, y)
 print(fisher.certificate_)
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.4), layout="constrained")
-for label, colour in ((-1, "#c0392b"), (1, "#1f6fb2")):
+for label, color in ((-1, "#c0392b"), (1, "#1f6fb2")):
     corners = X[y == label]
-    left.fill(*corners.T, color=colour, alpha=0.2)
-    left.scatter(*corners.T, color=colour, zorder=3)
+    left.fill(*corners.T, color=color, alpha=0.2)
+    left.scatter(*corners.T, color=color, zorder=3)
 reach = np.array([-2.2, 2.2])
 left.axvline(0.0, color="#1f2933", label="Fisher's rule: 2 errors")
 w, b = machine.coef_[0], machine.intercept_[0]

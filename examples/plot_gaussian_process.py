@@ -1,9 +1,9 @@
 """
-A Gaussian process with its band, and what length scales do
-============================================================
+Gaussian process regression and classification: the effect of length scales
+===========================================================================
 
-Forty noisy observations, a Gaussian kernel and noise whose sizes maximise the evidence. The certificate bounds the error of the mean
-everywhere; the band is two posterior deviations wide.
+Forty noisy observations; the length scale of the Gaussian kernel and the noise maximize the evidence. The certificate bounds the error
+of the posterior mean everywhere. The band is two posterior standard deviations wide on each side.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ model = GaussianProcessRegressor(1.0 * RBF(1.0) + Noise(0.1)).fit(x[:, None], y)
 GaussianProcessDisplay.from_estimator(model).plot()
 
 # %%
-# What is proved of the fit, and verified again from the data:
+# The claims of the fit, verified again from the data:
 model.verify(x[:, None], y)
 
 # %%

@@ -1,9 +1,9 @@
 """
-Kernel ridge regression and its penalty
-=======================================
+Kernel ridge regression: choosing the penalty by leave-one-out error
+====================================================================
 
 One eigendecomposition of the Gram matrix gives the exact leave-one-out error and the effective degrees of freedom for every penalty.
-The penalty that a norm-based bound would charge shrinks far too much.
+The penalty that minimizes a norm-based bound shrinks far too much.
 """
 
 import matplotlib.pyplot as plt
@@ -28,5 +28,5 @@ right.axvline(model.alpha_, color="0.5")
 right.set(xlabel="penalty", ylabel="mean squared leave-one-out error")
 
 # %%
-# What is proved of the fit, and verified again from the data:
+# The claims of the fit, verified again from the data:
 model.verify(X, y)

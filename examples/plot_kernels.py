@@ -1,13 +1,14 @@
 """
-Kernels, and what is none
-=========================
+Kernels, Gram matrices, and indefinite functions
+================================================
 
-A kernel says how alike two things are, and has to be an inner product in some space. Pictures of Gram matrices show the width of a
-Gaussian kernel at work; a witness shows why some functions are no kernels.
+A kernel measures similarity and must be an inner product in some space. Images of Gram matrices show the effect of the width of a
+Gaussian kernel. A witness proves that the hyperbolic tangent is not a kernel on these points.
 """
 
 # %%
-# Two clouds, sorted by label. Too narrow, and every point is alone; too wide, and all are the same.
+# Two groups of points, sorted by label. If the kernel is too narrow, every point is similar only to itself; if it is too wide, all
+# points are similar.
 import warnings
 
 import matplotlib.pyplot as plt
@@ -24,7 +25,8 @@ for ax, gamma in zip(axes, (100.0, 0.5, 0.001), strict=True):
     ax.set_title(f"gamma = {gamma:g}")
 
 # %%
-# The Gaussian kernel is proved to be positive definite on these points, rounding included. The hyperbolic tangent is refuted.
+# The Gaussian kernel is proved to be positive definite on these points, with rounding errors accounted for. The hyperbolic tangent is
+# proved to be indefinite.
 print(check_kernel(RBF(gamma=0.5), X[:30]))
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -33,7 +35,7 @@ with warnings.catch_warnings():
     GramDisplay.from_kernel(Sigmoid(), X, y).plot(axes, spectrum=True)
 
 # %%
-# Strings are compared by the subsequences they share, gaps allowed at a price.
+# Strings are compared by the subsequences that they share; gaps are penalized.
 words = ["cat", "car", "cart", "bat", "bar", "kernel", "colonel"]
 figure, ax = plt.subplots(figsize=(5.5, 4.5), layout="constrained")
 GramDisplay.from_kernel(StringSubsequence(2), words).plot(ax)
@@ -41,8 +43,8 @@ ax.set_xticks(range(len(words)), words, rotation=60)
 ax.set_yticks(range(len(words)), words)
 
 # %%
-# The minimum of two numbers is the covariance of Brownian motion. Left: paths drawn from it, which are rough. Right: a function of the
-# kernel's own space, the smoothest through four points: its norm is the integral of the squared slope.
+# The minimum of two numbers is the covariance of Brownian motion. Left: paths drawn from it, which are rough. Right: a function in the
+# reproducing kernel Hilbert space, the smoothest through four points: its squared norm is the integral of the squared derivative.
 t = np.linspace(0, 1, 401)[:, None]
 points, values = np.array([[0.2], [0.4], [0.6], [0.9]]), np.array([1.0, -1.0, 0.5, 0.0])
 f = RKHSFunction.interpolating(Min(), points, values)

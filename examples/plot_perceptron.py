@@ -1,14 +1,14 @@
 """
-A perceptron and its bound
-==========================
+Perceptron and its mistake bound
+================================
 
-A perceptron draws a new line at every mistake. On clouds that a line separates it stops, and can prove that it had to; on
-clouds that overlap it never does. Here are both, with the pictures of the run.
+A perceptron moves its hyperplane at every mistake. On separable classes it stops, and its certificate proves that it had to; on
+overlapping classes it never stops. We look at both runs.
 """
 
 # %%
-# Two round clouds. The best line errs on 2.3 % of the points, so a sample of a hundred is usually not separable; moved apart
-# a little, it is.
+# Two normal distributions with equal covariance. The best line errs on 2.3 % of the points, so a sample of a hundred is usually not
+# separable. After moving the classes apart a little, it is.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -19,8 +19,7 @@ X, y, truth = make_two_gaussians(random_state=9)
 apart = X + 0.25 * y[:, None]
 
 # %%
-# Left: a hundred passes over the overlapping clouds, one thin line an update. Right: the run on the separable ones, which
-# ends by itself.
+# Left: a hundred passes over the overlapping classes, one thin line per update. Right: the run on the separable classes, which stops.
 endless = Perceptron(shuffle=False, max_iter=100, tol=None).fit(X, y)
 finished = Perceptron(shuffle=False, tol=None).fit(apart, y)
 print(f"Bayes risk {truth['bayes_risk']:.4f}; overlapping: {endless.ending_} after {endless.n_updates_} updates")
@@ -41,7 +40,7 @@ print(finished.verify(apart, y))
 MistakeBoundDisplay.from_estimator(finished).plot()
 
 # %%
-# Which line? A perceptron does not care for the margin: other orders give other lines, none of them wider than the widest.
+# A perceptron does not maximize the margin: other orders of the rows give other lines, none with a larger margin than the maximal one.
 best = maximal_margin(apart, y)
 runs = [Perceptron(random_state=seed, tol=None).fit(apart, y) for seed in range(300)]
 margins = np.array([run.certificate_["perceptron.geometric_margin"].value for run in runs])

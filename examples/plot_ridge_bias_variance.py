@@ -1,9 +1,9 @@
 """
-What a penalty buys
-===================
+Ridge regression: bias, variance and leave-one-out error
+========================================================
 
-Ridge trades bias for variance. When the truth is known both are exact curves, and some penalty above zero always beats none. When it
-is not, leave-one-out errors find a good penalty from the data alone.
+Ridge regression trades bias for variance. When the true coefficients are known, both are exact curves, and some positive penalty is
+always better than none. When they are unknown, the leave-one-out error finds a good penalty from the data.
 """
 
 # %%
@@ -31,10 +31,10 @@ print(model.verify(X, y))
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 for curve, name in ((risk.squared_bias, "squared bias"), (risk.variance, "variance"), (risk.mse, "mean squared error")):
     left.loglog(alphas, curve, label=name)
-left.axvline(risk.best_alpha, color="grey", linestyle=":")
+left.axvline(risk.best_alpha, color="gray", linestyle=":")
 left.set(xlabel="penalty", title="Coefficients, truth known")
 left.legend()
 right.loglog(alphas, -model.scores_)
-right.axvline(model.alpha_, color="grey", linestyle=":")
+right.axvline(model.alpha_, color="gray", linestyle=":")
 right.set(xlabel="penalty", title="Leave-one-out error, truth unknown")
 plt.show()

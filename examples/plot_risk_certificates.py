@@ -1,9 +1,9 @@
 """
-What was measured, what was proved
-==================================
+Risk bounds for six classifiers on the breast cancer data
+=========================================================
 
-Six families on the breast-cancer data: each keeps some rows from its training, is tested on them once, and states how large its
-probability of error is at most. A third of the rows was kept from all of them; the crosses show how they fared there.
+Each classifier keeps some rows from its training, is tested on them once, and states an upper bound on its probability of error. A third
+of the rows was kept from all of them; the crosses show the error there.
 """
 
 from sklearn.datasets import load_breast_cancer
@@ -20,7 +20,7 @@ X, y = load_breast_cancer(return_X_y=True)
 X, X_test, y, y_test = train_test_split(X, y, test_size=1 / 3, random_state=1)
 
 # %%
-# The scaler is part of the pipeline: fitted outside, it would have seen the withheld rows, and ``Certified`` would claim nothing.
+# The scaler is part of the pipeline. Fitted outside, it would have used the withheld rows, and ``Certified`` would state no bound.
 
 families = {
     "logistic regression": LogisticRegression(C=0.1),
@@ -37,7 +37,7 @@ models = {
 print(models["logistic regression"].certificate_)
 
 # %%
-# A blue dot is the error on the withheld rows, the blue bar its limit at confidence 0.95.
+# A blue dot is the error on the withheld rows; the blue bar ends at the upper bound with confidence 0.95.
 
 test = [1 - model.score(X_test, y_test) for model in models.values()]
 certificates = {name: model.certificate_ for name, model in models.items()}

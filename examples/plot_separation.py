@@ -1,13 +1,13 @@
 """
-When the likelihood has no maximum
-==================================
+Logistic regression on separable data
+=====================================
 
-Logistic regression without a penalty looks for the maximum of a likelihood. If the classes can be separated there is none: the
-coefficients that a solver returns say where it stopped. surefit proves which of the two cases it is in.
+Without a penalty, logistic regression maximizes a likelihood. If the classes are separable, the maximum does not exist, and the
+coefficients that a solver returns depend on where it stopped. surefit proves which of the two cases the data are in.
 """
 
 # %%
-# Two clouds that overlap, and the same clouds pulled apart.
+# Two classes that overlap, and the same classes moved apart.
 import warnings
 
 import matplotlib.pyplot as plt
@@ -19,12 +19,12 @@ from surefit import LogisticRegression
 rng = np.random.default_rng(3)
 y = np.repeat([0, 1], 40)
 noise = rng.standard_normal((80, 2))
-clouds = {"overlap": noise + 2.0 * y[:, None], "apart": noise + 4.5 * y[:, None]}
+samples = {"overlap": noise + 2.0 * y[:, None], "apart": noise + 4.5 * y[:, None]}
 
 # %%
-# The same model on both. The direction that proves the absence of an estimate is checked exactly.
+# The same model on both. The checker confirms the separating direction in exact arithmetic.
 models = {}
-for name, X in clouds.items():
+for name, X in samples.items():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         models[name] = LogisticRegression(C=np.inf).fit(X, y)
@@ -32,17 +32,17 @@ for name, X in clouds.items():
     print(models[name].verify(X, y))
 
 # %%
-# Another solver, told to stop later and later: on separable data the length of its answer follows the tolerance.
+# Another solver with decreasing tolerances: on separable data the norm of its coefficients depends on the tolerance.
 tolerances = 10.0 ** -np.arange(1, 9)
-lengths = {name: [] for name in clouds}
-for name, X in clouds.items():
+lengths = {name: [] for name in samples}
+for name, X in samples.items():
     for tol in tolerances:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             lengths[name].append(np.linalg.norm(Other(C=np.inf, tol=tol, max_iter=10_000).fit(X, y).coef_))
 
 figure, axes = plt.subplots(1, 3, figsize=(12, 3.6), layout="constrained")
-for ax, (name, X) in zip(axes, clouds.items(), strict=False):
+for ax, (name, X) in zip(axes, samples.items(), strict=False):
     model = models[name]
     ax.scatter(*X.T, c=y, cmap="coolwarm", s=12)
     w, b = model.coef_[0], model.intercept_[0]

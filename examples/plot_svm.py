@@ -1,14 +1,14 @@
 """
-Support vector machines with a proved gap
-=========================================
+Support vector machines: classification, regression and the path in C
+=====================================================================
 
-A classifier with a curved boundary, a regression with a tube, and every price of slack at once: each with the number that says how
-far from the optimum it can be.
+A classifier with a Gaussian kernel, the whole path of classifiers in ``C``, and a regression with the epsilon-insensitive loss. Each fit
+states how far from the optimum it can be.
 """
 
 # %%
-# Two classes that no line separates. The boundary is where the score is zero, the dashed lines where it is one; ringed rows carry
-# the classifier, crossed ones are on the wrong side.
+# Two classes that no line separates. The score is zero on the boundary and one in absolute value on the dashed lines. Rings mark support
+# vectors, crosses mark misclassified rows.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -22,18 +22,18 @@ SVCDisplay.from_estimator(model, X, y).plot()
 print(model.certificate_)
 
 # %%
-# An independent checker computes the kernel anew, with all rounding accounted for.
+# The independent checker computes the kernel again, with all rounding errors accounted for.
 print(model.verify(X, y))
 
 # %%
-# The price of slack. Each classifier serves up to the next mark, and between them the gap is proved as well: at every C it stays below
-# the dashed line.
+# The path in ``C``. Each classifier is used up to the next mark, and the gap is proved between the marks as well: at every ``C`` it is
+# below the dashed line.
 path = svc_path(X, y, C_range=(0.05, 50.0), eps=0.02, gamma=0.5)
 SVCPathDisplay(path).plot()
 print(f"{len(path.Cs)} classifiers, support rows from {path.n_support.max()} down to {path.n_support.min()}")
 
 # %%
-# A regression. Rows inside the tube cost nothing and do not matter; those outside pull with the same force, however far they are.
+# Support vector regression. Rows inside the epsilon-insensitive tube have no loss and no influence; the influence of the others is bounded.
 x = np.sort(rng.uniform(0, 6, 80))
 target = np.sin(x) + 0.2 * rng.standard_normal(80)
 tube = SVR(C=5.0, epsilon=0.25, gamma=0.7).fit(x[:, None], target)

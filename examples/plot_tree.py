@@ -1,13 +1,13 @@
 """
-Grow, prune, and know that the pruning is best
-==============================================
+Decision tree: cost-complexity pruning with a proof of optimality
+=================================================================
 
-Labels of an exclusive or with noise: no first split is worth anything, so stopping early learns nothing. A tree grown to the end
-learns the noise. Pruning finds the four boxes, and the certificate says that no other pruning is better.
+The labels are an exclusive or with noise. No first split reduces the impurity, so early stopping learns nothing, and a full tree learns
+the noise. Pruning finds the four boxes, and the certificate proves that no other pruning is better.
 """
 
 # %%
-# One label in ten is wrong.
+# One label in ten is flipped.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -39,7 +39,7 @@ for ax, name in zip(axes, ("grown to the end", "pruned"), strict=True):
 PruningCurveDisplay.from_estimator(models["pruned"]).plot()
 
 # %%
-# The tree that is left, and what is proved about it.
+# The pruned tree and its certificate.
 TreeDisplay.from_estimator(models["pruned"]).plot()
 plt.show()
 print(models["pruned"].verify(X, y))

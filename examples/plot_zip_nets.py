@@ -1,9 +1,9 @@
 """
-Fewer weights, better networks
-==============================
+Convolutional networks for digits: shared weights (Le Cun, 1989)
+================================================================
 
-Five networks for pictures of digits (Le Cun, 1989): from no hidden layer to two layers of shared weights. Their number of free
-weights falls from 2570 to 1060. On digits that do not stand still the accuracy rises all the same.
+Five networks for images of digits, from no hidden layer to two layers of shared weights. The number of free weights falls from 2570 to
+1060. On shifted digits the accuracy increases nevertheless.
 """
 
 # %%
@@ -24,7 +24,7 @@ for row, ax in enumerate(axes.ravel()):
     ax.set_axis_off()
 
 # %%
-# Three starts each. Every fit is verified: objective, slopes and links are re-derived by independent code.
+# Three random starts each. Every fit is verified: independent code recomputes the objective and its gradient.
 numbers = [1, 2, 3, 4, 5]
 accuracy, parameters = [], []
 for number in numbers:
@@ -35,9 +35,9 @@ for number in numbers:
     print(f"network {number}: {parameters[-1]:4d} weights, {100 * np.mean(accuracy[-1]):.1f} % correct")
 
 # %%
-# With 1477 test pictures an accuracy is known to within a few points; with the 160 of the experiment, to within eleven.
+# With 1477 test images the accuracy is known to within a few percentage points; with the 160 of the original experiment, to within eleven.
 print(
-    f"1477 pictures: +-{100 * hoeffding(n=1477, delta=0.05).radius:.1f}, 160: +-{100 * hoeffding(n=160, delta=0.05).radius:.1f}"
+    f"1477 images: +-{100 * hoeffding(n=1477, delta=0.05).radius:.1f}, 160: +-{100 * hoeffding(n=160, delta=0.05).radius:.1f}"
 )
 figure, axes = plt.subplots(1, 3, figsize=(12, 3.6), layout="constrained")
 axes[0].plot(numbers, 100 * np.array(accuracy), "o", color="C0", alpha=0.5)

@@ -1,6 +1,10 @@
 """Writing files: whole or not at all, and never over another one unless asked to."""
 
 import os
+import random
+import subprocess
+import sys
+import time
 
 import pytest
 from sklearn.datasets import load_diabetes
@@ -98,3 +102,46 @@ def test_permissions_follow_the_user_s_mask(file):
 def test_impossible_places_are_refused(tmp_path, name, sentence):
     with pytest.raises(PersistenceError, match=sentence):
         write_file(tmp_path / name, b"x", overwrite=True)
+
+
+WRITER = """
+import sys
+from surefit.persistence import write_file
+print("ready", flush=True)
+while True:
+    for letter in (b"a", b"b"):
+        write_file(sys.argv[1], letter * 4_000_000, overwrite=True)
+"""
+
+
+def test_killed_process_leaves_the_old_file_or_the_new_one(file):
+    file.write_bytes(b"a" * 4_000_000)
+    draw = random.Random(0)
+    process = None
+    for _ in range(3):
+        process = subprocess.Popen([sys.executable, "-c", WRITER, str(file)], stdout=subprocess.PIPE)
+        process.stdout.readline()
+        time.sleep(draw.uniform(0.0, 0.1))
+        process.kill()
+        process.communicate()
+        assert file.read_bytes() in (b"a" * 4_000_000, b"b" * 4_000_000)
+
+
+LIMITED = """
+import resource, signal, sys
+from surefit.core.errors import PersistenceError
+from surefit.persistence import write_file
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+try:
+    write_file(sys.argv[1], bytes(5000), overwrite=True)
+except PersistenceError as error:
+    print(error)
+"""
+
+
+def test_a_file_that_does_not_fit_on_the_disk_leaves_the_old_one(file):
+    file.write_bytes(b"precious")
+    result = subprocess.run([sys.executable, "-c", LIMITED, str(file)], capture_output=True, text=True, timeout=300)
+    assert "could not be written (File too large); nothing was changed." in result.stdout, result.stderr
+    assert file.read_bytes() == b"precious" and list(file.parent.iterdir()) == [file]

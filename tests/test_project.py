@@ -1,5 +1,6 @@
 """The project as a stranger meets it: public names, README, changelog, and what an import costs."""
 
+import ast
 import inspect
 import re
 import subprocess
@@ -130,3 +131,86 @@ def test_a_source_file_is_one_idea():
     lengths = {str(file.relative_to(ROOT)): len(file.read_text(encoding="utf-8").splitlines()) for file in sources}
     long = {file: lines for file, lines in lengths.items() if lines > 300}
     assert not long, f"files of more than 300 lines are two ideas: {long}"
+
+
+def test_few_functions_are_long_or_take_many_arguments():
+    """Fewer than 30: bodies over 60 lines, or more than 9 parameters (``__init__`` follows scikit-learn)."""
+    over = []
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef) and node.name != "__init__":
+                body = node.body[1:] if ast.get_docstring(node) else node.body
+                names = [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+                lines = node.end_lineno - body[0].lineno + 1 if body else 0
+                if lines > 60 or len([name for name in names if name not in ("self", "cls")]) > 9:
+                    over.append(f"{path.name}: {node.name}")
+    assert len(over) < 30, over
+
+
+POSIX = (
+    "sched_getaffinity",
+    "sysconf",
+    "fork",
+    "killpg",
+    "setsid",
+    "getuid",
+    "fcntl",
+    "termios",
+    "resource",
+    "pwd",
+    "mkfifo",
+)
+
+
+def test_calls_that_not_every_system_offers_stand_in_one_module():
+    for path in (ROOT / "src").rglob("*.py"):
+        if path.name == "machine.py":
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            imported = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            used = [node.attr] if isinstance(node, ast.Attribute) and getattr(node.value, "id", "") == "os" else []
+            assert not set(imported + used) & set(POSIX), f"{path}: {imported + used}"
+
+
+def test_text_files_are_read_and_written_as_utf_8():
+    for path in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call):
+                continue
+            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            words = [word.arg for word in node.keywords]
+            mode = next((a.value for a in node.args[1:2] if isinstance(a, ast.Constant)), "r")
+            text = name in ("read_text", "write_text") or (
+                getattr(node.func, "id", "") == "open" and "b" not in str(mode)
+            )
+            assert not text or "encoding" in words, f"{path}:{node.lineno}: {name} without an encoding"
+
+
+def test_annotations_are_shipped():
+    assert (ROOT / "src" / "surefit" / "py.typed").is_file()
+
+
+def test_citation_states_the_version():
+    stated = re.search(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(), re.M)
+    assert stated and stated.group(1) == surefit.__version__
+
+
+def test_nothing_opens_a_connection(tmp_path):
+    code = """
+import socket, sys
+def refuse(*args, **kwargs):
+    raise AssertionError("a connection was opened")
+socket.socket.connect = socket.socket.connect_ex = socket.create_connection = socket.getaddrinfo = refuse
+import numpy as np
+import surefit
+rng = np.random.default_rng(0)
+X = rng.normal(size=(60, 3))
+y = (X[:, 0] > 0).astype(int)
+for model in (surefit.LogisticRegression(), surefit.Lasso(alpha=0.1), surefit.DecisionTreeClassifier(max_depth=2)):
+    model.fit(X, y).verify(X, y)
+    surefit.save(model, sys.argv[1] + "/model.surefit", overwrite=True)
+    surefit.load(sys.argv[1] + "/model.surefit").verify(X, y)
+assert "<html" in surefit.study("iris", max_time=1).report()
+"""
+    result = run_python(code, str(tmp_path))
+    assert result.returncode == 0, result.stderr

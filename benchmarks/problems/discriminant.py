@@ -10,21 +10,21 @@ SEED = 0
 CLASSES = 10
 
 
-class LabelledRows(NamedTuple):
+class LabeledRows(NamedTuple):
     """Rows and their classes."""
 
     X: np.ndarray
     y: np.ndarray
 
 
-def make(n: int, d: int) -> LabelledRows:
+def make(n: int, d: int) -> LabeledRows:
     rng = np.random.default_rng(SEED)
     y = rng.integers(CLASSES, size=n)
     scales = rng.uniform(0.7, 1.3, (CLASSES, d))
     means = rng.standard_normal((CLASSES, d)) * 0.3
-    return LabelledRows(means[y] + rng.standard_normal((n, d)) * scales[y], y)
+    return LabeledRows(means[y] + rng.standard_normal((n, d)) * scales[y], y)
 
 
-def measure(data: LabelledRows, model) -> Quality:
+def measure(data: LabeledRows, model) -> Quality:
     """The share of wrong predictions among the first 20 000 rows."""
     return Quality(float(np.mean(model.predict(data.X[:20_000]) != data.y[:20_000])))

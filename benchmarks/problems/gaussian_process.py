@@ -1,4 +1,4 @@
-"""Gaussian-process problems: hyper-parameters that maximise the evidence, judged by the evidence itself.
+"""Gaussian-process problems: hyper-parameters that maximize the evidence, judged by the evidence itself.
 
 The judge computes the log evidence of the answer's hyper-parameters anew, with one dense factorisation for regression and scikit-learn's
 Laplace approximation for classification, so that no package marks its own paper.

@@ -24,7 +24,7 @@ class LassoData(NamedTuple):
 
 
 def correlated_gaussian(n: int, d: int, seed: int) -> np.ndarray:
-    """Gaussian columns, each with half of its left neighbour added."""
+    """Gaussian columns, each with half of its left neighbor added."""
     X = np.random.default_rng(seed).standard_normal((n, d))
     X[:, 1:] += 0.5 * X[:, :-1]
     return np.asfortranarray(X)
@@ -42,7 +42,7 @@ def text_like(n: int, d: int, draws: int, seed: int) -> sp.csc_matrix:
 
 
 def sparse_truth(X: Any, seed: int, active: int = 100) -> np.ndarray:
-    """A centred response: a signal of unit variance on ``active`` columns, plus noise of standard deviation 0.3."""
+    """A centered response: a signal of unit variance on ``active`` columns, plus noise of standard deviation 0.3."""
     rng = np.random.default_rng(seed)
     n, d = X.shape
     w = np.zeros(d)

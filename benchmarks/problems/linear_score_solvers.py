@@ -18,7 +18,7 @@ def register_hinge(workload: Workload) -> None:
     workload.solver("snapml", variants=TOLERANCES)(snapml_svc)
 
 
-def register_logistic(workload: Workload, l1: bool) -> None:
+def register_logistic(workload: Workload, l1: bool, dense: bool = True) -> None:
     """Add the solvers of the logistic loss."""
     workload.solver(OURS, variants=[{"tol": t} for t in (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7)])(surefit_logistic)
     solver = "liblinear" if l1 else "lbfgs"
@@ -26,6 +26,11 @@ def register_logistic(workload: Workload, l1: bool) -> None:
     workload.solver(f"scikit-learn ({solver})", package="sklearn", variants=TOLERANCES)(run)
     workload.solver("liblinear", package="liblinear", variants=TOLERANCES)(liblinear)
     workload.solver("snapml", variants=TOLERANCES)(snapml_logistic)
+    if not l1:
+        workload.solver("scikit-learn-intelex", package="sklearnex", variants=TOLERANCES)(intelex_lbfgs)
+    if dense and not l1:  # a Hessian of every pair of columns
+        newton = "scikit-learn (newton-cholesky)"
+        workload.solver(newton, package="sklearn", variants=TOLERANCES)(scikit_learn_newton_cholesky)
     if l1:
         workload.solver("celer", variants=TOLERANCES)(celer)
         workload.solver("skglm", variants=[{"tol": tol / 100} for tol in LADDER])(skglm)
@@ -68,6 +73,17 @@ def _scikit_learn(data: ScoreData, tol: float, solver: str):
 
 def scikit_learn_lbfgs(data: ScoreData, tol: float):
     return _scikit_learn(data, tol, "lbfgs")
+
+
+def scikit_learn_newton_cholesky(data: ScoreData, tol: float):
+    return _scikit_learn(data, tol, "newton-cholesky")
+
+
+def intelex_lbfgs(data: ScoreData, tol: float):
+    from sklearnex.linear_model import LogisticRegression
+
+    model = LogisticRegression(C=data.C, fit_intercept=False, solver="lbfgs", tol=tol, max_iter=1_000)
+    return model.fit(data.X, data.y).coef_
 
 
 def scikit_learn_liblinear(data: ScoreData, tol: float):

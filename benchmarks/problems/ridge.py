@@ -24,7 +24,7 @@ def make(n: int, d: int) -> RidgeData:
 
 
 def measure(data: RidgeData, answer) -> Quality:
-    """Objective and ``|g|^2 / alpha``, a bound of its excess, over the null objective; the intercept is re-optimised."""
+    """Objective and ``|g|^2 / alpha``, a bound of its excess, over the null objective; the intercept is re-optimized."""
     w = np.asarray(answer[0]).ravel()
     r = data.y - data.X @ w
     r -= r.mean()
@@ -34,7 +34,7 @@ def measure(data: RidgeData, answer) -> Quality:
 
 
 def loo_errors(data: RidgeData, alphas: np.ndarray) -> np.ndarray:
-    """Mean squared leave-one-out errors from the singular values of the centred rows: a route of its own."""
+    """Mean squared leave-one-out errors from the singular values of the centered rows: a route of its own."""
     Z, target = data.X - data.X.mean(axis=0), data.y - data.y.mean()
     U, values, _ = np.linalg.svd(Z, full_matrices=False)
     along, result = U.T @ target, []

@@ -1,6 +1,6 @@
 """Smoothing-spline problems: a curve with noise, and how well an answer predicts new values of it.
 
-Good answers to different penalised problems differ in their distance from the truth by chance, a tenth of a distance that is a
+Good answers to different penalized problems differ in their distance from the truth by chance, a tenth of a distance that is a
 fiftieth of the noise. What is compared is the error on a new observation, noise included.
 """
 

@@ -10,7 +10,7 @@ SEED = 0
 TEST_ROWS = 20_000
 
 
-class Labelled(NamedTuple):
+class Labeled(NamedTuple):
     """Training rows with labels 0 and 1, and test rows."""
 
     X: np.ndarray
@@ -19,15 +19,15 @@ class Labelled(NamedTuple):
     y_test: np.ndarray
 
 
-def make(n: int, d: int) -> Labelled:
+def make(n: int, d: int) -> Labeled:
     rng = np.random.default_rng(SEED)
     X = rng.standard_normal((n + TEST_ROWS, d))
     score = np.sin(1.5 * X[:, 0]) + 0.5 * X[:, 1] * X[:, 2] + 0.5 * (X[:, 3:6] ** 2).sum(axis=1) - 1.5
     y = (score + 0.5 * rng.standard_normal(len(X)) > 0).astype(np.int64)
-    return Labelled(X[:n], y[:n], X[n:], y[n:])
+    return Labeled(X[:n], y[:n], X[n:], y[n:])
 
 
-def measure(data: Labelled, model) -> Quality:
-    """The error rate on the test rows, asked of the fitted model: the rule it learnt, not what it says of itself."""
+def measure(data: Labeled, model) -> Quality:
+    """The error rate on the test rows, asked of the fitted model: the rule it learned, not what it says of itself."""
     found = np.asarray(model.predict(data.X_test)).ravel()
     return Quality(float(np.mean((found > 0.5) != (data.y_test > 0.5))))

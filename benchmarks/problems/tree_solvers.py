@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from benchmarks.problems.tree import Labelled
+from benchmarks.problems.tree import Labeled
 from benchmarks.workload import OURS, Workload
 
 
@@ -10,33 +10,33 @@ def register(workload: Workload, max_depth: int | None) -> None:
     """Add all solvers; every tree is grown by the Gini impurity to the same depth."""
 
     @workload.solver(OURS)
-    def surefit(data: Labelled):
+    def surefit(data: Labeled):
         from surefit import DecisionTreeClassifier
 
         return DecisionTreeClassifier(max_depth=max_depth).fit(data.X, data.y)
 
     @workload.solver("scikit-learn", package="sklearn")
-    def scikit_learn(data: Labelled):
+    def scikit_learn(data: Labeled):
         from sklearn.tree import DecisionTreeClassifier
 
         return DecisionTreeClassifier(max_depth=max_depth, random_state=0).fit(data.X, data.y)
 
     @workload.solver("scikit-learn-intelex", package="sklearnex")
-    def scikit_learn_intelex(data: Labelled):
+    def scikit_learn_intelex(data: Labeled):
         from sklearnex.ensemble import RandomForestClassifier
 
         options = {"max_features": None, "bootstrap": False, "random_state": 0, "n_jobs": 1}
         return RandomForestClassifier(1, max_depth=max_depth, **options).fit(data.X, data.y)
 
     @workload.solver("snapml", variants=[{"use_histograms": True}, {"use_histograms": False}])
-    def snapml(data: Labelled, use_histograms: bool):
+    def snapml(data: Labeled, use_histograms: bool):
         import snapml
 
         model = snapml.DecisionTreeClassifier(max_depth=max_depth, use_histograms=use_histograms, random_state=0)
         return model.fit(data.X.astype(np.float32), data.y)  # it has no double precision
 
     @workload.solver("LightGBM", package="lightgbm")
-    def lightgbm(data: Labelled):
+    def lightgbm(data: Labeled):
         from lightgbm import LGBMClassifier
 
         depth = -1 if max_depth is None else max_depth

@@ -15,7 +15,7 @@ def make(n: int, d: int) -> lasso.LassoData:
 workload = Workload(
     module=__name__,
     title="lasso, dense 1 000 x 20 000",
-    recipe="Gaussian X, neighbouring columns correlated, Fortran order; 100-sparse truth; alpha = alpha_max / 20; no intercept",
+    recipe="Gaussian X, neighboring columns correlated, Fortran order; 100-sparse truth; alpha = alpha_max / 20; no intercept",
     seed=SEED,
     objective="|y - Xw|^2 / (2n) + alpha |w|_1",
     floor="one pass X'r reads 160 MB, about 10 ms; screening and a small working set need 10 to 20 passes",

@@ -27,4 +27,4 @@ workload = Workload(
     make=make,
     measure=linear_scores.quality,
 )
-linear_score_solvers.register_logistic(workload, l1=False)
+linear_score_solvers.register_logistic(workload, l1=False, dense=False)

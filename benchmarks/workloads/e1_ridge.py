@@ -35,6 +35,14 @@ def scikit_learn(data: ridge.RidgeData):
     return model.coef_, model.intercept_
 
 
+@workload.solver("scikit-learn-intelex", package="sklearnex")
+def intelex(data: ridge.RidgeData):
+    from sklearnex.linear_model import Ridge
+
+    model = Ridge(ridge.ALPHA).fit(data.X, data.y)
+    return model.coef_, model.intercept_
+
+
 @workload.solver("NumPy normal equations", package="numpy", ranked=False)
 def normal_equations(data: ridge.RidgeData):
     mean = data.X.mean(axis=0)

@@ -6,7 +6,7 @@ from benchmarks.workload import OURS, Gate, Workload
 
 workload = Workload(
     module=__name__,
-    title="Gaussian-process regression, evidence maximised, 3 000 x 2",
+    title="Gaussian-process regression, evidence maximized, 3 000 x 2",
     recipe="y = sin(x1) cos(x2) + 0.1 noise; kernel c RBF(l) + noise, all three from (1, 1, 1)",
     seed=gaussian_process.SEED,
     objective="minus the log evidence a row",

@@ -6,7 +6,7 @@ from benchmarks.workload import OURS, Gate, Workload
 
 workload = Workload(
     module=__name__,
-    title="Gaussian-process classification (Laplace), evidence maximised, 1 000 x 2",
+    title="Gaussian-process classification (Laplace), evidence maximized, 1 000 x 2",
     recipe="sign of x1 x2 + 0.3 noise; kernel c RBF(l), both from (1, 1)",
     seed=gaussian_process.SEED,
     objective="minus the log evidence of Laplace's approximation a row",

@@ -1,4 +1,4 @@
-"""Fifty steps of Lloyd's algorithm from given centres."""
+"""Fifty steps of Lloyd's algorithm from given centers."""
 
 from typing import NamedTuple
 
@@ -20,17 +20,17 @@ class Points(NamedTuple):
 
 def make(n: int, d: int) -> Points:
     rng = np.random.default_rng(SEED)
-    centres = rng.standard_normal((60, d)) * 2
-    X = centres[rng.integers(60, size=n)] + rng.standard_normal((n, d))
+    centers = rng.standard_normal((60, d)) * 2
+    X = centers[rng.integers(60, size=n)] + rng.standard_normal((n, d))
     return Points(X, X[rng.choice(min(n, 2000), CLUSTERS, replace=False)].copy())
 
 
-def measure(data: Points, centres: np.ndarray) -> Quality:
-    """The inertia of all rows at the nearest of the returned centres, in double precision."""
-    centres, total = np.asarray(centres, dtype=float), 0.0
+def measure(data: Points, centers: np.ndarray) -> Quality:
+    """The inertia of all rows at the nearest of the returned centers, in double precision."""
+    centers, total = np.asarray(centers, dtype=float), 0.0
     for begin in range(0, len(data.X), 20_000):
         X = data.X[begin : begin + 20_000]
-        products = (centres**2).sum(axis=1)[:, None] - 2 * centres @ X.T
+        products = (centers**2).sum(axis=1)[:, None] - 2 * centers @ X.T
         total += float(np.maximum((X**2).sum(axis=1) + products.min(axis=0), 0.0).sum())
     return Quality(total)
 
@@ -38,9 +38,9 @@ def measure(data: Points, centres: np.ndarray) -> Quality:
 workload = Workload(
     module=__name__,
     title="k-means, 200 000 x 20, k = 50, 50 steps",
-    recipe="60 overlapping Gaussian clusters (standard deviation 1, centres 2); 50 rows as start; exactly 50 steps, tol = 0",
+    recipe="60 overlapping Gaussian clusters (standard deviation 1, centers 2); 50 rows as start; exactly 50 steps, tol = 0",
     seed=SEED,
-    objective="inertia at the returned centres",
+    objective="inertia at the returned centers",
     floor="50 products of 0.4 GF, about 0.3 s; bounds make most of them unnecessary",
     gate=Gate("distance", 1e-3, "inertia above the least of the run, relative"),
     sizes={"full": {"n": 200_000, "d": 20}, "quick": {"n": 5_000, "d": 10}, "warm": {"n": 2_000, "d": 20}},

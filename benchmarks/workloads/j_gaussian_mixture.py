@@ -1,4 +1,4 @@
-"""Fifty steps of expectation maximisation for a mixture with full covariances."""
+"""Fifty steps of expectation maximization for a mixture with full covariances."""
 
 from typing import NamedTuple
 
@@ -32,8 +32,8 @@ def make(n: int, d: int) -> Rows:
     rng = np.random.default_rng(SEED)
     component = rng.integers(COMPONENTS, size=n)
     roots = rng.standard_normal((COMPONENTS, d, d)) * 0.5 + np.eye(d)
-    centres = rng.standard_normal((COMPONENTS, d)) * 2
-    X = centres[component] + np.einsum("nij,nj->ni", roots[component], rng.standard_normal((n, d)))
+    centers = rng.standard_normal((COMPONENTS, d)) * 2
+    X = centers[component] + np.einsum("nij,nj->ni", roots[component], rng.standard_normal((n, d)))
     return Rows(X, X[:COMPONENTS].copy())
 
 

@@ -1,6 +1,6 @@
 """A random forest of 100 trees, grown to purity."""
 
-from benchmarks.problems.tree import SEED, Labelled, make, measure
+from benchmarks.problems.tree import SEED, Labeled, make, measure
 from benchmarks.workload import OURS, Gate, Workload
 
 TREES = 100
@@ -20,21 +20,21 @@ workload = Workload(
 
 
 @workload.solver(OURS)
-def surefit(data: Labelled):
+def surefit(data: Labeled):
     from surefit import RandomForestClassifier
 
     return RandomForestClassifier(TREES, random_state=0, n_jobs=-1).fit(data.X, data.y)
 
 
 @workload.solver("scikit-learn-intelex", package="sklearnex")
-def scikit_learn_intelex(data: Labelled):
+def scikit_learn_intelex(data: Labeled):
     from sklearnex.ensemble import RandomForestClassifier
 
     return RandomForestClassifier(TREES, random_state=0).fit(data.X, data.y)
 
 
 @workload.solver("LightGBM", package="lightgbm")
-def lightgbm(data: Labelled):
+def lightgbm(data: Labeled):
     from lightgbm import LGBMClassifier
 
     options = {"subsample": 0.632, "subsample_freq": 1, "feature_fraction_bynode": 5 / data.X.shape[1], "verbose": -1}
@@ -42,7 +42,7 @@ def lightgbm(data: Labelled):
 
 
 @workload.solver("scikit-learn", package="sklearn")
-def scikit_learn(data: Labelled):
+def scikit_learn(data: Labeled):
     from sklearn.ensemble import RandomForestClassifier
 
     return RandomForestClassifier(TREES, random_state=0).fit(data.X, data.y)

@@ -1,6 +1,6 @@
 """AdaBoost with 200 stumps."""
 
-from benchmarks.problems.tree import SEED, Labelled, make, measure
+from benchmarks.problems.tree import SEED, Labeled, make, measure
 from benchmarks.workload import OURS, Gate, Workload
 
 ROUNDS = 200
@@ -20,21 +20,21 @@ workload = Workload(
 
 
 @workload.solver(OURS)
-def surefit(data: Labelled):
+def surefit(data: Labeled):
     from surefit import AdaBoostClassifier
 
     return AdaBoostClassifier(n_estimators=ROUNDS).fit(data.X, data.y)
 
 
 @workload.solver("scikit-learn", package="sklearn")
-def scikit_learn(data: Labelled):
+def scikit_learn(data: Labeled):
     from sklearn.ensemble import AdaBoostClassifier
 
     return AdaBoostClassifier(n_estimators=ROUNDS, random_state=0).fit(data.X, data.y)
 
 
 @workload.solver("LightGBM (logistic loss)", package="lightgbm")
-def lightgbm(data: Labelled):
+def lightgbm(data: Labeled):
     from lightgbm import LGBMClassifier
 
     options = {"num_leaves": 2, "learning_rate": 0.5, "verbose": -1}

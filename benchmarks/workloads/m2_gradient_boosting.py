@@ -1,6 +1,6 @@
 """Gradient boosting with 100 trees of 31 leaves."""
 
-from benchmarks.problems.tree import SEED, Labelled, make, measure
+from benchmarks.problems.tree import SEED, Labeled, make, measure
 from benchmarks.workload import OURS, Gate, Workload
 
 ROUNDS = 100
@@ -20,28 +20,28 @@ workload = Workload(
 
 
 @workload.solver(OURS)
-def surefit(data: Labelled):
+def surefit(data: Labeled):
     from surefit import HistGradientBoostingClassifier
 
     return HistGradientBoostingClassifier(max_iter=ROUNDS, early_stopping=False, n_jobs=-1).fit(data.X, data.y)
 
 
 @workload.solver("scikit-learn", package="sklearn")
-def scikit_learn(data: Labelled):
+def scikit_learn(data: Labeled):
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     return HistGradientBoostingClassifier(max_iter=ROUNDS, early_stopping=False).fit(data.X, data.y)
 
 
 @workload.solver("LightGBM", package="lightgbm")
-def lightgbm(data: Labelled):
+def lightgbm(data: Labeled):
     from lightgbm import LGBMClassifier
 
     return LGBMClassifier(n_estimators=ROUNDS, verbose=-1).fit(data.X, data.y)
 
 
 @workload.solver("XGBoost", package="xgboost")
-def xgboost(data: Labelled):
+def xgboost(data: Labeled):
     from xgboost import XGBClassifier
 
     options = {"tree_method": "hist", "grow_policy": "lossguide", "max_leaves": 31, "max_depth": 0, "max_bin": 255}

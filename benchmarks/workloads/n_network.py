@@ -10,21 +10,21 @@ SEED = 0
 EPOCHS = 20
 
 
-class Labelled(NamedTuple):
+class Labeled(NamedTuple):
     """Rows and labels 0 to 9."""
 
     X: np.ndarray
     y: np.ndarray
 
 
-def make(n: int, d: int) -> Labelled:
+def make(n: int, d: int) -> Labeled:
     rng = np.random.default_rng(SEED)
     X = rng.standard_normal((n, d))
     hidden = np.tanh(X @ rng.standard_normal((d, 30)) / 4)
-    return Labelled(X, (hidden @ rng.standard_normal((30, 10))).argmax(axis=1))
+    return Labeled(X, (hidden @ rng.standard_normal((30, 10))).argmax(axis=1))
 
 
-def measure(data: Labelled, answer) -> Quality:
+def measure(data: Labeled, answer) -> Quality:
     """Mean cross-entropy on the training rows, from the weights alone."""
     coefs, intercepts = answer
     scores = np.maximum(data.X @ coefs[0] + intercepts[0], 0) @ coefs[1] + intercepts[1]
@@ -48,7 +48,7 @@ workload = Workload(
 SETTINGS = {"max_iter": EPOCHS, "n_iter_no_change": 10**6, "batch_size": 200, "random_state": SEED}
 
 
-def _fitted(cls, data: Labelled):
+def _fitted(cls, data: Labeled):
     import warnings
 
     with warnings.catch_warnings():
@@ -58,14 +58,14 @@ def _fitted(cls, data: Labelled):
 
 
 @workload.solver(OURS)
-def surefit(data: Labelled):
+def surefit(data: Labeled):
     from surefit import MLPClassifier
 
     return _fitted(MLPClassifier, data)
 
 
 @workload.solver("scikit-learn", package="sklearn")
-def scikit_learn(data: Labelled):
+def scikit_learn(data: Labeled):
     from sklearn.neural_network import MLPClassifier
 
     return _fitted(MLPClassifier, data)

@@ -10,7 +10,7 @@ SEED = 0
 PASSES = 10
 
 
-class Labelled(NamedTuple):
+class Labeled(NamedTuple):
     """Rows, labels -1 and 1, and the exact weights (intercept last) after ten cyclic passes."""
 
     X: np.ndarray
@@ -18,12 +18,12 @@ class Labelled(NamedTuple):
     exact: np.ndarray
 
 
-def make(n: int, d: int) -> Labelled:
+def make(n: int, d: int) -> Labeled:
     rng = np.random.default_rng(SEED)
     X = rng.standard_normal((n, d))
     w = rng.standard_normal(d) / np.sqrt(d)
     y = np.sign(2 * X @ w + rng.logistic(size=n))
-    return Labelled(X, y, rosenblatt(X, y, PASSES))
+    return Labeled(X, y, rosenblatt(X, y, PASSES))
 
 
 def rosenblatt(X: np.ndarray, y: np.ndarray, passes: int) -> np.ndarray:
@@ -38,7 +38,7 @@ def rosenblatt(X: np.ndarray, y: np.ndarray, passes: int) -> np.ndarray:
     return weights
 
 
-def measure(data: Labelled, weights: np.ndarray) -> Quality:
+def measure(data: Labeled, weights: np.ndarray) -> Quality:
     mistakes = data.y * (data.X @ weights[:-1] + weights[-1]) <= 0
     difference = np.abs(weights - data.exact).max() / np.abs(data.exact).max()
     return Quality(float(mistakes.mean()), float(difference))
@@ -63,14 +63,14 @@ def _weights(model) -> np.ndarray:
 
 
 @workload.solver(OURS)
-def surefit(data: Labelled):
+def surefit(data: Labeled):
     from surefit import Perceptron
 
     return _weights(Perceptron(max_iter=PASSES, tol=None, shuffle=False).fit(data.X, data.y))
 
 
 @workload.solver("scikit-learn", package="sklearn")
-def scikit_learn(data: Labelled):
+def scikit_learn(data: Labeled):
     from sklearn.linear_model import Perceptron
 
     return _weights(Perceptron(max_iter=PASSES, tol=None, shuffle=False).fit(data.X, data.y))

@@ -18,7 +18,7 @@ workload = Workload(
 
 
 @workload.solver(OURS)
-def surefit(data: discriminant.LabelledRows):
+def surefit(data: discriminant.LabeledRows):
     from surefit import LinearDiscriminantAnalysis
 
     return LinearDiscriminantAnalysis().fit(data.X, data.y)
@@ -27,7 +27,7 @@ def surefit(data: discriminant.LabelledRows):
 @workload.solver(
     "scikit-learn", package="sklearn", variants=[{"solver": "lsqr"}, {"solver": "eigen"}, {"solver": "svd"}]
 )
-def scikit_learn(data: discriminant.LabelledRows, solver: str):
+def scikit_learn(data: discriminant.LabeledRows, solver: str):
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
     return LinearDiscriminantAnalysis(solver=solver).fit(data.X, data.y)

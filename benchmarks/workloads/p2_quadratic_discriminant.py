@@ -18,14 +18,14 @@ workload = Workload(
 
 
 @workload.solver(OURS)
-def surefit(data: discriminant.LabelledRows):
+def surefit(data: discriminant.LabeledRows):
     from surefit import QuadraticDiscriminantAnalysis
 
     return QuadraticDiscriminantAnalysis().fit(data.X, data.y)
 
 
 @workload.solver("scikit-learn", package="sklearn", variants=[{"solver": "eigen"}, {"solver": "svd"}])
-def scikit_learn(data: discriminant.LabelledRows, solver: str):
+def scikit_learn(data: discriminant.LabeledRows, solver: str):
     from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
     return QuadraticDiscriminantAnalysis(solver=solver).fit(data.X, data.y)

@@ -61,7 +61,7 @@ def test_regression(loss):
     certificate = certify(model, DIABETES, PROGRESS)
     assert certificate.holds
     error = np.mean((model.predict(DIABETES) - PROGRESS) ** 2)
-    assert certificate["audit.adaboost.training_error"].value == pytest.approx(error)
+    assert certificate["audit.adaboost.training_loss"].value == pytest.approx(error)
     certificate.verify(DIABETES, PROGRESS)
     model.estimator_weights_[1] *= 1.01
     assert certify(model, DIABETES, PROGRESS).holds is False

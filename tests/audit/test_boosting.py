@@ -74,12 +74,12 @@ def test_rounds_that_saw_a_part_of_the_rows_claim_their_loss_alone():
     certificate = certify(model, DIABETES, PROGRESS)
     half = 0.5 * mean_squared_error(PROGRESS, model.predict(DIABETES))
     assert certificate["audit.boosting.loss"].value == pytest.approx(half, rel=1e-6)
-    assert certificate["boosting.leaves"].kind == "no_claim"
+    assert certificate["audit.boosting.sampled"].kind == "no_claim"
     certificate.verify(DIABETES, PROGRESS)
 
 
 def test_rounds_that_cannot_be_repeated_are_refused():
-    with pytest.raises(InvalidData, match="kept rows aside"):
+    with pytest.raises(InvalidData, match="early_stopping or categories"):
         early = ensemble.HistGradientBoostingRegressor(early_stopping=True, max_iter=2).fit(IRIS, SPECIES)
         certify(early, IRIS, SPECIES)
 
@@ -127,7 +127,7 @@ def test_boosters_of_xgboost():
             wrong = booster.predict(xgboost.DMatrix(X[:50])).argmax(axis=1) != y[:50]
             assert claim.numbers["errors"] == wrong.sum()
     sampled = xgboost.train({"subsample": 0.5}, xgboost.DMatrix(DIABETES, PROGRESS), 3)
-    assert certify(sampled, DIABETES, PROGRESS)["boosting.leaves"].kind == "no_claim"
+    assert certify(sampled, DIABETES, PROGRESS)["audit.boosting.sampled"].kind == "no_claim"
     with pytest.raises(InvalidData, match="alpha = 1"):
         certify(xgboost.train({"alpha": 1.0}, xgboost.DMatrix(DIABETES, PROGRESS), 2), DIABETES, PROGRESS)
     with pytest.raises(InvalidData, match="reg:absoluteerror"):

@@ -67,12 +67,12 @@ def test_a_solved_ridge_classifier_holds(model):
 def test_a_posterior_mean_is_a_ridge_solution():
     model = BayesianRidge().fit(DIABETES, PROGRESS)
     certificate = certify(model, DIABETES, PROGRESS)
-    assert certificate.problem["alpha"] == [pytest.approx(model.lambda_ / model.alpha_)]
+    assert certificate.problem["penalty"]["alphas"] == [pytest.approx(2 * model.lambda_ / model.alpha_)]
     assert certificate["audit.gap"].value < 1e-9 * PROGRESS.size
     model.coef_ = model.coef_ + 1.0
     assert certify(model, DIABETES, PROGRESS)["audit.gap"].value == pytest.approx(
         np.sum((DIABETES - DIABETES.mean(axis=0)).sum(axis=1) ** 2) + 10 * model.lambda_ / model.alpha_, rel=1e-6
-    )  # the minimum is quadratic: P(w + 1) - P(w) with the intercept left, whose columns are centred
+    )  # the minimum is quadratic: P(w + 1) - P(w) with the intercept left, whose columns are centered
 
 
 def test_the_ridge_penalty_is_tried_again():

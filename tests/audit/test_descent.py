@@ -12,7 +12,8 @@ from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
 from sklearn.preprocessing import StandardScaler
 
 from surefit import CertificateError, InvalidParameter, certify
-from surefit.checks.audited_offsets import offset_interval
+from surefit.checks.audits.intercepts import offset_interval
+from surefit.checks.gap import loss_of as loss_by_name
 
 X, Y = load_breast_cancer(return_X_y=True)
 X, Y = StandardScaler().fit_transform(X)[:150, :8], Y[:150]
@@ -144,9 +145,9 @@ def test_a_perceptron_without_errors_is_optimal():
 def test_offsets_by_hand():
     """Two rows at -1 and 1, one of each class, hinge: any offset with both margins at least one is optimal for scores of +-2."""
     y, c, f = np.array([-1.0, 1.0]), np.ones(2), np.array([-2.0, 2.0])
-    low, high = offset_interval({"loss": "hinge", "epsilon": 0.0}, y, c, f, np.zeros(2))
+    low, high = offset_interval(loss_by_name({"loss": "hinge"}), y, c, f, np.zeros(2))
     assert low <= -1 + 1e-9 and high >= 1 - 1e-9
     low, high = offset_interval(
-        {"loss": "squared_error", "epsilon": 0.0}, np.array([1.0, 3.0]), c, np.zeros(2), np.full(2, 0.5)
+        loss_by_name({"loss": "squared_error"}), np.array([1.0, 3.0]), c, np.zeros(2), np.full(2, 0.5)
     )
     assert low == pytest.approx(1.5, abs=1e-6) and high == pytest.approx(2.5, abs=1e-6)

@@ -59,7 +59,7 @@ def test_four_numbers_by_hand():
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
-def test_early_clusters_are_told_that_centres_are_no_means(kind):
+def test_early_clusters_are_told_that_centers_are_no_means(kind):
     X, weights = kind(IRIS), np.random.default_rng(0).random(len(IRIS))
     early = fitted(KMeans(3, max_iter=1, n_init=1, random_state=0), X, sample_weight=weights)
     done = fitted(KMeans(3, tol=0.0, random_state=0, n_init=1), X, sample_weight=weights)
@@ -78,7 +78,7 @@ def test_small_batches_and_pipelines():
     certificate.verify(IRIS)
     whole = make_pipeline(StandardScaler(), KMeans(3, random_state=0, n_init=1)).fit(IRIS)
     certify(whole, IRIS).verify(IRIS)
-    with pytest.raises(InvalidData, match="labelled 150 rows"):
+    with pytest.raises(InvalidData, match="labeled 150 rows"):
         certify(KMeans(3, n_init=1).fit(IRIS), IRIS[:50])
 
 
@@ -95,8 +95,8 @@ def test_a_mixture_is_told_what_one_more_step_brings(kind):
     after = fitted(model, IRIS).score(IRIS)
     assert certificate["audit.mixture.step"].value == pytest.approx(after - before, rel=1e-4)
     model.covariances_ = model.covariances_ * 1.1
-    with pytest.raises(InvalidData, match="do not belong together"):
-        certify(model, IRIS)
+    assert certify(model, IRIS)["audit.mixture.factors"].value > 0.1  # factors of other covariances
+    assert certificate["audit.mixture.factors"].value < 1e-9
 
 
 # --- directions -----------------------------------------------------------------------------------------------------------
@@ -171,9 +171,11 @@ def test_trees_of_classes(criterion):
     model.fit(IRIS, SPECIES, sample_weight=weights)
     certificate = certify(model, IRIS, SPECIES, weights)
     assert certificate.holds
-    numbers = certificate["audit.tree.accounting"].numbers
-    assert numbers["root"] == pytest.approx(model.tree_.impurity[0])
-    assert numbers["root"] == pytest.approx(numbers["gains"] + numbers["leaves"])
+    claim, tree = certificate["audit.tree.accounting"], model.tree_
+    assert claim.numbers["root"] == pytest.approx(tree.impurity[0])
+    leaf = tree.children_left < 0
+    inside = tree.weighted_n_node_samples[leaf] @ tree.impurity[leaf] / tree.weighted_n_node_samples[0]
+    assert claim.value == pytest.approx(inside)
     certificate.verify(IRIS, SPECIES, weights)
 
 
@@ -197,7 +199,7 @@ def test_a_tree_of_other_data_is_exposed_by_the_right_shortfall():
     y = IRIS[:, 0] * 2.0
     model = DecisionTreeRegressor(max_depth=1).fit(IRIS, IRIS[:, 3])  # a good tree of another target
     certificate = certify(model, IRIS, y)
-    assert certificate.holds is False
+    assert certificate["audit.tree.leaves"].value > 0.1
 
     def inside(mask):
         return sum(((y[side] - y[side].mean()) ** 2).sum() for side in (mask, ~mask))
@@ -226,4 +228,4 @@ def test_rows_that_differ_beyond_single_precision_fall_into_one_leaf():
 def test_random_splits_claim_nothing():
     model = DecisionTreeClassifier(max_features=1, random_state=0).fit(IRIS, SPECIES)
     claims = certify(model, IRIS, SPECIES).claims
-    assert [claim.kind for claim in claims if claim.name.endswith("tree.splits")] == ["no_claim"]
+    assert [claim.kind for claim in claims if claim.name.endswith("tree.random_splits")] == ["no_claim"]

@@ -73,7 +73,7 @@ def test_kernel_machines():
     tube.verify(DIABETES, PROGRESS)
     several = certify(train(GRAPE.tolist(), WINE.tolist(), "-c 1 -e 1e-8 -q"), WINE, GRAPE)
     assert several["audit.svm_labels"].value == 0
-    with pytest.raises(InvalidData, match="weights of classes"):
+    with pytest.raises(InvalidData, match="class weights"):
         certify(train(Y.tolist(), X.tolist(), "-w1 3 -q"), X, Y)
     with pytest.raises(InvalidData, match="type 2"):
         certify(train(Y.tolist(), X.tolist(), "-s 2 -q"), X, Y)

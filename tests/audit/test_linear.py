@@ -42,7 +42,7 @@ def classifier_optimum(model, X, y, s=None, class_weights=(1.0, 1.0)):
     """Smallest objective as the documentation of the two-class model states it, by cvxpy."""
     t, s = np.where(y == 1, 1.0, -1.0), np.ones(len(y)) if s is None else s
     s = s * np.where(y == 1, class_weights[1], class_weights[0])
-    penalised = isinstance(model, svm.LinearSVC) or model.solver == "liblinear"
+    penalized = isinstance(model, svm.LinearSVC) or model.solver == "liblinear"
     w, b = cp.Variable(X.shape[1]), cp.Variable()
     margins = cp.multiply(t, X @ w + b)
     if isinstance(model, svm.LinearSVC):
@@ -50,7 +50,7 @@ def classifier_optimum(model, X, y, s=None, class_weights=(1.0, 1.0)):
         l1 = 1.0 if model.penalty == "l1" else 0.0
     else:
         losses, l1 = cp.logistic(-margins), model.l1_ratio
-    offset = b / model.intercept_scaling if penalised else 0.0
+    offset = b / model.intercept_scaling if penalized else 0.0
     penalty = l1 * (cp.norm1(w) + cp.abs(offset)) + (1 - l1) / 2 * (cp.sum_squares(w) + cp.square(offset))
     return smallest(penalty + model.C * (s @ losses))
 
@@ -122,11 +122,11 @@ def test_multinomial_logistic_regression(weights):
 
 
 def test_without_a_penalty_separable_rows_have_no_optimum():
-    """The infimum is zero and not attained: the whole objective is the excess."""
+    """The infimum is zero and not attained: the whole objective is the excess. Minimizing sequences end with the labels of the rows."""
     X, y = np.arange(4.0)[:, None], np.array([0, 0, 1, 1])
     certificate = certify(fitted(linear_model.LogisticRegression(C=np.inf), X, y), X, y)
     assert certificate["audit.gap"].value == certificate["audit.gap"].numbers["objective"] > 0
-    assert certificate["audit.labels"].value == 4
+    assert certificate["audit.labels"].value == 0
     certificate.verify(X, y)
     overlapping = np.array([0, 1, 0, 1])
     model = linear_model.LogisticRegression(C=np.inf, tol=1e-10, solver="newton-cholesky").fit(X, overlapping)
@@ -196,7 +196,7 @@ def test_converged_squares_have_a_tiny_gap(model):
     certificate = certify(model.fit(X, y), X, y)
     claim = certificate["audit.gap"]
     assert certificate.holds
-    assert claim.value <= 1e-8 * claim.numbers["null_objective"]
+    assert claim.value <= 1e-4 * claim.limit  # 1e-8 of the objective of the best constant
     certificate.verify(X, y)
 
 
@@ -207,11 +207,11 @@ def test_two_rows_by_hand():
     model.coef_ = np.array([1.0])
     certificate = certify(model, X, y)
     assert certificate["audit.gap"].value == pytest.approx(2.0)
-    assert certificate["audit.predictions"].value == pytest.approx(np.sqrt(2.0))
+    assert certificate["audit.predictions"].value == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
-def test_tube_regression_with_its_penalised_intercept(loss):
+def test_tube_regression_with_its_penalized_intercept(loss):
     X, y = DIABETES
     model = fitted(
         svm.LinearSVR(loss=loss, epsilon=5.0, C=3.0, max_iter=4, random_state=0, intercept_scaling=2.0), X, y
@@ -306,4 +306,4 @@ def test_what_cannot_be_certified_is_refused_with_a_reason():
 def test_our_own_models_answer_with_the_certificate_they_have():
     X, y = DIABETES
     model = Lasso(alpha=0.1).fit(X, y)
-    assert certify(model, X, y)["penalised_squares.gap"].value == model.dual_gap_
+    assert certify(model, X, y)["linear.gap"].value == model.dual_gap_

@@ -14,9 +14,9 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from surefit import CertificateError, DataRemark, Invalidated, InvalidData, InvalidParameter, certify
-from surefit.checks.audited_svm import offsets
-from surefit.checks.svm import Machine
+from surefit import CertificateError, DataWarning, Invalidated, InvalidData, InvalidParameter, certify
+from surefit.checks.audits.machines import intercepts_of
+from surefit.checks.kernels.machines import Machine
 
 X, Y = load_breast_cancer(return_X_y=True)
 X, Y = StandardScaler().fit_transform(X)[:150], Y[:150]
@@ -108,9 +108,9 @@ def test_offsets_by_hand():
     grid = np.linspace(-3.0, 3.0, 601)
     losses = np.maximum(1 - t * (f + grid[:, None]), 0.0).sum(axis=1)
     best = grid[losses <= losses.min() + 1e-9]
-    low, high = offsets(m, f, np.zeros(4))
+    low, high = intercepts_of(m, f, np.zeros(4))
     assert (low, high) == pytest.approx((best.min(), best.max()))
-    wider = offsets(m, f, np.full(4, 0.25))
+    wider = intercepts_of(m, f, np.full(4, 0.25))
     assert wider == pytest.approx((low - 0.25, high + 0.25))
 
 
@@ -123,11 +123,11 @@ def test_sparse_rows_pipelines_and_kernels_that_are_none():
     assert gap["audit.svm_gap"].value == pytest.approx(certify(dense, X, Y)["audit.svm_gap"].value, rel=1e-6)
     whole = make_pipeline(StandardScaler(), svm.SVC(tol=1e-9)).fit(X, Y)
     assert certify(whole, X, Y).verify(X, Y)["audit.svm_gap"].proved < 1e-5
-    with pytest.warns(DataRemark, match="not positive semidefinite"):
+    with pytest.warns(DataWarning, match="not positive semidefinite"):
         certificate = certify(svm.SVC(kernel="sigmoid").fit(X, Y), X, Y)
     assert certificate.grade == "B"
-    assert [claim.kind for claim in certificate.claims] == ["process_fact", "no_claim"]
-    with pytest.warns(DataRemark):
+    assert [claim.kind for claim in certificate.claims] == ["stationarity", "no_claim"]
+    with pytest.warns(DataWarning):
         certificate.verify(X, Y)
     with pytest.raises(InvalidParameter, match="kernel"):
         certify(svm.SVC(kernel=rbf_kernel).fit(X, Y), X, Y)
@@ -164,7 +164,7 @@ def test_a_tube_of_free_width_against_cvxpy(options):
     assert claim.numbers["objective"] - best == pytest.approx(claim.value, rel=1e-4, abs=1e-4)
     assert certificate.holds is ("tol" in options and options["tol"] < 1e-6)
     certificate.verify(rows, y)
-    with pytest.raises(InvalidData, match="without weights"):
+    with pytest.raises(InvalidData, match="without sample weights"):
         certify(model, rows, y, np.ones(60))
 
 

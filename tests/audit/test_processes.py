@@ -1,4 +1,4 @@
-"""Classification by Gaussian processes, nearest neighbours and networks of scikit-learn: second routes, early ends, tampering."""
+"""Classification by Gaussian processes, nearest neighbors and networks of scikit-learn: second routes, early ends, tampering."""
 
 import warnings
 from dataclasses import replace
@@ -23,7 +23,7 @@ X, Y = load_breast_cancer(return_X_y=True)
 X, Y = StandardScaler().fit_transform(X)[:80, :6], Y[:80]
 WINE, GRAPE = load_wine(return_X_y=True)
 WINE = StandardScaler().fit_transform(WINE)
-COLOURS = np.array(["red", "white", "yellow"])[GRAPE]
+COLORS = np.array(["red", "white", "yellow"])[GRAPE]
 DIABETES, PROGRESS = load_diabetes(return_X_y=True)
 
 
@@ -53,7 +53,7 @@ def test_an_early_mode_is_told_how_far_it_is():
     certificate.verify(X, Y)
 
 
-@pytest.mark.parametrize(("rows", "y"), [(X, Y), (WINE[:, :4], COLOURS)], ids=["two", "three"])
+@pytest.mark.parametrize(("rows", "y"), [(X, Y), (WINE[:, :4], COLORS)], ids=["two", "three"])
 def test_a_mode_that_was_found_holds(rows, y):
     model = GaussianProcessClassifier(2.0 * RBF(2.0), optimizer=None).fit(rows, y)
     certificate = certify(model, rows, y)
@@ -77,13 +77,13 @@ def test_processes_that_are_refused():
         certify(GaussianProcessClassifier(RBF(2.0), optimizer=None).fit(X, Y), X, Y, np.ones(len(Y)))
 
 
-# --- neighbours -----------------------------------------------------------------------------------------------------------
+# --- neighbors -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("model", "rows", "y"),
     [
-        (KNeighborsClassifier(), WINE, COLOURS),
+        (KNeighborsClassifier(), WINE, COLORS),
         (KNeighborsClassifier(3, p=3, algorithm="ball_tree"), X, Y),
         (KNeighborsClassifier(3), sparse.csr_array(X), Y),
         (KNeighborsRegressor(4, metric="manhattan", algorithm="kd_tree"), DIABETES, PROGRESS),
@@ -91,26 +91,26 @@ def test_processes_that_are_refused():
     ],
     ids=["texts", "ball tree", "sparse", "kd tree", "all equal"],
 )
-def test_neighbours_are_the_nearest(model, rows, y):
+def test_neighbors_are_the_nearest(model, rows, y):
     certificate = certify(model.fit(rows, y), rows, y)
     assert certificate.holds
     certificate.verify(rows, y)
 
 
-def test_other_rows_and_wrong_neighbours_are_exposed():
+def test_other_rows_and_wrong_neighbors_are_exposed():
     model = KNeighborsClassifier(3).fit(X, Y)
     other = X.copy()
     other[:5] += 1.0
     certificate = certify(model, other, Y)
-    assert certificate["audit.neighbours.rows"].value == 5 and certificate.holds is False
+    assert certificate["audit.neighbors.rows"].value == 5 and certificate.holds is False
     certificate.verify(other, Y)
     flipped = np.where(np.arange(len(Y)) < 7, 1 - Y, Y)
-    assert certify(model, X, flipped)["audit.neighbours.rows"].value == 7
+    assert certify(model, X, flipped)["audit.neighbors.rows"].value == 7
     honest = certify(model, X, Y)
-    claim = honest["audit.neighbours.nearest"]
-    worse = claim.witness["neighbours"].copy()
+    claim = honest["audit.neighbors.nearest"]
+    worse = claim.witness["neighbors"].copy()
     worse[0] = np.argsort(np.linalg.norm(X - X[0], axis=1))[-3:]
-    forged = replace(claim, witness={**claim.witness, "neighbours": worse})
+    forged = replace(claim, witness={**claim.witness, "neighbors": worse})
     claims = tuple(forged if c.name == claim.name else c for c in honest.claims)
     with pytest.raises(CertificateError, match="nearest"):
         replace(honest, claims=claims, seal="").verify(X, Y)
@@ -135,7 +135,7 @@ def objective_by_hand(model, rows, y):
         (
             MLPClassifier((5, 4), activation="tanh", solver="lbfgs", alpha=1.0, max_iter=3000, random_state=0),
             WINE,
-            COLOURS,
+            COLORS,
         ),
         (
             MLPRegressor(hidden_layer_sizes=(4,), solver="lbfgs", alpha=10.0, max_iter=3000, random_state=0),
@@ -166,7 +166,7 @@ def test_networks_hold_their_last_layer(model, rows, y):
 def test_an_early_network_is_exposed_and_several_outputs_are_summed():
     early = fitted(MLPClassifier((5,), max_iter=5, random_state=0), X, Y)
     certificate = certify(early, X, Y)
-    assert certificate["audit.network.output_gap"].holds is False
+    assert "audit.network.output_gap" not in [c.name for c in certificate.claims]  # it would be vacuous
     assert certificate["audit.network.gradient"].value > 0.01
     certificate.verify(X, Y)
     both = np.column_stack([PROGRESS, PROGRESS**2 / 200]) / 80

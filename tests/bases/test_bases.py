@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.pipeline import make_pipeline
+from tests.forging import changed_values, refused, reissued, verified_strictly, with_claim
 
 import surefit
 from surefit import (
     CertificateError,
+    CircleBasis,
     FourierBasis,
     HingeBasis,
     InvalidParameter,
@@ -49,13 +51,38 @@ def test_inner_products_are_the_kernel(seed, d, p):
 def test_a_wrong_scale_is_found_out():
     X = np.random.default_rng(0).standard_normal((5, 2))
     basis = KernelPolynomialFeatures(2).fit(X)
-    certificate = basis.certificate_
-    claim = certificate["bases.kernel"]
-    claim.witness["scales"][1] = 1.0  # the notes' formula, which gives another kernel
-    basis._issue("C", list(certificate.claims), problem=certificate.problem, model=("n_output_features_",),
-                 data=certificate.data)  # fmt: skip
+    assert basis.certificate_["bases.kernel"].value < 1e-14
+    basis.scales_[1] = 1.0  # the notes' formula, which gives another kernel
     with pytest.raises(CertificateError, match=r"bases\.kernel"):
-        basis.verify(X)
+        reissued(basis).verify(X)
+
+
+FITTED = [
+    CircleBasis(), CircleBasis("each"), FourierBasis(2), PeriodicBasis([1.0, 2.5]), HingeBasis(), HingeBasis([0.5, 0.1]),
+    RadialBasis(), RadialBasis("rows", random_state=0), RadialBasis([[0.0, 1.0]], widths=[2.0]), RadialBasis(KMeans(2)),
+    PolynomialBasis(3), PolynomialBasis(2, scale=True), KernelPolynomialFeatures(3),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("basis", FITTED, ids=repr)
+def test_every_number_of_a_map_is_checked(basis):
+    X = np.random.default_rng(1).standard_normal((12, 2))
+    basis.fit(X)
+    verified_strictly(basis, X)
+    seen = basis.certificate_["bases.map"].value
+    assert (seen > 0) == ("depends on" in basis.certificate_["bases.map"].statement)
+    for name in basis.certificate_.model:
+        honest = getattr(basis, name)
+        if name == "centers_" and basis.certificate_.problem["placed_by"] == "clustering":
+            continue  # any finite centers may come from a clustering
+        for _, changed in changed_values(honest):
+            setattr(basis, name, changed if np.ndim(honest) else int(changed))
+            permuted = np.ndim(honest) == 2 and {*map(bytes, changed)} == {*map(bytes, honest)} and name != "knots_"
+            if not permuted:  # the order of monomials or of rows taken at random is free
+                assert refused(reissued(basis), X), (name, changed)
+        setattr(basis, name, honest)
+    other = with_claim(basis.certificate_, "bases.map", value=0.0 if seen else 4.0)
+    assert refused(other, X)
 
 
 def test_polynomials_reproduce_a_parabola_and_nested_degrees_fit_better():
@@ -85,37 +112,37 @@ def test_names_of_monomials():
     assert framed["a b"].iloc[0] == 6.0
 
 
-def test_bumps_are_one_at_the_centre_and_one_over_e_at_their_width():
+def test_bumps_are_one_at_the_center_and_one_over_e_at_their_width():
     basis = RadialBasis(np.array([[0.0, 0.0], [1.0, 1.0]]), widths=[2.0, 3.0]).fit(np.zeros((1, 2)))
     np.testing.assert_allclose(
         basis.transform([[0.0, 0.0], [2.0, 0.0], [1.0, 4.0]])[[0, 1, 2], [0, 0, 1]], [1, 1 / np.e, 1 / np.e]
     )
 
 
-def test_centres_come_from_where_they_are_asked_to():
+def test_centers_come_from_where_they_are_asked_to():
     X = np.random.default_rng(0).standard_normal((50, 2))
-    rows = RadialBasis("rows", n_centres=4, random_state=0).fit(X)
-    assert all(any(np.array_equal(c, x) for x in X) for c in rows.centres_)
-    quantiles = RadialBasis(n_centres=1).fit(X)
-    np.testing.assert_allclose(quantiles.centres_[0], np.median(X, axis=0))
-    assert "placed by the training rows" in quantiles.certificate_["bases.map"].statement
+    rows = RadialBasis("rows", n_centers=4, random_state=0).fit(X)
+    assert all(any(np.array_equal(c, x) for x in X) for c in rows.centers_)
+    quantiles = RadialBasis(n_centers=1).fit(X)
+    np.testing.assert_allclose(quantiles.centers_[0], np.median(X, axis=0))
+    assert "depends on the training rows" in quantiles.certificate_["bases.map"].statement
     assert "fixed before" in RadialBasis([[0.0, 0.0]]).fit(X).certificate_["bases.map"].statement
 
 
-def test_bumps_around_the_centres_of_a_clustering():
+def test_bumps_around_the_centers_of_a_clustering():
     rng = np.random.default_rng(0)
     X = np.repeat([[0.0, 0.0], [5.0, 0.0], [0.0, 5.0]], 10, axis=0) + 0.1 * rng.standard_normal((30, 2))
     clustering = KMeans(3, random_state=0)
     basis = RadialBasis(clustering, widths=0.5).fit(X)
     means = X.reshape(3, 10, 2).mean(axis=1)
-    order = np.argmin(((basis.centres_[:, None] - means) ** 2).sum(axis=2), axis=1)
+    order = np.argmin(((basis.centers_[:, None] - means) ** 2).sum(axis=2), axis=1)
     assert sorted(order) == [0, 1, 2]
-    np.testing.assert_allclose(basis.centres_, means[order])
+    np.testing.assert_allclose(basis.centers_, means[order])
     assert not hasattr(clustering, "cluster_centers_")  # a copy was fitted
     assert basis.clustering_.certificate_ is not None
-    assert "placed by the training rows" in basis.certificate_["bases.map"].statement
+    assert "depends on the training rows" in basis.certificate_["bases.map"].statement
     assert basis.transform(X).shape == (30, 3)
-    assert not hasattr(basis.set_params(centres="quantiles").fit(X), "clustering_")
+    assert not hasattr(basis.set_params(centers="quantiles").fit(X), "clustering_")
 
 
 def test_waves_on_equally_spaced_rows_are_orthogonal():
@@ -145,7 +172,7 @@ def test_hinges_bend_only_at_their_knots():
     ("basis", "word"),
     [
         (PolynomialBasis(0), "degree"),
-        (RadialBasis([[0.0]]), "centres"),
+        (RadialBasis([[0.0]]), "centers"),
         (RadialBasis(widths=[1.0, 2.0]), "widths"),
         (PeriodicBasis([0.0]), "frequencies"),
         (HingeBasis([np.nan]), "knots"),

@@ -1,4 +1,4 @@
-"""A workload of no difficulty, x = 3 minimises (x - 3)^2 + 2, with a solver for each way to end."""
+"""A workload of no difficulty, x = 3 minimizes (x - 3)^2 + 2, with a solver for each way to end."""
 
 import os
 import signal

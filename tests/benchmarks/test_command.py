@@ -139,7 +139,7 @@ def test_workloads_are_chosen_by_the_beginning_of_their_names():
     assert select(found, []) == found
 
 
-def test_variants_are_labelled():
+def test_variants_are_labeled():
     assert label({"tol": 1e-6, "prune": True}) == "tol=1e-06, prune=True"
     assert label({}) == ""
 

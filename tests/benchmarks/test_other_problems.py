@@ -24,7 +24,7 @@ def test_scikit_learn_follows_the_same_rule():
 
 
 def test_the_perceptron_objective_is_the_training_error():
-    data = o_perceptron.Labelled(np.array([[1.0], [2.0], [-1.0], [0.0]]), np.array([1.0, -1.0, -1.0, 1.0]), np.ones(2))
+    data = o_perceptron.Labeled(np.array([[1.0], [2.0], [-1.0], [0.0]]), np.array([1.0, -1.0, -1.0, 1.0]), np.ones(2))
     assert o_perceptron.measure(data, np.array([1.0, 0.0])).objective == 0.5  # row 2 is wrong, row 4 scores zero
 
 

@@ -1,4 +1,4 @@
-"""The tree workloads: labels that can be learnt, an error rate that is counted, and our tree among the answers."""
+"""The tree workloads: labels that can be learned, an error rate that is counted, and our tree among the answers."""
 
 import numpy as np
 import pytest

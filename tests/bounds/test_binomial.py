@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -21,6 +22,7 @@ from surefit.bounds import (
     log_binomial_cdf,
     log_binomial_sf,
 )
+from surefit.checks.tail_sums import binomial_tail
 from surefit.core.errors import InvalidData, InvalidParameter
 
 
@@ -133,8 +135,7 @@ def test_holdout_states_itself():
     assert bound.value == clopper_pearson(12, 400, 0.05) and not bound.vacuous and bound.confidence == 0.95
     assert bound.compared_with(0.048).vacuous and "vacuous" in bound.compared_with(0.048).statement
     assert holdout(400, 400).vacuous and holdout(400, 400).value == 1.0
-    claim = bound.claim(limit=0.05)
-    assert claim.holds and claim.kind == "risk_bound" and claim.numbers["errors"] == 12
+    assert bound.inputs["errors"] == 12 and "risk of the model" in bound.statement
     assert "1 - 1e-12" in holdout(1, 10, 1e-12).statement
 
 
@@ -160,3 +161,32 @@ def test_holdout_loss_equals_the_chernoff_limit_and_handles_the_ends():
 def test_refusals(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def log_tail_to_fifty_digits(k, n, p):
+    """``ln P(Bin(n, p) <= k)``, summed downward until the terms vanish."""
+    with mpmath.workdps(50):
+        p = mpmath.mpf(p)
+        term = mpmath.binomial(n, k) * p**k * (1 - p) ** (n - k)
+        total = term
+        for j in range(k, 0, -1):
+            term *= j * (1 - p) / ((n - j + 1) * p)
+            total += term
+            if term < total * mpmath.mpf(10) ** -45:
+                break
+        return mpmath.log(total)
+
+
+@pytest.mark.parametrize(
+    ("k", "n", "delta"),
+    [(0, 7, 0.05), (1, 40, 0.3), (3, 1000, 1e-12), (17, 90, 0.01), (250, 255, 0.05), (30_000, 10**6, 0.05),
+     (5_000, 10_000, 0.45), (2_500, 10**8, 1e-9)],
+)  # fmt: skip
+def test_limits_are_right_to_twelve_digits_and_on_the_safe_side(k, n, delta):
+    upper, log_delta = clopper_pearson(k, n, delta), mpmath.log(mpmath.mpf(delta))
+    assert log_tail_to_fifty_digits(k, n, upper) <= log_delta
+    assert log_tail_to_fifty_digits(k, n, upper * (1 - 1e-12)) > log_delta
+    assert binomial_tail(k, n, upper, Fraction(delta)).ok  # and the checker confirms it
+    assert not binomial_tail(k, n, upper * (1 - 1e-12), Fraction(delta)).ok
+    lower = clopper_pearson_lower(n - k, n, delta)
+    assert lower == pytest.approx(1 - upper, abs=2e-12)  # the mirror image

@@ -124,7 +124,7 @@ def test_order_does_not_matter():
         (lambda: conformal_quantile([], 0.1), InvalidData, "non-empty"),
         (lambda: conformal_quantile([math.nan], 0.1), InvalidData, "NaN"),
         (lambda: conformal_quantile([1.0], 0.0), InvalidParameter, "alpha must be"),
-        (lambda: conformal_rank(0, 0.1), InvalidParameter, "m must be"),
+        (lambda: conformal_rank(0, 0.1), InvalidParameter, "n must be"),
         (lambda: conformal_size(0.1, 0.05, 0.95), InvalidParameter, "slack"),
         (lambda: conformal_quantiles_by_class([1.0], ["a", "b"]), InvalidData, "labels"),
         (lambda: jackknife_plus([1.0], [1.0, 2.0]), InvalidData, "same length"),

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from tests.bounds.confirmations import CONFIRM
 
 from surefit import bounds
 from surefit.bounds import (
@@ -46,13 +47,13 @@ from surefit.bounds import (
     sub_gaussian,
     transfer,
     vc,
+    vc_bound,
     vc_consistent,
     vote_c_bound,
     vote_first_order,
     vote_margin,
     vote_tandem,
 )
-from surefit.checks.bounds import check_bound
 
 BILLION, TINY = 10**9, 1e-12
 
@@ -198,6 +199,7 @@ LIMITS = {
     "sample_compression": (compressed, BILLION),
     "stable_compression": (lambda wrong, n, delta: stable_compression(int(wrong * n), n, delta), 10**5),
     "transfer": (lambda wrong, n, delta: transfer(int(wrong * n), n, 0, n, delta), BILLION),
+    "vc_bound": (lambda wrong, n, delta: vc_bound(wrong, n, 3, delta), BILLION),
     "vote_c_bound": (lambda wrong, n, delta: vote_c_bound(wrong, n, 0.0, n, delta), BILLION),
     "vote_first_order": (lambda wrong, n, delta: vote_first_order(wrong, n, delta), BILLION),
     "vote_margin": (lambda wrong, n, delta: vote_margin(np.full(n, 1 - 2 * wrong), 100, delta), 10**5),
@@ -214,7 +216,7 @@ def test_every_limit_of_a_risk_is_walked_over():
 def test_no_errors_on_very_many_rows(name):
     bound, most = LIMITS[name]
     found = bound(0.0, most, TINY)
-    assert 0 < found.value < found.ceiling and not found.vacuous and found.delta == TINY
+    assert 0 < found.value < found.ceiling and not found.vacuous and math.isclose(found.delta, TINY)
     assert found.value < 0.7 and "vacuous" not in found.statement
     assert found.assumptions and f"assumes {found.assumptions[0]}" in found.statement and "1 - 1e-12" in found.statement
     assert bound(0.0, most, 0.3).value <= found.value  # to be surer costs something
@@ -238,8 +240,8 @@ def test_nothing_but_errors_and_a_single_row(name):
 def test_the_checker_confirms_the_ends_and_refuses_less(name, wrong, delta):
     bound, most = LIMITS[name]
     for n in (2, min(most, 2000)):
-        claim = bound(wrong, n, delta).claim()
-        assert check_bound(None, claim, None).ok
-        if 0 < claim.value < 1:
-            smaller = type(claim)(**{**claim.__dict__, "value": claim.value * 0.99})
-            assert not check_bound(None, smaller, None).ok
+        found = bound(wrong, n, delta)
+        numbers = {**found.terms, **found.inputs, "delta": found.delta}
+        assert CONFIRM[found.name](found.value, numbers, found.arrays).ok
+        if 0 < found.value < 1:
+            assert not CONFIRM[found.name](0.99 * found.value, numbers, found.arrays).ok

@@ -1,4 +1,4 @@
-"""Finite classes, code lengths and structural risk minimisation: the notes' numbers and the shares of delta."""
+"""Finite classes, code lengths and structural risk minimization: the notes' numbers and the shares of delta."""
 
 import math
 
@@ -24,14 +24,14 @@ def test_numbers_of_the_notes():
     assert finite_class(100, n=1000, delta=0.05).radius == pytest.approx(0.06439740, abs=5e-9)
     assert finite_class(100, n=1000, delta=0.05, sides=1).radius == pytest.approx(0.06164780, abs=5e-9)
     excess = finite_class(100, n=1000, delta=0.05).erm_excess()
-    assert excess.radius == pytest.approx(0.1287948, abs=5e-8) and "minimiser" in excess.about
+    assert excess.radius == pytest.approx(0.1287948, abs=5e-8) and "minimizer" in excess.about
     assert finite_class(100, radius=0.1 / 2, delta=0.05).n == 1659  # 1658.81 rounded up
     assert 2 / 0.01 * math.log(200 / 0.05) == pytest.approx(1658.81, abs=5e-3)
 
 
 def test_one_member_is_hoeffding_and_the_range_scales():
     assert finite_class(1, n=50, delta=0.1).radius == pytest.approx(hoeffding(n=50, delta=0.1).radius, rel=1e-14)
-    assert finite_class(7, n=50, delta=0.1, width=3.0).radius == pytest.approx(
+    assert finite_class(7, n=50, delta=0.1, loss_bound=3.0).radius == pytest.approx(
         3 * finite_class(7, n=50, delta=0.1).radius
     )
     assert finite_class(7, n=50, delta=0.1).radius / finite_class(7, n=100, delta=0.1).radius == pytest.approx(
@@ -57,7 +57,7 @@ def test_forms_agree(size, n, log_delta):
 
 @given(risks=st.lists(st.floats(0, 1), min_size=2, max_size=6), data=st.data())
 @settings(max_examples=60, deadline=None)
-def test_excess_of_the_minimiser_is_at_most_twice_the_deviation(risks, data):
+def test_excess_of_the_minimizer_is_at_most_twice_the_deviation(risks, data):
     shifts = data.draw(st.lists(st.floats(-0.3, 0.3), min_size=len(risks), max_size=len(risks)))
     empirical = [r + s for r, s in zip(risks, shifts, strict=True)]
     chosen = min(range(len(risks)), key=empirical.__getitem__)
@@ -106,7 +106,7 @@ def test_structural_risk_of_the_notes():
         [0.40, 0.22, 0.20, 0.199], lambda k, d: vc(k + 2, n=10_000, delta=d, form="power"), correction="none"
     )
     assert [round(s, 4) for s in table.sums] == [0.6742, 0.5435, 0.5662, 0.6035] and table.best == 1
-    assert "not paid for" in table.bound.about
+    assert "no correction for the choice" in table.bound.about
     assert list(table.radii) == sorted(table.radii)
 
 
@@ -126,14 +126,14 @@ def test_structural_risk_pays_for_the_choice():
     ("call", "error", "message"),
     [
         (lambda: finite_class(0, n=10, delta=0.1), InvalidParameter, "size must be an integer >= 1"),
-        (lambda: finite_class(3, n=10, delta=0.1, width=0.0), InvalidParameter, "width"),
+        (lambda: finite_class(3, n=10, delta=0.1, loss_bound=0.0), InvalidParameter, "loss_bound"),
         (lambda: finite_class(3, n=10, delta=0.1, sides=4), InvalidParameter, "sides"),
         (lambda: occam(1, 10, -1.0), InvalidParameter, "bits"),
         (lambda: tree_bits(-1, 2, 2), InvalidParameter, "n_splits"),
         (lambda: tree_bits(1, 0, 2), InvalidParameter, "n_features"),
         (lambda: delta_share(0, 0.05), InvalidParameter, "k must be"),
         (lambda: delta_share(1, 0.05, "zeta"), InvalidParameter, "series"),
-        (lambda: structural_risk([], lambda k, d: None), InvalidData, "at least one class"),
+        (lambda: structural_risk([], lambda k, d: None), InvalidData, "at least one entry"),
         (lambda: structural_risk([0.1], lambda k, d: None, correction="all"), InvalidParameter, "correction"),
         (lambda: random_search(n=3, fraction=1.0), InvalidParameter, "fraction"),
     ],

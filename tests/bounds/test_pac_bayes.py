@@ -51,7 +51,7 @@ def test_linear_bound_is_the_best_scale():
 
 
 def test_error_implies_a_noisy_error():
-    # 1[m <= 0] <= Phi(theta - m) / Phi(theta): the step from the randomised to the deterministic classifier
+    # 1[m <= 0] <= Phi(theta - m) / Phi(theta): the step from the randomized to the deterministic classifier
     m = np.linspace(-4, 4, 81)
     for theta in (0.0, 1.0, 2.5):
         assert np.all((m <= 0) <= norm.cdf(theta - m) / norm.cdf(theta) + 1e-15)

@@ -36,7 +36,7 @@ def test_one_rate_is_the_closed_form(errors, n, rate):
 def test_one_rate_for_losses_is_the_closed_form(rate):
     losses = np.random.default_rng(0).beta(1, 9, size=300)
     guesses = [np.mean([0.5, *losses[:t]]) for t in range(300)]
-    spread = sum((loss - guess) ** 2 for loss, guess in zip(losses, guesses, strict=True))
+    spread = sum((loss - estimate) ** 2 for loss, estimate in zip(losses, guesses, strict=True))
     psi = -math.log(1 - rate) - rate
     expected = losses.mean() + (math.log(20) + psi * spread) / (rate * 300)
     assert progressive_losses(losses, 0.05, rate=rate).value == pytest.approx(min(1.0, expected), rel=1e-8)

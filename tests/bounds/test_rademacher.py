@@ -19,7 +19,7 @@ from surefit.bounds import (
     linear_ball_rademacher,
     lp_lipschitz,
     massart,
-    mean_absolute_walk,
+    mean_absolute_sum,
     rademacher_risk,
     theory_lambda,
 )
@@ -88,14 +88,14 @@ def test_monte_carlo_covers_the_exact_value():
 @pytest.mark.parametrize("m", range(1, 11))
 def test_random_walk(m):
     brute = sum(abs(sum(s)) for s in itertools.product([-1, 1], repeat=m)) / 2**m
-    assert mean_absolute_walk(m) == pytest.approx(brute, rel=1e-14)
+    assert mean_absolute_sum(m) == pytest.approx(brute, rel=1e-14)
 
 
 def test_random_walk_at_large_m():
-    assert mean_absolute_walk(998) == pytest.approx(2 * 499 * math.comb(998, 499) / 4**499, rel=1e-14)
+    assert mean_absolute_sum(998) == pytest.approx(2 * 499 * math.comb(998, 499) / 4**499, rel=1e-14)
     for m in (1001, 19_999, 20_001, 10**9):
-        assert mean_absolute_walk(m) == pytest.approx(math.sqrt(2 * (m + 1) / math.pi) * (1 - 0.25 / (m + 1)), rel=1e-6)
-    assert mean_absolute_walk(20_001) == pytest.approx(mean_absolute_walk(19_999) * 20_001 / 20_000, rel=1e-9)
+        assert mean_absolute_sum(m) == pytest.approx(math.sqrt(2 * (m + 1) / math.pi) * (1 - 0.25 / (m + 1)), rel=1e-6)
+    assert mean_absolute_sum(20_001) == pytest.approx(mean_absolute_sum(19_999) * 20_001 / 20_000, rel=1e-9)
 
 
 def test_kernel_ball_of_the_notes():

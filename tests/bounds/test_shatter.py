@@ -1,4 +1,4 @@
-"""Shattering: enumerated labelings against the catalogue, witnesses that are checked, exact Radon partitions."""
+"""Shattering: enumerated labelings against the catalog, witnesses that are checked, exact Radon partitions."""
 
 import itertools
 import math
@@ -42,7 +42,7 @@ def apply(name: str, member, X: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", ["rays", "stumps", "intervals", "rectangles", "half_spaces"])
-def test_counts_on_a_line_are_the_catalogue(name):
+def test_counts_on_a_line_are_the_catalog(name):
     entry = set_class(name, d=1)
     for n in range(1, 7):
         assert len(labelings(np.linspace(-1, 2, n), name)) == entry.growth(n)
@@ -59,7 +59,7 @@ def test_half_spaces_in_general_position(d):
 
 
 @pytest.mark.parametrize("name", ["rays", "stumps", "rectangles", "half_spaces", "homogeneous_half_spaces"])
-def test_every_witness_realises_its_labeling(name):
+def test_every_witness_realizes_its_labeling(name):
     X = np.random.default_rng(0).integers(-3, 4, size=(6, 2)).astype(float)
     found = labelings(X, name)
     for labels, member in zip(found.labels, found.members, strict=True):

@@ -52,9 +52,11 @@ def test_hoeffding_numbers():
     assert hoeffding(n=1000, delta=0.05).radius == pytest.approx(0.04295, abs=5e-6)
     assert hoeffding(radius=0.1, delta=0.05).n == math.ceil(math.log(40) / 0.02) == 185
     # [-1, 1] variables at eps / 4: 2 exp(-n eps^2 / 32), the last link of the symmetrisation chain
-    assert hoeffding(n=640, radius=0.8 / 4, width=2.0).delta == pytest.approx(2 * math.exp(-640 * 0.64 / 32), rel=1e-12)
+    assert hoeffding(n=640, radius=0.8 / 4, loss_bound=2.0).delta == pytest.approx(
+        2 * math.exp(-640 * 0.64 / 32), rel=1e-12
+    )
     # D08: loss in [0, B], best of k candidates on the dev set is finite_class; one model:
-    assert hoeffding(n=500, delta=0.05, width=4.0).radius == pytest.approx(
+    assert hoeffding(n=500, delta=0.05, loss_bound=4.0).radius == pytest.approx(
         4 * math.sqrt(math.log(40) / 1000), rel=1e-12
     )
 
@@ -62,8 +64,10 @@ def test_hoeffding_numbers():
 def test_unequal_ranges():
     widths = [1.0, 2.0, 3.0]
     expected = 2 * math.exp(-2 * 9 * 2.25 / (1 + 4 + 9))
-    assert hoeffding(n=3, radius=1.5, width=widths).delta == pytest.approx(expected, rel=1e-12)
-    assert hoeffding(n=3, radius=1.5, width=[2.0, 2.0, 2.0]).delta == hoeffding(n=3, radius=1.5, width=2.0).delta
+    assert hoeffding(n=3, radius=1.5, loss_bound=widths).delta == pytest.approx(expected, rel=1e-12)
+    assert (
+        hoeffding(n=3, radius=1.5, loss_bound=[2.0, 2.0, 2.0]).delta == hoeffding(n=3, radius=1.5, loss_bound=2.0).delta
+    )
 
 
 @pytest.mark.parametrize("p", [0.02, 0.3, 0.5])
@@ -78,7 +82,7 @@ def test_exact_binomial_tails_are_dominated(n, p):
 
 TAILS = {
     "hoeffding": lambda **k: hoeffding(**k),
-    "hoeffding_one_sided": lambda **k: hoeffding(sides=1, width=3.0, **k),
+    "hoeffding_one_sided": lambda **k: hoeffding(sides=1, loss_bound=3.0, **k),
     "chebyshev": lambda **k: chebyshev(0.3, **k),
     "sub_gaussian": lambda **k: sub_gaussian(0.7, **k),
     "bernstein": lambda **k: bernstein(0.01, **k),
@@ -116,7 +120,7 @@ def test_hoeffding_is_sub_gaussian_and_bernstein_wins_for_small_variance():
 def test_markov_and_chebyshev_hold_exactly_for_any_sample(sample, level):
     x = np.abs(np.array(sample))
     assert np.mean(x >= level) <= markov(float(x.mean()), threshold=level).delta + 1e-12
-    variance = float(np.mean((x - x.mean()) ** 2))  # centred form; E[X^2] - (E X)^2 cancels
+    variance = float(np.mean((x - x.mean()) ** 2))  # centered form; E[X^2] - (E X)^2 cancels
     assert np.mean(np.abs(x - x.mean()) >= level) <= chebyshev(variance, n=1, radius=level).delta + 1e-9
 
 
@@ -171,15 +175,15 @@ def test_mean_is_the_area_under_the_tails(sample):
         (lambda: hoeffding(n=0, delta=0.1), InvalidParameter, "hoeffding: n must be an integer >= 1; got 0"),
         (lambda: hoeffding(n=10, delta=1.0), InvalidParameter, "delta must be"),
         (lambda: hoeffding(n=10, radius=-1.0), InvalidParameter, "radius must be a number > 0"),
-        (lambda: hoeffding(n=2, delta=0.1, width=[1.0, 1.0, 1.0]), InvalidParameter, "each of the n = 2"),
-        (lambda: hoeffding(n=2, delta=0.1, width=0.0), InvalidParameter, "width"),
+        (lambda: hoeffding(n=2, delta=0.1, loss_bound=[1.0, 1.0, 1.0]), InvalidParameter, "each of the n = 2"),
+        (lambda: hoeffding(n=2, delta=0.1, loss_bound=0.0), InvalidParameter, "loss_bound"),
         (lambda: hoeffding(n=2, delta=0.1, sides=0), InvalidParameter, "sides must be 1 or 2"),
         (lambda: chebyshev(-1.0, n=2, delta=0.1), InvalidParameter, "variance"),
-        (lambda: bernstein(0.1, n=2, delta=0.1, width=-1.0), InvalidParameter, "width"),
+        (lambda: bernstein(0.1, n=2, delta=0.1, loss_bound=-1.0), InvalidParameter, "loss_bound"),
         (lambda: markov(-1.0, threshold=1.0), InvalidParameter, "mean"),
         (lambda: empirical_bernstein([0.5]), InvalidParameter, "at least two"),
-        (lambda: mean_by_tails([]), InvalidData, "at least one"),
-        (lambda: hoeffding(radius=1e-12, delta=0.5), InvalidParameter, "reachable"),
+        (lambda: mean_by_tails([]), InvalidData, "non-empty"),
+        (lambda: hoeffding(radius=1e-12, delta=0.5), InvalidParameter, "attainable"),
     ],
 )
 def test_refusals(call, error, message):

@@ -1,4 +1,4 @@
-"""Exact signs, vanishing combinations and enclosed margins: the arithmetic under the facts about labelled data."""
+"""Exact signs, vanishing combinations and enclosed margins: the arithmetic under the facts about labeled data."""
 
 import math
 from fractions import Fraction
@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from scipy import sparse
 
-from surefit.checks import integers
-from surefit.checks.combinations import annihilates, prove_combination
-from surefit.checks.margin_bracket import hull_distance, margin_of, radius_of
+from surefit.checks.separation.combinations import annihilates, prove_combination
+from surefit.checks.separation.margins import hull_distance, margin_of, radius_of
+from surefit.core import integers
 
 CORNERS = np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1]]), np.array([1.0, -1, -1, 1])
 FOUR_POINTS = np.array([[0, 0], [0, 0.5], [1, 0.5], [1, 0]]), np.array([1.0, 1, 1, -1])

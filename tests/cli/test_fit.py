@@ -1,19 +1,23 @@
 """``surefit fit``: what it writes, prints and returns."""
 
-import os
-import signal
+import io
+import json
 
 import numpy as np
 import polars
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 import surefit
 from surefit.cli import fit as fit_module
 from surefit.cli.main import app
-from surefit.tables import builtin_table, read_table, training_part
+from surefit.cli.show import show_study
+from surefit.studies import verify
+from surefit.tables import read_table
 
 runner = CliRunner()
+QUICK = ("--models", "linear", "--max-time", "20")
 
 
 @pytest.fixture(autouse=True)
@@ -38,179 +42,170 @@ def houses(folder):
     town = rng.choice(["Delft", "Ghent", "Oslo"], size=120)
     price = 2 * area + 0.5 * (year - 1950) + 30 * (town == "Oslo") + rng.normal(size=120)
     path = folder / "houses.csv"
-    polars.DataFrame({"area": area, "year": year, "town": town, "price": price}).write_csv(path)
+    polars.DataFrame({"no": range(120), "area": area, "year": year, "town": town, "price": price}).write_csv(path)
     return path
 
 
 # --- the main job -------------------------------------------------------------------------------------------------------
 
 
-def test_without_arguments_on_the_built_in_data(folder):
-    result = run("fit")
-    assert result.exit_code == 0
-    assert "built-in data set 'diabetes'" in result.stdout
-    assert "Written: model.surefit and report.html" in result.stdout
-    model = surefit.load(folder / "model.surefit")
-    model.verify(training_part(model, builtin_table()))
-    assert "verified" in (folder / "report.html").read_text(encoding="utf-8")
-
-
-def test_on_a_file_with_groups(houses, folder):
-    result = run("fit", houses, "--target", "price")
+def test_on_a_file(houses, folder):
+    result = run("fit", houses, "--target", "price", *QUICK)
     assert result.exit_code == 0, result.stderr
     text = flat(result.stdout)
-    assert "3 in use (2 number, 1 text), 5 features" in text
-    assert "96 to fit, 24 to test (seed 0)" in text
+    assert "regression: price takes 120 different numbers" in text
+    assert "96 rows to compare and fit, 24 to test (at random by rows, seed 0)" in text
+    assert "identifier no counts the rows" in text and "category town 3 levels" in text
+    assert "'no' names rows and was left out; --column no:category or --column no:number keeps it." in text
+    assert "* penalized linear regression" in text and "Written: model.surefit, certificate.json, report.html" in text
     model = surefit.load("model.surefit")
-    by_feature = {c.feature: c.value for c in model.coefficients}
-    assert by_feature["area"] == pytest.approx(2.0, abs=0.05)
-    assert by_feature["town=Oslo"] - by_feature["town=Delft"] == pytest.approx(30, abs=2)
-    assert model.record_["command"] == f"surefit fit {houses} --target price"
+    assert model.record_["command"] == f"surefit fit {houses} --target price --models linear --max-time 20.0"
     assert len(model.record_["sha256"]) == 64
-    model.verify(training_part(model, read_table(houses)))
+    assert all(finding.ok for finding in verify(model, read_table(houses)))
+    certificates = json.loads((folder / "certificate.json").read_text())
+    assert set(certificates) == {"fit", "risk", "intervals"}
+    assert [c["name"] for c in certificates["intervals"]["claims"]] == ["conformal.coverage", "conformal.conditional"]
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "surefit verify model.surefit" in page and "http" not in page
 
 
-def test_printed_numbers_are_those_of_the_model(houses):
-    result = run("fit", houses, "-t", "price", "--alpha", "0.5", "--no-report")
-    model = surefit.load("model.surefit")
-    assert "alpha = 0.5 (given)" in result.stdout
-    for c in model.coefficients:
-        if c.value:
-            assert f"{c.value:.5g}" in result.stdout
-    claim = model.certificate_["penalised_squares.gap"]
-    assert claim.statement in flat(result.stdout)
-    assert "holds" in result.stdout
+def test_without_arguments_and_by_name_on_built_in_data(folder):
+    assert "built-in data set 'diabetes': regression of progression" in run("fit", *QUICK).stdout
+    result = run("fit", "iris", *QUICK, "--force")
+    assert "built-in data set 'iris': classification of species" in result.stdout
+    assert run("verify", "model.surefit").exit_code == 0
 
 
-def test_parquet_gives_the_same_model(houses, folder):
+@pytest.mark.parametrize("family", ["tree", "boosting"])
+def test_trees_of_a_file_with_text_are_verified_from_the_file(houses, family):
+    result = run("fit", houses, "-t", "price", "--models", family, "--max-time", "20", "--no-report")
+    assert result.exit_code == 0 and run("verify", "model.surefit", houses).exit_code == 0
+    assert run("verify", "model.surefit").exit_code == 0
+    polars.read_csv(houses).with_columns(town=polars.lit("Oslo")).write_csv("other.csv")
+    assert run("verify", "model.surefit", "other.csv").exit_code == 1
+
+
+def test_parquet_gives_the_same_model(houses):
     polars.read_csv(houses).write_parquet("houses.parquet")
-    run("fit", houses, "-t", "price", "--alpha", "0.5", "--no-report", "--out", "a.surefit")
-    run("fit", "houses.parquet", "-t", "price", "--alpha", "0.5", "--no-report", "--out", "b.surefit")
-    a, b = surefit.load("a.surefit"), surefit.load("b.surefit")
-    assert a.coefficients == b.coefficients
+    run("fit", houses, "-t", "price", *QUICK, "--no-report")
+    run("fit", "houses.parquet", "-t", "price", *QUICK, "--no-report", "--force", "--out", "b.surefit")
+    a, b = surefit.load("model.surefit"), surefit.load("b.surefit")
     assert a.certificate_.data == b.certificate_.data
+    assert np.array_equal(a.predictor_.estimator_.coef_, b.predictor_.estimator_.coef_)
 
 
-def test_options_reach_the_model(houses):
-    words = ["--model", "elastic_net", "--l1-ratio", "0.25", "--alpha", "0.1", "--test-size", "0.5", "--seed", "7"]
-    result = run("fit", houses, "-t", "price", *words, "--no-standardise", "--drop", "year", "--no-report")
+def test_options_reach_the_study_and_the_command_is_repeatable(houses):
+    words = [
+        "--metric",
+        "mae",
+        "--select",
+        "1se",
+        "--test-size",
+        "0.5",
+        "--seed",
+        "7",
+        "--column",
+        "year:category",
+        "--column",
+        "no:number",
+    ]
+    result = run("fit", houses, "-t", "price", *QUICK, *words, "--no-report")
     assert result.exit_code == 0, result.stderr
     model = surefit.load("model.surefit")
-    assert model.certificate_.problem["alpha"] == pytest.approx(0.025)
-    assert model.certificate_.data["n_rows"] == 60
-    assert "year" not in model.encoder_.kinds_ and not model.encoder_.standardise
+    assert model.record_["rows"] == 60 and model.record_["metric"] == "mae"
+    assert model.encoder_.recipes_["year"]["kind"] == "category" and "no" in model.encoder_.recipes_
     command = model.record_["command"].split()
-    assert run(*command[1:], "--no-report", "--out", "again.surefit").exit_code == 0
+    assert run(*command[1:], "--no-report", "--out", "again.surefit", "--force").exit_code == 0
     assert surefit.load("again.surefit").certificate_.data == model.certificate_.data
-    assert surefit.load("again.surefit").coefficients == model.coefficients
+
+
+def test_json_holds_everything(houses):
+    result = run("fit", houses, "-t", "price", *QUICK, "--json")
+    found = json.loads(result.stdout)
+    assert found["task"] == "regression" and found["winner"]["family"] == "linear"
+    assert found["files"]["out"] == "model.surefit" and len(found["leaderboard"]) == 2
+    assert [row["taken for"] for row in found["columns"]] == ["identifier", "number", "number", "category", "target"]
 
 
 def test_quiet_prints_nothing(houses):
-    result = run("fit", houses, "-t", "price", "--quiet")
+    result = run("fit", houses, "-t", "price", *QUICK, "--quiet")
     assert (result.exit_code, result.stdout, result.stderr) == (0, "", "")
 
 
-def test_no_report(houses, folder):
-    run("fit", houses, "-t", "price", "--no-report")
-    assert not (folder / "report.html").exists()
+def test_progress_is_plain_lines_where_there_is_no_terminal(houses):
+    lines = run("fit", houses, "-t", "price", *QUICK, "--no-report").stderr.splitlines()
+    assert lines[0].startswith("constant: ") and "1 of 1 settings" in lines[0] and lines[0].endswith("s left")
+    assert lines[1].startswith("penalized linear regression: ") and ", gap " in lines[1]
 
 
-def test_remarks_are_printed(folder):
-    x = np.arange(20.0)
-    polars.DataFrame({"x": x, "one": np.ones(20), "y": x * 2}).write_csv("d.csv")
-    result = run("fit", "d.csv", "--alpha", "0.1")
-    assert "remark: Feature 'one' is constant over the training rows" in flat(result.stdout)
-
-
-def test_missing_cells_can_be_left_out(folder):
-    (folder / "d.csv").write_text("x,y\n1,2\n,3\n3,5\n4,9\n5,9\n")
-    assert run("fit", "d.csv", "--alpha", "0.1").exit_code == 2
-    result = run("fit", "d.csv", "--alpha", "0.1", "--drop-missing")
-    assert result.exit_code == 0
-    assert "1 of 5 rows have missing cells" in result.stdout
-
-
-def test_max_time_keeps_what_was_reached(houses):
-    result = run("fit", houses, "-t", "price", "--alpha", "1e-9", "--max-time", "60")
-    assert result.exit_code == 0
+def test_spelling_options(folder):
+    rng = np.random.default_rng(1)
+    rows = [
+        f"{i % 28 + 1:02d}/{i % 12 + 1:02d}/2020;{x:.2f};-9;{'A' if x > 0 else 'B'}".replace(".", ",")
+        for i, x in enumerate(rng.normal(size=60))
+    ]
+    (folder / "d.csv").write_text("when;x;gap;kind\n" + "\n".join(rows[:12]) + "\n")
+    assert "--dates dmy or --dates mdy" in run("fit", "d.csv", "-t", "kind", *QUICK).stderr
+    (folder / "d.csv").write_text("when;x;gap;kind\n" + "\n".join(rows) + "\n")
+    result = run("fit", "d.csv", "-t", "kind", *QUICK, "--na", "-9")
+    text = flat(result.stdout)
+    assert "date when dates, day first" in text and "number x numbers, decimal comma" in text
+    assert "empty gap every cell is missing" in text
 
 
 # --- files are not overwritten --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "option"), [("model.surefit", "--out"), ("report.html", "--report")])
+@pytest.mark.parametrize(
+    ("name", "option"), [("model.surefit", "--out"), ("report.html", "--report"), ("certificate.json", "--certificate")]
+)
 def test_existing_files_are_kept_unless_forced(folder, name, option):
     (folder / name).write_text("precious")
-    result = run("fit", "--alpha", "1")
+    result = run("fit", "iris", *QUICK)
     assert result.exit_code == 2
     assert (
         f"{name}: this file exists already; overwrite it with --force, or name another with {option}" in result.stderr
     )
     assert (folder / name).read_text() == "precious"
     assert sorted(path.name for path in folder.iterdir()) == [name]
-    assert run("fit", "--alpha", "1", "--force").exit_code == 0
+    assert run("fit", "iris", *QUICK, "--force").exit_code == 0
     assert (folder / name).read_bytes()[:8] != b"precious"
 
 
-def test_impossible_places_are_refused_before_the_fit(folder, monkeypatch):
+def test_impossible_places_are_refused_before_the_fit(monkeypatch):
     monkeypatch.setattr(fit_module, "_studied", lambda *_: pytest.fail("the fit was started"))
     assert "there is no folder 'nowhere'" in run("fit", "--out", "nowhere/m.surefit").stderr
     assert "cannot be the same file" in run("fit", "--out", "x", "--report", "./x").stderr
 
 
-# --- Ctrl-C -------------------------------------------------------------------------------------------------------------
+# --- wrong options ------------------------------------------------------------------------------------------------------
 
 
-class CtrlC:
-    """A callback that presses Ctrl-C once, at the first sign of progress."""
-
-    max_propagation_depth = 1
-    pressed = False
-
-    def setup(self, estimator, context):
-        pass
-
-    def on_fit_task_begin(self, estimator, context):
-        pass
-
-    def on_fit_task_end(self, estimator, context, *, metadata=None):
-        if not self.pressed:
-            self.pressed = True
-            os.kill(os.getpid(), signal.SIGINT)
-        return False
-
-    def teardown(self, estimator, context):
-        pass
-
-
-@pytest.fixture
-def hard(folder):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 80)) + rng.normal(size=(60, 1))
-    polars.DataFrame({f"x{j}": X[:, j] for j in range(80)} | {"y": X @ rng.normal(size=80)}).write_csv("hard.csv")
-    return folder / "hard.csv"
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--models", "forrest"], "--models forrest: there is no such family; did you mean forest?"),
+        (["--metric", "accuracy"], "--metric accuracy: expected one of error, log-loss"),
+        (["--metric", "rmse"], "--metric rmse is for regression, but the task is classification"),
+        (["--column", "sepal_length"], "--column sepal_length: expected NAME:KIND"),
+        (["--class-weight", "much"], "--class-weight much: expected balanced, or CLASS=WEIGHT"),
+        (["--max-time", "0"], "--max-time must be a finite number > 0; got 0.0."),
+        (["--test-size", "1.5"], "--test-size must be a number from 0 up to, but not including, 1; got 1.5."),
+        (["--target", "specie"], "no column 'specie'; did you mean 'species'?"),
+        (["--group", "nobody"], "there is no column 'nobody'"),
+        (["--select", "bound", "--time", "sepal_length"], "--select must be best or 1se with time"),
+    ],
+)
+def test_wrong_options_are_refused_in_the_words_of_the_command_line(words, sentence, folder):
+    result = run("fit", "iris", *words)
+    assert result.exit_code == 2 and sentence in result.stderr and result.stderr.count("\n") == 1
+    assert list(folder.iterdir()) == []
 
 
-def test_ctrl_c_during_the_fit_saves_the_model_with_its_gap(hard, folder, monkeypatch):
-    monkeypatch.setattr(fit_module, "progress", lambda quiet: [CtrlC()])
-    result = run("fit", hard, "--alpha", "1e-4")
-    assert result.exit_code == 130
-    assert "surefit: interrupted; the best model so far was saved, with its gap." in result.stderr
-    model = surefit.load("model.surefit")
-    assert model.certificate_["penalised_squares.gap"].holds is False
-    model.verify(training_part(model, read_table(hard)))
-    assert "stopped early" in (folder / "report.html").read_text(encoding="utf-8")
+# --- bugs, interruptions and missing packages ---------------------------------------------------------------------------
 
 
-def test_ctrl_c_before_any_comparison_leaves_nothing(hard, folder, monkeypatch):
-    monkeypatch.setattr(fit_module, "progress", lambda quiet: [CtrlC()])
-    result = run("fit", hard)
-    assert result.exit_code == 130
-    assert result.stderr.strip() == "surefit: interrupted; no file was left half-written."
-    assert [path.name for path in folder.iterdir()] == ["hard.csv"]
-
-
-def test_ctrl_c_elsewhere_is_one_line(houses, monkeypatch, folder):
+def test_ctrl_c_while_reading_is_one_line(houses, monkeypatch, folder):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
@@ -219,9 +214,6 @@ def test_ctrl_c_elsewhere_is_one_line(houses, monkeypatch, folder):
     assert result.exit_code == 130
     assert result.stderr == "surefit: interrupted; no file was left half-written.\n"
     assert not (folder / "model.surefit").exists()
-
-
-# --- bugs and missing packages --------------------------------------------------------------------------------------------
 
 
 def test_bug_is_one_line_too(houses, monkeypatch):
@@ -248,3 +240,24 @@ def test_missing_package_is_named_before_the_fit(monkeypatch):
     result = run("fit")
     assert result.exit_code == 2
     assert "skops must be installed for this: pip install 'surefit[all]'" in result.stderr
+
+
+def test_names_with_spaces_are_quoted_and_roles_are_noted(folder):
+    rng = np.random.default_rng(0)
+    rows = {"order id": [f"B{i:03d}" for i in range(60)], "site": np.arange(60) // 3, "x": rng.normal(size=60)}
+    polars.DataFrame({**rows, "y": rng.normal(size=60)}).write_csv("orders.csv")
+    text = flat(run("fit", "orders.csv", "--group", "site", *QUICK, "--no-report").stdout)
+    assert "'order id' names rows and was left out; --column 'order id:category'" in text
+    assert "'site' groups the rows and is not a predictor" in text
+
+
+def test_narrow_terminals():
+    """Notes about a family stand below the leaderboard, where they do not break it."""
+    study = surefit.study("iris", models=("linear",), max_time=20)
+    next(row for row in study.rows if row["winner"])["state"] = "2 of 5 settings; stopped early for lack of time"
+    console = Console(width=80, file=io.StringIO())
+    show_study(study, console)
+    lines = console.file.getvalue().splitlines()
+    assert "  logistic regression: 2 of 5 settings; stopped early for lack of time" in lines
+    assert max(map(len, lines)) <= 80
+    assert {"holds", "proved"} <= {finding.verdict for finding in study.findings}

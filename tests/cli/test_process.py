@@ -7,7 +7,7 @@ import pytest
 
 import surefit
 
-SUREFIT = [sys.executable, "-m", "surefit.cli.main"]
+SUREFIT = [sys.executable, "-m", "surefit"]
 
 
 def run(*words, folder):
@@ -15,7 +15,7 @@ def run(*words, folder):
 
 
 def test_fit_and_predict(tmp_path):
-    fitted = run("fit", "--alpha", "1", folder=tmp_path)
+    fitted = run("fit", "--models", "linear", folder=tmp_path)
     assert fitted.returncode == 0, fitted.stderr
     assert "Traceback" not in fitted.stderr
     header = "age,sex,body_mass_index,blood_pressure,total_cholesterol,ldl,hdl,cholesterol_ratio,log_triglycerides,blood_sugar"
@@ -24,6 +24,12 @@ def test_fit_and_predict(tmp_path):
     assert predicted.returncode == 0, predicted.stderr
     lines = predicted.stdout.splitlines()
     assert lines[0] == "prediction" and 25 < float(lines[1]) < 346
+
+
+def test_greeting_names_three_commands(tmp_path):
+    greeting = run(folder=tmp_path)
+    assert greeting.returncode == 0
+    assert [word in greeting.stdout for word in ("surefit fit", "surefit predict", "surefit verify")] == [True] * 3
 
 
 def test_bad_input(tmp_path):
@@ -40,7 +46,9 @@ def test_version_and_help(tmp_path):
     assert help_.returncode == 0 and "--target" in help_.stdout and "Ctrl-C" in help_.stdout
 
 
-@pytest.mark.parametrize("words", [["fit", "--nonsense"], ["predict"], ["fit", "--alpha", "one"], ["no-such-command"]])
+@pytest.mark.parametrize(
+    "words", [["fit", "--nonsense"], ["predict"], ["fit", "--max-time", "one"], ["no-such-command"]]
+)
 def test_wrong_use(tmp_path, words):
     result = run(*words, folder=tmp_path)
     assert result.returncode == 2
@@ -48,6 +56,7 @@ def test_wrong_use(tmp_path, words):
 
 
 def test_help_does_not_load_the_library(tmp_path):
-    code = "import sys, surefit.cli.main; print(*[m for m in ('numba', 'polars', 'matplotlib', 'skops') if m in sys.modules])"
+    heavy = ("numpy", "sklearn", "numba", "polars", "matplotlib", "skops")
+    code = f"import sys, surefit.cli.main; print(*[m for m in {heavy} if m in sys.modules])"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, timeout=60)
     assert result.stdout.split() == []

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-SUREFIT = [sys.executable, "-m", "surefit.cli.main"]
+SUREFIT = [sys.executable, "-m", "surefit"]
 
 
 def warmup(*names, **environment):
@@ -26,7 +26,7 @@ def test_the_second_run_finds_everything_compiled(tmp_path):
 def test_an_unknown_name_is_said(tmp_path):
     result = warmup("Ridgeless", NUMBA_CACHE_DIR=str(tmp_path))
     assert result.returncode == 2
-    assert result.stderr.startswith("surefit: Ridgeless is no estimator of surefit; known are ")
+    assert result.stderr.startswith("surefit: Ridgeless is not an estimator of surefit; choose from ")
     assert "Lasso" in result.stderr and "Traceback" not in result.stderr
 
 

@@ -8,14 +8,14 @@ from scipy import sparse
 from sklearn.datasets import load_iris
 
 from surefit import ExhaustiveClustering, KMeans
-from surefit.checks import partition_bounds as checker
+from surefit.checks.clusters import bounds as checker
 from surefit.core.budget import Budget
-from surefit.solvers.line_partition import best_on_line
-from surefit.solvers.partition_bounds import evaluate_bound, semidefinite_bound, spectral_bound
-from surefit.solvers.points import read_points
+from surefit.solvers.clustering.bounds import evaluate_bound, semidefinite_bound, spectral_bound
+from surefit.solvers.clustering.line import best_on_line
+from surefit.solvers.clustering.points import read_points
 
 
-def plain_dynamic_programme(x, weights, k):
+def plain_dynamic_program(x, weights, k):
     """The textbook recursion over sorted numbers, every cut tried."""
     order = np.argsort(x)
     x, w = x[order], weights[order]
@@ -37,7 +37,7 @@ def test_line_is_exact_by_two_routes(seed, n, k):
     rng = np.random.default_rng(seed)
     x = rng.integers(-5, 6, n).astype(float) if seed % 2 else rng.standard_normal(n)
     weights = rng.integers(1, 4, n).astype(float)
-    exact = plain_dynamic_programme(x, weights, k)
+    exact = plain_dynamic_program(x, weights, k)
     found = best_on_line(x, weights, k)
     noise = 1e-12 * exact + 1e-28  # the plain route rounds as well
     assert abs(found.value - exact) <= found.rounding + noise
@@ -89,8 +89,8 @@ def test_one_cluster_has_no_gap():
 @pytest.mark.parametrize("shape", [(7, 30), (30, 7)])
 def test_spectral_bound_is_the_tail_of_the_spectrum(shape):
     X = np.random.default_rng(0).standard_normal(shape)
-    centred = X - X.mean(axis=0)
-    tail = np.linalg.eigvalsh(centred.T @ centred)[::-1][2:].sum()
+    centered = X - X.mean(axis=0)
+    tail = np.linalg.eigvalsh(centered.T @ centered)[::-1][2:].sum()
     weights = np.ones(len(X))
     for data in (X, sparse.csr_array(X)):
         bound = spectral_bound(data, weights, read_points(data, weights)[1], 3)
@@ -101,8 +101,8 @@ def test_any_multipliers_prove_a_bound():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((10, 2))
     best = ExhaustiveClustering(3).fit(X).objective_
-    centred = X - X.mean(axis=0)
-    G, q = centred @ centred.T, np.full(10, 10**-0.5)
+    centered = X - X.mean(axis=0)
+    G, q = centered @ centered.T, np.full(10, 10**-0.5)
     for scale in (0.0, 0.1, 1.0, 10.0):
         N = rng.random((10, 10)) * scale
         assert evaluate_bound(G, N + N.T, q, 3) <= best

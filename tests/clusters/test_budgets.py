@@ -49,7 +49,7 @@ def test_a_callback_sees_every_step_and_can_stop(model):
 
 def test_a_callback_can_stop_a_search():
     recorder = Recorder(stop_after=2)
-    with pytest.warns(ConvergenceWarning, match="gave up after"):
+    with pytest.warns(ConvergenceWarning, match="stopped after"):
         model = ExhaustiveClustering(3).set_callbacks(recorder).fit(ROWS[:60])
     assert model.certificate_.run["reason"] == "callback"
     model.verify(ROWS[:60])

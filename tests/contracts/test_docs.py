@@ -1,11 +1,14 @@
 """Documentation is checked like code: anchors resolve, examples run, generated pages are current."""
 
+import doctest
 import inspect
 import re
 import runpy
 import subprocess
 import sys
+from functools import lru_cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from sklearn.base import BaseEstimator
@@ -52,10 +55,95 @@ def test_every_anchor_named_in_the_sources_is_a_theory_label():
     assert any(sources.values()), "no docstring points to the theory"
 
 
+def test_theory_page_has_a_figure_a_proof_a_number_on_real_data_and_its_limits():
+    pages = [page for page in (DOCS / "theory").glob("*.rst") if page.stem not in {"index", "items", "errata"}]
+    texts = {page.name: page.read_text(encoding="utf-8") for page in pages}
+    assert len(texts) > 40
+    assert [name for name, text in texts.items() if ".. plot::" not in text] == []
+    for part in ("\nWhen it applies\n", "\nOn real data\n", "\nWhat it does not say\n", "∎"):
+        assert [name for name, text in texts.items() if part not in text] == []
+
+
+def test_index_of_items_is_complete_and_its_links_resolve():
+    index = SimpleNamespace(**runpy.run_path(str(DOCS / "generate_items.py")))
+    items = (ROOT / "tests" / "spec" / "items.txt").read_text(encoding="utf-8").split()
+    rows = index.rows()
+    assert [item for item, _, _ in rows] == items
+    pages = {f"/guide/{page.stem}" for page in (DOCS / "guide").glob("*.rst")}
+    assert {target for _, target, _ in rows} <= {*labels_of_theory(), *pages}
+    names = index.names()
+    assert [item for item in items if not names[item]] == [], "items whose test names nothing public"
+    errata = re.findall(
+        r"^   \* - ([A-F]\d\d)$", (DOCS / "theory" / "errata.rst").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert len(errata) > 90 and errata == sorted(set(errata)) and set(errata) <= set(items)
+
+
+@lru_cache(maxsize=1)
+def reference() -> SimpleNamespace:
+    return SimpleNamespace(**runpy.run_path(str(DOCS / "generate_reference.py")))
+
+
+def listed_in(page: str, prefix: str) -> list[str]:
+    """The names below ``prefix`` in the tables of a page."""
+    return re.findall(rf"^   {re.escape(prefix)}\.(\w+)$", page, flags=re.MULTILINE)
+
+
 def test_reference_lists_every_public_name_once():
-    page = runpy.run_path(str(DOCS / "generate_reference.py"))["page"]()
-    listed = re.findall(r"^   surefit\.(\S+)$", page, flags=re.MULTILINE)
-    assert sorted(listed) == sorted(name for name in surefit.__all__ if not name.startswith("_"))
+    modules = [name for name in surefit.__all__ if inspect.ismodule(getattr(surefit, name))]
+    listed = listed_in(reference().index(), "surefit")
+    assert sorted(listed) == sorted(
+        name for name in surefit.__all__ if not name.startswith("_") and name not in modules
+    )
+    assert set(reference().MODULES) == {*modules, *surefit._FOLDERS}
+
+
+def test_reference_opens_with_estimators():
+    first = listed_in(reference().index(), "surefit")[0]
+    assert first in ESTIMATORS
+
+
+@pytest.mark.parametrize("name", [*sorted(surefit._FOLDERS), "conjugate"])
+def test_page_of_a_module_documents_every_public_name(name):
+    module, page = getattr(surefit, name), reference().module_page(name)
+    described = re.findall(rf"^\.\. auto\w+:: {re.escape(module.__name__)}\.(\w+)$", page, flags=re.MULTILINE)
+    elsewhere = [n for n in listed_in(page, "surefit") if getattr(surefit, n) is getattr(module, n)]
+    assert sorted(described + elsewhere) == sorted(module.__all__)
+    assert sorted(listed_in(page, module.__name__)) == sorted(described)
+
+
+def public_objects() -> dict[str, object]:
+    """Every public class and function by its name; constants are described by a comment and need no example."""
+    modules = {name: getattr(surefit, name) for name in reference().MODULES}
+    found = {
+        name: getattr(surefit, name) for name in surefit.__all__ if name not in modules and not name.startswith("_")
+    }
+    found |= {f"{home}.{name}": getattr(module, name) for home, module in modules.items() for name in module.__all__}
+    return {name: value for name, value in found.items() if callable(value)}
+
+
+def test_every_public_name_has_an_example():
+    objects = public_objects()
+    assert len(objects) > 350
+    assert [name for name, value in objects.items() if ">>>" not in (inspect.getdoc(value) or "")] == []
+
+
+def test_examples_of_generic_functions_run():
+    # doctest looks for functions in the module that defines them; a generic function is defined in core.dispatch.
+    finder, runner = doctest.DocTestFinder(recurse=False), doctest.DocTestRunner()
+    generic = {name: value for name, value in public_objects().items() if hasattr(value, "register")}
+    assert len(generic) > 10
+    for name, value in generic.items():
+        for example in finder.find(value, name, module=False, globs={}):
+            runner.run(example)
+    assert runner.summarize(verbose=False) == (0, runner.tries)
+
+
+def test_table_of_claims_has_every_claim():
+    from surefit.core.catalog import CATALOG
+
+    assert {entry.theory for entry in CATALOG.values()} - {""} <= set(labels_of_theory())
+    assert set(re.findall(r"^   \* - ``(\S+)``$", reference().claims(), flags=re.MULTILINE)) == set(CATALOG)
 
 
 def test_command_line_page_is_what_the_commands_say():
@@ -72,6 +160,20 @@ def test_examples_in_the_pages_run():
     command = [sys.executable, "-W", "error", "-m", "doctest", *flags, *map(str, PAGES)]
     result = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_guide_page_opens_with_a_figure():
+    pages = [page for page in (DOCS / "guide").glob("*.rst") if page.stem != "index"]
+    assert [page.name for page in pages if ".. plot::" not in page.read_text(encoding="utf-8")] == []
+
+
+def test_every_picture_has_an_alternative_text():
+    directive = re.compile(r"^( *)\.\. (?:plot|image|figure)::.*\n((?:\1 +:.*\n)*)", flags=re.MULTILINE)
+    found = [
+        (page.name, match.group(2)) for page in PAGES for match in directive.finditer(page.read_text(encoding="utf-8"))
+    ]
+    assert len(found) > 20
+    assert [name for name, options in found if ":alt:" not in options] == []
 
 
 def described_parameters(text: str) -> set[str]:

@@ -21,7 +21,13 @@ def takes_tables(estimator):
 
 
 # The checks fit whatever data they like with default parameters; an estimator that says so in a warning is right.
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore::surefit.core.errors.DataRemark")
+@pytest.mark.filterwarnings(
+    "ignore::sklearn.exceptions.ConvergenceWarning",
+    "ignore::sklearn.exceptions.FitFailedWarning",
+    "ignore:Scoring failed:UserWarning",
+    "ignore:One or more of the test scores are non-finite:UserWarning",
+    "ignore::surefit.core.errors.DataWarning",
+)
 @parametrize_with_checks([cls() for cls in public_estimators() if takes_tables(cls())])
 def test_scikit_learn_checks(estimator, check):
     np.random.seed(1)

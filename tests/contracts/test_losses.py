@@ -6,7 +6,7 @@ import pytest
 from surefit import losses
 from surefit.core.errors import MissingVerb
 from surefit.core.jit import compiled
-from surefit.losses import conjugate, curvature, is_margin_loss, lipschitz, slope, smoothness, value
+from surefit.losses import curvature, fenchel_conjugate, is_margin_loss, lipschitz, slope, smoothness, value
 
 SCORES = np.linspace(-5, 5, 81) + 0.0137  # away from the kinks at -1, 0, 1 and the edges of tubes
 CONVEX = [cls() for cls in slope.classes]
@@ -14,6 +14,8 @@ ids = [type(loss).__name__ for loss in CONVEX]
 
 
 def targets(loss):
+    if type(loss) in (losses.Poisson, losses.Tweedie):  # counts and amounts
+        return (0.0, 1.0, 3.0)
     return (-1.0, 1.0) if is_margin_loss(loss) else (-1.3, 0.0, 2.0)
 
 
@@ -21,7 +23,7 @@ def test_the_contract_covers_every_public_loss():
     public = {cls for cls in vars(losses).values() if isinstance(cls, type)}
     assert public == set(value.classes)
     assert {type(loss).__name__ for loss in CONVEX} == {cls.__name__ for cls in public} - {"ZeroOne"}
-    for verb in (conjugate, smoothness, lipschitz):
+    for verb in (fenchel_conjugate, smoothness, lipschitz):
         assert set(verb.classes) == set(slope.classes)
 
 
@@ -38,9 +40,9 @@ def test_fenchel_young_with_equality_at_the_slope(loss):
     for y in targets(loss):
         for z in [*SCORES, -1.0, 0.0, 1.0]:
             v = slope(loss, y, z)
-            assert value(loss, y, z) + conjugate(loss, y, v) == pytest.approx(v * z, abs=1e-9)
+            assert value(loss, y, z) + fenchel_conjugate(loss, y, v) == pytest.approx(v * z, abs=1e-9)
             for other in np.linspace(-2, 2, 9):
-                assert value(loss, y, other) + conjugate(loss, y, v) >= v * other - 1e-9
+                assert value(loss, y, other) + fenchel_conjugate(loss, y, v) >= v * other - 1e-9
 
 
 @pytest.mark.parametrize("loss", CONVEX, ids=ids)
@@ -48,8 +50,8 @@ def test_conjugate_is_infinite_outside_the_slopes(loss):
     bound = lipschitz(loss)
     if np.isfinite(bound):
         for y in targets(loss):
-            assert conjugate(loss, y, 1.01 * bound) == np.inf
-            assert conjugate(loss, y, -1.01 * bound) == np.inf
+            assert fenchel_conjugate(loss, y, 1.01 * bound) == np.inf
+            assert fenchel_conjugate(loss, y, -1.01 * bound) == np.inf
 
 
 @pytest.mark.parametrize("loss", CONVEX, ids=ids)
@@ -77,7 +79,7 @@ def _in_a_loop(loss, y, scores, out):
     for i in range(len(scores)):
         out[i] = value(loss, y, scores[i])
         out[len(scores) + i] = slope(loss, y, scores[i])
-        out[2 * len(scores) + i] = conjugate(loss, y, slope(loss, y, scores[i]))
+        out[2 * len(scores) + i] = fenchel_conjugate(loss, y, slope(loss, y, scores[i]))
 
 
 @pytest.mark.parametrize("loss", CONVEX, ids=ids)
@@ -86,7 +88,7 @@ def test_compiled_equals_python(loss):
         out = np.empty(3 * len(SCORES))
         _in_a_loop(loss, y, SCORES, out)
         slopes = [slope(loss, y, z) for z in SCORES]
-        expected = [value(loss, y, z) for z in SCORES] + slopes + [conjugate(loss, y, v) for v in slopes]
+        expected = [value(loss, y, z) for z in SCORES] + slopes + [fenchel_conjugate(loss, y, v) for v in slopes]
         np.testing.assert_allclose(out, expected, rtol=1e-13, atol=1e-15)
 
 

@@ -11,7 +11,7 @@ from surefit.core.jit import compiled
 from surefit.penalties import (
     L1,
     L2,
-    ElasticNet,
+    ElasticNetPenalty,
     L1Ball,
     Positive,
     Weighted,
@@ -30,13 +30,13 @@ FACTORS = np.array([1.0, 0.0, np.inf, 2.5])
 SEPARABLE = [
     L1(0.7),
     L2(0.4),
-    ElasticNet(0.7, 0.4),
-    ElasticNet(0.7, 0.0),
+    ElasticNetPenalty(0.7, 0.4),
+    ElasticNetPenalty(0.7, 0.0),
     Weighted(L1(0.7), FACTORS),
-    Weighted(ElasticNet(0.7, 0.4), FACTORS),
+    Weighted(ElasticNetPenalty(0.7, 0.4), FACTORS),
     Positive(L1(0.7)),
     Positive(L2(0.4)),
-    Positive(Weighted(ElasticNet(0.7, 0.4), FACTORS)),
+    Positive(Weighted(ElasticNetPenalty(0.7, 0.4), FACTORS)),
 ]
 GRID = np.linspace(-3, 3, 25)
 each_penalty = pytest.mark.parametrize("penalty", SEPARABLE, ids=repr)
@@ -72,7 +72,7 @@ def test_proximal_point_has_the_residual_as_subgradient(penalty, j, step):
 
 @each_penalty
 @each_feature
-def test_proximal_point_beats_its_neighbours(penalty, j):
+def test_proximal_point_beats_its_neighbors(penalty, j):
     def objective(w, v):
         return 0.5 * (w - v) ** 2 + 0.8 * coordinate_value(penalty, w, j)
 
@@ -147,7 +147,7 @@ def test_compiled_is_python(penalty):
     assert _compiled_sums(penalty, values) == python
 
 
-def test_weighted_zero_is_unpenalised_and_infinity_excludes():
+def test_weighted_zero_is_unpenalized_and_infinity_excludes():
     penalty = Weighted(L1(1.0), FACTORS)
     assert prox(penalty, 3.0, 1.0, 1) == 3.0
     assert prox(penalty, 3.0, 1.0, 2) == 0.0

@@ -10,7 +10,7 @@ MARGINS = np.concatenate([np.linspace(-6, 6, 481), [-1e-300, 0.0, 1e-300]])
 DOMINATING = {
     "hinge": (losses.Hinge(), 1.0),
     "squared hinge": (losses.SquaredHinge(), 1.0),
-    "exponential": (losses.Exponential(), 1.0),
+    "exponential": (losses.ExponentialLoss(), 1.0),
     "modified Huber": (losses.ModifiedHuber(), 1.0),
     "logistic, in bits": (losses.Logistic(), np.log(2)),
 }

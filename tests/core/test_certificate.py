@@ -9,9 +9,24 @@ import numpy as np
 import pytest
 
 from surefit.core import encoding
+from surefit.core.catalog import CATALOG, Entry
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
-from surefit.core.errors import CertificateError, Invalidated
+from surefit.core.errors import CertificateError
+
+ENTRIES = [
+    Entry("a.gap", "optimality", "upper", "within {value:g}", check=lambda *given: None),
+    Entry("b.risk", "risk_bound", "upper", "P(error) <= {value:g}", check=lambda *given: None, assumptions=("iid",)),
+    Entry("c.nothing", "no_claim", "none", "nothing is said about global optimality"),
+    Entry("d.estimate", "estimate", "upper", "about {value:g}", check=lambda *given: None),
+    Entry("e.margin", "data_fact", "lower", "at least {value:g}", check=lambda *given: None),
+]
+
+
+@pytest.fixture(autouse=True)
+def entries(monkeypatch):
+    for entry in ENTRIES:
+        monkeypatch.setitem(CATALOG, entry.name, entry)
 
 
 @pytest.fixture
@@ -24,17 +39,11 @@ def certificate():
         model={"coef_": np.array([0.1, -0.0, 1e-310, 1 / 3]), "inactive_": np.array([True, False, False, True])},
         data={"X": "abc", "y": None, "n_rows": 4, "n_columns": 2},
         claims=(
-            Claim("a.gap", "optimality", "within 1e-7", value=1e-7, limit=1e-6, witness={"theta": np.array([np.pi])}),
-            Claim(
-                "b.risk",
-                "risk_bound",
-                "P(error) <= 0.1",
-                value=0.1,
-                limit=np.inf,
-                assumptions=("iid",),
-                confidence=0.95,
-            ),
-            Claim("c.nothing", "no_claim", "nothing is said about global optimality"),
+            Claim("a.gap", 1e-7, 1e-6, witness={"theta": np.array([np.pi])}),
+            Claim("b.risk", 0.1, np.inf, numbers={"delta": 0.05}),
+            Claim("c.nothing"),
+            Claim("d.estimate", 2.0, numbers={"rows": 4, "mean": 0.5, "name": "x"}),
+            Claim("e.margin", 0.5, 0.25, witness={"normal": np.array([0.6, 0.8])}),
         ),
         run={"solver": "cd", "reason": "converged"},
         version="0",
@@ -42,30 +51,30 @@ def certificate():
 
 
 def test_a_claim_holds_or_says_that_it_does_not():
-    assert Claim("x", "optimality", "", value=2.0, limit=1.0).holds is False
-    assert Claim("x", "optimality", "", value=1.0, limit=1.0).holds is True
-    assert Claim("x", "optimality", "", value=np.nan, limit=1.0).holds is None
-    assert Claim("x", "optimality", "", value=2.0, limit=1.0).slack == -1.0
-    assert [Claim("x", k, "").verdict for k in ("estimate", "no_claim", "data_fact")] == [
-        "estimate",
-        "no claim",
-        "stated",
-    ]
+    assert Claim("a.gap", 2.0, 1.0).holds is False and Claim("a.gap", 1.0, 1.0).holds is True
+    assert Claim("e.margin", 2.0, 1.0).holds is True and Claim("e.margin", 0.5, 1.0).holds is False
+    assert Claim("a.gap", limit=1.0).holds is None and Claim("a.gap", limit=1.0).verdict == "undecided"
+    assert Claim("a.gap", 2.0, 1.0).slack == -1.0
+    verdicts = [Claim(name, 1.0).verdict for name in ("d.estimate", "c.nothing", "e.margin")]
+    assert verdicts == ["estimate", "no claim", "stated"]
+    assert Claim("b.risk", 0.1, numbers={"delta": 0.05}).confidence == pytest.approx(0.95)
+    with pytest.raises(CertificateError, match="There is no checker for the claim 'zzz'"):
+        _ = Claim("zzz").statement
 
 
-def test_kinds_and_levels_and_grades_are_closed_lists(certificate):
+def test_kinds_and_sides_and_grades_are_closed_lists():
     with pytest.raises(ValueError, match="kind must be one of"):
-        Claim("x", "certainty", "")
-    with pytest.raises(ValueError, match="level must be one of"):
-        Claim("x", "estimate", "", level="sure")
-    with pytest.raises(ValueError, match="grade must be one of A, B, C"):
+        Entry("x", "certainty", "none", "")
+    with pytest.raises(ValueError, match="needs a checker"):
+        Entry("x", "estimate", "upper", "")
+    with pytest.raises(CertificateError, match="grade must be one of A, B, C"):
         Certificate("D", "x", {}, {}, {}, {}, ())
 
 
 def test_the_certificate_is_as_good_as_its_worst_claim(certificate):
     assert certificate.holds is True
     worse = copy.copy(certificate)
-    object.__setattr__(worse, "claims", (*certificate.claims, Claim("d", "optimality", "", value=2.0, limit=1.0)))
+    object.__setattr__(worse, "claims", (*certificate.claims, Claim("a.gap", 2.0, 1.0)))
     assert worse.holds is False
     with pytest.raises(KeyError, match="not a claim of this certificate"):
         certificate["zzz"]
@@ -114,7 +123,7 @@ def test_any_single_change_breaks_the_seal(certificate):
         for key in path[:-1]:
             spot = spot[key]
         spot[path[-1]] = _changed(path, value)
-        with pytest.raises(Invalidated):
+        with pytest.raises(CertificateError):  # the seal does not fit, or a part has another type
             Certificate.from_json(json.dumps(altered))
         tried += 1
     assert tried > 40
@@ -125,7 +134,7 @@ def test_any_single_change_breaks_the_seal(certificate):
     [
         ("nonsense", "not JSON"),
         ("{}", "not a certificate of schema"),
-        ('{"schema": "surefit-certificate-1"}', "missing"),
+        ('{"schema": "surefit-certificate-2"}', "missing"),
     ],
 )
 def test_what_is_no_certificate_is_refused(text, match):

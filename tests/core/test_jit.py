@@ -1,11 +1,15 @@
 """Machine code is kept on disk; where that fails a fit is slow, never lost."""
 
 import os
+import re
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
+
+from surefit.core import jit
 
 SORT = """
 import warnings
@@ -40,7 +44,7 @@ def test_a_cache_that_no_folder_can_hold_is_said_once_and_the_fit_goes_on(tmp_pa
             getattr(caching, locator).from_function = classmethod(lambda *_: None)
         """,
     )
-    assert said.startswith("[1, 2, 0] surefit: compiled loops cannot be kept on disk")
+    assert said.startswith("[1, 2, 0] surefit: compiled code cannot be cached on disk")
     assert said.count("NUMBA_CACHE_DIR") == 1
 
 
@@ -50,7 +54,7 @@ def test_damaged_and_unwritable_files_cost_time_only(tmp_path):
     for index in folder.rglob("*.nbi"):
         index.write_bytes(b"")
     said = sort_with_cache_at(folder)
-    assert said.startswith("[1, 2, 0] surefit: compiled loops cannot be kept on disk")
+    assert said.startswith("[1, 2, 0] surefit: compiled code cannot be cached on disk")
 
 
 def test_a_full_disk_costs_time_only(tmp_path):
@@ -63,7 +67,7 @@ def test_a_full_disk_costs_time_only(tmp_path):
         caching.IndexDataCacheFile._save_data = full
         """,
     )
-    assert said.startswith("[1, 2, 0] surefit: compiled loops cannot be kept on disk ([Errno 28] No space left")
+    assert said.startswith("[1, 2, 0] surefit: compiled code cannot be cached on disk ([Errno 28] No space left")
 
 
 @pytest.mark.parametrize("disabled", ["0", "1"])
@@ -75,3 +79,13 @@ def test_functions_work_with_and_without_compilation(disabled):
         [sys.executable, "-c", code], env={**os.environ, "NUMBA_DISABLE_JIT": disabled}, capture_output=True, text=True
     )
     assert done.stdout.strip() == "[1, 0]", done.stderr
+
+
+def test_compiled_modules_import_only_folders_that_the_stamp_covers():
+    package = Path(jit.__file__).parent.parent
+    for file in package.rglob("*.py"):
+        source = file.read_text(encoding="utf-8")
+        if "@compiled" in source and file.parent != package / "core":
+            own = file.relative_to(package).parts[0]
+            imported = set(re.findall(r"^from surefit\.(\w+)", source, flags=re.MULTILINE))
+            assert imported <= {*jit.SHARED, own}, f"{file}: add {imported - {*jit.SHARED, own}} to core/jit.py SHARED"

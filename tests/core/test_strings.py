@@ -4,11 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from surefit.checks.base import CHECKERS, Finding, read, verify
+from surefit.checks.base import verify
+from surefit.checks.judge import Proof
+from surefit.core.catalog import CATALOG, Entry
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.errors import Invalidated, InvalidData
 from surefit.core.estimator import data_fingerprint, plain
+from surefit.core.sample import read
 from surefit.core.validation import read_strings
 from surefit.kernels import RBF, Linear
 
@@ -24,12 +27,13 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("sample", SHAPES.values(), ids=SHAPES)
-def test_strings_are_recognised_whatever_holds_them(sample, monkeypatch):
-    monkeypatch.setitem(
-        CHECKERS, "test.count", lambda c, claim, data: Finding(claim.name, 4.0, float(len(data.X)), True, "exact", "")
+def test_strings_are_recognized_whatever_holds_them(sample, monkeypatch):
+    entry = Entry(
+        "test.count", "data_fact", "exact", "{value:g} strings", check=lambda c, claim, data: Proof(float(len(data.X)))
     )
+    monkeypatch.setitem(CATALOG, "test.count", entry)
     data = data_fingerprint(read_strings("Test", WORDS), np.array([0.0, 1.0, 0.0, 1.0]))
-    claim = Claim("test.count", "data_fact", "four strings", value=4.0)
+    claim = Claim("test.count", 4.0)
     certificate = Certificate("C", "Test", {}, {}, {}, data, (claim,))
     certificate = Certificate.from_json(certificate.to_json())
     assert verify(certificate, sample, [0, 1, 0, 1])["test.count"].proved == 4.0

@@ -66,7 +66,7 @@ def test_tree_sum_is_exact_where_a_running_sum_is_not():
 
 def test_n_jobs_is_read_like_scikit_learn():
     assert count_threads(None) == 1 and count_threads(3) == 3 and count_threads(-1) >= 1
-    with pytest.raises(InvalidParameter, match="n_jobs must be None, a positive count"):
+    with pytest.raises(InvalidParameter, match="n_jobs must be None, an integer >= 1"):
         count_threads(0)
 
 

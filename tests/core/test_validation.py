@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import validate_data
 
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.validation import (
@@ -17,6 +18,7 @@ from surefit.core.validation import (
     POSITIVE,
     RANDOM_STATE,
     REAL,
+    check_labels,
     check_params,
     one_of,
     read_data,
@@ -94,3 +96,59 @@ def test_bad_weights(weights, match):
 def test_good_weights():
     assert read_weights(Model(), None, 2) is None
     np.testing.assert_array_equal(read_weights("path", 2, 2), [2.0, 2.0])
+
+
+@pytest.mark.parametrize("order", [None, "C", "F"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
+@pytest.mark.parametrize("finite", [True, False, "allow-nan"])
+def test_plain_arrays_are_read_as_scikit_learn_reads_them(order, dtype, finite):
+    options = {"dtype": [np.float64, np.float32], "order": order, "ensure_all_finite": finite, "accept_sparse": True}
+    for X in (np.arange(12).reshape(4, 3).astype(dtype), np.arange(12).reshape(3, 4).astype(dtype).T):
+        for y in (np.arange(4), np.linspace(0, 1, 4), np.array(list("abca"))):
+            ours, theirs = Model(), Model()
+            found, expected = read_data(ours, X, y, **options), validate_data(theirs, X, y, **options)
+            for mine, other in zip(found, expected, strict=True):
+                np.testing.assert_array_equal(mine, other)
+                assert (mine.dtype, mine.flags.c_contiguous) == (other.dtype, other.flags.c_contiguous)
+            assert ours.n_features_in_ == theirs.n_features_in_ == X.shape[1]
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "options", "match"),
+    [
+        (np.ones((1, 2)), np.ones(1), {"ensure_min_samples": 2}, "minimum of 2"),
+        (np.ones((0, 2)), np.ones(0), {}, "0 sample"),
+        (np.ones((2, 0)), np.ones(2), {}, "0 feature"),
+        (np.ones((2, 2)), np.ones(3), {}, "inconsistent"),
+        (np.ones((2, 2)), np.ones((2, 2)), {}, "1d array"),
+        (np.ones((2, 2)), None, {}, "requires y"),
+        (np.ones(2), np.ones(2), {}, "2D array"),
+    ],
+)
+def test_plain_arrays_of_a_wrong_shape_are_refused(X, y, options, match):
+    class Supervised(RegressorMixin, Model):
+        pass
+
+    with pytest.raises(ValueError, match=match):
+        read_data(Supervised(), X, y, dtype=np.float64, **options)
+
+
+def test_predictions_need_the_columns_of_the_fit():
+    model = Model()
+    read_data(model, pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]}), np.ones(2), dtype=np.float64)
+    with pytest.warns(UserWarning, match="valid feature names"):
+        read_data(model, np.ones((2, 2)), reset=False, dtype=np.float64)
+    read_data(model, np.ones((2, 2)), np.ones(2), dtype=np.float64)
+    assert not hasattr(model, "feature_names_in_")
+    with pytest.raises(ValueError, match="3 features"):
+        read_data(model, np.ones((2, 3)), reset=False, dtype=np.float64)
+
+
+def test_labels_are_checked_as_scikit_learn_checks_them():
+    for good in (np.arange(40) % 3, np.array(list("abab")), np.array([True, False]), np.array([1.0, 2.0])):
+        check_labels(good)
+    with pytest.warns(UserWarning, match="greater than 50%"):
+        check_labels(np.arange(40))
+    for bad in (np.array([0.5, 1.5]), np.zeros((2, 2, 2))):
+        with pytest.raises(ValueError, match="Unknown label type"):
+            check_labels(bad)

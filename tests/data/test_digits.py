@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from surefit.core.errors import InvalidData
-from surefit.data import load_idx_pictures, load_small_digits, load_usps
+from surefit.data import load_idx_images, load_small_digits, load_usps
 
 
 def test_small_digits_are_those_of_scikit_learn():
@@ -49,7 +49,7 @@ def test_usps_files(tmp_path):
     assert found.X_train == pytest.approx(rows[:, 1:])
     assert found.pair(5, 9).y_train.tolist() == [5]
     np.savetxt(tmp_path / "short", rows[:, :9])
-    with pytest.raises(InvalidData, match="257 numbers a line"):
+    with pytest.raises(InvalidData, match="257 numbers per line"):
         load_usps(tmp_path / "short", tmp_path / "short")
     with pytest.raises(InvalidData, match="surefit downloads nothing"):
         load_usps(tmp_path / "nowhere", tmp_path / "nowhere")
@@ -68,12 +68,12 @@ def test_idx_files(tmp_path):
     for part in ("train", "t10k"):
         (tmp_path / f"{part}-images-idx3-ubyte").write_bytes(idx(images))
         (tmp_path / f"{part}-labels-idx1-ubyte.gz").write_bytes(gzip.compress(idx(np.array([7, 1]))))
-    found = load_idx_pictures(tmp_path)
+    found = load_idx_images(tmp_path)
     assert found.side == 3 and found.y_test.tolist() == [7, 1]
     assert found.X_train[1] == pytest.approx(np.arange(9, 18) / 127.5 - 1)
     (tmp_path / "train-images-idx3-ubyte").write_bytes(idx(images)[:-1])
-    with pytest.raises(InvalidData, match="cut off"):
-        load_idx_pictures(tmp_path)
+    with pytest.raises(InvalidData, match="truncated"):
+        load_idx_images(tmp_path)
     (tmp_path / "train-images-idx3-ubyte").write_bytes(b"no")
     with pytest.raises(InvalidData, match="not an IDX file"):
-        load_idx_pictures(tmp_path)
+        load_idx_images(tmp_path)

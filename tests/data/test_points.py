@@ -19,7 +19,7 @@ def widest(X, t):
 @pytest.mark.parametrize(
     "make", [lambda: make_four_points(), lambda: make_four_points(epsilon=0.2), lambda: make_two_triangles(0.2)]
 )
-def test_margins_are_those_of_the_quadratic_programme(make):
+def test_margins_are_those_of_the_quadratic_program(make):
     X, y, truth = make()
     w, _ = widest(X, y)
     assert 1 / np.linalg.norm(w) == pytest.approx(truth["margin"], rel=1e-6)
@@ -36,7 +36,7 @@ def test_farkas_weights_cancel(sample):
 
 def test_four_points_are_not_separable_through_the_origin():
     X, y, _ = make_four_points()
-    assert np.all(X[0] == 0) and y[0] == 1  # the origin itself is labelled
+    assert np.all(X[0] == 0) and y[0] == 1  # the origin itself is labeled
 
 
 def test_two_gaussians_have_the_stated_risk():

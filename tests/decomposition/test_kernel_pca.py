@@ -30,14 +30,14 @@ def test_numbers_of_scikit_learn(kernel):
     assert np.abs(ours.transform(new)) == pytest.approx(np.abs(peer.transform(new)), abs=1e-9)
 
 
-def test_components_are_centred_and_uncorrelated():
+def test_components_are_centered_and_uncorrelated():
     X = rows(3)
     model = KernelPCA(kernel="rbf", gamma=0.2)
     Z = model.fit_transform(X)
     assert Z.sum(axis=0) == pytest.approx(np.zeros(Z.shape[1]), abs=1e-9)
     assert Z.T @ Z == pytest.approx(np.diag(model.eigenvalues_), abs=1e-9)
-    centre = np.eye(len(X)) - 1 / len(X)
-    assert Z @ Z.T == pytest.approx(centre @ RBF(gamma=0.2)(X) @ centre, abs=1e-9)
+    center = np.eye(len(X)) - 1 / len(X)
+    assert Z @ Z.T == pytest.approx(center @ RBF(gamma=0.2)(X) @ center, abs=1e-9)
     assert model.transform(X) == pytest.approx(Z, abs=1e-6)
 
 

@@ -11,7 +11,8 @@ from sklearn.datasets import load_digits, load_iris
 from sklearn.decomposition import PCA as Reference
 
 from surefit import PCA, Certificate, CertificateError, InvalidData, InvalidParameter
-from surefit.solvers.principal_axes import centre, measure
+from surefit.checks.decomposition.components import examine
+from surefit.core.sample import read
 
 RECTANGLE = np.array([[0.0, 0.0], [0.0, 1.0], [3.0, 0.0], [3.0, 1.0]])
 IRIS = load_iris().data
@@ -90,24 +91,45 @@ def test_largest_entry_of_each_component_is_positive():
 
 
 @pytest.mark.parametrize("solver", ["arpack", "randomized"])
-def test_truncated_solvers_measure_their_error(solver):
+def test_truncated_solvers_are_told_their_error(solver):
     X = load_digits().data
     exact = PCA(svd_solver="full").fit(X)
     model = PCA(5, svd_solver=solver, random_state=0).fit(X)
     claim = model.certificate_["eigen.gap"]
-    true_gap = exact.explained_variance_[:5].sum() - claim.numbers["captured"]
-    assert true_gap <= claim.value
-    assert claim.numbers["outside"] >= exact.explained_variance_[5]
-    assert claim.confidence == pytest.approx(1 - 1e-6)
-    assert claim.value < 1e-3 * exact.explained_variance_.sum()
+    true_gap = exact.explained_variance_[:5].sum() - np.trace(model.components_ @ np.cov(X.T) @ model.components_.T)
+    assert true_gap <= claim.value < 1e-3 * exact.explained_variance_.sum()
+    assert claim.confidence is None
+    assert model.certificate_["eigen.complete"].numbers["rest"] >= exact.explained_variance_[5]
     assert np.allclose(model.explained_variance_, exact.explained_variance_[:5], rtol=1e-4)
     model.verify(X)
 
 
+def test_large_matrices_are_probed_by_a_random_vector():
+    X = decaying(1300, 900)
+    model = PCA(2, svd_solver="randomized", random_state=0).fit(X)
+    claim, values = model.certificate_["eigen.gap"], np.linalg.eigvalsh(np.cov(X.T))[::-1]
+    assert claim.confidence == pytest.approx(1 - 1e-6) and "confidence 0.999999" in claim.statement
+    captured = np.trace(model.components_ @ np.cov(X.T) @ model.components_.T)
+    assert values[:2].sum() - captured <= claim.value
+    assert values[2] <= model.certificate_["eigen.complete"].numbers["rest"] <= 1.2 * values[2]
+    assert model.verify(X)["eigen.gap"].level == "recomputed"
+
+
+@pytest.mark.parametrize(("n", "d"), [(400, 300), (280, 500)])
+def test_a_cholesky_factor_bounds_what_is_outside(n, d):
+    X = decaying(n, d)
+    model = PCA(4, svd_solver="full").fit(X)
+    values = np.linalg.svd(X - X.mean(axis=0), compute_uv=False) ** 2 / (n - 1)
+    claim = model.certificate_["eigen.complete"]
+    assert values[4] <= claim.numbers["rest"] <= 1.001 * values[4] and 0.999 * values[3] <= claim.value <= values[3]
+    assert "none was missed" in claim.statement and model.certificate_["eigen.gap"].value < 1e-10
+    assert model.verify(X)["eigen.gap"].level == "enclosed"
+
+
 @settings(deadline=None, max_examples=25)
-@given(seed=st.integers(0, 10**6), q=st.integers(1, 4))
-def test_measured_gap_bounds_the_true_gap_of_any_directions(seed, q):
-    """Two routes: the residual inequality against the eigenvalues themselves, for directions good and bad."""
+@given(seed=st.integers(0, 10**6), q=st.integers(1, 4), solver=st.sampled_from(["full", "arpack"]))
+def test_the_gap_bounds_the_true_gap_of_any_directions(seed, q, solver):
+    """Against the eigenvalues themselves, for directions good and bad."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((20, 6)) * 0.6 ** np.arange(6)
     S = np.cov(X.T)
@@ -115,17 +137,18 @@ def test_measured_gap_bounds_the_true_gap_of_any_directions(seed, q):
     noise = 10.0 ** rng.uniform(-8, 1)
     V = np.linalg.qr(vectors[:, ::-1][:, :q] + noise * rng.standard_normal((6, q)))[0].T
     variances = np.einsum("qi,ij,qj->q", V, S, V)
-    for spectrum in (values[::-1], None):
-        found = measure(centre(X), V, variances, spectrum, np.random.default_rng(seed))
-        true_gap = values[::-1][:q].sum() - np.trace(V @ S @ V.T)
-        assert true_gap <= found.gap + 1e-12
-        outside = np.eye(6) - V.T @ V
-        assert (
-            np.linalg.eigvalsh(outside @ S @ outside)[-1] <= found.outside + found.residual + 1e-12
-            or spectrum is not None
-        )
-        nearest = np.abs(values[:, None] - variances).min(axis=0)
-        assert np.all(nearest <= found.residual + 1e-12)
+    model = {"components_": V, "explained_variance_": variances, "mean_": X.mean(axis=0)}
+    certificate = replace(PCA(q, svd_solver=solver).fit(X).certificate_, subject=None, model=model)
+    with pytest.MonkeyPatch.context() as patch:
+        for small in (256, 0):  # by the spectrum, and by a Cholesky factor
+            patch.setattr("surefit.checks.decomposition.outside.SMALL", small)
+            found = examine(certificate, read(X))
+            true_gap = values[::-1][:q].sum() - np.trace(V @ S @ V.T)
+            assert true_gap <= found.gap.value + 1e-13
+            assert found.gap.value <= true_gap + 1e-12 or small == 0
+            assert values[::-1][q] <= found.outside.most and found.least.value <= values[::-1][q - 1]
+            nearest = np.abs(values[:, None] - variances).min(axis=0)
+            assert np.all(nearest <= found.residual.value)
 
 
 def test_sparse_is_dense():
@@ -159,7 +182,7 @@ def test_constant_data():
 
 
 def forged(certificate, name, **changes):
-    claims = tuple(replace(c, holds=None, **changes) if c.name == name else c for c in certificate.claims)
+    claims = tuple(replace(c, **changes) if c.name == name else c for c in certificate.claims)
     return replace(certificate, subject=None, seal="", claims=claims)
 
 
@@ -170,7 +193,9 @@ def forged(certificate, name, **changes):
         ("components_", lambda a: a * 1.001, "eigen"),
         ("components_", lambda a: np.roll(a, 1, axis=1), "eigen"),
         ("explained_variance_", lambda a: a * 1.0001, "eigen.residual"),
-        ("mean_", lambda a: a + 1e-6, "eigen.orthonormal"),
+        ("mean_", lambda a: a + 1e-6, "eigen.mean"),
+        ("mean_", lambda a: a[:-1], "eigen"),
+        ("components_", lambda a: a * np.nan, "eigen"),
     ],
 )
 def test_checker_refuses_a_changed_model(name, change, claim):
@@ -187,7 +212,7 @@ def test_checker_refuses_missed_directions_and_better_numbers():
     skipped = {name: full.model[name][[0, 2]] for name in ("components_", "explained_variance_")}
     with pytest.raises(CertificateError, match=r"eigen\.gap"):
         replace(two, subject=None, seal="", model={**two.model, **skipped}).verify(IRIS)
-    numbers = {**two["eigen.complete"].numbers, "threshold": 0.01}
+    numbers = {**two["eigen.complete"].numbers, "rest": 0.01}
     with pytest.raises(CertificateError, match=r"eigen\.complete"):
         forged(two, "eigen.complete", numbers=numbers).verify(IRIS)
     with pytest.raises(CertificateError, match=r"eigen\.gap"):
@@ -212,3 +237,10 @@ def test_says_what_it_wants():
     with pytest.raises(InvalidData, match="covariance matrix is singular"):
         constant = np.column_stack([RECTANGLE, np.ones(4)])
         PCA().fit(constant).score(constant)
+
+
+def test_sparse_rows_of_zeros_have_no_variance():
+    X = sparse.csr_array((24, 3))
+    model = PCA(n_components=2).fit(X)
+    assert model.explained_variance_.tolist() == [0.0, 0.0]
+    model.certificate_.verify(X)

@@ -13,8 +13,9 @@ from sklearn.covariance import OAS
 from sklearn.datasets import load_iris, load_wine
 
 from surefit import QuadraticDiscriminantAnalysis
-from surefit.core.errors import CertificateError, DataRemark, InvalidData, InvalidParameter
-from surefit.discriminants.class_axes import ClassAxes
+from surefit.checks.discriminants.quadratic import likelihood
+from surefit.core.errors import CertificateError, DataWarning, InvalidData, InvalidParameter
+from surefit.core.sample import read
 
 SETTINGS = [
     {"tol": 1e-6},
@@ -72,12 +73,14 @@ def test_no_gaussian_densities_are_likelier():
 
 def test_gap_bounds_the_loss_of_likelihood():
     rng = np.random.default_rng(0)
-    C = np.cov(rng.standard_normal((50, 3)), rowvar=False)
-    values, vectors = np.linalg.eigh(C)
+    X, y = rng.standard_normal((100, 3)), np.arange(100) % 2
+    certificate = QuadraticDiscriminantAnalysis(tol=0.0).fit(X, y).certificate_
     for factor in (0.9, 0.99, 1.01, 1.1):
-        lost = 50 / 2 * 3 * (1 / factor - 1 + np.log(factor))
-        error = np.linalg.norm((vectors.T @ C @ vectors) / np.sqrt(np.outer(values, values)) / factor - np.eye(3))
-        found = ClassAxes(vectors, values * factor, False, float(error)).likelihood_gap(50.0)
+        lost = (
+            100 / 2 * 3 * (1 / factor - 1 + np.log(factor))
+        )  # of Gaussian densities whose variances are all that much too large
+        changed = {**certificate.model, "scalings_": certificate.model["scalings_"] * factor}
+        found = likelihood(replace(certificate, model=changed, seal=""), certificate.claims[0], read(X, y)).value
         assert lost <= found <= 1.5 * lost
 
 
@@ -97,7 +100,7 @@ def test_weights_are_repetitions(options, weights):
 def test_flat_classes_get_the_least_variance_and_a_remark():
     X, y = load_iris(return_X_y=True)
     X = np.column_stack([X, X[:, 0]])
-    with pytest.warns(DataRemark, match="raised to it. Raise reg_param"):
+    with pytest.warns(DataWarning, match="raised to it. Raise reg_param"):
         model = QuadraticDiscriminantAnalysis().fit(X, y)
     assert min(s.min() for s in model.scalings_) == 1e-4
     model.verify(X, y)
@@ -142,7 +145,7 @@ def sample(kind):
     return np.vstack([X, np.full(4, 1e9)]), np.append(y, 1)
 
 
-@pytest.mark.filterwarnings("ignore::surefit.core.errors.DataRemark")
+@pytest.mark.filterwarnings("ignore::surefit.core.errors.DataWarning")
 @pytest.mark.parametrize("options", [{}, {"tol": 0.0}, {"reg_param": 1e-9}, {"solver": "eigen"}], ids=str)
 @pytest.mark.parametrize("kind", ["columns apart", "outlier"])
 def test_variances_that_products_of_rows_cannot_hold(kind, options):
@@ -152,7 +155,7 @@ def test_variances_that_products_of_rows_cannot_hold(kind, options):
     assert model.verify(X, y)["quadratic.likelihood"].level == "enclosed"
 
 
-@pytest.mark.filterwarnings("ignore::surefit.core.errors.DataRemark")
+@pytest.mark.filterwarnings("ignore::surefit.core.errors.DataWarning")
 @pytest.mark.parametrize("options", [{"shrinkage": "auto"}, {"covariance_estimator": OAS()}], ids=str)
 def test_shrunk_covariances_of_columns_far_apart(options):
     X, y = sample("columns apart")
@@ -170,7 +173,7 @@ def test_the_small_variances_beside_a_row_far_away():
     assert model.verify(X, y)["quadratic.likelihood"].ok
 
 
-@pytest.mark.filterwarnings("ignore::surefit.core.errors.DataRemark")
+@pytest.mark.filterwarnings("ignore::surefit.core.errors.DataWarning")
 @pytest.mark.parametrize("kind", ["columns apart", "outlier"])
 @pytest.mark.parametrize("factor", [1.05, 0.95])
 @pytest.mark.parametrize("place", [0, 3])

@@ -207,7 +207,7 @@ def test_a_stump_that_is_not_the_best_is_refused():
     }
     claims = tuple(replace(c, value=values.get(c.name, c.value)) for c in model.certificate_.claims)
     forged = replace(model.certificate_, subject=None, seal="", model=worse, claims=claims)
-    with pytest.raises(CertificateError, match=r"adaboost\.stumps"):
+    with pytest.raises(CertificateError, match="adaboost"):
         forged.verify(X, y)
 
 
@@ -216,5 +216,5 @@ def test_members_that_changed_are_noticed():
     model = AdaBoostClassifier(DecisionTreeClassifier(max_depth=2, random_state=0), n_estimators=3).fit(X, y)
     model.verify(X, y)
     model.estimators_[1] = DecisionTreeClassifier(max_depth=1).fit(X, y)
-    with pytest.raises(Invalidated, match="do not give the votes"):
+    with pytest.raises(Invalidated, match="do not reproduce the certified votes"):
         model.verify(X, y)

@@ -76,7 +76,7 @@ def test_weights_repeat_rows():
 def test_pasting_draws_without_replacement():
     model = BaggingRegressor(Ridge(alpha=0.1), 3, bootstrap=False, max_samples=0.5, random_state=0).fit(U, V)
     assert np.isfinite(model.predict(U)).all()
-    assert [claim.name for claim in model.certificate_.claims] == ["forest.global", "risk.unclaimed"]
+    assert [claim.name for claim in model.certificate_.claims] == ["bagging.members", "risk.unclaimed"]
 
 
 def test_forged_tables_are_refused_and_changed_members_noticed():
@@ -91,10 +91,10 @@ def test_forged_tables_are_refused_and_changed_members_noticed():
     with pytest.raises(CertificateError, match=r"forest\.out_of_bag"):
         replace(model.certificate_, subject=None, seal="", claims=claims).verify(X, Y)
     model.estimators_[0] = DecisionTreeClassifier(max_depth=1).fit(X, Y)
-    with pytest.raises(Invalidated, match="do not say"):
+    with pytest.raises(Invalidated, match="do not reproduce"):
         model.verify(X, Y)
 
 
 def test_out_of_bag_needs_draws():
-    with pytest.raises(InvalidParameter, match="no row is left out"):
+    with pytest.raises(InvalidParameter, match="no row is out of bag"):
         BaggingClassifier(oob_score=True, bootstrap=False).fit(X, Y)

@@ -4,13 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, make_regression
 from sklearn.ensemble import RandomForestClassifier as Peer
 from sklearn.tree import DecisionTreeClassifier as PeerTree
 
 from surefit import (
     Certificate,
     CertificateError,
+    DecisionTreeRegressor,
     InvalidParameter,
     RandomForestClassifier,
     RandomForestRegressor,
@@ -124,6 +125,25 @@ def test_warm_start_adds_trees():
     parts.verify(U, V)
 
 
+@pytest.mark.parametrize("kind", [DecisionTreeRegressor, RandomForestRegressor])
+def test_monotonicity_holds_for_absolute_errors(kind):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    y = X[:, 0] + np.sin(3 * X[:, 1]) + rng.normal(size=80)
+    model = kind(criterion="absolute_error", monotonic_cst=[1, -1, 0], random_state=0).fit(X, y, rng.integers(1, 3, 80))
+    for column, sign in ((0, 1), (1, -1)):
+        line = np.repeat(X[:20], 40, axis=0)
+        line[:, column] = np.tile(np.linspace(-3, 3, 40), 20)
+        steps = sign * np.diff(model.predict(line).reshape(20, 40), axis=1)
+        assert steps.min() >= 0 and steps.max() > 0
+
+
+def test_poisson_leaves_predict_positive_rates_despite_rounding():
+    X, y = make_regression(n_features=10, random_state=0)
+    y[(-1 < y) & (y < 0)] = 0  # sums of these targets are exact zeros whose differences are not
+    assert DecisionTreeRegressor(criterion="poisson").fit(X, np.abs(y)).predict(X).min() > 0.01
+
+
 @pytest.mark.parametrize("criterion", ["squared_error", "absolute_error", "poisson"])
 def test_leaves_hold_what_they_claim(criterion):
     model = RandomForestRegressor(5, criterion=criterion, random_state=0, max_samples=0.5).fit(U, V)
@@ -146,9 +166,9 @@ def test_monotone_columns_are_monotone():
 
 
 def test_parameters_are_checked():
-    with pytest.raises(InvalidParameter, match="no row is left out"):
+    with pytest.raises(InvalidParameter, match="no row is out of bag"):
         RandomForestClassifier(oob_score=True, bootstrap=False).fit(X, Y)
-    with pytest.raises(InvalidParameter, match="at least the 5 trees"):
+    with pytest.raises(InvalidParameter, match="at least 5, the number of trees"):
         model = RandomForestClassifier(5, warm_start=True).fit(X, Y)
         model.set_params(n_estimators=2).fit(X, Y)
 

@@ -1,13 +1,13 @@
 """Random Fourier features: identities that hold for every draw, laws of the frequencies, coverage, and the certificate."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import sparse
 
 from surefit import CertificateError, InvalidParameter, RandomFourierFeatures
-from surefit.checks.feature_maps import hoeffding_error
 from surefit.kernels import RBF, Matern
 
 
@@ -22,7 +22,6 @@ def test_norms_are_one_and_products_are_means_of_cosines():
 
 
 def test_the_numbers_of_the_bound():
-    assert hoeffding_error(2000, 1, 0.05) == pytest.approx(math.sqrt(2 * math.log(40) / 2000))
     features = RandomFourierFeatures(300, confidence=0.9).fit(np.random.default_rng(0).normal(size=(11, 2)))
     assert features.error_bound_ == pytest.approx(math.sqrt(2 * math.log(20) / 300))
     assert features.pairs_bound_ == pytest.approx(math.sqrt(2 * math.log(1100) / 300))
@@ -63,14 +62,14 @@ def test_sparse_rows_and_names():
 def test_other_draws_and_smaller_claims_are_refused(change):
     X = np.random.default_rng(3).normal(size=(15, 3))
     features = RandomFourierFeatures(20, gamma=0.5, random_state=0).fit(X)
-    assert features.verify(X)["feature_map.all_pairs"].proved == features.pairs_bound_
+    assert features.verify(X)["feature_map.all_pairs"].proved <= features.pairs_bound_
     old = features.certificate_
     claims = list(old.claims)
     if change == "frequencies":
         features.frequencies_ = features.frequencies_[::-1].copy()
     else:
-        object.__setattr__(claims[0], "value", 0.5 * claims[0].value)
-    features._issue("C", claims, problem=old.problem, model=("frequencies_",), data=old.data)
+        claims[0] = replace(claims[0], value=0.999999 * claims[0].value)
+    features._issue("C", claims, problem=old.problem, model=("frequencies_", "seed_"), data=old.data)
     with pytest.raises(CertificateError, match="feature_map"):
         features.verify(X)
 

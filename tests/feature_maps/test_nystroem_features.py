@@ -9,8 +9,8 @@ from sklearn.kernel_approximation import Nystroem
 
 from surefit import CertificateError, InvalidParameter, NystroemFeatures
 from surefit.kernels import RBF, Linear, Polynomial, Sigmoid, StringSubsequence
-from surefit.solvers import kernel_subset_landmarks
-from surefit.solvers.kernel_subset_landmarks import choose
+from surefit.solvers.kernel_subset import landmarks as kernel_subset_landmarks
+from surefit.solvers.kernel_subset.landmarks import choose
 
 
 def test_the_example_by_hand():

@@ -11,7 +11,7 @@ from scipy.stats import norm
 from surefit import BayesianLogisticRegression, GaussianProcessClassifier, LogisticRegression
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.kernels import Linear
-from surefit.solvers.gaussian_process_weights import Curvature
+from surefit.solvers.gaussian_process.weights import Curvature
 
 HALF = np.array([[1.0, 1.0], [2.0, 0.5], [0.5, 2.0]])
 SIX = np.vstack([HALF, -HALF]), np.repeat([1, 0], 3)
@@ -63,7 +63,7 @@ def test_the_exact_boundary_is_not_straight():
     assert abs(near - 0.5) < 1e-8 < 1e-5 < abs(far - 0.5)
 
 
-def test_modelled_inputs_are_exactly_normal():
+def test_modeled_inputs_are_exactly_normal():
     rng = np.random.default_rng(1)
     X, t = rng.normal(size=(7, 1)), np.array([1, -1, 1, 1, -1, 1, -1])
     model = BayesianLogisticRegression(prior_covariance=3.0, method="gaussian").fit(X, t)
@@ -119,7 +119,7 @@ def test_a_row_far_away_is_fitted_and_the_mode_is_stationary(far):
     X = np.vstack([np.random.default_rng(7).normal(size=(60, 4)), np.full(4, far)])
     y = X[:, 0] > X[:, 1]
     model = BayesianLogisticRegression().fit(X, y)
-    assert model.certificate_["bayesian_logistic.mode"].holds == (
-        far < 1e12
-    )  # there rounding leaves 4e-8, and it says so
+    mode = model.certificate_["bayesian_logistic.mode"]
+    assert mode.holds == (far < 1e9)  # there rounding leaves 1e-10 and more, and it says so
+    assert mode.value < 1e-9 or far == 1e12
     assert model.verify(X, y)["bayesian_logistic.mode"].ok

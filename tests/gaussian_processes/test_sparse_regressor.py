@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from surefit import GaussianProcessRegressor, SparseGaussianProcessRegressor
 from surefit.core.errors import CertificateError, InvalidParameter
 from surefit.kernels import RBF, Matern, Noise
-from surefit.solvers.gaussian_process_inducing import choose
+from surefit.solvers.gaussian_process.inducing import choose
 
 
 def waves(n=80, seed=0):

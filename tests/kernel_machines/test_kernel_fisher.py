@@ -38,15 +38,15 @@ def test_finite_features_with_almost_no_ridge():
     assert np.array_equal(ours.predict(X), flat.predict(Z))
 
 
-def test_criterion_is_the_largest_generalised_eigenvalue():
+def test_criterion_is_the_largest_generalized_eigenvalue():
     X, y = problem(2)
     K, n = RBF(gamma=0.5)(X), len(y)
     d = np.where(y == 1, 1 / y.sum(), -1 / (n - y.sum()))
-    centre = np.eye(n)
+    center = np.eye(n)
     for side in (0, 1):
         own = (y == side).astype(float)
-        centre -= np.outer(own, own) / own.sum()
-    within = K @ centre @ K / (n - 2) + 0.01 * K + 1e-12 * np.eye(n)
+        center -= np.outer(own, own) / own.sum()
+    within = K @ center @ K / (n - 2) + 0.01 * K + 1e-12 * np.eye(n)
     best = linalg.eigh(np.outer(K @ d, K @ d), within, eigvals_only=True)[-1]
     model = KernelFisherDiscriminant(gamma=0.5, ridge=0.01).fit(X, y)
     assert model.criterion_ == pytest.approx(best, rel=1e-6)

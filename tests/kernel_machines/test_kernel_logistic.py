@@ -7,8 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.special import expit
+from tests.forging import with_claim
 
 from surefit import CertificateError, InvalidData, InvalidParameter, KernelLogisticRegression, LogisticRegression
+from surefit.core.claims import Claim
 from surefit.core.errors import ConvergenceWarning
 from surefit.kernels import RBF, Sigmoid, StringSubsequence
 
@@ -142,14 +144,12 @@ def test_the_checker_bounds_what_was_spoilt_and_no_more(seed, size, name):
     now = getattr(model, name)
     setattr(model, name, now + size * np.random.default_rng(seed).standard_normal(now.shape))
 
-    def proved(value):
-        claims = [type(c)(c.name, c.kind, c.statement, value=value) for c in old.claims[:1]]
-        model._issue("A", claims, problem=old.problem, model=tuple(old.model), data=old.data)
-        return model.verify(X, y)["kernel_logistic.gap"].proved
-
+    name = "kernel_logistic.gap"
+    model._issue("A", [Claim(name)], problem=old.problem, model=tuple(old.model), sample=(X, y.astype(float), None))
+    issued = model.certificate_
     beta = model.dual_coef_[0]
     loss = np.sum(np.logaddexp(0.0, (1 - 2 * y) * model.decision_function(X)))
-    gap = proved(1e9)
+    gap = model.verify(X, y)[name].proved
     assert beta @ model.kernel_(X) @ beta / 2 + 2.0 * loss - best <= gap * (1 + 1e-9)
     with pytest.raises(CertificateError, match=r"kernel_logistic\.gap"):
-        proved(0.98 * gap - 1e-9)
+        with_claim(issued, name, value=0.9999999 * gap).verify(X, y)

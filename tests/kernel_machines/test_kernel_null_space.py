@@ -1,4 +1,4 @@
-"""Kernel ridge regression with functions that are not penalised: splines, bordered systems, brute force, and the certificate."""
+"""Kernel ridge regression with functions that are not penalized: splines, bordered systems, brute force, and the certificate."""
 
 import cvxpy as cp
 import numpy as np
@@ -19,6 +19,7 @@ from surefit import (
     load,
     save,
 )
+from surefit.core.claims import Claim
 from surefit.kernels import RBF, IntegratedBrownian, Linear, Min, StringSubsequence
 
 
@@ -70,7 +71,7 @@ def test_the_bordered_system():
     assert T.T @ model.dual_coef_ == pytest.approx(np.zeros((6, 2)), abs=1e-11)
     assert y - model.predict(X) == pytest.approx(0.3 * model.dual_coef_ / s[:, None])  # residual form
     assert model.objective_ == pytest.approx(0.3 * np.sum(y * model.dual_coef_))  # the optimal value
-    around = quadratic(X - model.null_centre_)
+    around = quadratic(X - model.null_center_)
     smooth = model.predict(X) - K @ model.dual_coef_
     assert np.vstack([model.intercept_, model.null_coef_]) == pytest.approx(np.linalg.lstsq(around, smooth)[0])
     assert model.verify(X, y, s)["kernel_ridge.gap"].proved < 1e-20 * np.sum(y**2) + 1e-20
@@ -152,7 +153,7 @@ def test_functions_and_transformers_of_the_user():
         assert model.verify(X, y)["kernel_ridge.gap"].ok
     assert fitted.null_space is not fitted.null_space_ and fitted.null_coef_.shape == (5,)
     assert own.intercept_ == 0.0 and own.null_coef_.shape == (6,)
-    with pytest.raises(CertificateError, match="with the model"):
+    with pytest.raises(CertificateError, match="verify the model"):
         Certificate.from_json(own.certificate_.to_json()).verify(X, y)
     knots = KernelRidge(0.1, kernel="rbf", null_space=SplineTransformer(4, degree=2)).fit(X[:, :1], y)
     assert knots.verify(X[:, :1], y)["kernel_ridge.gap"].ok
@@ -185,11 +186,10 @@ def test_the_checker_bounds_what_was_spoilt(seed, size):
     best, rng = model.objective_, np.random.default_rng(seed)
     model.dual_coef_ = model.dual_coef_ + size * rng.standard_normal(12)
     model.null_coef_ = model.null_coef_ + size * rng.standard_normal(2)
-    claims = [type(c)(c.name, c.kind, c.statement, value=1e9) for c in model.certificate_.claims[:1]]
     old = model.certificate_
-    model._issue("A", claims, problem=old.problem, model=tuple(old.model), data=old.data)
+    model._issue("A", [Claim("kernel_ridge.gap")], problem=old.problem, model=tuple(old.model), sample=(X, y, None))
     K = model.kernel_(X)
-    off = y - K @ model.dual_coef_ - quadratic(X - model.null_centre_)[:, :3] @ [model.intercept_, *model.null_coef_]
+    off = y - K @ model.dual_coef_ - quadratic(X - model.null_center_)[:, :3] @ [model.intercept_, *model.null_coef_]
     now = off @ off + 0.3 * model.dual_coef_ @ K @ model.dual_coef_
     assert now - best <= model.verify(X, y)["kernel_ridge.gap"].proved * (1 + 1e-9)
 

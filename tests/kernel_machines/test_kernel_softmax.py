@@ -7,11 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.special import softmax
+from tests.forging import with_claim
 
 from surefit import Certificate, CertificateError, InvalidParameter, KernelLogisticRegression, LogisticRegression
+from surefit.core.claims import Claim
 from surefit.core.errors import ConvergenceWarning
 from surefit.kernels import RBF, StringSubsequence
-from surefit.solvers.kernel_softmax_step import newton_step
+from surefit.solvers.kernel.softmax_step import newton_step
 
 
 def problem(seed=0, n=45, classes=3):
@@ -140,16 +142,14 @@ def test_the_checker_bounds_what_was_spoilt_and_no_more(seed, size, name):
     best, old, now = model.objective_, model.certificate_, getattr(model, name)
     setattr(model, name, now + size * np.random.default_rng(seed).standard_normal(now.shape))
 
-    def proved(value):
-        claims = [type(c)(c.name, c.kind, c.statement, value=value) for c in old.claims[:1]]
-        model._issue("A", claims, problem=old.problem, model=tuple(old.model), data=old.data)
-        return model.verify(X, y)["kernel_softmax.gap"].proved
-
+    name = "kernel_softmax.gap"
+    model._issue("A", [Claim(name)], problem=old.problem, model=tuple(old.model), sample=(X, y.astype(float), None))
+    issued = model.certificate_
     norm = np.einsum("ki,ij,kj->", model.dual_coef_, model.kernel_(X), model.dual_coef_)
-    gap = proved(1e9)
+    gap = model.verify(X, y)[name].proved
     assert norm / 2 - 2.0 * np.sum(model.predict_log_proba(X)[np.arange(12), y]) - best <= gap * (1 + 1e-9)
     with pytest.raises(CertificateError, match=r"kernel_softmax\.gap"):
-        proved(0.98 * gap - 1e-9)
+        with_claim(issued, name, value=0.9999999 * gap).verify(X, y)
 
 
 def test_a_worse_model_is_refused():

@@ -1,11 +1,14 @@
 """Classifiers on landmarks: both gaps against exact optima, the dual point by hand, and the certificate."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from scipy.optimize import minimize
+from scipy.optimize import minimize, minimize_scalar
+from tests.forging import with_claim
 
 from surefit import (
     SVC,
@@ -15,9 +18,9 @@ from surefit import (
     NystroemLogisticRegression,
     NystroemSVC,
 )
+from surefit.checks.kernels.landmarks import count_groups
 from surefit.core.errors import ConvergenceWarning
 from surefit.kernels import RBF, Sigmoid
-from surefit.solvers.kernel_subset_image import count_groups
 
 BOTH = pytest.mark.parametrize("cls", [NystroemSVC, NystroemLogisticRegression], ids=["hinge", "logistic"])
 EXACT = {NystroemSVC: SVC, NystroemLogisticRegression: KernelLogisticRegression}
@@ -46,13 +49,13 @@ def least_hinge(K, t, c, offset):
 
 def least_logistic(K, t, c, offset):
     columns = np.column_stack([root_of(K), np.full(len(t), float(offset))])
-    penalised = np.append(np.ones(len(t)), 0.0)
+    penalized = np.append(np.ones(len(t)), 0.0)
 
     def value(u):
-        return 0.5 * penalised @ u**2 + c @ np.logaddexp(0.0, -t * (columns @ u))
+        return 0.5 * penalized @ u**2 + c @ np.logaddexp(0.0, -t * (columns @ u))
 
     def slope(u):
-        return penalised * u - columns.T @ (c * t / (1 + np.exp(t * (columns @ u))))
+        return penalized * u - columns.T @ (c * t / (1 + np.exp(t * (columns @ u))))
 
     options = {"maxiter": 5000, "maxfun": 5000, "ftol": 1e-15, "gtol": 1e-10}
     return minimize(value, np.zeros(len(t) + 1), jac=slope, method="L-BFGS-B", options=options).fun
@@ -98,9 +101,8 @@ def test_groups_weaken_the_bound_and_many_landmarks_tighten_it(cls, monkeypatch)
     X, y = problem(1, n=600)
     whole = [cls(gamma=0.5, n_landmarks=m, random_state=0).fit(X, y) for m in (10, 40, 160)]
     assert whole[0].dual_gap_ > whole[1].dual_gap_ > whole[2].dual_gap_
-    monkeypatch.setattr("surefit.solvers.kernel_subset_image.SMALL_GROUP", 20)
+    monkeypatch.setattr("surefit.checks.kernels.landmarks.SMALL_GROUP", 20)
     dealt = cls(gamma=0.5, n_landmarks=40, random_state=0, dual="bounded").fit(X, y)
-    assert dealt.certificate_.problem["groups"][0] > 5
     assert dealt.objective_ == whole[1].objective_
     assert whole[1].dual_gap_ < dealt.dual_gap_ <= dealt.objective_
     assert dealt.verify(X, y)["nystroem.exact_gap"].proved == pytest.approx(dealt.dual_gap_, rel=1e-3)
@@ -112,19 +114,21 @@ def test_the_gap_is_the_sum_of_what_the_solver_left_and_what_the_span_misses(cls
     model = cls(gamma=0.5, n_landmarks=12, fit_intercept=False, random_state=0, tol=1e-5).fit(X, y)
     K, t, marks = RBF(gamma=0.5)(X), np.where(y == 1, 1.0, -1.0), model.landmarks_
     z = model.decision_function(X)
-    width = model.certificate_.problem["widths"][0]
-    q = t * (np.clip((1 - t * z) / width + 0.5, 0, 1) if cls is NystroemSVC else 1 / (1 + np.exp(t * z)))
-    q *= model.certificate_.problem["scales"][0]
+    q = model.certificate_.claims[0].witness["dual"][:, 0]
     losses = np.maximum(1 - t * z, 0) if cls is NystroemSVC else np.logaddexp(0, -t * z)
     primal = losses.sum() + 0.5 * model.dual_coef_[0] @ K[np.ix_(marks, marks)] @ model.dual_coef_[0]
-    p = np.abs(q)
-    conjugate = -p if cls is NystroemSVC else p * np.log(p) + (1 - p) * np.log1p(-p)
-    dual = -conjugate.sum() - 0.5 * q @ K @ q
+
+    def gap(scale):
+        p = np.abs(scale * q)
+        conjugate = -p if cls is NystroemSVC else p * np.log(p) + (1 - p) * np.log1p(-p)
+        return primal + conjugate.sum() + 0.5 * scale**2 * q @ K @ q
+
+    least = minimize_scalar(gap, bounds=(0, 1), method="bounded", options={"xatol": 1e-9}).fun
+    least = min(least, gap(1.0)) * (1 - 1e-12)
     assert model.objective_ == pytest.approx(primal, rel=1e-9)
-    assert model.dual_gap_ == pytest.approx(primal - dual, rel=1e-5)
-    if model.certificate_.problem["scales"] == [1.0]:
-        R = K - K[:, marks] @ np.linalg.solve(K[np.ix_(marks, marks)], K[marks])
-        assert model.dual_gap_ - model.subset_gap_ == pytest.approx(0.5 * q @ R @ q, rel=1e-5)
+    assert least <= model.dual_gap_ <= least * (1 + 1e-4)
+    R = K - K[:, marks] @ np.linalg.solve(K[np.ix_(marks, marks)], K[marks])
+    assert gap(1.0) - model.subset_gap_ == pytest.approx(0.5 * q @ R @ q, rel=1e-5)
 
 
 @BOTH
@@ -175,7 +179,7 @@ def test_precomputed_values_and_sparse_rows(cls):
 def test_coordinates_in_float32_change_digits_and_no_truth(cls, monkeypatch):
     X, y = problem(6, n=400)
     plain = cls(gamma=0.5, n_landmarks=40, random_state=0).fit(X, y)
-    monkeypatch.setattr("surefit.solvers.kernel_subset_rows.MOST_DOUBLES", 0)
+    monkeypatch.setattr("surefit.solvers.kernel_subset.rows.MOST_DOUBLES", 0)
     short = cls(gamma=0.5, n_landmarks=40, random_state=0).fit(X, y)
     assert not np.array_equal(short.dual_coef_, plain.dual_coef_)
     assert short.objective_ == pytest.approx(plain.objective_, rel=1e-5)
@@ -185,37 +189,42 @@ def test_coordinates_in_float32_change_digits_and_no_truth(cls, monkeypatch):
 @BOTH
 def test_a_worse_model_and_a_smaller_claim_are_refused(cls):
     X, y = problem(7)
-    for change in ("coefficients", "offset", "scale", "groups"):
+    for change in ("coefficients", "offset", "dual", "rank"):
         model = cls(gamma=0.5, n_landmarks=20, random_state=0).fit(X, y)
         old = model.certificate_
-        terms = dict(old.problem)
+        witness = dict(old.claims[0].witness)
         if change == "coefficients":
             model.dual_coef_ = model.dual_coef_ * 0.9
         elif change == "offset":
             model.intercept_ = model.intercept_ + 0.2
-        elif change == "scale":
-            terms["scales"] = [0.5]
+        elif change == "dual":
+            witness["dual"] = 0.5 * witness["dual"][::-1]
         else:
-            terms["groups"] = [100]
+            witness["rank"] = np.asarray(21)
         names = ("landmarks_", "dual_coef_", "intercept_")
-        model._issue("A", list(old.claims), problem=terms, model=names, data=old.data)
-        with pytest.raises(CertificateError, match="nystroem"):
+        claims = [replace(old.claims[0], witness=witness), *old.claims[1:]]
+        model._issue("A", claims, problem=old.problem, model=names, data=old.data)
+        with pytest.raises(CertificateError, match="nystroem|21 directions"):
             model.verify(X, y)
 
 
 @BOTH
-def test_a_factor_above_one_or_no_group_proves_nothing_more(cls):
+def test_a_dual_point_outside_its_domain_proves_nothing_more(cls):
     X, y = problem(8)
     model = cls(gamma=0.5, n_landmarks=20, random_state=0).fit(X, y)
-    old, names = model.certificate_, ("landmarks_", "dual_coef_", "intercept_")
-    proved = model.verify(X, y)["nystroem.exact_gap"].proved
-    terms = {
-        **old.problem,
-        "groups": [0],
-        "scales": [1.0 if old.problem["scales"] == [1.0] else old.problem["scales"][0]],
-    }
-    model._issue("A", list(old.claims), problem=terms, model=names, data=old.data)
-    assert model.verify(X, y)["nystroem.exact_gap"].proved == proved
+    certificate = model.certificate_
+    best = KernelLogisticRegression(gamma=0.5) if cls is NystroemLogisticRegression else SVC(gamma=0.5, tol=1e-8)
+    excess = model.objective_ - best.fit(X, y).objective_
+    for dual in (1e3, -1.0, 1e-300, 0.0):
+        witness = {**certificate.claims[0].witness, "dual": dual * certificate.claims[0].witness["dual"]}
+        weaker = with_claim(certificate, "nystroem.exact_gap", witness=witness, value=1e300)
+        weaker = with_claim(weaker, "nystroem.distance", value=1e300)
+        weaker = with_claim(weaker, "nystroem.gap", value=1e300)
+        assert weaker.verify(X, y)["nystroem.exact_gap"].proved >= excess
+    for dual in (np.nan, np.inf):
+        witness = {**certificate.claims[0].witness, "dual": np.full((len(y), 1), dual)}
+        with pytest.raises(CertificateError, match="dual point"):
+            with_claim(certificate, "nystroem.exact_gap", witness=witness).verify(X, y)
 
 
 def test_groups_are_as_large_as_the_values_allow():

@@ -209,7 +209,7 @@ def test_against_an_interior_point_solver(seed, C, intercept):
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "poly", "linear", "sigmoid"])
-@pytest.mark.filterwarnings("ignore::surefit.core.errors.DataRemark")
+@pytest.mark.filterwarnings("ignore::surefit.core.errors.DataWarning")
 def test_layout_and_numbers_of_scikit_learn(kernel):
     X, y = load_iris(return_X_y=True)
     X = X - X.mean(axis=0)
@@ -288,7 +288,7 @@ def test_certificate_is_enclosed_and_refuses_other_models():
     model = SVC(gamma=0.5, C=1e4, tol=1e-9).fit(X, y)
     found = model.verify(X, y)
     assert found["svc.gap"].level == "enclosed" and found["svc.gap"].proved <= 1e-8 * model.objective_
-    assert found["bounds.stable_compression"].ok and model.certificate_["svc.loo"].kind == "estimate"
+    assert found["svc.compression"].ok and model.certificate_["svc.loo"].kind == "estimate"
     best = SVC(gamma=0.5, C=1e4, tol=1e-11).fit(X, y)
     assert model.objective_ - best.objective_ <= found["svc.gap"].proved
     model.intercept_ = model.intercept_ + 0.1
@@ -355,7 +355,7 @@ def test_hard_cases_end_with_an_honest_gap(C):
         assert model.certificate_.run["reason"] != "max_time", name
 
 
-@pytest.mark.filterwarnings("ignore::surefit.core.errors.DataRemark")
+@pytest.mark.filterwarnings("ignore::surefit.core.errors.DataWarning")
 def test_a_kernel_that_is_none_gives_no_optimum():
     X, y = problem(12)
     model = SVC(kernel="sigmoid", gamma=1.0, C=10.0, max_time=20.0).fit(X, y)
@@ -372,7 +372,7 @@ def test_hard_margin_errors_name_the_reason():
 
 def test_time_and_steps_end_a_fit_with_its_gap():
     X, y = problem(13, n=900)
-    with pytest.warns(ConvergenceWarning, match="max_time was used up"):
+    with pytest.warns(ConvergenceWarning, match="max_time was reached"):
         early = SVC(C=1e3, tol=1e-12, max_time=1e-9).fit(X, y)
     with pytest.warns(ConvergenceWarning, match="max_iter was reached"):
         model = SVC(C=1e3, tol=1e-12, max_iter=50).fit(X, y)

@@ -9,10 +9,10 @@ from scipy import sparse
 from sklearn.svm import SVC as Reference
 
 from surefit import SVC, SVR
-from surefit.checks import svm as checks
+from surefit.checks.kernels import operator as checks
 from surefit.core.errors import CertificateError
 from surefit.kernels import Linear
-from surefit.solvers.smo import minimise as module
+from surefit.solvers.smo import minimize as module
 
 
 def sample(seed=0, n=650, d=4, classes=2):
@@ -34,7 +34,7 @@ def test_same_machine_by_either_route(monkeypatch, kind, intercept):
     weights[::50] = 0.0
     make = {"kernel": "linear", "tol": 1e-9, "class_weight": {0: 1.0, 1: 2.0}, "fit_intercept": intercept}
     fast = SVC(**make).fit(kind(X), labels, weights)
-    monkeypatch.setattr(module, "other_routes", lambda *_: [])
+    monkeypatch.setattr(module, "other_strategies", lambda *_: [])
     slow = SVC(**make).fit(kind(X), labels, weights)
     assert route(fast).startswith("Newton") and route(slow).startswith("working sets")
     assert fast.objective_ == pytest.approx(slow.objective_, rel=2e-9)
@@ -61,7 +61,7 @@ def test_pairs_of_classes_in_the_layout_of_scikit_learn():
 def test_tubes_by_either_route(monkeypatch):
     X, score, _ = sample(3)
     fast = SVR(kernel="linear", epsilon=0.2, tol=1e-9).fit(X, score)
-    monkeypatch.setattr(module, "other_routes", lambda *_: [])
+    monkeypatch.setattr(module, "other_strategies", lambda *_: [])
     slow = SVR(kernel="linear", epsilon=0.2, tol=1e-9).fit(X, score)
     assert route(fast).startswith("Newton") and fast.objective_ == pytest.approx(slow.objective_, rel=2e-9)
     assert fast.coef_ == pytest.approx(slow.coef_, abs=1e-4) and np.mean(fast.points_ == slow.points_) > 0.99
@@ -83,7 +83,7 @@ def test_columns_of_very_different_size():
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_prices_that_wear_out_pairs():
-    # contradictory twins at a high price: the optimum is that of a linear programme, with the norm as a tie-break
+    # contradictory twins at a high price: the optimum is that of a linear program, with the norm as a tie-break
     X, _, labels = sample(6, n=400)
     Z, t = np.vstack([X, X[:100]]), np.concatenate([labels, 1 - labels[:100]])
     model = SVC(kernel="linear", C=1e5).fit(Z, t)
@@ -91,14 +91,13 @@ def test_prices_that_wear_out_pairs():
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
-def test_scores_by_columns_are_enclosed(monkeypatch, kind):
+def test_scores_by_columns_are_enclosed(kind):
     # exact scores, in rational numbers; coefficients that cancel most of their digits
     rng = np.random.default_rng(7)
     A = 1e4 * rng.standard_normal((30, 3)) * (rng.random((30, 3)) < 0.7)
     beta = 1e3 * rng.standard_normal((30, 1))
     beta[-1] -= beta.sum()
-    monkeypatch.setattr(checks, "BATCH", 8)
-    scores = checks._linear_scores(kind(A), kind(A), beta)
+    scores = checks._linear_times(kind(A), kind(A), beta)
     weights = [sum(Fraction(A[i, j]) * Fraction(beta[i, 0]) for i in range(30)) for j in range(3)]
     for i in range(30):
         exact = sum(Fraction(A[i, j]) * weights[j] for j in range(3))

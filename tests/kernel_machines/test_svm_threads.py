@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from surefit import SVC, SVR, svc_path, svr_path
 from surefit.core.errors import InvalidParameter
-from surefit.kernel_machines import svc_fit
+from surefit.kernel_machines import svc_training
 from surefit.solvers.smo import cache, evaluation, rows
 
 
@@ -50,8 +50,8 @@ def test_same_bits_for_any_number_of_threads(kernel):
 def test_several_problems_side_by_side_or_one_after_another(monkeypatch, megabytes, strategy):
     X, _, labels = sample(1, classes=4)
     together = []
-    mapped = svc_fit.map_blocks
-    monkeypatch.setattr(svc_fit, "map_blocks", lambda *args: together.append(args[-1]) or mapped(*args))
+    mapped = svc_training.map_blocks
+    monkeypatch.setattr(svc_training, "map_blocks", lambda *args: together.append(args[-1]) or mapped(*args))
     same_bits(lambda j: SVC(multi_class=strategy, cache_size=megabytes, n_jobs=j), X, labels)
     assert together[:2] == ([1, 2] if megabytes > 1 else [1, 1])  # 700 rows squared do not fit twice into 0.3 megabytes
 
@@ -59,7 +59,7 @@ def test_several_problems_side_by_side_or_one_after_another(monkeypatch, megabyt
 def test_scores_of_many_rows_are_cut_alike(monkeypatch):
     X, _, labels = sample(2)
     models = [SVC(n_jobs=n_jobs).fit(X, labels) for n_jobs in (1, 2)]
-    monkeypatch.setattr("surefit.kernel_machines.svm_base.PIECE", 10_000)
+    monkeypatch.setattr("surefit.kernel_machines.svm_machine.PIECE", 10_000)
     one, two = (model.decision_function(X) for model in models)
     assert np.array_equal(one, two)
     assert one == pytest.approx(
@@ -90,7 +90,7 @@ def test_ctrl_c_reaches_every_thread(monkeypatch, classes):
         def finish(self):
             calls.append("finished")
 
-    monkeypatch.setattr(svc_fit, "progress_reporter", lambda *_: Reporter())
+    monkeypatch.setattr(svc_training, "progress_reporter", lambda *_: Reporter())
     old = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.warns(ConvergenceWarning, match="interrupted by Ctrl-C"):
@@ -104,7 +104,7 @@ def test_ctrl_c_reaches_every_thread(monkeypatch, classes):
 @pytest.mark.parametrize("classes", [2, 4])
 def test_a_clock_reaches_every_thread(classes):
     X, _, labels = sample(5, classes=classes)
-    with pytest.warns(ConvergenceWarning, match="max_time was used up"):
+    with pytest.warns(ConvergenceWarning, match="max_time was reached"):
         model = SVC(C=1e4, tol=1e-12, max_time=1e-3, n_jobs=2).fit(X, labels)
     assert model.verify(X, labels)["svc.gap"].ok
 

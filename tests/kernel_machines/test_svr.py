@@ -129,7 +129,7 @@ def test_certificate_is_enclosed():
         model = SVR(C=1e3, gamma=0.5, tol=1e-9).fit(container(X), y)
         found = model.verify(container(X), y)
         assert found["svr.gap"].level == "enclosed" and found["svr.gap"].proved <= 1e-8 * model.objective_
-        assert model.sample_gap_.sum() == pytest.approx(model.dual_gap_, abs=1e-12 * model.objective_)
+        assert 0.0 < model.dual_gap_ - model.sample_gap_.sum() <= 1e-8 * model.objective_  # rounding is counted
     best = SVR(C=1e3, gamma=0.5, tol=1e-11).fit(X, y)
     assert model.objective_ - best.objective_ <= found["svr.gap"].proved
 
@@ -153,7 +153,7 @@ def test_hard_cases_end_with_an_honest_gap(C):
 
 def test_time_ends_a_fit_and_warm_start_continues():
     X, y = problem(8, n=800)
-    with pytest.warns(ConvergenceWarning, match="max_time was used up"):
+    with pytest.warns(ConvergenceWarning, match="max_time was reached"):
         assert SVR(C=1e3, tol=1e-12, max_time=1e-9).fit(X, y).dual_gap_ > 0
     model = SVR(warm_start=True, tol=1e-5).fit(X, y)
     first = model.n_iter_

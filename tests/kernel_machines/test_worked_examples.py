@@ -14,7 +14,7 @@ from surefit import (
     kkt_report,
 )
 from surefit.data import make_alternating
-from surefit.duality import QuadraticProgramme
+from surefit.duality import QuadraticProgram
 from surefit.kernels import RBF, Constant, Linear, Min, Polynomial
 
 
@@ -57,7 +57,7 @@ def test_three_points_and_a_shift():
     moved = machine(np.inf).fit(X + v, y)
     assert moved.coef_ == pytest.approx(model.coef_)
     assert moved.intercept_ == pytest.approx(model.intercept_ - model.coef_ @ v)
-    with_one = np.column_stack([X + v, np.ones(3)])  # a penalised offset does not move along
+    with_one = np.column_stack([X + v, np.ones(3)])  # a penalized offset does not move along
     assert machine(np.inf, fit_intercept=False).fit(with_one, y).coef_[0, :2] != pytest.approx([1.0, 1.0], abs=0.01)
 
 
@@ -67,7 +67,7 @@ def test_points_on_both_sides_of_the_origin(low, high):
     assert model.coef_[0, 0] == pytest.approx(max(1 / high, 1 / -low))
 
 
-def test_a_penalised_offset_has_a_narrower_margin():
+def test_a_penalized_offset_has_a_narrower_margin():
     X, y = np.array([[3.0, 0.0], [0.0, 1.0]]), [1, -1]
     augmented = machine(np.inf, fit_intercept=False).fit(np.column_stack([X, np.ones(2)]), y)
     w = augmented.coef_[0]
@@ -159,10 +159,10 @@ def test_the_smallest_budget_is_at_most_two_a_row_of_the_rarer_class(seed):
 def test_conditions_of_kuhn_and_tucker():
     X, y = np.array([[1.0, 2.0], [2.0, 1.0], [-1.0, -1.0], [1.0, -2.0]]), np.array([1, 1, -1, -1])
     hard = machine(np.inf, fit_intercept=False).fit(X, y)
-    programme = QuadraticProgramme(np.eye(2), y[:, None] * X, np.ones(4))
-    report = kkt_report(programme, hard.coef_[0], multipliers(hard, 4), tol=1e-9)
+    program = QuadraticProgram(np.eye(2), y[:, None] * X, np.ones(4))
+    report = kkt_report(program, hard.coef_[0], multipliers(hard, 4), tol=1e-9)
     assert max(report.residuals) < 1e-9 and abs(report.gap) < 1e-9
-    worse = kkt_report(programme, hard.coef_[0] + [0.1, 0.0], multipliers(hard, 4))
+    worse = kkt_report(program, hard.coef_[0] + [0.1, 0.0], multipliers(hard, 4))
     assert max(worse.residuals) > 0.01
     X, y = overlapping(12)
     soft = machine(0.7).fit(X, y)

@@ -57,7 +57,7 @@ def test_what_is_orthogonal_to_the_rows_only_costs():
     assert objective(best) == pytest.approx(model.objective_)
 
 
-def test_one_plus_the_inner_product_penalises_the_offset():
+def test_one_plus_the_inner_product_penalizes_the_offset():
     rng = np.random.default_rng(10)
     X, y = rng.standard_normal((25, 3)), rng.standard_normal(25)
     flat = Ridge(0.7, penalize_intercept=True).fit(X, y)

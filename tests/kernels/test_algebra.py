@@ -18,7 +18,7 @@ from surefit.kernels import (
     Matern,
     Min,
     Noise,
-    Normalised,
+    Normalized,
     Periodic,
     Polynomial,
     PolynomialOf,
@@ -48,8 +48,8 @@ FINITE = [
     (Linear() + 2.0) ** 3,
     Warped(Polynomial(2), bend),
     PolynomialOf(Linear(), [1.0, 0.0, 2.0, 0.5]),
-    Normalised(Linear() + 1.0),
-    Normalised(Warped(Linear() * Constant(2.0), bend)) + 0.5 * Linear() ** 2,
+    Normalized(Linear() + 1.0),
+    Normalized(Warped(Linear() * Constant(2.0), bend)) + 0.5 * Linear() ** 2,
 ]
 
 
@@ -66,7 +66,7 @@ def test_gram_of_the_composite_is_the_composite_of_grams():
     assert (2.5 * a)(X, Y) == pytest.approx(2.5 * a(X, Y), rel=1e-15)
     assert Exponential(b)(X, Y) == pytest.approx(np.exp(b(X, Y)))
     assert PolynomialOf(b, [0.0, 1.0])(X, Y) == pytest.approx(b(X, Y))
-    assert Normalised(a)(X) == pytest.approx(a(X)) and np.all(np.diagonal(Normalised(b)(X)) == 1.0)
+    assert Normalized(a)(X) == pytest.approx(a(X)) and np.all(np.diagonal(Normalized(b)(X)) == 1.0)
 
 
 def test_gaussian_kernel_by_algebra():
@@ -88,7 +88,7 @@ trees = st.recursive(
         st.tuples(inside, inside).map(lambda ab: ab[0] + ab[1]),
         st.tuples(inside, inside).map(lambda ab: ab[0] * ab[1]),
         inside.map(lambda a: 0.3 * a),
-        inside.map(lambda a: Normalised(a)),
+        inside.map(lambda a: Normalized(a)),
         inside.map(lambda a: Warped(a, bend)),
         inside.map(lambda a: PolynomialOf(a, [0.2, 1.0, 0.5])),
     ),
@@ -125,7 +125,7 @@ def test_differences_are_no_kernels_and_have_no_sign():
         PolynomialOf(Linear(), [1.0, -2.0])(X)
     with pytest.raises(InvalidParameter, match="exponent must be an integer >= 1"):
         (Linear() ** 0.5)(X)
-    with pytest.raises(InvalidData, match="9 numbers, one an element"):
+    with pytest.raises(InvalidData, match="9 numbers, one per element"):
         Warped(Linear(), lambda A: A)(X)
     with pytest.raises(TypeError):
         Linear() + "rbf"
@@ -157,7 +157,7 @@ def test_inverse_of_an_even_design():
     expected = 4 * np.array([[2, -1, 0, 0], [-1, 2, -1, 0], [0, -1, 2, -1], [0, 0, -1, 1]])
     assert Min().inverse(x).toarray() == pytest.approx(expected)
     for wrong in ([[0.0], [1.0]], [[1.0], [1.0]]):
-        with pytest.raises(InvalidData, match="rise strictly"):
+        with pytest.raises(InvalidData, match="strictly increasing"):
             Min().inverse(wrong)
     with pytest.raises(InvalidData, match="row 1 has -1.0"):
         Min()([[0.0], [-1.0]])

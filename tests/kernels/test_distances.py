@@ -23,7 +23,7 @@ from surefit.kernels import (
     Matern,
     Min,
     Noise,
-    Normalised,
+    Normalized,
     Periodic,
     Polynomial,
     PolynomialOf,
@@ -92,7 +92,7 @@ EXACT = {
     "power": (Power(RBF(gamma=1.0) + 1.0, 3), lambda x, y: ((-square(x, y)).exp() + 1) ** 3),
     "polynomial of": (PolynomialOf(Linear(), [1.0, 0.0, 2.0]), lambda x, y: 1 + 2 * dot(x, y) ** 2),
     "exponential": (Exponential(Linear()), lambda x, y: dot(x, y).exp()),
-    "normalised": (Normalised(Linear()), lambda x, y: dot(x, y) / (dot(x, x) * dot(y, y)).sqrt()),
+    "normalized": (Normalized(Linear()), lambda x, y: dot(x, y) / (dot(x, x) * dot(y, y)).sqrt()),
     "warped": (Warped(Linear(), first), lambda x, y: (1 + x[0] ** 2) * (1 + y[0] ** 2) * dot(x, y)),
 }
 
@@ -195,7 +195,7 @@ def test_what_it_refuses():
     X = np.arange(6.0).reshape(3, 2)
     with pytest.raises(InvalidParameter, match="feature space"):
         kernel_distances(Sigmoid(), X)
-    with pytest.raises(InvalidData, match="no kernel"):
+    with pytest.raises(InvalidData, match="not a kernel"):
         kernel_distances(Function(lambda A, B: -(A @ B.T)), X)
     with pytest.raises(InvalidParameter, match="precomputed"):
         kernel_distances(Precomputed(), np.eye(2), np.eye(2))

@@ -114,9 +114,9 @@ def test_reproducing_property():
         assert h(Z) == pytest.approx(2 * f(Z) - g(Z), rel=1e-10)
         assert h.norm() ** 2 == pytest.approx(4 * f.norm() ** 2 - 4 * f.inner(g) + g.norm() ** 2, rel=1e-9)
         assert np.all(np.abs(f(Z)) <= f.bound(Z) * (1 + 1e-12))
-    with pytest.raises(InvalidParameter, match="the space of RBF"):
+    with pytest.raises(InvalidParameter, match="the RKHS of RBF"):
         RKHSFunction(RBF(), X, np.ones(6)) + RKHSFunction(Linear(), X, np.ones(6))
-    with pytest.raises(InvalidData, match="6 numbers, one a centre"):
+    with pytest.raises(InvalidData, match="6 numbers, one per center"):
         RKHSFunction(RBF(), X, np.ones(5))
     with pytest.raises(InvalidParameter, match="evaluated anywhere"):
         RKHSFunction(Precomputed(), np.eye(2), np.ones(2))
@@ -146,4 +146,4 @@ def test_alternating_labels_have_a_known_norm(n):
 def test_functions_of_strings():
     kernel = StringSubsequence(2)
     f = RKHSFunction(kernel, ["cat"], [2.0]) + RKHSFunction(kernel, ["car"], [1.0])
-    assert f(["cat"])[0] == pytest.approx(2 + 4 / 9) and "2 centres" in repr(f)
+    assert f(["cat"])[0] == pytest.approx(2 + 4 / 9) and "2 centers" in repr(f)

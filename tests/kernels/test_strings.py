@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.linalg import expm
 
 from surefit.core.errors import InvalidData, InvalidParameter
-from surefit.kernels import CommonWords, Diffusion, Normalised, StringSubsequence
+from surefit.kernels import CommonWords, Diffusion, Normalized, StringSubsequence
 
 HALF = Fraction(1, 2)
 
@@ -53,7 +53,7 @@ def by_recursion(s, t, n, decay=HALF):
 
 def test_table_of_four_words():
     words, lam = ["cat", "car", "bat", "bar"], 0.5
-    kernel = StringSubsequence(2, lam, normalised=False)
+    kernel = StringSubsequence(2, lam, normalized=False)
     names = ["ca", "ct", "at", "ba", "bt", "cr", "ar", "br"]
     a, b = lam**2, lam**3
     table = [[a, b, a, 0, 0, 0, 0, 0], [a, 0, 0, 0, 0, b, a, 0], [0, 0, a, a, b, 0, 0, 0], [0, 0, 0, a, 0, 0, a, b]]
@@ -67,7 +67,7 @@ def test_table_of_four_words():
 
 
 def test_spans_of_subsequences():
-    kernel = StringSubsequence(3, 0.5, normalised=False)
+    kernel = StringSubsequence(3, 0.5, normalized=False)
     assert kernel.feature_map(["card"], ["car"])[0, 0] == 0.5**3
     assert kernel.feature_map(["custard"], ["car"])[0, 0] == 0.5**6
     assert kernel.feature_map(["segmentation"], ["set"])[0, 0] == 2 * 0.5**7 + 2 * 0.5**9 == 0.01953125
@@ -99,14 +99,14 @@ words = st.lists(st.text(alphabet="abc", max_size=7), min_size=1, max_size=4)
 
 @settings(max_examples=40, deadline=None)
 @given(words, words, st.integers(1, 4), st.sampled_from([Fraction(1, 2), Fraction(3, 4), Fraction(1)]), st.booleans())
-def test_dynamic_programme_features_and_definition_agree(left, right, n, decay, normalised):
-    kernel = StringSubsequence(n, float(decay), normalised=normalised)
+def test_dynamic_program_features_and_definition_agree(left, right, n, decay, normalized):
+    kernel = StringSubsequence(n, float(decay), normalized=normalized)
     K = kernel(left, right)
     names = sorted({*kernel.feature_names(left), *kernel.feature_names(right)})
     assert K == pytest.approx(
         kernel.feature_map(left, names) @ kernel.feature_map(right, names).T, rel=1e-10, abs=1e-12
     )
-    if not normalised:
+    if not normalized:
         exact = [[float(by_definition(s, t, n, decay)) for t in right] for s in left]
         assert K == pytest.approx(np.array(exact), rel=1e-12)
     square = kernel(left)
@@ -116,25 +116,25 @@ def test_dynamic_programme_features_and_definition_agree(left, right, n, decay, 
 
 def test_weights_of_lengths():
     sample, weights = ["banana", "bandana", "an"], [0.5, 0.0, 2.0]
-    kernel = StringSubsequence(3, 0.7, normalised=False, weights=weights)
+    kernel = StringSubsequence(3, 0.7, normalized=False, weights=weights)
     parts = kernel.all_lengths(sample)
     assert kernel(sample) == pytest.approx(0.5 * parts[0] + 2 * parts[2], rel=1e-13)
     F = kernel.feature_map(sample)
     assert F @ F.T == pytest.approx(kernel(sample), rel=1e-12)
     normal = StringSubsequence(3, 0.7, weights=weights)(sample)
-    assert normal == pytest.approx(Normalised(kernel)(sample), rel=1e-12)
-    with pytest.raises(InvalidParameter, match="3 numbers, one a length"):
+    assert normal == pytest.approx(Normalized(kernel)(sample), rel=1e-12)
+    with pytest.raises(InvalidParameter, match="3 numbers, one per length"):
         StringSubsequence(3, weights=[1.0])(sample)
 
 
 def test_one_character_counts_letters():
-    assert StringSubsequence(1, 0.5, normalised=False)(["aab"], ["abb"])[0, 0] == 0.25 * (2 * 1 + 1 * 2)
+    assert StringSubsequence(1, 0.5, normalized=False)(["aab"], ["abb"])[0, 0] == 0.25 * (2 * 1 + 1 * 2)
 
 
-def test_long_subsequences_do_not_underflow_when_normalised():
+def test_long_subsequences_do_not_underflow_when_normalized():
     text = "ab" * 41
     assert 0.5 < StringSubsequence(80, 0.01)([text, text + "b"])[0, 1] < 1.0
-    assert StringSubsequence(80, 0.01, normalised=False)([text])[0, 0] < 1e-300
+    assert StringSubsequence(80, 0.01, normalized=False)([text])[0, 0] < 1e-300
 
 
 def test_short_strings_have_no_features():
@@ -169,7 +169,7 @@ def test_common_words():
         F = kernel.feature_map(texts)
         assert np.array_equal(F @ F.T, kernel(texts)) and np.array_equal(kernel.diag(texts), np.diagonal(kernel(texts)))
     assert CommonWords().feature_map(["cat sat"], ["cat", "dog"]).tolist() == [[1.0, 0.0]]
-    assert Normalised(CommonWords())(texts)[0, 1] == pytest.approx(2 / 3)
+    assert Normalized(CommonWords())(texts)[0, 1] == pytest.approx(2 / 3)
 
 
 def test_two_joined_nodes():
@@ -192,8 +192,8 @@ def test_diffusion_on_a_graph():
     assert Diffusion(sparse.csr_array(B), 0.4)(nodes[:3, None].astype(float)) == pytest.approx(K[:3, :3])
     pairs = kernel.eigenpairs(8)
     assert pairs.kernel(nodes, nodes) == pytest.approx(K, rel=1e-12) and np.all(np.diff(pairs.values) <= 0)
-    learnt = Diffusion(B, 0.4, (1e-3, 1e3))
-    _, slopes = learnt.gram_and_gradient(nodes)
+    learned = Diffusion(B, 0.4, (1e-3, 1e3))
+    _, slopes = learned.gram_and_gradient(nodes)
     difference = (Diffusion(B, 0.4 * np.exp(1e-6))(nodes) - Diffusion(B, 0.4 * np.exp(-1e-6))(nodes)) / 2e-6
     assert slopes[0] == pytest.approx(difference, rel=1e-6, abs=1e-9)
     with pytest.raises(InvalidParameter, match="symmetric"):

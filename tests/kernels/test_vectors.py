@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn.metrics import pairwise
 
-from surefit.core.errors import DataRemark, InvalidData, InvalidParameter
+from surefit.core.errors import DataWarning, InvalidData, InvalidParameter
 from surefit.kernels import (
     RBF,
     Constant,
@@ -17,7 +17,7 @@ from surefit.kernels import (
     Linear,
     Matern,
     Noise,
-    Normalised,
+    Normalized,
     Periodic,
     Polynomial,
     Precomputed,
@@ -93,7 +93,7 @@ def test_conventions_of_the_gaussian_kernel():
     assert RBF([2.0, 1.0, 0.5, 4.0])(X, Y) == pytest.approx(RBF()(X / [2, 1, 0.5, 4], Y / [2, 1, 0.5, 4]), rel=1e-13)
     with pytest.raises(InvalidParameter, match="length_scale is given"):
         RBF(length_scale=1.0, gamma=1.0)(X)
-    with pytest.raises(InvalidData, match="2 length scales; the sample has 4 columns"):
+    with pytest.raises(InvalidData, match="2 entries, but the sample has 4 columns"):
         RBF([1.0, 2.0])(X)
 
 
@@ -124,11 +124,11 @@ def test_polynomials_and_their_features():
 
 
 def test_sigmoid_warns_and_is_refuted_by_two_points():
-    with pytest.warns(DataRemark, match="not positive semidefinite"):
+    with pytest.warns(DataWarning, match="not positive semidefinite"):
         K = Sigmoid()([[1.0], [2.0]])
     assert np.linalg.eigvalsh(K) == pytest.approx([-0.0909, 1.8518], abs=5e-5)
     assert np.linalg.det(K) == pytest.approx(-0.1683, abs=5e-5)
-    with pytest.warns(DataRemark):
+    with pytest.warns(DataWarning):
         assert Sigmoid(0.2, 0.1)(X, Y) == pytest.approx(pairwise.sigmoid_kernel(X, Y, gamma=0.2, coef0=0.1))
 
 
@@ -157,7 +157,7 @@ def test_precomputed_values():
     [
         *(Linear(), Polynomial(), RBF(gamma=0.2), Laplacian(), Precomputed(), Matern(), 2.0 * RBF() + Linear()),
         *(
-            Normalised(Polynomial(2)),
+            Normalized(Polynomial(2)),
             Warped(RBF(), lambda A: A[:, 0]),
             Exponential(RBF()) * (Matern() + Noise(0.5)) ** 2,
         ),
@@ -226,9 +226,9 @@ def test_bad_samples_and_parameters():
         RBF(length_scale_bounds=(2.0, 1.0))(X)
     with pytest.raises(InvalidData, match=r"shape \(30, 20\)"):
         Function(lambda A, B: np.zeros(3))(X, Y)
-    with pytest.raises(InvalidParameter, match="one that can be evaluated"):
-        Normalised(Precomputed())(np.eye(2))
-    with pytest.raises(InvalidParameter, match="a kernel of vectors"):
+    with pytest.raises(InvalidParameter, match="a kernel that can be evaluated"):
+        Normalized(Precomputed())(np.eye(2))
+    with pytest.raises(InvalidParameter, match="a kernel on vectors"):
         (Linear() + Precomputed())(X)
 
 

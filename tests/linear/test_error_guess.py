@@ -22,11 +22,11 @@ def diabetes():
 
 @pytest.mark.parametrize("rows", [442, 8], ids=["more rows", "more columns"])
 @pytest.mark.parametrize("alpha", [0.03, 2.0])
-@pytest.mark.parametrize("offset", ["free", "penalised", "none"])
+@pytest.mark.parametrize("offset", ["free", "penalized", "none"])
 def test_ridge(diabetes, rows, alpha, offset):
     X, y = diabetes[0][:rows], diabetes[1][:rows]
-    model = Ridge(alpha=alpha, fit_intercept=offset != "none", penalize_intercept=offset == "penalised").fit(X, y)
-    Z = {"free": X - X.mean(axis=0), "penalised": np.column_stack([X, np.ones(rows)]), "none": X}[offset]
+    model = Ridge(alpha=alpha, fit_intercept=offset != "none", penalize_intercept=offset == "penalized").fit(X, y)
+    Z = {"free": X - X.mean(axis=0), "penalized": np.column_stack([X, np.ones(rows)]), "none": X}[offset]
     H = ridge_hat(Z, alpha) + (np.full((rows, rows), 1 / rows) if offset == "free" else 0.0)
     claim = model.certificate_["estimates.gcv"]
     assert claim.value == pytest.approx(of_hat_matrix(model, X, y, H), rel=1e-9) and claim.kind == "estimate"
@@ -37,8 +37,8 @@ def test_ridge_of_dependent_columns_takes_another_route(diabetes):
     model = Ridge(alpha=1e-13).fit(X, y)
     assert "QR" in model.solver_
     squares = np.linalg.svd(X - X.mean(axis=0), compute_uv=False)[:10] ** 2  # the eleventh direction has no data
-    freedom = 1 + np.sum(squares / (squares + 1e-13))
-    expected = np.mean((y - model.predict(X)) ** 2) / (1 - freedom / len(y)) ** 2
+    degrees_of_freedom = 1 + np.sum(squares / (squares + 1e-13))
+    expected = np.mean((y - model.predict(X)) ** 2) / (1 - degrees_of_freedom / len(y)) ** 2
     assert model.certificate_["estimates.gcv"].value == pytest.approx(expected, rel=1e-9)
 
 
@@ -64,11 +64,11 @@ def test_least_squares_and_its_leave_one_out_errors(diabetes):
 def test_sparse_models_count_the_features_in_use(diabetes, model):
     X, y = diabetes
     model.fit(X, y)
-    freedom = np.count_nonzero(model.coef_) + 1
-    expected = np.mean((y - model.predict(X)) ** 2) / (1 - freedom / 442) ** 2
-    assert 1 < freedom < 11 + (model.alpha < 0.1) and model.certificate_["estimates.gcv"].value == pytest.approx(
-        expected
-    )
+    degrees_of_freedom = np.count_nonzero(model.coef_) + 1
+    expected = np.mean((y - model.predict(X)) ** 2) / (1 - degrees_of_freedom / 442) ** 2
+    assert 1 < degrees_of_freedom < 11 + (model.alpha < 0.1) and model.certificate_[
+        "estimates.gcv"
+    ].value == pytest.approx(expected)
 
 
 def test_targets_are_averaged_and_factors_are_taken_out(diabetes):
@@ -81,7 +81,7 @@ def test_targets_are_averaged_and_factors_are_taken_out(diabetes):
     assert model.certificate_["estimates.gcv"].value == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore::surefit.core.errors.DataRemark")
+@pytest.mark.filterwarnings("ignore::surefit.core.errors.DataWarning")
 @pytest.mark.parametrize(
     ("model", "rows", "weighted"),
     [(LinearRegression(), 9, False), (Ridge(radius=1.0), 50, False), (Ridge(), 50, True), (Lasso(), 50, True)],

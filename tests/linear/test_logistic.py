@@ -57,7 +57,7 @@ def test_two_points_without_intercept(lam, theta, value):
     assert lam * objective(model, X, y, 1 / lam) == pytest.approx(value, abs=2e-6)
 
 
-def test_maximum_likelihood_balances_errors_but_does_not_minimise_their_squares():
+def test_maximum_likelihood_balances_errors_but_does_not_minimize_their_squares():
     X, y = np.arange(4.0)[:, None], np.array([0, 1, 0, 1])
     model = LogisticRegression(C=np.inf, tol=1e-14).fit(X, y)
     assert model.coef_[0, 0] == pytest.approx(0.908184, abs=1e-6)
@@ -92,7 +92,7 @@ def test_predictions_odds_and_ties():
     moved = X + np.array([1.0, 0.0])  # one unit of a feature multiplies the odds by e^w
     factor = np.exp(model.decision_function(moved) - f)
     np.testing.assert_allclose(factor, model.odds(X)["odds_ratios"][0, 0], rtol=1e-9)
-    np.testing.assert_allclose(model.odds(X)["standardised"][0], model.coef_[0] * X.std(axis=0), rtol=1e-9)
+    np.testing.assert_allclose(model.odds(X)["standardized"][0], model.coef_[0] * X.std(axis=0), rtol=1e-9)
     model.coef_, model.intercept_ = np.zeros((1, 2)), np.zeros(1)
     assert model.predict(X[:1])[0] == 0  # a tie goes to the first class
 
@@ -234,7 +234,7 @@ def test_max_time_and_ctrl_c_return_usable_models():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((4000, 1200))
     y = (X[:, :20].sum(axis=1) + rng.standard_normal(4000) > 0).astype(int)
-    with pytest.warns(ConvergenceWarning, match="max_time was used up"):
+    with pytest.warns(ConvergenceWarning, match="max_time was reached"):
         model = LogisticRegression(C=1e4, tol=1e-14, max_time=0.2, max_iter=10**6).fit(X, y)
     model.verify(X, y)
     threading.Timer(0.2, signal.raise_signal, [signal.SIGINT]).start()

@@ -24,13 +24,13 @@ def problem(seed=0, n=50, d=6, targets=1):
 # --- the numbers of the notes -----------------------------------------------------------------------------------------
 
 
-def test_the_literal_formula_penalises_the_intercept():
+def test_the_literal_formula_penalizes_the_intercept():
     X, y = problem(1)
     Z = np.column_stack([X, np.ones(50)])
     w = np.linalg.solve(Z.T @ Z + 3 * np.eye(7), Z.T @ y)
     model = Ridge(3.0, penalize_intercept=True).fit(X, y)
     np.testing.assert_allclose(np.append(model.coef_, model.intercept_), w, rtol=1e-10)
-    assert model.verify(X, y)["least_squares.gap"].level == "enclosed"
+    assert model.verify(X, y)["linear.gap"].level == "enclosed"
 
 
 def test_two_points_have_the_worked_mean_squared_errors():
@@ -89,11 +89,11 @@ def test_zero_penalty_is_least_squares_and_norms_fall():
 @pytest.mark.parametrize("shape", [(50, 6), (10, 25)])
 def test_radius_and_penalty_are_two_names_of_one_solution(shape):
     X, y = problem(6, *shape)
-    penalised = Ridge(3.0).fit(X, y)
-    radius = float(np.linalg.norm(penalised.coef_))
+    penalized = Ridge(3.0).fit(X, y)
+    radius = float(np.linalg.norm(penalized.coef_))
     constrained = Ridge(radius=radius).fit(X, y)
     assert constrained.multiplier_ == pytest.approx(3.0, rel=1e-9)
-    np.testing.assert_allclose(constrained.coef_, penalised.coef_, rtol=1e-8)
+    np.testing.assert_allclose(constrained.coef_, penalized.coef_, rtol=1e-8)
     assert np.linalg.norm(constrained.coef_) <= radius
     constrained.verify(X, y)
     idle = Ridge(radius=1e6).fit(X, y)
@@ -101,7 +101,7 @@ def test_radius_and_penalty_are_two_names_of_one_solution(shape):
     assert not Ridge(radius=0.0).fit(X, y).coef_.any()
 
 
-def test_radius_agrees_with_a_cone_programme():
+def test_radius_agrees_with_a_cone_program():
     X, y = problem(7)
     w, b = cp.Variable(6), cp.Variable()
     best = cp.Problem(cp.Minimize(cp.sum_squares(y - X @ w - b)), [cp.norm(w) <= 0.7]).solve(solver="CLARABEL")
@@ -137,7 +137,7 @@ def test_agrees_with_scikit_learn(shape, options, container):
     other = theirs.Ridge(**options, **settings_).fit(X, Y, s)
     tolerance = 1e-3 if "positive" in options else 1e-9
     np.testing.assert_allclose(ours.predict(X), other.predict(X), atol=tolerance)
-    assert ours.verify(container(X), Y, s)["least_squares.gap"].level == "enclosed"
+    assert ours.verify(container(X), Y, s)["linear.gap"].level == "enclosed"
 
     def objective(model):
         W = model.coef_
@@ -148,7 +148,7 @@ def test_agrees_with_scikit_learn(shape, options, container):
 
 
 def test_large_sparse_data_are_solved_by_iteration(monkeypatch):
-    monkeypatch.setattr("surefit.solvers.least_squares.minimise.LARGEST_DENSE", 5)
+    monkeypatch.setattr("surefit.solvers.least_squares.minimize.LARGEST_DENSE", 5)
     rng = np.random.default_rng(0)
     X = sparse.random_array((60, 20), density=0.3, rng=rng, format="csr")
     y = rng.standard_normal(60)
@@ -191,7 +191,7 @@ def test_integer_weights_leave_one_copy_out():
     np.testing.assert_allclose(weighted.degrees_of_freedom_, repeated.degrees_of_freedom_, rtol=1e-10)
 
 
-def test_generalised_cross_validation_is_its_formula():
+def test_generalized_cross_validation_is_its_formula():
     X, y = problem(11, n=30, d=4)
     model = RidgeCV([2.0], criterion="gcv").fit(X, y)
     Z = X - X.mean(axis=0)
@@ -224,14 +224,14 @@ def test_one_penalty_a_target():
 def test_joint_mode_of_coefficients_and_variance():
     # minus twice the log posterior, up to a constant: (n + p) log v + (RSS + alpha |w|^2) / v, least at the stated variance
     X, y = problem(21)
-    for options, penalised in (({"penalize_intercept": True}, 7), ({}, 6), ({"fit_intercept": False}, 6)):
+    for options, penalized in (({"penalize_intercept": True}, 7), ({}, 6), ({"fit_intercept": False}, 6)):
         model = Ridge(3.0, **options).fit(X, y)
         squares = np.sum((y - model.predict(X)) ** 2)
-        w = np.append(model.coef_, model.intercept_) if penalised == 7 else model.coef_
+        w = np.append(model.coef_, model.intercept_) if penalized == 7 else model.coef_
         penalty = squares + 3 * w @ w
-        assert model.joint_variance_ == pytest.approx(penalty / (50 + penalised), rel=1e-10)
+        assert model.joint_variance_ == pytest.approx(penalty / (50 + penalized), rel=1e-10)
 
-        def posterior(v, penalty=penalty, count=50 + penalised):
+        def posterior(v, penalty=penalty, count=50 + penalized):
             return count * np.log(v) + penalty / v
 
         at = posterior(model.joint_variance_)
@@ -278,5 +278,5 @@ def test_a_wrong_claim_is_found_out():
     model.coef_ = model.coef_ * (1 + 1e-4)
     model._issue("A", list(certificate.claims), problem=certificate.problem, model=("coef_", "intercept_"),
                  data=certificate.data)  # fmt: skip
-    with pytest.raises(CertificateError, match=r"least_squares\.gap"):
+    with pytest.raises(CertificateError, match=r"linear\.gap"):
         model.verify(X, y)

@@ -217,7 +217,7 @@ def test_the_gap_bounds_the_distance_to_the_exact_optimum(alpha, max_iter):
     best = np.mean(np.log1p(np.exp(-t * z))) + alpha / 2 * np.sum(exact.coef_**2)
     model = SGDClassifier("log_loss", alpha=alpha, max_iter=max_iter, tol=None, random_state=0).fit(X, y)
     assert -1e-12 <= model.objective_ - best <= model.dual_gap_ + 1e-12
-    reach = model.certificate_["sgd.distance"].value
+    reach = model.certificate_["linear.distance"].value
     assert np.linalg.norm(model.coef_ - exact.coef_) <= reach + 1e-9
     exact = LinearSVC(C=C, tol=1e-9).fit(X, y)
     best = np.mean(np.maximum(1 - t * exact.decision_function(X), 0)) + alpha / 2 * np.sum(exact.coef_**2)
@@ -245,7 +245,7 @@ def test_a_second_point_sharpens_the_bound_where_the_penalty_is_weak(loss, inter
     steps = dict(learning_rate="invscaling", eta0=0.05, random_state=0)
     model = SGDClassifier(loss, alpha=1e-4, average=True, fit_intercept=intercept, **steps).fit(X, y)
     assert model.dual_gap_ < 0.5 * model.objective_
-    claim = model.certificate_["sgd.gap"]
+    claim = model.certificate_["linear.gap"]
     assert claim.witness["point_0"].shape == (6,) and (intercept or claim.witness["point_0"][-1] == 0.0)
     model.verify(X, y)
 
@@ -255,11 +255,11 @@ def test_any_second_point_gives_a_bound_though_not_the_claimed_one():
 
     X, y = problem(19, 200)
     certificate = SGDClassifier("log_loss", alpha=1e-3, random_state=0).fit(X, y).certificate_
-    claim = replace(certificate["sgd.gap"], witness={"point_0": np.ones(6)})
-    with pytest.raises(CertificateError, match=r"sgd\.gap"):
+    claim = replace(certificate["linear.gap"], witness={"point_0": np.ones(6)})
+    with pytest.raises(CertificateError, match=r"linear\.gap"):
         replace(certificate, claims=(claim, *certificate.claims[1:]), seal="", subject=None).verify(X, y)
-    generous = replace(claim, value=certificate["sgd.gap"].numbers["objective"])
-    distance = replace(certificate["sgd.distance"], value=1e3)
+    generous = replace(claim, value=certificate["linear.gap"].numbers["objective"])
+    distance = replace(certificate["linear.distance"], value=1e3)
     replace(certificate, claims=(generous, distance), seal="", subject=None).verify(X, y)
 
 
@@ -271,9 +271,9 @@ def test_a_false_claim_is_refused():
         certificate = (
             SGDClassifier(loss, alpha=0.1, learning_rate="constant", max_iter=2, random_state=0).fit(X, y).certificate_
         )
-        claim = replace(certificate["sgd.gap"], value=0.5 * certificate["sgd.gap"].value - 1e-6)
+        claim = replace(certificate["linear.gap"], value=0.5 * certificate["linear.gap"].value - 1e-6)
         forged = replace(certificate, claims=(claim, *certificate.claims[1:]), seal="", subject=None)
-        with pytest.raises(CertificateError, match=r"sgd\.gap"):
+        with pytest.raises(CertificateError, match=r"linear\.gap"):
             forged.verify(X, y)
 
 

@@ -10,6 +10,7 @@ from sklearn import neighbors
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
 from surefit import (
+    Certificate,
     CertificateError,
     InvalidData,
     InvalidParameter,
@@ -18,7 +19,7 @@ from surefit import (
     kernel_distances,
     kernels,
 )
-from surefit.solvers import nearest_neighbours
+from surefit.solvers import nearest_neighbors
 
 
 def by_sorting(X, Q, k, metric="euclidean", **options):
@@ -32,7 +33,7 @@ def by_sorting(X, Q, k, metric="euclidean", **options):
 @pytest.mark.parametrize("algorithm", ["brute", "kd_tree"])
 @settings(deadline=None, max_examples=25)
 @given(seed=st.integers(0, 10**6), n=st.integers(3, 60), d=st.integers(1, 6), grid=st.booleans())
-def test_neighbours_are_those_of_sorting(algorithm, seed, n, d, grid):
+def test_neighbors_are_those_of_sorting(algorithm, seed, n, d, grid):
     rng = np.random.default_rng(seed)
     # Points of a small grid have many equal distances: there the index decides.
     X = rng.integers(0, 3, (n, d)).astype(float) if grid else rng.standard_normal((n, d)) * 10.0 ** rng.integers(-3, 4)
@@ -49,7 +50,7 @@ def test_neighbours_are_those_of_sorting(algorithm, seed, n, d, grid):
 def test_rows_far_from_the_origin(shift):
     rng = np.random.default_rng(0)
     X, Q = rng.standard_normal((400, 12)) + shift, rng.standard_normal((50, 12)) + shift
-    _, indices = nearest_neighbours.nearest(nearest_neighbours.prepare(X), Q, 6)
+    _, indices = nearest_neighbors.nearest(nearest_neighbors.prepare(X), Q, 6)
     assert np.array_equal(indices, by_sorting(X, Q, 6)[1])
 
 
@@ -59,7 +60,7 @@ def test_any_scale(exponent):
     X, Q = rng.standard_normal((300, 5)), rng.standard_normal((20, 5))
     expected, order = by_sorting(X, Q, 4)
     unit = 2.0**exponent
-    distances, indices = nearest_neighbours.nearest(nearest_neighbours.prepare(X * unit), Q * unit, 4)
+    distances, indices = nearest_neighbors.nearest(nearest_neighbors.prepare(X * unit), Q * unit, 4)
     assert np.array_equal(indices, order)
     assert distances / unit == pytest.approx(expected, rel=1e-14)
 
@@ -67,11 +68,11 @@ def test_any_scale(exponent):
 def test_queries_far_away_and_equal_rows():
     X = np.vstack([np.zeros((600, 3)), np.ones((600, 3))])
     Q = np.array([[1e20, 0.0, 0.0], [0.0, 0.0, 0.0], [1.0, 1.0, 1.0], [1e9, 1e9, 1e9]])
-    indices = nearest_neighbours.nearest(nearest_neighbours.prepare(X), Q, 3)[1]
+    indices = nearest_neighbors.nearest(nearest_neighbors.prepare(X), Q, 3)[1]
     assert np.array_equal(indices, by_sorting(X, Q, 3)[1])
 
 
-def test_many_neighbours():
+def test_many_neighbors():
     rng = np.random.default_rng(2)
     X, Q = rng.integers(0, 4, (700, 3)).astype(float), rng.integers(0, 4, (9, 3)).astype(float)
     _, indices = KNeighborsRegressor(500, algorithm="brute").fit(X, X[:, 0]).kneighbors(Q)
@@ -129,7 +130,51 @@ def test_sparse_rows_and_precomputed_distances():
         KNeighborsClassifier(3, metric="precomputed").fit(D[:50], y[:50])
 
 
-def test_a_training_row_is_not_its_own_neighbour():
+def test_pairs_that_a_sparse_graph_does_not_store_are_not_neighbors():
+    X = np.random.default_rng(0).normal(size=(150, 2))
+    y = (X[:, 0] > 0).astype(int)
+    graph = neighbors.KNeighborsTransformer(n_neighbors=9, mode="distance").fit(X[::2])
+    train, test = (
+        neighbors.sort_graph_by_row_values(graph.transform(part), warn_when_not_sorted=False)
+        for part in (X[::2], X[1::2])
+    )
+    for ours, theirs in (
+        (KNeighborsClassifier, neighbors.KNeighborsClassifier),
+        (KNeighborsRegressor, neighbors.KNeighborsRegressor),
+    ):
+        model = ours(5, metric="precomputed").fit(train, y[::2])
+        assert model.verify(train, y[::2])
+        wanted = theirs(5, metric="precomputed").fit(train, y[::2])
+        assert model.kneighbors(test)[0] == pytest.approx(wanted.kneighbors(test)[0])
+        assert np.allclose(model.predict(test), wanted.predict(test))
+        assert model.score(test, y[1::2]) > 0.7
+        assert model.kneighbors(n_neighbors=3)[0] == pytest.approx(wanted.kneighbors(n_neighbors=3)[0])
+    with pytest.raises(InvalidData, match="stores too few distances"):
+        model.kneighbors(test, n_neighbors=12)
+    with pytest.raises(InvalidData, match="Negative values"):
+        ours(5, metric="precomputed").fit(-train, y[::2])
+
+
+def test_stored_zeros_of_a_graph_are_distances_and_short_rows_are_allowed_at_fit():
+    graph = sparse.csr_array(([0.0, 1.0, 0.0, 2.0], ([0, 0, 1, 2], [0, 1, 1, 0])), shape=(3, 3))
+    model = KNeighborsClassifier(2, metric="precomputed").fit(graph, [0, 1, 1])
+    assert model.certificate_["knn.neighbors"].numbers["k"] == 1
+    assert model.verify(graph, [0, 1, 1])
+    assert model.kneighbors(graph[[0]], n_neighbors=2)[1].tolist() == [[0, 1]]
+    empty = sparse.csr_array((3, 3))
+    assert KNeighborsClassifier(1, metric="precomputed").fit(empty, [0, 1, 1]).verify(empty, [0, 1, 1])
+
+
+def test_rows_of_weight_zero_take_no_part_with_precomputed_distances():
+    X, y = load_iris(return_X_y=True)
+    weights = (np.arange(150) % 3 > 0).astype(float)
+    D, kept = cdist(X, X), weights > 0
+    model = KNeighborsClassifier(3, metric="precomputed").fit(D, y, weights)
+    alone = KNeighborsClassifier(3, metric="precomputed").fit(D[np.ix_(kept, kept)], y[kept])
+    assert np.array_equal(model.predict(D), alone.predict(D[:, kept]))
+
+
+def test_a_training_row_is_not_its_own_neighbor():
     X = np.array([[0.0], [0.0], [0.0], [5.0]])
     indices = KNeighborsClassifier(1).fit(X, [0, 0, 1, 1]).kneighbors(return_distance=False)
     assert np.all(indices.ravel() != np.arange(4))
@@ -171,7 +216,7 @@ def test_kernel_distances():
     for kernel in ("linear", kernels.RBF(gamma=0.3)):
         model = KNeighborsClassifier(5, kernel=kernel).fit(X[::2], y[::2])
         assert np.array_equal(model.predict(X[1::2]), plain.predict(X[1::2]))
-        assert model.verify(X[::2], y[::2])["knn.neighbours"].ok
+        assert model.verify(X[::2], y[::2])["knn.neighbors"].ok
     # In the feature space of a polynomial kernel other rows can be nearest.
     X = np.array([[1.0], [-1.2]])
     bent = KNeighborsClassifier(1, kernel=kernels.Polynomial(degree=2, gamma=1.0, coef0=0.0)).fit(X, [0, 1])
@@ -189,13 +234,13 @@ def test_a_kernel_as_metric():
     distances = kernel_distances(kernel, X[1::2], X[::2])
     order = np.argsort(distances, axis=1, kind="stable")[:, :5]
     assert np.array_equal(by_metric.kneighbors(X[1::2])[1], order)
-    assert by_metric.verify(X[::2], y[::2])["knn.neighbours"].level == "recomputed"
+    assert by_metric.verify(X[::2], y[::2])["knn.neighbors"].level == "recomputed"
     means = KNeighborsRegressor(5, metric=kernel).fit(X[::2], y[::2]).predict(X[1::2])
     assert means == pytest.approx(y[::2][order].mean(axis=1))
 
 
 @pytest.mark.parametrize(
-    "kernel", [kernels.Polynomial(degree=3), kernels.RBF(gamma=40.0), kernels.Normalised(kernels.Linear())], ids=repr
+    "kernel", [kernels.Polynomial(degree=3), kernels.RBF(gamma=40.0), kernels.Normalized(kernels.Linear())], ids=repr
 )
 def test_copies_tie_by_index_in_every_feature_space(kernel):
     rng = np.random.default_rng(0)
@@ -217,10 +262,10 @@ def test_strings():
     distances, indices = model.kneighbors(["cat"])
     assert distances[0, 0] == 0.0 and indices[0].tolist() == [0, 1]
     assert distances[0, 1] == kernel_distances(kernel, ["cat"], ["cart"])[0, 0]
-    assert model.verify(words, kinds)["knn.neighbours"].level == "recomputed"
+    assert model.verify(words, kinds)["knn.neighbors"].level == "recomputed"
     lengths = KNeighborsRegressor(1, kernel=kernel).fit(words, [3.0, 4.0, 3.0, 3.0, 3.0, 3.0])
     assert lengths.predict(["carts"]).tolist() == [4.0] and lengths.kneighbors(n_neighbors=1)[1][0, 0] == 1
-    with pytest.raises(InvalidData, match="one target an element"):
+    with pytest.raises(InvalidData, match="one target per element"):
         model.fit(words, kinds[:2])
     with pytest.raises(InvalidData, match="element 0 is 1"):
         model.fit([1.0, 2.0], [0, 1])
@@ -235,14 +280,16 @@ def test_kernels_that_have_no_distances_are_refused():
     with pytest.raises(InvalidParameter, match="evaluated"):
         KNeighborsClassifier(metric=kernels.Precomputed()).fit(X @ X.T, y)
     own = KNeighborsClassifier(3, kernel=lambda A, B: A @ B.T).fit(X, y)
-    assert own.verify(X, y)["knn.neighbours"].level == "computed"
+    assert own.verify(X, y)["knn.neighbors"].ok
+    with pytest.raises(CertificateError, match="pass the model"):
+        Certificate.from_json(own.certificate_.to_json()).verify(X, y)
 
 
-def test_tampered_neighbours_are_refused():
+def test_tampered_neighbors_are_refused():
     X, y = load_iris(return_X_y=True)
     model = KNeighborsClassifier(3).fit(X, y)
-    assert model.verify(X, y)["knn.neighbours"].proved == 0
-    recorded = model.certificate_.claims[0].witness["neighbours"]
+    assert model.verify(X, y)["knn.neighbors"].proved < 1e-14
+    recorded = model.certificate_.claims[0].witness["neighbors"]
     recorded[4, 2] = (recorded[4, 2] + 77) % 150
     with pytest.raises(CertificateError):
         model.verify(X, y)
@@ -258,7 +305,7 @@ def test_errors():
         KNeighborsClassifier(3).fit(X, y, sample_weight=[0.1, 0.1, 0.1, 0.1]).predict(X)
     with pytest.raises(InvalidParameter, match="mode"):
         KNeighborsClassifier(1).fit(X, y).kneighbors_graph(mode="both")
-    with pytest.raises(InvalidData, match="one number a distance"):
+    with pytest.raises(InvalidData, match="one number per distance"):
         KNeighborsClassifier(2, weights=lambda d: d[:, :1]).fit(X, y).predict(X)
 
 

@@ -16,7 +16,7 @@ from sklearn.neural_network import MLPClassifier as TheirClassifier
 
 import surefit
 from surefit import InvalidParameter, MLPClassifier
-from surefit.core.errors import ConvergenceWarning, DataRemark, InvalidData
+from surefit.core.errors import ConvergenceWarning, DataWarning, InvalidData
 
 X, y = load_iris(return_X_y=True)
 X = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -57,7 +57,7 @@ def test_polish_solves_the_last_layer_to_the_end():
     claim = model.certificate_["network.output_gap"]
     assert claim.holds and claim.value <= 1e-4 * claim.numbers["objective"]
     assert model.verify(X, y)["network.output_gap"].ok
-    assert claim.value < rough.certificate_["network.output_gap"].value
+    assert "network.output_gap" not in [claim.name for claim in rough.certificate_.claims]
 
 
 def test_classification_as_regression_does_not_depend_on_the_code_of_the_classes():
@@ -81,7 +81,7 @@ def test_threshold_units_give_a_piecewise_constant_answer_but_cannot_be_trained(
     model = MLPClassifier((5,), activation="standard", solver="lbfgs", random_state=0, max_iter=500).fit(X, y)
     model.set_params(activation="threshold")
     assert len(np.unique(model.predict_proba(np.random.default_rng(0).standard_normal((500, 4))), axis=0)) <= 2**5
-    with pytest.raises(InvalidParameter, match="one with a slope for training"):
+    with pytest.raises(InvalidParameter, match="one with a gradient"):
         model.fit(X, y)
 
 
@@ -204,10 +204,10 @@ def test_early_stopping_returns_the_best_weights_of_given_rows():
 def test_limits_of_passes_and_time_are_kept_and_said():
     with pytest.warns(ConvergenceWarning, match=r"stopped after 2 passes .*max_iter was reached"):
         assert MLPClassifier((5,), max_iter=2, random_state=0).fit(X, y).n_iter_ == 2
-    with pytest.warns(ConvergenceWarning, match="max_time was used up"):
+    with pytest.warns(ConvergenceWarning, match="max_time was reached"):
         model = MLPClassifier((5,), max_iter=10**6, max_time=0.05, n_iter_no_change=np.inf, random_state=0).fit(X, y)
     model.verify(X, y)
-    with pytest.warns(ConvergenceWarning, match="largest slope"):
+    with pytest.warns(ConvergenceWarning, match="largest derivative"):
         MLPClassifier((5,), solver="lbfgs", max_iter=3, random_state=0).fit(X, y)
 
 
@@ -240,19 +240,19 @@ def test_wrong_parameters(options, words):
 
 @unfinished
 def test_other_errors():
-    with pytest.raises(InvalidData, match="X_val and y_val go together"):
+    with pytest.raises(InvalidData, match="X_val and y_val must be passed together"):
         MLPClassifier((3,)).fit(X, y, X_val=X)
     with pytest.raises(InvalidData, match="validation set is too small"):
         MLPClassifier((3,), early_stopping=True, validation_fraction=0.001).fit(X, y)
     with pytest.raises(InvalidData, match="the weights overflowed"):
         MLPClassifier((3,), solver="sgd", learning_rate_init=1e300, activation="identity", random_state=0).fit(X, y)
-    with pytest.raises(InvalidParameter, match="classes must be given in the first call"):
+    with pytest.raises(InvalidParameter, match="classes must be passed in the first call"):
         MLPClassifier((3,)).partial_fit(X, y)
     with pytest.raises(AttributeError, match="has no attribute .partial_fit."):
         MLPClassifier((3,), solver="lbfgs").partial_fit  # noqa: B018
     with pytest.raises(InvalidParameter, match="does not support early_stopping"):
         MLPClassifier((3,), early_stopping=True).partial_fit(X, y, classes=[0, 1, 2])
-    with pytest.warns(DataRemark, match="larger than the 150 rows"):
+    with pytest.warns(DataWarning, match="larger than the 150 rows"):
         MLPClassifier((3,), batch_size=1000, max_iter=1).fit(X, y)
 
 

@@ -17,15 +17,13 @@ from surefit import (
     HistogramClassifier,
     InvalidData,
     InvalidParameter,
+    LabelModel,
     PartitionClassifier,
     Regressogram,
-    consistency_study,
-)
-from surefit.partitions.consistency import (
-    UniformLaw,
     binomial_deviation,
     cell_count_bound,
     cells_meeting_ball,
+    consistency_study,
 )
 from surefit.partitions.partitioners import CubicPartition, QuantilePartition
 
@@ -126,7 +124,7 @@ def test_the_partition_does_not_see_the_labels():
 def test_tampered_cells_are_refused():
     X, y = np.random.default_rng(4).random((40, 1)), np.arange(40) % 2
     model = HistogramClassifier(0.25).fit(X, y)
-    model.certificate_.claims[0].witness["labels"][0] ^= 1
+    model.cell_shares_[0] = model.cell_shares_[0, ::-1] + [0.1, -0.1]
     with pytest.raises(CertificateError):
         model.verify(X, y)
 
@@ -150,9 +148,9 @@ def test_cell_counts_of_the_uniform_law():
 def test_cells_meeting_a_ball(d):
     rng = np.random.default_rng(d)
     side, radius = 0.3, 1.0
-    for centre in rng.uniform(-1, 1, (5, d)):
+    for center in rng.uniform(-1, 1, (5, d)):
         directions = rng.standard_normal((20_000, d))
-        inside = centre + radius * directions / np.linalg.norm(directions, axis=1)[:, None] * rng.random(
+        inside = center + radius * directions / np.linalg.norm(directions, axis=1)[:, None] * rng.random(
             (20_000, 1)
         ) ** (1 / d)
         assert len(np.unique(CubicPartition(side).cells(inside), axis=0)) <= cells_meeting_ball(radius, side, d)
@@ -160,12 +158,12 @@ def test_cells_meeting_a_ball(d):
 
 
 def test_stochastic_error_bounds_the_deviation_of_cells():
-    law = UniformLaw(lambda X: 0.3 + 0.4 * X[:, 0])
+    distribution = LabelModel(lambda X: 0.3 + 0.4 * X[:, 0])
     rng = np.random.default_rng(5)
-    points, _ = law.sample(4000, rng)
+    points, _ = distribution.sample(4000, rng)
     deviations, bounds = [], []
     for _ in range(30):
-        X, y = law.sample(200, rng)
+        X, y = distribution.sample(200, rng)
         model = HistogramClassifier(0.1, empty="first").fit(X, y)
         mean_in_cell = 0.3 + 0.4 * (np.floor(points[:, 0] / 0.1) + 0.5) * 0.1
         deviations.append(np.mean(np.abs(model.predict_proba(points)[:, 1] - mean_in_cell)))
@@ -175,8 +173,8 @@ def test_stochastic_error_bounds_the_deviation_of_cells():
 
 
 def test_histograms_approach_the_best_rule():
-    law = UniformLaw(lambda X: 0.1 + 0.8 * (np.abs(X[:, 0] - 0.5) < 0.3), d=1)
-    study = consistency_study(lambda n: HistogramClassifier(n ** (-1 / 3)), law, [30, 300, 3000], repeats=8)
+    distribution = LabelModel(lambda X: 0.1 + 0.8 * (np.abs(X[:, 0] - 0.5) < 0.3))
+    study = consistency_study(lambda n: HistogramClassifier(n ** (-1 / 3)), distribution, [30, 300, 3000], repeats=8)
     assert np.all(np.diff(study.mean_excess) < 0)
     assert np.all(study.excess >= 0)  # no rule beats the best one
     assert study.bayes_risk == pytest.approx(0.1)
@@ -184,18 +182,19 @@ def test_histograms_approach_the_best_rule():
 
 
 def test_excess_risk_identity():
-    law = UniformLaw(lambda X: X[:, 0])
-    points = np.linspace(0.005, 0.995, 100)[:, None]
-    labels = (points[:, 0] > 0.7).astype(int)
-    risk, best = law.risks(labels, points)
-    wrong = labels != (points[:, 0] > 0.5)
-    assert risk - best == pytest.approx(np.mean(2 * np.abs(points[:, 0] - 0.5) * wrong))
+    distribution = LabelModel(lambda X: X[:, 0])
+    excess = distribution.excess_risk(lambda X: X[:, 0] > 0.7)
+    assert excess.how == "quadrature"
+    assert excess.value == pytest.approx(0.04, abs=1e-12)  # twice the integral of x - 1/2 from 1/2 to 0.7
+    assert distribution.risk(lambda X: X[:, 0] > 0.7).value - distribution.bayes_risk().value == pytest.approx(
+        0.04, abs=1e-12
+    )
 
 
 def test_errors():
     with pytest.raises(InvalidParameter, match="partitioner"):
         PartitionClassifier(3).fit([[0.0], [1.0]], [0, 1])
-    with pytest.raises(InvalidData, match="one cell a row"):
+    with pytest.raises(InvalidData, match="one cell per row"):
         PartitionClassifier(lambda X: np.zeros(3)).fit([[0.0], [1.0]], [0, 1])
     with pytest.raises(InvalidParameter, match="side"):
         HistogramClassifier(1e-30).fit([[1e5], [1.0]], [0, 1])

@@ -15,7 +15,7 @@ ESTIMATORS = [
 # Steps of 1000 against 0.0001 (a check of class_weight) do not settle in 1000 passes, and kernel values with one decimal
 # lead to margins within rounding of zero; saying so is right.
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.filterwarnings("ignore::surefit.DataRemark")
+@pytest.mark.filterwarnings("ignore::surefit.DataWarning")
 @parametrize_with_checks(ESTIMATORS)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -12,7 +12,7 @@ X = load_iris().data
 
 
 def test_elbow_shows_inertia_and_lower_bound():
-    display = ElbowDisplay.from_estimator(KMeans(random_state=0), X, range(1, 5)).plot(show_within=True)
+    display = ElbowDisplay.from_estimator(KMeans(random_state=0), X, n_clusters=range(1, 5)).plot(show_within=True)
     models = [KMeans(k, random_state=0).fit(X) for k in range(1, 5)]
     assert np.array_equal(display.line_.get_ydata(), [model.inertia_ for model in models])
     assert np.array_equal(display.bound_line_.get_ydata(), [model.lower_bound_ for model in models])
@@ -25,7 +25,7 @@ def test_elbow_shows_inertia_and_lower_bound():
 def test_elbow_without_bounds():
     display = ElbowDisplay([1, 2], [3.0, 1.0]).plot()
     assert display.bound_line_ is display.band_ is display.within_line_ is None
-    with pytest.raises(InvalidData, match=r"lower_bounds must be one a number of clusters, shape \(2,\); got \(1,\)"):
+    with pytest.raises(InvalidData, match=r"lower_bounds must be one per number of clusters, shape \(2,\); got \(1,\)"):
         ElbowDisplay([1, 2], [3.0, 1.0], lower_bounds=[0.5])
 
 

@@ -42,9 +42,9 @@ def test_structure():
     X = rng.uniform(-1, 1, size=(500, 2))
     y = (X[:, 0] ** 2 + X[:, 1] ** 2 < 0.6).astype(int)
     model = StructuralRiskMinimizer().fit(X, y)
-    display = StructureDisplay.from_estimator(model, ["line", "conic", "cubic"]).plot()
+    display = StructureDisplay.from_estimator(model, names=["line", "conic", "cubic"]).plot()
     assert np.allclose(display.sum_line_.get_ydata(), model.table_.sums)
-    assert np.allclose(display.price_line_.get_ydata() + display.error_line_.get_ydata(), model.table_.sums)
+    assert np.allclose(display.radius_line_.get_ydata() + display.error_line_.get_ydata(), model.table_.sums)
     assert display.choice_.get_xdata()[0] == model.best_index_
     assert [t.get_text() for t in display.ax_.get_xticklabels()] == ["line", "conic", "cubic"]
 
@@ -58,7 +58,7 @@ def test_risks():
     assert np.allclose(display.dots_.get_xdata(), display.measured) and np.all(display.measured < display.proved)
     assert display.label == "probability of error" and display.ticks_ is not None and not display.vacuous.any()
     assert [bar.get_width() for bar in display.bars_] == pytest.approx(display.proved - display.measured)
-    with pytest.raises(InvalidData, match="bounds no mean loss"):
+    with pytest.raises(InvalidData, match="does not bound a mean loss"):
         RiskDisplay.from_certificates(
             {"sets": ConformalClassifier(GaussianNB(), random_state=0).fit(X, y).certificate_}
         )

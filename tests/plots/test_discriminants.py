@@ -31,7 +31,7 @@ def test_distances_are_those_of_the_picture():
 
 def test_other_models_are_refused():
     X = np.random.default_rng(0).standard_normal((30, 2))
-    with pytest.raises(InvalidData, match="no fitted linear classifier of two classes"):
+    with pytest.raises(InvalidData, match="not a fitted linear classifier with two classes"):
         FisherDisplay.from_estimator(LinearDiscriminantAnalysis().fit(X, np.arange(30) % 3), X, np.arange(30) % 3)
-    with pytest.raises(InvalidData, match="one projection and one class a row"):
+    with pytest.raises(InvalidData, match="one projection and one class per row"):
         FisherDisplay([1.0, 2.0], [True])

@@ -44,7 +44,7 @@ def test_margins_are_distribution_functions(model):
 
 
 def test_odd_input_is_refused(model):
-    with pytest.raises(InvalidData, match="one a round"):
+    with pytest.raises(InvalidData, match="one per round"):
         BoostingCurvesDisplay([0.1, 0.2], [0.3])
     with pytest.raises(InvalidData, match="at least one round"):
         MarginDistributionDisplay({})

@@ -56,11 +56,11 @@ def test_drawing_shows_sets_points_and_the_touching_ellipse():
     corners = {tuple(corner) for corner in np.round(diamond.get_xy(), 6)}
     assert corners == {(0.8, 0.0), (0.0, 0.8), (-0.8, 0.0), (0.0, -0.8)}
     assert disc.get_radius() == pytest.approx(0.8)
-    for panel, point, centre, contours, ax in zip(
-        display.panels, display.solutions_, display.centres_, display.contours_, display.axes_, strict=True
+    for panel, point, center, contours, ax in zip(
+        display.panels, display.solutions_, display.centers_, display.contours_, display.axes_, strict=True
     ):
         assert np.ravel(point.get_data()) == pytest.approx(panel.solution)
-        assert np.ravel(centre.get_data()) == pytest.approx(display.least_squares)
+        assert np.ravel(center.get_data()) == pytest.approx(display.least_squares)
         assert display.error_above_minimum(panel.solution) == pytest.approx(contours.levels[-1])
         left, right = ax.get_xlim()
         assert left < -0.8 and right > max(0.8, display.least_squares[0])
@@ -68,12 +68,12 @@ def test_drawing_shows_sets_points_and_the_touching_ellipse():
 
 @pytest.mark.parametrize("options", [{}, {"penalty": 1.0, "radius": 1.0}])
 def test_exactly_one_of_penalty_and_radius(options):
-    with pytest.raises(InvalidParameter, match="penalty must be given, or radius, not both"):
+    with pytest.raises(InvalidParameter, match="penalty must be a number if radius is None"):
         EstimationPictureDisplay.from_data(X, y, **options)
 
 
 def test_two_independent_columns_are_needed():
     with pytest.raises(InvalidData, match="two columns"):
         EstimationPictureDisplay.from_data(X[:, :1], y, radius=1.0)
-    with pytest.raises(InvalidData, match="multiples of each other"):
+    with pytest.raises(InvalidData, match="linearly independent"):
         EstimationPictureDisplay.from_data(X[:, [0, 0]], y, radius=1.0)

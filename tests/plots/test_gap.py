@@ -16,7 +16,7 @@ def test_line_is_the_history_and_the_limit_that_of_the_certificate():
     positive = model.history_[:, 2] > 0
     assert np.array_equal(display.line_.get_xdata(), model.history_[:, 0])
     assert np.array_equal(display.line_.get_ydata()[positive], model.history_[positive, 2])
-    limit = model.certificate_["penalised_squares.gap"].limit
+    limit = model.certificate_["linear.gap"].limit
     assert display.tolerance_line_.get_ydata() == [limit, limit]
     assert display.ax_.get_yscale() == "log"
     assert display.line_.get_label() == "Lasso"

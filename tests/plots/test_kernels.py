@@ -39,7 +39,7 @@ def test_strings_and_given_axes():
 def test_bad_input():
     with pytest.raises(InvalidData, match="square matrix"):
         GramDisplay(np.ones((2, 3)))
-    with pytest.raises(InvalidData, match="labels must be 2"):
+    with pytest.raises(InvalidData, match="expected 2 labels"):
         GramDisplay(np.eye(2), [1])
     with pytest.raises(InvalidData, match="4 labels"):
         GramDisplay.from_kernel(RBF(), X, [1, 2])

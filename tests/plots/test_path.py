@@ -69,8 +69,8 @@ def test_given_axes_are_used():
 @pytest.mark.parametrize(
     ("arguments", "names", "sentence"),
     [
-        (([1.0, 2.0], [[1.0]]), None, r"one column a weight, shape \(n_features, 2\); got shape \(1, 1\)"),
-        (([1.0], [[1.0]]), ["a", "b"], "2 feature_names for 1 features"),
+        (([1.0, 2.0], [[1.0]]), None, r"one column per weight, shape \(n_features, 2\); got shape \(1, 1\)"),
+        (([1.0], [[1.0]]), ["a", "b"], "one entry per feature, 1; got 2"),
     ],
 )
 def test_shapes_are_checked(arguments, names, sentence):

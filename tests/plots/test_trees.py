@@ -37,7 +37,7 @@ def test_boxes_cover_the_picture():
         (x0, x1), (y0, y1) = display.ax_.get_xlim(), display.ax_.get_ylim()
         assert area == pytest.approx((x1 - x0) * (y1 - y0))
         assert len(display.points_.get_offsets()) == 200
-    with pytest.raises(InvalidData, match="needs a tree of two columns"):
+    with pytest.raises(InvalidData, match="the tree must have two columns"):
         wide = np.column_stack([X, X])
         TreeBoxesDisplay.from_estimator(DecisionTreeClassifier().fit(wide, y), wide, y)
 

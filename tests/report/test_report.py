@@ -2,8 +2,6 @@
 
 import html
 import re
-import subprocess
-import sys
 from html.parser import HTMLParser
 
 import numpy as np
@@ -11,24 +9,11 @@ import polars
 import pytest
 
 import surefit
-from surefit import Lasso
-from surefit.core.budget import Reason
-from surefit.report import render, write
 from surefit.report.figures import as_svg
-from surefit.report.words import objective_formula, objective_in_words
-from surefit.tables import Plan, as_table, builtin_table, study_table
+from surefit.report.page import _dependences, options, standard_error
+from surefit.studies.explain import Dependence
 
 VOID = {"meta", "br", "hr", "img", "input", "link", "use", "path", "wbr"}
-
-
-@pytest.fixture(scope="module")
-def study():
-    return study_table(builtin_table(), Plan(target="progression"))
-
-
-@pytest.fixture(scope="module")
-def page(study):
-    return render(study)
 
 
 class Outline(HTMLParser):
@@ -64,126 +49,102 @@ class Outline(HTMLParser):
             self.references += re.findall(r"url\(([^)]*)\)", value or "")
 
 
-def test_page_needs_nothing_from_outside(page):
-    assert not re.search(r"https?:|//[a-z]", page)
-    assert "<script" not in page and "<link" not in page and "@import" not in page
+def nasty(n=120):
+    rng = np.random.default_rng(0)
+    x, g = rng.normal(size=n), rng.choice(["<b>&", "</svg>", 'q"uote'], size=n)
+    return polars.DataFrame({"<i>x</i> $a_b$": x, "g": g, "y": np.where(x + rng.normal(size=n) > 0, "<yes>", "no")})
+
+
+STUDIES = {
+    "classification": lambda: surefit.study("tumors", models=("linear", "tree"), max_time=30),
+    "regression": lambda: surefit.study("diabetes", models=("tree",), max_time=30),
+    "no test part": lambda: surefit.study("iris", models=("linear",), test_size=0.0),
+    "names with markup": lambda: surefit.study(nasty(), "y", models=("tree",)),
+    "chosen by bound": lambda: surefit.study("tumors", models=("linear",), select="bound"),
+    "a constant": lambda: surefit.study("iris", models=("constant",)),
+}
+
+
+@pytest.fixture(scope="module", params=STUDIES)
+def study(request):
+    return STUDIES[request.param]()
+
+
+@pytest.fixture(scope="module")
+def page(study):
+    return study.report()
+
+
+def test_page_is_whole_and_needs_nothing_else(page):
     outline = Outline(page)
     assert outline.open == []
-    assert outline.references and all(reference.startswith("#") for reference in outline.references)
-
-
-def test_identifiers_are_unique_and_references_resolve(page):
-    outline = Outline(page)
-    assert len(outline.ids) == len(set(outline.ids))
+    assert len(set(outline.ids)) == len(outline.ids)
+    assert all(reference.startswith("#") for reference in outline.references)
     assert {reference[1:] for reference in outline.references} <= set(outline.ids)
+    assert "http" not in page and "<script" not in page and "@import" not in page
 
 
-def test_every_claim_is_stated_with_what_was_proved(study, page):
-    text = html.unescape(page)
-    for claim in study.model.certificate_.claims:
-        assert claim.statement in text
-        if claim.kind != "no_claim":
-            assert f"{study.verification[claim.name].proved:.3g}" in text
+def test_sections_answer_the_reader_first(page):
+    titles = re.findall(r'<h2 id="(\w+)">', page)
+    assert titles == ["answer", "belief", "leaderboard", "model", "data", "certificate", "verify"]
+
+
+def test_every_claim_and_note_and_column_is_there(study, page):
+    text = " ".join("".join(Outline(page).text).split())
+    for finding in study.findings:
+        assert " ".join(finding.statement.split()) in text
+    for words in (*study.notes, *(column.name for column in study.prepared.columns)):
+        assert " ".join(words.split()) in text
+    assert html.escape(study.model.target_) in page
 
 
 def test_numbers_are_those_of_the_study(study, page):
-    assert f"{study.scores.rmse:.5g}" in page and f"{study.scores.rmse_of_mean:.5g}" in page
-    assert objective_in_words(study.model.certificate_) in page
-    for coefficient in study.model.coefficients:
-        assert coefficient.feature in page
-        if coefficient.value:
-            assert f"{coefficient.value:.5g}" in page
-    data = study.model.certificate_.data
-    assert data["X"] in page and data["y"] in page and study.model.certificate_.seal in page
-    assert f"surefit {surefit.__version__}" in page
+    if study.test is not None:
+        value, _ = study.test_scores[study.metric.name]
+        assert f"{value:.4g}" in page
+        assert f"{len(study.part.held)} test row" in page
+    for row in study.rows:
+        assert row["model"] in page
 
 
-def test_figures_are_there(page):
-    for name in ("formula", "gap", "path", "choice", "prediction"):
-        assert f'id="{name}-' in page
-    assert page.count("<svg") == 5
+def test_tree_is_in_the_units_of_the_table():
+    found = surefit.study("iris", models=("tree",))
+    threshold = [float(value) for value in re.findall(r"petal_\w+ <= ([\d.]+)", found.explanation.tree)]
+    assert threshold and all(0.1 <= value <= 7 for value in threshold)
+    assert "class: setosa" in found.explanation.tree and "The tree" in found.report()
 
 
-def test_recipe_verifies_the_saved_model(study, page, tmp_path):
-    surefit.save(study.model, tmp_path / "model.surefit")
-    recipe = html.unescape(re.search(r'<code id="recipe">(.*?)</code>', page, re.DOTALL).group(1))
-    result = subprocess.run([sys.executable, "-c", recipe], capture_output=True, text=True, cwd=tmp_path, timeout=120)
-    assert result.returncode == 0, result.stderr
-    assert "every claim was re-derived" in result.stdout
+def test_colors_of_figures_follow_the_page(page):
+    figures = re.findall(r"<svg.*?</svg>", page, flags=re.DOTALL)
+    assert all("#1f2933" not in svg and "var(--" in svg for svg in figures)
 
 
-def test_texts_of_strangers_are_escaped():
-    name = "<script>alert('&')</script>"
-    x = np.arange(20.0)
-    table = as_table(polars.DataFrame({name: x, "g": ["<em>", "&"] * 10, "y": x + 1}))
-    page = render(study_table(table._replace(source="<i>file</i>"), Plan(alpha=0.1)))
-    assert "<script>" not in page and "<em>" not in page and "<i>file" not in page
-    assert html.escape(name, quote=False) in page.replace("&#39;", "'")
-    assert Outline(page).open == []
-
-
-def test_given_alpha_no_test_rows_and_remarks():
-    x = np.arange(20.0)
-    table = as_table(polars.DataFrame({"x": x, "c": np.ones(20), "y": np.sin(x)}))
-    page = html.unescape(render(study_table(table, Plan(alpha=0.01, test_size=0.0))))
-    assert "nothing can be said about unseen rows" in page
-    assert "Feature 'c' is constant" in page
-    assert 'id="choice-' not in page
-
-
-def test_constant_target_has_a_report():
-    table = as_table(polars.DataFrame({"x": [1.0, 2.0, 4.0, 8.0, 9.0], "y": [3.0] * 5}))
-    assert "can only be that constant" in render(study_table(table, Plan()))
-
-
-def test_early_stop_is_said(study):
-    from dataclasses import replace
-
-    page = render(replace(study, stopped=Reason.INTERRUPTED))
-    assert "The fit was stopped early" in page and "Ctrl-C" in page
-
-
-def test_file_is_written_once(study, tmp_path):
-    write(study, tmp_path / "r.html")
-    with pytest.raises(surefit.PersistenceError, match="exists already"):
-        write(study, tmp_path / "r.html")
-    assert (tmp_path / "r.html").read_text(encoding="utf-8").startswith("<!doctype html>")
-
-
-@pytest.mark.parametrize(
-    ("model", "words", "formula"),
-    [
-        (
-            Lasso(alpha=0.5),
-            "plus 0.5 times the sum of the absolute weights. The intercept is free",
-            r"\alpha\,\sum_j|w_j|$",
-        ),
-        (
-            surefit.ElasticNet(alpha=0.2, l1_ratio=0.5),
-            "0.1 times the sum of the absolute weights plus 0.05 times",
-            r"\alpha\rho",
-        ),
-        (
-            surefit.ElasticNet(alpha=0.2, l1_ratio=0.0),
-            "plus 0.1 times the sum of the squared weights.",
-            r"\frac{\alpha}{2}",
-        ),
-        (
-            Lasso(radius=2.0, fit_intercept=False),
-            "while the sum of the absolute weights is at most 2. There is no i",
-            r"\leq t$",
-        ),
-        (Lasso(alpha=0.5, positive=True), "No weight may be negative.", r"P(w,b)="),
-    ],
-)
-def test_objective_in_words_and_as_formula(model, words, formula):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(20, 3))
-    certificate = model.fit(X, X @ [1.0, 2.0, 0.0] + rng.normal(size=20)).certificate_
-    assert words in objective_in_words(certificate)
-    assert formula in objective_formula(certificate)
+def test_figures_have_a_name_for_screen_readers():
     from matplotlib.figure import Figure
 
     figure = Figure()
-    figure.text(0, 0, objective_formula(certificate))
-    assert "<svg" in as_svg(figure, "f", "formula", text_as_paths=True)  # mathtext can set it
+    figure.subplots().plot([0, 1])
+    svg = as_svg(figure, "f", 'a "b" <c>')
+    assert 'role="img" aria-label="a &quot;b&quot; &lt;c&gt;"' in svg and "xmlns" not in svg
+
+
+def test_options_and_numbers_stay_in_one_line():
+    assert (
+        str(options("use <a> with --column x:drop")) == "use &lt;a&gt; with <span class='option'>--column</span> x:drop"
+    )
+    shown = [standard_error(value) for value in (0.03, 0.0316, 820.9, None, float("nan"), 0.0)]
+    assert shown == ["0.030", "0.032", "820", "–", "–", "0"]
+
+
+def test_partial_dependences_have_one_scale():
+    large = Dependence("a", [0.0, 1.0], {"P": np.array([0.1, 0.9])}, True)
+    small = Dependence("b", ["p", "q"], {"P": np.array([0.50, 0.51])}, False)
+    ticks = [re.findall(r">([\d.]+)</text>", svg) for svg in _dependences([large, small])]
+    assert "0.2" in ticks[0] and "0.8" in ticks[0] and "0.2" in ticks[1] and "0.8" in ticks[1]
+    assert _dependences([]) == []
+
+
+def test_the_class_of_coefficients_is_a_column_only_if_there_are_several():
+    two, three = (surefit.study(name, models=("linear",), max_time=30).report() for name in ("tumors", "iris"))
+    assert "<h3>Coefficients for malignant</h3>" in two and "<th>For</th>" not in two
+    assert "<h3>Coefficients</h3>" in three and "<th>For</th>" in three

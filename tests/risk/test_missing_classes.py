@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression as SkLogistic
+from sklearn.model_selection import KFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import estimator_checks_generator
@@ -39,7 +40,7 @@ def unlucky(make, X, y, **fit):
     raise AssertionError("no seed withholds both rows of class c")
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore::surefit.core.errors.DataRemark")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore::surefit.core.errors.DataWarning")
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("cls", [Certified, ConformalClassifier, ConformalRegressor])
 def test_scikit_learn_checks_under_every_split(cls, seed):
@@ -102,7 +103,7 @@ def test_every_procedure_with_a_class_that_comes_late(by):
     fresh = rare(seed=5)[0]
     for seed in range(8):
         model = Certified(GaussianNB(), by, n_blocks=3, random_state=seed)
-        model.fit(X, y, X_unlabelled=fresh) if by == "transfer" else model.fit(X, y)
+        model.fit(X, y, X_unlabeled=fresh) if by == "transfer" else model.fit(X, y)
         assert model.classes_.tolist() == ["a", "b", "c"]
         assert model.predict_proba(X).shape == (len(y), 3)
         model.verify(X, y)
@@ -138,7 +139,7 @@ def test_sentence_where_a_part_has_one_class_only():
     X, y = rare()
     y = np.where(y == "c", "c", "a")
     # with half the rows, one row in four splits has both rows of class c on the tested side
-    with pytest.raises(InvalidData, match=r"hold no row of class c.*random_state"):
+    with pytest.raises(InvalidData, match=r"contain no row of class c.*random_state"):
         for seed in range(100):
             Certified(SkLogistic(), random_state=seed).fit(X, y)
     with pytest.raises(
@@ -148,9 +149,9 @@ def test_sentence_where_a_part_has_one_class_only():
             ConformalClassifier(SkLogistic(), random_state=seed).fit(X, y)
     with pytest.raises(InvalidData, match="cross_validate: LogisticRegression could not be fitted"):
         for seed in range(100):
-            cross_validate(SkLogistic(), X, y, cv=2, random_state=seed)
+            cross_validate(SkLogistic(), X, y, cv=2, random_state=seed, error_score="raise")
     with pytest.raises(InvalidData, match="learning_curve: LogisticRegression could not be fitted"):
-        learning_curve(SkLogistic(), X, y, train_sizes=[2, 40], random_state=0)
+        learning_curve(SkLogistic(), X, y, train_sizes=[2, 40], cv=KFold(5), error_score="raise")
 
 
 def test_certificate_of_a_model_that_has_not_met_a_class():

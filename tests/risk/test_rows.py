@@ -15,13 +15,13 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, QuantileTransforme
 from surefit import (
     Certified,
     ConformalClassifier,
-    DataRemark,
+    DataWarning,
     GridSearchCV,
     StructuralRiskMinimizer,
     cross_validate,
     risk_certificate,
 )
-from surefit.checks.risk_rows import row_keys, take_rows
+from surefit.core.rows import row_keys, take_rows
 from surefit.risk.units import find_units, sign_of_scaling
 
 
@@ -135,16 +135,17 @@ def test_rows_in_order_of_time_get_no_claim_unless_grouped_or_declared():
         Certified(SkLogistic(), random_state=0),
         ConformalClassifier(SkLogistic(), random_state=0),
     ):
-        with pytest.warns(DataRemark, match="indexed by time"):
+        with pytest.warns(DataWarning, match="indexed by time"):
             estimator.fit(table, target)
         assert estimator.certificate_.claims[0].kind == "no_claim"
     for quiet in (GridSearchCV(SkLogistic(), {"C": [1.0]}, cv=3), StructuralRiskMinimizer()):
         quiet.fit(table, target)
-        assert "indexed by time" in quiet.certificate_.claims[0].statement and np.isnan(quiet.risk_bound_)
-    with pytest.warns(DataRemark, match="no interval is valid: the rows are indexed by time"):
+        assert "indexed by time" in quiet.unclaimed_ and np.isnan(quiet.risk_bound_)
+    with pytest.warns(DataWarning, match="no interval is valid: the rows are indexed by time"):
         assert cross_validate(SkLogistic(), table, target, cv=3, random_state=0).interval() == (0.0, 1.0)
     model = SkLogistic().fit(*blobs(50, seed=1))
-    assert "indexed by time" in risk_certificate(model, X, target).claims[0].statement
+    with pytest.warns(DataWarning, match="indexed by time"):
+        assert risk_certificate(model, X, target).claims[0].name == "risk.void"
     weeks = np.arange(120) // 7
     grouped = Certified(SkLogistic(), random_state=0).fit(table, target, groups=weeks)
     declared = Certified(SkLogistic(), assume=("independent_times",), random_state=0).fit(table, target)

@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 
 from surefit import (
-    DataRemark,
+    DataWarning,
     InvalidParameter,
     LinearRegression,
     PolynomialBasis,
@@ -51,7 +51,7 @@ def test_training_error_falls_along_nested_classes_and_reaches_zero():
         np.arange(-5.0, 6.0)[:, None],
         2 * np.arange(-5.0, 6.0) + 10 + np.random.default_rng(3).normal(size=11),
     )
-    with pytest.warns(DataRemark, match="pass through all 11 rows"):
+    with pytest.warns(DataWarning, match="pass through all 11 rows"):
         full = degrees(10)[10].fit(nodes, values)
     assert np.mean((full.predict(nodes) - values) ** 2) < 1e-12  # eleven points, degree ten
 
@@ -70,7 +70,7 @@ def test_a_constant_underfits_a_line():
     assert curve.verdicts == ("underfits", "fits") and curve.x[curve.best] == "line"
 
 
-def test_neighbours_from_many_to_one():
+def test_neighbors_from_many_to_one():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(400, 2))
     y = ((X[:, 0] > 0) ^ (rng.random(400) < 0.2)).astype(int)
@@ -88,7 +88,7 @@ def test_learning_curve_closes():
     curve = learning_curve(SkLogistic(C=1e3), X, y, train_sizes=[30, 200, 1200], random_state=0)
     assert curve.x == (30, 200, 1200) and curve.verdicts[0] == "overfits" and curve.train[0] == 0
     assert np.all(np.diff(curve.test) < 0) and np.all(np.diff(curve.train) > 0) and curve.verdicts[2] == "settled"
-    assert "more rows hardly" in curve.sentence
+    assert "more than additional rows" in curve.sentence
     shares = learning_curve(SkLogistic(C=1e3), X[:60], y[:60], train_sizes=[0.5, 1.0], cv=5, random_state=0)
     assert shares.x == (24, 48) and "should help" in shares.sentence
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from surefit import DegreeDisplay, LinearRegression, PolynomialBasis, degree_path
-from surefit.core.errors import DataRemark, InvalidData, InvalidParameter
+from surefit.core.errors import DataWarning, InvalidData, InvalidParameter
 
 
 def sample(n=60, d=1, seed=0):
@@ -80,7 +80,7 @@ def test_weights_are_repetitions(weights):
 
 
 def test_the_path_ends_where_rows_do_not_determine_more():
-    with pytest.warns(DataRemark, match="up to degree 3"):
+    with pytest.warns(DataWarning, match="up to degree 3"):
         path = degree_path([[0.0], [1.0], [2.0], [3.0], [3.0]], [0.0, 1.0, 0.0, 1.0, 2.0], 6)
     assert path.degrees.tolist() == [0, 1, 2, 3]
 
@@ -98,5 +98,5 @@ def test_refusals_and_picture():
         path.predict(X)
     display = DegreeDisplay.from_path(path).plot()
     assert display.dev_line_ is None and display.training_line_.get_xdata().tolist() == [0, 1, 2, 3]
-    with pytest.raises(InvalidData, match="one error a degree"):
+    with pytest.raises(InvalidData, match="one error per degree"):
         DegreeDisplay([0, 1], [1.0])

@@ -18,8 +18,8 @@ from sklearn.model_selection import (
 )
 from sklearn.naive_bayes import GaussianNB
 
-from surefit import DataRemark, cross_validate
-from surefit.checks.selection_search import _log_weight
+from surefit import DataWarning, cross_validate
+from surefit.checks.risk.search import _log_weight
 from surefit.risk.units import Units
 from surefit.selection.drawn_folds import allowed_range, drawing_of, folds_like, share_weight
 
@@ -101,11 +101,11 @@ def test_single_splits_by_class_keep_the_shares(size):
 def test_what_is_not_proved():
     y = np.repeat([0, 1], 20)
     lopsided = [np.arange(10), np.arange(10, 40)]
-    assert "shares" in str(drawing_of(StratifiedKFold(2), y, lopsided, rows(40)).trouble)
+    assert "class fractions" in str(drawing_of(StratifiedKFold(2), y, lopsided, rows(40)).trouble)
     assert "not known" in str(drawing_of(RepeatedStratifiedKFold(), y, lopsided, rows(40)).trouble)
     assert "groups" in str(drawing_of(StratifiedGroupKFold(2), y, lopsided, rows(40)).trouble)
     copies = Units(np.arange(40) // 2, 20, "copies")
-    assert "apart" in str(drawing_of(StratifiedKFold(2), y, lopsided, copies).trouble)
+    assert "separately" in str(drawing_of(StratifiedKFold(2), y, lopsided, copies).trouble)
     uneven = Units(np.minimum(np.arange(40), 30), 31, "groups")
     assert "sizes" in str(drawing_of(GroupKFold(2), y, lopsided, uneven).trouble)
     for splitter, units in ((KFold(2), rows(40)), (GroupKFold(2), copies), (GroupKFold(2, shuffle=True), uneven)):
@@ -129,12 +129,10 @@ def test_no_interval_where_nothing_is_proved():
     rng = np.random.default_rng(3)
     y = rng.integers(0, 2, size=60)
     X, groups = rng.normal(size=(60, 2)) + y[:, None], np.minimum(np.arange(60) // 4, 12)
-    with pytest.warns(DataRemark, match="no interval is valid: GroupKFold draws folds by the sizes"):
-        result = cross_validate(GaussianNB(), X, y, cv=GroupKFold(3), groups=groups)
-    assert result.interval() == (0.0, 1.0) and result.bound().vacuous and "No interval is valid" in repr(result)
-    with pytest.warns(DataRemark, match="mean zero"):
-        result = cross_validate(
-            [GaussianNB(), GaussianNB(var_smoothing=1.0)], X - X.mean(axis=0), y, cv=3, random_state=0
-        )
-    assert result.interval() == (0.0, 1.0)
+    result = cross_validate(GaussianNB(), X, y, cv=GroupKFold(3), groups=groups)
+    with pytest.warns(DataWarning, match="no interval is valid: GroupKFold draws folds by the sizes"):
+        assert result.interval() == (0.0, 1.0) and result.bound().vacuous and "No interval is valid" in repr(result)
+    result = cross_validate([GaussianNB(), GaussianNB(var_smoothing=1.0)], X - X.mean(axis=0), y, cv=3, random_state=0)
+    with pytest.warns(DataWarning, match="mean zero"):
+        assert result.interval() == (0.0, 1.0)
     assert result.compare("GaussianNB 1", "GaussianNB 2").interval == (-1.0, 1.0)

@@ -33,7 +33,7 @@ def test_quadratic_data_prefer_degree_two():
     assert [r.n_parameters for r in model.results_] == [2, 3, 10]
     assert max(model.results_, key=lambda r: r.bic).name == "2"
     found = model.verify(x, y)["evidence.best"]
-    assert found.proved == pytest.approx(found.claimed, rel=1e-9)
+    assert found.ok and found.claimed == 0.0
 
 
 def test_evidence_is_the_density_of_the_targets():
@@ -100,14 +100,13 @@ def test_bayes_factor_and_errors():
 def test_tampered_evidence_is_refused():
     x, y = quadratic(30)
     model = EvidenceSelector().fit(x, y)
-    model.certificate_.claims[0].numbers["evidence"][0] += 0.1
+    model.certificate_.claims[0].numbers["log_evidence"] += 0.1
     with pytest.raises(CertificateError):
         model.verify(x, y)
 
 
-def test_features_too_large_for_digits_give_an_estimate():
+def test_large_features_keep_what_digits_they_have():
     x, y = quadratic(60)
     far = EvidenceSelector().fit(1e4 * x + 1e6, y)
-    assert far.certificate_.claims[0].kind == "estimate"
     assert far.verify(1e4 * x + 1e6, y)
-    assert EvidenceSelector().fit(x, y).certificate_.claims[0].kind == "optimality"
+    assert far.certificate_["evidence.best"].numbers["factors"] < 1e-3

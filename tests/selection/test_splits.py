@@ -48,7 +48,7 @@ def test_interval_is_hoeffdings_and_pays_for_every_look():
     split = three_way_split(1000, random_state=0)
     losses = np.zeros(200)
     losses[:50] = 1.0
-    with pytest.raises(SurefitError, match="never handed out"):
+    with pytest.raises(SurefitError, match="have not been used"):
         split.interval(losses, upper=1.0)
     split.use_test("first")
     reach = math.sqrt(math.log(2 / 0.05) / 400)
@@ -91,9 +91,9 @@ def test_losses_outside_their_range_are_refused():
     split.use_test("range")
     with pytest.raises(InvalidData, match="upper=1"):
         split.interval(np.array([0.0, 2.0]), upper=1.0)
-    with pytest.raises(InvalidData, match="one loss a test row"):
+    with pytest.raises(InvalidData, match="one loss per test row"):
         split.interval(np.zeros(3), upper=1.0)
     with pytest.raises(InvalidParameter, match="purpose"):
         split.use_test("")
-    with pytest.raises(InvalidData, match="one label a row"):
+    with pytest.raises(InvalidData, match="one label per row"):
         three_way_split(10, stratify=[0, 1])

@@ -1,4 +1,4 @@
-"""Structural risk minimisation: the notes' numbers, shares of delta that add up, and refusals."""
+"""Structural risk minimization: the notes' numbers, shares of delta that add up, and refusals."""
 
 import dataclasses
 
@@ -9,6 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, SplineTransformer, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
+from tests.forging import reissued, with_claim
 
 from surefit import CertificateError, InvalidData, InvalidParameter, StructuralRiskMinimizer
 from surefit.bounds import set_class, vc
@@ -40,7 +41,7 @@ def test_the_notes_example():
     n = 10_000
     X, y = np.arange(n, dtype=float)[:, None], np.arange(n) % 2
     family = [Fixed(wrong) for wrong in (4000, 2200, 2000, 1990)]
-    model = StructuralRiskMinimizer(family, [2, 3, 4, 5], theorem="symmetrised", correction="none").fit(X, y)
+    model = StructuralRiskMinimizer(family, [2, 3, 4, 5], theorem="symmetrized", correction="none").fit(X, y)
     expected = [e + vc(V, n=n, delta=0.05).radius for e, V in zip((0.4, 0.22, 0.2, 0.199), (2, 3, 4, 5), strict=True)]
     assert model.table_.sums == pytest.approx(expected)
     power = [
@@ -49,7 +50,7 @@ def test_the_notes_example():
     ]
     assert power == pytest.approx([0.6742, 0.5435, 0.5662, 0.6035], abs=5e-5)
     assert model.best_index_ == 1 and model.certificate_.claims[0].kind == "estimate"
-    paid = StructuralRiskMinimizer(family, [2, 3, 4, 5], theorem="symmetrised").fit(X, y)
+    paid = StructuralRiskMinimizer(family, [2, 3, 4, 5], theorem="symmetrized").fit(X, y)
     assert paid.risk_bound_ > model.risk_bound_ and sum(paid.table_.shares) == pytest.approx(0.05)
     assert paid.risk_bound_ == pytest.approx(0.22 + vc(3, n=n, delta=0.0125).radius)
     paid.verify(X, y)
@@ -107,7 +108,7 @@ def test_refusals():
     X, y = disc(100)
     with pytest.raises(InvalidParameter, match="finite"):
         StructuralRiskMinimizer([SVC()], [float("inf")]).fit(X, y)
-    with pytest.raises(InvalidParameter, match="one number a class"):
+    with pytest.raises(InvalidParameter, match="one number per class"):
         StructuralRiskMinimizer([SVC()], [3, 4]).fit(X, y)
     with pytest.raises(InvalidParameter, match="size of each class"):
         StructuralRiskMinimizer([SVC()], bound="finite").fit(X, y)
@@ -117,17 +118,15 @@ def test_refusals():
 
 def test_forgeries_are_refused():
     X, y = disc(1000)
-    certificate = StructuralRiskMinimizer().fit(X, y).certificate_
-    claim = certificate.claims[0]
-    shares = claim.witness["shares"] * 2
-    for changes in (
+    model = StructuralRiskMinimizer().fit(X, y)
+    claim = model.certificate_.claims[0]
+    changed = (
         {"value": claim.value - 1e-3},
-        {
-            "witness": {**claim.witness, "shares": shares},
-            "numbers": {**claim.numbers, "delta_spent": shares[claim.numbers["best"]]},
-        },
-        {"witness": {**claim.witness, "predictions": claim.witness["predictions"] * 0}},
-    ):
-        fake = dataclasses.replace(certificate, claims=(dataclasses.replace(claim, **changes),), seal="", subject=None)
+        *({"numbers": {**claim.numbers, name: claim.numbers[name] + 1}} for name in ("errors", "n", "best", "classes")),
+    )
+    for changes in changed:
         with pytest.raises(CertificateError):
-            fake.verify(X, y)
+            with_claim(model.certificate_, claim.name, **changes).verify(X, y)
+    model.table_ = dataclasses.replace(model.table_, shares=tuple(2 * share for share in model.table_.shares))
+    with pytest.raises(CertificateError, match="add up to more"):
+        reissued(model).verify(X, y)

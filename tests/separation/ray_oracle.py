@@ -1,4 +1,4 @@
-"""Which kind of separation, by enumerating the extreme rays of {v : A v >= 0} in integers; no linear programme anywhere."""
+"""Which kind of separation, by enumerating the extreme rays of {v : A v >= 0} in integers; no linear program anywhere."""
 
 from fractions import Fraction
 from itertools import combinations

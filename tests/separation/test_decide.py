@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.separation.ray_oracle import kind_of_separation
 
-from surefit.checks.combinations import annihilates, prove_combination
+from surefit.checks.separation.combinations import annihilates, prove_combination
 from surefit.core.budget import Budget
 from surefit.separation import decide as decide_module
 from surefit.separation.decide import decide

@@ -1,4 +1,4 @@
-"""The widest margin: exact numbers of the notes, an independent quadratic programme, and brackets that never lie."""
+"""The widest margin: exact numbers of the notes, an independent quadratic program, and brackets that never lie."""
 
 import math
 from fractions import Fraction
@@ -244,7 +244,7 @@ def test_stops_when_the_budget_is_spent_with_a_true_bracket():
 
 def test_refuses_what_it_cannot_use():
     X, t = FOUR_POINTS
-    with pytest.raises(InvalidParameter, match="margin_bracket: w must be one finite number a column"):
+    with pytest.raises(InvalidParameter, match="margin_bracket: w must be one finite number per column"):
         margin_bracket(X, t, [1.0])
     with pytest.raises(InvalidParameter, match="alpha must be weights >= 0"):
         margin_bracket(X, t, alpha=[1, 1, -1, 1])

@@ -34,7 +34,7 @@ class Smooth(Centroid):
 
 
 class Nearest(ClassifierMixin, BaseEstimator):
-    """One nearest neighbour: remembers every row, and knows a copy of it by heart."""
+    """One nearest neighbor: remembers every row, and knows a copy of it by heart."""
 
     def fit(self, X, y):
         self.X_, self.y_, self.classes_ = X, y, np.array([-1.0, 1.0])

@@ -41,7 +41,7 @@ def test_trees_on_declared_thresholds():
     counted(bad, trials, DELTA)
 
 
-@pytest.mark.filterwarnings("ignore::surefit.core.errors.DataRemark")  # few trees: some rows are in every bag
+@pytest.mark.filterwarnings("ignore::surefit.core.errors.DataWarning")  # few trees: some rows are in every bag
 def test_out_of_bag_votes_of_forests_and_bags():
     world, rng, trials, n = Lattice(40, 3, 42), np.random.default_rng(42), 40, 150
     names = ["forest.vote_first_order", "forest.vote_tandem"]
@@ -67,7 +67,7 @@ def test_support_vectors_compress():
         X, t = world.draw(rng, 80)
         model = SVC(kernel="linear", C=0.05).fit(X, t)
         w, b = model.coef_[0], float(model.intercept_[0])
-        bad += world.below(w, b) > model.certificate_["bounds.stable_compression"].value
+        bad += world.below(w, b) > model.certificate_["svc.compression"].value
     assert bad <= allowed(trials, 0.05)
 
 

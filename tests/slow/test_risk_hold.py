@@ -18,6 +18,7 @@ from surefit import (
     cross_validate,
     risk_certificate,
 )
+from surefit.bounds import holdout, progressive_errors
 
 DELTA = 0.1
 DESIGNS = [(Gaussians(10, 1.0), 200), (Gaussians(20, 0.5), 60)]
@@ -47,13 +48,16 @@ def test_transfer_pick_to_learn_and_progressive(world, n):
         X, t = world.draw(rng, n)
         fresh, seed = world.draw(rng, 300)[0], int(rng.integers(2**31))
         common = {"confidence": 1 - DELTA, "random_state": seed}
-        model = Certified(Centroid(), "transfer", **common).fit(X, t, X_unlabelled=fresh)
+        model = Certified(Centroid(), "transfer", **common).fit(X, t, X_unlabeled=fresh)
         bad["transfer"] += risk(world, model.estimator_) > model.risk_bound_
         model = Certified(Centroid(), "p2l", **common).fit(X, t)
         bad["p2l"] += risk(world, model.estimator_) > model.risk_bound_
         model = Certified(Centroid(), "progressive", n_blocks=5, **common).fit(X, t)
         mean = sum(w * risk(world, m) for w, m in zip(model.weights_, model.models_, strict=True))
-        bad["progressive"] += mean > model.certificate_.claims[0].numbers["normalised"]
+        told = model.certificate_.claims[0].numbers  # the claim is about the vote: twice the bound of the mean risk
+        limit = progressive_errors(told["errors"], told["n"], DELTA, rate=told["rate"]).value
+        assert model.risk_bound_ == pytest.approx(min(1.0, 2 * limit))
+        bad["progressive"] += mean > limit
     assert all(count <= allowed(trials, DELTA) for count in bad.values()), bad
 
 
@@ -197,8 +201,11 @@ def test_search_pays_for_its_candidates():
         )  # the good column is left out
         model = Centroid(**search.best_params_).fit(X[:20], t[:20])
         claim = search.certificate_["selection.search"]
-        paid += risk(world, model) > search.risk_bound_
-        free += risk(world, model) > search.risk_bound_ - claim.numbers["price"]
+        unpaid = holdout(
+            claim.numbers["errors"], claim.numbers["n"], DELTA
+        ).value  # as if the candidate had been the only one
+        paid += risk(world, model) > claim.value
+        free += risk(world, model) > unpaid
     assert paid <= allowed(trials, DELTA) < free, (paid, free)
 
 

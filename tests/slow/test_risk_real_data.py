@@ -19,7 +19,7 @@ def study():
 
 
 # A network that stops early is a model like any other, and so is a discriminant on pixels that never change.
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore::surefit.core.errors.DataRemark")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore::surefit.core.errors.DataWarning")
 def test_limits_and_tests_on_fresh_splits(study):
     # A seed that the table does not have. The error on the rows kept apart is itself uncertain: its lower limit (0.95) may exceed
     # the proved one (0.95) in one case of ten.

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.stats import norm
+from tests.bounds.confirmations import CONFIRM
 from tests.slow.worlds import Lattice, Wave, allowed, centroid_rule
 
 from surefit.bounds import (
@@ -43,7 +44,6 @@ from surefit.bounds import (
     vote_margin,
     vote_tandem,
 )
-from surefit.checks.bounds import CONFIRM
 
 DELTA = 0.1
 
@@ -168,8 +168,8 @@ def test_structures_and_the_inequality_of_the_notes():
     stumps = np.where(labelings(world.points, "stumps").labels, 1.0, -1.0)
     families = [stumps[:4], stumps[:20], stumps]
     risks = [np.array([world.risk(row) for row in family]) for family in families]
-    bad = dict.fromkeys(["structure", "symmetrised"], 0)
-    symmetrised = vc(4, n=n, delta=DELTA)  # at least the dimension of stumps in the plane
+    bad = dict.fromkeys(["structure", "symmetrized"], 0)
+    symmetrized = vc(4, n=n, delta=DELTA)  # at least the dimension of stumps in the plane
     for _ in range(trials):
         index, _, t = world.draw(rng, n)
         found = [np.mean(family[:, index] != t, axis=1) for family in families]
@@ -181,7 +181,7 @@ def test_structures_and_the_inequality_of_the_notes():
         )
         k = chosen.best
         bad["structure"] += risks[k][best[k]] > chosen.bound.value
-        bad["symmetrised"] += np.max(np.abs(risks[2] - found[2])) > symmetrised.radius
+        bad["symmetrized"] += np.max(np.abs(risks[2] - found[2])) > symmetrized.radius
     counted(bad, trials)
 
 

@@ -5,6 +5,7 @@ from tests.slow.rules import Cubic, Smooth
 from tests.slow.worlds import Lattice, Wave, allowed
 
 from surefit import Certified
+from surefit.risk.carried import transfer_losses
 
 DELTA = 0.2
 
@@ -26,7 +27,7 @@ def test_squared_and_absolute_errors_and_misses_of_a_wave():
         X, fresh = x[:, None], world.draw(rng, 60)[0][:, None]
         common = {"confidence": 1 - DELTA, "random_state": int(rng.integers(2**31))}
         for name in ("squared", "absolute"):
-            model = Certified(Cubic(5), "transfer", loss=name, y_range=(0, 1), **common).fit(X, y, X_unlabelled=fresh)
+            model = Certified(Cubic(5), "transfer", loss=name, y_range=(0, 1), **common).fit(X, y, X_unlabeled=fresh)
             bad[name] += risk(world, np.clip(model.predict(nodes), 0, 1), name) > model.risk_bound_
         for name, by in (("picked", "p2l"), ("held out", "holdout")):
             model = Certified(Cubic(5), by, tolerance=0.09, **common).fit(X, y)
@@ -54,7 +55,17 @@ def test_brier_score_of_a_model_of_all_rows():
             "random_state": int(rng.integers(2**31)),
             "assume": ("equal_rows_are_draws",),
         }
-        model = Certified(Smooth(), "transfer", loss="brier", **common).fit(X, t, X_unlabelled=fresh)
+        model = Certified(Smooth(), "transfer", loss="brier", **common).fit(X, t, X_unlabeled=fresh)
         p = model.predict_proba(world.points)[:, 1]
         bad += world.mean((1 - p) ** 2, p**2) > model.risk_bound_
     assert bad <= allowed(trials, DELTA)
+
+
+def test_the_bound_itself_on_losses_and_excesses_of_known_means():
+    # The risk of the model is at most the twin's plus the excess; here it is exactly that.
+    rng, trials = np.random.default_rng(3), 4000
+    for twin, excess in ((0.05, 0.01), (0.3, 0.2)):
+        draws = rng.random((trials, 60)) < twin, rng.random((trials, 40)) < excess
+        rows = zip(*(part.astype(np.float64) for part in draws), strict=True)
+        bad = sum(twin + excess > transfer_losses(losses, more, DELTA).value for losses, more in rows)
+        assert bad <= allowed(trials, DELTA)

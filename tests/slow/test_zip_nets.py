@@ -20,7 +20,7 @@ def test_accuracy_rises_while_free_weights_fall():
     assert min(trained[1:]) > 0.93, trained
 
 
-def test_neighbours_cannot_be_told_apart_by_160_pictures():
+def test_neighbors_cannot_be_told_apart_by_160_pictures():
     radius = hoeffding(n=160, delta=0.05).radius
     assert round(100 * radius, 1) == 10.7
     assert np.max(np.diff([80, 87, 88.5, 94, 98.4])) < 100 * radius  # the differences of the notes

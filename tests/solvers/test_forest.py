@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surefit.solvers.forest import grow_pair
 from surefit.solvers.trees import FlatTree, Rules, bin_columns, class_target, grow_binned
+from surefit.solvers.trees.forest import grow_pair
 
 
 def both(X, y, counts, max_depth=2**31 - 1, min_samples_split=2):
@@ -66,7 +66,7 @@ def test_only_the_named_columns_are_cut_and_constants_do_not_count():
         **options,
     )
     assert set(tree.feature[tree.feature >= 0]) == {4, 5}
-    assert np.all((tree.value[tree.feature < 0] == 0) | (tree.value[tree.feature < 0] == 1))
+    assert np.all((tree.values[tree.feature < 0] == 0) | (tree.values[tree.feature < 0] == 1))
 
 
 def test_draws_depend_on_the_seed_alone():

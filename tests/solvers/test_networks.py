@@ -25,7 +25,7 @@ def sigma(name, z):
 
 def slope(name, z):
     delta = np.ones((1, len(z)))
-    activation_named(name).multiply_slope(z[None, :], sigma(name, z)[None, :], delta)
+    activation_named(name).multiply_derivative(z[None, :], sigma(name, z)[None, :], delta)
     return delta[0]
 
 

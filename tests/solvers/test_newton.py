@@ -7,9 +7,10 @@ from scipy import sparse
 from surefit.core.budget import Budget
 from surefit.losses import Logistic, SquaredEpsilonInsensitive, SquaredHinge
 from surefit.solvers.dual_start import dual_start
-from surefit.solvers.newton import Rows, ScalarScores, SoftmaxScores, minimise, subsample_start
+from surefit.solvers.newton import Rows, ScalarScores, SoftmaxScores, minimize, subsample_start
 from surefit.solvers.newton.model import build
-from surefit.solvers.newton.quadratic import minimise_quadratic
+from surefit.solvers.newton.quadratic import minimize_quadratic
+from surefit.solvers.newton.rounding import rounding_by_magnitudes
 from surefit.solvers.newton.terms import SmoothedHinge, SmoothedTube, score_terms, young
 
 LOSSES = [
@@ -66,7 +67,7 @@ def test_quadratic_with_l1_meets_its_optimality_conditions():
     A = rng.standard_normal((20, 12))
     H, g, w = A.T @ A, 5 * rng.standard_normal(12), rng.standard_normal(12)
     for l2 in (0.0, 0.7):
-        u = w + minimise_quadratic(H, g, w, 2.0, l2, 1e-10)
+        u = w + minimize_quadratic(H, g, w, 2.0, l2, 1e-10)
         slope = g + H @ (u - w) + l2 * u
         assert np.all(np.abs(slope[u == 0]) <= 2.0 + 1e-9) and (u == 0).any()
         np.testing.assert_allclose(slope[u != 0], -2.0 * np.sign(u[u != 0]), atol=1e-8)
@@ -91,7 +92,7 @@ def test_a_start_from_few_rows_is_near_and_not_taken_when_rows_are_few():
     X, y = problem(40_000, 3)
     scores = ScalarScores(Logistic(), y, np.ones(40_000))
     start = subsample_start(Rows(X), scores, 0.0, 1.0, True, Budget())
-    full = minimise(Rows(X), scores, 0.0, 1.0, intercept=True, tolerance=1e-6, budget=Budget(50))
+    full = minimize(Rows(X), scores, 0.0, 1.0, intercept=True, tolerance=1e-6, budget=Budget(50))
     assert start is not None and np.abs(start.coef - full.coef).max() < 0.2
     assert (
         subsample_start(Rows(X[:500]), ScalarScores(Logistic(), y[:500], np.ones(500)), 0.0, 1.0, True, Budget())
@@ -104,7 +105,7 @@ def test_dual_ascent_reaches_the_optimum_of_the_primal():
     rows = Rows(sparse.csr_array(X))
     scores = ScalarScores(SmoothedHinge(4.0), y, np.ones(80))
     dual = dual_start(rows, scores, False, 1e-3, Budget())
-    primal = minimise(rows, scores, 0.0, 1.0, intercept=False, tolerance=1e-5, budget=Budget(500))
+    primal = minimize(rows, scores, 0.0, 1.0, intercept=False, tolerance=1e-5, budget=Budget(500))
     assert dual.dual is not None and dual.objective - primal.objective <= 1e-3
     assert np.all(dual.dual * y >= 0) and np.all(np.abs(dual.dual) <= 1)
     start = dual_start(rows, scores, True, 1e-3, Budget())
@@ -115,16 +116,16 @@ def test_dual_ascent_reaches_the_optimum_of_the_primal():
 def test_conjugate_gradients_and_the_formed_matrix_agree(monkeypatch):
     import sys
 
-    module = sys.modules["surefit.solvers.newton.minimise"]
+    module = sys.modules["surefit.solvers.newton.minimize"]
     X, y = problem(100, 6)
     for scores in (
         ScalarScores(Logistic(), y, np.ones(100)),
         SoftmaxScores((y > 0).astype(int) + (X[:, 1] > 1), 3, np.ones(100)),
     ):
-        formed = minimise(Rows(X), scores, 0.0, 1.0, intercept=True, tolerance=1e-10, budget=Budget(50))
+        formed = minimize(Rows(X), scores, 0.0, 1.0, intercept=True, tolerance=1e-10, budget=Budget(50))
         monkeypatch.setattr(module, "LARGEST_MODEL", 0)
         for container in (np.asarray, sparse.csr_array):
-            free = minimise(Rows(container(X)), scores, 0.0, 1.0, intercept=True, tolerance=1e-10, budget=Budget(50))
+            free = minimize(Rows(container(X)), scores, 0.0, 1.0, intercept=True, tolerance=1e-10, budget=Budget(50))
             np.testing.assert_allclose(free.coef, formed.coef, atol=1e-4)
         monkeypatch.undo()
 
@@ -134,3 +135,22 @@ def test_peaks_of_columns_are_the_same_in_any_storage():
     X[np.abs(X) < 0.5], X[:, 4] = 0.0, 0.0
     for store in (np.asarray, sparse.csr_array, sparse.csc_array):
         np.testing.assert_array_equal(Rows(store(X)).peaks, np.abs(X).max(axis=0))
+
+
+@pytest.mark.parametrize(("l1", "l2"), [(0.0, 1.0), (2.0, 0.0), (1.0, 0.5)])
+@pytest.mark.parametrize("size", [1.0, 1e4])
+def test_magnitudes_bound_the_rounding_of_the_gap(l1, l2, size):
+    X, y = problem(300, 5)
+    X, scores = size * X, ScalarScores(Logistic(), y, np.full(300, 0.7))
+    rows = Rows(X)
+    fit = minimize(rows, scores, l1, l2, intercept=False, tolerance=1e-6, budget=Budget(100, None))
+    z = X.astype(np.longdouble) @ fit.coef[0].astype(np.longdouble)  # the same gap in more digits
+    theta = 0.7 * y / (1 + np.exp(y * z))
+    v = X.T.astype(np.longdouble) @ theta
+    scale = 1.0 if l2 > 0 else min(1.0, l1 / np.abs(v).max())
+    p, w = scale * np.abs(theta) / 0.7, fit.coef[0]
+    gap = 0.7 * np.sum(np.logaddexp(0, -y * z) + p * np.log(p) + (1 - p) * np.log1p(-p) + p * y * z)
+    gap += np.sum(l1 * np.abs(w) + 0.5 * l2 * w**2 - scale * w * v)
+    if l2 > 0:
+        gap += np.sum(np.maximum(np.abs(v) - l1, 0) ** 2) / (2 * l2)
+    assert abs(gap - fit.gap) <= rounding_by_magnitudes(rows, scores, fit, l1, l2) + 1e-15 * fit.objective

@@ -1,4 +1,4 @@
-"""Least squares within a radius: the constraint holds exactly, the gap is a bound, penalised and constrained agree."""
+"""Least squares within a radius: the constraint holds exactly, the gap is a bound, penalized and constrained agree."""
 
 import itertools
 import math
@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from surefit.core.budget import Budget, Reason
-from surefit.designs import as_design
-from surefit.penalties import L1, L2, ElasticNet, Positive, Weighted
-from surefit.solvers.penalised_squares import prepare, solve, solve_radius
+from surefit.operators import as_design
+from surefit.penalties import L1, L2, ElasticNetPenalty, Positive, Weighted
+from surefit.solvers.coordinate_descent import prepare, solve, solve_radius
 
 
 def problem(n=60, p=30, seed=0):
@@ -25,7 +25,7 @@ FACTORS = np.r_[0.0, np.inf, 2.0, np.ones(27)]
 KINDS = {
     "l1": L1,
     "l2": L2,
-    "elastic": lambda a: ElasticNet(0.7 * a, 0.3 * a),
+    "elastic": lambda a: ElasticNetPenalty(0.7 * a, 0.3 * a),
     "positive": lambda a: Positive(L1(a)),
     "weighted": lambda a: Weighted(L1(a), FACTORS),
 }
@@ -59,17 +59,17 @@ def test_agrees_with_a_conic_solver(kind, radius):
     assert loss == pytest.approx(oracle, rel=1e-6, abs=1e-7 * solution.null_objective)
 
 
-def test_spec_f39_penalised_and_constrained_are_one_family():
+def test_spec_f39_penalized_and_constrained_are_one_family():
     X, y = problem()
     prepared = prepare(as_design(X), y, None, True)
     for alpha in (0.02, 0.1, 0.6):
-        penalised = solve(prepared, L1(alpha), tol=1e-13, budget=Budget())
-        radius = np.abs(penalised.coef).sum()
+        penalized = solve(prepared, L1(alpha), tol=1e-13, budget=Budget())
+        radius = np.abs(penalized.coef).sum()
         constrained = solve_radius(prepared, L1, radius, tol=1e-11, budget=Budget())
         assert constrained.multiplier == pytest.approx(alpha, rel=1e-3)
-        assert constrained.coef == pytest.approx(penalised.coef, abs=1e-4)
-        signs = np.sign(penalised.coef)[penalised.coef != 0][:8]
-        part = penalised.coef[penalised.coef != 0][:8]
+        assert constrained.coef == pytest.approx(penalized.coef, abs=1e-4)
+        signs = np.sign(penalized.coef)[penalized.coef != 0][:8]
+        part = penalized.coef[penalized.coef != 0][:8]
         corners = [np.dot(corner, part) for corner in itertools.product([-1, 1], repeat=len(part))]
         assert max(corners) == pytest.approx(np.abs(part).sum()) == pytest.approx(signs @ part)
 
@@ -109,10 +109,10 @@ def test_inactive_features_are_zero_even_if_the_multiplier_is_wrong(seed, expone
 
 
 def test_a_multiplier_far_too_large_proves_nothing_about_features():
-    # y = x: at multipliers beyond |x'y|/n the *penalised* solution is zero, the constrained one is not
+    # y = x: at multipliers beyond |x'y|/n the *penalized* solution is zero, the constrained one is not
     x = np.array([[1.0], [-1.0]])
     prepared = prepare(as_design(x), x.ravel(), None, False)
-    from surefit.solvers.penalised_squares.descent import Descent
+    from surefit.solvers.coordinate_descent.descent import Descent
 
     state = Descent(prepared)
     state.solve(L1(50.0), 1e-12, Budget())

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from surefit.core.budget import Budget, Reason
 from surefit.core.threads import one_blas_thread
 from surefit.kernels import RBF, Linear, Polynomial
-from surefit.solvers.smo import minimise as module
+from surefit.solvers.smo import minimize as module
 from surefit.solvers.smo.cache import RowCache
 from surefit.solvers.smo.evaluation import combine, evaluate
-from surefit.solvers.smo.minimise import minimise
+from surefit.solvers.smo.minimize import minimize
 from surefit.solvers.smo.problem import balanced, best_offsets, classification, regression, row_gaps
-from surefit.solvers.smo.routes import NO_LIMIT
 from surefit.solvers.smo.rows import solver_rows
+from surefit.solvers.smo.strategies import NO_LIMIT
 
 
 def sample(seed=0, n=300, d=3):
@@ -30,12 +30,12 @@ def solve(X, problem, kernel=None, **options):
     gram, rows32 = solver_rows(kernel or RBF(gamma=0.5), X)
     options = {"tol": 1e-6, "budget": Budget(), "megabytes": 50.0, **options}
     with one_blas_thread():
-        return minimise(gram, rows32, problem, **options)
+        return minimize(gram, rows32, problem, **options)
 
 
 @settings(max_examples=50, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([0.0, 0.3]))
-def test_best_offsets_minimise_the_primal(seed, epsilon):
+def test_best_offsets_minimize_the_primal(seed, epsilon):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 9))
     c = rng.integers(1, 4, n).astype(float)
@@ -121,7 +121,8 @@ def test_float32_alone_would_not_do(monkeypatch):
     problem = classification(t, np.full(700, 1e4), True)
     gram, rows32 = solver_rows(RBF(gamma=0.5), X)
     start = evaluate(problem, np.zeros(700), np.zeros(700))
-    beta, _, _, _ = module._round(rows32, problem, start, 1e-9, Budget(), 0, 50.0, True, NO_LIMIT)
+    cache = module.RowCache(rows32, 50.0, 2 * module.BLOCKS[len(start.beta) > module.LONG])
+    beta, _, _, _ = module._round(cache, rows32, problem, start, 1e-9, Budget(), 0, True, NO_LIMIT)
     once = evaluate(problem, balanced(problem, beta), combine(gram, balanced(problem, beta)))
     refined = solve(X, problem, tol=1e-9).point
     assert refined.gap < 1e-3 * once.gap

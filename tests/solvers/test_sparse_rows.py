@@ -18,13 +18,13 @@ def sparse_problem(n, d, filled, seed=0):
 
 
 @pytest.mark.parametrize("format", ["csr", "csc"])
-@pytest.mark.parametrize("centre", [False, True])
-def test_gram_of_picked_columns_is_that_of_dense_ones(format, centre):
+@pytest.mark.parametrize("center", [False, True])
+def test_gram_of_picked_columns_is_that_of_dense_ones(format, center):
     X, _ = sparse_problem(300, 40, 0.1)
     X = X.asformat(format)
     weights = np.random.default_rng(1).random(300) * (np.arange(300) % 7 > 0)  # some rows weigh nothing
     dense = X.toarray()
-    means = weights @ dense / weights.sum() if centre else np.zeros(40)
+    means = weights @ dense / weights.sum() if center else np.zeros(40)
     picker = Picker(X)
     for columns in ([0, 3, 4, 17, 39], [4, 17], list(range(40))):
         columns = np.array(columns)
@@ -63,7 +63,7 @@ def test_dual_ascent_by_blocks_reaches_the_optimum(sorted_labels):
     X, y = sparse_problem(3000, 800, 0.05)
     X = X * 0.15  # rows of about unit length
     assert X.nnz > FITS_CACHE
-    if sorted_labels:  # neighbours are alike, and visited one after the other
+    if sorted_labels:  # neighbors are alike, and visited one after the other
         order = np.argsort(y, kind="stable")
         X, y = X[order], y[order]
     limit = 1e-3 * 3000

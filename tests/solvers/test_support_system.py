@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surefit.solvers.penalised_squares import support as module
-from surefit.solvers.penalised_squares.support import SupportSystem
+from surefit.solvers.coordinate_descent import support as module
+from surefit.solvers.coordinate_descent.support import SupportSystem
 
 
 def gram_of(X) -> np.ndarray:
@@ -32,7 +32,7 @@ def test_near_supports_are_solved_exactly(seed, n_added, n_removed, curvature):
     assert len(system._base) == 150  # the factor was reused, not replaced
 
 
-def test_other_supports_and_other_curvatures_are_factorised_again():
+def test_other_supports_and_other_curvatures_are_factorized_again():
     rng = np.random.default_rng(0)
     gram, curvatures = gram_of(rng.normal(size=(100, 60))), np.zeros(60)
     system = SupportSystem()

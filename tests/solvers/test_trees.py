@@ -9,8 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+import surefit
 from surefit.solvers import trees
 from surefit.solvers.trees import Rules
+from surefit.solvers.trees.descend import pack, packed_leaves, worth_packing
 from surefit.solvers.trees.flat import LEAF, SUBSET, THRESHOLD
 from surefit.solvers.trees.segments import NEW, ROW
 
@@ -151,7 +153,7 @@ def test_multiway_gain_and_unseen_category():
     rows = np.array([[0.0], [1], [2], [3], [np.nan], [7]])
     kept = trees.apply(tree, rows)
     assert kept.tolist()[2] == kept.tolist()[5] == 0  # unseen categories stay at the root
-    assert tree.value[kept, 1] == pytest.approx([0, 1, 5 / 8, 0.5, 1, 5 / 8])
+    assert tree.values[kept, 1] == pytest.approx([0, 1, 5 / 8, 0.5, 1, 5 / 8])
 
 
 def test_weights_are_repetitions():
@@ -267,3 +269,26 @@ def test_edges_declared_beforehand_are_the_only_thresholds():
     assert np.array_equal(
         np.bincount(kept, minlength=len(tree.kind))[tree.kind == LEAF], tree.n_rows[tree.kind == LEAF]
     )
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n", [7, 8, 200])
+def test_packed_nodes_lead_to_the_same_leaves(n, dtype):
+    rng = np.random.default_rng(n)
+    X = rng.normal(size=(200, 4)).astype(dtype)
+    X[rng.random(X.shape) < 0.2] = np.nan
+    y = rng.normal(size=200)
+    ours = surefit.DecisionTreeRegressor(max_depth=5, random_state=0).fit(X, y).tree_
+    assert worth_packing(ours, 200)
+    assert not worth_packing(ours, 0)
+    rows = X[:n]
+    expected = []
+    for x in rows:  # node by node
+        node = 0
+        while ours.kind[node] != LEAF:
+            value = x[ours.feature[node]]
+            left = ours.missing_left[node] if np.isnan(value) else value <= ours.threshold[node]
+            node = ours.left[node] if left else ours.right[node]
+        expected.append(node)
+    np.testing.assert_array_equal(packed_leaves(rows, pack(ours)), expected)
+    np.testing.assert_array_equal(trees.apply(ours, np.asfortranarray(rows)), expected)

@@ -1,14 +1,14 @@
 """Files as people have them: what is read, and the one sentence about what cannot be."""
 
 import gzip
-from datetime import datetime
+import io
+import sys
 
-import numpy as np
 import polars
 import pytest
 
 from surefit.core.errors import InvalidData
-from surefit.tables import builtin_table, read_table, split_table
+from surefit.tables import BUILTINS, builtin_table, describe, read_table
 
 
 @pytest.fixture
@@ -27,48 +27,57 @@ def written(tmp_path):
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
 def test_separator_is_found(written, separator):
     table = read_table(written("a,b\n1,x\n2,y\n".replace(",", separator)))
-    assert table.frame.to_dict(as_series=False) == {"a": [1, 2], "b": ["x", "y"]}
+    assert table.frame.to_dict(as_series=False) == {"a": ["1", "2"], "b": ["x", "y"]}
+    assert table.separator == separator and table.rows.tolist() == [2, 3]
 
 
-def test_rows_are_counted_as_people_see_them(written):
-    assert read_table(written("a,b\n1,2\n3,4\n")).rows.tolist() == [2, 3]
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+def test_encodings_are_found(written, encoding):
+    table = read_table(written("town,n\nZürich,1\nGöteborg,2\n".encode(encoding)))
+    assert table.frame["town"].to_list() == ["Zürich", "Göteborg"] and table.notes == ()
 
 
-def test_rows_of_parquet_have_no_header(tmp_path):
-    polars.DataFrame({"a": [1, 2]}).write_parquet(tmp_path / "t.parquet")
-    assert read_table(tmp_path / "t.parquet").rows.tolist() == [1, 2]
+def test_latin_1_is_read_with_a_note_and_without_one_if_named(written):
+    path = written("town,n\nA,1\nZürich,2\n".encode("latin-1"))
+    table = read_table(path)
+    assert table.frame["town"][1] == "Zürich"
+    assert table.notes == (
+        "The file is not UTF-8 (row 3); it was read as Windows-1252 (Latin-1 with the euro sign). If letters look wrong, give --encoding.",
+    )
+    assert read_table(path, encoding="latin-1").notes == ()
 
 
-@pytest.mark.parametrize(
-    ("cells", "expected"),
-    [
-        (["1", "2.5", "-3e2"], [1.0, 2.5, -300.0]),
-        (["+1", " .5", "5. "], [1.0, 0.5, 5.0]),
-        (["1", "NA", "nan", "?"], [1.0, None, None, None]),
-        (["true", "false"], [True, False]),
-        (["2020-01-02", "2021-03-04"], [datetime(2020, 1, 2), datetime(2021, 3, 4)]),
-        (
-            ["2020-01-02 10:30", "2020-01-02T11:00:00.5Z"],
-            [datetime(2020, 1, 2, 10, 30), datetime(2020, 1, 2, 11, 0, 0, 500000)],
-        ),
-        (["1", "two"], ["1", "two"]),
-        (["NA", "US"], ["NA", "US"]),  # Namibia: in a column of texts, NA is a text
-        (["02/01/2020", "14/01/2020"], ["02/01/2020", "14/01/2020"]),  # ambiguous, so not read as dates
-    ],
-)
-def test_columns_are_settled_as_a_whole(written, cells, expected):
-    table = read_table(written("a,b\n" + "".join(f"{cell},0\n" for cell in cells)))
-    assert table.frame["a"].to_list() == expected
+def test_euro_signs_of_windows_files_are_currency(written):
+    rows = "".join(f"{k}.216,{k % 10}4 €;Köln\n" for k in range(1, 60))
+    table = read_table(written(("umsatz;stadt\n" + rows).encode("cp1252")))
+    assert describe(table)[0].kind == "number"
+    assert "€" in table.frame["umsatz"][0]
+    odd = read_table(written(("a\nZürich \x81" + " and more text" * 9 + "\n").encode("latin-1")))  # no letter in 1252
+    assert odd.frame["a"][0].startswith("Zürich")
 
 
-def test_infinities_are_read_to_be_refused_later(written):
-    assert read_table(written("a,b\n1,1\ninf,2\n-Infinity,3\n")).frame["a"].to_list() == [1.0, np.inf, -np.inf]
+def test_parquet_arrow_gzip_and_standard_input(tmp_path, written, monkeypatch):
+    frame = polars.DataFrame({"a": [1, 2]})
+    frame.write_parquet(tmp_path / "t.parquet")
+    frame.write_ipc(tmp_path / "t.arrow")
+    for name in ("t.parquet", "t.arrow"):
+        table = read_table(tmp_path / name)
+        assert table.frame["a"].to_list() == [1, 2] and table.rows.tolist() == [1, 2]
+    assert read_table(written(gzip.compress(b"a,b\n1,2\n"), "data.csv.gz")).frame["b"].to_list() == ["2"]
+    monkeypatch.setattr(sys, "stdin", type("Stdin", (), {"buffer": io.BytesIO(b"a,b\n1,2\n")}))
+    table = read_table("-")
+    assert table.frame["b"].to_list() == ["2"] and table.source == "standard input"
 
 
-def test_text_columns_keep_their_zeros(written):
-    path = written("zip,b\n0123,1\n0045,2\n")
-    assert read_table(path).frame["zip"].to_list() == [123, 45]
-    assert read_table(path, text_columns=("zip",)).frame["zip"].to_list() == ["0123", "0045"]
+def test_libsvm(written):
+    table = read_table(written("+1 1:0.5 3:-2\n-1 2:1e-1 # comment\n", "data.txt"))
+    assert table.frame.to_dict(as_series=False) == {
+        "target": [1.0, -1.0],
+        "x1": [0.5, 0],
+        "x2": [0, 0.1],
+        "x3": [-2.0, 0],
+    }
+    assert "labels are the column 'target'" in table.notes[0]
 
 
 def test_quotes_byte_order_mark_and_blanks_around_names(written):
@@ -77,21 +86,21 @@ def test_quotes_byte_order_mark_and_blanks_around_names(written):
     assert table.frame["b"].to_list() == ["x, y"]
 
 
-def test_windows_line_ends_and_gzip(written):
-    assert read_table(written("a,b\r\n1,2\r\n")).frame["b"].to_list() == [2]
-    assert read_table(written(gzip.compress(b"a,b\n1,2\n"), "data.csv.gz")).frame["b"].to_list() == [2]
+@pytest.mark.parametrize("end", ["\r\n", "\r", "\n"])
+def test_line_ends(written, end):
+    assert read_table(written(f"a,b{end}1,2{end}3,4{end}")).frame["b"].to_list() == ["2", "4"]
 
 
 def test_blank_rows_are_left_out_and_the_others_keep_their_numbers(written):
     table = read_table(written("a,b\n1,2\n\n3,4\n\n\n"))
     assert table.rows.tolist() == [2, 4]
-    assert table.remarks == ("1 blank rows were left out, the first is row 3.",)
+    assert table.notes == ("1 blank row was left out, the first is row 3.",)
 
 
 def test_row_counter_without_name_is_left_out(written):
     table = read_table(written(",a\n0,5\n1,6\n"))
     assert table.frame.columns == ["a"]
-    assert "only counts the rows" in table.remarks[0]
+    assert "only counts the rows" in table.notes[0]
 
 
 def test_file_name_with_pattern_characters(written):
@@ -115,22 +124,27 @@ def test_file_name_with_pattern_characters(written):
         ("a,b,a\n1,2,3\n", r"'a' occurs twice \(columns 1 and 3\)"),
         ("a,,b\n1,2,3\n", r"column 2 has no name"),
         (",a\n7,1\n9,2\n", r"column 1 has no name"),
-        (b"a,b\n1,2\n1,\xe9\n", r"row 3 contains the byte 0xE9, which is not UTF-8"),
-        (b"\xff\xfea\x00", r"row 1 contains the byte 0xFF"),
+        (bytes(range(256)) * 8, r"this is a binary file"),
+        (b"\x89PNG\r\n\x1a\n\x80\x81\x82\x83\x84\x85\x86\x87", r"this is a binary file"),
         (b"PK\x03\x04....", r"spreadsheet or an archive"),
+        (b"\x1f\x8b\x08\x00 cut off", r"not a readable gzip file"),
+        (b"PAR1" + bytes(100), r"not a readable Parquet file"),
+        (b"ARROW1" + bytes(100), r"not a readable Arrow file"),
         ('a,b\n1,"2\n3,4\n', r"row 2 has 2 cells|not a readable CSV file"),
     ],
 )
-def test_bad_csv_is_refused_with_its_place(written, content, sentence):
+def test_bad_files_are_refused_with_their_place(written, content, sentence):
     with pytest.raises(InvalidData, match=sentence) as error:
         read_table(written(content))
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("content", [b"PAR1", b"hello", b"PAR1" + bytes(100)])
-def test_unreadable_parquet_is_refused(written, content):
-    with pytest.raises(InvalidData, match="not a readable Parquet file"):
-        read_table(written(content, "t.parquet"))
+def test_wrong_encoding_is_named(written):
+    path = written("a\nZürich\n".encode("latin-1"))
+    with pytest.raises(InvalidData, match="row 2 contains the byte 0xFC, which is not utf-8 text"):
+        read_table(path, encoding="utf-8")
+    with pytest.raises(InvalidData, match="encoding 'klingon' is not known"):
+        read_table(path, encoding="klingon")
 
 
 def test_missing_file_suggests_a_similar_one(written, tmp_path):
@@ -139,35 +153,17 @@ def test_missing_file_suggests_a_similar_one(written, tmp_path):
         read_table(tmp_path / "house.csv")
     with pytest.raises(InvalidData, match="check the name and the folder"):
         read_table(tmp_path / "nowhere" / "x.csv")
-
-
-def test_folder_is_refused(tmp_path):
     with pytest.raises(InvalidData, match="this is a folder"):
         read_table(tmp_path)
 
 
-# --- built-in data and splitting ----------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", BUILTINS)
+def test_builtin_tables_are_complete(name):
+    frame = builtin_table(name).frame
+    assert BUILTINS[name].target in frame.columns
+    assert frame.null_count().sum_horizontal().item() == 0
 
 
-def test_builtin_table_is_complete():
-    table = builtin_table()
-    assert table.frame.shape == (442, 11)
-    assert table.frame.null_count().sum_horizontal().item() == 0
-
-
-def test_split_is_a_partition_fixed_by_the_seed():
-    table = builtin_table()
-    train, test = split_table(table, 0.2, seed=3)
-    assert len(test.rows) == 89  # 442 / 5, rounded up
-    assert sorted([*train.rows, *test.rows]) == table.rows.tolist()
-    again, _ = split_table(table, 0.2, seed=3)
-    other, _ = split_table(table, 0.2, seed=4)
-    assert np.array_equal(train.rows, again.rows)
-    assert not np.array_equal(train.rows, other.rows)
-    assert train.frame["age"].to_list() == table.frame["age"][train.rows - 1].to_list()
-
-
-def test_split_keeps_a_training_row_and_can_be_empty():
-    frame = polars.DataFrame({"a": [1, 2]})
-    assert [len(part.rows) for part in split_table(frame, 0.99)] == [1, 1]
-    assert [len(part.rows) for part in split_table(frame, 0.0)] == [2, 0]
+def test_unknown_builtin_table():
+    with pytest.raises(InvalidData, match="no built-in data set 'irish'; did you mean 'iris'"):
+        builtin_table("irish")

@@ -32,7 +32,7 @@ def test_gains_telescope(criterion):
     tree = model.tree_
     leaf, share = tree.kind == LEAF, tree.weight / tree.weight[0]
     assert share @ tree.gain + share[leaf] @ tree.impurity[leaf] == pytest.approx(tree.impurity[0])
-    errors = tree.weight[leaf] @ (1 - tree.value[leaf].max(axis=1))
+    errors = tree.weight[leaf] @ (1 - tree.values[leaf].max(axis=1))
     assert errors == pytest.approx(np.sum(model.predict(X) != y))
     assert model.certificate_.holds
     model.verify(X, y)
@@ -56,7 +56,7 @@ def test_weights_are_repetitions_and_zero_weight_deletes(seed, criterion):
     )
     assert np.array_equal(weighted.tree_.feature, repeated.tree_.feature)
     assert np.array_equal(weighted.tree_.threshold, repeated.tree_.threshold, equal_nan=True)
-    assert weighted.tree_.value == pytest.approx(repeated.tree_.value)
+    assert weighted.tree_.values == pytest.approx(repeated.tree_.values)
     scaled = DecisionTreeClassifier(criterion=criterion).fit(rows, labels, sample_weight=counts * 8.0)
     assert np.array_equal(weighted.tree_.feature, scaled.tree_.feature)
     weighted.verify(rows, labels, sample_weight=counts)
@@ -126,7 +126,7 @@ def test_unseen_category_keeps_the_label_of_the_node():
         assert model.tree_.feature[0] == 2
         new = np.array([[0.0, 0.0, 77.0], [0.0, 0.0, 3.5], [0.0, 0.0, np.nan]])
         assert model.apply(new).tolist() == [0, 0, 0]
-        assert set(model.predict(new)) == {model.classes_[model.tree_.value[0].argmax()]}
+        assert set(model.predict(new)) == {model.classes_[model.tree_.values[0].argmax()]}
 
 
 def test_categories_by_name_mask_and_type():
@@ -161,7 +161,7 @@ def test_occam_bound_of_declared_thresholds():
     assert 0.05 < claim.value < 0.12 and claim.confidence == 0.95
     model.verify(rows, labels)
     weighted = DecisionTreeClassifier(thresholds=[0.5]).fit(rows, labels, sample_weight=np.full(2000, 2.0))
-    assert weighted.certificate_["tree.occam"].kind == "no_claim"
+    assert weighted.certificate_["tree.occam_unclaimed"].kind == "no_claim"
 
 
 def test_stopping_rules_and_reasons():
@@ -191,7 +191,7 @@ def test_random_choices_depend_on_the_seed():
     one, same, other = (DecisionTreeClassifier(max_features="sqrt", random_state=s).fit(X, y) for s in (0, 0, 1))
     assert np.array_equal(one.tree_.feature, same.tree_.feature)
     assert not np.array_equal(one.tree_.feature, other.tree_.feature)
-    assert one.certificate_["tree.splits"].kind == "no_claim"
+    assert one.certificate_["tree.random_splits"].kind == "no_claim"
     one.verify(X, y)
     assert DecisionTreeClassifier(splitter="random", random_state=0).fit(X, y).score(X, y) == 1.0
 

@@ -51,10 +51,10 @@ def test_says_what_it_wants():
     X, y = np.zeros((3, 1)), np.array([0, 1, 0])
     with pytest.raises(InvalidParameter, match="max_depth must be an integer >= 1; got 0"):
         optimal_tree(X, y, max_depth=0)
-    with pytest.raises(InvalidData, match="X has 3 rows and y has 2"):
+    with pytest.raises(InvalidData, match="X has 3 rows but y has 2"):
         optimal_tree(X, y[:2])
-    with pytest.raises(InvalidData, match="more than 512"):
+    with pytest.raises(InvalidData, match="at most 512"):
         optimal_tree(np.zeros((600, 1)), np.zeros(600))
     rng = np.random.default_rng(0)
-    with pytest.raises(InvalidData, match="more than 20 sets of rows"):
+    with pytest.raises(InvalidData, match="more than 20 subproblems"):
         optimal_tree(rng.normal(size=(50, 3)), rng.integers(0, 2, 50), max_subproblems=20)

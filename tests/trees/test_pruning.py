@@ -41,7 +41,7 @@ def noisy(seed, n=60, classes=2):
 def test_weakest_links_are_the_best_of_all_prunings(seed, classes):
     X, y = noisy(seed, classes=classes)
     tree = DecisionTreeClassifier(max_depth=4).fit(X, y).tree_
-    risk = tree.weight * (1 - tree.value.max(axis=1)) / len(y)
+    risk = tree.weight * (1 - tree.values.max(axis=1)) / len(y)
     prunings = all_prunings(tree)
     assert len(prunings) == n_prunings(tree)
     path = weakest_links(tree, risk)
@@ -50,7 +50,7 @@ def test_weakest_links_are_the_best_of_all_prunings(seed, classes):
         costs = [(round(sum(risk[t] for t in leaves) + alpha * len(leaves), 12), len(leaves)) for leaves in prunings]
         pruned = collapse(tree, path.collapse_at <= alpha)
         mine = pruned.kind == LEAF
-        errors = (pruned.weight * (1 - pruned.value.max(axis=1)))[mine].sum() / len(y)
+        errors = (pruned.weight * (1 - pruned.values.max(axis=1)))[mine].sum() / len(y)
         assert errors + alpha * mine.sum() == pytest.approx(min(costs)[0])
         assert mine.sum() == min(costs)[1]  # the smallest minimiser
 
@@ -58,7 +58,7 @@ def test_weakest_links_are_the_best_of_all_prunings(seed, classes):
 def test_least_cost_is_concave_in_alpha():
     X, y = noisy(3, n=200)
     tree = DecisionTreeClassifier().fit(X, y).tree_
-    path = weakest_links(tree, tree.weight * (1 - tree.value.max(axis=1)) / len(y))
+    path = weakest_links(tree, tree.weight * (1 - tree.values.max(axis=1)) / len(y))
     alphas = np.linspace(0, path.alphas[-1] * 1.2, 40)
     place = np.searchsorted(path.alphas, alphas, side="right") - 1
     costs = path.risks[place] + alphas * path.n_leaves[place]
@@ -87,7 +87,7 @@ def test_ccp_alpha_prunes_as_scikit_learn_does():
         theirs.set_params(ccp_alpha=0.0)
 
 
-def test_exclusive_or_is_learnt_by_growing_and_pruning_but_not_by_stopping_early():
+def test_exclusive_or_is_learned_by_growing_and_pruning_but_not_by_stopping_early():
     X, y, _ = make_xor(1000, random_state=0)
     new, truth, _ = make_xor(2000, random_state=1)
     stopped = DecisionTreeClassifier(min_gain=0.01).fit(X, y)
@@ -126,7 +126,7 @@ def test_cross_validation_is_that_of_the_definition():
     errors = np.zeros(len(middles))
     for k in range(5):
         part = DecisionTreeClassifier().fit(X[fold != k], y[fold != k]).tree_
-        risk = part.weight * (1 - part.value.max(axis=1)) / part.weight[0]
+        risk = part.weight * (1 - part.values.max(axis=1)) / part.weight[0]
         own = weakest_links(part, risk)
         for i, alpha in enumerate(middles):
             pruned = collapse(part, own.collapse_at <= alpha)
@@ -160,7 +160,7 @@ def test_reduced_error_trace():
 
 def smallest_validation_error(model, X, y):
     tree, reach = model.tree_, np.asarray(model.decision_path(X).todense()).astype(bool)
-    wrong = [np.sum(y[reach[:, t]] != model.classes_[tree.value[t].argmax()]) for t in range(tree.node_count)]
+    wrong = [np.sum(y[reach[:, t]] != model.classes_[tree.values[t].argmax()]) for t in range(tree.node_count)]
 
     def best(t):
         below = [best(int(c)) for c in tree.children(t)]

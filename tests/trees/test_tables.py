@@ -99,7 +99,7 @@ def test_gini_of_two_classes_is_twice_the_squared_error():
     assert np.array_equal(classes.feature, squares.feature)
     assert np.array_equal(classes.threshold, squares.threshold, equal_nan=True)
     assert classes.impurity == pytest.approx(2 * squares.impurity)
-    assert classes.value[:, 1] == pytest.approx(squares.value[:, 0])
+    assert classes.values[:, 1] == pytest.approx(squares.values[:, 0])
 
 
 def test_misclassification_can_be_blind():

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from surefit.audit.boosting import boosting_problem, boosting_reading, require_no_missing
 from surefit.audit.reading import Reading, reader
-from surefit.checks.base import Data
 from surefit.core.errors import InvalidData
+from surefit.core.sample import Data
+from surefit.problems.external.boosters import lightgbm_parameters, xgboost_parameters
 
 XGBOOST = {"reg:squarederror": "squared_error", "binary:logistic": "log_loss", "multi:softprob": "log_loss"}
 LIGHTGBM = {"regression": "squared_error", "binary": "log_loss", "multiclass": "log_loss"}
@@ -23,30 +20,14 @@ PLAIN_LIGHTGBM = {
 }  # fmt: skip
 
 
-class Booster:
-    """Answers rows with labels or numbers, as a Booster's own scores say."""
-
-    def __init__(self, scores: Callable[[Any], np.ndarray], classes: int):
-        self._scores = scores
-        if classes:
-            self.classes_ = np.arange(float(classes))
-
-    def predict(self, X) -> np.ndarray:
-        """Return the most probable class, or the number."""
-        found = np.asarray(self._scores(X), dtype=np.float64)
-        if not hasattr(self, "classes_"):
-            return found
-        return self.classes_[found.argmax(axis=1) if found.ndim == 2 else (found > 0.5).astype(int)]
-
-
 @reader("xgboost", "Booster")
 def read_xgboost_booster(model, data: Data, tol: float) -> Reading:
     """Leaves hold eta times a Newton step with the penalty lambda; values below a threshold go left."""
-    found = _xgboost_parameters(model)
+    found = xgboost_parameters(model)
     loss = _loss(model, found["objective"], XGBOOST)
     _require_plain(model, found, PLAIN_XGBOOST)
     if found["booster"] != "gbtree" or found["monotone_constraints"].strip("()"):
-        raise InvalidData("certify: of XGBoost's Boosters trees without imposed directions are read.")
+        raise InvalidData("certify: XGBoost Boosters are supported with trees and without monotonic constraints.")
     _require_columns(model, data, int(model.num_features()))
     scores = int(float(found["num_class"])) if found["objective"] == "multi:softprob" else 1
     rate, l2 = float(found["learning_rate"]), float(found["lambda"])
@@ -54,17 +35,19 @@ def read_xgboost_booster(model, data: Data, tol: float) -> Reading:
         data, loss, scores, rate, l2, 2.0 if scores > 1 else 1.0, _classes(model, data, loss, scores)
     )
     sampled = float(found["subsample"]) < 1
-    return boosting_reading({**problem, "single_precision": True, "strict": True}, "xgboost", sampled)
+    return boosting_reading({**problem, "single_precision": True}, "xgboost", sampled)
 
 
 @reader("lightgbm", "Booster")
 def read_lightgbm_booster(model, data: Data, tol: float) -> Reading:
-    """Leaves hold the learning rate times a Newton step with an l2 penalty; the first round carries the baseline."""
-    found = _lightgbm_parameters(model)
+    """Leaves contain the learning rate times a Newton step with an l2 penalty; the first round carries the baseline."""
+    found = lightgbm_parameters(model)
     loss = _loss(model, found["objective"], LIGHTGBM)
     _require_plain(model, found, PLAIN_LIGHTGBM)
     if found["boosting"] != "gbdt" or found.get("monotone_constraints"):
-        raise InvalidData("certify: of LightGBM's Boosters boosting='gbdt' without imposed directions is read.")
+        raise InvalidData(
+            "certify: LightGBM Boosters are supported with boosting='gbdt' and without monotonic constraints."
+        )
     _require_columns(model, data, int(model.num_feature()))
     require_no_missing(data)
     scores = int(found["num_class"]) if found["objective"] == "multiclass" else 1
@@ -76,50 +59,10 @@ def read_lightgbm_booster(model, data: Data, tol: float) -> Reading:
     return boosting_reading({**problem, "folded": True}, "lightgbm", sampled)
 
 
-def answering(model: Any) -> Any:
-    """Return a predictor of rows for a Booster; anything else as it is."""
-    library = type(model).__module__.partition(".")[0]
-    if type(model).__name__ != "Booster" or library not in ("xgboost", "lightgbm"):
-        return model
-    if library == "lightgbm":
-        found = _lightgbm_parameters(model)
-        return Booster(model.predict, {"binary": 2, "multiclass": int(found["num_class"])}.get(found["objective"], 0))
-    import xgboost
-
-    found = _xgboost_parameters(model)
-    classes = {"binary:logistic": 2, "multi:softprob": int(float(found["num_class"]))}.get(found["objective"], 0)
-
-    def scores(X):
-        return model.predict(xgboost.DMatrix(X, feature_names=model.feature_names, feature_types=model.feature_types))
-
-    return Booster(scores, classes)
-
-
-def _xgboost_parameters(model) -> dict[str, str]:
-    learner = json.loads(model.save_config())["learner"]
-    trees = learner["gradient_booster"]
-    return {
-        **trees.get("tree_train_param", {}),
-        **trees.get("gbtree_model_param", {}),
-        **learner["objective"].get("reg_loss_param", {}),
-        **learner["learner_model_param"],
-        **learner["learner_train_param"],
-    }
-
-
-def _lightgbm_parameters(model) -> dict[str, str]:
-    text = model.model_to_string()
-    lines = text[text.index("\nparameters:") :].splitlines()
-    pairs = (line.strip("[]").split(":", 1) for line in lines if line.startswith("[") and ":" in line)
-    found = {name.strip(): value.strip() for name, value in pairs}
-    found["cat_features"] = str(int('"decision_type": "=="' in json.dumps(model.dump_model()["tree_info"])))
-    return found
-
-
 def _loss(model, objective: str, known: dict[str, str]) -> str:
     if objective not in known:
         raise InvalidData(
-            f"certify: of this library's Boosters the objectives {', '.join(known)} are read; this one has {objective}."
+            f"certify: Boosters of this library are supported with the objectives {', '.join(known)} only; this one has {objective}."
         )
     return known[objective]
 

@@ -8,19 +8,16 @@ import numpy as np
 
 from surefit.audit.labels import labels_of
 from surefit.audit.reading import Reading, attribute, reader, refuse, target_of
-from surefit.checks.audited_boosting import rises_of, rounds_of
-from surefit.checks.base import Data
-from surefit.core.certificate import Certificate
-from surefit.core.claims import Claim
+from surefit.audit.stating import asking
 from surefit.core.errors import InvalidData
+from surefit.core.sample import Data
 
 HARMLESS = {"verbose", "verbosity", "num_threads", "deterministic", "force_row_wise", "force_col_wise"}  # of LightGBM
-SINGLE = 1e-3  # share of the largest leaf that single precision, over many rounds, may cost
 
 
 @reader("sklearn", "GradientBoostingClassifier", "GradientBoostingRegressor")
 def read_gradient_boosting(model, data: Data, tol: float) -> Reading:
-    """Leaves hold the learning rate times a Newton step; rows are read in single precision."""
+    """Leaves contain the learning rate times a Newton step; rows are read in single precision."""
     attribute(model, "estimators_")
     _require(model, loss=("squared_error", "log_loss"), init=(None, "zero"))
     scores = model.estimators_.shape[1]
@@ -31,12 +28,12 @@ def read_gradient_boosting(model, data: Data, tol: float) -> Reading:
 
 @reader("sklearn", "HistGradientBoostingClassifier", "HistGradientBoostingRegressor")
 def read_histogram_boosting(model, data: Data, tol: float) -> Reading:
-    """Leaves hold the learning rate times a Newton step with an l2 penalty."""
+    """Leaves contain the learning rate times a Newton step with an l2 penalty."""
     attribute(model, "_predictors")
     _require(model, loss=("squared_error", "log_loss"), class_weight=(None,))
     if model.do_early_stopping_ or getattr(model, "is_categorical_", None) is not None:
         raise InvalidData(
-            f"certify: this {type(model).__name__} kept rows aside (early_stopping) or has categories; neither can be repeated here."
+            f"certify: this {type(model).__name__} was fitted with early_stopping or categories, which cannot be repeated here."
         )
     scores, rate = int(model.n_trees_per_iteration_), float(model.learning_rate)
     problem = _problem(model, data, model.loss, scores, rate, float(model.l2_regularization), 1.0)
@@ -58,12 +55,12 @@ def read_xgboost(model, data: Data, tol: float) -> Reading:
     l2 = 1.0 if model.reg_lambda is None else float(model.reg_lambda)
     problem = _problem(model, data, known[model.objective], scores, rate, l2, 2.0 if scores > 1 else 1.0)
     sampled = model.subsample is not None and float(model.subsample) < 1
-    return boosting_reading({**problem, "single_precision": True, "strict": True}, "xgboost", sampled)
+    return boosting_reading({**problem, "single_precision": True}, "xgboost", sampled)
 
 
 @reader("lightgbm", "LGBMClassifier", "LGBMRegressor")
 def read_lightgbm(model, data: Data, tol: float) -> Reading:
-    """Leaves hold the learning rate times a Newton step with an l2 penalty; the first round carries the baseline."""
+    """Leaves contain the learning rate times a Newton step with an l2 penalty; the first round carries the baseline."""
     attribute(model, "booster_")
     _require(model, boosting_type=("gbdt",), reg_alpha=(0.0, 0), class_weight=(None,))
     beyond = model.get_params().keys() - type(model)().get_params().keys() - HARMLESS
@@ -86,9 +83,7 @@ def read_lightgbm(model, data: Data, tol: float) -> Reading:
 def require_no_missing(data: Data) -> None:
     """LightGBM sends missing values where it likes."""
     if np.isnan(np.asarray(data.X.sum())):
-        raise InvalidData(
-            "certify: LightGBM's treatment of missing values is not read here; impute them before the fit."
-        )
+        raise InvalidData("certify: missing values in LightGBM models are not supported; impute them before the fit.")
 
 
 def _require(model, **allowed: tuple) -> None:
@@ -116,7 +111,6 @@ def boosting_problem(
         "l2": l2,
         "curvature": curvature,
         "classes": classes,
-        "strict": False,
         "folded": False,
         "objective": "mean loss of the sum of the trees; each leaf takes one Newton step",
     }
@@ -124,21 +118,5 @@ def boosting_problem(
 
 def boosting_reading(problem: dict, derived: str, sampled: bool = False) -> Reading:
     """State what repeating all rounds shows; leaves of rounds that saw a part of the rows cannot be compared."""
-
-    def state(draft: Certificate, rows: Data) -> list[Claim]:
-        found = rounds_of(draft, rows)
-        rounds, rises, loss = len(found.losses) - 1, rises_of(found.losses), float(found.losses[-1])
-        words = f"In {rounds} rounds the mean loss went from {found.losses[0]:.6g} to {loss:.6g}; it rose in {rises} of them."
-        losses = Claim(
-            "audit.boosting.loss", "data_fact", words, value=loss, numbers={"rounds": rounds, "rises": rises}
-        )
-        others = Claim("boosting.global", "no_claim", "Nothing is claimed about other trees.")
-        if sampled:
-            unseen = "Each round saw rows drawn at random, which the model does not keep: leaves cannot be compared with them."
-            return [losses, Claim("boosting.leaves", "no_claim", unseen), others]
-        leaves = f"Every leaf holds the step of its rows, up to {found.worst:.3g} of the largest leaf."
-        about = "every leaf, given its rows"
-        first = Claim("audit.boosting.leaves", "optimality", leaves, value=found.worst, limit=SINGLE, about=about)
-        return [first, losses, others]
-
-    return Reading("C", problem, (), state, derived=derived)
+    names = ("boosting.loss", "boosting.sampled") if sampled else ("boosting.leaves", "boosting.loss")
+    return Reading("C", problem, (), asking(*names, "boosting.others"), derived=derived)

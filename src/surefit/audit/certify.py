@@ -8,17 +8,18 @@ from importlib import import_module
 import numpy as np
 
 from surefit._version import __version__
-from surefit.audit.boosters import answering
 from surefit.audit.free_bounds import nothing, without_copies
 from surefit.audit.holdout import holdout_claim
 from surefit.audit.reading import READERS, Reading, attribute, reader_of
-from surefit.checks.audited_models import DERIVED, INSIDE, transformed
-from surefit.checks.base import read
-from surefit.core.certificate import Certificate
+from surefit.checks.audits.reading import INSIDE, transformed
+from surefit.core.certificate import Certificate, grade_of
 from surefit.core.claims import Claim
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.estimator import data_fingerprint, plain
+from surefit.core.sample import read
 from surefit.core.validation import POSITIVE, read_weights
+from surefit.problems.external.boosters import adapter
+from surefit.problems.external.registry import DERIVED
 from surefit.risk.ledger import SHARE
 from surefit.risk.units import ASSUME
 
@@ -31,10 +32,10 @@ FAMILIES = (
     "machines",
     "clusters",
     "directions",
-    "laws",
+    "distributions",
     "kernels",
     "processes",
-    "neighbours",
+    "neighbors",
     "networks",
     "trees",
     "forests",
@@ -62,33 +63,35 @@ def certify(
     r"""Certify a model fitted by scikit-learn or another library.
 
     The problem is the one that the library's documentation states, with its scaling and its conventions (an intercept that is
-    penalised, for example); nothing is changed in the model. Where the objective is convex,
+    penalized, for example); nothing is changed in the model. Where the objective is convex,
 
     .. math:: 0 \le P(w) - \min P \le P(w) - D(\theta)
 
-    for any dual point :math:`\theta`: the model is told how far from the optimum it stopped, and how many of its predictions on the
-    training rows the exact optimum would change. Elsewhere the certificate states invariants. Rows kept from the fit bound the error
-    on new rows; without them the certificate carries what comes free (out-of-bag votes, few support vectors), or says that nothing does.
+    for any dual point :math:`\theta`: this bounds how far the model is from the optimum, and how many of its predictions on the training
+    rows could differ at the exact optimum. Elsewhere the certificate states invariants. Rows that were not used in the fit
+    bound the error on new rows; without them the certificate uses out-of-bag votes or support vectors if possible, or states that no
+    bound is claimed.
 
-    Guarantee: what :meth:`Certificate.verify` re-derives from the data; a convention that was read wrongly can only make the
-    gap larger (theory: :ref:`audit`). Bounds on new rows hold with probability ``confidence`` (theory: :ref:`audit-risk`).
+    Guarantee: what :meth:`Certificate.verify` re-derives from the data; a misinterpreted convention can only make the gap larger
+    (theory: :ref:`audit`). Bounds on new rows hold with probability ``confidence`` (theory: :ref:`audit-risk`).
 
     Parameters
     ----------
     model : fitted estimator
         A model of scikit-learn, or a pipeline that ends in one; a model of surefit returns the certificate it has. Any other predictor
-        is certified by its hold-out rows alone.
+        is certified by its hold-out rows only.
     X, y, sample_weight : array-like
         The data it was fitted on.
     tol : float, default=1e-4
         Gap, as a share of the objective of the best constant, up to which the claim of optimality holds.
     X_holdout, y_holdout : array-like or None, default=None
-        Rows that took no part in training or in any choice. Rows of ``X`` among them are refused.
+        Rows that were not used for training or model selection. Rows of ``X`` among them raise an error.
     confidence : float, default=0.95
         Probability with which bounds on new rows are to hold.
     loss, y_range, assume
-        As in :func:`surefit.risk_certificate`: how errors on hold-out rows are measured, the declared range of the target, and what you
-        vouch for.
+        As in :func:`surefit.risk_certificate`: how errors on hold-out rows are measured, the declared range of the target, and
+        declared assumptions.
+
 
     Returns
     -------
@@ -129,7 +132,7 @@ def certify(
     if data.y is not None and len(data.y) != data.X.shape[0]:
         raise InvalidData(f"certify: X has {data.X.shape[0]} rows and y has {len(data.y)}; pass the rows of the fit.")
     options = {"confidence": confidence, "loss": loss, "y_range": y_range, "assume": assume}
-    tested = holdout_claim(answering(model), data, X_holdout, y_holdout, **options) if tests else None
+    tested = holdout_claim(adapter(model), data, X_holdout, y_holdout, **options) if tests else None
     if tested is not None and hasattr(model, "certificate_"):
         own = model.certificate_
         return replace(own, claims=(*own.claims, tested), seal="").of(model)
@@ -137,7 +140,7 @@ def certify(
         grade="C",
         estimator=type(model).__name__,
         params={name: plain(value) for name, value in _params(model).items()},
-        problem={"objective": "no objective is known; the certificate rests on hold-out rows"},
+        problem={"objective": "no objective is known; the certificate is based on hold-out rows"},
         model={},
         data=data_fingerprint(data.X, data.y, weights),
         claims=(),
@@ -159,8 +162,8 @@ def certify(
     except (InvalidData, InvalidParameter) as reason:
         if tested is None:
             raise
-        unread = Claim("audit.fit", "no_claim", f"Nothing is claimed about the fit itself: {reason}")
-        return replace(draft, claims=(tested, unread), seal="").of(model)
+        run = {**draft.run, "not_read": str(reason)}
+        return replace(draft, claims=(tested, Claim("audit.fit")), run=run, seal="").of(model)
     return _stated(draft, reading, model, last, before, rows, tested, 1.0 - confidence, tuple(assume)).of(model)
 
 
@@ -179,7 +182,8 @@ def _stated(
         problem["derived"] = reading.derived
     if before is not None:
         problem["pipeline"] = [name for name, _ in model.steps]
-    plainly = replace(draft, model=attributes, problem=reading.problem, seal="")
+    witness = (Claim("audit.fit", witness=reading.witness),) if reading.witness else ()
+    plainly = replace(draft, model=attributes, problem=reading.problem, claims=witness, seal="")
     stated = reading.claims(plainly, rows)
     first = replace(stated[0], witness={**stated[0].witness, **reading.witness, **inside})
     if tested is not None:
@@ -187,17 +191,18 @@ def _stated(
     elif rows.y is None or not hasattr(last, "predict"):
         risk = []
     elif before:
-        risk = [nothing("Steps before the model were fitted to the same rows.")]
+        risk = [nothing("steps")]
     elif reading.free is None:
         risk = [nothing()]
     else:
         risk = without_copies(reading.free(replace(plainly, claims=(first,), seal=""), rows, delta), rows, assume)
+    claims = (first, *stated[1:], *risk)
     return replace(
         draft,
-        grade=reading.grade,
+        grade=grade_of(claims),
         problem=problem,
         model=attributes if kept else {},
-        claims=(first, *stated[1:], *risk),
+        claims=claims,
         run={**draft.run, **reading.run},
         seal="",
     )
@@ -207,13 +212,13 @@ def _unknown(last) -> InvalidData:
     """Return the error for a model whose objective is not known, without hold-out rows."""
     if hasattr(last, "best_estimator_"):
         return InvalidData(
-            f"certify: pass best_estimator_ of this {type(last).__name__}; the search itself is no model. "
-            "With X_holdout and y_holdout the search is certified by these rows alone."
+            f"certify: pass best_estimator_ of this {type(last).__name__}; a search is not audited itself. With "
+            f"X_holdout and y_holdout it is certified by these rows only."
         )
     known = ", ".join(sorted({name for _, name in READERS}))
     return InvalidData(
-        f"certify: no objective of {type(last).__name__} is known here; known are {known}. "
-        "Pass X_holdout and y_holdout: rows kept from the fit bound the error of any predictor."
+        f"certify: no objective of {type(last).__name__} is known; supported are {known}. "
+        "Pass X_holdout and y_holdout: rows that were not used in the fit bound the error of any predictor."
     )
 
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import numpy as np
 
-from surefit.checks.audited_choices import excess_of_choice
-from surefit.checks.base import Data
+from surefit.audit.stating import stated
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
+from surefit.core.sample import Data
 
 State = Callable[[Certificate, Data], list[Claim]]
-TIES = 1e-6  # relative excess up to which rounding decides between two penalties
 
 
 def with_ridge_choice(model, data: Data, state: State) -> State:
@@ -21,19 +19,8 @@ def with_ridge_choice(model, data: Data, state: State) -> State:
     by_rows = type(model).__name__ == "RidgeCV" and model.cv is None and model.scoring is None
     if not by_rows or data.weights is not None or np.ndim(model.coef_) != 1:
         return state
-    candidates = [float(alpha) for alpha in np.ravel(model.alphas)]
-
-    def more(draft: Certificate, rows: Data) -> list[Claim]:
-        found = excess_of_choice(draft, rows, candidates)
-        if not math.isfinite(found):
-            return state(draft, rows)
-        words = f"Of {len(candidates)} penalties {float(model.alpha_):g} errs least on rows left out one at a time"
-        words += "." if found <= TIES else f", up to {100 * found:.3g} %."
-        numbers = {"candidates": candidates}
-        claim = Claim("audit.choice_by_left_out", "process_fact", words, value=found, limit=TIES, numbers=numbers)
-        return [*state(draft, rows), claim]
-
-    return more
+    witness = {"candidates": np.ravel(model.alphas).astype(np.float64)}
+    return lambda draft, rows: [*state(draft, rows), stated(draft, rows, "choice_by_left_out", witness)]
 
 
 def with_path_choice(model, state: State) -> State:
@@ -45,7 +32,7 @@ def with_path_choice(model, state: State) -> State:
     ratios = np.atleast_1d(getattr(model, "l1_ratio", 1.0))
     alphas = np.broadcast_to(np.asarray(model.alphas_, dtype=np.float64), errors.shape[:2])
     own = (alphas == model.alpha_) & (ratios == getattr(model, "l1_ratio_", ratios[0]))[:, None]
-    return _by_scores(-errors.reshape(-1, errors.shape[-1]), own.ravel(), f"{float(model.alpha_):g}", state)
+    return _by_scores(-errors.reshape(-1, errors.shape[-1]), own.ravel(), float(model.alpha_), state)
 
 
 def with_score_choice(model, C: float, ratio: float, state: State) -> State:
@@ -60,28 +47,12 @@ def with_score_choice(model, C: float, ratio: float, state: State) -> State:
     if scores.shape[1:] != (len(ratios), len(candidates)):
         return state
     own = (ratios == ratio)[:, None] & (candidates == C)
-    return _by_scores(scores.reshape(len(scores), -1).T, own.ravel(), f"{C:g}", state)
+    return _by_scores(scores.reshape(len(scores), -1).T, own.ravel(), C, state)
 
 
-def _by_scores(scores: np.ndarray, own: np.ndarray, name: str, state: State) -> State:
+def _by_scores(scores: np.ndarray, own: np.ndarray, value: float, state: State) -> State:
     if not own.any():
         return state
-    chosen = int(np.argmax(own))
-
-    def more(draft: Certificate, rows: Data) -> list[Claim]:
-        means = scores.mean(axis=1)
-        short = float(means.max() - means[chosen])
-        words = f"Of {len(means)} candidates {name} has the best mean score over {scores.shape[1]} folds"
-        words += (
-            ", by the scores that the model keeps."
-            if short <= 0
-            else f", up to {short:.3g}, by the scores that the model keeps."
-        )
-        limit, numbers = TIES * float(np.max(np.abs(means))), {"chosen": chosen}
-        witness = {"scores": scores}
-        claim = Claim(
-            "audit.choice_by_scores", "process_fact", words, value=short, limit=limit, numbers=numbers, witness=witness
-        )
-        return [*state(draft, rows), claim]
-
-    return more
+    witness = {"scores": scores, "chosen": np.argmax(own), "value": np.asarray(value, dtype=np.float64)}
+    witness = {name: np.asarray(array) for name, array in witness.items()}
+    return lambda draft, rows: [*state(draft, rows), stated(draft, rows, "choice_by_scores", witness)]

@@ -10,23 +10,22 @@ from scipy import sparse
 from sklearn.utils.class_weight import compute_class_weight
 
 from surefit.audit.labels import as_classes, labels_of
-from surefit.audit.linear_claims import linear_claims
+from surefit.audit.linear_statement import linear_problem, linear_reading
 from surefit.audit.reading import Reading, attribute, reader, refuse, target_of
 from surefit.audit.scores import REFERENCE
 from surefit.audit.smooth_reference import smooth_minimum
 from surefit.audit.squares import elastic_reading, ridge_reading, solution_of
-from surefit.checks.base import Data
-from surefit.checks.score_losses import values
-from surefit.linear.linear_svc import LinearSVC
-from surefit.linear.linear_svr import LinearSVR
-from surefit.linear.logistic import LogisticRegression
+from surefit.core.sample import Data
+from surefit.linear.logistic.classifier import LogisticRegression
+from surefit.linear.margins.classifier import LinearSVC
+from surefit.linear.margins.regressor import LinearSVR
 
 LOSSES = {"log_loss": "logistic"}  # others have the same name here
 
 
 @reader("sklearn", "SGDClassifier", "Perceptron")
 def read_descended_classifier(model, data: Data, tol: float) -> Reading:
-    """Mean loss plus ``alpha`` times the penalty, one problem a class against the rest; the intercept is free."""
+    """Mean loss plus ``alpha`` times the penalty, one problem per class against the rest; the intercept is not penalized."""
     names, ones = labels_of(model, data, None)
     classes, weights = attribute(model, "classes_"), ones
     if model.class_weight is not None:
@@ -34,30 +33,27 @@ def read_descended_classifier(model, data: Data, tol: float) -> Reading:
             raise refuse(model, "class_weight", "None with more than two classes")
         labels = as_classes(target_of(model, data), classes)
         weights = compute_class_weight(model.class_weight, classes=classes, y=labels)
-    problem = {**_problem(model, data), "classes": names, "class_weights": [float(w) for w in weights]}
+    problem = _problem(model, data, tol, classes=names, class_weights=[float(w) for w in weights])
     codes = np.searchsorted(classes, as_classes(target_of(model, data), classes))
     lines = [1] if len(classes) == 2 else range(len(classes))
     targets = [np.where(codes == k, 1.0, -1.0) for k in lines]
     s = weights[codes] * (np.ones(len(codes)) if data.weights is None else data.weights)
-    witness = _reference(problem, data, targets, s)
-    null = problem["C"] * math.fsum(s) * float(values(problem, np.ones(1), np.zeros(1))[0]) * len(targets)
-    null = null or problem["C"] * math.fsum(s)  # the perceptron's loss is zero there
-    state = linear_claims(null, tol, witness, classifier=None if problem["loss"] == "perceptron" else True)
-    return Reading("A", problem, ("coef_", "intercept_"), state, witness, {"iterations": int(np.max(model.n_iter_))})
+    classifier = None if problem["loss"] == "perceptron" else True
+    return linear_reading(problem, _reference(problem, data, targets, s), classifier, _run(model))
 
 
 @reader("sklearn", "SGDRegressor")
 def read_descended_regressor(model, data: Data, tol: float) -> Reading:
     """Mean loss plus ``alpha`` times the penalty; the intercept is free."""
-    problem, y = {**_problem(model, data), "classes": None}, np.asarray(target_of(model, data), dtype=np.float64)
+    problem, y = _problem(model, data, tol), np.asarray(target_of(model, data), dtype=np.float64)
     if problem["loss"] == "squared_error":
-        return _squares(model, data, tol, problem["l1"], problem["l2"])
+        return _squares(model, data, tol, problem["penalty"]["l1"], problem["penalty"]["l2"])
     s = np.ones(len(y)) if data.weights is None else data.weights
-    witness = _reference(problem, data, [y], s)
-    middle = np.full(len(y), float(np.median(y)) if model.fit_intercept else 0.0)
-    null = problem["C"] * math.fsum(s * values(problem, y, middle))
-    state = linear_claims(null, tol, witness, classifier=False)
-    return Reading("A", problem, ("coef_", "intercept_"), state, witness, {"iterations": int(np.max(model.n_iter_))})
+    return linear_reading(problem, _reference(problem, data, [y], s), False, _run(model))
+
+
+def _run(model) -> dict[str, Any]:
+    return {"iterations": int(np.max(model.n_iter_))}
 
 
 def _squares(model, data: Data, tol: float, l1: float, l2: float) -> Reading:
@@ -69,26 +65,21 @@ def _squares(model, data: Data, tol: float, l1: float, l2: float) -> Reading:
     return elastic_reading(model, data, tol, (l1 + l2) * lightness, l1 / (l1 + l2))
 
 
-def _problem(model, data: Data) -> dict[str, Any]:
+def _problem(model, data: Data, tol: float, **labels: Any) -> dict[str, Any]:
     attribute(model, "coef_")
     ratio = {"l1": 1.0, "l2": 0.0}.get(model.penalty, float(getattr(model, "l1_ratio", 0.0) or 0.0))
     alpha = 0.0 if model.penalty is None else float(model.alpha)
-    return {
-        "family": "linear",
-        "loss": LOSSES.get(model.loss, model.loss),
-        "epsilon": float(getattr(model, "epsilon", 0.0)),
-        "l1": alpha * ratio,
-        "l2": alpha * (1.0 - ratio),
-        "C": 1.0 / data.X.shape[0],
-        "fit_intercept": bool(model.fit_intercept),
-        "intercept_scaling": None,
-        "objective": "1/n sum_i s_i loss_i + l1 |w|_1 + l2/2 |w|^2 over all rows; the intercept is free",
-    }
+    epsilon = float(getattr(model, "epsilon", 0.0))
+    return linear_problem(
+        {"loss": LOSSES.get(model.loss, model.loss), "epsilon": epsilon, "delta": epsilon}, alpha * ratio, alpha * (1.0 - ratio),
+        strength=1.0 / data.X.shape[0], fit_intercept=bool(model.fit_intercept), tol=tol, **labels,
+        objective="1/n sum_i s_i loss_i + l1 |w|_1 + l2/2 |w|^2 over all rows; the intercept is free",
+    )  # fmt: skip
 
 
 def _reference(problem: dict, data: Data, targets: list[np.ndarray], s: np.ndarray) -> dict[str, np.ndarray]:
-    """Solve the same problem ourselves, one line a target; empty where we have no solver that does."""
-    l1, l2, loss = problem["l1"], problem["l2"], problem["loss"]
+    """Solve the same problem ourselves, one line per target; empty where we have no solver that does."""
+    l1, l2, loss = problem["penalty"]["l1"], problem["penalty"]["l2"], problem["loss"]
     kinked = loss in ("hinge", "epsilon_insensitive")
     if l1 + l2 == 0.0 or loss == "perceptron" or (kinked and l1 > 0):
         return {}
@@ -106,7 +97,7 @@ def _reference(problem: dict, data: Data, targets: list[np.ndarray], s: np.ndarr
 
 
 def _solution(problem: dict, data: Data, l1: float, l2: float) -> dict[str, np.ndarray]:
-    loss, C = problem["loss"], problem["C"] / (l1 + l2)
+    loss, C = problem["loss"], problem["strength"] / (l1 + l2)
     common = {"C": C, "fit_intercept": problem["fit_intercept"], **REFERENCE}
     if loss == "logistic":
         return solution_of(LogisticRegression(l1_ratio=l1 / (l1 + l2), **common), data)
@@ -115,4 +106,4 @@ def _solution(problem: dict, data: Data, l1: float, l2: float) -> dict[str, np.n
     if loss in ("epsilon_insensitive", "squared_epsilon_insensitive") and l1 == 0.0:
         return solution_of(LinearSVR(loss=loss, epsilon=problem["epsilon"], **common), data)
     X = data.X.tocsr() if sparse.issparse(data.X) else np.asarray(data.X, dtype=np.float64)
-    return smooth_minimum(problem, X, data.target, problem["C"] * data.weights)
+    return smooth_minimum(problem, X, data.target, problem["strength"] * data.weights)

@@ -8,22 +8,18 @@ from sklearn.utils.class_weight import compute_class_weight
 from surefit.audit.free_bounds import free_of_forest
 from surefit.audit.labels import as_classes, labels_of
 from surefit.audit.reading import Reading, attribute, reader, refuse, target_of
-from surefit.checks.audited_forest import worst_leaf
-from surefit.checks.base import Data
-from surefit.core.certificate import Certificate
-from surefit.core.claims import Claim
+from surefit.audit.stating import asking
 from surefit.core.errors import InvalidData
-
-ROUNDING = 1e-9
+from surefit.core.sample import Data
 
 
 @reader("sklearn", "RandomForestClassifier", "RandomForestRegressor", "ExtraTreesClassifier", "ExtraTreesRegressor")
 def read_forest(model, data: Data, tol: float) -> Reading:
-    """Leaves of every tree hold the mean, or the shares of the classes, of the rows drawn for it."""
+    """Leaves of every tree contain the mean, or the class frequencies, of the rows drawn for it."""
     attribute(model, "estimators_")
     target_of(model, data)
     if model.criterion in ("absolute_error", "poisson"):
-        raise refuse(model, "criterion", "one whose leaves hold means")
+        raise refuse(model, "criterion", "one whose leaves contain means")
     if model.n_outputs_ != 1:
         raise InvalidData(f"certify: this {type(model).__name__} has several targets; certify one target at a time.")
     classes, weights = None, None
@@ -38,7 +34,6 @@ def read_forest(model, data: Data, tol: float) -> Reading:
         raise InvalidData(
             "certify: this version of scikit-learn draws rows without their weights; certify a forest without weights."
         )
-    count = len(model.estimators_)
     problem = {
         "classes": classes,
         "single_precision": True,
@@ -47,26 +42,7 @@ def read_forest(model, data: Data, tol: float) -> Reading:
         "objective": "mean of trees, each grown on rows drawn for it",
     }
 
-    def state(draft: Certificate, rows: Data) -> list[Claim]:
-        worst = worst_leaf(draft, rows)
-        words = f"Leaves of all {count} trees hold what their rows say, up to {worst:.3g} of the range of y."
-        return [
-            Claim(
-                "audit.forest.leaves",
-                "optimality",
-                words,
-                value=worst,
-                limit=ROUNDING,
-                about="every leaf, given its rows",
-            ),
-            Claim(
-                "forest.splits",
-                "no_claim",
-                "Splits were chosen among columns drawn at random: none is claimed to be the best.",
-            ),
-        ]
-
-    return Reading("C", problem, (), state, derived="forest", free=free_of_forest)
+    return Reading("C", problem, (), asking("forest.leaves", "forest.splits"), derived="forest", free=free_of_forest)
 
 
 def _class_weights(model, data: Data) -> np.ndarray:

@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from surefit.checks.audited_risk import PREFIX, row_digests
-from surefit.checks.base import Data, read
+from surefit.checks.audits.holdout import PREFIX, packed, shared_rows
 from surefit.core.claims import Claim
 from surefit.core.errors import InvalidData
-from surefit.core.fingerprint import fingerprint
+from surefit.core.sample import Data, read
 from surefit.risk.holdout import risk_certificate
-from surefit.risk.losses import comparable
 
 
 def holdout_claim(model: Any, data: Data, X_holdout, y_holdout, **options: Any) -> Claim:
@@ -22,20 +20,15 @@ def holdout_claim(model: Any, data: Data, X_holdout, y_holdout, **options: Any) 
         missing, given = ("y_holdout", "X_holdout") if y_holdout is None else ("X_holdout", "y_holdout")
         raise InvalidData(f"certify: {given} was passed without {missing}; pass both, or neither.")
     tested = read(X_holdout, y_holdout)
-    digests = row_digests(tested.X)
-    shared = int(np.isin(digests, row_digests(data.X)).sum()) if tested.X.shape[1] == data.X.shape[1] else 0
+    shared = shared_rows(tested.X, data.X)
     if shared:
         raise InvalidData(
-            f"certify: {shared} of the {len(digests)} hold-out rows are among the rows the {type(model).__name__} was trained on; "
-            "remove them from the hold-out part."
+            f"certify: {shared} of the {tested.X.shape[0]} hold-out rows are among the rows the {type(model).__name__} was trained "
+            "on; remove them from the hold-out part."
         )
     claim = risk_certificate(model, X_holdout, y_holdout, **options).claims[0]
     if claim.kind == "no_claim":
-        return replace(claim, name=PREFIX + claim.name)
-    targets = comparable(tested.target)
+        return claim
     return replace(
-        claim,
-        name=PREFIX + claim.name,
-        numbers={**claim.numbers, "holdout_X": fingerprint(tested.X), "holdout_y": fingerprint(targets)},
-        witness={**claim.witness, "targets": targets, "row_digests": digests},
+        claim, name=PREFIX + claim.name, witness={**claim.witness, **packed(X_holdout, np.asarray(y_holdout))}
     )

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from surefit.audit.free_bounds import free_of_kernel_ridge, free_of_process
 from surefit.audit.reading import Reading, attribute, reader, refuse, target_of
-from surefit.audit.squares import spread_of
-from surefit.audit.stating import claim, proved
-from surefit.checks.base import Data
-from surefit.core.certificate import Certificate
-from surefit.core.claims import Claim
+from surefit.audit.stating import asking
 from surefit.core.errors import InvalidData
+from surefit.core.sample import Data
 from surefit.kernels import resolve
-from surefit.kernels.foreign import from_scikit_learn
+from surefit.kernels.external import from_scikit_learn
 
 
 @reader("sklearn", "KernelRidge")
 def read_kernel_ridge(model, data: Data, tol: float) -> Reading:
-    """Sum of squares plus ``alpha |f|^2`` in the norm of the kernel's space; there is no offset."""
+    """Sum of squares plus ``alpha |f|^2`` in the RKHS norm; there is no intercept."""
     attribute(model, "dual_coef_")
     if callable(model.kernel) and from_scikit_learn(model.kernel) is None:
         raise refuse(model, "kernel", "a name or a kernel object (a function cannot be written into a certificate)")
@@ -37,19 +32,10 @@ def read_kernel_ridge(model, data: Data, tol: float) -> Reading:
         "alphas": [float(alpha) for alpha in alphas],
         "kernel": kernel.to_record(),
         "fit_intercept": False,
-        "objective": "sum_i s_i (y_i - f(x_i))^2 + alpha |f|^2; no offset",
+        "objective": "sum_i s_i (y_i - f(x_i))^2 + alpha |f|^2; no intercept",
     }
 
-    def state(draft: Certificate, rows: Data) -> list[Claim]:
-        gap, reach = (proved(draft, rows, f"kernel_ridge.{name}") for name in ("gap", "distance"))
-        limit = tol * spread_of(rows, centred=False)
-        return [
-            claim("kernel_ridge.gap", "optimality", f"The objective is within {gap.proved:.3g} of the smallest possible one.",
-                  gap.proved, limit=limit, level=gap.level),
-            claim("kernel_ridge.distance", "optimality",
-                  f"The function is within {reach.proved:.3g} of the optimal one, in the norm of the kernel's space.", reach.proved),
-        ]  # fmt: skip
-
+    state = asking("kernel_ridge.gap", "kernel_ridge.distance")
     return Reading("A", problem, (), state, derived="kernel ridge", free=free_of_kernel_ridge)
 
 
@@ -59,33 +45,11 @@ def read_gaussian_process_regressor(model, data: Data, tol: float) -> Reading:
     attribute(model, "alpha_")
     kernel = from_scikit_learn(model.kernel_)
     if kernel is None:
-        raise InvalidData(
-            f"certify: the kernel {model.kernel_} of this GaussianProcessRegressor has no translation here."
-        )
+        raise InvalidData(f"certify: the kernel {model.kernel_} of this GaussianProcessRegressor is not supported.")
     target_of(model, data)
     problem = {
         "kernel": kernel.to_record(),
-        "objective": "y = f + noise, f ~ GP(0, kernel), noise variance alpha a row; targets standardised if normalize_y",
+        "objective": "y = f + noise, f ~ GP(0, kernel), noise variance alpha per row; targets standardized if normalize_y",
     }
-    reported = float(model.log_marginal_likelihood_value_)
-
-    def state(draft: Certificate, rows: Data) -> list[Claim]:
-        found = proved(draft, rows, "gaussian_process.mean")
-        nothing = Claim(
-            "gaussian_process.global", "no_claim", "The evidence may have higher maxima elsewhere; nothing is claimed."
-        )
-        if not math.isfinite(found.proved):
-            words = "The kernel is not known to be positive semidefinite, or there is no noise: no bound on the posterior mean."
-            return [Claim("gaussian_process.mean", "no_claim", words), nothing]
-        words = f"For every x the posterior mean is within {found.proved:.2g} sqrt(k(x, x)) of the exact one."
-        claims = [claim("gaussian_process.mean", "optimality", words, 1.01 * found.proved)]
-        evidence = proved(draft, rows, "gaussian_process.evidence", {"log_evidence": reported})
-        if math.isfinite(evidence.proved):
-            words = f"The log evidence is {reported:.8g}, up to {evidence.proved:.2g}."
-            numbers = {"log_evidence": reported}
-            claims.append(
-                claim("gaussian_process.evidence", "optimality", words, 1.01 * evidence.proved, numbers=numbers)
-            )
-        return [*claims, nothing]
-
+    state = asking(*(f"gaussian_process.{name}" for name in ("mean", "evidence", "global")))
     return Reading("B", problem, (), state, derived="gaussian process", free=free_of_process)

@@ -6,8 +6,8 @@ import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 
 from surefit.audit.reading import attribute, named, target_of
-from surefit.checks.base import Data
 from surefit.core.errors import InvalidData
+from surefit.core.sample import Data
 
 
 def classes_of(model, data: Data) -> tuple[np.ndarray, np.ndarray]:

@@ -1,25 +1,23 @@
-"""Reads models of LIBLINEAR's and LIBSVM's own Python packages, while they still know their parameters."""
+"""Reads models of LIBLINEAR's and LIBSVM's own Python packages, while their parameters are still available."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
+from surefit.audit.linear_statement import linear_problem
 from surefit.audit.machines import reading_of, reference_of
 from surefit.audit.reading import Reading, named, reader, target_of
-from surefit.audit.scores import solve_and_state
-from surefit.checks.audited_libs import lines_of
-from surefit.checks.base import Data
-from surefit.checks.score_losses import values
+from surefit.audit.scores import solved_reading
 from surefit.core.errors import InvalidData
+from surefit.core.sample import Data
 from surefit.kernel_machines.svc import SVC
 from surefit.kernel_machines.svr import SVR
 from surefit.kernels import resolve
-from surefit.linear.linear_svc import LinearSVC
-from surefit.linear.linear_svr import LinearSVR
-from surefit.linear.logistic import LogisticRegression
+from surefit.linear.logistic.classifier import LogisticRegression
+from surefit.linear.margins.classifier import LinearSVC
+from surefit.linear.margins.regressor import LinearSVR
 
 #: LIBLINEAR's solver types: loss, and whether the penalty is the sum of absolute values.
 LIBLINEAR = {
@@ -40,7 +38,7 @@ REFERENCE = {"tol": 1e-9, "max_iter": 100_000, "fit_intercept": False}
 
 @reader("liblinear", "model")
 def read_liblinear_model(model, data: Data, tol: float) -> Reading:
-    """The objective of its solver type; the intercept is penalised unless it was left out."""
+    """The objective of its solver type; the intercept is penalized unless it was left out."""
     param, C = model.param, float(model.param.C)
     if param.solver_type not in LIBLINEAR or not C > 0:
         raise InvalidData(
@@ -52,82 +50,55 @@ def read_liblinear_model(model, data: Data, tol: float) -> Reading:
     scaling = float(model.bias) if model.bias > 0 else None
     if scaling is not None and not getattr(param, "regularize_bias", 1):
         raise InvalidData(
-            "certify: this model of LIBLINEAR does not penalise its intercept (-R); use scikit-learn's solvers."
+            "certify: this model of LIBLINEAR does not penalize its intercept (-R); use scikit-learn's solvers."
         )
     loss, absolute = LIBLINEAR[param.solver_type]
     regression = param.solver_type >= 11
     classes, weights = (None, None) if regression else _classes(model, data)
-    problem = {
-        "family": "linear",
-        "loss": loss,
-        "epsilon": float(param.p),
-        "l1": 1.0 if absolute else 0.0,
-        "l2": 0.0 if absolute else 1.0,
-        "C": C,
-        "fit_intercept": False,
-        "intercept_scaling": scaling,
-        "classes": None if classes is None else named(classes),
-        "class_weights": None if weights is None else weights.tolist(),
-        "objective": "l1 |w|_1 + l2/2 |w|^2 + C sum_i s_i loss_i; the intercept is penalised as one more coefficient",
-    }
-    if classes is None or weights is None:
-        y = np.asarray(target_of(model, data), dtype=np.float64)
-        ours: Any = LinearSVR(epsilon=float(param.p), loss=loss, C=C, **REFERENCE)
-        constant = float(np.mean(values(problem, y, np.full(len(y), float(np.median(y)) if scaling else 0.0))))
-        return solve_and_state(problem, data, ours, tol, constant, {"solver_type": int(param.solver_type)}, "liblinear")
-    if loss == "logistic" and len(classes) > 2:
-        raise InvalidData(
-            "certify: LIBLINEAR solves one logistic problem a class; certify them one by one, or use scikit-learn's."
+    l1, run = 1.0 if absolute else 0.0, {"solver_type": int(param.solver_type)}
+    problem = linear_problem(
+        {"loss": loss, "epsilon": float(param.p)}, l1, 1.0 - l1, strength=C, fit_intercept=False, tol=tol, intercept_scaling=scaling,
+        classes=None if classes is None else named(classes), class_weights=None if weights is None else weights.tolist(),
+        objective="l1 |w|_1 + l2/2 |w|^2 + C sum_i s_i loss_i; the intercept is penalized as one more coefficient",
+    )  # fmt: skip
+    target_of(model, data)
+    if classes is None:
+        return solved_reading(
+            problem, data, LinearSVR(epsilon=float(param.p), loss=loss, C=C, **REFERENCE), run, "liblinear"
         )
-    # the score of two classes belongs to the first label there, to the larger one here
-    t = np.asarray(target_of(model, data))
-    signs = t if len(classes) > 2 else np.where(t == classes[1], 1.0, -1.0)
-    order = classes if len(classes) > 2 else np.array([-1.0, 1.0])
-    own_weights = dict(zip(order.tolist(), weights.tolist(), strict=True))
+    if len(classes) > 2 and loss == "logistic":
+        raise InvalidData(
+            "certify: LIBLINEAR solves one logistic problem per class; certify them one by one, or use scikit-learn's."
+        )
+    ours: Any = LinearSVC(penalty="l1" if absolute else "l2", loss=loss, C=C, **REFERENCE)
     if loss == "logistic":
-        ours = LogisticRegression(C=C, l1_ratio=problem["l1"], class_weight=own_weights, **REFERENCE)
-    else:
-        ours = LinearSVC(penalty="l1" if absolute else "l2", loss=loss, C=C, class_weight=own_weights, **REFERENCE)
-    if len(classes) > 2 and list(classes) != sorted(classes):
-        raise InvalidData(
-            "certify: sort the rows so that LIBLINEAR meets the labels in increasing order, and train again."
-        )
-    constant = math.log(2) if loss == "logistic" else 1.0
-    reading = solve_and_state(
-        problem,
-        data._replace(y=signs),
-        ours,
-        tol,
-        constant * lines_of(model),
-        {"solver_type": int(param.solver_type)},
-        "liblinear",
-    )
-    return reading
+        ours = LogisticRegression(C=C, l1_ratio=l1, **REFERENCE)
+    return solved_reading(problem, data, ours, run, "liblinear")
 
 
 @reader("libsvm", "svm_model")
 def read_libsvm_model(model, data: Data, tol: float) -> Reading:
-    """C-SVC, nu-SVC and epsilon-SVR; the offset is free."""
+    """C-SVC, nu-SVC and epsilon-SVR; the intercept is not penalized."""
     param = model.param
     if param.svm_type not in (0, 1, 3) or param.kernel_type not in KERNELS:
         raise InvalidData(
-            "certify: of LIBSVM's models C-SVC, nu-SVC and epsilon-SVR with a kernel of vectors are read; "
-            f"this one has type {param.svm_type} and kernel {param.kernel_type}."
+            "certify: LIBSVM models are supported for C-SVC, nu-SVC and epsilon-SVR with vector kernels; this "
+            f"one has type {param.svm_type} and kernel {param.kernel_type}."
         )
     if not param.C > 0:
         raise InvalidData(
-            "certify: this model of LIBSVM does not know C (a file does not keep it); train it in this process."
+            "certify: this model of LIBSVM does not contain C (model files do not store it); train it in this process."
         )
     kernel = resolve(
         KERNELS[param.kernel_type], gamma=float(param.gamma) or 1.0, degree=int(param.degree), coef0=float(param.coef0)
     )
-    C, y = float(param.C), np.asarray(target_of(model, data), dtype=np.float64)
+    C = float(param.C)
+    target_of(model, data)
     common = {"kernel": kernel.to_record(), "fit_intercept": True}
     if param.svm_type == 3:
         problem = {"C": C, "epsilon": float(param.p), "classes": None, "loss": "epsilon_insensitive", **common}
         ours: Any = SVR(C=C, epsilon=float(param.p), kernel=kernel, tol=1e-9)
-        null = C * math.fsum(values(problem, y, np.full(len(y), float(np.median(y)))))
-        return reading_of(problem, kernel, reference_of(ours, kernel, data), null, tol, False, "libsvm")
+        return reading_of(problem, kernel, reference_of(ours, kernel, data), tol, False, "libsvm")
     classes, weights = _classes(model, data)
     problem = {
         "C": C,
@@ -137,27 +108,31 @@ def read_libsvm_model(model, data: Data, tol: float) -> Reading:
         "strategy": "ovo",
         **common,
     }
-    null, witness = C * (len(classes) - 1) * len(y), {}
+    witness: dict = {}
     if param.svm_type == 1:
         problem = {**problem, "C": 1.0, "nu": float(param.nu), "class_weights": [1.0] * len(classes)}
-    elif list(classes) == sorted(classes):  # ours counts classes in this order
+    else:
         ours = SVC(
             C=C, kernel=kernel, tol=1e-9, class_weight=dict(zip(classes.tolist(), weights.tolist(), strict=True))
         )
         witness = reference_of(ours, kernel, data)
-    return reading_of(problem, kernel, witness, null, tol, True, "libsvm")
+    return reading_of(problem, kernel, witness, tol, True, "libsvm")
 
 
 def _classes(model, data: Data) -> tuple[np.ndarray, np.ndarray]:
-    """Return the labels, of two the first last, and their weights."""
+    """Return the sorted labels and their weights."""
     labels = np.array(model.get_labels(), dtype=np.float64)
     y = np.asarray(target_of(model, data))
     unknown = ~np.isin(y, labels)
     if unknown.any():
         raise InvalidData(f"certify: row {int(np.argmax(unknown))} has a label that this model was not trained on.")
-    labels = labels[::-1] if len(labels) == 2 else labels
+    labels = np.sort(labels) if len(labels) == 2 else labels  # coefficients are read for the larger label
+    if np.any(np.diff(labels) < 0):
+        raise InvalidData(
+            "certify: sort the rows so that the labels first appear in increasing order, and train again."
+        )
     if model.param.nr_weight:  # these structures point to memory that the library's package has already freed
         raise InvalidData(
-            "certify: this model was trained with weights of classes (-w), which it does not keep; use scikit-learn's."
+            "certify: this model was trained with class weights (-w), which it does not store; use scikit-learn's."
         )
     return labels, np.ones(len(labels))

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import replace
 
 import numpy as np
 from sklearn.base import clone
 
 from surefit.audit.free_bounds import free_of_machine
 from surefit.audit.labels import labels_of
-from surefit.audit.linear_claims import in_words
 from surefit.audit.reading import Reading, attribute, reader, refuse, target_of
-from surefit.checks.audited_svm import INWARDS, excess_of, labels_in_doubt, prediction_reach
-from surefit.checks.base import Data
-from surefit.checks.score_losses import values
+from surefit.audit.stating import asking
+from surefit.checks.audits.machines import INWARDS, solved
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.errors import ConvergenceWarning, InvalidData
+from surefit.core.sample import Data
 from surefit.kernel_machines.svc import SVC
 from surefit.kernel_machines.svr import SVR
 from surefit.kernels import resolve
@@ -26,12 +24,11 @@ from surefit.kernels.base import Kernel
 
 LARGEST_REFERENCE = 5000  # rows up to which we solve the problem ourselves to narrow the bracket
 REFERENCE_TOL = 1e-9
-DIGITS = 1e-5  # of a stated distance, which another order of its sums may change
 
 
 @reader("sklearn", "SVC")
 def read_svc(model, data: Data, tol: float) -> Reading:
-    """``1/2 |f|^2 + C sum of hinges``, one problem a pair of classes; the offset is free."""
+    """``1/2 |f|^2 + C sum of hinges``, one problem per pair of classes; the intercept is not penalized."""
     kernel = kernel_of_model(model)
     classes, weights = labels_of(model, data, attribute(model, "class_weight_"))
     problem = {
@@ -43,7 +40,7 @@ def read_svc(model, data: Data, tol: float) -> Reading:
         "kernel": kernel.to_record(),
         "fit_intercept": True,
         "drops_rows": True,
-        "objective": "1/2 |f|^2 + C sum_i s_i (1 - t_i (f(x_i) + b))_+ for each pair of classes; the offset is free",
+        "objective": "1/2 |f|^2 + C sum_i s_i (1 - t_i (f(x_i) + b))_+ for each pair of classes; the intercept is not penalized",
     }
     labels = attribute(model, "classes_").tolist()
     ours = SVC(
@@ -53,15 +50,14 @@ def read_svc(model, data: Data, tol: float) -> Reading:
         class_weight=dict(zip(labels, weights.tolist(), strict=True)),
     )
     witness = reference_of(ours, kernel, data)
-    null = float(model.C) * (len(classes) - 1) * _total(data)  # every row takes part in that many pairs
     before = (model.kernel == "linear" or not isinstance(model.gamma, str)) and model.class_weight != "balanced"
     free = free_of_machine(before and kernel.positive_semidefinite is True, len(classes))
-    return reading_of(problem, kernel, witness, null, tol, classifier=True)._replace(free=free)
+    return reading_of(problem, kernel, witness, tol, classifier=True)._replace(free=free)
 
 
 @reader("sklearn", "NuSVC")
 def read_nu_svc(model, data: Data, tol: float) -> Reading:
-    """The problem of SVC whose price C makes nu what it is, one price a pair of classes."""
+    """The problem of SVC whose C corresponds to nu, one C per pair of classes."""
     kernel = kernel_of_model(model)
     if model.class_weight is not None:
         raise refuse(model, "class_weight", "None")
@@ -76,17 +72,17 @@ def read_nu_svc(model, data: Data, tol: float) -> Reading:
         "kernel": kernel.to_record(),
         "fit_intercept": True,
         "drops_rows": True,
-        "objective": "1/2 |f|^2 + C sum_i s_i (1 - t_i (f(x_i) + b))_+ for each pair, C = sum |beta| / (nu n); the offset is free",
+        "objective": "1/2 |f|^2 + C sum_i s_i (1 - t_i (f(x_i) + b))_+ for each pair, C = sum |beta| / (nu n); "
+        "the intercept is not penalized",
     }
-    null = float(np.abs(_dense(model.dual_coef_)).sum()) / float(model.nu)
-    return reading_of(problem, kernel, {}, null, tol, classifier=True)
+    return reading_of(problem, kernel, {}, tol, classifier=True)
 
 
 @reader("sklearn", "SVR")
 def read_svr(model, data: Data, tol: float) -> Reading:
-    """``1/2 |f|^2 + C sum of distances from the tube``; the offset is free."""
+    """``1/2 |f|^2 + C sum of distances from the tube``; the intercept is not penalized."""
     kernel = kernel_of_model(model)
-    y = np.asarray(target_of(model, data), dtype=np.float64)
+    target_of(model, data)
     problem = {
         "C": float(model.C),
         "epsilon": float(model.epsilon),
@@ -95,20 +91,18 @@ def read_svr(model, data: Data, tol: float) -> Reading:
         "kernel": kernel.to_record(),
         "fit_intercept": True,
         "drops_rows": True,
-        "objective": "1/2 |f|^2 + C sum_i s_i (|y_i - f(x_i) - b| - epsilon)_+; the offset is free",
+        "objective": "1/2 |f|^2 + C sum_i s_i (|y_i - f(x_i) - b| - epsilon)_+; the intercept is not penalized",
     }
     ours = SVR(C=float(model.C), epsilon=float(model.epsilon), kernel=kernel, tol=REFERENCE_TOL)
-    s = np.ones(len(y)) if data.weights is None else data.weights
-    null = float(model.C) * math.fsum(s * values(problem, y, np.full(len(y), float(np.median(y)))))
-    return reading_of(problem, kernel, reference_of(ours, kernel, data), null, tol, classifier=False)
+    return reading_of(problem, kernel, reference_of(ours, kernel, data), tol, classifier=False)
 
 
 @reader("sklearn", "NuSVR")
 def read_nu_svr(model, data: Data, tol: float) -> Reading:
-    """``1/2 |f|^2 + C (nu n epsilon + sum of distances from the tube)``, the tube's width included; the offset is free."""
+    """``1/2 |f|^2 + C (nu n epsilon + sum of distances from the tube)``, the tube's width included; the intercept is not penalized."""
     kernel = kernel_of_model(model)
     if data.weights is not None:
-        raise InvalidData("certify: of NuSVR fits without weights are read.")
+        raise InvalidData("certify: NuSVR is supported without sample weights only.")
     y = np.asarray(target_of(model, data), dtype=np.float64)
     C, nu = float(model.C), float(model.nu)
     width, witness = _tube(model, data, y), {}
@@ -129,12 +123,9 @@ def read_nu_svr(model, data: Data, tol: float) -> Reading:
         "kernel": kernel.to_record(),
         "fit_intercept": True,
         "drops_rows": True,
-        "objective": "1/2 |f|^2 + C (nu n epsilon + sum_i (|y_i - f(x_i) - b| - epsilon)_+); offset and epsilon are free",
+        "objective": "1/2 |f|^2 + C (nu n epsilon + sum_i (|y_i - f(x_i) - b| - epsilon)_+); intercept and epsilon are not penalized",
     }
-    middle = np.abs(y - float(np.median(y)))
-    best = float(np.quantile(middle, 1.0 - nu))
-    null = C * (nu * len(y) * best + math.fsum(np.maximum(middle - best, 0.0)))
-    return reading_of(problem, kernel, witness, null, tol, classifier=False, fixed_tube=False)
+    return reading_of(problem, kernel, witness, tol, classifier=False, fixed_tube=False)
 
 
 def _tube(model, data: Data, y: np.ndarray) -> float:
@@ -179,7 +170,6 @@ def reading_of(
     problem: dict,
     kernel: Kernel,
     witness: dict,
-    null: float,
     tol: float,
     classifier: bool,
     derived: str = "svm",
@@ -187,38 +177,17 @@ def reading_of(
 ) -> Reading:
     """State the claims about a machine as read."""
     is_kernel = kernel.positive_semidefinite is not False
+    more = (
+        ["svm_labels"] if classifier else ["svm_predictions"] if fixed_tube else []
+    )  # a free width leaves the intercept unbounded
+    names = ["svm_gap", *more] if is_kernel else ["svm_stationarity"]
 
     def state(draft: Certificate, rows: Data) -> list[Claim]:
-        draft = replace(draft, claims=(Claim("audit.svm_gap", "optimality", "", witness=witness),), seal="")
-        least, most, objective = excess_of(draft, rows)
-        if not math.isfinite(most):
+        if not solved(draft, rows, False).feasible:
             raise InvalidData(
                 "certify: dual coefficients lie outside their box, 0 to C times the weight of the row; pass the data and weights of "
                 "the fit, and leave C as it was."
             )
-        if not is_kernel:
-            words = f"The conditions of optimality are violated by {most:.3g} in all; this kernel is none, no optimum is claimed."
-            return [Claim("audit.svm_gap", "process_fact", words, value=most, limit=tol * null)]
-        assumed = () if kernel.positive_semidefinite else ("kernel_positive_semidefinite",)
-        numbers = {"objective": objective, "at_least": least, "null_objective": null}
-        gap = Claim(
-            "audit.svm_gap",
-            "optimality",
-            in_words(objective, least, most),
-            value=most,
-            limit=tol * null,
-            numbers=numbers,
-            assumptions=assumed,
-        )
-        n = rows.X.shape[0] if rows.weights is None else int(np.sum(rows.weights > 0))
-        if classifier:
-            count = int(np.sum(labels_in_doubt(draft, rows)))
-            words = f"{n - count} of {n} training labels are those of the exact optimum; {count} could change."
-            return [gap, Claim("audit.svm_labels", "uncertainty", words, value=float(count), assumptions=assumed)]
-        if not fixed_tube:  # the offset of the optimum is not bounded while the width may change
-            return [gap]
-        reach = float(np.max(prediction_reach(draft, rows), initial=0.0)) * (1 + DIGITS)
-        words = f"No training prediction is farther than {reach:.3g} from that of an exact optimum."
-        return [gap, Claim("audit.svm_predictions", "uncertainty", words, value=reach, assumptions=assumed)]
+        return asking(*names)(draft, rows)
 
-    return Reading("A" if is_kernel else "B", problem, (), state, witness, {}, derived)
+    return Reading("A" if is_kernel else "B", {**problem, "tol": tol}, (), state, witness, {}, derived)

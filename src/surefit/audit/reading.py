@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from surefit.checks.base import Data
 from surefit.core.claims import Claim
 from surefit.core.errors import InvalidData, InvalidParameter
+from surefit.core.sample import Data
 
 Reader = Callable[[Any, Data, float], "Reading"]
 
@@ -27,7 +27,7 @@ class Reading(NamedTuple):
     claims: Callable[[Any, Data], list[Claim]]  # of a certificate without claims, and the data
     witness: dict[str, np.ndarray] = {}  # added to the first claim: a reference solution
     run: dict[str, Any] = {}
-    derived: str | None = None  # how the checker reads what is no attribute
+    derived: str | None = None  # how the checker reads values that are not attributes
     free: Callable[[Any, Data, float], list[Claim]] | None = None  # what the fit itself says about new rows, at delta
 
 

@@ -8,16 +8,15 @@ import numpy as np
 
 from surefit.audit.choices import with_score_choice
 from surefit.audit.labels import classes_of
-from surefit.audit.linear_claims import linear_claims
+from surefit.audit.linear_statement import linear_problem, linear_reading
 from surefit.audit.reading import Reading, attribute, named, reader, refuse, target_of
 from surefit.audit.squares import solution_of
-from surefit.checks.audited_models import with_column
-from surefit.checks.base import Data
-from surefit.checks.score_losses import values
+from surefit.checks.audits.reading import with_column
 from surefit.core.errors import InvalidData
-from surefit.linear.linear_svc import LinearSVC
-from surefit.linear.linear_svr import LinearSVR
-from surefit.linear.logistic import LogisticRegression
+from surefit.core.sample import Data
+from surefit.linear.logistic.classifier import LogisticRegression
+from surefit.linear.margins.classifier import LinearSVC
+from surefit.linear.margins.regressor import LinearSVR
 
 REFERENCE = {"tol": 1e-9, "max_iter": 100_000}
 
@@ -27,7 +26,7 @@ def read_logistic_cv(model, data: Data, tol: float) -> Reading:
     """The last fit is that of LogisticRegression with the C and the mixture of penalties that were chosen."""
     attribute(model, "coef_")
     if not model.refit:
-        raise refuse(model, "refit", "True (means of the coefficients of folds solve no problem)")
+        raise refuse(model, "refit", "True (averaged coefficients of folds do not solve an optimization problem)")
     chosen = {"C": np.unique(model.C_), "l1_ratio": np.unique([r or 0.0 for r in np.ravel(model.l1_ratio_).tolist()])}
     if any(len(values) > 1 for values in chosen.values()):
         raise InvalidData(
@@ -40,7 +39,7 @@ def read_logistic_cv(model, data: Data, tol: float) -> Reading:
 
 @reader("sklearn", "LogisticRegression")
 def read_logistic(model, data: Data, tol: float) -> Reading:
-    """``l1 |w|_1 + l2/2 |w|^2 + C * sum of losses``; liblinear alone penalises the intercept."""
+    """``l1 |w|_1 + l2/2 |w|^2 + C * sum of losses``; liblinear alone penalizes the intercept."""
     return _logistic(model, data, tol, _penalty(model))
 
 
@@ -48,52 +47,39 @@ def _logistic(model, data: Data, tol: float, weights: tuple[float, float, float]
     classes, class_weights = classes_of(model, data)
     l1, l2, C = weights
     scaling = _scaling(model) if model.solver == "liblinear" else None
-    problem = {
-        "family": "linear" if len(classes) == 2 else "multinomial",
-        "loss": "logistic",
-        "l1": l1,
-        "l2": l2,
-        "C": C,
-        "fit_intercept": bool(model.fit_intercept) and scaling is None,
-        "intercept_scaling": scaling,
-        "classes": named(classes),
-        "class_weights": class_weights.tolist(),
-        "reference": None,
-        "objective": "l1 |w|_1 + l2/2 |w|^2 + C sum_i s_i (-ln p_i); the intercept is "
-        + ("free" if scaling is None else "penalised as one more coefficient"),
-    }
+    free_intercept = bool(model.fit_intercept) and scaling is None
+    words = "l1 |w|_1 + l2/2 |w|^2 + C sum_i s_i (-ln p_i); the intercept is "
+    words += "free" if scaling is None else "penalized as one more coefficient"
+    problem = linear_problem(
+        {"loss": "logistic" if len(classes) == 2 else "softmax"}, l1, l2, strength=C, fit_intercept=free_intercept, tol=tol,
+        intercept_scaling=scaling, classes=named(classes), class_weights=class_weights.tolist(), objective=words,
+    )  # fmt: skip
     free = l1 == 0.0 and l2 == 0.0
     if free and len(classes) > 2:
         raise refuse(model, "C", "finite with more than two classes (without a penalty an optimum need not exist)")
     ours = LogisticRegression(
         C=math.inf if free else C / (l1 + l2),
         l1_ratio=0.0 if free else l1 / (l1 + l2),
-        fit_intercept=problem["fit_intercept"],
+        fit_intercept=free_intercept,
         class_weight=dict(zip(classes.tolist(), class_weights.tolist(), strict=True)),
         **REFERENCE,
     )
-    return _read(model, problem, data, None if free else ours, tol, math.log(len(classes)))
+    return _read(model, problem, data, None if free else ours)
 
 
 @reader("sklearn", "LinearSVC")
 def read_linear_svc(model, data: Data, tol: float) -> Reading:
-    """``1/2 |w|^2`` or ``|w|_1``, plus C times the sum of (squared) hinges; the intercept is penalised."""
+    """``1/2 |w|^2`` or ``|w|_1``, plus C times the sum of (squared) hinges; the intercept is penalized."""
     if model.multi_class != "ovr":
         raise refuse(model, "multi_class", "'ovr'")
     classes, class_weights = classes_of(model, data)
     scaling = _scaling(model)
-    problem = {
-        "family": "linear",
-        "loss": model.loss,
-        "l1": 1.0 if model.penalty == "l1" else 0.0,
-        "l2": 0.0 if model.penalty == "l1" else 1.0,
-        "C": float(model.C),
-        "fit_intercept": False,
-        "intercept_scaling": scaling,
-        "classes": named(classes),
-        "class_weights": class_weights.tolist(),
-        "objective": "l1 |w|_1 + l2/2 |w|^2 + C sum_i s_i loss(margin_i); the intercept is penalised as one more coefficient",
-    }
+    l1 = 1.0 if model.penalty == "l1" else 0.0
+    problem = linear_problem(
+        {"loss": model.loss}, l1, 1.0 - l1, strength=float(model.C), fit_intercept=False, tol=tol, intercept_scaling=scaling,
+        classes=named(classes), class_weights=class_weights.tolist(),
+        objective="l1 |w|_1 + l2/2 |w|^2 + C sum_i s_i loss(margin_i); the intercept is penalized as one more coefficient",
+    )  # fmt: skip
     ours = LinearSVC(
         penalty=model.penalty,
         loss=model.loss,
@@ -102,46 +88,33 @@ def read_linear_svc(model, data: Data, tol: float) -> Reading:
         class_weight=dict(zip(classes.tolist(), class_weights.tolist(), strict=True)),
         **REFERENCE,
     )
-    return _read(model, problem, data, ours, tol, 1.0 if len(classes) == 2 else float(len(classes)))
+    return _read(model, problem, data, ours)
 
 
 @reader("sklearn", "LinearSVR")
 def read_linear_svr(model, data: Data, tol: float) -> Reading:
-    """``1/2 |w|^2`` plus C times the sum of (squared) distances from the tube; the intercept is penalised."""
-    problem = {
-        "family": "linear",
-        "loss": model.loss,
-        "epsilon": float(model.epsilon),
-        "l1": 0.0,
-        "l2": 1.0,
-        "C": float(model.C),
-        "fit_intercept": False,
-        "intercept_scaling": _scaling(model),
-        "classes": None,
-        "objective": "1/2 |w|^2 + C sum_i s_i loss(|residual_i| - epsilon); the intercept is penalised as one more coefficient",
-    }
+    """``1/2 |w|^2`` plus C times the sum of (squared) distances from the tube; the intercept is penalized."""
+    problem = linear_problem(
+        {"loss": model.loss, "epsilon": float(model.epsilon)}, 0.0, 1.0, strength=float(model.C), fit_intercept=False, tol=tol,
+        intercept_scaling=_scaling(model),
+        objective="1/2 |w|^2 + C sum_i s_i loss(|residual_i| - epsilon); the intercept is penalized as one more coefficient",
+    )  # fmt: skip
+    target_of(model, data)
     ours = LinearSVR(epsilon=float(model.epsilon), loss=model.loss, C=float(model.C), fit_intercept=False, **REFERENCE)
-    y = target_of(model, data)
-    middle = np.full(len(y), float(np.median(y)) if model.fit_intercept else 0.0)
-    return _read(model, problem, data, ours, tol, float(np.mean(values(problem, y, middle))))
+    return _read(model, problem, data, ours)
 
 
-def _read(model, problem: dict, data: Data, ours, tol: float, loss_of_constant: float) -> Reading:
+def _read(model, problem: dict, data: Data, ours) -> Reading:
     attribute(model, "coef_")
-    return solve_and_state(problem, data, ours, tol, loss_of_constant, {"iterations": int(np.max(model.n_iter_))})
+    return solved_reading(problem, data, ours, {"iterations": int(np.max(model.n_iter_))})
 
 
-def solve_and_state(
-    problem: dict, data: Data, ours, tol: float, loss_of_constant: float, run: dict, derived: str | None = None
-) -> Reading:
-    """Solve the same problem, with the penalised intercept as a column, and state the claims."""
+def solved_reading(problem: dict, data: Data, ours, run: dict, derived: str | None = None) -> Reading:
+    """Solve the same problem, with the penalized intercept as a column, and state the claims."""
     scaling = problem["intercept_scaling"]
     rows = data if scaling is None else data._replace(X=with_column(data.X, scaling))
     witness = {} if ours is None else solution_of(ours, rows)
-    s = np.ones(data.X.shape[0]) if data.weights is None else data.weights
-    null = problem["C"] * math.fsum(s) * loss_of_constant
-    state = linear_claims(null, tol, witness, classifier=problem["classes"] is not None)
-    return Reading("A", problem, ("coef_", "intercept_"), state, witness, run, derived)
+    return linear_reading(problem, witness, problem["classes"] is not None, run, derived)
 
 
 def _scaling(model) -> float | None:

@@ -1,26 +1,29 @@
-"""Minimises a smooth loss of a linear score with an elastic-net penalty, for references whose gap the checker proves anyway."""
+"""Minimizes a smooth loss of a linear score with an elastic-net penalty, for references whose gap the checker proves anyway."""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy.optimize import minimize
 
-from surefit.checks.score_losses import dual_numbers, values
+from surefit.checks.gap import loss_of, rows
 
 STEPS = 20_000
 
 
 def smooth_minimum(problem: dict, X, y: np.ndarray, c: np.ndarray) -> dict[str, np.ndarray]:
     """Return coefficients and intercept by a quasi-Newton method; absolute values become differences of two positive parts."""
-    d, l1, l2, free = X.shape[1], problem["l1"], problem["l2"], problem["fit_intercept"]
-    smooth = {**problem, "width": 0.0}
+    d, free, loss = X.shape[1], problem["fit_intercept"], loss_of(problem)
+    l1, l2 = problem["penalty"]["l1"], problem["penalty"]["l2"]
+    nothing = np.zeros(len(y))
 
     def both(parts: np.ndarray) -> tuple[float, np.ndarray]:
         w, b = (parts[:d] - parts[d : 2 * d], parts[-1]) if l1 > 0 else (parts[:d], parts[-1])
         z = np.asarray(X @ w).ravel() + b
-        slopes = -c * dual_numbers(smooth, y, z)
+        slopes = c * rows.slopes(loss, y, z, 0.0)[0]
         of_w, of_b = np.asarray(X.T @ slopes).ravel() + l2 * w, float(np.sum(slopes)) if free else 0.0
-        value = float(c @ values(smooth, y, z)) + 0.5 * l2 * float(w @ w)
+        value = float(
+            np.sum(rows.row_terms(loss, y, c, z, nothing, nothing, nothing, nothing, nothing)[0])
+        ) + 0.5 * l2 * float(w @ w)
         if l1 > 0:
             return value + l1 * float(np.sum(parts[: 2 * d])), np.concatenate([of_w + l1, l1 - of_w, [of_b]])
         return value, np.append(of_w, of_b)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 
 import numpy as np
@@ -11,14 +10,16 @@ from sklearn.utils.class_weight import compute_class_weight
 from surefit.audit.choices import with_path_choice, with_ridge_choice
 from surefit.audit.free_bounds import free_of_squares
 from surefit.audit.labels import as_classes, labels_of
-from surefit.audit.linear_claims import linear_claims
+from surefit.audit.linear_statement import linear_problem, linear_reading
 from surefit.audit.reading import Reading, attribute, reader, refuse, target_of
-from surefit.checks.base import Data
-from surefit.core.errors import ConvergenceWarning, InvalidData
-from surefit.linear.elastic_net import ElasticNet
-from surefit.linear.least_squares import LinearRegression
-from surefit.linear.ridge import Ridge
+from surefit.core.errors import InvalidData
+from surefit.core.sample import Data
+from surefit.linear.lasso.elastic_net import ElasticNet
+from surefit.linear.least_squares.regressor import LinearRegression
+from surefit.linear.ridge.regressor import Ridge
 
+SQUARES = {"loss": "squared_error"}
+SUM_OF_SQUARES = "sum_i s_i residual_i^2 + alpha |w|^2; the intercept is free"
 REFERENCE_TOL = 1e-10  # of the solution that ours is compared with
 
 
@@ -35,7 +36,7 @@ def read_bayesian_ridge(model, data: Data, tol: float) -> Reading:
     """The posterior mean solves the ridge problem whose penalty is the ratio of both precisions."""
     attribute(model, "coef_")
     reading = ridge_reading(model, data, tol, float(model.lambda_) / float(model.alpha_))
-    ratio = "alpha is the ratio of both precisions, as they are; nothing is claimed about other precisions"
+    ratio = "alpha is the ratio of the estimated precisions; nothing is claimed about other precisions"
     return reading._replace(
         problem={**reading.problem, "objective": f"{reading.problem['objective']}; {ratio}"}, free=None
     )
@@ -44,25 +45,28 @@ def read_bayesian_ridge(model, data: Data, tol: float) -> Reading:
 @reader("sklearn", "RidgeClassifier", "RidgeClassifierCV")
 def read_ridge_classifier(model, data: Data, tol: float) -> Reading:
     """Ridge regression on targets 1 for the class and -1 for the others; the intercept is free."""
-    names, ones = labels_of(model, data, None)
-    classes, weights = attribute(model, "classes_"), ones
+    names, weights = labels_of(model, data, None)
+    classes, free = attribute(model, "classes_"), bool(model.fit_intercept)
     y = as_classes(target_of(model, data), classes)
     if model.class_weight is not None:
         weights = compute_class_weight(model.class_weight, classes=classes, y=y)
     codes = np.searchsorted(classes, y)
     table = 2.0 * (codes[:, None] == np.arange(1 if len(classes) == 2 else 0, len(classes))) - 1.0
     s = weights[codes] * (1.0 if data.weights is None else data.weights)
-    shown = data._replace(y=table, weights=s)
     alpha = float(getattr(model, "alpha_", getattr(model, "alpha", 0.0)))
-    ours = (LinearRegression() if alpha == 0 else Ridge(alpha)).set_params(fit_intercept=bool(model.fit_intercept))
-    witness = solution_of(ours, shown._replace(y=table if table.shape[1] > 1 else table.ravel()))
-    reading = ridge_reading(model, shown, tol, alpha, witness)
-    more = {"indicators": True, "classes": names, "class_weights": [float(w) for w in weights]}
-    return reading._replace(problem={**reading.problem, **more}, free=None)
+    ours = (LinearRegression() if alpha == 0 else Ridge(alpha)).set_params(fit_intercept=free)
+    witness = solution_of(ours, data._replace(y=table if table.shape[1] > 1 else table.ravel(), weights=s))
+    positive = bool(getattr(model, "positive", False))
+    attribute(model, "coef_")
+    problem = linear_problem(
+        SQUARES, 0.0, 2 * alpha, strength=2.0, positive=positive, fit_intercept=free, tol=tol, objective=SUM_OF_SQUARES,
+        classes=names, class_weights=[float(w) for w in weights],
+    )  # fmt: skip
+    return linear_reading(problem, witness, True, {})
 
 
-def ridge_reading(model, data: Data, tol: float, alpha, witness: dict | None = None) -> Reading:
-    """State the gap of least squares with a ridge penalty, one weight a target or the same for all; labels with a reference."""
+def ridge_reading(model, data: Data, tol: float, alpha) -> Reading:
+    """State the gap of least squares with a ridge penalty, one weight per target or the same for all."""
     W = np.atleast_2d(attribute(model, "coef_"))
     alphas = np.broadcast_to(np.asarray(alpha, dtype=np.float64), len(W))
     Y = target_of(model, data)
@@ -70,22 +74,22 @@ def ridge_reading(model, data: Data, tol: float, alpha, witness: dict | None = N
         raise InvalidData(
             f"certify: this {type(model).__name__} has {len(W)} targets, y has {Y.reshape(len(Y), -1).shape[1]}."
         )
-    free = bool(model.fit_intercept)
-    problem = {
-        "family": "least_squares",
-        "alpha": [float(a) for a in alphas],
-        "fit_intercept": free,
-        "penalize_intercept": False,
-        "positive": bool(getattr(model, "positive", False)),
-        "radius": None,
-        "objective": "sum_i s_i residual_i^2 + alpha |w|^2; the intercept is free",
-    }
-    state = linear_claims(spread_of(data, free), tol, witness or {}, classifier=witness is not None)
-    return Reading("A", problem, ("coef_", "intercept_"), state, witness or {}, free=free_of_squares)
+    free, positive = bool(model.fit_intercept), bool(getattr(model, "positive", False))
+    problem = linear_problem(
+        SQUARES, 0.0, 1.0, strength=2.0, alphas=[2 * float(a) for a in alphas], positive=positive, fit_intercept=free, tol=tol,
+        objective=SUM_OF_SQUARES,
+    )  # fmt: skip
+    ours = (
+        LinearRegression()
+        if not np.any(alphas)
+        else Ridge(float(alphas[0]) if len(set(alphas)) == 1 else alphas.copy())
+    )
+    witness = solution_of(ours.set_params(fit_intercept=free, positive=positive), data)
+    return linear_reading(problem, witness, False, {})._replace(free=free_of_squares)
 
 
 @reader("sklearn", "Lasso", "ElasticNet", "LassoCV", "ElasticNetCV")
-def read_penalised_squares(model, data: Data, tol: float) -> Reading:
+def read_penalized_squares(model, data: Data, tol: float) -> Reading:
     """Half the mean of squares, plus ``alpha (l1_ratio |w|_1 + (1 - l1_ratio)/2 |w|^2)``; the intercept is free."""
     if attribute(model, "coef_").ndim != 1:
         raise InvalidData(f"certify: this {type(model).__name__} has several targets; certify one target at a time.")
@@ -99,48 +103,24 @@ def read_penalised_squares(model, data: Data, tol: float) -> Reading:
 
 def elastic_reading(model, data: Data, tol: float, alpha: float, ratio: float) -> Reading:
     """State the gap of half the mean of squares with an elastic-net penalty."""
-    problem = {
-        "family": "penalised_squares",
-        "alpha": alpha * ratio,
-        "beta": alpha * (1.0 - ratio),
-        "l1_ratio": ratio,
-        "fit_intercept": bool(model.fit_intercept),
-        "positive": bool(getattr(model, "positive", False)),
-        "radius": None,
-        "multiplier": None,
-        "objective": "1/(2 sum s) sum_i s_i residual_i^2 + alpha |w|_1 + beta/2 |w|^2; the intercept is free",
-    }
+    free, positive = bool(model.fit_intercept), bool(getattr(model, "positive", False))
+    words = "1/(2 sum s) sum_i s_i residual_i^2 + l1 |w|_1 + l2/2 |w|^2; the intercept is free"
+    problem = linear_problem(
+        SQUARES, alpha * ratio, alpha * (1.0 - ratio), mean=True, positive=positive, fit_intercept=free, tol=tol, objective=words
+    )  # fmt: skip
     ours = ElasticNet(
-        alpha,
-        l1_ratio=ratio,
-        fit_intercept=problem["fit_intercept"],
-        positive=problem["positive"],
-        tol=REFERENCE_TOL,
-        max_iter=100_000,
-    )
-    witness = solution_of(ours, data)
-    spread = spread_of(data, bool(model.fit_intercept))
-    total = float(data.X.shape[0]) if data.weights is None else math.fsum(data.weights)
-    state = linear_claims(spread / (2 * total), tol, witness, classifier=False)
-    return Reading("A", problem, ("coef_", "intercept_"), state, witness, {"iterations": int(np.max(model.n_iter_))})
+        alpha, l1_ratio=ratio, fit_intercept=free, positive=positive, tol=REFERENCE_TOL, max_iter=100_000
+    )  # fmt: skip
+    return linear_reading(problem, solution_of(ours, data), False, {"iterations": int(np.max(model.n_iter_))})
 
 
 def solution_of(ours, data: Data) -> dict[str, np.ndarray]:
     """Fit our own estimator; however far it came, its gap is counted."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore")
         ours.fit(data.X, data.y, sample_weight=data.weights)
     gap = next((claim for claim in ours.certificate_.claims if claim.name == "linear.gap"), None)
     duals = {} if gap is None else {name: np.asarray(value) for name, value in gap.witness.items()}
-    widths = ours.certificate_.problem.get("widths")
-    extra = {} if widths is None else {"widths": np.asarray(widths)}
     intercept = np.asarray(ours.intercept_, dtype=np.float64)
-    return {"coef": np.asarray(ours.coef_), "intercept": intercept, **duals, **extra}
-
-
-def spread_of(data: Data, centred: bool) -> float:
-    """Sum of squares about the best constant, all targets."""
-    Y = np.asarray(data.target, dtype=np.float64).reshape(data.X.shape[0], -1)
-    s = np.ones(len(Y)) if data.weights is None else data.weights
-    middle = s @ Y / math.fsum(s) if centred else np.zeros(Y.shape[1])
-    return math.fsum((s[:, None] * (Y - middle) ** 2).ravel())
+    scale = {"scale": np.asarray(ours.scale_, dtype=np.float64)} if hasattr(ours, "scale_") else {}
+    return {"coef": np.asarray(ours.coef_), "intercept": intercept, **scale, **duals}

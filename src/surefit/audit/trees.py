@@ -10,16 +10,10 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from surefit.audit.labels import labels_of
 from surefit.audit.reading import Reading, attribute, reader, refuse, target_of
-from surefit.audit.stating import claim, proved
-from surefit.checks.audited_models import inner
-from surefit.checks.base import Data
-from surefit.checks.trees_impurity import total_impurity
-from surefit.checks.trees_nodes import LEAF, children_of, tree_members
-from surefit.core.certificate import Certificate
-from surefit.core.claims import Claim
+from surefit.audit.stating import asking
 from surefit.core.errors import InvalidData
+from surefit.core.sample import Data
 
-ROUNDING = 1e-9  # share of the root's impurity
 NO_BOUND = 10**9  # in place of a stopping rule that is not set
 
 
@@ -30,31 +24,8 @@ def read_tree_model(model, data: Data, tol: float) -> Reading:
     random = model.splitter != "best" or model.max_features_ < data.X.shape[1]
     imposed = problem["monotone"] is not None or model.criterion == "friedman_mse"
 
-    def state(draft: Certificate, rows: Data) -> list[Claim]:
-        numbers, facts = _account(draft, rows)
-        off = proved(draft, rows, "tree.accounting", numbers)
-        root, gains, leaves = (numbers[name] for name in ("root", "gains", "leaves"))
-        words = f"The root's impurity {root:.6g} is the sum of the weighted gains {gains:.6g} and of that of the leaves, {leaves:.6g}."
-        claims = [claim("tree.accounting", "data_fact", words, _padded(off.proved), numbers=numbers, limit=ROUNDING)]
-        if random or imposed:
-            why = (
-                "Splits were drawn at random" if random else "Directions were imposed, or a proxy of the impurity used"
-            )
-            claims.append(Claim("tree.splits", "no_claim", f"{why}: none is claimed to be the best of its node."))
-        else:
-            short = proved(draft, rows, "tree.splits").proved
-            words = f"Each of the {facts['splits']} splits is the best of its node"
-            words += "." if short <= ROUNDING else f", up to {short:.3g} of the root's impurity."
-            claims.append(claim("tree.splits", "optimality", words, _padded(short), limit=ROUNDING))
-        away = proved(draft, rows, "tree.leaves").proved
-        words = f"Values of the {facts['n_leaves']} leaves differ from those of their rows by {away:.3g} of the range of y at most."
-        claims.append(claim("tree.leaves", "optimality", words, _padded(away), limit=ROUNDING))
-        shape = {"depth": facts["depth"], "n_leaves": facts["n_leaves"]}
-        broken = proved(draft, rows, "tree.limits", shape).proved
-        words = f"Depth {shape['depth']}, {shape['n_leaves']} leaves; {broken:.0f} nodes break a stopping rule."
-        return [*claims, claim("tree.limits", "process_fact", words, broken, limit=0.0, numbers=shape)]
-
-    return Reading("C", problem, (), state, derived="tree")
+    splits = "tree.random_splits" if random else "tree.imposed_splits" if imposed else "tree.splits"
+    return Reading("C", problem, (), asking("tree.accounting", splits, "tree.leaves", "tree.limits"), derived="tree")
 
 
 def tree_problem(model, data: Data) -> dict[str, Any]:
@@ -100,24 +71,3 @@ def tree_problem(model, data: Data) -> dict[str, Any]:
 
 def _count(rule: float, n: int) -> int:
     return int(rule) if isinstance(rule, (int, np.integer)) else math.ceil(rule * n)
-
-
-def _padded(value: float) -> float:
-    return value * (1 + 1e-9) + 1e-15 if math.isfinite(value) else value
-
-
-def _account(draft: Certificate, rows: Data) -> tuple[dict[str, float], dict[str, int]]:
-    """Impurity of root, gains and leaves as shares of the weight; and the shape of the tree."""
-    read_as, seen = inner(draft, rows)
-    tree, sample, reach = tree_members(read_as, seen, {})
-    total = np.array([total_impurity(sample, mine, read_as.problem["criterion"]) for mine in reach])
-    depth = np.zeros(len(reach), dtype=int)
-    gains = 0.0
-    for node in range(len(reach)):
-        children = children_of(tree, node)
-        depth[children] = depth[node] + 1
-        gains += total[node] - total[children].sum() if children else 0.0
-    weight, is_leaf = float(sample.w[reach[0]].sum()), tree.kind == LEAF
-    numbers = {"root": total[0] / weight, "gains": gains / weight, "leaves": total[is_leaf].sum() / weight}
-    facts = {"depth": int(depth.max()), "n_leaves": int(is_leaf.sum()), "splits": int((~is_leaf).sum())}
-    return {name: float(value) for name, value in numbers.items()}, facts

@@ -1,1 +1,1 @@
-"""Bases: feature maps after which linear models fit curves."""
+"""Basis expansions: feature maps for fitting curves with linear models."""

@@ -1,4 +1,4 @@
-"""What bases share: reading, names, and a certificate that says whether the map looked at the data."""
+"""Common parts of bases: validation, names, and a certificate that states whether the map depends on the data."""
 
 from __future__ import annotations
 
@@ -9,42 +9,38 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.claims import Claim
-from surefit.core.estimator import CertifiedMixin, data_fingerprint
+from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import check_params, read_data
+from surefit.problems import pose
 
 
 class BasisMixin(CertifiedMixin, TransformerMixin):
-    """Adds ``fit``, ``transform`` and names; a basis says what it learns from rows, its features and their names."""
+    """Mixin with ``fit``, ``transform`` and names; a basis defines its fitted attributes, features and names."""
 
     n_features_in_: int
 
     def fit(self, X, y=None):
-        """Read the number of columns, and place what is to be placed by the rows. Returns the transformer."""
+        """Read the number of columns, and compute data-dependent parameters. Returns the transformer."""
         check_params(self)
         X = read_data(self, X, dtype=np.float64)
-        looked = self._place(X)
+        self._place(X)
         self.n_output_features_ = len(self._names([f"x{j}" for j in range(X.shape[1])]))
-        words = (
-            "The map was placed by the training rows: bounds that need a map fixed beforehand hold for other rows only."
-            if looked
-            else "The map was fixed before the rows were seen; only their number of columns was read."
-        )
         self._issue(
             "C",
-            [Claim("bases.map", "no_claim", words), *self._extra_claims(X)],
-            problem=self._problem(),
-            model=("n_output_features_",),
-            data=data_fingerprint(X),
+            [Claim(name) for name in self._claimed],
+            problem=pose(self, X),
+            model=(*self._numbers, "n_output_features_"),
+            sample=(X, None, None),
         )
         return self
 
     def transform(self, X) -> np.ndarray:
-        """Return the features, one column each."""
+        """Return the features, one column per feature."""
         check_is_fitted(self)
         return self._features(read_data(self, X, reset=False, dtype=np.float64))
 
     def get_feature_names_out(self, input_features=None) -> np.ndarray:
-        """Return the names of the features, made of those of the columns."""
+        """Return the names of the features, derived from those of the columns."""
         check_is_fitted(self)
         if input_features is None:
             input_features = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
@@ -52,15 +48,10 @@ class BasisMixin(CertifiedMixin, TransformerMixin):
             raise ValueError(f"input_features should have length equal to number of features ({self.n_features_in_}).")
         return np.array(self._names(list(input_features)), dtype=object)
 
-    def _place(self, X: np.ndarray) -> bool:
-        """Learn from the rows; return whether anything but their width was used."""
-        return False
+    def _place(self, X: np.ndarray) -> None:
+        """Set the fitted attributes of the map, from the parameters and, if they say so, from the rows."""
 
-    def _extra_claims(self, X: np.ndarray) -> list[Claim]:
-        return []
-
-    def _problem(self) -> dict[str, Any]:
-        return {}
-
+    _numbers: tuple[str, ...] = ()  # fitted attributes that define the map
+    _claimed: tuple[str, ...] = ("bases.map",)
     _features: Any  # (X) -> array of features
     _names: Any  # (names of columns) -> names of features

@@ -10,37 +10,37 @@ CLUSTERING = Rule("a clustering with fit and n_clusters", lambda v: hasattr(v, "
 
 
 class RadialBasis(BasisMixin, BaseEstimator):
-    r"""Bumps around centres.
+    r"""Gaussian bumps around centers.
 
     .. math:: \phi_j(x) = \exp(-\|x - \mu_j\|^2 / \sigma_j^2) .
 
-    Guarantee: a feature is 1 at its centre and 1/e at distance :math:`\sigma_j`; note that there is no factor 2. Optimality is that
-    of the model on top (theory: :ref:`least-squares-gap`).
+    Guarantee: a feature is 1 at its center and 1/e at distance :math:`\sigma_j`; note that there is no factor 2. Optimality is that of
+    the model on these features (theory: :ref:`least-squares-gap`).
 
     Parameters
     ----------
-    centres : {"quantiles", "rows"}, clustering or array of shape (n_centres, n_features), default="quantiles"
-        Where the centres are: at equally spaced quantiles of each column, at random rows, at the centres that a clustering such as
-        ``KMeans(8)`` finds (a copy of it is fitted), or as given.
-    n_centres : int >= 1, default=5
-        How many quantiles or rows.
-    widths : float > 0 or array of shape (n_centres,), default=1.0
+    centers : {"quantiles", "rows"}, clustering or array of shape (n_centers, n_features), default="quantiles"
+        Position of the centers: equally spaced quantiles of each column, random rows, the centers of a clustering such as ``KMeans(8)``
+        (a copy is fitted), or given points.
+    n_centers : int >= 1, default=5
+        Number of quantiles or rows.
+    widths : float > 0 or array of shape (n_centers,), default=1.0
         :math:`\sigma_j`.
     random_state : int or None, default=None
-        For ``centres="rows"``.
+        Seed for ``centers="rows"``.
 
     Attributes
     ----------
-    centres_ : ndarray of shape (n_centres, n_features)
+    centers_ : ndarray of shape (n_centers, n_features)
         :math:`\mu_j`.
-    widths_ : ndarray of shape (n_centres,)
+    widths_ : ndarray of shape (n_centers,)
         :math:`\sigma_j`.
     clustering_ : estimator
-        The fitted clustering with its certificate, if the centres come from one.
+        The fitted clustering with its certificate, if the centers come from one.
     n_output_features_ : int
-        Number of features; no constant, the model has its intercept.
+        Number of features; there is no constant feature, because models have an intercept.
     certificate_ : Certificate
-        Says whether the map looked at the rows.
+        States whether the map depends on the rows.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -51,57 +51,57 @@ class RadialBasis(BasisMixin, BaseEstimator):
     array([[1.    , 0.3679],
            [0.0183, 0.3679]])
 
-    Centres from a clustering:
+    Centers from a clustering:
 
     >>> from surefit import KMeans
     >>> basis = RadialBasis(KMeans(2, random_state=0)).fit([[0.0], [1.0], [9.0], [10.0]])
-    >>> sorted(basis.centres_.ravel().tolist())
+    >>> sorted(basis.centers_.ravel().tolist())
     [0.5, 9.5]
     """
 
     _rules = {
-        "centres": one_of("quantiles", "rows") | CLUSTERING | ARRAY,
-        "n_centres": COUNT,
+        "centers": one_of("quantiles", "rows") | CLUSTERING | ARRAY,
+        "n_centers": COUNT,
         "widths": POSITIVE | ARRAY,
         "random_state": RANDOM_STATE,
     }
+    _numbers = ("centers_", "widths_")
 
-    def __init__(self, centres="quantiles", *, n_centres=5, widths=1.0, random_state=None):
-        self.centres = centres
-        self.n_centres = n_centres
+    def __init__(self, centers="quantiles", *, n_centers=5, widths=1.0, random_state=None):
+        self.centers = centers
+        self.n_centers = n_centers
         self.widths = widths
         self.random_state = random_state
 
     def _place(self, X):
-        self.__dict__.pop("clustering_", None)  # left by an earlier fit
-        looked = isinstance(self.centres, str) or CLUSTERING.allows(self.centres)
-        if CLUSTERING.allows(self.centres):
-            self.clustering_ = clone(self.centres).fit(X)
-            self.centres_ = np.asarray(self.clustering_.cluster_centers_, dtype=np.float64)
+        self.__dict__.pop("clustering_", None)  # from an earlier fit
+        looked = isinstance(self.centers, str) or CLUSTERING.allows(self.centers)
+        if CLUSTERING.allows(self.centers):
+            self.clustering_ = clone(self.centers).fit(X)
+            self.centers_ = np.asarray(self.clustering_.cluster_centers_, dtype=np.float64)
         elif not looked:
-            self.centres_ = np.asarray(self.centres, dtype=np.float64)
-            if self.centres_.ndim != 2 or self.centres_.shape[1] != X.shape[1] or not np.isfinite(self.centres_).all():
+            self.centers_ = np.asarray(self.centers, dtype=np.float64)
+            if self.centers_.ndim != 2 or self.centers_.shape[1] != X.shape[1] or not np.isfinite(self.centers_).all():
                 raise InvalidParameter(
-                    "RadialBasis", "centres", f"finite rows of {X.shape[1]} numbers, as X has columns", self.centres
+                    "RadialBasis", "centers", f"finite rows of {X.shape[1]} numbers, as X has columns", self.centers
                 )
-        elif self.centres == "quantiles":
-            self.centres_ = np.quantile(X, (np.arange(self.n_centres) + 0.5) / self.n_centres, axis=0)
+        elif self.centers == "quantiles":
+            self.centers_ = np.quantile(X, (np.arange(self.n_centers) + 0.5) / self.n_centers, axis=0)
         else:
-            count = min(self.n_centres, len(X))
+            count = min(self.n_centers, len(X))
             random = check_random_state(self.random_state)
-            self.centres_ = X[np.sort(random.choice(len(X), count, replace=False))]
+            self.centers_ = X[np.sort(random.choice(len(X), count, replace=False))]
         widths = np.asarray(self.widths, dtype=np.float64)
-        if widths.ndim > 1 or (widths.ndim == 1 and len(widths) != len(self.centres_)) or not np.all(widths > 0):
-            raise InvalidParameter("RadialBasis", "widths", f"one number > 0, or {len(self.centres_)}", self.widths)
-        self.widths_ = np.broadcast_to(widths, len(self.centres_)).copy()
-        return looked
+        if widths.ndim > 1 or (widths.ndim == 1 and len(widths) != len(self.centers_)) or not np.all(widths > 0):
+            raise InvalidParameter("RadialBasis", "widths", f"one number > 0, or {len(self.centers_)}", self.widths)
+        self.widths_ = np.broadcast_to(widths, len(self.centers_)).copy()
 
     def _features(self, X):
-        squares = np.stack([((X - centre) ** 2).sum(axis=1) for centre in self.centres_], axis=1)
+        squares = np.stack([((X - center) ** 2).sum(axis=1) for center in self.centers_], axis=1)
         return np.exp(-squares / self.widths_**2)
 
     def _names(self, columns):
-        return [f"bump{j}" for j in range(len(self.centres_))]
+        return [f"bump{j}" for j in range(len(self.centers_))]
 
 
 class HingeBasis(BasisMixin, BaseEstimator):
@@ -109,22 +109,22 @@ class HingeBasis(BasisMixin, BaseEstimator):
 
     .. math:: \phi(x) = \big( x,\ (x - \kappa_1)_+, \dots, (x - \kappa_m)_+ \big) \quad\text{for each column.}
 
-    Guarantee: a fit on it is continuous and linear between knots; optimality is that of the model on top (theory:
+    Guarantee: a fit is continuous and linear between knots; optimality is that of the model on these features (theory:
     :ref:`least-squares-gap`).
 
     Parameters
     ----------
     knots : int >= 1 or array, default=3
-        So many knots at equally spaced quantiles of each column, or the same given knots for all.
+        Number of knots at equally spaced quantiles of each column, or given knots for all columns.
 
     Attributes
     ----------
     knots_ : ndarray of shape (n_knots, n_features)
         :math:`\kappa`.
     n_output_features_ : int
-        Number of features; no constant, the model has its intercept.
+        Number of features; there is no constant feature, because models have an intercept.
     certificate_ : Certificate
-        Says whether the map looked at the rows.
+        States whether the map depends on the rows.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -138,6 +138,7 @@ class HingeBasis(BasisMixin, BaseEstimator):
     """
 
     _rules = {"knots": COUNT | ARRAY}
+    _numbers = ("knots_",)
 
     def __init__(self, knots=3):
         self.knots = knots
@@ -145,12 +146,11 @@ class HingeBasis(BasisMixin, BaseEstimator):
     def _place(self, X):
         if isinstance(self.knots, (int, np.integer)):
             self.knots_ = np.quantile(X, np.arange(1, self.knots + 1) / (self.knots + 1), axis=0)
-            return True
+            return
         given = np.asarray(self.knots, dtype=np.float64)
         if given.ndim != 1 or not len(given) or not np.isfinite(given).all():
             raise InvalidParameter("HingeBasis", "knots", "an integer >= 1 or finite numbers", self.knots)
         self.knots_ = np.repeat(np.sort(given)[:, None], X.shape[1], axis=1)
-        return False
 
     def _features(self, X):
         hinges = np.maximum(X[:, :, None] - self.knots_.T[None], 0.0)

@@ -1,22 +1,21 @@
 from itertools import combinations_with_replacement
-from math import comb, factorial, prod, sqrt
+from math import factorial, prod, sqrt
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from surefit.bases.base import BasisMixin
-from surefit.core.claims import Claim
 from surefit.core.validation import BOOLEAN, COUNT
 
 
 def exponents(columns: int, degree: int) -> np.ndarray:
-    """Return the exponents of all monomials of degree 0 to ``degree``, one row each, by rising degree."""
+    """Return the exponents of all monomials of degree 0 to ``degree``, one row per monomial, by increasing degree."""
     chosen = (c for k in range(degree + 1) for c in combinations_with_replacement(range(columns), k))
     return np.array([[c.count(j) for j in range(columns)] for c in chosen], dtype=np.int64).reshape(-1, columns)
 
 
 def monomials(X: np.ndarray, powers: np.ndarray) -> np.ndarray:
-    """Return one column a row of ``powers``."""
+    """Return one column per row of ``powers``."""
     result = np.ones((len(X), len(powers)))
     for j in range(X.shape[1]):
         result *= X[:, j, None] ** powers[:, j]
@@ -33,26 +32,26 @@ def names_of(powers: np.ndarray, columns: list[str]) -> list[str]:
 
 
 class PolynomialBasis(BasisMixin, BaseEstimator):
-    r"""All products of columns up to a degree.
+    r"""All monomials of the columns up to a degree.
 
     .. math:: \phi(x) = \big( x_1^{k_1} \cdots x_d^{k_d} \big)_{1 \le |k| \le m} .
 
-    Guarantee: a fit on it is a polynomial of that degree, so :math:`n` distinct numbers are interpolated by degree :math:`n - 1`;
-    optimality is that of the model on top (theory: :ref:`least-squares-gap`).
+    Guarantee: a fit is a polynomial of that degree, so :math:`n` distinct numbers are interpolated by degree :math:`n - 1`; optimality is
+    that of the model on these features (theory: :ref:`least-squares-gap`).
 
     Parameters
     ----------
     degree : int >= 1, default=2
         Largest degree :math:`m`.
     scale : bool, default=False
-        Map each column's training range onto [-1, 1] first: high powers are badly conditioned otherwise.
+        Scale the training range of each column to [-1, 1] first: high powers are otherwise badly conditioned.
 
     Attributes
     ----------
     n_output_features_ : int
-        Number of features; no constant, the model has its intercept.
+        Number of features; there is no constant feature, because models have an intercept.
     certificate_ : Certificate
-        Says whether the map looked at the rows.
+        States whether the map depends on the rows.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -65,6 +64,7 @@ class PolynomialBasis(BasisMixin, BaseEstimator):
     """
 
     _rules = {"degree": COUNT, "scale": BOOLEAN}
+    _numbers = ("center_", "half_range_", "powers_")
 
     def __init__(self, degree=2, *, scale=False):
         self.degree = degree
@@ -72,30 +72,29 @@ class PolynomialBasis(BasisMixin, BaseEstimator):
 
     def _place(self, X):
         low, high = X.min(axis=0), X.max(axis=0)
-        self.centre_ = (low + high) / 2 if self.scale else np.zeros(X.shape[1])
+        self.center_ = (low + high) / 2 if self.scale else np.zeros(X.shape[1])
         self.half_range_ = np.where(high > low, (high - low) / 2, 1.0) if self.scale else np.ones(X.shape[1])
         self.powers_ = exponents(X.shape[1], self.degree)[1:]
-        return self.scale
 
     def _features(self, X):
-        return monomials((X - self.centre_) / self.half_range_, self.powers_)
+        return monomials((X - self.center_) / self.half_range_, self.powers_)
 
     def _names(self, columns):
         return names_of(self.powers_, columns)
 
 
 class KernelPolynomialFeatures(BasisMixin, BaseEstimator):
-    r"""Monomials scaled so that inner products are the polynomial kernel.
+    r"""Monomials scaled so that their inner products are the polynomial kernel.
 
     .. math::
 
         \phi(x)_k = \sqrt{\frac{p!}{(p - |k|)! \prod_i k_i!}} \prod_i x_i^{k_i}, \quad |k| \le p, \qquad
         \langle \phi(x), \phi(x') \rangle = (1 + \langle x, x' \rangle)^p .
 
-    The constant is among the features, so use it with ``fit_intercept=False``; there are :math:`\binom{d + p}{p}`.
+    The constant is among the features, so use ``fit_intercept=False``; there are :math:`\binom{d + p}{p}` features.
 
-    Guarantee: on the training rows the inner products equal the kernel up to rounding; the checker recomputes both sides. A linear
-    model on these features is the kernel model (theory: :ref:`least-squares-gap` for what is proved about it).
+    Guarantee: the inner products of any two rows equal the kernel up to a stated relative error; the checker compares the squared scales
+    with the multinomial coefficients. A linear model on these features is the kernel model (theory: :ref:`least-squares-gap`).
 
     Parameters
     ----------
@@ -109,7 +108,7 @@ class KernelPolynomialFeatures(BasisMixin, BaseEstimator):
     powers_ : ndarray of shape (n_output_features, n_features)
         Exponents :math:`k`.
     scales_ : ndarray of shape (n_output_features,)
-        The roots.
+        The square roots.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X)`` re-derives them.
     n_features_in_, feature_names_in_
@@ -124,6 +123,8 @@ class KernelPolynomialFeatures(BasisMixin, BaseEstimator):
     """
 
     _rules = {"degree": COUNT}
+    _numbers = ("powers_", "scales_")
+    _claimed = ("bases.kernel", "bases.map")
 
     def __init__(self, degree=2):
         self.degree = degree
@@ -134,23 +135,6 @@ class KernelPolynomialFeatures(BasisMixin, BaseEstimator):
         self.scales_ = np.array(
             [sqrt(factorial(p) // (factorial(p - sum(k)) * prod(map(factorial, k)))) for k in self.powers_.tolist()]
         )
-        return False
-
-    def _problem(self):
-        return {"degree": int(self.degree), "columns": int(self.n_features_in_)}
-
-    def _extra_claims(self, X):
-        expected = comb(X.shape[1] + self.degree, self.degree)
-        return [
-            Claim(
-                "bases.kernel",
-                "data_fact",
-                f"Inner products of the {expected} features are the polynomial kernel on the training rows.",
-                value=1e-10,
-                limit=1e-10,
-                witness={"powers": self.powers_.astype(np.float64), "scales": self.scales_},
-            )
-        ]
 
     def _features(self, X):
         return monomials(X, self.powers_) * self.scales_

@@ -9,7 +9,7 @@ from surefit.core.validation import ARRAY, COUNT, POSITIVE
 
 
 def waves(X: np.ndarray, frequencies: np.ndarray) -> np.ndarray:
-    """Return cos and sin of every column times every angular frequency, column by column."""
+    """Return cosine and sine of every column times every angular frequency, column by column."""
     angles = X[:, :, None] * frequencies
     return np.stack([np.cos(angles), np.sin(angles)], axis=3).reshape(len(X), -1)
 
@@ -19,22 +19,22 @@ class FourierBasis(BasisMixin, BaseEstimator):
 
     .. math:: \phi(x) = \big( \cos(2\pi k x / P),\ \sin(2\pi k x / P) \big)_{k = 1 \dots K} \quad\text{for each column.}
 
-    Guarantee: on n > 2K equally spaced rows over one period the features are orthogonal with squared norm n/2; optimality is that
-    of the model on top (theory: :ref:`least-squares-gap`).
+    Guarantee: on n > 2K equally spaced rows over one period, the features are orthogonal with squared norm n/2; optimality is that of the
+    model on these features (theory: :ref:`least-squares-gap`).
 
     Parameters
     ----------
     n_frequencies : int >= 1, default=3
-        :math:`K`.
+        Number of frequencies :math:`K`.
     period : float > 0, default=1.0
-        :math:`P`.
+        Period :math:`P`.
 
     Attributes
     ----------
     n_output_features_ : int
-        Number of features; no constant, the model has its intercept.
+        Number of features; there is no constant feature, because models have an intercept.
     certificate_ : Certificate
-        Says that the map did not look at the rows.
+        States that the map does not depend on the rows.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -68,20 +68,20 @@ class PeriodicBasis(BasisMixin, BaseEstimator):
 
     .. math:: \phi(x) = \big( \cos(\omega_j x),\ \sin(\omega_j x) \big)_j \quad\text{for each column.}
 
-    Guarantee: with one frequency, every wave of that frequency, whatever its phase, is a linear combination of the features;
-    optimality is that of the model on top (theory: :ref:`least-squares-gap`).
+    Guarantee: with one frequency, every wave of that frequency, with any phase, is a linear combination of the features; optimality is
+    that of the model on these features (theory: :ref:`least-squares-gap`).
 
     Parameters
     ----------
     frequencies : array of positive numbers, default=(1.0,)
-        :math:`\omega_j`.
+        Angular frequencies :math:`\omega_j`.
 
     Attributes
     ----------
     n_output_features_ : int
-        Number of features; no constant, the model has its intercept.
+        Number of features; there is no constant feature, because models have an intercept.
     certificate_ : Certificate
-        Says that the map did not look at the rows.
+        States that the map does not depend on the rows.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -93,6 +93,7 @@ class PeriodicBasis(BasisMixin, BaseEstimator):
     """
 
     _rules = {"frequencies": ARRAY}
+    _numbers = ("frequencies_",)
 
     def __init__(self, frequencies=(1.0,)):
         self.frequencies = frequencies
@@ -101,7 +102,6 @@ class PeriodicBasis(BasisMixin, BaseEstimator):
         self.frequencies_ = np.ravel(np.asarray(self.frequencies, dtype=np.float64))
         if not len(self.frequencies_) or not np.all((self.frequencies_ > 0) & np.isfinite(self.frequencies_)):
             raise InvalidParameter("PeriodicBasis", "frequencies", "finite numbers > 0", self.frequencies)
-        return False
 
     def _features(self, X):
         return waves(X, self.frequencies_)

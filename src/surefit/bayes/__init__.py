@@ -1,4 +1,4 @@
-"""Laws, likelihoods, priors and posteriors: what is best when the law is known, and what to believe when it is not."""
+"""Distributions, likelihoods, priors and posteriors: optimal rules for known distributions, and inference for unknown ones."""
 
 from surefit.bayes import conjugate
 

@@ -1,4 +1,4 @@
-"""Laws of the rows of one class, fitted by maximum likelihood: normal and Bernoulli, columns dependent or not."""
+"""Distributions of the rows of one class, fitted by maximum likelihood: normal and Bernoulli, columns dependent or not."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ def log_densities(family: str, parameters: ClassParameters, X: np.ndarray) -> np
 
 
 def require_spread(who: str, family: str, parameters: ClassParameters, classes: np.ndarray) -> None:
-    """Refuse laws without a density, and say which class and column is to blame."""
+    """Raise an error for distributions without a density, naming the class and the column."""
     spreads = parameters.spreads
     if family == "diagonal":
         flat = np.argwhere(spreads <= 0)
         if len(flat):
             k, j = flat[0]
             raise InvalidData(
-                f"{who}: column {j} is constant within class {classes.tolist()[k]!r}, so its normal law has no density; remove "
+                f"{who}: column {j} is constant within class {classes.tolist()[k]!r}, so its normal distribution has no density; remove "
                 "the column, or set var_smoothing > 0."
             )
     elif family != "bernoulli":
@@ -74,6 +74,6 @@ def require_spread(who: str, family: str, parameters: ClassParameters, classes: 
             if np.linalg.eigvalsh(S)[0] <= 1e-13 * np.trace(S):
                 which = "all classes together" if family == "common" else f"class {classes[k]!r}"
                 raise InvalidData(
-                    f"{who}: the covariance matrix of {which} is singular (too few rows, or columns that determine each other); use "
-                    "laws='diagonal', or a larger var_smoothing."
+                    f"{who}: the covariance matrix of {which} is singular (too few rows, or linearly dependent columns); use "
+                    "distributions='diagonal', or a larger var_smoothing."
                 )

@@ -1,4 +1,4 @@
-"""The most likely of finitely many laws, and how surely it is the right one."""
+"""Maximum likelihood over finitely many distributions, with a bound on the probability of error."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from surefit.core.errors import InvalidData, InvalidParameter
 
 
 class FiniteMLE:
-    r"""The candidate with the largest likelihood; the first of equals.
+    r"""The candidate with the largest likelihood; ties go to the first one.
 
     .. math:: \hat\jmath = \min \operatorname*{argmax}_j \sum_i \ln p_j(x_i)
 
-    Guarantee: exhaustive. If the candidates are laws on finitely many values, every two of them are more than :math:`\varepsilon` apart in
-    relative entropy, and log-ratios lie in an interval of width B, then the right one is missed with probability at most
-    :math:`2 k e^{-n \varepsilon^2 / (2 B^2)}`, k being the number of the others (theory: :ref:`maximum-likelihood`).
+    Guarantee: exhaustive. If the candidates are distributions on finitely many values, every two of them are more than
+    :math:`\varepsilon` apart in relative entropy, and log-ratios lie in an interval of width B, then the right one is missed with
+    probability at most :math:`2 k e^{-n \varepsilon^2 / (2 B^2)}`, k being the number of the others (theory: :ref:`maximum-likelihood`).
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class FiniteMLE:
     Attributes
     ----------
     log_likelihoods_ : ndarray
-        One a candidate.
+        One per candidate.
     index_ : int
         The choice.
 
@@ -45,7 +45,7 @@ class FiniteMLE:
 
     def __init__(self, candidates: Sequence):
         if len(candidates) == 0:
-            raise InvalidParameter("FiniteMLE", "candidates", "at least one law", candidates)
+            raise InvalidParameter("FiniteMLE", "candidates", "at least one distribution", candidates)
         self.candidates = [c if callable(c) else probabilities("FiniteMLE", "a candidate", c) for c in candidates]
 
     def fit(self, x) -> FiniteMLE:
@@ -68,20 +68,22 @@ class FiniteMLE:
     @property
     def separation(self) -> float:
         r"""The least relative entropy :math:`\varepsilon` between two candidates."""
-        laws = self._vectors()
-        return min((kl_divergence(p, q) for p in laws for q in laws if p is not q), default=math.inf)
+        distributions = self._vectors()
+        return min((kl_divergence(p, q) for p in distributions for q in distributions if p is not q), default=math.inf)
 
     def error_bound(self, n: int) -> float:
-        """Return the bound of the probability that n observations of one candidate favour another; at least 1 says nothing."""
-        laws = self._vectors()
-        if any(np.any(p == 0) for p in laws):
+        """Return an upper bound on the probability that n observations of one candidate favor another; 1 is vacuous."""
+        distributions = self._vectors()
+        if any(np.any(p == 0) for p in distributions):
             raise InvalidData(
                 "FiniteMLE: the bound needs candidates without zero probabilities; log-ratios are unbounded."
             )
-        width = max((float(np.ptp(np.log(p / q))) for p in laws for q in laws if p is not q), default=0.0)
+        width = max(
+            (float(np.ptp(np.log(p / q))) for p in distributions for q in distributions if p is not q), default=0.0
+        )
         if width == 0:
-            return 0.0 if len(laws) == 1 else math.inf
-        return 2 * (len(laws) - 1) * math.exp(-n * self.separation**2 / (2 * width**2))
+            return 0.0 if len(distributions) == 1 else 1.0
+        return min(1.0, 2 * (len(distributions) - 1) * math.exp(-n * self.separation**2 / (2 * width**2)))
 
     def _vectors(self) -> list[np.ndarray]:
         if any(callable(c) for c in self.candidates):

@@ -1,4 +1,4 @@
-"""A normal law in place of a density: mode, curvature, and the integral they suggest."""
+"""Laplace's approximation of a density: mode, curvature and integral."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from surefit.core.errors import InvalidData
 
 
 class LaplaceApproximation(NamedTuple):
-    """A normal approximation of a density that need not be normalised."""
+    """A normal approximation of a density that need not be normalized."""
 
     mode: np.ndarray
     covariance: np.ndarray
@@ -73,8 +73,8 @@ def laplace_approximation(
     values = np.linalg.eigvalsh(H)
     if not np.all(np.isfinite(values)) or values[0] <= 0:
         raise InvalidData(
-            "laplace_approximation: the density has no proper peak where the search ended (its curvature is not positive in some "
-            "direction); start elsewhere, or use a prior that holds the parameter."
+            "laplace_approximation: the search did not end at a maximum of the density (the Hessian is not "
+            "negative definite); use another start, or a proper prior."
         )
     covariance = np.linalg.inv(H)
     log_integral = (

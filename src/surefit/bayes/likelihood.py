@@ -1,24 +1,32 @@
-"""Families of laws with their maximum-likelihood estimates, scores and information."""
+"""Maximum likelihood: the parameters of a family under which the observations are most probable."""
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import stats
-from scipy.special import gammaln, xlogy
 
+from surefit.bayes.divergence import kl_divergence, probabilities
+from surefit.bayes.families import ON_A_LINE, Family
+from surefit.bayes.vector_families import Multinomial, MultivariateNormal, OwnDensity
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.validation import read_weights
+
+FAMILIES: dict[str, Family] = {
+    **ON_A_LINE,
+    "multinomial": Multinomial(),
+    "multivariate_normal": MultivariateNormal(),
+}
 
 
 class LikelihoodFit(NamedTuple):
     """A maximum-likelihood estimate with its evidence."""
 
     family: str
-    parameters: dict[str, float]
+    parameters: dict[str, Any]
     log_likelihood: float
     score: np.ndarray | None  # derivative of the log-likelihood at the estimate: zero inside, None where there is none
     information: np.ndarray | None  # of one observation, from the formula
@@ -27,241 +35,124 @@ class LikelihoodFit(NamedTuple):
     inside: bool  # False on the boundary of the parameters, where the normal approximation says nothing
 
 
-class Family(ABC):
-    """A parametric family of laws of one number."""
-
-    names: tuple[str, ...] = ()
-
-    @abstractmethod
-    def check(self, x: np.ndarray) -> None:
-        """Refuse observations that the family cannot produce."""
-
-    @abstractmethod
-    def estimate(self, x: np.ndarray, w: np.ndarray) -> np.ndarray:
-        """Return the maximum-likelihood estimate in closed form."""
-
-    @abstractmethod
-    def log_density(self, x: np.ndarray, theta: np.ndarray) -> np.ndarray:
-        """Return the log-density of each observation."""
-
-    def scores(self, x: np.ndarray, theta: np.ndarray) -> np.ndarray | None:
-        """Return the derivative of each log-density, (n, parameters); None if the density is not smooth in them."""
-        return None
-
-    def information(self, theta: np.ndarray) -> np.ndarray | None:
-        """Return the Fisher information of one observation."""
-        return None
-
-    def inside(self, theta: np.ndarray) -> bool:
-        """Whether the estimate is an inner point of the parameters."""
-        return True
-
-
-class _Bernoulli(Family):
-    names = ("probability",)
-
-    def check(self, x):
-        _require("bernoulli", "0 or 1", np.all((x == 0) | (x == 1)), x)
-
-    def estimate(self, x, w):
-        return np.array([np.average(x, weights=w)])
-
-    def log_density(self, x, theta):
-        return xlogy(x, theta[0]) + xlogy(1 - x, 1 - theta[0])
-
-    def scores(self, x, theta):
-        return ((x - theta[0]) / (theta[0] * (1 - theta[0])))[:, None]
-
-    def information(self, theta):
-        return np.array([[1 / (theta[0] * (1 - theta[0]))]])
-
-    def inside(self, theta):
-        return bool(0 < theta[0] < 1)
-
-
-class _Normal(Family):
-    names = ("mean", "variance")
-
-    def check(self, x):
-        _require("normal", "finite", np.all(np.isfinite(x)), x)
-
-    def estimate(self, x, w):
-        mean = np.average(x, weights=w)
-        return np.array([mean, np.average((x - mean) ** 2, weights=w)])
-
-    def log_density(self, x, theta):
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return -0.5 * np.log(2 * math.pi * theta[1]) - 0.5 * (x - theta[0]) ** 2 / theta[1]
-
-    def scores(self, x, theta):
-        z = x - theta[0]
-        return np.stack([z / theta[1], -0.5 / theta[1] + 0.5 * z**2 / theta[1] ** 2], axis=1)
-
-    def information(self, theta):
-        return np.diag([1 / theta[1], 0.5 / theta[1] ** 2])
-
-    def inside(self, theta):
-        return bool(theta[1] > 0)
-
-
-class _Laplace(Family):
-    names = ("location", "scale")
-
-    def check(self, x):
-        _require("laplace", "finite", np.all(np.isfinite(x)), x)
-
-    def estimate(self, x, w):
-        order = np.argsort(x)
-        below = np.cumsum(w[order]) / w.sum()
-        median = x[order][np.searchsorted(below, 0.5 - 1e-15)]  # the lower of two medians
-        return np.array([median, np.average(np.abs(x - median), weights=w)])
-
-    def log_density(self, x, theta):
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return -np.log(2 * theta[1]) - np.abs(x - theta[0]) / theta[1]
-
-    def information(self, theta):
-        return np.diag([1 / theta[1] ** 2, 1 / theta[1] ** 2])
-
-    def inside(self, theta):
-        return bool(theta[1] > 0)
-
-
-class _Poisson(Family):
-    names = ("rate",)
-
-    def check(self, x):
-        _require("poisson", "integers >= 0", np.all((x >= 0) & (x == np.floor(x))), x)
-
-    def estimate(self, x, w):
-        return np.array([np.average(x, weights=w)])
-
-    def log_density(self, x, theta):
-        return xlogy(x, theta[0]) - theta[0] - gammaln(x + 1)
-
-    def scores(self, x, theta):
-        return (x / theta[0] - 1)[:, None]
-
-    def information(self, theta):
-        return np.array([[1 / theta[0]]])
-
-    def inside(self, theta):
-        return bool(theta[0] > 0)
-
-
-class _Exponential(Family):
-    names = ("rate",)
-
-    def check(self, x):
-        _require("exponential", "numbers >= 0, not all zero", np.all(x >= 0) and np.any(x > 0), x)
-
-    def estimate(self, x, w):
-        return np.array([1 / np.average(x, weights=w)])
-
-    def log_density(self, x, theta):
-        return np.log(theta[0]) - theta[0] * x
-
-    def scores(self, x, theta):
-        return (1 / theta[0] - x)[:, None]
-
-    def information(self, theta):
-        return np.array([[1 / theta[0] ** 2]])
-
-
-class _Uniform(Family):
-    names = ("end",)
-
-    def check(self, x):
-        _require("uniform", "numbers >= 0, not all zero", np.all(x >= 0) and np.any(x > 0), x)
-
-    def estimate(self, x, w):
-        return np.array([x[w > 0].max()])
-
-    def log_density(self, x, theta):
-        return np.where(x <= theta[0], -np.log(theta[0]), -np.inf)
-
-    def inside(self, theta):
-        return False  # the likelihood jumps at the estimate: it is no stationary point
-
-
-FAMILIES: dict[str, Family] = {
-    "bernoulli": _Bernoulli(),
-    "exponential": _Exponential(),
-    "laplace": _Laplace(),
-    "normal": _Normal(),
-    "poisson": _Poisson(),
-    "uniform": _Uniform(),
-}
-
-
 class MaximumLikelihood:
     r"""The parameters under which the observations are most probable.
 
     .. math:: \hat\theta = \operatorname*{argmax}_\theta \sum_i w_i \ln p_\theta(x_i)
 
-    Guarantee: closed forms; at an inner estimate the score is zero up to rounding, and the information is given by two routes, the formula
-    :math:`-E \ell''` and the mean outer product of scores, whose difference says whether the family fits (theory:
-    :ref:`maximum-likelihood`).
+    Guarantee: closed forms for the named families; at an inner estimate the score is zero up to rounding, and the information is
+    computed in two ways, by the formula :math:`-E \ell''` and the mean outer product of scores, whose difference indicates whether the
+    family fits (theory: :ref:`maximum-likelihood`). For a user-defined log-density the maximum is the one that a search from ``start``
+    finds.
 
     Parameters
     ----------
-    family : {"bernoulli", "exponential", "laplace", "normal", "poisson", "uniform"}, default="normal"
-        "normal" has variance with divisor n; "uniform" is uniform on [0, end].
+    family : {"bernoulli", "exponential", "laplace", "multinomial", "multivariate_normal", "normal", "poisson", "uniform"} or callable
+        Default "normal". Variances and covariances have divisor n; "uniform" is uniform on [0, end]; "multinomial" takes numbers of
+        categories 0, 1, ... or rows of counts. A function ``f(x, theta)`` that returns log-densities is maximized numerically.
+    start : array or None, default=None
+        Where the search starts, for a function.
+    bounds : sequence of pairs or None, default=None
+        Ends of each parameter, for a function.
 
     Attributes
     ----------
     fit_ : LikelihoodFit
-        Estimate, log-likelihood, score, information by two routes, standard errors.
+        Estimate, log-likelihood, score, information computed in two ways, standard errors.
 
     Examples
     --------
+    >>> import numpy as np
     >>> from surefit import MaximumLikelihood
     >>> model = MaximumLikelihood("normal").fit([1.0, 2.0, 3.0])
     >>> {name: round(value, 4) for name, value in model.fit_.parameters.items()}
     {'mean': 2.0, 'variance': 0.6667}
+    >>> MaximumLikelihood("multinomial").fit([0, 2, 2, 1]).fit_.parameters["probabilities"]
+    array([0.25, 0.25, 0.5 ])
+    >>> cauchy = MaximumLikelihood(lambda x, t: -np.log1p((x - t[0]) ** 2), start=[0.0]).fit([-1.0, 0.0, 3.0])
+    >>> bool(abs(cauchy.fit_.score[0]) < 1e-8)
+    True
     """
 
-    def __init__(self, family: str = "normal"):
-        if family not in FAMILIES:
-            raise InvalidParameter("MaximumLikelihood", "family", f"one of {', '.join(FAMILIES)}", family)
-        self.family = family
+    def __init__(self, family: str | Callable = "normal", *, start=None, bounds=None):
+        if callable(family):
+            if start is None:
+                raise InvalidParameter("MaximumLikelihood", "start", "an array, where the search begins", start)
+            self._family: Family = OwnDensity(family, start, bounds)
+        elif family in FAMILIES:
+            self._family = FAMILIES[family]
+        else:
+            words = f"one of {', '.join(FAMILIES)}, or a function f(x, theta)"
+            raise InvalidParameter("MaximumLikelihood", "family", words, family)
+        self.family, self.start, self.bounds = family, start, bounds
 
     def fit(self, x, sample_weight=None) -> MaximumLikelihood:
         """Estimate the parameters. Returns the object."""
-        x, family = np.asarray(x, dtype=np.float64).ravel(), FAMILIES[self.family]
-        if len(x) == 0:
-            raise InvalidData("MaximumLikelihood: no observation.")
+        family, x = self._family, self._read(x)
         w = read_weights("MaximumLikelihood", sample_weight, len(x))
         w = np.ones(len(x)) if w is None else w
         x, w = x[w > 0], w[w > 0]
         family.check(x)
         theta, total = family.estimate(x, w), float(w.sum())
         inside = family.inside(theta)
-        log_likelihood = float(w @ family.log_density(x, theta)) if inside or self.family != "normal" else math.inf
+        density = family.log_density(x, theta)
+        log_likelihood = (
+            math.inf if not inside and self.family in ("normal", "multivariate_normal") else float(w @ density)
+        )
         scores = family.scores(x, theta) if inside else None
         information = family.information(theta) if inside else None
-        errors = None
-        if information is not None:
-            errors = dict(zip(family.names, np.sqrt(np.diag(np.linalg.inv(information)) / total), strict=True))
+        if isinstance(family, OwnDensity):
+            information = family.observed_information(x, w, theta)
         self.fit_ = LikelihoodFit(
-            self.family,
-            {name: float(value) for name, value in zip(family.names, theta, strict=True)},
+            self.family if isinstance(self.family, str) else "own",
+            family.named(theta),
             log_likelihood,
             None if scores is None else w @ scores,
             information,
             None if scores is None else (scores * w[:, None]).T @ scores / total,
-            None if errors is None else {name: float(value) for name, value in errors.items()},
+            self._errors(information, total),
             inside,
         )
         return self
+
+    def _read(self, x) -> np.ndarray:
+        x = np.asarray(x, dtype=np.float64)
+        if x.size == 0:
+            raise InvalidData("MaximumLikelihood: no observation.")
+        if self.family == "multinomial":
+            if x.ndim > 1:
+                return x
+            self._family.check(x + 1)
+            return np.eye(int(x.max()) + 1)[x.astype(np.int64)]
+        if self.family == "multivariate_normal":
+            return x[:, None] if x.ndim == 1 else x
+        if x.ndim == 2 and x.shape[1] == 1:
+            return x[:, 0]
+        if x.ndim > 1 and self._family.columns == 1:
+            raise InvalidData(
+                f"MaximumLikelihood: family={self.family!r} is for one column; got an array of shape {x.shape}. "
+                "Fit each column, or use family='multivariate_normal'."
+            )
+        return np.atleast_1d(x)
+
+    def _errors(self, information: np.ndarray | None, total: float) -> dict[str, float] | None:
+        if information is None or self.family == "multivariate_normal":
+            return None
+        try:
+            variances = np.diag(np.linalg.inv(information)) / total
+        except np.linalg.LinAlgError:
+            return None
+        if not np.all(variances > 0):
+            return None
+        return {name: math.sqrt(value) for name, value in zip(self._family.names, variances, strict=True)}
 
     def interval(self, confidence: float = 0.95) -> dict[str, tuple[float, float]]:
         """Return intervals estimate -+ z standard errors: an approximation for many observations, refused on the boundary."""
         found = self.fit_
         if found.standard_errors is None:
             raise InvalidData(
-                f"MaximumLikelihood: the estimate of a {found.family} law is on the boundary or not a smooth maximum, where no normal "
-                "approximation holds; use a conjugate prior for an interval."
+                f"MaximumLikelihood: the estimate of a {found.family} distribution is on the boundary or not a smooth maximum, where no "
+                "normal approximation holds; use a conjugate prior for an interval."
             )
         z = float(stats.norm.ppf(0.5 + confidence / 2))
         return {
@@ -269,6 +160,45 @@ class MaximumLikelihood:
         }
 
 
-def _require(family: str, words: str, fine, x: np.ndarray) -> None:
-    if not fine or not np.all(np.isfinite(x)):
-        raise InvalidData(f"MaximumLikelihood: a {family} law needs observations that are {words}; got {x!r}.")
+class LikelihoodRatioPath(NamedTuple):
+    """Mean log-likelihood ratio after 1, 2, ..., n observations, and the value it tends to."""
+
+    ratios: np.ndarray
+    limit: float | None  # minus the relative entropy, where both distributions are probability vectors
+
+
+def likelihood_ratio_path(x, p, q) -> LikelihoodRatioPath:
+    r"""Follow :math:`\frac1m \sum_{i \le m} \ln (q(x_i) / p(x_i))` as observations of p arrive.
+
+    Guarantee: the path tends to :math:`-D(p \| q) \le 0` almost surely, which is why likelihood finds the distribution that the data come
+    from (theory: :ref:`maximum-likelihood`).
+
+    Parameters
+    ----------
+    x : array of shape (n,)
+        Observations of ``p``; integers 0, 1, ... if the distributions are vectors.
+    p, q : array of probabilities, or callable
+        The true distribution and another one: probability vectors, or functions that return log-densities.
+
+    Examples
+    --------
+    >>> from surefit import likelihood_ratio_path
+    >>> path = likelihood_ratio_path([1, 1, 0], [0.4, 0.6], [0.6, 0.4])
+    >>> path.ratios.round(4), round(path.limit, 4)
+    (array([-0.4055, -0.4055, -0.1352]), -0.0811)
+    """
+    x = np.asarray(x)
+    logs = []
+    for name, given in (("p", p), ("q", q)):
+        if callable(given):
+            logs.append(np.asarray(given(x), dtype=np.float64).ravel())
+            continue
+        vector = probabilities("likelihood_ratio_path", name, given)
+        if x.dtype.kind not in "iub" or np.any(x < 0) or np.any(x >= len(vector)):
+            raise InvalidData(
+                f"likelihood_ratio_path: observations must be integers from 0 to {len(vector) - 1}; got {x!r}."
+            )
+        with np.errstate(divide="ignore"):
+            logs.append(np.log(vector[x.astype(np.int64)]))
+    limit = None if callable(p) or callable(q) else -kl_divergence(p, q)
+    return LikelihoodRatioPath(np.cumsum(logs[1] - logs[0]) / np.arange(1, len(x) + 1), limit)

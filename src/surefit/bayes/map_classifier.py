@@ -3,37 +3,49 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from surefit.bayes.class_families import FAMILIES, ClassParameters, estimate, log_densities, require_spread
-from surefit.bayes.laws import ClassLaw
+from surefit.bayes.classes import ClassDistribution
 from surefit.core.claims import Claim
 from surefit.core.errors import InvalidData
-from surefit.core.estimator import CertifiedMixin, data_fingerprint
-from surefit.core.validation import ARRAY, NON_NEGATIVE, NOTHING, Rule, check_params, one_of, read_data, read_weights
+from surefit.core.estimator import CertifiedMixin
+from surefit.core.validation import (
+    ARRAY,
+    NON_NEGATIVE,
+    NOTHING,
+    Rule,
+    check_labels,
+    check_params,
+    one_of,
+    read_data,
+    read_weights,
+)
+from surefit.problems import pose
 
-LAWS = one_of(*FAMILIES) | Rule("a list of laws with logpdf", lambda v: isinstance(v, (list, tuple)))
+DISTRIBUTIONS = one_of(*FAMILIES) | Rule("a list of distributions with logpdf", lambda v: isinstance(v, (list, tuple)))
 
 
 class MAPClassifier(CertifiedMixin, ClassifierMixin, BaseEstimator):
-    r"""The most probable class given the row: Bayes' rule with laws that are given or fitted.
+    r"""The most probable class given the row: Bayes' rule with distributions that are given or fitted.
 
     .. math:: h(x) = \min \operatorname*{argmax}_k \; \ln p_k + \ln f_k(x), \qquad
               P(Y = k | x) = \frac{p_k f_k(x)}{\sum_r p_r f_r(x)}
 
-    Hypothesis class: rules that compare densities of a family. Loss: minus log-likelihood. Optimiser: closed form.
+    Hypothesis class: rules that compare densities of a family. Loss: minus log-likelihood. Optimizer: closed form.
 
-    Guarantee: with the true priors and laws no rule errs less often (theory: :ref:`bayes-risk`). Fitted laws maximise the likelihood of the
-    rows of each class within their family, after ``var_smoothing``; the certificate holds the distance to that maximum.
+    Guarantee: with the true priors and distributions no rule has a smaller error probability (theory: :ref:`bayes-risk`). Fitted
+    distributions maximize the likelihood of the rows of each class within their family, after ``var_smoothing``; the certificate
+    states the distance to it.
 
     Parameters
     ----------
-    laws : {"diagonal", "full", "common", "bernoulli"} or list of laws, default="diagonal"
-        Normal with independent columns (naive Bayes), with a covariance matrix a class, with a common one; independent columns of zeros and
-        ones; or one known law a class, in the order of ``classes_``, each with ``logpdf`` (``scipy.stats`` will do).
+    distributions : {"diagonal", "full", "common", "bernoulli"} or list of distributions, default="diagonal"
+        Normal with independent columns (naive Bayes), with one covariance matrix per class, with a common one; independent columns of
+        zeros and ones; or one known distribution per class, in the order of ``classes_``, each with ``logpdf``, such as those of
+        ``scipy.stats``.
     priors : array of shape (n_classes,) or None, default=None
-        Probabilities of the classes; None takes their shares.
+        Probabilities of the classes; None uses the class frequencies.
     var_smoothing : float >= 0, default=1e-9
         Share of the largest variance of a column that is added to all variances; for "bernoulli" it is the number of rows with each
         answer that is added (1 is Laplace's rule).
@@ -45,9 +57,9 @@ class MAPClassifier(CertifiedMixin, ClassifierMixin, BaseEstimator):
     class_prior_ : ndarray of shape (n_classes,)
         Probabilities of the classes.
     means_ : ndarray of shape (n_classes, n_features)
-        Means, or probabilities of a one; empty if laws were given.
+        Means, or probabilities of a one; empty if distributions were given.
     spreads_ : ndarray
-        Variances or covariance matrices; empty for "bernoulli" and for given laws.
+        Variances or covariance matrices; empty for "bernoulli" and for given distributions.
     log_likelihood_ : float
         Of the training rows with their classes.
     certificate_ : Certificate
@@ -64,40 +76,40 @@ class MAPClassifier(CertifiedMixin, ClassifierMixin, BaseEstimator):
     ['a' 'b'] [ 1. 12.]
     """
 
-    _rules = {"laws": LAWS, "priors": NOTHING | ARRAY, "var_smoothing": NON_NEGATIVE}
+    _rules = {"distributions": DISTRIBUTIONS, "priors": NOTHING | ARRAY, "var_smoothing": NON_NEGATIVE}
 
-    def __init__(self, laws="diagonal", *, priors=None, var_smoothing=1e-9):
-        self.laws = laws
+    def __init__(self, distributions="diagonal", *, priors=None, var_smoothing=1e-9):
+        self.distributions = distributions
         self.priors = priors
         self.var_smoothing = var_smoothing
 
     def fit(self, X, y, sample_weight=None):
-        """Fit the laws of the classes; a weight counts a row as many times. Returns the estimator."""
+        """Fit the distributions of the classes; a weight counts a row as many times. Returns the estimator."""
         check_params(self)
         X, y = read_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
+        check_labels(y)
         weights = read_weights(self, sample_weight, X.shape[0])
         present = np.full(X.shape[0], True) if weights is None else weights > 0
         self.classes_, codes = np.unique(y[present], return_inverse=True)
         used = np.ones(int(present.sum())) if weights is None else weights[present]
         self._set_priors(codes, used)
-        family = self.laws if isinstance(self.laws, str) else "given"
-        rows, floor = X[present], 0.0
+        family = self.distributions if isinstance(self.distributions, str) else "given"
+        rows = X[present]
         if family == "given":
-            if len(self.laws) != len(self.classes_):
+            if len(self.distributions) != len(self.classes_):
                 raise InvalidData(
-                    f"MAPClassifier: {len(self.classes_)} classes need as many laws; got {len(self.laws)}."
+                    f"MAPClassifier: {len(self.classes_)} classes need as many distributions; got {len(self.distributions)}."
                 )
             self.means_, self.spreads_ = np.zeros((0, 0)), np.zeros(0)
         else:
             if family == "bernoulli" and not np.all((rows == 0) | (rows == 1)):
                 raise InvalidData(
-                    "MAPClassifier: laws='bernoulli' needs columns of zeros and ones; use sklearn.preprocessing.Binarizer."
+                    "MAPClassifier: distributions='bernoulli' needs columns of zeros and ones; use sklearn.preprocessing.Binarizer."
                 )
-            floor = float(self.var_smoothing) * (1.0 if family == "bernoulli" else float(np.max(np.var(rows, axis=0))))
+            floor = float(self.var_smoothing) * (1.0 if family == "bernoulli" else _largest_variance(rows, used))
             parameters = estimate(family, rows, codes, used, len(self.classes_), floor)
             if len(rows) == 1:
-                raise InvalidData("MAPClassifier: one row has no spread to fit; got n_samples = 1.")
+                raise InvalidData("MAPClassifier: a variance needs at least two rows; got n_samples = 1.")
             require_spread("MAPClassifier", family, parameters, self.classes_)
             self.means_, self.spreads_ = parameters
         joint = self._log_joint(rows)
@@ -105,15 +117,10 @@ class MAPClassifier(CertifiedMixin, ClassifierMixin, BaseEstimator):
         numbers = y.dtype.kind in "biuf"
         self._issue(
             "A" if family != "given" else "C",
-            [self._claim(family, floor)],
-            problem={
-                "family": family,
-                "floor": floor,
-                "classes": len(self.classes_),
-                "priors_given": self.priors is not None,
-            },
-            model=("class_prior_", "means_", "spreads_"),
-            data=data_fingerprint(X, y.astype(np.float64) if numbers else y, weights),
+            [Claim("map.given" if family == "given" else "map.likelihood")],
+            problem=pose(self, X, y, weights),
+            model=("classes_", "class_prior_", "means_", "spreads_"),
+            sample=(X, y.astype(np.float64) if numbers else y, weights),
         )
         return self
 
@@ -125,33 +132,16 @@ class MAPClassifier(CertifiedMixin, ClassifierMixin, BaseEstimator):
         given = np.asarray(self.priors, dtype=np.float64)
         if given.shape != shares.shape or np.any(given < 0) or abs(given.sum() - 1) > 1e-9:
             raise InvalidData(
-                f"MAPClassifier: priors must be {len(shares)} probabilities, one a class, that sum to one; got {self.priors!r}."
+                f"MAPClassifier: priors must be {len(shares)} probabilities, one per class, that sum to one; got {self.priors!r}."
             )
         self.class_prior_ = given
-
-    def _claim(self, family: str, floor: float) -> Claim:
-        if family == "given":
-            words = (
-                "The laws were given; nothing was fitted, and nothing is claimed about whether they are the true ones."
-            )
-            return Claim("map.given", "no_claim", words)
-        return Claim(
-            "map.likelihood",
-            "optimality",
-            f"No other {family} laws (before the {floor:.3g} that was added) give the rows of each class a larger likelihood, "
-            "beyond rounding.",
-            value=0.0,
-            limit=1e-9,
-            numbers={"log_likelihood": self.log_likelihood_},
-            witness={"classes": np.asarray(self.classes_)},
-        )
 
     def _log_joint(self, X: np.ndarray) -> np.ndarray:
         with np.errstate(divide="ignore"):
             prior = np.log(self.class_prior_)
-        if isinstance(self.laws, str):
-            return prior + log_densities(self.laws, ClassParameters(self.means_, self.spreads_), X)
-        return ClassLaw(self.class_prior_, self.laws).log_joint(X)
+        if isinstance(self.distributions, str):
+            return prior + log_densities(self.distributions, ClassParameters(self.means_, self.spreads_), X)
+        return ClassDistribution(self.class_prior_, self.distributions).log_joint(X)
 
     def predict_joint_log_proba(self, X) -> np.ndarray:
         """Return :math:`ln p_k + ln f_k(x)`, columns in the order of ``classes_``."""
@@ -171,3 +161,9 @@ class MAPClassifier(CertifiedMixin, ClassifierMixin, BaseEstimator):
         """Return the most probable class, the first among equals."""
         best = np.argmax(self.predict_joint_log_proba(X), axis=1)
         return self.classes_[best]
+
+
+def _largest_variance(X: np.ndarray, weights: np.ndarray) -> float:
+    """Return the largest variance of a column; a weight counts a row as many times."""
+    mean = np.average(X, axis=0, weights=weights)
+    return float(np.max(np.average((X - mean) ** 2, axis=0, weights=weights)))

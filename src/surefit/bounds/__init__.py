@@ -1,6 +1,6 @@
 """Statistical guarantees: concentration, VC, Rademacher, margin, compression, PAC-Bayes, progressive, conformal.
 
-Every function states what it assumes and says "vacuous" when its number says nothing. Names are imported when first used.
+Every function states its assumptions and reports vacuous bounds as such. Names are imported when first used.
 """
 
 from importlib import import_module
@@ -8,12 +8,13 @@ from typing import Any
 
 #: File -> public names it defines.
 _FILES = {
+    "affine_functions": ["AffineWitness", "affine_witness"],
     "balls": [
         "kernel_ball_rademacher",
         "kernel_ball_trace",
         "linear_ball_closed_form",
         "linear_ball_rademacher",
-        "mean_absolute_walk",
+        "mean_absolute_sum",
     ],
     "base": ["Deviation", "NoBound", "RiskBound"],
     "binomial": [
@@ -27,7 +28,7 @@ _FILES = {
         "log_binomial_cdf",
         "log_binomial_sf",
     ],
-    "catalogue": ["SetClass", "set_class", "vc_dimension"],
+    "catalog": ["SetClass", "set_class", "vc_dimension"],
     "code_length": ["delta_share", "occam", "tree_bits"],
     "compression": ["pick_to_learn", "sample_compression", "stable_compression"],
     "conformal": [
@@ -39,7 +40,7 @@ _FILES = {
         "conformal_size",
         "jackknife_plus",
     ],
-    "estimates": ["Estimate", "bic", "generalised_cross_validation", "leave_one_out_limit", "model_probabilities"],
+    "estimates": ["Estimate", "bic", "generalized_cross_validation", "leave_one_out_limit", "model_probabilities"],
     "exponential_moments": [
         "chernoff",
         "cramer",
@@ -94,8 +95,8 @@ _FILES = {
         "markov",
         "sub_gaussian",
     ],
-    "uniform_law": ["dkw", "interval_deviation", "ray_deviation"],
-    "vc_inequality": ["vc", "vc_consistent"],
+    "uniform_law": ["dkw", "interval_deviation", "ks_distance", "ray_deviation"],
+    "vc_inequality": ["vc", "vc_bound", "vc_consistent"],
     "votes": ["out_of_bag_bounds", "vote_c_bound", "vote_first_order", "vote_tandem"],
 }
 _HOME = {name: file for file, names in _FILES.items() for name in names}

@@ -1,6 +1,7 @@
 r"""Rademacher complexity of balls: kernel machines, and linear functions with a bounded l_p norm."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from surefit.core.validation import COUNT, POSITIVE, REAL
 
 
 def kernel_ball_rademacher(
-    gram,
+    gram: Any,
     radius: float = 1.0,
     offset: float = 0.0,
     *,
@@ -19,14 +20,14 @@ def kernel_ball_rademacher(
     delta: float = 0.01,
     seed: int = 0,
 ) -> Complexity:
-    r"""Complexity of :math:`\{\langle f, \Phi(x) \rangle + b : \|f\| \le \Lambda, |b| \le B\}` from the Gram matrix.
+    r"""Return the complexity of :math:`\{\langle f, \Phi(x) \rangle + b : \|f\| \le \Lambda, |b| \le B\}` from the Gram matrix.
 
     .. math:: \hat{\mathfrak R} = \frac1m E_\sigma\Bigl[\Lambda \sqrt{\sigma^\top K \sigma}\Bigr] + \frac Bm E_\sigma
               \Bigl|\sum_i \sigma_i\Bigr|
               \;\le\; \frac{\Lambda \sqrt{\operatorname{tr} K}}{m} + \frac{B}{\sqrt m}.
 
-    Guarantee: the first expression is exact for at most 16 points and Monte Carlo with its error otherwise; the offset's part
-    is always exact (theory: :ref:`rademacher`).
+    Guarantee: the first expression is exact for at most 16 points and otherwise a Monte Carlo estimate with its error; the term of the
+    intercept is always exact (theory: :ref:`rademacher`).
 
     Parameters
     ----------
@@ -51,14 +52,14 @@ def kernel_ball_rademacher(
     def norms(signs: np.ndarray) -> np.ndarray:
         return radius * np.sqrt(np.maximum(np.einsum("ij,ij->i", signs @ K, signs), 0.0)) / m
 
-    reach = radius * np.sqrt(np.maximum(np.diag(K), 0.0))
-    ball = mean_over_signs(norms, m, reach, exact, draws, delta, seed)
-    shift = offset * mean_absolute_walk(m) / m
+    bounds = radius * np.sqrt(np.maximum(np.diag(K), 0.0))
+    ball = mean_over_signs(norms, m, bounds, exact, draws, delta, seed)
+    shift = offset * mean_absolute_sum(m) / m
     return Complexity(ball.value + shift, ball.upper + shift, ball.delta, ball.exact, m)
 
 
-def kernel_ball_trace(trace: float, m: int, radius: float = 1.0, offset: float = 0.0) -> float:
-    r"""The trace bound :math:`\Lambda \sqrt{\operatorname{tr} K} / m + B / \sqrt m` on the same complexity.
+def kernel_ball_trace(trace: float, n: int, radius: float = 1.0, offset: float = 0.0) -> float:
+    r"""Return the trace bound :math:`\Lambda \sqrt{\operatorname{tr} K} / n + B / \sqrt n` on the same complexity.
 
     Examples
     --------
@@ -67,13 +68,13 @@ def kernel_ball_trace(trace: float, m: int, radius: float = 1.0, offset: float =
     1.414214
     """
     _check_ball("kernel_ball_trace", radius, offset)
-    if not (trace >= 0 and COUNT.allows(m)):
-        raise InvalidParameter("kernel_ball_trace", "trace, m", "a number >= 0 and an integer >= 1", (trace, m))
-    return radius * math.sqrt(trace) / m + offset / math.sqrt(m)
+    if not (trace >= 0 and COUNT.allows(n)):
+        raise InvalidParameter("kernel_ball_trace", "trace, n", "a number >= 0 and an integer >= 1", (trace, n))
+    return radius * math.sqrt(trace) / n + offset / math.sqrt(n)
 
 
 def linear_ball_rademacher(
-    X,
+    X: Any,
     radius: float = 1.0,
     p: float = 2.0,
     *,
@@ -82,11 +83,11 @@ def linear_ball_rademacher(
     delta: float = 0.01,
     seed: int = 0,
 ) -> Complexity:
-    r"""Complexity of linear functions with :math:`\|w\|_p \le \Lambda`.
+    r"""Return the complexity of linear functions with :math:`\|w\|_p \le \Lambda`.
 
     .. math:: \hat{\mathfrak R} = \frac{\Lambda}{m} E_\sigma \|X^\top \sigma\|_{p^*}
 
-    Guarantee: exact for at most 16 rows, Monte Carlo with its error otherwise (theory: :ref:`rademacher`).
+    Guarantee: exact for at most 16 rows, otherwise a Monte Carlo estimate with its error (theory: :ref:`rademacher`).
 
     Parameters
     ----------
@@ -112,12 +113,12 @@ def linear_ball_rademacher(
     def norms(signs: np.ndarray) -> np.ndarray:
         return radius * np.linalg.norm(signs @ matrix, ord=dual, axis=1) / m
 
-    reach = radius * np.linalg.norm(matrix, ord=dual, axis=1)
-    return mean_over_signs(norms, m, reach, exact, draws, delta, seed)
+    bounds = radius * np.linalg.norm(matrix, ord=dual, axis=1)
+    return mean_over_signs(norms, m, bounds, exact, draws, delta, seed)
 
 
-def linear_ball_closed_form(X, radius: float = 1.0, p: float = 2.0) -> float:
-    r"""Closed-form bound on :func:`linear_ball_rademacher`, for p = 1, 2 or infinity.
+def linear_ball_closed_form(X: Any, radius: float = 1.0, p: float = 2.0) -> float:
+    r"""Return a closed-form bound on :func:`linear_ball_rademacher`, for p = 1, 2 or infinity.
 
     ========= ==================================================================
     p = 1     :math:`\Lambda \max_j \|x_{\cdot j}\|_2 \sqrt{2 \ln(2d)} / m`
@@ -144,16 +145,16 @@ def linear_ball_closed_form(X, radius: float = 1.0, p: float = 2.0) -> float:
     raise InvalidParameter("linear_ball_closed_form", "p", "1, 2 or inf (others: linear_ball_rademacher)", p)
 
 
-def mean_absolute_walk(m: int) -> float:
-    r"""Return :math:`E |\sum_{i \le m} \sigma_i|`, the mean distance of a random walk, in closed form.
+def mean_absolute_sum(n: int) -> float:
+    r"""Return :math:`E |\sum_{i \le n} \sigma_i|`, the mean absolute value of a sum of random signs, in closed form.
 
     Examples
     --------
-    >>> from surefit.bounds import mean_absolute_walk
-    >>> [round(mean_absolute_walk(m), 12) for m in (1, 2, 3, 4)]
+    >>> from surefit.bounds import mean_absolute_sum
+    >>> [round(mean_absolute_sum(n), 12) for n in (1, 2, 3, 4)]
     [1.0, 1.0, 1.5, 1.5]
     """
-    half = (m + 1) // 2  # E = 2 half C(2 half, half) / 4^half
+    half = (n + 1) // 2  # E = 2 half C(2 half, half) / 4^half
     if half < 500:
         return 2 * half * math.comb(2 * half, half) / 4**half
     log_ratio = math.lgamma(half + 0.5) - math.lgamma(half + 1.0) if half < 10_000 else _log_central(half)
@@ -161,25 +162,25 @@ def mean_absolute_walk(m: int) -> float:
 
 
 def dual_exponent(p: float) -> float:
-    """Exponent of the dual norm."""
+    """Return the exponent of the dual norm."""
     if not (REAL.allows(p) or p == math.inf) or p < 1:
         raise InvalidParameter("dual_exponent", "p", "a number >= 1, or inf", p)
     return math.inf if p == 1 else 1.0 if math.isinf(p) else p / (p - 1)
 
 
 def _log_central(k: int) -> float:
-    """``ln(Gamma(k + 1/2) / Gamma(k + 1))`` for large k by its series, where lgamma would cancel."""
+    """Return ``ln(Gamma(k + 1/2) / Gamma(k + 1))`` for large k by its series, where lgamma would cancel."""
     return -0.5 * math.log(k) - 1 / (8 * k) + 1 / (192 * k**3)
 
 
-def _gram(who: str, gram) -> np.ndarray:
+def _gram(who: str, gram: Any) -> np.ndarray:
     K = np.asarray(gram, dtype=np.float64)
     if K.ndim != 2 or K.shape[0] != K.shape[1] or K.size == 0 or not np.all(np.isfinite(K)):
         raise InvalidData(f"{who}: gram must be a square matrix of finite numbers; got shape {K.shape}.")
     return K
 
 
-def _rows(who: str, X) -> np.ndarray:
+def _rows(who: str, X: Any) -> np.ndarray:
     matrix = np.asarray(X, dtype=np.float64)
     if matrix.ndim != 2 or matrix.size == 0 or not np.all(np.isfinite(matrix)):
         raise InvalidData(f"{who}: X must be a matrix of finite numbers; got shape {matrix.shape}.")

@@ -1,4 +1,4 @@
-"""What every bound returns: a number, what it is about, what it assumes, and whether it says anything at all."""
+"""Result types of bounds: value, object, assumptions, and whether the bound is vacuous."""
 
 from __future__ import annotations
 
@@ -8,38 +8,40 @@ from typing import Any
 
 import numpy as np
 
-from surefit.core.claims import Claim
+from surefit.core.assumptions import confidence_text
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.validation import COUNT, Rule
 
-#: Relative step by which a limit found by root search is moved outwards, so that a checker confirms it in plain floats.
-ROUND_OUT = 1e-9
+#: Relative step by which a bound is moved outward. Roots are found to 14 digits, so that the bound stays on the safe side.
+ROUND_OUT = 5e-13
+#: The same for sums over all rows, whose rounding grows with their number.
+ROUND_OUT_OF_LONG_SUMS = 1e-9
 
 DELTA = Rule("a number > 0 and < 1", lambda v: isinstance(v, (int, float, np.number)) and bool(0 < v < 1))
 
 
 @dataclass(frozen=True)
 class RiskBound:
-    """An upper limit of a risk that holds with probability at least ``1 - delta``.
+    """An upper bound on a risk that holds with probability at least ``1 - delta``.
 
     Parameters
     ----------
     name : str
-        Which theorem; ``surefit.checks`` knows how to confirm ``"bounds." + name``.
+        Name of the theorem; ``surefit.checks.bounds`` confirms its arithmetic.
     value : float
-        The limit, clipped at the largest value the risk can have.
+        The bound, clipped at the largest value that the risk can have.
     delta : float
         Probability with which the statement may fail.
     about : str
-        Whose risk it is.
+        The model whose risk is bounded.
     assumptions : tuple of str
-        What must be true of the world.
+        Assumptions on the data.
     inputs : dict
-        The numbers the limit was computed from; the checker starts from these.
+        The numbers from which the bound was computed; the checker starts from these.
     terms : dict
-        The parts the limit is made of, before clipping.
+        The terms of the bound, before clipping.
     ceiling : float
-        At or above this value the statement says nothing (1 for an error rate, or the error of the majority class).
+        A bound at or above this value is vacuous (1 for an error rate, or the error of the majority class).
     arrays : dict of str to ndarray
         Evidence that does not fit in ``inputs`` (losses in order, margins, ...).
 
@@ -65,20 +67,20 @@ class RiskBound:
 
     @property
     def confidence(self) -> float:
-        """``1 - delta``; rounds to 1 for a tiny delta, which ``delta`` itself keeps."""
+        """``1 - delta``; rounds to 1 for a tiny delta (use ``delta`` itself then)."""
         return 1.0 - self.delta
 
     @property
     def vacuous(self) -> bool:
-        """Whether the statement says nothing: the limit is not below what is true of the trivial model."""
+        """Whether the bound is vacuous: not below the risk of the trivial model."""
         return not self.value < self.ceiling
 
     @property
     def statement(self) -> str:
-        """One sentence a reader can quote."""
+        """The bound as one sentence."""
         tail = f", which is vacuous (not below {self.ceiling:.4g})" if self.vacuous else ""
         limit = f"{self.value:.4g}"
-        if float(limit) >= self.ceiling > self.value:  # close to saying nothing is not saying nothing
+        if float(limit) >= self.ceiling > self.value:  # almost vacuous is not vacuous
             limit = f"{self.ceiling:.4g} - {self.ceiling - self.value:.2g}"
         return (
             f"{self.about} <= {limit} with confidence {confidence_text(self.delta)}{tail} "
@@ -86,23 +88,8 @@ class RiskBound:
         )
 
     def compared_with(self, trivial: float) -> RiskBound:
-        """Return the same bound, called vacuous unless it beats ``trivial`` (e.g. the majority-class error)."""
+        """Return the same bound, marked as vacuous unless it is below ``trivial`` (e.g. the majority-class error)."""
         return replace(self, ceiling=min(self.ceiling, float(trivial)))
-
-    def claim(self, limit: float | None = None) -> Claim:
-        """Return the bound as a claim of a certificate."""
-        return Claim(
-            f"bounds.{self.name}",
-            "risk_bound",
-            self.statement,
-            value=self.value,
-            limit=limit,
-            about=self.about,
-            assumptions=self.assumptions,
-            confidence=self.confidence,
-            numbers={**self.terms, **self.inputs, "delta": self.delta, "ceiling": self.ceiling},
-            witness=dict(self.arrays),
-        )
 
     def __repr__(self) -> str:
         return self.statement
@@ -110,11 +97,18 @@ class RiskBound:
 
 @dataclass(frozen=True)
 class Deviation:
-    """An inequality ``P(deviation > radius) <= delta`` for ``n`` rows; two of the three numbers determine the third.
+    """Inequality ``P(deviation > radius) <= delta`` for ``n`` rows; two of the three numbers determine the third.
 
-    ``sides`` is 2 when the deviation is an absolute value. ``width`` is the largest deviation there can be: a radius of
-    that size, or a ``delta`` of one, says nothing. ``of_a_risk`` is False where the deviation is not between a risk and its
-    estimate; then ``.risk()`` refuses.
+    ``sides`` is 2 if the deviation is an absolute value. ``width`` is the largest possible deviation: a radius of that size, or a
+    ``delta`` of one, is vacuous. ``of_a_risk`` is False if the deviation is not between a risk and its estimate; then ``.risk()`` raises
+    an error.
+
+    Examples
+    --------
+    >>> from surefit.bounds import hoeffding
+    >>> deviation = hoeffding(n=1000, delta=0.05)
+    >>> round(deviation.radius, 4), deviation.sides, deviation.assumptions
+    (0.0429, 2, ('independent', 'range_declared'))
     """
 
     name: str
@@ -130,7 +124,7 @@ class Deviation:
 
     @property
     def delta(self) -> float:
-        """Probability with which the radius may be exceeded, at most one."""
+        """Probability that the radius is exceeded, at most one."""
         return math.exp(min(0.0, self.log_delta))
 
     @property
@@ -140,12 +134,12 @@ class Deviation:
 
     @property
     def vacuous(self) -> bool:
-        """Whether the inequality says nothing."""
+        """Whether the inequality is vacuous."""
         return not (self.radius < self.width and self.log_delta < 0)
 
     @property
     def statement(self) -> str:
-        """One sentence a reader can quote."""
+        """The inequality as one sentence."""
         tail = ", which is vacuous" if self.vacuous else ""
         return (
             f"{self.about} <= {self.radius:.4g} for n = {self.n} with confidence {confidence_text(self.delta)}{tail} "
@@ -153,12 +147,12 @@ class Deviation:
         )
 
     def risk(self, empirical: float, about: str = "risk of the model") -> RiskBound:
-        """Add the radius to an empirical risk: the upper limit that holds with the same confidence."""
+        """Return the empirical risk plus the radius: an upper bound on the risk with the same confidence."""
         if not self.of_a_risk:
-            raise InvalidParameter(self.name, "risk", "asked of a bound on a mean loss", self.about)
+            raise InvalidParameter(self.name, "risk", "called on a bound on a mean loss", self.about)
         if not 0 <= empirical <= self.width:
             raise InvalidParameter(self.name, "empirical", f"a number from 0 to {self.width:g}", empirical)
-        # A statement about one average needs rows that the model did not see; one about a whole class does not.
+        # A statement about one average needs rows that the model did not see; a statement about a whole class does not.
         unseen = () if "class_fixed_a_priori" in self.assumptions else ("rows_untouched",)
         given = {"n": self.n, "empirical": float(empirical), "width": self.width, "sides": self.sides}
         return RiskBound(
@@ -173,10 +167,10 @@ class Deviation:
         )
 
     def erm_excess(self) -> Deviation:
-        """Return what a two-sided uniform deviation says of the empirical risk minimiser: excess risk <= 2 radius."""
+        """Return the bound on the excess risk of the empirical risk minimizer, 2 radius, that a two-sided uniform deviation implies."""
         if self.sides != 2:
             raise InvalidParameter(self.name, "sides", "2 for a statement about the excess risk", self.sides)
-        about = "risk of the empirical risk minimiser above the best of its class"
+        about = "risk of the empirical risk minimizer above the best of its class"
         return replace(self, name=f"{self.name}_excess", radius=2 * self.radius, about=about)
 
     def __repr__(self) -> str:
@@ -185,7 +179,7 @@ class Deviation:
 
 @dataclass(frozen=True)
 class NoBound:
-    """The answer where no theorem gives a number; it says why instead of inventing one.
+    """Result if no theorem gives a bound; it states the reason.
 
     Examples
     --------
@@ -201,42 +195,33 @@ class NoBound:
 
     @property
     def statement(self) -> str:
-        """One sentence a reader can quote."""
+        """The reason as one sentence."""
         return f"no bound: {self.reason}"
 
     def risk(self, empirical: float, about: str = "risk of the model") -> NoBound:
-        """Return itself: nothing follows about any risk."""
+        """Return itself: no risk is bounded."""
         return self
-
-    def claim(self, limit: float | None = None) -> Claim:
-        """Return the refusal as a claim that proves nothing and says so."""
-        return Claim(f"bounds.{self.name}", "no_claim", self.statement)
 
     def __repr__(self) -> str:
         return self.statement
 
 
-def confidence_text(delta: float) -> str:
-    """``0.95``, or ``1 - 1e-12`` where the decimals would round to one."""
-    return f"{1 - delta:.4g}" if delta >= 1e-3 or delta == 0 else f"1 - {delta:.3g}"
-
-
 def check_delta(who: str, delta: float) -> None:
-    """Refuse a delta outside (0, 1)."""
+    """Raise ``InvalidParameter`` if delta is not in (0, 1)."""
     if not DELTA.allows(delta):
         raise InvalidParameter(who, "delta", DELTA.words, delta)
 
 
 def check_count(who: str, errors: int, n: int) -> None:
-    """Refuse counts that are not ``0 <= errors <= n``, ``n >= 1``."""
+    """Raise ``InvalidParameter`` unless ``0 <= errors <= n`` and ``n >= 1``."""
     if not COUNT.allows(n):
         raise InvalidParameter(who, "n", COUNT.words, n)
     if not (errors == 0 or COUNT.allows(errors)) or errors > n:
         raise InvalidParameter(who, "errors", f"an integer from 0 to n = {n}", errors)
 
 
-def read_losses(who: str, losses, name: str = "losses") -> np.ndarray:
-    """Return losses as a vector of floats in [0, 1], or say where they are not."""
+def read_losses(who: str, losses: Any, name: str = "losses") -> np.ndarray:
+    """Return losses as a vector of floats in [0, 1]; raise ``InvalidData`` at the first entry outside."""
     vector = np.asarray(losses, dtype=np.float64)
     if vector.ndim != 1 or len(vector) == 0:
         raise InvalidData(f"{who}: {name} must be a non-empty vector; got shape {vector.shape}.")

@@ -1,11 +1,12 @@
 r"""Binomial tails in logarithms, Clopper-Pearson limits, and the risk bound of a test set.
 
-The probability of at most :math:`k` heads is summed downwards from its largest term, whose logarithm is taken relative to
-the entropy (Loader's form), so that :math:`n = 10^9` and :math:`\delta = 10^{-300}` lose no digits that matter.
+The probability of at most :math:`k` successes is summed downward from its largest term. The logarithm of that term is computed relative
+to the entropy (Loader's form), so that precision is kept for :math:`n = 10^9` and :math:`\delta = 10^{-300}`.
 """
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
@@ -48,13 +49,12 @@ def log_binomial_sf(k: int, n: int, p: float) -> float:
 
 
 def clopper_pearson(errors: int, n: int, delta: float = 0.05) -> float:
-    r"""Upper limit of an error probability after ``errors`` in ``n`` independent trials.
+    r"""Return the Clopper-Pearson upper bound on an error probability after ``errors`` errors in ``n`` independent trials.
 
     .. math:: \bar p = \max\{p : P(\mathrm{Bin}(n, p) \le k) \ge \delta\}, \quad \bar p = 1 \text{ if } k = n.
 
-    Guarantee: the true probability is at most the returned number with probability at least ``1 - delta``, whatever it
-    is; the tail at the returned number (rounded outwards by one part in 1e9) is at most ``delta`` (theory:
-    :ref:`concentration`).
+    Guarantee: the true probability is at most the returned number with probability at least ``1 - delta``. The tail at the returned
+    number (rounded outward by less than one part in 1e12) is at most ``delta`` (theory: :ref:`concentration`).
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def clopper_pearson(errors: int, n: int, delta: float = 0.05) -> float:
 
 
 def clopper_pearson_lower(errors: int, n: int, delta: float = 0.05) -> float:
-    r"""Lower limit of an error probability: the true one is at least this with probability at least ``1 - delta``.
+    r"""Return the lower bound on an error probability that holds with probability at least ``1 - delta``.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def clopper_pearson_lower(errors: int, n: int, delta: float = 0.05) -> float:
 
 
 def clopper_pearson_interval(errors: int, n: int, delta: float = 0.05) -> tuple[float, float]:
-    """Both limits at ``delta / 2`` each: the interval covers the true probability with probability at least ``1 - delta``.
+    """Return both limits at ``delta / 2`` each: the interval covers the true probability with probability at least ``1 - delta``.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def clopper_pearson_interval(errors: int, n: int, delta: float = 0.05) -> tuple[
 
 
 def clopper_pearson_size(limit: float, delta: float = 0.05, errors: int = 0) -> int:
-    """Least number of trials after which ``errors`` errors prove an error probability of at most ``limit``.
+    """Return the smallest number of trials for which ``errors`` errors prove an error probability of at most ``limit``.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def clopper_pearson_size(limit: float, delta: float = 0.05, errors: int = 0) -> 
 
 
 def binomial_tail_inverse(k: int, n: int, log_delta: float) -> float:
-    r"""Return :math:`\max\{p : \ln P(\mathrm{Bin}(n, p) \le k) \ge \ln\delta\}`, rounded outwards, for any log-delta < 0.
+    r"""Return :math:`\max\{p : \ln P(\mathrm{Bin}(n, p) \le k) \ge \ln\delta\}`, rounded outward, for any log-delta < 0.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def binomial_tail_inverse(k: int, n: int, log_delta: float) -> float:
     if k == 0:
         return min(1.0, -math.expm1(log_delta / n) * (1 + ROUND_OUT))
     low = k / n if log_delta < -0.7 else 0.0  # the median of Bin(n, k/n) is k
-    high = kl_inverse(k / n, -log_delta / n)  # Chernoff's limit is never below
+    high = kl_inverse(k / n, -log_delta / n)  # Chernoff's bound is never smaller
     if high >= 1.0 and log_binomial_cdf(k, n, math.nextafter(1.0, 0.0)) > log_delta:
         return 1.0
     root = _root(lambda p: log_binomial_cdf(k, n, p) - log_delta, low, min(high, math.nextafter(1.0, 0.0)))
@@ -146,11 +146,11 @@ def binomial_tail_inverse(k: int, n: int, log_delta: float) -> float:
 
 
 def holdout(errors: int, n: int, delta: float = 0.05) -> RiskBound:
-    """Risk bound from a test set: the Clopper-Pearson limit of a model that saw none of the ``n`` rows.
+    """Return the risk bound from a test set: the Clopper-Pearson limit for a model that saw none of the ``n`` rows.
 
-    Guarantee: exact for every sample size (theory: :ref:`concentration`). It is about the model that was tested; a model
-    refitted on all rows needs :func:`transfer`. Rows used for training, or to choose among models, do not qualify: the
-    best of J models compared on the same rows needs ``delta / J``.
+    Guarantee: holds for every sample size (theory: :ref:`concentration`). The bound is about the model that was tested; a model refitted
+    on all rows needs :func:`transfer`. The rows must not have been used for training or to choose among models: the best of J models
+    compared on the same rows needs ``delta / J``.
 
     Parameters
     ----------
@@ -177,8 +177,8 @@ def holdout(errors: int, n: int, delta: float = 0.05) -> RiskBound:
     )
 
 
-def holdout_loss(losses, delta: float = 0.05) -> RiskBound:
-    r"""Bound the mean of a loss in [0, 1] from a test set, :math:`\mathrm{kl}^{-1}(\bar\ell, \ln(1/\delta)/n)`.
+def holdout_loss(losses: Any, delta: float = 0.05) -> RiskBound:
+    r"""Return a bound on the mean of a loss in [0, 1] from a test set, :math:`\mathrm{kl}^{-1}(\bar\ell, \ln(1/\delta)/n)`.
 
     Guarantee: as :func:`holdout`, for losses that need not be 0 or 1 (theory: :ref:`concentration`).
 
@@ -203,7 +203,7 @@ def holdout_loss(losses, delta: float = 0.05) -> RiskBound:
 
 
 def _log_cdf(k: int, n: int, p: float, q: float) -> float:
-    """``ln P(Bin <= k)`` with p and q = 1 - p both given to full relative precision."""
+    """Return ``ln P(Bin <= k)``, with p and q = 1 - p both given to full relative precision."""
     if k < 0:
         return -math.inf
     if k >= n or p == 0.0:
@@ -212,12 +212,12 @@ def _log_cdf(k: int, n: int, p: float, q: float) -> float:
         return -math.inf
     if k < n * p:
         return _log_sum_downwards(k, n, p, q)
-    above = _log_sum_downwards(n - k - 1, n, q, p)  # P(Bin > k) seen from the other side
+    above = _log_sum_downwards(n - k - 1, n, q, p)  # P(Bin > k) by symmetry
     return math.log1p(-math.exp(above)) if above < 0 else -math.inf
 
 
 def _log_sum_downwards(k: int, n: int, p: float, q: float) -> float:
-    """Sum the terms k, k-1, ... relative to term k; they decrease, because k is below the mean."""
+    """Sum the terms k, k-1, ... relative to term k; they decrease because k is below the mean."""
     total, last, start, chunk = 1.0, 1.0, 0, 64
     while start < k:
         j = k - np.arange(start, min(start + chunk, k), dtype=np.float64)
@@ -241,7 +241,7 @@ def _log_pmf(k: int, n: int, p: float, q: float) -> float:
 
 
 def stirling_error(k: int) -> float:
-    """``ln k! - ln(sqrt(2 pi k) (k/e)^k)``."""
+    """Return ``ln k! - ln(sqrt(2 pi k) (k/e)^k)``."""
     if k < 16:
         return math.lgamma(k + 1.0) - (k + 0.5) * math.log(k) + k - 0.5 * math.log(2 * math.pi)
     s = 1.0 / (k * k)
@@ -249,7 +249,7 @@ def stirling_error(k: int) -> float:
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    """Root of a monotone function to 14 digits; the end of the bracket where the sign does not change inside."""
+    """Return the root of a monotone function to 14 digits, or an end of the bracket if the sign does not change inside."""
     at_low, at_high = function(low), function(high)
     if (at_low > 0) == (at_high > 0):
         return high if at_low > 0 else low

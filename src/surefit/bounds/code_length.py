@@ -1,4 +1,4 @@
-r"""Occam's bound: a model that can be written in few bits, and the shares of delta that countable families need."""
+r"""Occam's bound for models with short codes, and shares of delta for countable families."""
 
 import math
 
@@ -9,12 +9,12 @@ from surefit.core.validation import COUNT, NON_NEGATIVE, one_of
 
 
 def occam(errors: int, n: int, bits: float, delta: float = 0.05) -> RiskBound:
-    r"""Risk bound of a model that a prefix-free code fixed beforehand writes in ``bits`` bits.
+    r"""Return the risk bound of a model with a code of ``bits`` bits in a prefix-free code that was fixed in advance.
 
     .. math:: R(h) \le \max\{p : P(\mathrm{Bin}(n, p) \le k) \ge \delta\, 2^{-\text{bits}}\}.
 
-    Guarantee: for all models of the code at once, trained on the same ``n`` rows, because :math:`\sum_h 2^{-\text{bits}(h)}
-    \le 1` (Kraft) and the union bound (theory: :ref:`compression`).
+    Guarantee: simultaneously for all models of the code, trained on the same ``n`` rows, because :math:`\sum_h 2^{-\text{bits}(h)} \le 1`
+    (Kraft's inequality) and the union bound holds (theory: :ref:`compression`).
 
     Parameters
     ----------
@@ -48,10 +48,10 @@ def occam(errors: int, n: int, bits: float, delta: float = 0.05) -> RiskBound:
 
 
 def tree_bits(n_splits: int, n_features: int, n_thresholds: int, n_classes: int = 2) -> float:
-    """Bits of a binary tree: one a node, the class at each leaf, feature and threshold at each split.
+    """Return the code length of a binary tree: one bit per node, the class at each leaf, feature and threshold at each split.
 
-    The ``n_thresholds`` candidate thresholds of each feature must have been declared before the data were seen (a grid, or
-    quantiles of rows that are not used otherwise).
+    The ``n_thresholds`` candidate thresholds of each feature must be declared before the data are seen (a grid, or quantiles of rows that
+    are not used otherwise).
 
     Examples
     --------
@@ -70,7 +70,7 @@ def tree_bits(n_splits: int, n_features: int, n_thresholds: int, n_classes: int 
 
 
 def delta_share(k: int, delta: float, series: str = "telescoping") -> float:
-    r"""Share of ``delta`` for the k-th of countably many classes, looks or radii, k = 1, 2, ...
+    r"""Return the share of ``delta`` for the k-th of countably many classes, looks or radii, k = 1, 2, ...
 
     ``"telescoping"``: :math:`\delta / (k (k + 1))`; ``"basel"``: :math:`6 \delta / (\pi^2 k^2)`. Both sum to ``delta``.
 

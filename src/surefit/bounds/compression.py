@@ -1,35 +1,35 @@
-r"""Sample compression: models that a few of their training rows rebuild, and models that few rows can change."""
+r"""Sample compression: models that can be reconstructed from few of their training rows."""
 
 import math
 
 import numpy as np
 from scipy.special import gammaln
 
-from surefit.bounds.base import ROUND_OUT, RiskBound, check_count, check_delta
+from surefit.bounds.base import ROUND_OUT_OF_LONG_SUMS, RiskBound, check_count, check_delta
 from surefit.bounds.binomial import binomial_tail_inverse
 from surefit.bounds.growth import log_choose
 from surefit.core.errors import InvalidParameter
 from surefit.core.validation import COUNT
 
-WHOLE_SUM = 1 << 16  # up to this many terms the sum of the stable bound is taken term by term
+WHOLE_SUM = 1 << 16  # up to this many terms, the sum of the stable bound is evaluated term by term
 
 
 def sample_compression(size: int, errors: int, n: int, delta: float = 0.05) -> RiskBound:
-    r"""Risk bound of a model that ``size`` of its ``n`` training rows rebuild.
+    r"""Return the risk bound of a model that can be reconstructed from ``size`` of its ``n`` training rows.
 
     .. math:: R \le \max\Bigl\{p : P(\mathrm{Bin}(n - s, p) \le k) \ge \frac{\delta}{n \binom ns}\Bigr\},
 
     with :math:`k` errors among the :math:`n - s` other rows.
 
     Guarantee: if the same procedure, given those rows alone (as a set, or in their order), returns the same model (theory:
-    :ref:`compression`). Support vectors and perceptron mistakes are such rows.
+    :ref:`compression`). Support vectors and perceptron mistakes are examples of such rows.
 
     Parameters
     ----------
     size : int from 0 to n
-        Rows that rebuild the model.
+        Number of rows from which the model is reconstructed.
     errors : int
-        Errors among the others.
+        Errors among the other rows.
     n : int
         Training rows.
     delta : float in (0, 1)
@@ -62,16 +62,16 @@ def sample_compression(size: int, errors: int, n: int, delta: float = 0.05) -> R
 
 
 def stable_compression(size: int, n: int, delta: float = 0.05) -> RiskBound:
-    r"""Probability that a new row would change the compression set of a *stable* scheme, from the size of that set.
+    r"""Bound the probability that a new row would change the compression set of a *stable* scheme, from the size of that set.
 
     The bound is the :math:`\varepsilon` that solves
 
     .. math:: \frac\delta n \sum_{m=s}^{n-1} \frac{\binom ms}{\binom ns} (1 - \varepsilon)^{-(n - m)} = 1, \qquad
               \varepsilon = 1 \text{ if } s = n.
 
-    Guarantee: for a scheme whose set does not change when rows outside it are removed (preference). For a support vector
-    machine with a fixed kernel and a fixed tie rule, the support vectors are such a set, and a new row changes it at least
-    whenever :math:`y f(x) < 1`; so the risk is below too (theory: :ref:`compression`). No errors are counted.
+    Guarantee: for a scheme whose set does not change when rows outside it are removed (preference). For a support vector machine with a
+    fixed kernel and a fixed tie rule, the support vectors form such a set. A new row changes it at least whenever :math:`y f(x) < 1`, so
+    the bound also applies to the risk (theory: :ref:`compression`). Errors are not counted.
 
     Parameters
     ----------
@@ -102,13 +102,13 @@ def stable_compression(size: int, n: int, delta: float = 0.05) -> RiskBound:
 
 
 def pick_to_learn(picked: int, errors_left: int, n: int, delta: float = 0.05, budgets: int = 1) -> RiskBound:
-    r"""Risk bound of Pick-to-Learn: rows of a second half are moved into training until few errors are left there.
+    r"""Return the risk bound of Pick-to-Learn, which moves rows of a second half into training until few errors remain there.
 
     :func:`stable_compression` with :math:`s` = rows picked + errors left among the ``n`` rows of the second half, at
     :math:`\delta / J` for J declared budgets.
 
-    Guarantee: for the model trained on the first half and the picked rows (theory: :ref:`compression`). With nothing picked
-    it is a test set.
+    Guarantee: for the model trained on the first half and the picked rows (theory: :ref:`compression`). If no row is picked, the second
+    half is a test set.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def pick_to_learn(picked: int, errors_left: int, n: int, delta: float = 0.05, bu
 
 
 def _stable_root(size: int, n: int, log_delta: float) -> float:
-    """Least epsilon, rounded up, at which the sum reaches ``n / delta``."""
+    """Return the smallest epsilon, rounded up, at which the sum reaches ``n / delta``."""
     if size == n:
         return 1.0
     dropped, log_ratios = _log_ratios(size, n)
@@ -145,7 +145,7 @@ def _stable_root(size: int, n: int, log_delta: float) -> float:
     def log_sum(eps: float) -> float:
         exponents = log_ratios - dropped * math.log1p(-eps)
         if len(dropped) < n - size:
-            # The terms are log-concave in the number of rows dropped: between two of them none is below both.
+            # The terms are log-concave in the number of dropped rows: no term between two others is below both.
             exponents = np.minimum(exponents[1:], exponents[:-1]) + np.log(np.diff(dropped))
         top = float(np.max(exponents))
         return top + math.log(float(np.sum(np.exp(exponents - top))))
@@ -155,17 +155,17 @@ def _stable_root(size: int, n: int, log_delta: float) -> float:
         return 1.0
     while low < (middle := 0.5 * (low + high)) < high and high - low > 1e-13 * high:
         low, high = (low, middle) if log_sum(middle) >= target else (middle, high)
-    return min(1.0, high * (1 + ROUND_OUT))
+    return min(1.0, high * (1 + ROUND_OUT_OF_LONG_SUMS))
 
 
 def _log_ratios(size: int, n: int) -> tuple[np.ndarray, np.ndarray]:
-    r"""Numbers j of rows dropped and :math:`\ln \binom{n-j}{s} - \ln \binom ns`; all j, or some of them when there are many."""
+    r"""Return numbers j of dropped rows and :math:`\ln \binom{n-j}{s} - \ln \binom ns`, for all j or for a subset if there are many."""
     if n - size <= WHOLE_SUM:
         j = np.arange(1, n - size + 1, dtype=np.float64)
         return j, np.cumsum(np.log1p(-size / (n - j + 1)))
     j = np.unique(np.round(np.linspace(1, n - size, WHOLE_SUM)))
     logs = gammaln(n - j + 1) - gammaln(n - j - size + 1) - gammaln(n + 1.0) + gammaln(n - size + 1.0)
-    return j, logs - 1e-15 * n * math.log(n)  # below the truth whatever gammaln lost
+    return j, logs - 1e-15 * n * math.log(n)  # a lower bound that covers the error of gammaln
 
 
 def _check_size(who: str, size: int, n: int) -> None:

@@ -1,9 +1,10 @@
-r"""Conformal prediction: quantiles of calibration scores, and the coverage they prove, on average and given the data."""
+r"""Conformal prediction: quantiles of calibration scores, and their coverage on average and given the calibration data."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import betaincinv
@@ -19,12 +20,12 @@ ALPHA = "a number > 0 and < 1"
 
 @dataclass(frozen=True)
 class ConformalQuantile:
-    r"""A threshold for scores: the set of all answers whose score is at most ``value`` covers the truth.
+    r"""Threshold for scores: the set of all answers whose score is at most ``value`` covers the true answer.
 
-    ``rank`` of ``m`` calibration scores was taken; ``value`` is infinite (the set is everything) if ``rank > m``.
+    It is the ``rank``-th smallest of ``m`` calibration scores; ``value`` is infinite (the set contains everything) if ``rank > m``.
 
-    Guarantee: coverage at least ``1 - alpha`` on average over calibration and test row, exchangeable; given the calibration
-    rows (iid) at least ``conditional_coverage(delta)`` with probability at least ``1 - delta`` (theory: :ref:`conformal`).
+    Guarantee: coverage at least ``1 - alpha`` on average over exchangeable calibration and test rows. Given the calibration rows (iid),
+    coverage at least ``conditional_coverage(delta)`` with probability at least ``1 - delta`` (theory: :ref:`conformal`).
 
     Examples
     --------
@@ -44,11 +45,11 @@ class ConformalQuantile:
 
     @property
     def marginal_coverage(self) -> float:
-        """Average coverage: exactly this if no two scores are equal, at least this otherwise."""
+        """Average coverage: exactly this if all scores are distinct, at least this otherwise."""
         return min(1.0, self.rank / (self.m + 1))
 
     def conditional_coverage(self, delta: float = 0.05) -> float:
-        """Coverage, given the calibration rows, that is exceeded with probability at least ``1 - delta``."""
+        """Return the coverage, given the calibration rows, that is exceeded with probability at least ``1 - delta``."""
         return 1.0 if self.rank > self.m else clopper_pearson_lower(self.rank, self.m, delta)
 
     def miscoverage(self, delta: float = 0.05) -> RiskBound:
@@ -65,15 +66,15 @@ class ConformalQuantile:
         )
 
 
-def conformal_quantile(scores, alpha: float = 0.1) -> ConformalQuantile:
-    r"""The :math:`\lceil (m + 1)(1 - \alpha) \rceil`-th smallest of m calibration scores.
+def conformal_quantile(scores: Any, alpha: float = 0.1) -> ConformalQuantile:
+    r"""Return the :math:`\lceil (m + 1)(1 - \alpha) \rceil`-th smallest of m calibration scores.
 
     Parameters
     ----------
     scores : array
-        Scores of rows that took no part in training (absolute residuals, ``1 - p(true class)``); infinite ones are allowed.
+        Scores of rows that were not used for training (absolute residuals, ``1 - p(true class)``); infinite ones are allowed.
     alpha : float in (0, 1)
-        Miscoverage allowed on average.
+        Allowed average miscoverage.
 
     Returns
     -------
@@ -91,10 +92,10 @@ def conformal_quantile(scores, alpha: float = 0.1) -> ConformalQuantile:
     return ConformalQuantile(value, rank, len(ordered), float(alpha))
 
 
-def conformal_rank(m: int, alpha: float = 0.1, delta: float | None = None) -> int:
-    r"""Rank of the score to take for coverage :math:`1 - \alpha` on average, or, with ``delta``, given the calibration rows.
+def conformal_rank(n: int, alpha: float = 0.1, delta: float | None = None) -> int:
+    r"""Return the rank of the score for coverage :math:`1 - \alpha` on average or, with ``delta``, given the calibration rows.
 
-    ``m + 1`` means: take everything, the calibration set is too small.
+    A rank of ``n + 1`` means that the calibration set is too small and the prediction set contains everything.
 
     Examples
     --------
@@ -102,29 +103,29 @@ def conformal_rank(m: int, alpha: float = 0.1, delta: float | None = None) -> in
     >>> conformal_rank(200, 0.1), conformal_rank(200, 0.1, delta=0.05), conformal_rank(20, 0.1, delta=0.05)
     (181, 188, 21)
     """
-    if not COUNT.allows(m):
-        raise InvalidParameter("conformal_rank", "m", COUNT.words, m)
+    if not COUNT.allows(n):
+        raise InvalidParameter("conformal_rank", "n", COUNT.words, n)
     if not 0 < alpha < 1:
         raise InvalidParameter("conformal_rank", "alpha", ALPHA, alpha)
-    product = (m + 1) * (1 - alpha)
-    nearest = round(product)  # (m + 1)(1 - alpha) is often an integer that floats miss by a hair
+    product = (n + 1) * (1 - alpha)
+    nearest = round(product)  # (n + 1)(1 - alpha) is often an integer up to rounding
     rank = nearest if abs(product - nearest) < 1e-9 * max(1.0, product) else math.ceil(product)
     if delta is None:
         return max(rank, 1)
     check_delta("conformal_rank", delta)
-    if clopper_pearson_lower(m, m, delta) < 1 - alpha:
-        return m + 1
-    low, high = 0, m  # the rank 0 covers nothing, the rank m enough
+    if clopper_pearson_lower(n, n, delta) < 1 - alpha:
+        return n + 1
+    low, high = 0, n  # rank 0 covers nothing, rank n covers enough
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if clopper_pearson_lower(middle, m, delta) >= 1 - alpha else (middle, high)
+        low, high = (low, middle) if clopper_pearson_lower(middle, n, delta) >= 1 - alpha else (middle, high)
     return high
 
 
 def conformal_size(alpha: float, delta: float, slack: float) -> int:
-    r"""Calibration size from which on the marginal rank covers :math:`1 - \alpha - \text{slack}` given the calibration rows.
+    r"""Return the calibration size from which the marginal rank covers :math:`1 - \alpha - \text{slack}` given the calibration rows.
 
-    With probability at least ``1 - delta``, for the returned size and every larger one.
+    The statement holds with probability at least ``1 - delta``, for the returned size and every larger one.
 
     Examples
     --------
@@ -137,14 +138,14 @@ def conformal_size(alpha: float, delta: float, slack: float) -> int:
         raise InvalidParameter("conformal_size", "slack", "a number > 0 and < 1 - alpha", slack)
 
     def covered(m: int) -> bool:
-        rank = (m + 1) * (1 - alpha)  # the rank taken is this or the next integer, which covers more
+        rank = (m + 1) * (1 - alpha)  # the rank used is this or the next integer, which covers more
         return betaincinv(rank, m + 1 - rank, delta) >= 1 - alpha - slack
 
     return least("conformal_size", covered, start=math.ceil(1 / alpha))
 
 
-def conformal_p_value(scores, new_score: float) -> float:
-    r"""p-value :math:`(1 + \#\{s_i \ge s\}) / (m + 1)` of a new score; uniform or larger if exchangeable.
+def conformal_p_value(scores: Any, new_score: float) -> float:
+    r"""Return the p-value :math:`(1 + \#\{s_i \ge s\}) / (m + 1)` of a new score; it is stochastically at least uniform if exchangeable.
 
     Examples
     --------
@@ -156,8 +157,8 @@ def conformal_p_value(scores, new_score: float) -> float:
     return (1 + int(np.sum(ordered >= new_score))) / (len(ordered) + 1)
 
 
-def conformal_quantiles_by_class(scores, labels, alpha: float = 0.1) -> dict:
-    """One quantile for each class: coverage at least ``1 - alpha`` within every class.
+def conformal_quantiles_by_class(scores: Any, labels: Any, alpha: float = 0.1) -> dict[str, Any]:
+    """Return one quantile per class: coverage at least ``1 - alpha`` within every class.
 
     Examples
     --------
@@ -172,11 +173,11 @@ def conformal_quantiles_by_class(scores, labels, alpha: float = 0.1) -> dict:
     return {name.item(): conformal_quantile(values[names == name], alpha) for name in np.unique(names)}
 
 
-def jackknife_plus(predictions, residuals, alpha: float = 0.1) -> tuple[float, float]:
-    r"""Jackknife+ interval for one row from the n leave-one-out models.
+def jackknife_plus(predictions: Any, residuals: Any, alpha: float = 0.1) -> tuple[float, float]:
+    r"""Return the jackknife+ interval for one row from the n leave-one-out models.
 
-    Guarantee: coverage at least :math:`1 - 2\alpha` on average, exchangeable rows (theory: :ref:`conformal`); none given the
-    training rows.
+    Guarantee: coverage at least :math:`1 - 2\alpha` on average over exchangeable rows (theory: :ref:`conformal`); there is no guarantee
+    given the training rows.
 
     Parameters
     ----------
@@ -185,7 +186,7 @@ def jackknife_plus(predictions, residuals, alpha: float = 0.1) -> tuple[float, f
     residuals : array of shape (n,)
         Absolute residual of training row i by that model.
     alpha : float in (0, 1)
-        Half the miscoverage allowed.
+        Half the allowed miscoverage.
 
     Examples
     --------
@@ -194,16 +195,16 @@ def jackknife_plus(predictions, residuals, alpha: float = 0.1) -> tuple[float, f
     >>> jackknife_plus(np.zeros(19), np.arange(1.0, 20.0), alpha=0.1)
     (-18.0, 18.0)
     """
-    centre, reach = np.asarray(predictions, dtype=np.float64), np.abs(np.asarray(residuals, dtype=np.float64))
-    if centre.ndim != 1 or centre.shape != reach.shape or len(centre) == 0:
+    center, widths = np.asarray(predictions, dtype=np.float64), np.abs(np.asarray(residuals, dtype=np.float64))
+    if center.ndim != 1 or center.shape != widths.shape or len(center) == 0:
         raise InvalidData("jackknife_plus: predictions and residuals must be two vectors of the same length.")
-    rank = conformal_rank(len(centre), alpha)
-    if rank > len(centre):
+    rank = conformal_rank(len(center), alpha)
+    if rank > len(center):
         return -math.inf, math.inf
-    return -float(np.sort(reach - centre)[rank - 1]), float(np.sort(reach + centre)[rank - 1])
+    return -float(np.sort(widths - center)[rank - 1]), float(np.sort(widths + center)[rank - 1])
 
 
-def _scores(who: str, scores) -> np.ndarray:
+def _scores(who: str, scores: Any) -> np.ndarray:
     vector = np.asarray(scores, dtype=np.float64)
     if vector.ndim != 1 or len(vector) == 0 or np.any(np.isnan(vector)):
         raise InvalidData(f"{who}: scores must be a non-empty vector without NaN; got shape {vector.shape}.")

@@ -1,33 +1,36 @@
-r"""Numbers that look like guarantees and are not: leave-one-out, BIC, evidence. They are labelled estimates."""
+r"""Estimates of the risk that are not bounds: leave-one-out, BIC, evidence."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from surefit.core.claims import Claim
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.validation import COUNT, NON_NEGATIVE, REAL, one_of
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number that estimates a risk or ranks models, with the reason why it is no bound."""
+    """Number that estimates a risk or ranks models, with the reason why it is not a bound.
+
+    Examples
+    --------
+    >>> from surefit.bounds import leave_one_out_limit
+    >>> leave_one_out_limit(3, 12)
+    estimate, not a bound: leave-one-out error, at most 0.25 (unbiased for n - 1 rows, variance unknown)
+    """
 
     name: str
     value: float
     about: str
     caveat: str
 
-    def claim(self) -> Claim:
-        """Return the estimate as a claim that proves nothing and says so."""
-        return Claim(f"estimates.{self.name}", "estimate", self.statement, value=self.value, about=self.about)
-
     @property
     def statement(self) -> str:
-        """One sentence a reader can quote."""
+        """The estimate as one sentence."""
         return f"estimate, not a bound: {self.about} {self.value:.4g} ({self.caveat})"
 
     def __repr__(self) -> str:
@@ -35,10 +38,10 @@ class Estimate:
 
 
 def leave_one_out_limit(n_support: int, n: int) -> Estimate:
-    r"""Leave-one-out error of a support vector machine, at most :math:`N / n` for N support vectors.
+    r"""Return the bound :math:`N / n` on the leave-one-out error of a support vector machine with N support vectors.
 
-    Removing a row that is no support vector changes nothing, so it stays correct. The inequality is a fact; the leave-one-out
-    error itself only *estimates* the risk (of a model with one row less), and its variance is not controlled.
+    Removing a row that is not a support vector does not change the model, so the row stays correctly classified. The inequality is exact;
+    the leave-one-out error itself only *estimates* the risk (of a model with one row less), and its variance is not controlled.
 
     Examples
     --------
@@ -52,62 +55,62 @@ def leave_one_out_limit(n_support: int, n: int) -> Estimate:
     return Estimate("leave_one_out", n_support / n, "leave-one-out error, at most", caveat)
 
 
-def generalised_cross_validation(mean_square: float, n: int, freedom: float) -> Estimate:
-    r"""Mean squared error on new rows, guessed from the residuals of a linear smoother: :math:`\bar r^2 / (1 - \mathrm{df}/n)^2`.
+def generalized_cross_validation(mean_square: float, n: int, degrees_of_freedom: float) -> Estimate:
+    r"""Return the GCV estimate of the mean squared error on new data for a linear smoother: :math:`\bar r^2 / (1 - \mathrm{df}/n)^2`.
 
-    It is the mean squared leave-one-out residual with every leverage replaced by the mean one, :math:`\mathrm{df}/n`, and equals it
-    where all rows have the same leverage.
+    It is the mean squared leave-one-out residual with every leverage replaced by the mean leverage :math:`\mathrm{df}/n`. The two are
+    equal if all rows have the same leverage.
 
     Parameters
     ----------
     mean_square : float >= 0
         Mean squared residual on the training rows.
     n : int >= 1
-        Rows.
-    freedom : float >= 0
-        Trace of the matrix that turns targets into fitted values; must be less than ``n``.
+        Number of rows.
+    degrees_of_freedom : float >= 0
+        Trace of the matrix that maps targets to fitted values; must be less than ``n``.
 
     Examples
     --------
-    The mean of three numbers; leaving one out stretches each residual by 3/2:
+    For the mean of three numbers, leaving one out multiplies each residual by 3/2:
 
-    >>> from surefit.bounds import generalised_cross_validation
-    >>> round(generalised_cross_validation(2 / 3, 3, 1).value, 12)
+    >>> from surefit.bounds import generalized_cross_validation
+    >>> round(generalized_cross_validation(2 / 3, 3, 1).value, 12)
     1.5
     """
-    who = "generalised_cross_validation"
+    who = "generalized_cross_validation"
     if not NON_NEGATIVE.allows(mean_square):
         raise InvalidParameter(who, "mean_square", NON_NEGATIVE.words, mean_square)
-    if not COUNT.allows(n) or not 0 <= freedom < n:
-        raise InvalidParameter(who, "freedom", f"a number from 0 to less than n = {n}", freedom)
-    value = mean_square / (1 - freedom / n) ** 2
-    caveat = f"generalised cross-validation, {freedom:.4g} degrees of freedom in {n} rows"
-    return Estimate("gcv", value, "mean squared error on new rows", caveat)
+    if not COUNT.allows(n) or not 0 <= degrees_of_freedom < n:
+        raise InvalidParameter(who, "degrees_of_freedom", f"a number from 0 to less than n = {n}", degrees_of_freedom)
+    value = mean_square / (1 - degrees_of_freedom / n) ** 2
+    caveat = f"generalized cross-validation, {degrees_of_freedom:.4g} degrees of freedom in {n} rows"
+    return Estimate("gcv", value, "mean squared error on new data", caveat)
 
 
-def bic(log_likelihood: float, n_params: int, n: int, convention: str = "minimise") -> Estimate:
-    r"""Bayesian information criterion :math:`-2\ell + d \ln n` (minimise) or :math:`\ell - \frac d2 \ln n` (maximise).
+def bic(log_likelihood: float, n_params: int, n: int, convention: str = "minimize") -> Estimate:
+    r"""Return the Bayesian information criterion :math:`-2\ell + d \ln n` (minimize) or :math:`\ell - \frac d2 \ln n` (maximize).
 
-    The second is the first divided by -2. It approximates the log evidence up to a constant that does not vanish.
+    The second form is the first divided by -2. It approximates the log evidence up to a constant that does not vanish.
 
     Parameters
     ----------
     log_likelihood : float
-        Maximised log-likelihood.
+        Maximized log-likelihood.
     n_params, n : int
         Free parameters and rows.
-    convention : {"minimise", "maximise"}
+    convention : {"minimize", "maximize"}
         Sign and scale.
 
     Examples
     --------
     >>> import math
     >>> from surefit.bounds import bic
-    >>> simple, complex_ = bic(-100.0, 3, 10**6, "maximise"), bic(-50.0, 6, 10**6, "maximise")
+    >>> simple, complex_ = bic(-100.0, 3, 10**6, "maximize"), bic(-50.0, 6, 10**6, "maximize")
     >>> complex_.value > simple.value, 10**6 < math.exp(100 / 3)
     (True, True)
     """
-    rule = one_of("minimise", "maximise")
+    rule = one_of("minimize", "maximize")
     if not rule.allows(convention):
         raise InvalidParameter("bic", "convention", rule.words, convention)
     if not REAL.allows(log_likelihood):
@@ -115,14 +118,14 @@ def bic(log_likelihood: float, n_params: int, n: int, convention: str = "minimis
     if not COUNT.allows(n) or not (n_params == 0 or COUNT.allows(n_params)):
         raise InvalidParameter("bic", "n_params, n", "integers, n_params >= 0 and n >= 1", (n_params, n))
     score = log_likelihood - 0.5 * n_params * math.log(n)
-    value = score if convention == "maximise" else -2 * score
+    value = score if convention == "maximize" else -2 * score
     return Estimate(
-        "bic", value, f"BIC ({convention})", "the difference to the log evidence stays bounded, it does not vanish"
+        "bic", value, f"BIC ({convention})", "its difference from the log evidence is bounded but does not vanish"
     )
 
 
-def model_probabilities(log_evidences, log_priors=None) -> np.ndarray:
-    """Posterior probabilities of models from their log evidences (or BIC, maximise convention), stable for large numbers.
+def model_probabilities(log_evidences: Any, log_priors: Any = None) -> np.ndarray:
+    """Return the posterior probabilities of models from their log evidences (or BIC, maximize convention), computed stably.
 
     Examples
     --------

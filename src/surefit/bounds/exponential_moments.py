@@ -1,14 +1,15 @@
-r"""Chernoff's method: an exponential moment, the best exponent, and the Cramér transform.
+r"""Chernoff's method: exponential moments and the Cramér transform.
 
 With :math:`\psi(\lambda) = \ln E e^{\lambda X}` and :math:`\psi^*(t) = \sup_{\lambda \ge 0} (\lambda t - \psi(\lambda))`,
 
 .. math:: P(X \ge t) \le e^{-\psi^*(t)}, \qquad P(\bar X \ge t) \le e^{-n \psi^*(t)} \quad (t \ge E X).
 
-Every :math:`\lambda \ge 0` proves a bound, so a numerical maximiser is safe: it can only be too careful.
+Every :math:`\lambda \ge 0` gives a valid bound, so an inexact numerical maximizer can only loosen it.
 """
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.validation import COUNT, FRACTION, POSITIVE
 
 LogMGF = Callable[[float], float]
-FAR = 2.0**60  # an exponent still improving here is taken as unbounded
+FAR = 2.0**60  # an exponent that still improves here is treated as unbounded
 
 
 def cramer_transform(log_mgf: LogMGF, t: float, largest: float = math.inf) -> tuple[float, float]:
@@ -47,7 +48,7 @@ def cramer_transform(log_mgf: LogMGF, t: float, largest: float = math.inf) -> tu
 
     low, middle, best = 0.0, min(1.0, 0.5 * largest), 0.0
     high = middle
-    while gain(high) > best and high < FAR:  # concave: the first failure to improve brackets the maximum
+    while gain(high) > best and high < FAR:  # concave: the first value that does not improve brackets the maximum
         low, middle, best = (middle if high > middle else 0.0), high, gain(high)
         high = 2 * high if math.isinf(largest) else 0.5 * (high + largest)
         if high == middle:
@@ -75,20 +76,20 @@ def _golden(gain: Callable[[float], float], low: float, high: float) -> tuple[fl
     return (0.0, 0.0) if best[0] <= 0 else best
 
 
-def chernoff(law, threshold: float, n: int = 1) -> Deviation:
-    r"""Chernoff's bound :math:`P(\bar X \ge t) \le e^{-n \psi^*(t)}` for a law or a sample.
+def chernoff(distribution: Any, threshold: float, n: int = 1) -> Deviation:
+    r"""Chernoff's bound :math:`P(\bar X \ge t) \le e^{-n \psi^*(t)}` for a distribution or a sample.
 
-    Guarantee: for a sample it bounds the fraction of entries that are at least ``threshold`` (``n=1``), with no
-    probability involved (theory: :ref:`concentration`).
+    Guarantee: for a sample, it bounds the fraction of entries that are at least ``threshold`` (``n=1``), without any probability (theory:
+    :ref:`concentration`).
 
     Parameters
     ----------
-    law : callable or array
-        Logarithm of the moment generating function, or a sample whose empirical distribution is meant.
+    distribution : callable or array
+        Logarithm of the moment generating function, or a sample that stands for its empirical distribution.
     threshold : float
-        The level t.
+        The threshold t.
     n : int
-        Independent copies that are averaged.
+        Number of independent copies in the average.
 
     Examples
     --------
@@ -98,7 +99,7 @@ def chernoff(law, threshold: float, n: int = 1) -> Deviation:
     """
     if not COUNT.allows(n):
         raise InvalidParameter("chernoff", "n", COUNT.words, n)
-    log_mgf = law if callable(law) else log_mgf_sample(law)
+    log_mgf = distribution if callable(distribution) else log_mgf_sample(distribution)
     rate, exponent = cramer_transform(log_mgf, float(threshold))
     inputs = {"rate": rate, "exponent": exponent}
     return Deviation(
@@ -122,10 +123,10 @@ def cramer(
     radius: float | None = None,
     delta: float | None = None,
 ) -> Deviation:
-    r"""Deviation of an average above its mean, :math:`P(\bar X \ge \mu + \varepsilon) \le e^{-n \psi^*(\mu + \varepsilon)}`.
+    r"""Bound the deviation of an average above its mean, :math:`P(\bar X \ge \mu + \varepsilon) \le e^{-n \psi^*(\mu + \varepsilon)}`.
 
-    Guarantee: for every n; the exponent is the best possible one (theory: :ref:`concentration`). For the other side
-    pass the law of :math:`-X`.
+    Guarantee: for every n; the exponent is optimal (theory: :ref:`concentration`). For deviations below the mean, pass the distribution
+    of :math:`-X`.
 
     Parameters
     ----------
@@ -144,10 +145,10 @@ def cramer(
     (0.0557, 200)
     """
 
-    def log_tail(size, eps):
+    def log_tail(size: Any, eps: Any) -> Any:
         return -size * cramer_transform(log_mgf, mean + eps)[0]
 
-    def radius_of(size, log_delta):
+    def radius_of(size: Any, log_delta: Any) -> Any:
         low, high = 0.0, 1.0
         while log_tail(size, high) > log_delta and high < FAR:
             low, high = high, 2 * high
@@ -160,12 +161,12 @@ def cramer(
     )
     about = "deviation of the average above its mean"
     return Deviation(
-        "cramer", size, eps, log_delta, about, ("independent", "law_known"), width=math.inf, of_a_risk=False
+        "cramer", size, eps, log_delta, about, ("independent", "distribution_known"), width=math.inf, of_a_risk=False
     )
 
 
 def log_mgf_bernoulli(p: float) -> LogMGF:
-    r"""Return :math:`\psi(\lambda) = \ln(1 - p + p e^\lambda)` of a coin.
+    r"""Return :math:`\psi(\lambda) = \ln(1 - p + p e^\lambda)` of a Bernoulli variable.
 
     Examples
     --------
@@ -185,7 +186,7 @@ def log_mgf_bernoulli(p: float) -> LogMGF:
 
 
 def log_mgf_gaussian(sigma: float, mean: float = 0.0) -> LogMGF:
-    r"""Return :math:`\psi(\lambda) = \lambda \mu + \lambda^2 \sigma^2 / 2` of a normal (or sub-Gaussian) law.
+    r"""Return :math:`\psi(\lambda) = \lambda \mu + \lambda^2 \sigma^2 / 2` of a normal (or sub-Gaussian) distribution.
 
     Examples
     --------
@@ -198,8 +199,8 @@ def log_mgf_gaussian(sigma: float, mean: float = 0.0) -> LogMGF:
     return lambda lam: lam * mean + 0.5 * (lam * sigma) ** 2
 
 
-def log_mgf_sample(sample) -> LogMGF:
-    """Return the logarithm of the mean of ``exp(lambda x)`` over a sample.
+def log_mgf_sample(sample: Any) -> LogMGF:
+    """Return the logarithm of the mean of ``exp(lambda x)`` over a sample, as a function of ``lambda``.
 
     Examples
     --------
@@ -209,6 +210,6 @@ def log_mgf_sample(sample) -> LogMGF:
     """
     values = np.asarray(sample, dtype=np.float64).ravel()
     if len(values) == 0 or not np.all(np.isfinite(values)):
-        raise InvalidData("log_mgf_sample: the sample must be finite numbers, at least one.")
+        raise InvalidData("log_mgf_sample: the sample must be a non-empty array of finite numbers.")
     largest = float(np.max(values))
     return lambda lam: lam * largest + math.log(float(np.mean(np.exp(lam * (values - largest)))))

@@ -1,4 +1,4 @@
-r"""Finite classes: Hoeffding's inequality for every member at once, by the union bound."""
+r"""Finite classes: Hoeffding's inequality for all members simultaneously, by the union bound."""
 
 import math
 
@@ -14,20 +14,20 @@ def finite_class(
     n: int | None = None,
     radius: float | None = None,
     delta: float | None = None,
-    width: float = 1.0,
+    loss_bound: float = 1.0,
     sides: int = 2,
 ) -> Deviation:
-    r"""Uniform deviation between risk and empirical risk over ``size`` models.
+    r"""Bound the uniform deviation between risk and empirical risk over ``size`` models.
 
     .. math:: P\Bigl(\max_{f \in F} |R(f) - \hat R_n(f)| > \varepsilon\Bigr) \le 2 |F| e^{-2 n \varepsilon^2 / M^2}, \qquad
               \varepsilon = M \sqrt{\frac{\ln |F| + \ln (2/\delta)}{2n}};
 
     one-sided (:math:`R - \hat R_n`) without the factor 2.
 
-    Guarantee: holds for whichever member is chosen, however it is chosen, if the class was fixed before the ``n`` rows were
-    seen (theory: :ref:`vc-inequality`). ``.risk(train_error)`` is the limit of the chosen member's risk;
-    ``.erm_excess()`` (two-sided) that of the minimiser over the best member. On a development set the class is the list
-    of candidates, which were fitted on other rows.
+    Guarantee: holds for any chosen member, however it is chosen, if the class was fixed before the ``n`` rows were seen (theory:
+    :ref:`vc-inequality`). ``.risk(train_error)`` bounds the risk of the chosen member; ``.erm_excess()`` (two-sided) bounds the excess
+    risk of the minimizer over the best member. On a development set, the class is the list of candidates, which were fitted on other
+    rows.
 
     Parameters
     ----------
@@ -35,33 +35,33 @@ def finite_class(
         Number of models; may be a huge integer.
     n, radius, delta : two of the three
         Rows, deviation, failure probability.
-    width : float > 0
-        Bound M of the loss.
+    loss_bound : float > 0
+        Upper bound M of the loss.
     sides : {1, 2}
-        1: the risk exceeds the empirical risk. 2: either way.
+        1: risk above empirical risk. 2: both directions.
 
     Examples
     --------
     >>> from surefit.bounds import finite_class
     >>> round(finite_class(100, n=1000, delta=0.05).radius, 7)
     0.0643974
-    >>> finite_class(100, radius=0.05, delta=0.05).n  # excess of the minimiser below 0.1
+    >>> finite_class(100, radius=0.05, delta=0.05).n  # excess of the minimizer below 0.1
     1659
     """
     if not COUNT.allows(size):
         raise InvalidParameter("finite_class", "size", COUNT.words, size)
-    if not POSITIVE.allows(width):
-        raise InvalidParameter("finite_class", "width", POSITIVE.words, width)
+    if not POSITIVE.allows(loss_bound):
+        raise InvalidParameter("finite_class", "loss_bound", POSITIVE.words, loss_bound)
     if sides not in (1, 2):
         raise InvalidParameter("finite_class", "sides", "1 or 2", sides)
-    price = math.log(size) + math.log(sides)
+    log_factor = math.log(size) + math.log(sides)
     count, eps, log_delta = two_of_three(
         "finite_class",
         n=n,
         radius=radius,
         delta=delta,
-        log_tail=lambda n, eps: price - 2 * n * (eps / width) ** 2,
-        radius_of=lambda n, log_delta: width * math.sqrt((price - log_delta) / (2 * n)),
+        log_tail=lambda n, eps: log_factor - 2 * n * (eps / loss_bound) ** 2,
+        radius_of=lambda n, log_delta: loss_bound * math.sqrt((log_factor - log_delta) / (2 * n)),
     )
     return Deviation(
         "finite_class",
@@ -71,13 +71,13 @@ def finite_class(
         "largest deviation of risk from empirical risk in the class",
         ("iid", "class_fixed_a_priori", "range_declared"),
         sides,
-        float(width),
+        float(loss_bound),
         inputs={"log_size": math.log(size), "sides": sides},
     )
 
 
 def random_search(*, n: int | None = None, fraction: float | None = None, delta: float | None = None) -> Deviation:
-    r"""Draws needed to hit the best fraction of a search space: :math:`P(\text{miss}) = (1 - q)^n`.
+    r"""Bound the number of draws needed to hit the best fraction of a search space: :math:`P(\text{miss}) = (1 - q)^n`.
 
     Guarantee: exact for independent draws; ``radius`` of the result is the fraction q.
 

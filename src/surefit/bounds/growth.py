@@ -1,4 +1,4 @@
-r"""How many labelings a class can realise: Sauer's lemma and the bounds derived from it, exact and in logarithms."""
+r"""Growth functions: Sauer's lemma and the bounds derived from it, exact and in logarithms."""
 
 import math
 
@@ -11,15 +11,15 @@ EXACT_BELOW = 64  # binomials with an index below this are exact integers
 
 
 def sauer(n: int, dimension: int) -> int:
-    r"""Sauer's bound :math:`\Phi_d(n) = \sum_{i=0}^{d} \binom ni` on the labelings of n points, as an exact integer.
+    r"""Return Sauer's bound :math:`\Phi_d(n) = \sum_{i=0}^{d} \binom ni` on the number of labelings of n points, as an exact integer.
 
-    Guarantee: a class of VC dimension ``dimension`` realises at most this many labelings of any ``n`` points (theory:
+    Guarantee: a class of VC dimension ``dimension`` realizes at most this many labelings of any ``n`` points (theory:
     :ref:`sauer-lemma`). The sum starts at 0.
 
     Parameters
     ----------
     n : int >= 0
-        Points.
+        Number of points.
     dimension : int >= 0
         VC dimension.
 
@@ -34,11 +34,11 @@ def sauer(n: int, dimension: int) -> int:
 
 
 def log_growth(n: int, dimension: float, form: str = "sauer") -> float:
-    r"""Logarithm of a bound on the number of labelings of n points by a class of the given VC dimension.
+    r"""Return the logarithm of a bound on the number of labelings of n points by a class of the given VC dimension.
 
-    ``"sauer"``: :math:`\sum_{i \le d} \binom ni`; ``"power"``: :math:`(n + 1)^d`; ``"euler"``: :math:`(en/d)^d` for
-    :math:`n \ge d`; ``"cover"``: :math:`2 \sum_{i < d} \binom{n-1}i`, which is exact for half-spaces and stumps, and no bound
-    for other classes. All are capped at :math:`2^n`, and exact enough for :math:`n = 10^9`.
+    ``"sauer"``: :math:`\sum_{i \le d} \binom ni`; ``"power"``: :math:`(n + 1)^d`; ``"euler"``: :math:`(en/d)^d` for :math:`n \ge d`;
+    ``"cover"``: :math:`2 \sum_{i < d} \binom{n-1}i`, which is exact for half-spaces and stumps, and not a bound for other classes. All
+    are capped at :math:`2^n`, and accurate up to :math:`n = 10^9`.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def log_growth(n: int, dimension: float, form: str = "sauer") -> float:
         return min(everything, d * math.log(n + 1))
     if form == "euler":
         return min(everything, d * (1 + math.log(n / d)))
-    if 2 * d >= n:  # most subsets are small enough: subtract the others
+    if 2 * d >= n:  # most subsets are included: subtract the others
         rest = log_growth(n, n - d - 1)
         return everything + math.log1p(-math.exp(rest - everything))
     ratio, total, i = 1.0, 1.0, d

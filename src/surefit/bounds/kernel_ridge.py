@@ -20,17 +20,17 @@ def kernel_ridge_mse(
 ) -> RiskBound:
     r"""Bound the mean squared error of every kernel predictor with norm at most :math:`\Lambda`.
 
-    With :math:`M = 2 r \Lambda` (:math:`3 r \Lambda` with an offset :math:`|b| \le r \Lambda`) the residuals are within M, and
+    With :math:`M = 2 r \Lambda` (:math:`3 r \Lambda` with an intercept :math:`|b| \le r \Lambda`) the residuals are within M, and
 
     .. math:: R \le \hat R + 4M\, \mathfrak R + M^2 \sqrt{\frac{\ln(1/\delta)}{2n}}, \qquad
               R \le \hat R + 4M\, \hat{\mathfrak R} + 3 M^2 \sqrt{\frac{\ln(2/\delta)}{2n}},
 
     with :math:`\mathfrak R = r\Lambda / \sqrt n` and :math:`\hat{\mathfrak R} = \Lambda \sqrt{\operatorname{tr} K} / n`, plus
-    :math:`r \Lambda / \sqrt n` with an offset. The second form is used when ``trace`` is given.
+    :math:`r \Lambda / \sqrt n` with an intercept. The second form is used when ``trace`` is given.
 
-    Guarantee: with probability at least ``1 - delta`` for all members at once, if :math:`r`, :math:`\Lambda` and the kernel
-    were fixed and :math:`|y| \le r \Lambda` *known* before the rows were seen (theory: :ref:`rademacher`). For a fitted
-    model take :func:`kernel_ridge_mse_grid`.
+    Guarantee: with probability at least ``1 - delta``, simultaneously for all members, if :math:`r`, :math:`\Lambda` and the kernel were
+    fixed and :math:`|y| \le r \Lambda` *known* before the rows were seen (theory: :ref:`rademacher`). For a fitted model, use
+    :func:`kernel_ridge_mse_grid`.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def kernel_ridge_mse(
     trace : float, optional
         Trace of the kernel matrix on the rows.
     offset : bool
-        Whether the predictors have an offset.
+        Whether the predictors have an intercept.
 
     Examples
     --------
@@ -58,11 +58,11 @@ def kernel_ridge_mse(
     _check("kernel_ridge_mse", empirical, n, kernel_radius, trace)
     if not POSITIVE.allows(ball_radius):
         raise InvalidParameter("kernel_ridge_mse", "ball_radius", POSITIVE.words, ball_radius)
-    reach = kernel_radius * ball_radius
-    residual = (3 if offset else 2) * reach
-    shift = reach / math.sqrt(n) if offset else 0.0
+    largest = kernel_radius * ball_radius
+    residual = (3 if offset else 2) * largest
+    shift = largest / math.sqrt(n) if offset else 0.0
     if trace is None:
-        complexity = reach / math.sqrt(n) + shift
+        complexity = largest / math.sqrt(n) + shift
         confidence = residual**2 * math.sqrt(-math.log(delta) / (2 * n))
     else:
         complexity = ball_radius * math.sqrt(trace) / n + shift
@@ -83,7 +83,7 @@ def kernel_ridge_mse(
             "offset": bool(offset),
         },
         terms={"empirical": float(empirical), "complexity": 4 * residual * complexity, "confidence": confidence},
-        ceiling=reach**2,  # what the zero predictor reaches, whatever the data
+        ceiling=largest**2,  # what the zero predictor attains, for any data
     )
 
 
@@ -101,10 +101,10 @@ def kernel_ridge_mse_grid(
 ) -> RiskBound:
     r"""Bound the mean squared error of a *fitted* kernel predictor, whose norm is known only afterwards.
 
-    The balls :math:`\Lambda_k = 2^k \Lambda_0`, :math:`k = 0, 1, \dots` get the shares :math:`\delta / ((k+1)(k+2))`; the
-    smallest that holds the model (:math:`\|f\|`, :math:`|b|/r`) and the declared targets (:math:`|y|/r`) is used.
+    The balls :math:`\Lambda_k = 2^k \Lambda_0`, :math:`k = 0, 1, \dots` get the shares :math:`\delta / ((k+1)(k+2))`. The smallest ball
+    that contains the model (:math:`\|f\|`, :math:`|b|/r`) and the declared targets (:math:`|y|/r`) is used.
 
-    Guarantee: as :func:`kernel_ridge_mse`, for all balls at once (theory: :ref:`rademacher`).
+    Guarantee: as :func:`kernel_ridge_mse`, simultaneously for all balls (theory: :ref:`rademacher`).
 
     Parameters
     ----------
@@ -113,11 +113,11 @@ def kernel_ridge_mse_grid(
     norm : float >= 0
         RKHS norm of the fitted predictor.
     target_bound : float >= 0
-        A bound of :math:`|y|` that was declared, not read off the sample.
+        Declared bound on :math:`|y|`; it must not be computed from the sample.
     first_radius : float > 0
-        :math:`\Lambda_0`, declared.
+        :math:`\Lambda_0`, declared in advance.
     offset : float, optional
-        The fitted offset, if there is one.
+        The fitted intercept, if there is one.
 
     Examples
     --------
@@ -160,10 +160,10 @@ def kernel_ridge_mse_grid(
 
 
 def theory_lambda(kernel_radius: float, n: int, delta: float = 0.05, offset: bool = True) -> float:
-    r"""The penalty that the bound suggests: :math:`R \le \hat R + \lambda \Lambda^2`.
+    r"""Return the penalty that the bound suggests: :math:`R \le \hat R + \lambda \Lambda^2`.
 
-    Kernel ridge regression penalises *sums* of squares: its parameter is n times this. A heuristic, since :math:`\Lambda`
-    depends on the data after fitting; it over-regularises.
+    Kernel ridge regression penalizes *sums* of squares: its parameter is n times this value. This is a heuristic, since :math:`\Lambda`
+    depends on the data after fitting; it over-regularizes.
 
     Examples
     --------
@@ -173,9 +173,9 @@ def theory_lambda(kernel_radius: float, n: int, delta: float = 0.05, offset: boo
     """
     check_delta("theory_lambda", delta)
     _check("theory_lambda", 0.0, n, kernel_radius, None)
-    reach, parts = (3.0, 2.0) if offset else (2.0, 1.0)
-    confidence = reach**2 * math.sqrt(-math.log(delta) / 2)
-    return kernel_radius**2 / math.sqrt(n) * (4 * reach * parts + confidence)
+    factor, parts = (3.0, 2.0) if offset else (2.0, 1.0)
+    confidence = factor**2 * math.sqrt(-math.log(delta) / 2)
+    return kernel_radius**2 / math.sqrt(n) * (4 * factor * parts + confidence)
 
 
 def _check(who: str, empirical: float, n: int, kernel_radius: float, trace: float | None) -> None:

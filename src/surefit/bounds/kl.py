@@ -7,6 +7,7 @@ For independent :math:`X_i \in [0, 1]` with mean :math:`p`, :math:`P(\bar X \le 
 """
 
 import math
+from typing import Any
 
 from surefit.bounds.base import Deviation
 from surefit.bounds.three_forms import two_of_three
@@ -15,7 +16,7 @@ from surefit.core.validation import FRACTION
 
 
 def binary_kl(q: float, p: float) -> float:
-    """Relative entropy between two coins, without cancellation for close ``q`` and ``p``.
+    """Return the relative entropy between two Bernoulli distributions, without cancellation for close ``q`` and ``p``.
 
     Examples
     --------
@@ -43,7 +44,7 @@ def minus_log1p(t: float) -> float:
     r"""Return :math:`t - \ln(1 + t)` to full relative precision."""
     if not -0.3 < t < 0.3:
         return t - math.log1p(t)
-    # ln(1 + t) = 2 artanh(y) with y = t / (2 + t), and t - 2y = t y: the two leading terms are gone before subtracting.
+    # ln(1 + t) = 2 artanh(y) with y = t / (2 + t), and t - 2y = t y: the two leading terms cancel analytically.
     y = t / (2.0 + t)
     square, power, series = y * y, y * y * y, 0.0
     for odd in range(3, 41, 2):
@@ -63,7 +64,7 @@ def kl_inverse(q: float, c: float) -> float:
     q : float in [0, 1]
         Observed mean.
     c : float >= 0
-        How much relative entropy is allowed.
+        Allowed relative entropy.
 
     Examples
     --------
@@ -75,7 +76,7 @@ def kl_inverse(q: float, c: float) -> float:
     _check("kl_inverse", q, c)
     if q == 0.0:
         return min(1.0, -math.expm1(-c) * (1 + 1e-15))
-    # A bracket first (kl >= (p - q)^2 / (2p) for p > q), so that bisection keeps relative precision for tiny q.
+    # First find a bracket (kl >= (p - q)^2 / (2p) for p > q), so that bisection keeps relative precision for tiny q.
     low, high = q, min(1.0, q + c + math.sqrt(c * (c + 2 * q)))
     while low < (middle := 0.5 * (low + high)) < high:
         low, high = (middle, high) if binary_kl(q, middle) <= c else (low, middle)
@@ -104,7 +105,7 @@ def kl_inverse_lower(q: float, c: float) -> float:
 def relative_entropy(
     mean: float, *, n: int | None = None, radius: float | None = None, delta: float | None = None, sides: int = 1
 ) -> Deviation:
-    r"""Chernoff's inequality for averages in [0, 1] with known mean; two of n, radius and delta give the third.
+    r"""Chernoff's inequality for averages in [0, 1] with known mean; two of n, radius and delta determine the third.
 
     .. math:: P(\bar X \ge p + \varepsilon) \le e^{-n \, \mathrm{kl}(p + \varepsilon \| p)}, \qquad
               P(\bar X \le p - \varepsilon) \le e^{-n \, \mathrm{kl}(p - \varepsilon \| p)}.
@@ -118,7 +119,7 @@ def relative_entropy(
     n, radius, delta : two of the three
         Rows, deviation, failure probability.
     sides : {1, 2}
-        1: the average above the mean. 2: either side.
+        1: the average above the mean. 2: both directions.
 
     Examples
     --------
@@ -131,7 +132,7 @@ def relative_entropy(
     if sides not in (1, 2):
         raise InvalidParameter("relative_entropy", "sides", "1 or 2", sides)
 
-    def log_tail(size, eps):
+    def log_tail(size: Any, eps: Any) -> Any:
         above = -size * binary_kl(mean + eps, mean) if mean + eps <= 1 else -math.inf
         if sides == 1:
             return above
@@ -139,7 +140,7 @@ def relative_entropy(
         top = max(above, below)
         return top if top == -math.inf else top + math.log(math.exp(above - top) + math.exp(below - top))
 
-    def radius_of(size, log_delta):
+    def radius_of(size: Any, log_delta: Any) -> Any:
         low, high = 0.0, max(1.0 - mean, mean if sides == 2 else 0.0)
         while low < (middle := 0.5 * (low + high)) < high:
             low, high = (low, middle) if log_tail(size, middle) <= log_delta else (middle, high)

@@ -1,4 +1,4 @@
-r"""Risk bounds from Rademacher complexity: Lipschitz losses of real-valued predictors."""
+r"""Risk bounds from Rademacher complexity for Lipschitz losses of real-valued predictors."""
 
 import math
 
@@ -9,7 +9,7 @@ from surefit.core.validation import COUNT, NON_NEGATIVE, POSITIVE
 
 
 def lp_lipschitz(p: float, residual_bound: float) -> float:
-    r"""Lipschitz constant :math:`p M^{p-1}` of :math:`|r|^p` on :math:`[-M, M]`, :math:`p \ge 1`.
+    r"""Return the Lipschitz constant :math:`p M^{p-1}` of :math:`|r|^p` on :math:`[-M, M]`, :math:`p \ge 1`.
 
     Examples
     --------
@@ -39,27 +39,27 @@ def rademacher_risk(
     .. math:: R \le \hat R + 2 \rho \, \mathfrak R + B \sqrt{\frac{\ln(1/\delta)}{2n}} \qquad\text{or}\qquad
               R \le \hat R + 2 \rho \, \hat{\mathfrak R} + 3 B \sqrt{\frac{\ln(2/\delta)}{2n}},
 
-    the second one when the complexity was measured on the same rows (``data_dependent``).
+    where the second form applies if the complexity was measured on the same rows (``data_dependent``).
 
-    Guarantee: with probability at least ``1 - delta``, for every member, for a loss in [0, B] that is
-    :math:`\rho`-Lipschitz in the prediction (theory: :ref:`rademacher`). The :math:`L_p` loss with residuals within M has
-    :math:`\rho = p M^{p-1}` and :math:`B = M^p`; the epsilon-insensitive loss has :math:`\rho = 1`. A Monte-Carlo
-    complexity enters with its upper limit, and its failure probability is added to ``delta``.
+    Guarantee: with probability at least ``1 - delta``, for every member, for a loss in [0, B] that is :math:`\rho`-Lipschitz in the
+    prediction (theory: :ref:`rademacher`). The :math:`L_p` loss with residuals in [-M, M] has :math:`\rho = p M^{p-1}` and :math:`B =
+    M^p`; the epsilon-insensitive loss has :math:`\rho = 1`. A Monte Carlo complexity is replaced by its upper confidence limit, and its
+    failure probability is added to ``delta``.
 
     Parameters
     ----------
     empirical : float
         Mean loss on the rows.
     complexity : Complexity or float
-        Of the class of predictors. With ``data_dependent=False`` a float: the expected complexity, from declared constants.
+        Complexity of the class of predictors. With ``data_dependent=False`` a float: the expected complexity, from declared constants.
     n : int
         Rows.
     delta : float in (0, 1)
-        Failure probability, of the bound itself.
+        Failure probability of the bound itself.
     lipschitz, loss_bound : float > 0
         :math:`\rho` and B.
     data_dependent : bool
-        Which of the two forms.
+        Which of the two forms to use.
 
     Examples
     --------

@@ -1,6 +1,7 @@
-r"""Margin bounds for linear and kernel classifiers and for votes, with the price of choosing the margin afterwards."""
+r"""Margin bounds for linear and kernel classifiers and for votes, with a union bound over the choice of the margin."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -8,11 +9,13 @@ from surefit.bounds.base import ROUND_OUT, RiskBound, check_delta
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.validation import COUNT, POSITIVE
 
-STEPS = 12  # margins tried by default, each half of the one before
+STEPS = 12  # number of default thresholds, each half of the previous one
 
 
-def margin(margins, radius: float, delta: float = 0.05, *, thresholds=None, trace: float | None = None) -> RiskBound:
-    r"""Risk bound of a classifier of bounded norm from its margins :math:`m_i = y_i f(x_i)` on the training rows.
+def margin(
+    margins: Any, radius: float, delta: float = 0.05, *, thresholds: Any = None, trace: float | None = None
+) -> RiskBound:
+    r"""Return the risk bound of a classifier of bounded norm from its margins :math:`m_i = y_i f(x_i)` on the training rows.
 
     .. math:: R(f) \le \frac1n \sum_i \min(1, \max(0, 1 - m_i / \rho)) + \frac{2 r \Lambda}{\rho \sqrt n} +
               \sqrt{\frac{\ln(J/\delta)}{2n}},
@@ -20,17 +23,16 @@ def margin(margins, radius: float, delta: float = 0.05, *, thresholds=None, trac
     the smallest over J declared thresholds :math:`\rho`. With ``trace`` the second term is
     :math:`2 \Lambda \sqrt{\operatorname{tr} K} / (\rho n)` and the third :math:`3 \sqrt{\ln(2J/\delta) / 2n}`.
 
-    Guarantee: for every f with :math:`\|f\| \le \Lambda` at once, if features, kernel, :math:`r` and :math:`\Lambda` were
-    fixed before the rows were seen (theory: :ref:`margin-bound`). Divide f by its norm and take :math:`\Lambda = 1`: the
-    margins are then distances and nothing has to be declared but :math:`r`, with :math:`\|x\| \le r`. An intercept needs a
-    constant feature.
+    Guarantee: simultaneously for every f with :math:`\|f\| \le \Lambda`, if features, kernel, :math:`r` and :math:`\Lambda` were fixed
+    before the rows were seen (theory: :ref:`margin-bound`). If f is divided by its norm, then :math:`\Lambda = 1`, the margins are
+    distances, and only :math:`r` with :math:`\|x\| \le r` must be declared. An intercept needs a constant feature.
 
     Parameters
     ----------
     margins : array of shape (n,)
         :math:`y_i f(x_i)`.
     radius : float > 0
-        The product :math:`r \Lambda`; the largest margin there can be.
+        The product :math:`r \Lambda`, which is the largest possible margin.
     delta : float in (0, 1)
         Failure probability.
     thresholds : array, optional
@@ -59,19 +61,19 @@ def margin(margins, radius: float, delta: float = 0.05, *, thresholds=None, trac
     return _best("margin", m, grid, capacity, delta, trace is not None, about, assumptions, inputs)
 
 
-def vote_margin(margins, n_base: int, delta: float = 0.05, *, thresholds=None) -> RiskBound:
-    r"""Risk bound of a convex vote over a finite base class of :math:`\pm 1` classifiers from its margins in [-1, 1].
+def vote_margin(margins: Any, n_base: int, delta: float = 0.05, *, thresholds: Any = None) -> RiskBound:
+    r"""Return the risk bound of a convex vote over a finite base class of :math:`\pm 1` classifiers from its margins in [-1, 1].
 
     .. math:: R \le \frac1n \sum_i \min(1, \max(0, 1 - m_i / \rho)) + \frac2\rho \sqrt{\frac{2 \ln N}{n}} +
               \sqrt{\frac{\ln(J/\delta)}{2n}}.
 
-    Guarantee: for every convex combination at once (boosting, bagging), if the N base classifiers were fixed before the rows
-    were seen, e.g. stumps on a declared grid (theory: :ref:`margin-bound`).
+    Guarantee: simultaneously for every convex combination (boosting, bagging), if the N base classifiers were fixed before the rows were
+    seen, e.g. stumps on a declared grid (theory: :ref:`margin-bound`).
 
     Parameters
     ----------
     margins : array of shape (n,) in [-1, 1]
-        Label times vote, weights summing to one.
+        Label times vote, with weights that sum to one.
     n_base : int
         Size N of the base class (not the number of rounds).
     delta, thresholds
@@ -86,7 +88,9 @@ def vote_margin(margins, n_base: int, delta: float = 0.05, *, thresholds=None) -
     """
     m = _margins("vote_margin", margins)
     if np.max(np.abs(m)) > 1 + 1e-9:
-        raise InvalidData("vote_margin: margins of a convex vote lie in [-1, 1]; divide by the sum of the weights.")
+        raise InvalidData(
+            "vote_margin: margins of a convex vote must lie in [-1, 1]; divide them by the sum of the weights."
+        )
     if not COUNT.allows(n_base):
         raise InvalidParameter("vote_margin", "n_base", COUNT.words, n_base)
     capacity = math.sqrt(2 * math.log(n_base) / len(m))
@@ -96,8 +100,8 @@ def vote_margin(margins, n_base: int, delta: float = 0.05, *, thresholds=None) -
     return _best("vote_margin", m, grid, capacity, delta, False, "risk of the convex vote", assumptions, inputs)
 
 
-def ramp_loss(margins, threshold: float) -> np.ndarray:
-    r"""Ramp loss :math:`\min(1, \max(0, 1 - m / \rho))`: at least the 0-1 loss, and :math:`1/\rho`-Lipschitz.
+def ramp_loss(margins: Any, threshold: float) -> np.ndarray:
+    r"""Return the ramp loss :math:`\min(1, \max(0, 1 - m / \rho))`, which is at least the 0-1 loss and :math:`1/\rho`-Lipschitz.
 
     Examples
     --------
@@ -108,7 +112,9 @@ def ramp_loss(margins, threshold: float) -> np.ndarray:
     return np.clip(1.0 - np.asarray(margins, dtype=np.float64) / threshold, 0.0, 1.0)
 
 
-def _best(name, m, grid, capacity, delta, measured, about, assumptions, inputs) -> RiskBound:
+def _best(
+    name: Any, m: Any, grid: Any, capacity: Any, delta: Any, measured: Any, about: Any, assumptions: Any, inputs: Any
+) -> RiskBound:
     check_delta(name, delta)
     log_term = math.log(len(grid)) - math.log(delta) + (math.log(2) if measured else 0.0)
     confidence = (3 if measured else 1) * math.sqrt(log_term / (2 * len(m)))
@@ -130,14 +136,14 @@ def _best(name, m, grid, capacity, delta, measured, about, assumptions, inputs) 
     )
 
 
-def _margins(who: str, margins) -> np.ndarray:
+def _margins(who: str, margins: Any) -> np.ndarray:
     m = np.asarray(margins, dtype=np.float64)
     if m.ndim != 1 or len(m) == 0 or not np.all(np.isfinite(m)):
         raise InvalidData(f"{who}: margins must be a non-empty vector of finite numbers; got shape {m.shape}.")
     return m
 
 
-def _thresholds(who: str, thresholds, radius: float) -> list[float]:
+def _thresholds(who: str, thresholds: Any, radius: float) -> list[float]:
     if thresholds is None:
         return [float(radius) / 2**j for j in range(STEPS)]
     grid = [float(rho) for rho in np.atleast_1d(np.asarray(thresholds, dtype=np.float64))]

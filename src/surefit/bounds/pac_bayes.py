@@ -1,12 +1,13 @@
-r"""PAC-Bayes bounds: randomised classifiers, and deterministic ones that noise could not have fooled.
+r"""PAC-Bayes bounds for randomized classifiers, and for deterministic ones through their randomization.
 
-For a prior :math:`P` fixed before the rows and any posterior :math:`Q` chosen after, with probability at least
-:math:`1 - \delta`,
+For a prior :math:`P` fixed before the rows are seen and any posterior :math:`Q` chosen afterward, with probability at least :math:`1 -
+\delta`,
 
 .. math:: \mathrm{kl}(\hat q_Q \| p_Q) \le \frac{\mathrm{KL}(Q \| P) + \ln(2 \sqrt n / \delta)}{n} \quad\text{for all } Q.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtr
@@ -22,12 +23,12 @@ TAUS = tuple(2.0**k for k in range(-2, 6))
 
 
 def pac_bayes_kl(empirical: float, divergence: float, n: int, delta: float = 0.05) -> RiskBound:
-    r"""Bound the risk of a randomised (Gibbs) classifier.
+    r"""Bound the risk of a randomized (Gibbs) classifier.
 
     .. math:: R(Q) \le \mathrm{kl}^{-1}\bigl(\hat q, (\mathrm{KL} + \ln(2\sqrt n/\delta))/n\bigr)
 
-    Guarantee: for all posteriors at once, so scale and direction of Q may be chosen after seeing the rows; the prior and
-    the loss may not (theory: :ref:`pac-bayes`).
+    Guarantee: simultaneously for all posteriors, so scale and direction of Q may be chosen after seeing the rows; the prior and the loss
+    must be fixed in advance (theory: :ref:`pac-bayes`).
 
     Parameters
     ----------
@@ -54,20 +55,20 @@ def pac_bayes_kl(empirical: float, divergence: float, n: int, delta: float = 0.0
         "pac_bayes_kl",
         _limit(empirical, divergence, n, -math.log(delta)),
         delta,
-        "risk of the randomised classifier",
+        "risk of the randomized classifier",
         ("iid", "prior_fixed_a_priori", "loss_in[0,1]"),
         inputs={"empirical": float(empirical), "divergence": float(divergence), "n": int(n)},
         terms={"empirical": float(empirical), "divergence": divergence / n},
     )
 
 
-def pac_bayes_linear(margins, delta: float = 0.05, *, deterministic: bool = False) -> RiskBound:
+def pac_bayes_linear(margins: Any, delta: float = 0.05, *, deterministic: bool = False) -> RiskBound:
     r"""PAC-Bayes bound of a linear classifier with prior :math:`N(0, I)` and posterior :math:`N(\mu w / \|w\|, I)`.
 
-    With :math:`z_i = y_i w^\top x_i / (\|w\| \|x_i\|)`: :math:`\hat q = \frac1n \sum \Phi(\theta - \mu z_i)`,
-    KL = :math:`\mu^2/2`; the best :math:`\mu` is free. ``deterministic=False`` (:math:`\theta = 0`) speaks of the randomised
-    classifier; otherwise the bound divided by :math:`\Phi(\theta)` holds for :math:`w` itself, with six values of
-    :math:`\theta` at :math:`\ln 6`.
+    With :math:`z_i = y_i w^\top x_i / (\|w\| \|x_i\|)`: :math:`\hat q = \frac1n \sum \Phi(\theta - \mu z_i)`, KL = :math:`\mu^2/2`;
+    :math:`\mu` may be optimized. With ``deterministic=False`` (:math:`\theta = 0`) the bound is about the randomized classifier;
+    otherwise the bound divided by :math:`\Phi(\theta)` holds for :math:`w` itself, with a union bound (:math:`\ln 6`) over six values of
+    :math:`\theta`.
 
     Guarantee: with probability at least ``1 - delta``, if the features (or the kernel) were fixed before the rows were seen
     (theory: :ref:`pac-bayes`).
@@ -79,7 +80,7 @@ def pac_bayes_linear(margins, delta: float = 0.05, *, deterministic: bool = Fals
     delta : float in (0, 1)
         Failure probability.
     deterministic : bool
-        Whose risk: the classifier's own, or that of its randomisation.
+        Whether to bound the risk of the classifier itself or of its randomization.
 
     Examples
     --------
@@ -105,7 +106,7 @@ def pac_bayes_linear(margins, delta: float = 0.05, *, deterministic: bool = Fals
         "pac_bayes_linear",
         min(1.0, value),
         delta,
-        "risk of the linear classifier" if deterministic else "risk of the randomised linear classifier",
+        "risk of the linear classifier" if deterministic else "risk of the randomized linear classifier",
         ("iid", "features_fixed_a_priori"),
         inputs={"n": n, "mu": mu, "theta": theta, "n_thetas": len(thetas), "deterministic": bool(deterministic)},
         terms={"empirical": float(np.mean(ndtr(theta - mu * z))), "divergence": mu * mu / (2 * n)},
@@ -114,9 +115,16 @@ def pac_bayes_linear(margins, delta: float = 0.05, *, deterministic: bool = Fals
 
 
 def pac_bayes_hybrid(
-    first_errors: int, scaled_margins, first_right, distance: float, delta: float = 0.05, *, taus=TAUS, thetas=THETAS
+    first_errors: int,
+    scaled_margins: Any,
+    first_right: Any,
+    distance: float,
+    delta: float = 0.05,
+    *,
+    taus: Any = TAUS,
+    thetas: Any = THETAS,
 ) -> RiskBound:
-    r"""Risk bound of a model trained on *all* rows, with a prior centred at a model trained on the first part.
+    r"""Return the risk bound of a model trained on *all* rows, with a prior centered at a model trained on the first part.
 
     The first part gives :math:`w_1` and a metric :math:`H`; :math:`w` is trained on all rows, :math:`\rho^2 = \|w - w_1\|_H^2`,
     :math:`s(x)^2 = x^\top H^{-1} x`. On the :math:`n_2` rows of the second part,
@@ -125,8 +133,8 @@ def pac_bayes_hybrid(
               \mathrm{kl}^{-1}\Bigl(\hat e, \frac{1}{n_2} \Bigl(\frac{\rho^2}{2\tau} +
               \ln \frac{4 \sqrt{n_2}\, G_\tau G_\theta}{\delta}\Bigr)\Bigr),
 
-    with :math:`\hat e` the mean of :math:`\mathbf 1[w_1 \text{ right}]\, \Phi(\theta - y f / (\sqrt\tau s))`; the smallest over
-    declared grids of :math:`\tau` and :math:`\theta`.
+    where :math:`\hat e` is the mean of :math:`\mathbf 1[w_1 \text{ right}]\, \Phi(\theta - y f / (\sqrt\tau s))`; the smallest bound over
+    declared grids of :math:`\tau` and :math:`\theta` is returned.
 
     Guarantee: with probability at least ``1 - delta`` for the deterministic model (theory: :ref:`pac-bayes`).
 
@@ -194,10 +202,10 @@ def pac_bayes_hybrid(
     )
 
 
-def _smallest(trials, n: int, log_term: float) -> tuple[float, tuple[float, float]]:
-    """Limit and setting of the best of several (empirical, divergence, share, setting); a rough limit says which to try."""
+def _smallest(trials: Any, n: int, log_term: float) -> tuple[float, tuple[float, float]]:
+    """Return bound and setting of the best of several (empirical, divergence, share, setting); a rough bound selects the candidates."""
 
-    def rough(trial) -> float:
+    def rough(trial: Any) -> float:
         empirical, divergence, share, _ = trial
         c = (divergence + math.log(2) + 0.5 * math.log(n) + log_term) / n
         return (empirical + c + math.sqrt(c * (c + 2 * empirical))) / share
@@ -211,7 +219,7 @@ def _limit(empirical: float, divergence: float, n: int, log_term: float) -> floa
     return min(1.0, kl_inverse(min(1.0, empirical), c) * (1 + ROUND_OUT))
 
 
-def _vector(who: str, values, name: str) -> np.ndarray:
+def _vector(who: str, values: Any, name: str) -> np.ndarray:
     vector = np.asarray(values, dtype=np.float64)
     if vector.ndim != 1 or len(vector) == 0 or not np.all(np.isfinite(vector)):
         raise InvalidData(f"{who}: {name} must be a non-empty vector of finite numbers; got shape {vector.shape}.")

@@ -1,33 +1,33 @@
 r"""Progressive validation: every row is tested by a model that was trained on earlier rows only.
 
-Let row :math:`t = 1..T` be tested by a model :math:`h_t` fixed before the row is looked at, with loss
+Let row :math:`t = 1..T` be tested by a model :math:`h_t` fixed before the row is seen, with loss
 :math:`\ell_t \in [0, 1]` and risk :math:`p_t`. Then, with probability at least :math:`1 - \delta`, the mean risk
 :math:`\bar p = \frac1T \sum p_t` obeys, for one :math:`\lambda > 0` chosen before the tested rows were seen,
 
 .. math:: \bar p \le \frac{1 - \exp(-\lambda \hat q - \ln(1/\delta)/T)}{1 - e^{-\lambda}}, \qquad \hat q = \frac1T \sum \ell_t,
 
-and, for losses that are not just 0 and 1, with :math:`\psi(\lambda) = -\ln(1 - \lambda) - \lambda` and predictions
-:math:`c_t` of the loss made before it is seen (the running mean),
+and, for losses other than 0 and 1, with :math:`\psi(\lambda) = -\ln(1 - \lambda) - \lambda` and predictions :math:`c_t` of the loss made
+before it is seen (the running mean),
 
 .. math:: \bar p \le \hat q + \frac{\ln(1/\delta) + \psi(\lambda) \sum_t (\ell_t - c_t)^2}{\lambda T}, \qquad 0 < \lambda < 1.
 
-A pilot (losses on earlier rows) chooses :math:`\lambda` at no cost. Without one, the mean of the exponential martingales
-of :math:`G` values of :math:`\lambda` is itself a martingale; inverting it is never worse, and mostly better, than the best
-of the :math:`G` bounds at :math:`\delta / G`. For a convex loss the average of the predictions is at least as good as the
-mean risk.
+A pilot (losses on earlier rows) chooses :math:`\lambda` without any loss of confidence. Without a pilot, the mean of the exponential
+martingales of :math:`G` values of :math:`\lambda` is itself a martingale; inverting it is never worse, and usually better, than the best
+of the :math:`G` bounds at :math:`\delta / G`. For a convex loss, the risk of the average of the predictions is at most the mean risk.
 """
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from surefit.bounds.base import ROUND_OUT, RiskBound, check_count, check_delta, read_losses
+from surefit.bounds.base import ROUND_OUT, ROUND_OUT_OF_LONG_SUMS, RiskBound, check_count, check_delta, read_losses
 from surefit.bounds.kl import kl_inverse, minus_log1p
 from surefit.core.errors import InvalidParameter
 
 GRID = 24  # values of lambda mixed when there is no pilot
-LARGEST_RATE = 8.0  # beyond, exp(-lambda) no longer matters
+LARGEST_RATE = 8.0  # larger rates do not change exp(-lambda) noticeably
 
 
 def progressive_errors(
@@ -35,9 +35,9 @@ def progressive_errors(
 ) -> RiskBound:
     """Bound the mean error rate of models that were each tested on rows they had not seen.
 
-    Guarantee: with probability at least ``1 - delta`` over the rows, the mean of the true error rates of the models, each
-    counted once a row it was tested on, is at most ``value`` (theory: :ref:`progressive-validation`). A majority vote of
-    the models errs at most twice as often.
+    Guarantee: with probability at least ``1 - delta`` over the rows, the mean of the true error rates of the models, each counted once
+    per row it was tested on, is at most ``value`` (theory: :ref:`progressive-validation`). The error of a majority vote of the models is
+    at most twice as large.
 
     Parameters
     ----------
@@ -46,9 +46,9 @@ def progressive_errors(
     delta : float in (0, 1)
         Failure probability.
     rate : float > 0, optional
-        The one lambda, chosen on other rows (see :func:`pilot_rate`). None: a mixture of 24 values.
+        A single lambda, chosen on other rows (see :func:`pilot_rate`). None: a mixture of 24 values.
     about : str, optional
-        Whose risk; by default the random choice among the tested models.
+        The model whose risk is bounded; by default a random choice among the tested models.
 
     Examples
     --------
@@ -73,17 +73,17 @@ def progressive_errors(
 def online_mistakes(mistakes: int, n: int, delta: float = 0.05) -> RiskBound:
     """Bound the risk of a random iterate of an online algorithm by its mistakes in one pass over ``n`` iid rows.
 
-    Guarantee: with probability at least ``1 - delta``, the mean of the true risks of the ``n`` hypotheses that the
-    algorithm held when it met row 1, 2, ..., n (equivalently: the risk of one of them drawn at random) is at most
-    ``value`` (theory: :ref:`progressive-validation`). Only the first pass counts, and the order must not depend on the
-    rows. This is :func:`progressive_errors` without a pilot.
+    Guarantee: with probability at least ``1 - delta``, the mean of the true risks of the ``n`` hypotheses that the algorithm used to
+    predict rows 1, 2, ..., n (equivalently: the risk of one of them drawn at random) is at most ``value`` (theory:
+    :ref:`progressive-validation`). Only the first pass counts, and the order must not depend on the rows. This is
+    :func:`progressive_errors` without a pilot.
 
     Parameters
     ----------
     mistakes : int
-        Rows that were misclassified when first met.
+        Number of rows that were misclassified in the first pass.
     n : int
-        Rows of the pass.
+        Number of rows in the pass.
     delta : float in (0, 1)
         Failure probability.
 
@@ -98,7 +98,7 @@ def online_mistakes(mistakes: int, n: int, delta: float = 0.05) -> RiskBound:
 
 
 def progressive_losses(
-    losses, delta: float = 0.05, *, rate: float | None = None, start: float = 0.5, about: str | None = None
+    losses: Any, delta: float = 0.05, *, rate: float | None = None, start: float = 0.5, about: str | None = None
 ) -> RiskBound:
     """Bound the mean risk for a loss in [0, 1] (Brier score, scaled squared error) by its progressive losses.
 
@@ -113,11 +113,11 @@ def progressive_losses(
     delta : float in (0, 1)
         Failure probability.
     rate : float in (0, 1), optional
-        The one lambda, from :func:`pilot_rate_bernstein`. None: a mixture of 24 values.
+        A single lambda, from :func:`pilot_rate_bernstein`. None: a mixture of 24 values.
     start : float in [0, 1]
-        Guess of the first loss; later guesses are running means.
+        Prediction of the first loss; later predictions are running means.
     about : str, optional
-        Whose risk.
+        The model whose risk is bounded.
 
     Examples
     --------
@@ -145,25 +145,29 @@ def progressive_losses(
 
 
 def error_limit(q: float, n: int, rows: float, delta: float, rate: float | None = None) -> float:
-    """Limit of the mean risk for an error rate ``q``, when the exponential moment counts ``rows`` independent rows."""
+    """Return an upper bound on the mean risk for error rate ``q``, if the exponential moment counts ``rows`` independent rows."""
     rates = rate_grid(n, delta) if rate is None else np.array([rate])
     shrink = -np.expm1(-rates)
 
     def log_capital(p: float) -> float:
         return _log_mean_exp(rows * (-rates * q - np.log1p(-p * shrink)))
 
-    return _where_capital_reaches(-math.log(delta), log_capital, q)
+    return min(1.0, _smallest_with_capital(-math.log(delta), log_capital, q) * (1 + ROUND_OUT))
 
 
 def loss_limit(mean: float, spread: float, n: int, delta: float, rate: float | None = None) -> float:
-    """Limit of the mean risk for losses with this mean and this sum of squared surprises."""
+    """Return an upper bound on the mean risk for losses with this mean and this sum of squared prediction errors."""
     rates = bernstein_rate_grid(n, delta) if rate is None else np.array([rate])
     costs = spread * np.array([minus_log1p(-float(lam)) for lam in rates])
-    return _where_capital_reaches(-math.log(delta), lambda p: _log_mean_exp(rates * n * (p - mean) - costs), mean)
+
+    def log_capital(p: float) -> float:
+        return _log_mean_exp(rates * n * (p - mean) - costs)
+
+    return min(1.0, _smallest_with_capital(-math.log(delta), log_capital, mean) * (1 + ROUND_OUT_OF_LONG_SUMS))
 
 
 def pilot_rate(errors: int, n_pilot: int, n: int, delta: float = 0.05) -> float:
-    """Lambda for :func:`progressive_errors` from the errors on earlier rows; best if the tested rows err as often.
+    """Return lambda for :func:`progressive_errors` from the errors on earlier rows; optimal if the tested rows have the same error rate.
 
     Examples
     --------
@@ -173,13 +177,13 @@ def pilot_rate(errors: int, n_pilot: int, n: int, delta: float = 0.05) -> float:
     """
     check_count("pilot_rate", errors, n_pilot)
     check_delta("pilot_rate", delta)
-    q = (errors + 0.5) / (n_pilot + 1)  # never 0 or 1: an infinite rate would stake everything on no further error
+    q = (errors + 0.5) / (n_pilot + 1)  # never 0 or 1: an infinite rate would be vacuous after a single error
     p = kl_inverse(q, -math.log(delta) / n)
     return min(LARGEST_RATE, math.log(p / q) + math.log1p(-q) - math.log1p(-min(p, 1 - 1e-15)))
 
 
-def pilot_rate_bernstein(losses, n: int, delta: float = 0.05) -> float:
-    r"""Lambda for :func:`progressive_losses` from losses on earlier rows with variance v.
+def pilot_rate_bernstein(losses: Any, n: int, delta: float = 0.05) -> float:
+    r"""Return lambda for :func:`progressive_losses` from losses on earlier rows with variance v.
 
     .. math:: \lambda = x / (1 + x), \qquad x = \sqrt{2 \ln(1/\delta) / (n v)}.
 
@@ -191,19 +195,19 @@ def pilot_rate_bernstein(losses, n: int, delta: float = 0.05) -> float:
     """
     vector = read_losses("pilot_rate_bernstein", losses)
     check_delta("pilot_rate_bernstein", delta)
-    variance = max(float(np.var(vector)), 1 / (4 * n))  # a constant pilot must not push lambda to one
+    variance = max(float(np.var(vector)), 1 / (4 * n))  # a constant pilot must not give lambda = 1
     x = math.sqrt(-2 * math.log(delta) / (n * variance))
     return x / (1 + x)
 
 
 def running_means(losses: np.ndarray, start: float = 0.5) -> np.ndarray:
-    """Guess of each loss made before it is seen: the mean of ``start`` and all earlier ones."""
+    """Return the prediction of each loss before it is seen: the mean of ``start`` and all earlier losses."""
     sums = start + np.concatenate([[0.0], np.cumsum(losses)[:-1]])
     return np.clip(sums / np.arange(1, len(losses) + 1), 0.0, 1.0)
 
 
 def rate_grid(n: int, delta: float) -> np.ndarray:
-    """Return the 24 lambdas mixed without a pilot, from the best at error 1/2 to the best at 0; n and delta fix them."""
+    """Return the 24 lambdas mixed without a pilot, from the best at error 1/2 to the best at 0; they depend on n and delta only."""
     smallest = min(1.0, math.sqrt(-8 * math.log(delta) / n))
     return np.geomspace(smallest, LARGEST_RATE, GRID)
 
@@ -219,14 +223,14 @@ def _log_mean_exp(exponents: np.ndarray) -> float:
     return top + math.log(float(np.mean(np.exp(exponents - top))))
 
 
-def _where_capital_reaches(target: float, log_capital: Callable[[float], float], low: float) -> float:
-    """Least p with ``log_capital(p) >= target``, rounded up; 1 if there is none (the capital grows with p)."""
+def _smallest_with_capital(target: float, log_capital: Callable[[float], float], low: float) -> float:
+    """Return the smallest p with ``log_capital(p) >= target``; 1 if there is none (the capital increases with p)."""
     high = math.nextafter(1.0, 0.0)
     if log_capital(high) < target:
         return 1.0
     while low < (middle := 0.5 * (low + high)) < high and high - low > 1e-14 * high:
         low, high = (low, middle) if log_capital(middle) >= target else (middle, high)
-    return min(1.0, high * (1 + ROUND_OUT))
+    return high
 
 
 def _one_rate(who: str, rate: float | None, largest: float) -> float | None:

@@ -1,4 +1,4 @@
-r"""Pseudo-dimension: shattering of real-valued functions with witness thresholds.
+r"""Pseudo-dimension: shattering by real-valued functions with witness thresholds.
 
 Points are shattered by a class of functions if there are thresholds :math:`t_i` such that all sign patterns of
 :math:`g(x_i) - t_i` occur. Equivalently the pseudo-dimension is the VC dimension of the sub-graphs
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -23,9 +24,15 @@ from surefit.core.validation import COUNT, POSITIVE
 
 @dataclass(frozen=True)
 class PseudoShattering:
-    """The largest pseudo-shattered set of a finite class: points, thresholds, and a member for each pattern.
+    """Largest pseudo-shattered set of a finite class: points, thresholds, and one member per pattern.
 
     ``members[i]`` is the row whose pattern above the thresholds is the binary number i.
+
+    Examples
+    --------
+    >>> from surefit.bounds import pseudo_dimension
+    >>> pseudo_dimension([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]).dimension
+    2
     """
 
     dimension: int
@@ -34,10 +41,10 @@ class PseudoShattering:
     members: tuple[int, ...]
 
 
-def pseudo_dimension(values) -> PseudoShattering:
-    """Exact pseudo-dimension of a finite class of functions, with thresholds and members as witnesses.
+def pseudo_dimension(values: Any) -> PseudoShattering:
+    """Return the exact pseudo-dimension of a finite class of functions, with thresholds and members as witnesses.
 
-    Guarantee: the witness proves "at least"; "at most" is proved by exhaustion (theory: :ref:`pseudo-dimension`).
+    Guarantee: the witness proves the lower bound; the upper bound is proved by exhaustive search (theory: :ref:`pseudo-dimension`).
 
     Parameters
     ----------
@@ -52,7 +59,7 @@ def pseudo_dimension(values) -> PseudoShattering:
     """
     table = np.asarray(values, dtype=np.float64)
     if table.ndim != 2 or table.size == 0 or not np.all(np.isfinite(table)):
-        raise InvalidData("pseudo_dimension: values must be a table of finite numbers, one row a function.")
+        raise InvalidData("pseudo_dimension: values must be a table of finite numbers, one row per function.")
     best = PseudoShattering(0, (), (), (0,))
     for size in range(1, int(math.log2(len(table))) + 1):
         found = next(
@@ -64,10 +71,10 @@ def pseudo_dimension(values) -> PseudoShattering:
     return best
 
 
-def pseudo_shatters(values, points) -> PseudoShattering | None:
-    """Thresholds and members that shatter the given columns of a table, or None if there are none.
+def pseudo_shatters(values: Any, points: Any) -> PseudoShattering | None:
+    """Return thresholds and members that shatter the given columns of a table, or None if there are none.
 
-    Candidate thresholds lie between neighbouring values of a column, so that no value equals a threshold.
+    Candidate thresholds lie between neighboring values of a column, so that no value equals a threshold.
 
     Examples
     --------
@@ -83,8 +90,8 @@ def pseudo_shatters(values, points) -> PseudoShattering | None:
     return PseudoShattering(len(chosen), chosen, tuple(thresholds), tuple(int(group[0]) for group in groups))
 
 
-def _split(groups: list[np.ndarray], columns: list[np.ndarray], thresholds: list[float]):
-    """Cut every group by one common threshold a column; each part must still hold enough functions."""
+def _split(groups: list[np.ndarray], columns: list[np.ndarray], thresholds: list[float]) -> Any:
+    """Split every group by one common threshold per column; each part must still contain enough functions."""
     if not columns:
         return thresholds, groups
     column, needed = columns[0], 1 << (len(columns) - 1)
@@ -98,8 +105,8 @@ def _split(groups: list[np.ndarray], columns: list[np.ndarray], thresholds: list
     return None
 
 
-def common_threshold_dimension(values) -> int:
-    """VC dimension of the sets ``g > t`` with one threshold t for all points: *not* the pseudo-dimension in general.
+def common_threshold_dimension(values: Any) -> int:
+    """Return the VC dimension of the sets ``g > t`` with one threshold t for all points: *not* the pseudo-dimension in general.
 
     Examples
     --------
@@ -118,7 +125,7 @@ def common_threshold_dimension(values) -> int:
 
 
 def linear_pseudo_dimension(n_features: int, intercept: bool = True) -> int:
-    """Pseudo-dimension of linear functions: ``n_features``, one more with a free intercept; equal to the space's dimension.
+    """Return the pseudo-dimension of linear functions: ``n_features``, plus one with an intercept.
 
     Examples
     --------
@@ -131,8 +138,8 @@ def linear_pseudo_dimension(n_features: int, intercept: bool = True) -> int:
     return int(n_features) + bool(intercept)
 
 
-def vector_space_pseudo_dimension(evaluations) -> int:
-    """Pseudo-dimension of a vector space of functions on given points: the rank of its basis evaluated there.
+def vector_space_pseudo_dimension(evaluations: Any) -> int:
+    """Return the pseudo-dimension of a vector space of functions on given points: the rank of its basis evaluated there.
 
     Parameters
     ----------
@@ -154,10 +161,10 @@ def vector_space_pseudo_dimension(evaluations) -> int:
 
 
 def squared_loss_pseudo_dimension(dimension: int) -> int:
-    r"""Upper bound on the pseudo-dimension of the squared losses over a space of functions of the given dimension D.
+    r"""Return an upper bound on the pseudo-dimension of the squared losses over a space of functions of dimension D.
 
-    The smaller of :math:`D(D+3)/2` (the losses minus a fixed function lie in a space of that dimension) and the largest k
-    with :math:`2^k \le (ek/D)^{2D}`, about 9.33 D (each pattern of losses combines two patterns of the space).
+    It is the smaller of :math:`D(D+3)/2` (the losses minus a fixed function lie in a space of that dimension) and the largest k with
+    :math:`2^k \le (ek/D)^{2D}`, about 9.33 D (each pattern of losses combines two patterns of the space).
 
     Examples
     --------
@@ -183,14 +190,13 @@ def pseudo_dimension_deviation(
     loss_bound: float = 1.0,
     form: str = "euler",
 ) -> Deviation:
-    r"""Uniform deviation of a bounded loss whose *losses* have pseudo-dimension d.
+    r"""Bound the uniform deviation of a bounded loss whose *losses* have pseudo-dimension d.
 
     .. math:: \sup (R - \hat R) \le 2M \sqrt{\frac{2 \ln \Pi}{m}} + M \sqrt{\frac{\ln(1/\delta)}{2m}}, \qquad
               \ln \Pi = d \ln \frac{em}{d} \text{ or } \ln \sum_{i \le d} \binom mi .
 
-    Guarantee: with probability at least ``1 - delta``, one-sided, for every member at once (theory:
-    :ref:`pseudo-dimension`). The dimension is that of the losses: for squared loss over a space of dimension D use
-    ``squared_loss_pseudo_dimension(D)``, not D.
+    Guarantee: with probability at least ``1 - delta``, one-sided, simultaneously for every member (theory: :ref:`pseudo-dimension`). The
+    dimension is that of the losses: for squared loss over a space of dimension D, use ``squared_loss_pseudo_dimension(D)``, not D.
 
     Parameters
     ----------
@@ -201,7 +207,7 @@ def pseudo_dimension_deviation(
     loss_bound : float > 0
         Bound M of the loss, declared before the data were seen.
     form : {"euler", "sauer", "power"}
-        How patterns are counted; ``"sauer"`` is the smallest.
+        How patterns are counted; ``"sauer"`` gives the smallest bound.
 
     Examples
     --------
@@ -217,17 +223,17 @@ def pseudo_dimension_deviation(
     def complexity(size: int) -> float:
         return 2 * loss_bound * math.sqrt(2 * log_growth(size, dimension, form) / size)
 
-    def log_tail(size, eps):
+    def log_tail(size: Any, eps: Any) -> Any:
         left = (eps - complexity(size)) / loss_bound
         return 0.0 if left <= 0 else -2 * size * left * left
 
-    def radius_of(size, log_delta):
+    def radius_of(size: Any, log_delta: Any) -> Any:
         return complexity(size) + loss_bound * math.sqrt(-log_delta / (2 * size))
 
     count, eps, log_delta = two_of_three(
         "pseudo_dimension_deviation", n=n, radius=radius, delta=delta, log_tail=log_tail, radius_of=radius_of
     )
-    about = "largest amount by which a risk exceeds its empirical risk"
+    about = "largest difference between a risk and its empirical risk"
     inputs = {"dimension": int(dimension), "form": form}
     assumptions = ("iid", "class_fixed_a_priori", "range_declared")
     return Deviation("pseudo_dimension", count, eps, log_delta, about, assumptions, 1, float(loss_bound), inputs)

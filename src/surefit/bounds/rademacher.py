@@ -1,4 +1,4 @@
-r"""Empirical Rademacher complexity: exact by all signs, by Monte Carlo with its error, and in closed form.
+r"""Empirical Rademacher complexity: exact by enumeration, by Monte Carlo with its error, and in closed form.
 
 .. math:: \hat{\mathfrak R}(\mathcal G) = E_\sigma \sup_{g \in \mathcal G} \frac1m \sum_{i=1}^m \sigma_i g(x_i),
    \qquad \sigma_i = \pm 1 \text{ fair and independent.}
@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -16,14 +17,21 @@ from surefit.bounds.base import check_delta
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.validation import COUNT
 
-EXACT_UP_TO = 16  # points whose 2^m sign vectors are all tried
+EXACT_UP_TO = 16  # number of points up to which all 2^m sign vectors are enumerated
 
 
 @dataclass(frozen=True)
 class Complexity:
-    """A Rademacher complexity: ``value``, and ``upper``, which exceeds the truth with probability at least ``1 - delta``.
+    """Rademacher complexity: ``value``, and an upper bound ``upper`` that holds with probability at least ``1 - delta``.
 
     ``exact`` complexities have ``upper = value`` and ``delta = 0``.
+
+    Examples
+    --------
+    >>> from surefit.bounds import linear_ball_rademacher
+    >>> complexity = linear_ball_rademacher([[1.0], [1.0]])
+    >>> complexity.value, complexity.exact, complexity.delta
+    (0.5, True, 0.0)
     """
 
     value: float
@@ -34,7 +42,7 @@ class Complexity:
 
 
 def empirical_rademacher(
-    predictions,
+    predictions: Any,
     *,
     absolute: bool = False,
     exact: bool | None = None,
@@ -42,21 +50,21 @@ def empirical_rademacher(
     delta: float = 0.01,
     seed: int = 0,
 ) -> Complexity:
-    r"""Empirical Rademacher complexity of a finite class.
+    r"""Return the empirical Rademacher complexity of a finite class.
 
-    Guarantee: exact for at most 16 points; otherwise ``upper`` exceeds it with probability at least ``1 - delta`` over the
-    drawn signs (bounded differences; theory: :ref:`rademacher`).
+    Guarantee: exact for at most 16 points; otherwise ``upper`` is an upper bound with probability at least ``1 - delta`` over the random
+    signs (bounded differences; theory: :ref:`rademacher`).
 
     Parameters
     ----------
     predictions : array of shape (members, m)
         The functions, evaluated at the m points.
     absolute : bool
-        Put absolute values around the sum (the symmetrised quantity of the VC proof).
+        Use absolute values of the sum (the symmetrized quantity of the VC proof).
     exact : bool, optional
         Whether to enumerate all signs; by default for m <= 16.
     draws, delta, seed
-        Sign vectors drawn, failure probability and random seed otherwise.
+        Number of random sign vectors, failure probability and random seed for Monte Carlo.
 
     Examples
     --------
@@ -68,7 +76,7 @@ def empirical_rademacher(
     """
     table = np.asarray(predictions, dtype=np.float64)
     if table.ndim != 2 or table.size == 0 or not np.all(np.isfinite(table)):
-        raise InvalidData("empirical_rademacher: predictions must be a table of finite numbers, one row a function.")
+        raise InvalidData("empirical_rademacher: predictions must be a table of finite numbers, one row per function.")
     m = table.shape[1]
 
     def suprema(signs: np.ndarray) -> np.ndarray:
@@ -78,8 +86,8 @@ def empirical_rademacher(
     return mean_over_signs(suprema, m, np.max(np.abs(table), axis=0), exact, draws, delta, seed)
 
 
-def massart(predictions) -> float:
-    r"""Massart's bound :math:`\max_g \|g\|_2 \sqrt{2 \ln |\mathcal G|} / m` on the complexity of a finite class.
+def massart(predictions: Any) -> float:
+    r"""Return Massart's bound :math:`\max_g \|g\|_2 \sqrt{2 \ln |\mathcal G|} / m` on the complexity of a finite class.
 
     Examples
     --------
@@ -94,15 +102,15 @@ def massart(predictions) -> float:
 def mean_over_signs(
     suprema: Callable[[np.ndarray], np.ndarray],
     m: int,
-    reach: np.ndarray,
+    bounds: np.ndarray,
     exact: bool | None,
     draws: int,
     delta: float,
     seed: int,
 ) -> Complexity:
-    """Mean of ``suprema(signs)`` over all sign vectors, or over random ones with a confidence radius.
+    """Return the mean of ``suprema(signs)`` over all sign vectors, or over random ones with a confidence radius.
 
-    ``reach[i]`` bounds every function at point i, so that one sign moves the supremum by at most ``2 reach[i] / m``.
+    ``bounds[i]`` bounds every function at point i, so one sign changes the supremum by at most ``2 bounds[i] / m``.
     """
     if exact if exact is not None else m <= EXACT_UP_TO:
         if m > 24:
@@ -119,5 +127,5 @@ def mean_over_signs(
         raise InvalidParameter("rademacher", "draws", COUNT.words, draws)
     signs = np.random.default_rng(seed).integers(0, 2, size=(draws, m)) * 2.0 - 1.0
     value = math.fsum(suprema(signs)) / draws
-    radius = float(np.linalg.norm(reach)) / m * math.sqrt(-2 * math.log(delta) / draws)
+    radius = float(np.linalg.norm(bounds)) / m * math.sqrt(-2 * math.log(delta) / draws)
     return Complexity(value, value + radius, delta, False, m)

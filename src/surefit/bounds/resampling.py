@@ -1,7 +1,8 @@
-r"""What cross-validation proves, and how a tested twin vouches for a model refitted on all rows."""
+r"""Bounds from cross-validation, and from a tested model for a model refitted on all rows."""
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.validation import COUNT
 
 
-def k_fold(errors, sizes, delta: float = 0.05) -> RiskBound:
+def k_fold(errors: Any, sizes: Any, delta: float = 0.05) -> RiskBound:
     r"""Bound the mean risk of the k models of a k-fold cross-validation by their errors on their own folds.
 
     With :math:`\hat q` the mean of the k fold error rates, :math:`m` the size of the smallest fold and :math:`G` declared
@@ -20,16 +21,15 @@ def k_fold(errors, sizes, delta: float = 0.05) -> RiskBound:
 
     .. math:: \frac1G \sum_\lambda \exp\bigl(m [-\lambda \hat q - \ln(1 - \bar p (1 - e^{-\lambda}))]\bigr) \le \frac1\delta .
 
-    Guarantee: with probability at least ``1 - delta``. The confidence term counts the rows of *one* fold, not all rows: the
-    folds' errors are not independent of each other (theory: :ref:`k-fold`). It is about a fold model drawn at random, not
-    about a refit.
+    Guarantee: with probability at least ``1 - delta``. The confidence term counts the rows of *one* fold, not all rows, because the
+    errors of the folds are dependent (theory: :ref:`k-fold`). The bound is about a fold model drawn at random, not about a refit.
 
     Parameters
     ----------
     errors : sequence of int
-        Errors on each fold, by the model that did not see it.
+        Errors on each fold, by the model that was not trained on it.
     sizes : sequence of int
-        Rows of each fold.
+        Number of rows of each fold.
     delta : float in (0, 1)
         Failure probability.
 
@@ -59,20 +59,20 @@ def k_fold(errors, sizes, delta: float = 0.05) -> RiskBound:
     )
 
 
-def transfer(errors: int, n: int, disagreements: int, n_unlabelled: int, delta: float = 0.05) -> RiskBound:
-    r"""Risk bound of a model trained on *all* rows, by a tested twin and fresh inputs without labels.
+def transfer(errors: int, n: int, disagreements: int, n_unlabeled: int, delta: float = 0.05) -> RiskBound:
+    r"""Return the risk bound of a model trained on *all* rows, from a tested model and new inputs without labels.
 
     .. math:: R(h) \le R(h_1) + P(h \ne h_1) \le \mathrm{CP}(k_1, n_2, \delta/2) + \mathrm{CP}(\#\{h \ne h_1\}, \#U, \delta/2).
 
-    Guarantee: with probability at least ``1 - delta`` for any :math:`h` whatsoever, if the inputs U follow the law of the rows
-    and took no part in training (theory: :ref:`concentration`).
+    Guarantee: with probability at least ``1 - delta`` for any :math:`h`, if the inputs U follow the distribution of the rows and took no
+    part in training (theory: :ref:`concentration`).
 
     Parameters
     ----------
     errors, n : int
-        Errors of the twin :math:`h_1` on the rows that it did not see.
-    disagreements, n_unlabelled : int
-        Inputs of U on which the two models differ.
+        Errors of the tested model :math:`h_1` on rows that it did not see.
+    disagreements, n_unlabeled : int
+        Number of inputs of U on which the two models differ, and size of U.
     delta : float in (0, 1)
         Failure probability.
 
@@ -84,28 +84,36 @@ def transfer(errors: int, n: int, disagreements: int, n_unlabelled: int, delta: 
     """
     check_delta("transfer", delta)
     check_count("transfer", errors, n)
-    check_count("transfer", disagreements, n_unlabelled)
-    twin = clopper_pearson(errors, n, delta / 2)
-    change = clopper_pearson(disagreements, n_unlabelled, delta / 2)
+    check_count("transfer", disagreements, n_unlabeled)
+    tested = clopper_pearson(errors, n, delta / 2)
+    change = clopper_pearson(disagreements, n_unlabeled, delta / 2)
     return RiskBound(
         "transfer",
-        min(1.0, (twin + change) * (1 + ROUND_OUT)),
+        min(1.0, (tested + change) * (1 + ROUND_OUT)),
         delta,
         "risk of the model trained on all rows",
-        ("iid", "rows_untouched", "unlabelled_same_law"),
+        ("iid", "rows_untouched", "unlabeled_same_distribution"),
         inputs={
             "errors": int(errors),
             "n": int(n),
             "disagreements": int(disagreements),
-            "n_unlabelled": int(n_unlabelled),
+            "n_unlabeled": int(n_unlabeled),
         },
-        terms={"twin": twin, "change": change},
+        terms={"twin": tested, "change": change},
     )
 
 
 @dataclass(frozen=True)
 class RiskSplit:
-    """Risk = training risk + generalisation gap, each with what the hold-out rows prove about it."""
+    """Risk = training risk + generalization gap, each with its interval from the hold-out rows.
+
+    Examples
+    --------
+    >>> from surefit.bounds import risk_split
+    >>> split = risk_split(2, 100, 10, 100)
+    >>> split.train, split.test, [round(end, 3) for end in split.gap]
+    (0.02, 0.1, [0.029, 0.156])
+    """
 
     train: float
     test: float
@@ -115,15 +123,15 @@ class RiskSplit:
 
     @property
     def overfits(self) -> bool:
-        """Whether the gap is positive beyond the hold-out set's own uncertainty."""
+        """Whether the gap is positive beyond the uncertainty of the hold-out set."""
         return self.gap[0] > 0
 
 
 def risk_split(train_errors: int, n_train: int, test_errors: int, n_test: int, delta: float = 0.05) -> RiskSplit:
     r"""Split a risk into training risk and gap, :math:`R = \hat R + (R - \hat R)`, with Clopper-Pearson intervals.
 
-    Guarantee: both intervals cover with probability at least ``1 - delta`` together, for a model that saw none of the test
-    rows (theory: :ref:`concentration`).
+    Guarantee: both intervals cover simultaneously with probability at least ``1 - delta``, for a model that saw none of the test rows
+    (theory: :ref:`concentration`).
 
     Examples
     --------
@@ -139,7 +147,7 @@ def risk_split(train_errors: int, n_train: int, test_errors: int, n_test: int, d
 
 
 def holdout_size(n: int) -> int:
-    """Rows to withhold from n: a fifth, at least 200 (or half), at most 5000.
+    """Return the number of rows to hold out of n: a fifth, at least 200 (or half), at most 5000.
 
     Examples
     --------

@@ -1,21 +1,22 @@
-"""Labelings that a class realises on given points, each with a member that realises it, and shattering with witnesses."""
+"""Labelings that a class realizes on given points, each with a member that realizes it, and shattering with witnesses."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from surefit.core.errors import InvalidData, InvalidParameter
 
-LARGEST = 14  # points for which all 2^n labelings are tried by linear programming
+LARGEST = 14  # number of points for which all 2^n labelings are tried by linear programming
 
 
 @dataclass(frozen=True)
 class Labelings:
-    """Distinct labelings of some points (rows of ``labels``, True = in the set) and a member of the class for each.
+    """Distinct labelings of some points (rows of ``labels``, True = in the set), with one member of the class per labeling.
 
     Examples
     --------
@@ -33,29 +34,29 @@ class Labelings:
 
     @property
     def shattered(self) -> bool:
-        """Whether all labelings of the points are there: a proof that the VC dimension is at least their number."""
+        """Whether all labelings of the points occur, which proves that the VC dimension is at least their number."""
         return len(self.labels) == 2 ** self.labels.shape[1]
 
     @property
     def missing(self) -> np.ndarray:
-        """The labelings that no member realises."""
+        """The labelings that no member realizes."""
         n = self.labels.shape[1]
         there = set(map(tuple, self.labels))
         return np.array([row for row in itertools.product([False, True], repeat=n) if row not in there], dtype=bool)
 
 
-def labelings(points, name: str) -> Labelings:
-    r"""All labelings of ``points`` by a class, each with a witness; their number is the shatter coefficient of the points.
+def labelings(points: Any, name: str) -> Labelings:
+    r"""Return all labelings of ``points`` by a class, each with a witness; their number is the shatter coefficient of the points.
 
     Parameters
     ----------
     points : array of shape (n,) or (n, d)
-        The points; coinciding points are allowed and lower the count.
+        The points; equal points are allowed and reduce the number of labelings.
     name : str
         ``"rays"`` (member ``(axis, a)``: :math:`x \le a`), ``"stumps"`` (``(axis, a, sign)``: ``sign * (x - a) > 0``, every
         axis), ``"intervals"`` (``(a, b)``), ``"rectangles"`` (``(a_1..a_d, b_1..b_d)``), ``"half_spaces"`` (``(w_1..w_d, b)``:
         :math:`w^\top x + b > 0`) or ``"homogeneous_half_spaces"`` (``(w_1..w_d)``). Half-spaces are found by one linear
-        programme a labeling, for at most 14 points, with no score exactly zero.
+        program per labeling, for at most 14 points, with no score exactly zero.
 
     Examples
     --------
@@ -68,7 +69,7 @@ def labelings(points, name: str) -> Labelings:
     X = np.asarray(points, dtype=np.float64)
     X = X[:, None] if X.ndim == 1 else X
     if X.ndim != 2 or len(X) == 0 or not np.all(np.isfinite(X)):
-        raise InvalidData(f"labelings: points must be finite numbers, one row a point; got shape {X.shape}.")
+        raise InvalidData(f"labelings: points must be finite numbers, one row per point; got shape {X.shape}.")
     if name not in ENUMERATORS:
         raise InvalidParameter("labelings", "name", "one of " + ", ".join(map(repr, sorted(ENUMERATORS))), name)
     found: dict[tuple[bool, ...], tuple[float, ...]] = {}
@@ -77,8 +78,8 @@ def labelings(points, name: str) -> Labelings:
     return Labelings(np.array(list(found), dtype=bool).reshape(-1, len(X)), tuple(found.values()))
 
 
-def shatters(points, name: str) -> bool:
-    """Whether the class realises every labeling of the points (see :func:`labelings`).
+def shatters(points: Any, name: str) -> bool:
+    """Return whether the class realizes every labeling of the points (see :func:`labelings`).
 
     Examples
     --------
@@ -91,7 +92,7 @@ def shatters(points, name: str) -> bool:
 
 
 def search_shattered(name: str, n: int, d: int = 1, draws: int = 50, seed: int = 0) -> np.ndarray | None:
-    """Look for n random points that the class shatters: if found, its VC dimension is at least n; if not, nothing follows.
+    """Search for n random points that the class shatters. If they are found, the VC dimension is at least n; otherwise nothing follows.
 
     Examples
     --------
@@ -107,8 +108,8 @@ def search_shattered(name: str, n: int, d: int = 1, draws: int = 50, seed: int =
     return None
 
 
-def empirical_risk_minimum(found: Labelings, y, weights=None) -> tuple[float, int]:
-    """Exact empirical risk minimiser over enumerated labelings: ``(error, index)``; ties go to the lowest index.
+def empirical_risk_minimum(found: Labelings, y: Any, weights: Any = None) -> tuple[float, int]:
+    """Return ``(error, index)`` of the exact empirical risk minimizer over enumerated labelings; ties go to the lowest index.
 
     Examples
     --------
@@ -128,45 +129,45 @@ def empirical_risk_minimum(found: Labelings, y, weights=None) -> tuple[float, in
 
 
 def _cuts(values: np.ndarray) -> np.ndarray:
-    """One threshold below all values, one between each two neighbours, one above."""
+    """Return thresholds: one below all values, one between each two neighbors, one above."""
     levels = np.unique(values)
     return np.concatenate([[levels[0] - 1], (levels[1:] + levels[:-1]) / 2, [levels[-1] + 1]])
 
 
-def _rays(X):
+def _rays(X: Any) -> Iterator[Any]:
     for axis in range(X.shape[1]):
         for a in _cuts(X[:, axis]):
             yield X[:, axis] <= a, (axis, a)
 
 
-def _stumps(X):
+def _stumps(X: Any) -> Iterator[Any]:
     for axis in range(X.shape[1]):
         for a in _cuts(X[:, axis]):
             yield X[:, axis] > a, (axis, a, 1)
             yield X[:, axis] < a, (axis, a, -1)
 
 
-def _intervals(X):
+def _intervals(X: Any) -> Iterator[Any]:
     if X.shape[1] != 1:
         raise InvalidData(f"labelings: intervals are sets of numbers; the points have {X.shape[1]} coordinates.")
     yield from _rectangles(X)
 
 
-def _rectangles(X):
-    """Smallest boxes: every labeling is cut out by the bounding box of its points, or by no rectangle at all."""
+def _rectangles(X: Any) -> Iterator[Any]:
+    """Enumerate the smallest boxes: every labeling is realized by the bounding box of its points, or by no rectangle."""
     n, d = X.shape
     yield np.zeros(n, dtype=bool), (*np.full(d, 1.0), *np.full(d, -1.0))
-    for size in range(1, min(n, 2 * d) + 1):  # 2d points span every box
+    for size in range(1, min(n, 2 * d) + 1):  # 2d points determine every box
         for chosen in itertools.combinations(range(n), size):
             low, high = X[list(chosen)].min(axis=0), X[list(chosen)].max(axis=0)
             yield np.all((X >= low) & (X <= high), axis=1), (*low, *high)
 
 
-def _half_spaces(X):
+def _half_spaces(X: Any) -> Iterator[Any]:
     yield from _homogeneous(np.hstack([X, np.ones((len(X), 1))]))
 
 
-def _homogeneous(X):
+def _homogeneous(X: Any) -> Iterator[Any]:
     if len(X) > LARGEST:
         raise InvalidParameter("labelings", "points", f"at most {LARGEST} of them for half-spaces", len(X))
     for signs in itertools.product([-1.0, 1.0], repeat=len(X)):
@@ -176,7 +177,7 @@ def _homogeneous(X):
 
 
 def strict_separator(X: np.ndarray, signs: np.ndarray) -> np.ndarray | None:
-    """Return w with ``signs * (X w) > 0`` for all rows (the largest margin in the unit box), or None."""
+    """Return w with ``signs * (X w) > 0`` for all rows (with maximal margin in the unit box), or None."""
     from scipy.optimize import linprog
 
     n, d = X.shape
@@ -188,7 +189,7 @@ def strict_separator(X: np.ndarray, signs: np.ndarray) -> np.ndarray | None:
     return w if np.min(scaled @ w) > 1e-9 else None
 
 
-ENUMERATORS: dict[str, Callable] = {
+ENUMERATORS: dict[str, Callable[..., Any]] = {
     "half_spaces": _half_spaces,
     "homogeneous_half_spaces": _homogeneous,
     "intervals": _intervals,

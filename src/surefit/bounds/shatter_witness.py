@@ -7,20 +7,28 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from surefit.core.errors import InvalidData, InvalidParameter
 
-MOST_SUBSETS = 2_000_000  # beyond, an exhaustive search is refused
+MOST_SUBSETS = 2_000_000  # limit for an exhaustive search
 
 
 @dataclass(frozen=True)
 class RadonPartition:
-    """Two disjoint groups of points whose convex hulls share a point: no half-space cuts out either group.
+    """Two disjoint groups of points whose convex hulls intersect: no half-space separates them.
 
-    ``positive`` and ``negative`` are row numbers, ``weights`` rationals (one a row, zero elsewhere) that sum to one on each
+    ``positive`` and ``negative`` are row numbers, ``weights`` rationals (one per row, zero elsewhere) that sum to one on each
     group, and ``point`` their common combination.
+
+    Examples
+    --------
+    >>> from surefit.bounds import radon_partition
+    >>> radon = radon_partition([[0, 0], [2, 0], [0, 2], [2, 2]])
+    >>> radon.positive, radon.negative, [str(c) for c in radon.point]
+    ((0, 3), (1, 2), ['1', '1'])
     """
 
     positive: tuple[int, ...]
@@ -29,8 +37,8 @@ class RadonPartition:
     point: tuple[Fraction, ...]
 
 
-def radon_partition(points) -> RadonPartition:
-    """Radon partition of the first d + 2 of the points, in exact rational arithmetic.
+def radon_partition(points: Any) -> RadonPartition:
+    """Return the Radon partition of the first d + 2 of the points, in exact rational arithmetic.
 
     Guarantee: the returned groups cannot be separated, so the points are not shattered by half-spaces (theory:
     :ref:`vc-dimension`).
@@ -38,7 +46,7 @@ def radon_partition(points) -> RadonPartition:
     Parameters
     ----------
     points : array of shape (n, d), n >= d + 2
-        Any points; floats are taken as the rationals they are.
+        Any points; floats are interpreted as exact rationals.
 
     Examples
     --------
@@ -68,7 +76,7 @@ def _null_vector(rows: list[list[Fraction]]) -> list[Fraction]:
     for column in range(n):
         row = next((r for r in range(len(pivots), len(rows)) if rows[r][column] != 0), None)
         if row is None:
-            break  # this column depends on the pivots before it
+            break  # this column depends linearly on earlier pivots
         at = len(pivots)
         rows[at], rows[row] = rows[row], rows[at]
         rows[at] = [v / rows[at][column] for v in rows[at]]
@@ -85,9 +93,16 @@ def _null_vector(rows: list[list[Fraction]]) -> list[Fraction]:
 
 @dataclass(frozen=True)
 class Shattering:
-    """The largest shattered set of a class given as a table, with one member a labeling as witness.
+    """Largest shattered set of a class given as a table, with one member per labeling as witness.
 
-    ``points`` are columns of the table; ``members[i]`` is the row that realises the binary number i on them.
+    ``points`` are columns of the table; ``members[i]`` is the row that realizes the binary number i on them.
+
+    Examples
+    --------
+    >>> from surefit.bounds import vc_dimension_of
+    >>> found = vc_dimension_of([[0, 0], [0, 1], [1, 0], [1, 1]])
+    >>> found.dimension, found.points
+    (2, (0, 1))
     """
 
     dimension: int
@@ -95,15 +110,15 @@ class Shattering:
     members: tuple[int, ...]
 
 
-def shatter_coefficient(predictions, n: int) -> int:
-    """Most labelings that a finite class realises on n of its points, by exhaustive search.
+def shatter_coefficient(predictions: Any, n: int) -> int:
+    """Return the largest number of labelings that a finite class realizes on n of its points, by exhaustive search.
 
     Parameters
     ----------
     predictions : array of shape (members, points) of bool
         The class as a table.
     n : int
-        Points at a time.
+        Size of the subsets.
 
     Examples
     --------
@@ -119,10 +134,10 @@ def shatter_coefficient(predictions, n: int) -> int:
     return max(len(np.unique(table[:, list(chosen)], axis=0)) for chosen in subsets_of(table.shape[1], n))
 
 
-def vc_dimension_of(predictions) -> Shattering:
-    r"""Exact VC dimension of a finite class on a finite domain, with a witness; at most :math:`\log_2` of its size.
+def vc_dimension_of(predictions: Any) -> Shattering:
+    r"""Return the exact VC dimension of a finite class on a finite domain, with a witness; it is at most :math:`\log_2` of the class size.
 
-    Guarantee: the witness proves "at least"; "at most" is proved by exhaustion (theory: :ref:`vc-dimension`).
+    Guarantee: the witness proves the lower bound; the upper bound is proved by exhaustive search (theory: :ref:`vc-dimension`).
 
     Examples
     --------
@@ -137,7 +152,7 @@ def vc_dimension_of(predictions) -> Shattering:
     for size in range(1, int(math.log2(len(rows))) + 1):
         found = _shattered_set(rows, originals, size)
         if found is None:
-            break  # subsets of a shattered set are shattered, so larger ones cannot exist
+            break  # subsets of a shattered set are shattered, so no larger set is
         best = found
     return best
 
@@ -152,15 +167,15 @@ def _shattered_set(rows: np.ndarray, originals: np.ndarray, size: int) -> Shatte
     return None
 
 
-def sine_witness(labels) -> tuple[float, np.ndarray]:
-    r"""Frequency a with :math:`\mathrm{sign} \sin(a x_i) = y_i` at the points :math:`x_i = 2^{-i}`: infinite VC dimension.
+def sine_witness(labels: Any) -> tuple[float, np.ndarray]:
+    r"""Return a with :math:`\mathrm{sign} \sin(a x_i) = y_i` at :math:`x_i = 2^{-i}`, which shows that the VC dimension is infinite.
 
     .. math:: a = \pi \Bigl(1 + \sum_{i : y_i = -1} 2^i\Bigr).
 
     Parameters
     ----------
     labels : sequence of -1 and 1
-        At most 40 of them, or double precision cannot tell the sines apart.
+        At most 40 labels; more would exceed double precision.
 
     Examples
     --------
@@ -177,15 +192,15 @@ def sine_witness(labels) -> tuple[float, np.ndarray]:
     return math.pi * multiple, 0.5 ** np.arange(1, len(y) + 1)
 
 
-def _table(who: str, predictions) -> np.ndarray:
+def _table(who: str, predictions: Any) -> np.ndarray:
     table = np.asarray(predictions)
     if table.ndim != 2 or table.size == 0 or not np.isin(table, (0, 1)).all():
-        raise InvalidData(f"{who}: predictions must be a table of True and False, one row a member of the class.")
+        raise InvalidData(f"{who}: predictions must be a table of True and False, one row per member of the class.")
     return table.astype(bool)
 
 
 def subsets_of(n: int, size: int) -> Iterator[tuple[int, ...]]:
-    """Return all subsets of a size, or refuse if there are too many."""
+    """Return all subsets of a size; raise ``InvalidParameter`` if there are too many."""
     if math.comb(n, size) > MOST_SUBSETS:
         raise InvalidParameter("shattering", "points", f"few enough for {MOST_SUBSETS} subsets", f"{size} of {n}")
     return itertools.combinations(range(n), size)

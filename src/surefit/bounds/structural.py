@@ -1,4 +1,4 @@
-"""Structural risk minimisation as arithmetic: empirical risk plus radius along a nested family, delta shared out."""
+"""Structural risk minimization: empirical risk plus radius along a nested family, with delta divided among the classes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CORRECTIONS = one_of("union", "telescoping", "basel", "none")
 
 @dataclass(frozen=True)
 class Structure:
-    """The table of a structural risk minimisation and its choice (``best``, counted from 0).
+    """Table of a structural risk minimization and its choice (``best``, counted from 0).
 
     Examples
     --------
@@ -34,7 +34,7 @@ class Structure:
 
     @property
     def sums(self) -> tuple[float, ...]:
-        """Empirical risk plus radius of each class; the smallest one is chosen."""
+        """Empirical risk plus radius of each class; the class with the smallest sum is chosen."""
         return tuple(e + r for e, r in zip(self.empirical, self.radii, strict=True))
 
 
@@ -46,9 +46,9 @@ def structural_risk(
 ) -> Structure:
     r"""Choose among nested classes by :math:`\hat R(\hat f_k) + \varepsilon_k(\delta_k)`; ties go to the smaller class.
 
-    Guarantee: with :math:`\sum_k \delta_k \le \delta` the bound of the *chosen* class holds with probability at least
-    ``1 - delta`` (theory: :ref:`vc-inequality`). ``correction="none"`` gives every class the whole delta, as textbooks
-    often do; then no bound is claimed for the chosen one, and the result says so.
+    Guarantee: with :math:`\sum_k \delta_k \le \delta` the bound of the *chosen* class holds with probability at least ``1 - delta``
+    (theory: :ref:`vc-inequality`). ``correction="none"`` gives every class the whole delta, as textbooks often do; then the result states
+    that no bound is claimed for the chosen class.
 
     Parameters
     ----------
@@ -72,14 +72,14 @@ def structural_risk(
     if not CORRECTIONS.allows(correction):
         raise InvalidParameter("structural_risk", "correction", CORRECTIONS.words, correction)
     if len(empirical) == 0:
-        raise InvalidData("structural_risk: empirical must name at least one class.")
+        raise InvalidData("structural_risk: empirical must have at least one entry.")
     count = len(empirical)
     shares = [_share(k, count, delta, correction) for k in range(count)]
     deviations = [deviation_of(k, shares[k]) for k in range(count)]
     best = min(range(count), key=lambda k: (empirical[k] + deviations[k].radius, k))
     about = f"risk of the fit chosen from class {best}"
     if correction == "none":
-        about += " (if that class had been fixed beforehand: the choice was not paid for)"
+        about += " (if that class had been fixed in advance: no correction for the choice)"
     bound = deviations[best].risk(empirical[best], about)
     bound = replace(bound, delta=delta, inputs={**bound.inputs, "delta_spent": shares[best]})
     radii = tuple(d.radius for d in deviations)

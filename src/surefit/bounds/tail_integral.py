@@ -1,14 +1,15 @@
-r"""The mean of a variable is the area under its tail: :math:`E X = \int_0^\infty P(X > x) dx - \int_0^\infty P(X < -x) dx`."""
+r"""The mean of a variable as the area under its tails: :math:`E X = \int_0^\infty P(X > x) dx - \int_0^\infty P(X < -x) dx`."""
 
 import math
+from typing import Any
 
 import numpy as np
 
 from surefit.core.errors import InvalidData
 
 
-def mean_by_tails(sample) -> float:
-    r"""Mean of a sample as the signed area under its empirical tails; equal to the plain mean up to rounding.
+def mean_by_tails(sample: Any) -> float:
+    r"""Return the mean of a sample as the signed area under its empirical tails; it equals the plain mean up to rounding.
 
     .. math:: E X = \int_0^\infty P(X > x)\,dx - \int_0^\infty P(X < -x)\,dx.
 
@@ -20,12 +21,12 @@ def mean_by_tails(sample) -> float:
     """
     values = np.asarray(sample, dtype=np.float64).ravel()
     if len(values) == 0 or not np.all(np.isfinite(values)):
-        raise InvalidData("mean_by_tails: the sample must be finite numbers, at least one.")
+        raise InvalidData("mean_by_tails: the sample must be a non-empty array of finite numbers.")
     return _area(values) - _area(-values)
 
 
 def _area(values: np.ndarray) -> float:
-    """Area under the fraction of entries above x, for x >= 0."""
+    """Return the area under the fraction of entries above x, for x >= 0."""
     steps = np.sort(values[values > 0])
     widths = np.diff(steps, prepend=0.0)
     fractions = np.arange(len(steps), 0, -1) / len(values)

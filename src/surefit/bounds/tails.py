@@ -1,11 +1,12 @@
 r"""Concentration of averages: Markov, Chebyshev, Hoeffding, sub-Gaussian and Bernstein, in three forms each.
 
-Every function takes two of ``n`` (observations), ``radius`` (deviation of the average from its mean) and ``delta``
-(probability of a larger one) and returns all three. ``sides=2`` speaks of the absolute deviation, ``sides=1`` of one side.
+Every function takes two of ``n`` (observations), ``radius`` (deviation of the average from its mean) and ``delta`` (probability of a
+larger deviation) and returns all three. ``sides=2`` refers to the absolute deviation, ``sides=1`` to one direction.
 """
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ ABOUT = "deviation of the average from its mean"
 
 
 def markov(mean: float, *, threshold: float | None = None, delta: float | None = None) -> Deviation:
-    r"""Markov's inequality :math:`P(X \ge a) \le E[X] / a` for :math:`X \ge 0`.
+    r"""Return Markov's inequality :math:`P(X \ge a) \le E[X] / a` for :math:`X \ge 0`.
 
     Guarantee: also exact for the empirical distribution of any non-negative sample: the fraction of entries that are at
     least ``a`` is at most their mean divided by ``a`` (theory: :ref:`concentration`).
@@ -28,7 +29,7 @@ def markov(mean: float, *, threshold: float | None = None, delta: float | None =
     mean : float >= 0
         Expectation of X.
     threshold, delta : one of the two
-        The level a, or the probability of reaching it. ``radius`` of the result is the level.
+        The threshold a, or the probability of reaching it. ``radius`` of the result is the threshold.
 
     Examples
     --------
@@ -52,15 +53,15 @@ def markov(mean: float, *, threshold: float | None = None, delta: float | None =
 def chebyshev(
     variance: float, *, n: int | None = None, radius: float | None = None, delta: float | None = None
 ) -> Deviation:
-    r"""Chebyshev's inequality :math:`P(|\bar X - \mu| \ge \varepsilon) \le \sigma^2 / (n \varepsilon^2)`.
+    r"""Return Chebyshev's inequality :math:`P(|\bar X - \mu| \ge \varepsilon) \le \sigma^2 / (n \varepsilon^2)`.
 
-    Guarantee: needs a finite variance and pairwise uncorrelated observations, nothing else (theory:
-    :ref:`concentration`). With ``n=1`` it is exact for the empirical distribution of any sample.
+    Guarantee: requires only a finite variance and pairwise uncorrelated observations (theory: :ref:`concentration`). With ``n=1`` it is
+    exact for the empirical distribution of any sample.
 
     Parameters
     ----------
     variance : float >= 0
-        Variance of one observation (an upper limit will do).
+        Variance of one observation, or an upper bound on it.
     n, radius, delta : two of the three
         Observations, deviation, failure probability.
 
@@ -89,27 +90,27 @@ def hoeffding(
     n: int | None = None,
     radius: float | None = None,
     delta: float | None = None,
-    width: float | Sequence[float] = 1.0,
+    loss_bound: float | Sequence[float] = 1.0,
     sides: int = 2,
 ) -> Deviation:
-    r"""Hoeffding's inequality for independent :math:`X_i \in [a_i, b_i]`.
+    r"""Return Hoeffding's inequality for independent :math:`X_i \in [a_i, b_i]`.
 
     .. math:: P(|\bar X - E \bar X| \ge \varepsilon) \le 2 \exp\Bigl(\frac{-2 n^2 \varepsilon^2}{\sum (b_i - a_i)^2}\Bigr);
 
-    one-sided without the factor 2. The observations need not have the same law.
+    one-sided without the factor 2. The observations need not have the same distribution.
 
-    Guarantee: for the error of one classifier on ``n`` rows it never saw, ``radius`` is the half-width of an interval
-    that covers its risk (theory: :ref:`concentration`). On training rows it says nothing: use :func:`finite_class`,
-    :func:`vc` or another bound that pays for the choice.
+    Guarantee: for the error of one classifier on ``n`` rows it never saw, ``radius`` is the half-width of an interval that covers its
+    risk (theory: :ref:`concentration`). It does not apply to training rows: use :func:`finite_class`, :func:`vc` or another uniform
+    bound.
 
     Parameters
     ----------
     n, radius, delta : two of the three
         Observations, deviation, failure probability.
-    width : float > 0, or n of them
+    loss_bound : float > 0, or n of them
         :math:`b_i - a_i`; declared before the data are seen.
     sides : {1, 2}
-        Whether one or both directions are meant.
+        Whether to bound one or both directions.
 
     Examples
     --------
@@ -119,11 +120,12 @@ def hoeffding(
     >>> hoeffding(radius=0.1, delta=0.05).n
     185
     """
-    squares = np.square(np.atleast_1d(np.asarray(width, dtype=np.float64)))
+    squares = np.square(np.atleast_1d(np.asarray(loss_bound, dtype=np.float64)))
     if not (squares.ndim == 1 and np.all(squares > 0) and np.all(np.isfinite(squares))):
-        raise InvalidParameter("hoeffding", "width", "a number > 0, or one for each observation", width)
+        raise InvalidParameter("hoeffding", "loss_bound", "a number > 0, or one for each observation", loss_bound)
     if len(squares) > 1 and n != len(squares):
-        raise InvalidParameter("hoeffding", "width", f"one number for each of the n = {n} observations", len(squares))
+        wanted = f"one number for each of the n = {n} observations"
+        raise InvalidParameter("hoeffding", "loss_bound", wanted, len(squares))
     mean_square = float(np.mean(squares))
     return _gaussian("hoeffding", mean_square / 4, n, radius, delta, sides, math.sqrt(float(np.max(squares))))
 
@@ -136,7 +138,7 @@ def sub_gaussian(
     delta: float | None = None,
     sides: int = 2,
 ) -> Deviation:
-    r"""Average of independent centred sub-Gaussian variables, :math:`\ln E e^{\lambda X} \le \lambda^2 \sigma^2 / 2`.
+    r"""Bound the average of independent centered sub-Gaussian variables, :math:`\ln E e^{\lambda X} \le \lambda^2 \sigma^2 / 2`.
 
     .. math:: P(|\bar X| \ge \varepsilon) \le 2 e^{-n \varepsilon^2 / 2\sigma^2}.
 
@@ -150,7 +152,7 @@ def sub_gaussian(
     n, radius, delta : two of the three
         Observations, deviation, failure probability.
     sides : {1, 2}
-        Whether one or both directions are meant.
+        Whether to bound one or both directions.
 
     Examples
     --------
@@ -169,10 +171,10 @@ def bernstein(
     n: int | None = None,
     radius: float | None = None,
     delta: float | None = None,
-    width: float = 1.0,
+    loss_bound: float = 1.0,
     sides: int = 1,
 ) -> Deviation:
-    r"""Bernstein's inequality for independent :math:`X_i` with known variance :math:`v` and :math:`|X_i - E X_i| \le b`.
+    r"""Return Bernstein's inequality for independent :math:`X_i` with known variance :math:`v` and :math:`|X_i - E X_i| \le b`.
 
     .. math:: P(\bar X - \mu \ge \varepsilon) \le \exp\Bigl(\frac{-n \varepsilon^2}{2 (v + b \varepsilon / 3)}\Bigr).
 
@@ -184,10 +186,10 @@ def bernstein(
         Variance of one observation.
     n, radius, delta : two of the three
         Observations, deviation, failure probability.
-    width : float > 0
+    loss_bound : float > 0
         The largest deviation b of one observation from its mean.
     sides : {1, 2}
-        Whether one or both directions are meant.
+        Whether to bound one or both directions.
 
     Examples
     --------
@@ -197,36 +199,36 @@ def bernstein(
     """
     if not NON_NEGATIVE.allows(variance):
         raise InvalidParameter("bernstein", "variance", NON_NEGATIVE.words, variance)
-    if not POSITIVE.allows(width):
-        raise InvalidParameter("bernstein", "width", POSITIVE.words, width)
-    price = _log_sides("bernstein", sides)
+    if not POSITIVE.allows(loss_bound):
+        raise InvalidParameter("bernstein", "loss_bound", POSITIVE.words, loss_bound)
+    log_factor = _log_sides("bernstein", sides)
 
-    def log_tail(n, eps):
-        return min(0.0, price - n * eps * (eps / (2 * (variance + width * eps / 3))))
+    def log_tail(n: Any, eps: Any) -> Any:
+        return min(0.0, log_factor - n * eps * (eps / (2 * (variance + loss_bound * eps / 3))))
 
-    def radius_of(n, log_delta):
-        linear = width * (price - log_delta) / (3 * n)
-        return linear + math.sqrt(linear * linear + 2 * variance * (price - log_delta) / n)
+    def radius_of(n: Any, log_delta: Any) -> Any:
+        linear = loss_bound * (log_factor - log_delta) / (3 * n)
+        return linear + math.sqrt(linear * linear + 2 * variance * (log_factor - log_delta) / n)
 
     size, eps, log_delta = two_of_three(
         "bernstein", n=n, radius=radius, delta=delta, log_tail=log_tail, radius_of=radius_of
     )
     assumptions, inputs = ("independent", "variance_known"), {"variance": float(variance)}
-    return Deviation("bernstein", size, eps, log_delta, ABOUT, assumptions, sides, float(width), inputs)
+    return Deviation("bernstein", size, eps, log_delta, ABOUT, assumptions, sides, float(loss_bound), inputs)
 
 
-def empirical_bernstein(losses, delta: float = 0.05) -> RiskBound:
+def empirical_bernstein(losses: Any, delta: float = 0.05) -> RiskBound:
     r"""Bound the mean of a loss in [0, 1] by the sample's own variance :math:`V` (divisor :math:`n - 1`).
 
     .. math:: \mu \le \bar X + \sqrt{\frac{2 V \ln(2/\delta)}{n}} + \frac{7 \ln(2/\delta)}{3 (n - 1)}, \quad n \ge 2.
 
     Guarantee: with probability at least ``1 - delta``; the variance need not be known (theory: :ref:`concentration`).
-    For rows tested in an order, :func:`progressive_losses` is usually smaller.
+    For rows tested in sequence, :func:`progressive_losses` is usually smaller.
 
     Parameters
     ----------
     losses : array of float in [0, 1]
-        At least two.
+        Losses, at least two.
     delta : float in (0, 1)
         Failure probability.
 
@@ -257,9 +259,9 @@ def empirical_bernstein(losses, delta: float = 0.05) -> RiskBound:
 
 
 def gaussian_approximation(sigma: float, n: int, radius: float, sides: int = 2) -> float:
-    r"""What the central limit theorem suggests for :math:`P(|\bar X - \mu| > \varepsilon)`. **Not a bound**.
+    r"""Return the normal approximation of :math:`P(|\bar X - \mu| > \varepsilon)`. **Not a bound**.
 
-    It can be below the truth: for 100 fair coins and radius 0.1 it says 0.0455, the truth is 0.0569.
+    It can be below the true probability: for 100 fair coins and radius 0.1 it gives 0.0455, the exact value is 0.0569.
 
     Examples
     --------
@@ -273,18 +275,18 @@ def gaussian_approximation(sigma: float, n: int, radius: float, sides: int = 2) 
     return sides * 0.5 * math.erfc(radius * math.sqrt(n / 2) / sigma)
 
 
-def _gaussian(who, variance, n, radius, delta, sides, width) -> Deviation:
-    """``P <= sides exp(-n eps^2 / (2 variance))``, the shape that Hoeffding and sub-Gaussian tails share."""
-    price = _log_sides(who, sides)
+def _gaussian(who: Any, variance: Any, n: Any, radius: Any, delta: Any, sides: Any, width: Any) -> Deviation:
+    """Bound ``P <= sides exp(-n eps^2 / (2 variance))``, the common form of Hoeffding and sub-Gaussian tails."""
+    log_factor = _log_sides(who, sides)
     size, eps, log_delta = two_of_three(
         who,
         n=n,
         radius=radius,
         delta=delta,
-        log_tail=lambda n, eps: min(0.0, price - n * eps * (eps / (2 * variance))),
-        radius_of=lambda n, log_delta: math.sqrt(2 * variance * (price - log_delta) / n),
+        log_tail=lambda n, eps: min(0.0, log_factor - n * eps * (eps / (2 * variance))),
+        radius_of=lambda n, log_delta: math.sqrt(2 * variance * (log_factor - log_delta) / n),
     )
-    inputs = {"variance": float(variance)}  # of the sub-Gaussian law: width^2 / 4
+    inputs = {"variance": float(variance)}  # of the sub-Gaussian distribution: width^2 / 4
     return Deviation(who, size, eps, log_delta, ABOUT, ("independent", "range_declared"), sides, width, inputs)
 
 

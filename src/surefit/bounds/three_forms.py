@@ -7,7 +7,7 @@ from surefit.bounds.base import check_delta
 from surefit.core.errors import InvalidParameter
 from surefit.core.validation import COUNT
 
-#: Largest sample size that any function here will search for.
+#: Largest sample size that a search may return.
 LARGEST_N = 2**60
 
 
@@ -22,8 +22,8 @@ def two_of_three(
 ) -> tuple[int, float, float]:
     """Return ``(n, radius, log_delta)`` from two of them.
 
-    ``log_tail(n, radius)`` is the logarithm of the probability bound, ``radius_of(n, log_delta)`` its inverse. The sample
-    size is the least one whose radius is at most the one asked for, when the radius falls with n (else: one that does).
+    ``log_tail(n, radius)`` is the logarithm of the probability bound, ``radius_of(n, log_delta)`` its inverse. The sample size is the
+    smallest one whose radius is at most the requested one, if the radius decreases with n (otherwise it is some sufficient size).
     """
     if (n is None) + (radius is None) + (delta is None) != 1:
         got = {"n": n, "radius": radius, "delta": delta}
@@ -46,14 +46,14 @@ def two_of_three(
 
 
 def least(who: str, suffices: Callable[[int], bool], start: int = 1) -> int:
-    """Return the least integer from ``start`` on that suffices, for a test that stays true once it is true."""
+    """Return the smallest integer from ``start`` on that suffices, for a test that stays true once it is true."""
     if suffices(start):
         return start
     low, step = start, 1
     while not suffices(low + step):
         low, step = low + step, 2 * step
         if low > LARGEST_N:
-            raise InvalidParameter(who, "radius", f"reachable with n <= {LARGEST_N:.3g}", "a smaller one")
+            raise InvalidParameter(who, "radius", f"attainable with n <= {LARGEST_N:.3g}", "a smaller radius")
     high = low + step
     while high - low > 1:
         middle = (low + high) // 2

@@ -1,7 +1,8 @@
-r"""The uniform law of large numbers, computed: largest deviation between an empirical law and the true one over simple sets."""
+r"""Uniform law of large numbers: largest deviation of an empirical distribution from the true one over simple sets."""
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from surefit.bounds.three_forms import two_of_three
 from surefit.core.errors import InvalidData
 
 
-def ray_deviation(sample, cdf: Callable) -> float:
+def ks_distance(sample: Any, cdf: Callable[..., Any]) -> float:
     r"""Largest :math:`|Q_n(A) - Q(A)|` over the half-lines :math:`A = (-\infty, a]`: the Kolmogorov-Smirnov distance.
 
     Parameters
@@ -23,16 +24,20 @@ def ray_deviation(sample, cdf: Callable) -> float:
     Examples
     --------
     >>> import numpy as np
-    >>> from surefit.bounds import ray_deviation
-    >>> ray_deviation([0.5], lambda x: np.clip(x, 0, 1))
+    >>> from surefit.bounds import ks_distance
+    >>> ks_distance([0.5], lambda x: np.clip(x, 0, 1))
     0.5
     """
-    above, below = _one_sided("ray_deviation", sample, cdf)
+    above, below = _one_sided("ks_distance", sample, cdf)
     return max(above, below)
 
 
-def interval_deviation(sample, cdf: Callable) -> float:
-    r"""Largest :math:`|Q_n(A) - Q(A)|` over all intervals: the sum of the two one-sided distances (Kuiper).
+#: The same by what it measures: the largest deviation over half-lines, or rays.
+ray_deviation = ks_distance
+
+
+def interval_deviation(sample: Any, cdf: Callable[..., Any]) -> float:
+    r"""Return the largest :math:`|Q_n(A) - Q(A)|` over all intervals: the sum of the two one-sided distances (Kuiper).
 
     Examples
     --------
@@ -46,12 +51,12 @@ def interval_deviation(sample, cdf: Callable) -> float:
 
 
 def dkw(*, n: int | None = None, radius: float | None = None, delta: float | None = None) -> Deviation:
-    r"""Dvoretzky, Kiefer and Wolfowitz, with Massart's constant.
+    r"""Dvoretzky-Kiefer-Wolfowitz inequality with Massart's constant.
 
     .. math:: P\Bigl(\sup_a |F_n(a) - F(a)| > \varepsilon\Bigr) \le 2 e^{-2n\varepsilon^2}
 
-    Guarantee: Hoeffding's price for one half-line buys all of them; compare :func:`vc` with ``set_class("rays")`` (theory:
-    :ref:`vc-inequality`).
+    Guarantee: the radius of Hoeffding's inequality for one half-line holds for all half-lines; compare :func:`vc` with
+    ``set_class("rays")`` (theory: :ref:`vc-inequality`).
 
     Parameters
     ----------
@@ -76,11 +81,11 @@ def dkw(*, n: int | None = None, radius: float | None = None, delta: float | Non
     return Deviation("dkw", count, eps, log_delta, about, ("iid",), 2, of_a_risk=False)
 
 
-def _one_sided(who: str, sample, cdf: Callable) -> tuple[float, float]:
-    """Largest excess of the empirical distribution function over the true one, and of the true one over it."""
+def _one_sided(who: str, sample: Any, cdf: Callable[..., Any]) -> tuple[float, float]:
+    """Return the largest excess of the empirical distribution function over the true one, and of the true one over the empirical one."""
     x = np.sort(np.asarray(sample, dtype=np.float64).ravel())
     if len(x) == 0 or not np.all(np.isfinite(x)):
-        raise InvalidData(f"{who}: the sample must be finite numbers, at least one.")
+        raise InvalidData(f"{who}: the sample must be a non-empty array of finite numbers.")
     F, n = np.asarray(cdf(x), dtype=np.float64), len(x)
     steps = np.arange(n + 1) / n
     return max(0.0, float(np.max(steps[1:] - F))), max(0.0, float(np.max(F - steps[:-1])))

@@ -1,18 +1,18 @@
-r"""Vapnik-Chervonenkis inequalities with explicit constants, over any class whose growth is known."""
+r"""Vapnik-Chervonenkis inequalities with explicit constants, for any class with a known growth function."""
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from surefit.bounds.base import Deviation, NoBound
-from surefit.bounds.catalogue import SetClass
+from surefit.bounds.base import Deviation, NoBound, RiskBound
+from surefit.bounds.catalog import SetClass
 from surefit.bounds.growth import FORMS, log_growth
 from surefit.bounds.three_forms import two_of_three
 from surefit.core.errors import InvalidParameter
 
 
 class Theorem(NamedTuple):
-    r"""A tail :math:`c \, s(kn) e^{-n \varepsilon^2 / e}` for the deviation of risk and empirical risk."""
+    r"""Tail :math:`c \, s(kn) e^{-n \varepsilon^2 / e}` for the deviation of risk and empirical risk."""
 
     factor: float  # c
     divisor: float  # e
@@ -21,7 +21,7 @@ class Theorem(NamedTuple):
 
 
 #: Ghost sample and random signs (factor 8, divisor 32); the double-sample form (4, 8, one-sided, growth at 2n).
-THEOREMS = {"symmetrised": Theorem(8.0, 32.0, 1, 2), "double_sample": Theorem(4.0, 8.0, 2, 1)}
+THEOREMS = {"symmetrized": Theorem(8.0, 32.0, 1, 2), "double_sample": Theorem(4.0, 8.0, 2, 1)}
 
 
 def vc(
@@ -30,15 +30,15 @@ def vc(
     n: int | None = None,
     radius: float | None = None,
     delta: float | None = None,
-    theorem: str = "symmetrised",
+    theorem: str = "symmetrized",
     form: str = "sauer",
 ) -> Deviation | NoBound:
-    r"""Uniform deviation of risk and empirical 0-1 risk over a class of finite VC dimension.
+    r"""Bound the uniform deviation of risk and empirical 0-1 risk over a class of finite VC dimension.
 
     ============== ========================================================== =======================================
     ``theorem``    statement                                                  radius
     ============== ========================================================== =======================================
-    symmetrised    :math:`P(\sup |R - \hat R| > \varepsilon) \le              :math:`\sqrt{\frac{32}{n} \ln
+    symmetrized    :math:`P(\sup |R - \hat R| > \varepsilon) \le              :math:`\sqrt{\frac{32}{n} \ln
                    8 s(n) e^{-n \varepsilon^2 / 32}`                          \frac{8 s(n)}{\delta}}`
     double_sample  :math:`P(\sup (R - \hat R) > \varepsilon) \le              :math:`\sqrt{\frac{8}{n} \ln
                    4 s(2n) e^{-n \varepsilon^2 / 8}`                          \frac{4 s(2n)}{\delta}}`
@@ -46,7 +46,7 @@ def vc(
                                                                               \sqrt{\frac{\ln(1/\delta)}{2n}}`
     ============== ========================================================== =======================================
 
-    Guarantee: for every law of the data and for *any* member of the class, however chosen, if the class (features, kernel,
+    Guarantee: for every distribution of the data and for *any* member of the class, however chosen, if the class (features, kernel,
     degree, scaling) was fixed before the data were seen (theory: :ref:`vc-inequality`). An infinite dimension (RBF kernels,
     sines) gets :class:`NoBound`, not a number.
 
@@ -56,7 +56,7 @@ def vc(
         VC dimension, or an entry of :func:`set_class`, whose exact growth function is used where known.
     n, radius, delta : two of the three
         Rows, deviation, failure probability.
-    theorem : {"symmetrised", "double_sample", "rademacher"}
+    theorem : {"symmetrized", "double_sample", "rademacher"}
         Which inequality.
     form : {"sauer", "power", "euler", "cover"}
         How labelings are counted when only the dimension is given: see :func:`log_growth`.
@@ -89,6 +89,40 @@ def vc(
     return Deviation("vc", count, eps, log_delta, about, ("iid", "class_fixed_a_priori"), sides, inputs=inputs)
 
 
+def vc_bound(
+    train_error: float, n: int, vc_dim: float, delta: float = 0.05, *, form: str = "power"
+) -> RiskBound | NoBound:
+    r"""Bound the risk of a classifier by its training error and the VC dimension of its class.
+
+    .. math:: R \le \hat R + \sqrt{\tfrac{32}{n} \ln \tfrac{8 (n + 1)^V}{\delta}}
+
+    for ``form="power"``; at most 1, and then ``vacuous``. :func:`vc` has the other theorems and the size of sample a radius needs.
+
+    Guarantee: with probability :math:`1 - \delta`, for independent rows, however the classifier was chosen from a class that was
+    fixed before the rows were seen (theory: :ref:`vc-inequality`). An infinite dimension gets :class:`NoBound`.
+
+    Parameters
+    ----------
+    train_error : float from 0 to 1
+        Share of wrong training predictions.
+    n : int
+        Training rows.
+    vc_dim : int or inf
+        VC dimension, d + 1 for half-spaces in d dimensions.
+    delta : float, default=0.05
+        Failure probability.
+    form : {"power", "sauer", "euler", "cover"}, default="power"
+        How labelings are counted.
+
+    Examples
+    --------
+    >>> from surefit.bounds import vc_bound
+    >>> round(vc_bound(0.02, 100_000, 3).value, 3), vc_bound(0.02, 500, 3).vacuous
+    (0.133, True)
+    """
+    return vc(vc_dim, n=n, delta=delta, form=form).risk(train_error)
+
+
 def vc_consistent(
     dimension: int,
     *,
@@ -97,10 +131,10 @@ def vc_consistent(
     delta: float | None = None,
     form: str = "sauer",
 ) -> Deviation:
-    r"""Risk of any member of the class without training errors: :math:`\frac2n \bigl(\log_2 s(2n) + \log_2 \frac2\delta\bigr)`.
+    r"""Bound the risk of any member without training errors: :math:`\frac2n \bigl(\log_2 s(2n) + \log_2 \frac2\delta\bigr)`.
 
-    Guarantee: with probability at least ``1 - delta``, every consistent member has risk at most ``radius``, which falls like
-    1/n instead of its square root (theory: :ref:`vc-inequality`).
+    Guarantee: with probability at least ``1 - delta``, every consistent member has risk at most ``radius``, which decreases like 1/n
+    instead of its square root (theory: :ref:`vc-inequality`).
 
     Examples
     --------
@@ -121,25 +155,25 @@ def vc_consistent(
     return Deviation("vc_consistent", count, eps, log_delta, about, assumptions, of_a_risk=False)
 
 
-def _inequality(theorem: str, log_count: Callable[[int], float]):
+def _inequality(theorem: str, log_count: Callable[[int], float]) -> tuple[Any, Any, Any]:
     if theorem in THEOREMS:
         factor, divisor, samples, sides = THEOREMS[theorem]
 
-        def log_tail(n, eps):
+        def tail_of_counts(n: int, eps: float) -> float:
             return math.log(factor) + log_count(samples * n) - n * eps * (eps / divisor)
 
-        def radius_of(n, log_delta):
+        def radius_of_counts(n: int, log_delta: float) -> float:
             return math.sqrt(divisor / n * (math.log(factor) + log_count(samples * n) - log_delta))
 
-        return log_tail, radius_of, sides
+        return tail_of_counts, radius_of_counts, sides
     if theorem != "rademacher":
-        raise InvalidParameter("vc", "theorem", "'symmetrised', 'double_sample' or 'rademacher'", theorem)
+        raise InvalidParameter("vc", "theorem", "'symmetrized', 'double_sample' or 'rademacher'", theorem)
 
-    def log_tail(n, eps):
+    def log_tail(n: int, eps: float) -> float:
         left = eps - math.sqrt(2 * log_count(n) / n)
         return 0.0 if left <= 0 else -2 * n * left * left
 
-    def radius_of(n, log_delta):
+    def radius_of(n: int, log_delta: float) -> float:
         return math.sqrt(2 * log_count(n) / n) + math.sqrt(-log_delta / (2 * n))
 
     return log_tail, radius_of, 1

@@ -1,6 +1,7 @@
-r"""Majority votes of many models: bounds from the mean error, from pairs, and from disagreement (forests out of bag)."""
+r"""Bounds for majority votes from the mean error, from pairs of members, and from disagreement (out-of-bag rows of forests)."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from surefit.core.validation import COUNT, FRACTION, NON_NEGATIVE
 
 
 def vote_first_order(mean_error: float, n: int, delta: float = 0.05, divergence: float = 0.0) -> RiskBound:
-    r"""Risk of a majority vote, at most twice the mean risk of its members.
+    r"""Bound the risk of a majority vote by twice the mean risk of its members.
 
     .. math:: R(\mathrm{vote}) \le 2\, \mathrm{kl}^{-1}\Bigl(\hat q, \frac{\mathrm{KL} + \ln(2\sqrt n / \delta)}{n}\Bigr).
 
@@ -21,13 +22,13 @@ def vote_first_order(mean_error: float, n: int, delta: float = 0.05, divergence:
     Parameters
     ----------
     mean_error : float in [0, 1]
-        Mean over members, with the vote's weights, of the error on their own test rows.
+        Mean error of the members on their own test rows, with the weights of the vote.
     n : int
-        Smallest number of test rows of a member.
+        Smallest number of test rows of any member.
     delta : float in (0, 1)
         Failure probability.
     divergence : float >= 0
-        KL divergence of the weights from the uniform ones; zero for a plain vote.
+        KL divergence of the weights from uniform weights; zero for a plain vote.
 
     Examples
     --------
@@ -41,12 +42,12 @@ def vote_first_order(mean_error: float, n: int, delta: float = 0.05, divergence:
 
 
 def vote_tandem(tandem_loss: float, n: int, delta: float = 0.05, divergence: float = 0.0) -> RiskBound:
-    r"""Risk of a majority vote, at most four times the probability that two members err together.
+    r"""Bound the risk of a majority vote by four times the probability that two members err together.
 
     .. math:: R(\mathrm{vote}) \le 4\, \mathrm{kl}^{-1}\Bigl(\hat t, \frac{2\,\mathrm{KL} + \ln(2\sqrt n / \delta)}{n}\Bigr).
 
-    Guarantee: each pair tested on at least ``n`` rows that neither saw (theory: :ref:`majority-vote`). Members that err
-    independently make it better than :func:`vote_first_order`.
+    Guarantee: each pair tested on at least ``n`` rows that neither saw (theory: :ref:`majority-vote`). It improves on
+    :func:`vote_first_order` if members err independently.
 
     Examples
     --------
@@ -62,13 +63,13 @@ def vote_tandem(tandem_loss: float, n: int, delta: float = 0.05, divergence: flo
 def vote_c_bound(
     mean_error: float, n: int, disagreement: float, n_pairs: int, delta: float = 0.05, divergence: float = 0.0
 ) -> RiskBound:
-    r"""Risk of a binary majority vote from mean error :math:`g` and disagreement :math:`d` of its members.
+    r"""Bound the risk of a binary majority vote from mean error :math:`g` and disagreement :math:`d` of its members.
 
     .. math:: R(\mathrm{vote}) \le 1 - \frac{(1 - 2g)^2}{1 - 2d} \quad (g < \tfrac12,\; d < \tfrac12),
 
-    with an upper limit of g and a lower limit of d, each at :math:`\delta / 2`.
+    with an upper bound on g and a lower bound on d, each at :math:`\delta / 2`.
 
-    Guarantee: as the other two, for two classes (theory: :ref:`majority-vote`).
+    Guarantee: as for the other two bounds, for two classes (theory: :ref:`majority-vote`).
 
     Examples
     --------
@@ -80,17 +81,17 @@ def vote_c_bound(
     _check("vote_c_bound", disagreement, n_pairs, delta, divergence)
     g = _upper(mean_error, divergence, n, delta / 2)
     c = (2 * divergence + math.log(4) + 0.5 * math.log(n_pairs) - math.log(delta)) / n_pairs
-    d = min(kl_inverse_lower(disagreement, c) * (1 - ROUND_OUT), 2 * g * (1 - g))  # d <= 2 g (1 - g) always
+    d = min(kl_inverse_lower(disagreement, c) * (1 - ROUND_OUT), 2 * g * (1 - g))  # d <= 2 g (1 - g) always holds
     value = 1.0 if g >= 0.5 else (1 - (1 - 2 * g) ** 2 / (1 - 2 * d)) * (1 + ROUND_OUT)
     parts = {"member": g, "disagreement_limit": d}
     pairs = {"disagreement": float(disagreement), "n_pairs": int(n_pairs)}
     return _vote("vote_c_bound", value, delta, mean_error, n, divergence, parts, pairs)
 
 
-def out_of_bag_bounds(wrong, out_of_bag, delta: float = 0.05) -> dict[str, RiskBound]:
-    r"""First-order and tandem bounds of a plain majority vote from its out-of-bag errors.
+def out_of_bag_bounds(wrong: Any, out_of_bag: Any, delta: float = 0.05) -> dict[str, RiskBound]:
+    r"""Return the first-order and tandem bounds of a plain majority vote from its out-of-bag errors.
 
-    Guarantee: each holds with probability at least ``1 - delta``; to use the smaller of the two, ask for ``delta / 2``
+    Guarantee: each holds with probability at least ``1 - delta``; to use the smaller of the two, pass ``delta / 2``
     (theory: :ref:`majority-vote`).
 
     Parameters
@@ -98,7 +99,7 @@ def out_of_bag_bounds(wrong, out_of_bag, delta: float = 0.05) -> dict[str, RiskB
     wrong : array of shape (members, rows) of bool
         Whether the member errs on the row.
     out_of_bag : array of shape (members, rows) of bool
-        Whether the row was kept from the member; drawn independently of the rows' values.
+        Whether the row was left out of the member's training set; drawn independently of the data.
     delta : float in (0, 1)
         Failure probability.
 
@@ -119,10 +120,12 @@ def out_of_bag_bounds(wrong, out_of_bag, delta: float = 0.05) -> dict[str, RiskB
     counts = B.sum(axis=1)
     joint = B.astype(np.float64) @ B.T.astype(np.float64)
     if counts.min() == 0 or joint.min() == 0:
-        raise InvalidData("out_of_bag_bounds: every two members need a row that neither saw; use more rows.")
+        raise InvalidData(
+            "out_of_bag_bounds: some pair of members has no row that neither saw; use more rows or fewer members."
+        )
     lost = (E & B).astype(np.float64)
     mean_error = float(np.mean(lost.sum(axis=1) / counts))
-    tandem = float(np.mean((lost @ lost.T) / joint))  # on the diagonal: a member with itself
+    tandem = float(np.mean((lost @ lost.T) / joint))  # diagonal: a member with itself
     return {
         "first_order": vote_first_order(mean_error, int(counts.min()), delta),
         "tandem": vote_tandem(tandem, int(joint.min()), delta),
@@ -141,8 +144,8 @@ def _vote(
     mean: float,
     n: int,
     divergence: float,
-    parts: dict,
-    pairs: dict | None = None,
+    parts: dict[str, Any],
+    pairs: dict[str, Any] | None = None,
 ) -> RiskBound:
     return RiskBound(
         name,

@@ -4,11 +4,12 @@ Every module of this folder registers its checkers when imported; a new family n
 """
 
 from importlib import import_module
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 
-from surefit.checks.base import CHECKERS, Finding, Verification, checker, verify
+from surefit.checks.base import Verification, stated, verify
+from surefit.checks.judge import Finding
 
-for _module in iter_modules(__path__):
-    import_module(f"{__name__}.{_module.name}")
+for _module in walk_packages(__path__, f"{__name__}."):
+    import_module(_module.name)
 
-__all__ = ["CHECKERS", "Finding", "Verification", "checker", "verify"]
+__all__ = ["Finding", "Verification", "stated", "verify"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from surefit.checks.enclosure import UNIT, Enclosed
@@ -90,7 +92,7 @@ def negative(x: Enclosed) -> Enclosed:
     return Enclosed(-x.mid, x.rad)
 
 
-def smooth(function, x: Enclosed, slope: float | np.ndarray = 1.0) -> Enclosed:
+def smooth(function: Any, x: Enclosed, slope: float | np.ndarray = 1.0) -> Enclosed:
     """Enclose a function of the mathematical library whose derivative is at most ``slope`` between the possible values."""
     mid = function(x.mid)
     return Enclosed(mid, (x.rad * slope + LIBM * np.abs(mid)) * SLACK + TINY)

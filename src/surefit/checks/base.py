@@ -2,66 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array
+from numba.core.errors import NumbaError
 
-from surefit.core import tables
-from surefit.core.certificate import Certificate
+from surefit._version import __version__
+from surefit.checks.judge import Finding, Proof, judge, refused, statement_of
+from surefit.core import catalog, encoding, tables
+from surefit.core.certificate import Certificate, grade_of
 from surefit.core.claims import Claim
-from surefit.core.errors import CertificateError, Invalidated
+from surefit.core.errors import CertificateError, DataWarning, Invalidated
 from surefit.core.estimator import data_fingerprint, plain
-from surefit.core.fingerprint import fingerprint
-from surefit.core.validation import read_strings
+from surefit.core.fingerprint import fingerprint, remembered
+from surefit.core.partitioned import PartitionedRows
+from surefit.core.sample import Data, read, read_target
+from surefit.core.state import digest, state_digests
+from surefit.core.warn import warn
+from surefit.problems import Given, derived
 
-
-class Data(NamedTuple):
-    """Training data as the checker reads it."""
-
-    X: Any
-    y: np.ndarray | None
-    weights: np.ndarray | None
-    memo: dict  # what several claims about the same data share
-    given: Any = None  # X as it was passed to verify: models that look at column names need it
-
-    @property
-    def target(self) -> np.ndarray:
-        """The target, where the claim is about one."""
-        if self.y is None:
-            raise CertificateError("This certificate is about a target; pass y to verify.")
-        return self.y
-
-
-@dataclass(frozen=True)
-class Finding:
-    """What the checker found about one claim.
-
-    ``proved`` is the checker's own bound on the claimed ``value`` (rounding included when ``level`` is ``enclosed``);
-    ``ok`` says whether the claim is consistent with it.
-    """
-
-    name: str
-    claimed: float
-    proved: float
-    ok: bool
-    level: str
-    message: str
-
-    @property
-    def excess(self) -> float:
-        """By how much the truth exceeds the claim, at least; zero if the claim is right."""
-        return 0.0 if self.ok else self.proved - self.claimed
+#: Claims about models of other libraries, and about new rows: their parameters are not ours to read.
+EXTERNAL = ("audit.", "risk.")
 
 
 @dataclass(frozen=True)
 class Verification:
-    """The findings about a certificate, all of them in favour (else ``verify`` raises)."""
+    """The findings about a certificate, all of them in favor (else ``verify`` raises)."""
 
     certificate: Certificate
     findings: tuple[Finding, ...]
+    checker: str = f"surefit {__version__}"  # what re-derived the claims; the certificate names what issued them
 
     def __getitem__(self, name: str) -> Finding:
         """Return the finding about the claim called ``name``."""
@@ -73,33 +46,26 @@ class Verification:
     def _repr_html_(self) -> str:
         return tables.html_table(*self._parts())
 
-    def _parts(self):
+    def _parts(self) -> tuple[Any, Any, Any, Any]:
         title = f"Verification of {self.certificate.estimator}: every claim was re-derived from the data"
         header = ("claim", "claimed", "proved", "level", "finding")
         rows = [(f.name, tables.number(f.claimed), tables.number(f.proved), f.level, f.message) for f in self.findings]
         return title, header, rows, "enclosed: rounding errors are accounted for; exact: rational arithmetic."
 
 
-Checker = Callable[[Certificate, Claim, Data], Finding]
-CHECKERS: dict[str, Checker] = {}
-
-
-def checker(*names: str) -> Callable[[Checker], Checker]:
-    """Register the function that re-derives the claims called ``names``."""
-
-    def add(function: Checker) -> Checker:
-        CHECKERS.update(dict.fromkeys(names, function))
-        return function
-
-    return add
-
-
-def verify(certificate: Certificate, X, y=None, *, sample_weight=None, model=None) -> Verification:
+@remembered()
+def verify(
+    certificate: Certificate, X: Any, y: Any = None, *, sample_weight: Any = None, model: Any = None
+) -> Verification:
     """Re-derive every claim of ``certificate`` from the data; see :meth:`surefit.core.certificate.Certificate.verify`."""
     certificate.require_intact()
+    if certificate.grade != grade_of(certificate.claims):
+        raise CertificateError(f"{certificate.estimator}: grade {certificate.grade} does not follow from the claims.")
     if model is not None:
         _require_same_model(certificate, model)
-        certificate = certificate.of(model)  # claims about predictions ask the model for them
+        certificate = certificate.of(model)  # claims about predictions need the model
+    if certificate.data.get("y") is None:
+        y = None  # the fit did not read a target, as in pipelines that pass one to every step
     strings = certificate.data.get("elements") == "strings"
     # Models of one variable take it without columns; texts stay a list, for pipelines that read them.
     one_column = not strings and certificate.data.get("n_columns") == 1 and np.ndim(X) == 1
@@ -107,6 +73,7 @@ def verify(certificate: Certificate, X, y=None, *, sample_weight=None, model=Non
         X = np.asarray(X).reshape(-1, 1)
     data = _as_fitted(certificate, read(X, y, sample_weight, strings=strings))
     _require_same_data(certificate, data)
+    _require_own_problem(certificate, data)
     findings = tuple(_find(certificate, claim, data) for claim in certificate.claims)
     for finding in findings:
         if not finding.ok:
@@ -119,46 +86,89 @@ def verify(certificate: Certificate, X, y=None, *, sample_weight=None, model=Non
     return Verification(certificate, findings)
 
 
-def read(X, y=None, sample_weight=None, *, strings: bool = False) -> Data:
-    """Read data as ``fit`` does, without deciding anything: numbers become float64, float32 stays.
+def stated(certificate: Certificate, sample: tuple[Any, ...] | None) -> tuple[Claim, ...]:
+    """Fill in the claims that leave their value to the checker: each states what is proved about the fitted model.
 
-    ``strings``: the sample is a list of strings, for a kernel of strings.
+    A claim that cannot be proved is omitted, and a sentence says so; a missing proof never makes a fit fail.
     """
-    given, X = X, read_strings("verify", X) if strings else _as_matrix(X)
-    if y is not None:
-        y = np.asarray(y)
-        y = y.astype(np.float64) if y.dtype.kind in "biuf" else y
-        y = y.ravel() if y.ndim == 2 and y.shape[1] == 1 else y
-    if sample_weight is not None:
-        sample_weight = np.asarray(sample_weight, dtype=np.float64)
-        sample_weight = np.full(X.shape[0], float(sample_weight)) if sample_weight.ndim == 0 else sample_weight
-    return Data(X, y, sample_weight, {}, given)
+    X, y, weights = sample or (None, None, None)
+    data = Data(X, None if y is None else read_target(y), weights, {}, X)
+    claims: list[Claim] = []
+    for claim in certificate.claims:
+        open_value = claim.value != claim.value and claim.kind != "no_claim"
+        entry = catalog.entry(claim.name) if open_value else None
+        if entry is not None and entry.check is not None:
+            proof = _proof(entry, certificate, claim, data)
+            stated = claim if proof.refusal else statement_of(entry, claim, proof)
+            if not proof.refusal and entry.admits(stated.value):
+                claim = stated
+            else:
+                reason = proof.refusal or f"its value would be {stated.value!r}"
+                warn(f"{certificate.estimator}: the claim {claim.name} is not made: {reason}.", DataWarning)
+                claim = Claim("fit.unproved")
+        if claim.name != "fit.unproved" or all(other.name != "fit.unproved" for other in claims):
+            claims.append(claim)
+    return tuple(claims)
 
 
-def _as_matrix(X):
-    """Numbers as floats; tables with texts (which only a pipeline can use) as objects, so that they have a fingerprint."""
-    try:
-        return check_array(X, accept_sparse=["csc", "csr"], dtype=[np.float64, np.float32], ensure_all_finite=False)
-    except (TypeError, ValueError):
-        table = np.asarray(X)
-        if table.dtype.kind not in "OUS" or table.ndim not in (1, 2):
-            raise
-        return table.astype(object).reshape(len(table), -1)
+catalog.register(
+    catalog.Entry(
+        "fit.unproved",
+        "no_claim",
+        "none",
+        "A claim that such fits usually make could not be proved here and is omitted.",
+    )
+)
 
 
 def _find(certificate: Certificate, claim: Claim, data: Data) -> Finding:
-    if claim.kind in ("estimate", "no_claim"):
-        return Finding(claim.name, claim.value, claim.value, True, "stated", f"{claim.kind}: nothing to prove.")
+    entry = catalog.entry(claim.name)
+    if entry.check is None:
+        return judge(entry, claim, Proof(math.nan, "stated", f"{entry.kind}: nothing to prove."))
+    return judge(entry, claim, _proof(entry, certificate, claim, data))
+
+
+def _proof(entry: catalog.Entry, certificate: Certificate, claim: Claim, data: Data) -> Proof:
+    """Let the checker derive what it can; a certificate from a file may lack what it reads, or have it in another form."""
+    assert entry.check is not None
+    if isinstance(data.X, PartitionedRows) and not entry.partitioned and entry.side != "none":
+        return refused("this claim is verified with the rows in memory only")
     try:
-        check = CHECKERS[claim.name]
-    except KeyError:
-        raise CertificateError(
-            f"No checker knows the claim {claim.name!r}; it cannot be verified.", claim.name
-        ) from None
-    return check(certificate, claim, data)
+        return entry.check(certificate, claim, data)
+    except (AttributeError, ArithmeticError, LookupError, TypeError, ValueError, NumbaError) as error:
+        why = next(iter(str(error).splitlines()), "")  # compilers explain at length
+        return refused(f"the checker cannot read the model or the witness ({type(error).__name__}: {why})")
 
 
-def _require_same_model(certificate: Certificate, model) -> None:
+def _require_own_problem(certificate: Certificate, data: Data) -> None:
+    """Derive the problem from the parameters again; what the certificate stores of it is for display."""
+    model, who = certificate.subject, certificate.estimator
+    if model is None:
+        names = [claim.name for claim in certificate.claims if claim.kind != "no_claim"]
+        external = any(name.startswith("audit.") for name in names) or all(name.startswith(EXTERNAL) for name in names)
+    else:
+        external = not any(base.__module__.startswith("surefit.") for base in type(model).__mro__)
+    if external:
+        return  # a model of another library may have the name of one of ours
+    params = model.get_params(deep=False) if hasattr(model, "get_params") else certificate.params
+    given = Given(params, data.X, data.y, data.weights, certificate.model)
+    try:
+        own = derived(who, given, model)
+    except (AttributeError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+        raise Invalidated(f"{who}: the parameters do not define a problem ({type(error).__name__}: {error}).") from None
+    if own is not None and encoding.canonical(own) != encoding.canonical(certificate.problem):
+        changed = [
+            key for key in {**own, **certificate.problem} if own.get(key, own) is not certificate.problem.get(key)
+        ]
+        words = ", ".join(
+            key
+            for key in changed
+            if encoding.canonical(own.get(key)) != encoding.canonical(certificate.problem.get(key))
+        )
+        raise Invalidated(f"{who}: the certificate's problem does not follow from the parameters ({words}).")
+
+
+def _require_same_model(certificate: Certificate, model: Any) -> None:
     who = certificate.estimator
     if type(model).__name__ != who:
         raise Invalidated(f"{who}: the certificate is about a {who}, the model is a {type(model).__name__}.")
@@ -168,29 +178,45 @@ def _require_same_model(certificate: Certificate, model) -> None:
             current, certified, equal_nan=current.dtype.kind == "f"
         ):
             raise Invalidated(
-                f"{who}: {name} was changed after the fit; the certificate is not about this model any more."
+                f"{who}: {name} was changed after the fit; the certificate is no longer valid for this model."
             )
     params = model.get_params(deep=False) if hasattr(model, "get_params") else {}  # any predictor can be certified
     for name, value in params.items():
         now, then = plain(value), certificate.params.get(name)
-        if now != then and not (now != now and then != then):  # not a number, then and now, is no change
+        if digest(now) != digest(then):
             raise Invalidated(f"{who}: parameter {name} is {now!r} now and was {then!r} when fitted; fit again.")
+    if certificate.state:
+        digests = state_digests(model)
+        for name, known in certificate.state.items():
+            if digests.get(name) != known:
+                raise Invalidated(
+                    f"{who}: {name} was changed after the fit; the certificate is no longer valid for this model."
+                )
 
 
 def _as_fitted(certificate: Certificate, data: Data) -> Data:
-    """Return rows in float64 where the fit turned float32 into that: the same numbers."""
-    if getattr(data.X, "dtype", None) == np.float32 and fingerprint(data.X) != certificate.data.get("X"):
-        return data._replace(X=data.X.astype(np.float64))
+    """Return rows and targets as float64 where the fit turned float32 or objects into that: the same numbers."""
+    if getattr(data.X, "dtype", None) in (np.float32, object) and data_fingerprint(data.X)["X"] != certificate.data.get(
+        "X"
+    ):
+        with suppress(TypeError, ValueError):  # texts
+            data = data._replace(X=data.X.astype(np.float64))
+    if data.y is not None and data.y.dtype == object and fingerprint(data.y) != certificate.data.get("y"):
+        with suppress(TypeError, ValueError):  # labels
+            data = data._replace(y=data.y.astype(np.float64))
     return data
 
 
 def _require_same_data(certificate: Certificate, data: Data) -> None:
     found = data_fingerprint(data.X, data.y, data.weights)
+    if found == certificate.data:
+        return
     for name, words in (("X", "X"), ("y", "y"), ("sample_weight", "the sample weights")):
         if certificate.data.get(name) != found[name]:
             shape = f"{found['n_rows']} x {found['n_columns']}"
             certified = f"{certificate.data.get('n_rows')} x {certificate.data.get('n_columns')}"
             raise Invalidated(
                 f"{certificate.estimator}: {words} differ from what the model was fitted on (fingerprint); "
-                f"here X is {shape}, certified was {certified}. Verify with the training data, in the same order and dtype."
+                f"X is {shape}, the certified X is {certified}. Verify with the training data, in the same order and dtype."
             )
+    raise Invalidated(f"{certificate.estimator}: the certificate does not describe the data that it was issued for.")

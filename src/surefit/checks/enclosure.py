@@ -1,12 +1,14 @@
-r"""Rounding-aware arithmetic for the checker: every number is a midpoint and a radius that surely contains the truth.
+r"""Rounding-aware arithmetic for the checker: every number is a midpoint and a radius that contains the true value.
 
-A sum of :math:`k` products in IEEE double, in whatever order, is off by at most
+A sum of :math:`k` products in IEEE double precision, in any order, has an error of at most
 :math:`\gamma_k \sum |a_i b_i|`, :math:`\gamma_k = ku/(1-ku)`, :math:`u = 2^{-53}`. Products over many rows are taken in
 blocks, so that :math:`k` is the length of a block and not that of the data.
 """
 
+from __future__ import annotations
+
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -25,6 +27,26 @@ class Enclosed(NamedTuple):
     def magnitude(self) -> np.ndarray:
         """Largest absolute value the truth can have."""
         return (np.abs(self.mid) + self.rad) * (1 + 4 * UNIT)
+
+
+class Bound(NamedTuple):
+    """A proved bound, and the rounding by which another evaluation of it may differ."""
+
+    value: float
+    spread: float
+
+    def plus(self, other: Bound) -> Bound:
+        """Return the upper bound of a sum."""
+        return Bound((self.value + other.value) * (1 + 2 * UNIT), self.spread + other.spread + 2 * UNIT * self.value)
+
+    def over(self, divisor: float) -> Bound:
+        """Return the upper bound of a quotient."""
+        return Bound(self.value / divisor * (1 + 4 * UNIT), self.spread / divisor * (1 + 4 * UNIT))
+
+    def root(self) -> Bound:
+        """Return the upper bound of the root."""
+        value = math.sqrt(self.value) * (1 + 8 * UNIT)
+        return Bound(value, value - math.sqrt(max(self.value - self.spread, 0.0)) * (1 - 8 * UNIT))
 
 
 def gamma(k: int) -> float:
@@ -47,7 +69,15 @@ def upper_sum(terms: np.ndarray) -> float:
     return block_sum(terms) * (1 + gamma(min(len(terms), BLOCK)) + 2 * UNIT)
 
 
-def times(X, w: np.ndarray, shift: np.ndarray | None = None) -> Enclosed:
+def length(vector: np.ndarray) -> float:
+    """Euclidean norm, rounded up; squares neither overflow nor underflow."""
+    largest = float(np.max(np.abs(vector), initial=0.0))
+    if not 0.0 < largest < math.inf:
+        return largest
+    return largest * math.sqrt(upper_sum((vector / largest) ** 2)) * (1 + 8 * UNIT)
+
+
+def times(X: Any, w: np.ndarray, shift: np.ndarray | None = None) -> Enclosed:
     """Enclose ``(X - 1 shift') w``; only columns with a non-zero weight are touched. No shift for sparse columns."""
     used = np.flatnonzero(w)
     if len(used) == 0:
@@ -64,7 +94,7 @@ def times(X, w: np.ndarray, shift: np.ndarray | None = None) -> Enclosed:
     return Enclosed(mid, rad)
 
 
-def transposed_times(X, theta: np.ndarray, shift: np.ndarray | None = None) -> Enclosed:
+def transposed_times(X: Any, theta: np.ndarray, shift: np.ndarray | None = None) -> Enclosed:
     """Enclose ``(X - 1 shift')' theta``; with ``sum(theta) = 0`` the shift changes nothing but the rounding."""
     n, d = X.shape
     if sparse.issparse(X):
@@ -82,18 +112,3 @@ def transposed_times(X, theta: np.ndarray, shift: np.ndarray | None = None) -> E
         spread += np.abs(part).T @ np.abs(theta[rows])
     bound = gamma(min(BLOCK, n) + len(pieces) + 3)  # products, sum of blocks, and the subtraction of the shift
     return Enclosed(mid, spread * bound * (1 + 2 * bound))
-
-
-def column_norms(X, weights: np.ndarray, shift: np.ndarray | None = None) -> np.ndarray:
-    """Upper bound of each column's norm ``sqrt(sum_i s_i (x_ij - shift_j)^2)``."""
-    n, d = X.shape
-    if sparse.issparse(X):
-        squares = np.asarray(X.multiply(X).T @ weights).ravel()
-        return np.sqrt(squares) * (1 + gamma(n + 3))
-    squares = np.zeros(d)
-    for rows in row_blocks(n):
-        part = np.asarray(X[rows], dtype=np.float64)
-        if shift is not None:
-            part = part - shift
-        squares += (part * part).T @ weights[rows]
-    return np.sqrt(squares) * (1 + gamma(BLOCK + n // BLOCK + 6))

@@ -1,1 +1,19 @@
 """The command line: parse, call the library, print (needs typer, rich and polars)."""
+
+
+def run() -> None:
+    """Run the command line of this process; Ctrl-C is answered with one sentence from the first moment on."""
+    import signal
+    import sys
+
+    from surefit.core.guards.interrupts import EXIT_CODE, SENTENCE, leave_while_loading, replaceable
+
+    if replaceable() is not None:
+        signal.signal(signal.SIGINT, leave_while_loading)
+    try:
+        from surefit.cli.main import main
+
+        main()
+    except KeyboardInterrupt:
+        print(SENTENCE, file=sys.stderr)
+        raise SystemExit(EXIT_CODE) from None

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from surefit.cli import options as shared
+
 if TYPE_CHECKING:
     from surefit.tables import Table
-
-BROKEN = 1  # exit code when some claim does not hold
 
 
 def certify(
@@ -22,7 +22,7 @@ def certify(
     ] = None,
     holdout: Annotated[
         Path | None,
-        typer.Option(help="CSV or Parquet file with rows that took no part in the fit; they bound its error."),
+        typer.Option(help="CSV or Parquet file with rows that were not used in the fit; they bound its error."),
     ] = None,
     weights: Annotated[str | None, typer.Option(help="Column with the sample weights of the fit.")] = None,
     drop: Annotated[
@@ -30,7 +30,9 @@ def certify(
     ] = None,
     tol: Annotated[
         float,
-        typer.Option(help="Gap up to which the model counts as optimal, as a share of the best constant's objective."),
+        typer.Option(
+            help="Gap up to which the model counts as optimal, relative to the objective of the best constant model."
+        ),
     ] = 1e-4,
     confidence: Annotated[float, typer.Option(help="Probability with which bounds on new rows are to hold.")] = 0.95,
     trust: Annotated[
@@ -38,7 +40,7 @@ def certify(
         typer.Option(help="Type to allow in the model file; may be given several times.", show_default=False),
     ] = None,
     trust_pickle: Annotated[
-        bool, typer.Option("--trust-pickle", help="Open a pickle or joblib file, which can run any program.")
+        bool, typer.Option("--trust-pickle", help="Open a pickle or joblib file, which can execute arbitrary code.")
     ] = False,
     json: Annotated[Path | None, typer.Option(help="File to write the certificate to, as JSON.")] = None,
     html: Annotated[Path | None, typer.Option(help="File to write the claims to, as a page.")] = None,
@@ -48,31 +50,36 @@ def certify(
     """Say how far a model of another library is from its optimum, and what is certain about it.
 
     The model is read, not changed: its objective is the one that its library states. Every claim is verified before it is shown. The
-    rows must be those of the fit, in their order; columns are taken by name where the model knows names, else as they come.
+    rows must be those of the fit, in their order; columns are matched by name if the model has feature names, otherwise by position.
+
+    Example:
+
+      surefit certify model.skops data.csv --target price
 
     The exit code is 0 if every claim holds, 1 if one does not.
     """
     from surefit.audit.certify import certify as certified
     from surefit.core.errors import CommandError
-    from surefit.persistence import load_foreign, require_writable, write_file
-    from surefit.tables import read_table
+    from surefit.persistence import load_external, write_file
+    from surefit.studies import TableModel
+    from surefit.tables import interpret, read_table
 
     files = [(path, option) for path, option in ((json, "--json"), (html, "--html")) if path is not None]
     for path, option in files:
-        if path.is_file() and not force:
-            raise CommandError(
-                f"{path}: this file exists already; overwrite it with --force, or name another with {option}."
-            )
-        require_writable(path, force)
-    fitted = load_foreign(model, trust or (), unpickle=trust_pickle)
-    table = read_table(data)
+        shared.require_new(path, option, force)
+    fitted = load_external(model, trust or (), unpickle=trust_pickle)
+    if isinstance(fitted, TableModel):
+        raise CommandError(
+            f"{model}: surefit fit wrote this model, so it has a certificate; use surefit verify {model} {data}."
+        )
+    table = interpret(read_table(data))
     left_out = [*(drop or ()), *([] if weights is None else [weights])]
     table.require(left_out)
     s = None if weights is None else table.frame[weights].to_numpy()
     X, y, name = _rows(fitted, table, target, left_out)
     options: dict[str, Any] = {"tol": tol, "confidence": confidence}
     if holdout is not None:
-        fresh = read_table(holdout)
+        fresh = interpret(read_table(holdout))
         options["X_holdout"], options["y_holdout"], _ = _rows(
             fitted, fresh, name, [c for c in left_out if c in fresh.frame]
         )
@@ -91,22 +98,23 @@ def certify(
         for path, _ in files:
             typer.echo(f"Written: {path}")
     if certificate.holds is False:
-        raise typer.Exit(BROKEN)
+        raise typer.Exit(shared.BROKEN)
 
 
 def _rows(fitted: Any, table: Table, target: str | None, left_out: list[str]) -> tuple[Any, Any, str | None]:
     """Return the columns of the model, the target, and its name; a model without a target needs none."""
     import numpy as np
 
-    from surefit.tables import Plan
+    from surefit.studies.task import usual_target
 
     frame = table.frame.drop(left_out)
     names = getattr(fitted, "feature_names_in_", None)
     columns = getattr(fitted, "n_features_in_", None)
     name, y = target, None
     if target is not None or columns is None or frame.width != columns:
-        chosen, name = Plan(target=target).prepared(table._replace(frame=frame))
-        y = chosen.frame[name].to_numpy()
+        name = target if target is not None else usual_target(table._replace(frame=frame))
+        table.require([name])
+        y = frame[name].to_numpy()
         y = y if y.dtype.kind in "biuf" else y.astype(str)
         frame = frame.drop(name)
     if names is not None:

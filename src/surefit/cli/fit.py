@@ -1,173 +1,289 @@
-"""``surefit fit``: a table in; a certified model, a report and a summary out."""
+"""``surefit fit``: a table in; a leaderboard, a certified model, its certificate and a report out."""
 
 from __future__ import annotations
 
 import shlex
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from surefit.core.budget import Reason
+from surefit.cli import options as shared
+from surefit.cli.cluster import fit_cluster
+from surefit.core.guards.interrupts import EXIT_CODE
+
+MODELS = (
+    "Families to compare, separated by commas: linear, discriminant, bayes, tree, neighbors, svm, kernel, forest, boosting, "
+    "process, network; all by default."
+)
 
 
-class Model(StrEnum):
-    """Models the command offers."""
+class Task(StrEnum):
+    """Tasks."""
 
-    LASSO = "lasso"
-    ELASTIC_NET = "elastic_net"
+    classification = "classification"
+    regression = "regression"
+
+
+class Select(StrEnum):
+    """Rules of choice."""
+
+    best = "best"
+    one_standard_error = "1se"
+    bound = "bound"
+
+
+class Missing(StrEnum):
+    """What to do about missing cells."""
+
+    impute = "impute"
+    drop = "drop"
+    refuse = "refuse"
+
+
+class Decimal(StrEnum):
+    """Decimal marks."""
+
+    point = "."
+    comma = ","
+
+
+class Dates(StrEnum):
+    """Orders of day and month."""
+
+    dmy = "dmy"
+    mdy = "mdy"
 
 
 def fit(
     data: Annotated[
-        Path | None,
-        typer.Argument(help="CSV or Parquet file; without it, a built-in data set is used.", show_default=False),
+        str | None,
+        typer.Argument(
+            help="CSV, Parquet, Arrow or LIBSVM file, - for standard input, or a built-in data set (surefit data).",
+            show_default=False,
+        ),
     ] = None,
     target: Annotated[
-        str | None, typer.Option("--target", "-t", help="Column to predict; the one called target or y by default.")
+        str | None,
+        typer.Option("--target", "-t", help="Column to predict; the one called target, y, label or class by default."),
     ] = None,
-    model: Annotated[Model, typer.Option("--model", "-m", help="Which penalty: lasso, or elastic_net.")] = Model.LASSO,
-    alpha: Annotated[
-        float | None, typer.Option(help="Weight of the penalty; chosen by 5-fold cross-validation if not given.")
+    task: Annotated[Task | None, typer.Option(help="Kind of task; inferred from the target by default.")] = None,
+    max_time: Annotated[float, typer.Option(help="Seconds for the comparison.")] = 60.0,
+    models: Annotated[list[str] | None, typer.Option("--models", "-m", help=MODELS)] = None,
+    metric: Annotated[
+        str | None, typer.Option(help="Score: error, log-loss, brier, auc, f1; rmse, mae, r2, pinball:0.9.")
     ] = None,
-    l1_ratio: Annotated[float, typer.Option(help="Share of the l1 norm in the elastic net, from 0 to 1.")] = 0.5,
-    test_size: Annotated[float, typer.Option(help="Share of the rows kept back to test the model; 0 for none.")] = 0.2,
-    seed: Annotated[int, typer.Option(help="Number that fixes which rows are kept back.")] = 0,
-    max_time: Annotated[
-        float | None, typer.Option(help="Seconds the fit may take; the best model so far is kept, with its gap.")
+    select: Annotated[
+        Select,
+        typer.Option(help="Choose the best score, the simplest within one standard error, or the smallest bound."),
+    ] = Select.best,
+    class_weight: Annotated[str | None, typer.Option(help="balanced, or weights such as yes=5,no=1.")] = None,
+    weight: Annotated[str | None, typer.Option(help="Column with sample weights.")] = None,
+    group: Annotated[
+        str | None, typer.Option(help="Column whose rows belong together: groups are split and counted as a whole.")
     ] = None,
-    no_standardise: Annotated[
-        bool, typer.Option("--no-standardise", help="Do not scale features to standard deviation 1 before the fit.")
-    ] = False,
-    drop: Annotated[
-        list[str] | None, typer.Option(help="Column to leave out; may be given several times.", show_default=False)
+    time: Annotated[str | None, typer.Option(help="Column with times: the last rows are the test part.")] = None,
+    test_size: Annotated[
+        float, typer.Option(help="Fraction of the rows held out for the final test; 0 for none.")
+    ] = 0.2,
+    seed: Annotated[int, typer.Option(help="Seed of the split and of all random numbers.")] = 0,
+    confidence: Annotated[float, typer.Option(help="Confidence of the bound on new rows.")] = 0.95,
+    column: Annotated[
+        list[str] | None,
+        typer.Option("--column", "-c", help="NAME:number|category|date|text|drop; may be given several times."),
     ] = None,
-    drop_missing: Annotated[bool, typer.Option("--drop-missing", help="Leave out rows with missing cells.")] = False,
-    max_levels: Annotated[int, typer.Option(help="Text columns with more different texts are left out.")] = 100,
+    missing: Annotated[
+        Missing, typer.Option(help="Missing cells: impute them, drop their rows, or stop with an error.")
+    ] = Missing.impute,
+    decimal: Annotated[Decimal | None, typer.Option(help="Decimal mark of numbers.")] = None,
+    dates: Annotated[Dates | None, typer.Option(help="Order of day and month where dates are ambiguous.")] = None,
+    na: Annotated[
+        list[str] | None,
+        typer.Option(help="Text that marks a missing cell, instead of the defaults; may be given several times."),
+    ] = None,
+    encoding: Annotated[str | None, typer.Option(help="Encoding of a text file, such as utf-8 or latin-1.")] = None,
     out: Annotated[Path, typer.Option("--out", "--output", "-o", help="Model file to write.")] = Path("model.surefit"),
-    report: Annotated[Path, typer.Option("--report", "-r", help="HTML report to write.")] = Path("report.html"),
+    certificate: Annotated[
+        Path | None,
+        typer.Option(help="Certificate to write; certificate.json beside the model by default.", show_default=False),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            "--report", "-r", help="HTML report to write; report.html beside the model by default.", show_default=False
+        ),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            help="Fit Parquet files in partitions with Dask: local (processes here), threads, or the address of a scheduler."
+        ),
+    ] = None,
     no_report: Annotated[bool, typer.Option("--no-report", help="Write no report.")] = False,
-    force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing model and report files.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print everything as JSON instead of tables.")] = False,
+    force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
 ) -> None:
-    """Fit a certified model to a table; write a model file and a report.
+    """Compare families of models on a table, choose one, certify it, and write model, certificate and report.
 
-    Columns of text become groups, dates become days, and a part of the rows is kept back to test the model on. The
-    certificate says how far the model can be from the best possible one, and is verified before it is shown.
+    Columns are interpreted (and what they were taken for is shown), a part of the rows is kept back, and families are compared by
+    cross-validation until --max-time is up. The winner is refitted; an independent checker verifies its certificate; the rows kept
+    back bound its error on new rows.
 
-    Ctrl-C during the fit keeps the best model so far, with its honest gap; the exit code is then 130.
+    For example:
+
+      surefit fit data.csv --target price
+
+      surefit fit churn.csv -t churned --metric auc --max-time 120
+
+      surefit fit tumors --select bound --models linear,tree
+
+      surefit fit 'big/*.parquet' --target y --cluster local
+
+    Ctrl-C keeps the best model so far; the exit code is then 130. Exit code 0: done; 1: a claim does not hold, or a bug; 2: the
+    command or the table cannot be used.
     """
-    from surefit.core.errors import CommandError
-    from surefit.persistence import require_writable, save
-    from surefit.tables import Plan, builtin_table, read_table
-
-    _require("skops", *([] if no_report else ["jinja2", "matplotlib"]))
-    if not no_report and out.resolve() == report.resolve():
-        raise CommandError(f"{out}: model and report cannot be the same file; give --out or --report another name.")
-    for path, option in [(out, "--out")] if no_report else [(out, "--out"), (report, "--report")]:
-        if path.is_file() and not force:
-            raise CommandError(
-                f"{path}: this file exists already; overwrite it with --force, or name another with {option}."
-            )
-        require_writable(path, force)
-    if data is None and target is None:
-        target = "progression"
-    plan = Plan(
-        target, model.value, alpha, l1_ratio, test_size, seed, max_time, not no_standardise, max_levels, tuple(drop or ()),
-        drop_missing,
-    )  # fmt: skip
-    table = builtin_table() if data is None else read_table(data)
-    study = _studied(table, plan, quiet)
-    _record(study, data, out, plan)
-    save(study.model, out, overwrite=force)
-    if not quiet:
-        _show(study)
+    files = {"--out": out, "--certificate": certificate or out.parent / "certificate.json"}
+    if cluster is not None:
+        _require_files(files, force, True)
+        return fit_cluster(data, target, cluster, max_time, files, json, force, quiet)
     if not no_report:
-        from surefit.report import write
+        files["--report"] = report or out.parent / "report.html"
+    _require_files(files, force, no_report)
+    given = {
+        "target": target, "task": task and str(task), "models": _names(models), "max_time": max_time, "metric": metric,
+        "select": str(select), "class_weight": shared.class_weights(class_weight), "test_size": test_size, "group": group,
+        "time": time, "weight": weight, "missing": str(missing), "columns": shared.column_kinds(column),
+        "decimal": decimal and str(decimal), "dates": dates and str(dates), "na": tuple(na or ()), "confidence": confidence,
+        "seed": seed,
+    }  # fmt: skip
+    study = _studied(data, encoding, given, quiet or json)
+    _record(study, data, out, encoding)
+    late = _write(study, files, force)
+    _show(study, files, json, quiet)
+    if late or study.stopped == "interrupted":
+        typer.echo("surefit: interrupted; the best model so far was kept.", err=True)
+        raise typer.Exit(EXIT_CODE)
+    if study.trouble is not None:
+        raise typer.Exit(shared.BROKEN)
 
-        write(study, report, overwrite=force)
-    if not quiet:
-        written = f"{out}" if no_report else f"{out} and {report}"
-        typer.echo(f"Written: {written}")
-    if study.stopped is Reason.INTERRUPTED:
-        typer.echo("surefit: interrupted; the best model so far was saved, with its gap.", err=True)
-        raise typer.Exit(130)
+
+def _require_files(files: dict[str, Path], force: bool, no_report: bool) -> None:
+    from surefit.core.errors import CommandError
+
+    shared.require_packages("skops", *([] if no_report else ["jinja2", "matplotlib"]))
+    paths = [path.resolve() for path in files.values()]
+    if len(set(paths)) < len(paths):
+        raise CommandError(
+            f"{files['--out']}: model, certificate and report cannot be the same file; give them different names."
+        )
+    for option, path in files.items():
+        shared.require_new(path, option, force)
 
 
-def _studied(table: Any, plan: Any, quiet: bool) -> Any:
-    from surefit.core.errors import SurefitError
-    from surefit.tables import study_table
+def _names(texts: list[str] | None) -> tuple[str, ...]:
+    from surefit.core.errors import CommandError
+    from surefit.studies.families import FAMILIES
+    from surefit.tables import did_you_mean
 
+    names = tuple(name.strip() for text in texts or [] for name in text.split(",") if name.strip())
+    for name in names:
+        if name not in FAMILIES:
+            hint = did_you_mean(name, list(FAMILIES)).replace("the columns are", "the families are").replace("'", "")
+            raise CommandError(f"--models {name}: there is no such family{hint}")
+    return names
+
+
+def _studied(data: str | None, encoding: str | None, given: dict[str, Any], silent: bool) -> Any:
+    from surefit.cli.board import Board
+    from surefit.core.errors import CommandError, InvalidParameter
+    from surefit.studies import Options, run
+    from surefit.studies.metrics import METRICS, read_metric
+
+    if given["metric"] is not None and read_metric(given["metric"]) is None:
+        raise CommandError(f"--metric {given['metric']}: expected one of {', '.join(METRICS)}.")
     try:
-        return study_table(table, plan, callbacks=progress(quiet))
-    except SurefitError as error:
-        if Reason.INTERRUPTED.sentence() in str(error):  # so early that there is no model to keep
-            raise KeyboardInterrupt from None
-        raise
+        chosen = Options(**given)
+    except InvalidParameter as error:  # a name of Python becomes the option it stands for
+        _, _, said = str(error).partition(": ")
+        name, _, rest = said.partition(" ")
+        raise CommandError(f"--{name.replace('_', '-')} {rest}") from None
+    table, usual = shared.read_data(data, encoding)
+    if chosen.target is None and usual is not None:
+        chosen = Options(**{**given, "target": usual})
+    with Board(silent) as board:
+        return run(table, chosen, board.watch)
 
 
-def progress(quiet: bool) -> list[Any]:
-    """Return the callbacks that draw the running gap: on a terminal only, and where scikit-learn has callbacks."""
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    if quiet or not console.is_terminal:
-        return []
-    try:
-        import sklearn.callback  # noqa: F401
-    except ImportError:
-        return []
-    from surefit.core.progress import GapProgress
-
-    return [GapProgress(console=console)]
-
-
-def _record(study: Any, data: Path | None, out: Path, plan: Any) -> None:
+def _record(study: Any, data: str | None, out: Path, encoding: str | None) -> None:
     """Note in the model where it comes from."""
-    from surefit.tables.study import file_fingerprint
-
     record = study.model.record_
     record["saved_as"] = str(out)
-    record["command"] = command_line(data, plan)
-    if data is not None:
-        record["file"] = str(data)
-        record["sha256"] = file_fingerprint(data)
+    record["encoding"] = encoding or ""
+    record["command"] = (
+        shlex.join(["surefit", *sys.argv[1:]]) if sys.argv[1:2] == ["fit"] else command_line(study, data)
+    )
+    record["file"] = "diabetes" if data is None else str(data)
+    if data is not None and (digest := shared.fingerprint(Path(data))):
+        record["sha256"] = digest
 
 
-def command_line(data: Path | None, plan: Any) -> str:
-    """Return the shortest command that does the same fit."""
-    from surefit.tables import Plan
+def command_line(study: Any, data: str | None) -> str:
+    """Return the command that does the same study."""
+    from surefit.studies import Options
 
-    words = ["surefit", "fit", *([str(data)] if data is not None else [])]
-    for name, usual in vars(Plan()).items():
-        value = getattr(plan, name)
-        option = "--" + name.replace("_", "-")
-        if name == "drop":
-            words += [word for column in value for word in (option, column)]
-        elif name == "standardise":
-            words += [] if value else ["--no-standardise"]
-        elif name == "drop_missing":
-            words += [option] if value else []
-        elif value != usual and not (name == "target" and data is None):
-            words += [option, str(value)]
+    words = ["surefit", "fit", *([data] if data is not None else [])]
+    for name, usual in Options().record().items():
+        value = study.options.record()[name]
+        if value == usual or (name == "target" and data is None):
+            continue
+        option = {"columns": "--column"}.get(name, "--" + name.replace("_", "-"))
+        if name == "columns":
+            words += [word for column, kind in value.items() for word in (option, f"{column}:{kind}")]
+        elif name == "na":
+            words += [word for text in value for word in (option, text)]
+        elif isinstance(value, dict):
+            words += [option, ",".join(f"{key}={weight:g}" for key, weight in value.items())]
+        else:
+            words += [option, ",".join(value) if isinstance(value, list) else str(value)]
     return shlex.join(words)
 
 
-def _show(study: Any) -> None:
-    from rich.console import Console
+def _write(study: Any, files: dict[str, Path], force: bool) -> bool:
+    """Write all files; returns whether Ctrl-C was pressed meanwhile (a second one gives up)."""
+    from surefit.studies.budget import Interrupts
 
-    from surefit.cli.show import show_study
+    interrupts = Interrupts()
+    with interrupts.heard(), interrupts.shielded():
+        _write_files(study, files, force)
+    return interrupts.pressed > 0
 
-    show_study(study, Console(highlight=False))
+
+def _write_files(study: Any, files: dict[str, Path], force: bool) -> None:
+    from json import dumps, loads
+
+    from surefit.persistence import write_file
+
+    study.save(files["--out"], overwrite=force)
+    plain = {name: loads(each.to_json()) for name, each in study.certificates.items()}
+    write_file(files["--certificate"], dumps(plain, indent=1).encode(), overwrite=force)
+    if "--report" in files:
+        study.write_report(files["--report"], overwrite=force)
 
 
-def _require(*modules: str) -> None:
-    """Refuse before the fit, not after it, if something that writes its results is not installed."""
-    from importlib.util import find_spec
+def _show(study: Any, files: dict[str, Path], json: bool, quiet: bool) -> None:
+    if json:
+        from json import dumps
 
-    from surefit.core.errors import CommandError
+        typer.echo(
+            dumps({**study.to_dict(), "files": {name.strip("-"): str(path) for name, path in files.items()}}, indent=1)
+        )
+    elif not quiet:
+        from rich.console import Console
 
-    missing = [name for name in modules if find_spec(name) is None]
-    if missing:
-        raise CommandError(f"{' and '.join(missing)} must be installed for this: pip install 'surefit[all]'")
+        from surefit.cli.show import show_study
+
+        show_study(study, Console(highlight=False))
+        typer.echo(f"Written: {', '.join(str(path) for path in files.values())}")

@@ -15,13 +15,24 @@ except ImportError:
     ) from None
 
 from surefit._version import __version__
-from surefit.cli.certify import certify
+from surefit.cli.certify import certify  # commands import what they need when they run, so that help is quick
+from surefit.cli.compare import compare
+from surefit.cli.data import data
+from surefit.cli.explain import explain
+from surefit.cli.export import export
 from surefit.cli.fit import fit
-from surefit.cli.predict import predict  # commands import what they need when they run, so that help is quick
+from surefit.cli.lab import lab
+from surefit.cli.path import path
+from surefit.cli.predict import predict
+from surefit.cli.report import report
+from surefit.cli.run import PASS_ON, audit
+from surefit.cli.run import run as run_program
+from surefit.cli.theory import theory
+from surefit.cli.verify import verify
 from surefit.cli.warmup import warmup
+from surefit.core.guards.interrupts import EXIT_CODE, SENTENCE
 
 USAGE_ERROR = 2
-INTERRUPTED = 130  # as shells report a process that Ctrl-C ended
 BUG = 1
 
 
@@ -32,7 +43,8 @@ class _Sentences(TyperGroup):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            raise _ended("interrupted; no file was left half-written.", INTERRUPTED) from None
+            typer.echo(SENTENCE, err=True)
+            raise typer.Exit(EXIT_CODE) from None
         except Exception as error:
             sentence, code = _explained(error)
             if sentence is None:
@@ -65,16 +77,26 @@ def _ended(sentence: str, code: int) -> typer.Exit:
 
 app = typer.Typer(
     cls=_Sentences,
-    no_args_is_help=True,
-    add_completion=False,
+    no_args_is_help=False,
+    invoke_without_command=True,
+    add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # plain help: it fits 80 columns and reads the same everywhere
     help="Fit models that say how good they are, with a certificate that an independent checker verifies.",
 )
-app.command()(certify)
-app.command()(fit)
-app.command()(predict)
-app.command()(warmup)
+for command in (fit, predict, verify, explain, compare, report, path, certify, export, data, theory, lab, warmup):
+    app.command()(command)
+app.command("run", context_settings=PASS_ON)(run_program)
+app.command("audit", context_settings=PASS_ON)(audit)
+
+GREETING = """surefit fits models that say how good they are. Three commands are all one needs:
+
+  surefit fit data.csv --target price      compare models, certify the best, write model.surefit and report.html
+  surefit predict model.surefit new.csv    predict new rows
+  surefit verify model.surefit data.csv    re-derive every claim of the model, independently
+
+surefit fit alone tries it on built-in data; surefit --help lists all commands.
+"""
 
 
 def _print_version(wanted: bool) -> None:
@@ -85,23 +107,18 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    pass
+    if context.invoked_subcommand is None:
+        typer.echo(GREETING, nl=False)
 
 
-def run() -> None:
-    """Run the command line of this process."""
+def main() -> None:
+    """Run the command line of this process; :func:`surefit.cli.run` calls it."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal that lacks a letter is no reason to fail
-    try:
-        app(prog_name="surefit")
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
-
-
-if __name__ == "__main__":
-    run()
+    app(prog_name="surefit")

@@ -1,4 +1,4 @@
-"""A study on a terminal: what was read, what was fitted, what is certain about it, how it does on unseen rows."""
+"""A study on a terminal: columns, leaderboard, the winner in plain words, and its certificate."""
 
 from __future__ import annotations
 
@@ -11,108 +11,124 @@ from rich.text import Text
 
 from surefit.core.tables import number
 
-MOST_COEFFICIENTS = 25
+MOST_NAMES = 12
+WIDE = 110  # characters from which a terminal has room for every column of the leaderboard
+STYLES = {"holds": "green", "proved": "green", "does not hold": "red", "undecided": "yellow", "vacuous": "yellow"}
 
 
 def show_study(study: Any, console: Console) -> None:
     """Print everything about a study."""
+    from surefit.studies.words import winner_paragraph
+
     _show_data(study, console)
-    _show_coefficients(study, console)
-    _show_certificate(study, console)
-    _show_test(study, console)
+    _show_leaderboard(study, console)
+    title(console, "Winner")
+    show(console, Text(winner_paragraph(study)))
+    show_findings(study.findings, console, study.verify_seconds)
+    console.print()
 
 
-def _title(console: Console, text: str) -> None:
+def title(console: Console, text: str) -> None:
+    """Print a heading."""
     console.print()
     console.print(Text(text, style="bold"))
 
 
-def _grid(*columns: str) -> Grid:
+def grid_of(*columns: str) -> Grid:
+    """Return an empty table; a name that begins with > is aligned right."""
     grid = Grid(box=None, padding=(0, 2, 0, 0), show_header=bool(columns), header_style="dim", pad_edge=False)
     for name in columns:
-        grid.add_column(name.lstrip(">"), justify="right" if name.startswith(">") else "left")
+        right = name.startswith(">")
+        grid.add_column(name.lstrip(">"), justify="right" if right else "left", no_wrap=right or name == "model")
     return grid
 
 
-def _show(console: Console, grid: Grid) -> None:
-    console.print(Padding(grid, (0, 0, 0, 2)))
+def show(console: Console, block: Grid | Text) -> None:
+    """Print a table or a text with a margin."""
+    console.print(Padding(block, (0, 0, 0, 2), expand=False))
 
 
 def _show_data(study: Any, console: Console) -> None:
-    encoder = study.model.encoder_
-    kinds = list(encoder.kinds_.values())
-    counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
-    console.print(Text("Data", style="bold"))
-    grid = _grid()
-    grid.add_row("source", Text(study.train.source))
-    grid.add_row("target", Text(study.model.target_))
-    grid.add_row("columns", f"{len(kinds)} in use ({counts}), {len(encoder.feature_names_)} features")
-    grid.add_row(
-        "rows", f"{study.train.frame.height} to fit, {study.test.frame.height} to test (seed {study.plan.seed})"
-    )
-    _show(console, grid)
-    for text in study.remarks:
-        console.print(Padding(Text(f"remark: {text}", style="yellow"), (0, 0, 0, 2)))
-
-
-def _show_coefficients(study: Any, console: Console) -> None:
-    chosen = "chosen by cross-validation" if hasattr(study.model.estimator_, "alpha_") else "given"
-    share = "" if study.l1_ratio == 1.0 else f", l1 share {study.l1_ratio:g}"
-    _title(console, f"{study.model.certificate_.estimator}: alpha = {study.alpha:.6g} ({chosen}){share}")
-    coefficients = sorted(study.model.coefficients, key=lambda c: -abs(c.standardised))
-    used = [c for c in coefficients if c.standardised]
-    grid = _grid("feature", ">coefficient", ">per standard deviation")
-    grid.add_row("(intercept)", f"{study.model.intercept:.5g}", "")
-    for c in used[:MOST_COEFFICIENTS]:
-        grid.add_row(Text(c.feature), f"{c.value:.5g}", f"{c.standardised:.4g}")
-    _show(console, grid)
-    proved = sum(c.proved_zero for c in coefficients)
-    rest = (
-        f"{len(used)} of {len(coefficients)} features are used; {proved} are proved to be zero in every exact solution."
-    )
-    hidden = f" The {MOST_COEFFICIENTS} largest are shown." if len(used) > MOST_COEFFICIENTS else ""
-    console.print(Padding(Text(rest + hidden), (0, 0, 0, 2)))
-
-
-def show_claims(certificate: Any, findings: Any, console: Console) -> None:
-    """Print the claims of a certificate, with what the checker found about each."""
-    title = f"Certificate of {certificate.estimator} (grade {certificate.grade}), verified independently"
-    console.print(Text(title, style="bold"))
-    _show(console, _claims(certificate, findings))
-
-
-def _claims(certificate: Any, findings: Any) -> Grid:
-    grid = _grid("verdict", ">proved", ">limit", "level", "claim")
-    for claim in certificate.claims:
-        finding = findings[claim.name]
-        style = "red" if claim.holds is False else "green"
-        proved = "" if finding.level == "stated" else number(finding.proved)
-        grid.add_row(
-            Text(claim.verdict, style=style), proved, number(claim.limit), finding.level, Text(claim.statement)
+    prepared, split = study.prepared, study.split
+    console.print(Text(f"{prepared.table.source}: {study.task} of {study.model.target_}", style="bold"))
+    show(console, Text(f"{study.task}: {prepared.target.why}"))
+    rows = f"{len(split.train)} rows to compare and fit, {len(split.test)} to test ({split.words}, seed {study.options.seed})"
+    show(console, Text(rows))
+    title(console, "Columns")
+    grid = grid_of("taken for", "columns", "why")
+    for (kind, why), names in _by_kind(prepared.columns).items():
+        shown = ", ".join(names[:MOST_NAMES]) + (
+            f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
         )
-    return grid
+        grid.add_row(kind, Text(shown), Text(why))
+    show(console, grid)
+    for text in study.notes:
+        show(console, Text(f"note: {text}", style="yellow"))
 
 
-def _show_certificate(study: Any, console: Console) -> None:
-    certificate, findings = study.model.certificate_, study.verification
-    _title(
-        console, f"Certificate (grade {certificate.grade}), verified independently in {study.seconds['verify']:.2g} s"
+def _by_kind(columns: Any) -> dict[tuple[str, str], list[str]]:
+    """Names of the columns that were taken for the same thing for the same reason."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for column in columns:
+        found.setdefault((column.kind, column.why), []).append(column.name)
+    return found
+
+
+def _show_leaderboard(study: Any, console: Console) -> None:
+    from surefit.studies.words import not_compared, short
+
+    folds = len(study.split.folds)
+    how = "cross-validation" if folds > 1 else "a held-out part"
+    better = "larger" if study.metric.larger else "smaller"
+    title(console, f"Leaderboard: {study.metric.words} by {how} ({better} is better)")
+    bound, wide, name = study.options.select == "bound", console.width >= WIDE, study.metric.name
+    scored = [row for row in study.rows if row["score"] is not None]
+    setting = ["setting"] if wide else []
+    grid = grid_of("", "model", *setting, ">score", ">± se", *([">bound"] if bound else []), ">fit s", ">gap")
+    for row in scored:
+        values = {key: float("nan") if row[key] is None else row[key] for key in ("score", "standard_error", "bound")}
+        cells = [
+            "*" if row["winner"] else "",
+            row["model"],
+            *([row["setting"]] if wide else []),
+            short(values["score"], name),
+        ]
+        cells += [short(values["standard_error"], name), *([short(values["bound"])] if bound else [])]
+        grid.add_row(*cells, number(row["fit_seconds"]), number(row["gap"]), style="bold" if row["winner"] else "")
+    show(console, grid)
+    for row in scored:
+        if row["state"]:
+            show(console, Text(f"{row['model']}: {row['state']}", style="dim"))
+    if said := not_compared(study.rows):
+        show(console, Text(said, style="dim"))
+
+
+def show_findings(findings: list[Any], console: Console, seconds: float | None = None) -> None:
+    """Print every claim with what the checker found about it."""
+    took = "" if seconds is None else f" in {seconds:.2g} s"
+    title(console, f"Certificate, verified independently{took}")
+    grid = grid_of("verdict", ">proved", ">limit", "level", "claim")
+    for finding in findings:
+        verdict = Text(finding.verdict, style=STYLES.get(finding.verdict, ""))
+        grid.add_row(verdict, number(finding.proved), number(finding.limit), finding.level, Text(finding.statement))
+    show(console, grid)
+
+
+def show_claims(certificate: Any, verification: Any, console: Console) -> None:
+    """Print the claims about a model of another library."""
+    from surefit.studies.certify import verdict_word
+
+    console.print(
+        Text(
+            f"Certificate of {certificate.estimator} (grade {certificate.grade}), verified independently", style="bold"
+        )
     )
-    _show(console, _claims(certificate, findings))
-    if study.stopped is not None:
-        console.print(Padding(Text(f"Stopped early: {study.stopped.sentence()}.", style="yellow"), (0, 0, 0, 2)))
-
-
-def _show_test(study: Any, console: Console) -> None:
-    scores = study.scores
-    if scores is None:
-        return
-    _title(console, f"On {len(study.observed)} unseen rows")
-    grid = _grid()
-    grid.add_row(
-        "root mean squared error", f"{scores.rmse:.5g}", f"({scores.rmse_of_mean:.5g} by always predicting the mean)"
-    )
-    grid.add_row("mean absolute error", f"{scores.mae:.5g}", "")
-    grid.add_row("variance explained", f"{scores.r2:.4f}", "")
-    _show(console, grid)
-    console.print()
+    grid = grid_of("verdict", ">proved", ">limit", "level", "claim")
+    for claim in certificate.claims:
+        finding = verification[claim.name]
+        proved = "" if finding.level == "stated" else number(finding.proved)
+        word = verdict_word(claim, finding.level)
+        grid.add_row(
+            Text(word, style=STYLES.get(word, "")), proved, number(claim.limit), finding.level, Text(claim.statement)
+        )
+    show(console, grid)

@@ -27,6 +27,10 @@ def warmup(
     Machine code is kept on disk, for this machine's processor, beside the package or where NUMBA_CACHE_DIR says; the folder must be
     one that later processes can write to as well. Each estimator is fitted on a tiny table, dense and sparse. A second run loads what
     is there and takes seconds.
+
+    Example:
+
+      surefit warmup
     """
     import time
 
@@ -38,7 +42,7 @@ def warmup(
     classes = _compiled_estimators()
     unknown = sorted(set(names or ()) - set(classes))
     if unknown:
-        raise CommandError(f"{unknown[0]} is no estimator of surefit; known are {', '.join(classes)}.")
+        raise CommandError(f"{unknown[0]} is not an estimator of surefit; choose from {', '.join(classes)}.")
     console = Console(quiet=quiet, highlight=False)
     began, total = time.perf_counter(), 0
     chosen = list(names or classes)
@@ -92,7 +96,10 @@ def _tables(estimator: Any, sparse: bool) -> Iterator[tuple[Any, np.ndarray | No
     tags = estimator.__sklearn_tags__()
     rng = np.random.default_rng(0)
     X = rng.random((ROWS, COLUMNS))
-    targets: list[np.ndarray | None] = [X @ [1.0, -2.0, 0.5, 0.0] + 0.1 * rng.random(ROWS)]
+    numbers = X @ [1.0, -2.0, 0.5, 0.0] + 0.1 * rng.random(ROWS)
+    targets: list[np.ndarray | None] = [np.abs(numbers) if tags.target_tags.positive_only else numbers]
+    if not tags.target_tags.single_output:
+        targets = [np.column_stack([numbers, X[:, 0]])]
     if tags.estimator_type == "classifier":
         two = (X[:, 0] + 0.3 * rng.random(ROWS) > 0.6).astype(int)
         targets = [two] if not tags.classifier_tags.multi_class else [two, two + (X[:, 1] > 0.7)]

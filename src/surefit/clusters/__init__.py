@@ -1,1 +1,1 @@
-"""Clusters: partitions of the rows into groups, and mixtures of Gaussians."""
+"""Clustering: partitions of the rows, and Gaussian mixtures."""

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.metrics import pairwise_distances, pairwise_distances_argmin
@@ -12,16 +10,18 @@ from surefit.core.budget import Budget, Reason
 from surefit.core.callbacks import CallbackSupportMixin, progress_reporter, with_callbacks
 from surefit.core.claims import Claim
 from surefit.core.errors import ConvergenceWarning, InvalidData
-from surefit.core.estimator import CertifiedMixin, data_fingerprint
+from surefit.core.estimator import CertifiedMixin
 from surefit.core.threads import one_blas_thread
 from surefit.core.validation import COUNT, NOTHING, POSITIVE, check_params, one_of, read_data, read_weights
-from surefit.solvers.exhaustive_partition import search
+from surefit.core.warn import warn
+from surefit.problems import pose
+from surefit.solvers.clustering.exhaustive import search
 
-MOST_ROWS = 4096  # distinct ones: all their distances are held
+MOST_ROWS = 4096  # distinct rows: all their distances are stored
 
 
 class ExhaustiveClustering(CertifiedMixin, CallbackSupportMixin, ClusterMixin, BaseEstimator):
-    r"""The best partition of a small data set, found by looking at all of them.
+    r"""Optimal clustering of a small data set by exhaustive search.
 
     .. math::
 
@@ -29,25 +29,25 @@ class ExhaustiveClustering(CertifiedMixin, CallbackSupportMixin, ClusterMixin, B
         W = \tfrac12 \sum_k \sum_{i, i' \in k} s_i s_{i'} \|x_i - x_{i'}\|^2
           = \sum_k N_k \sum_{i \in k} s_i \|x_i - \bar x_k\|^2
 
-    Hypothesis class: all partitions into k clusters. Loss: inertia I, or within scatter W. Optimiser: branch and bound.
+    Hypothesis class: all partitions into k clusters. Loss: inertia I, or within scatter W. Optimizer: branch and bound.
 
-    There are :math:`S(n, k)` partitions (:func:`surefit.partition_count`); bounds leave out most of them, so that a few
-    dozen rows in clear clusters are no effort. The two criteria differ: {0, 1, 2, 4} is best split into {0, 1, 2}, {4} by I
-    and into {0, 1}, {2, 4} by W.
+    There are :math:`S(n, k)` partitions (:func:`surefit.partition_count`). Bounds exclude most of them, so that a few dozen rows in
+    well-separated clusters are solved quickly. The two criteria differ: the best split of {0, 1, 2, 4} is {0, 1, 2}, {4} by I and {0, 1},
+    {2, 4} by W.
 
-    Guarantee: no partition is better than this one by more than the gap in the certificate, which is zero up to rounding
-    when the search was completed (theory: :ref:`k-means-bound`).
+    Guarantee: no partition is better than this one by more than the gap in the certificate, which is zero up to rounding if the search
+    was completed (theory: :ref:`k-means-bound`).
 
     Parameters
     ----------
     n_clusters : int >= 1, default=2
         Number of clusters k.
     criterion : {"inertia", "scatter"}, default="inertia"
-        What to minimise: I or W.
+        Criterion to minimize: I or W.
     max_partitions : int >= 1, default=1000000
-        Partial partitions to look at before giving up with a ``ConvergenceWarning`` and the best partition so far.
+        Maximum number of partial partitions; reaching it issues a ``ConvergenceWarning``, and the best partition so far is returned.
     max_time : float > 0 or None, default=None
-        Seconds after which the search is given up likewise. Ctrl-C does the same.
+        Time limit in seconds; the best partition so far is returned. Ctrl-C has the same effect.
 
     Attributes
     ----------
@@ -60,9 +60,9 @@ class ExhaustiveClustering(CertifiedMixin, CallbackSupportMixin, ClusterMixin, B
     inertia_, within_scatter_ : float
         I and W of the partition; :func:`surefit.scatter` has more.
     n_partitions_ : int
-        How many partitions of the distinct rows there are.
+        Number of partitions of the distinct rows.
     n_visited_ : int
-        How many partial partitions were looked at.
+        Number of partial partitions considered.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X)`` re-derives them.
     n_features_in_, feature_names_in_
@@ -94,7 +94,7 @@ class ExhaustiveClustering(CertifiedMixin, CallbackSupportMixin, ClusterMixin, B
 
     @with_callbacks
     def fit(self, X, y=None, sample_weight=None):
-        """Find the best partition; a row counts as often as ``sample_weight`` says. Returns the estimator."""
+        """Find the optimal partition, with ``sample_weight`` as frequency weights. Returns the estimator."""
         check_params(self)
         X = read_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
         given = read_weights(self, sample_weight, X.shape[0])
@@ -128,10 +128,16 @@ class ExhaustiveClustering(CertifiedMixin, CallbackSupportMixin, ClusterMixin, B
         self.n_visited_ = int(found.visited)
         self._issue(
             "A",
-            _claims(found, self.criterion, self.n_partitions_),
-            problem={"n_clusters": int(self.n_clusters), "criterion": self.criterion},
+            [
+                Claim(
+                    "partition.gap",
+                    witness={"order": np.asarray(found.order), "least": found.least[found.first_solved :]},
+                ),
+                Claim("partition.objective"),
+            ],
+            problem=pose(self, X, None, given),
             model=("labels_", "objective_"),
-            data=data_fingerprint(X, None, given),
+            sample=(X, None, given),
             run={
                 "solver": "branch and bound",
                 "reason": str(reason),
@@ -141,11 +147,10 @@ class ExhaustiveClustering(CertifiedMixin, CallbackSupportMixin, ClusterMixin, B
         )
         if reason is not Reason.CONVERGED:
             gap = self.certificate_["partition.gap"].value
-            warnings.warn(
-                f"ExhaustiveClustering: gave up after {self.n_visited_} partial partitions ({reason}); the partition is "
+            warn(
+                f"ExhaustiveClustering: stopped after {self.n_visited_} partial partitions ({reason}); the partition is "
                 f"within {gap:.3g} of the best. Raise max_partitions or max_time, or use KMeans.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         return self
 
@@ -160,7 +165,7 @@ class ExhaustiveClustering(CertifiedMixin, CallbackSupportMixin, ClusterMixin, B
 
 
 def distinct_rows(X, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the distinct rows of positive weight, the place of each row among them (-1: weight zero), and their weights."""
+    """Return the distinct rows of positive weight, the index of each row among them (-1: weight zero), and their weights."""
     weights = np.ones(X.shape[0]) if weights is None else weights
     used = np.flatnonzero(weights > 0)
     part = X[used]
@@ -168,8 +173,8 @@ def distinct_rows(X, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray
     rows, inverse = np.unique(part, axis=0, return_inverse=True)
     if len(rows) > MOST_ROWS:
         raise InvalidData(
-            f"ExhaustiveClustering: X has {len(rows)} distinct rows, more than {MOST_ROWS}; use KMeans, which bounds how far "
-            "its partition is from the best."
+            f"ExhaustiveClustering: X must have at most {MOST_ROWS} distinct rows; got {len(rows)}. Use KMeans, which bounds the "
+            "suboptimality of its partition."
         )
     place = np.full(X.shape[0], -1)
     place[used] = inverse.ravel()
@@ -180,32 +185,3 @@ def _finite(distances: np.ndarray) -> np.ndarray:
     if not np.isfinite(distances).all():
         raise InvalidData("ExhaustiveClustering: the squares of X overflow; divide X by its largest absolute value.")
     return distances
-
-
-def _claims(found, criterion: str, count: int) -> list[Claim]:
-    bound = float(found.least[found.first_solved])
-    value = max(found.value - bound, 0.0)
-    words = {"inertia": "inertia", "scatter": "within scatter"}[criterion]
-    article = {"inertia": "an", "scatter": "a"}[criterion]
-    n = len(found.order)
-    rounding = 64 * n * n * np.finfo(float).eps * max(found.value, bound)
-    how = f"all {count} partitions of the {n} distinct rows were looked at or ruled out"
-    if found.first_solved:
-        how = f"all partitions of {n - found.first_solved} of the {n} distinct rows were looked at or ruled out"
-    return [
-        Claim(
-            "partition.gap",
-            "optimality",
-            f"No partition has {article} {words} below {bound:.6g}, and this one has {found.value:.6g}: {how}.",
-            value=value,
-            limit=rounding,
-            numbers={"lower_bound": bound},
-            witness={"order": np.asarray(found.order), "least": found.least[found.first_solved :]},
-        ),
-        Claim(
-            "partition.objective",
-            "data_fact",
-            f"The {words} of the partition is {found.value:.6g}.",
-            value=float(found.value),
-        ),
-    ]

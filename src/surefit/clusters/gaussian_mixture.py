@@ -7,7 +7,8 @@ from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
-from surefit.clusters.mixture_fit import count_parameters, fit_mixture, generator, weighted_log_densities
+from surefit.clusters.k_means_training import generator
+from surefit.clusters.mixture_training import count_parameters, fit_mixture, weighted_log_densities
 from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
 from surefit.core.errors import InvalidParameter
 from surefit.core.estimator import CertifiedMixin
@@ -32,36 +33,36 @@ COUNT_OR_ZERO = Rule("0", lambda v: isinstance(v, numbers.Integral) and not isin
 
 
 class GaussianMixture(CertifiedMixin, CallbackSupportMixin, DensityMixin, BaseEstimator):
-    r"""Mixture of Gaussians, fitted by expectation maximisation.
+    r"""Gaussian mixture model, fitted by expectation maximization.
 
     .. math::
 
         \ell(\theta) = \frac{1}{S} \sum_i s_i \ln \sum_k \pi_k \, N(x_i; \mu_k, \Sigma_k), \qquad S = \sum_i s_i
 
-    Hypothesis class: densities that are sums of k Gaussians. Loss: minus the log-likelihood. Optimiser: expectation
-    maximisation (EM) from several starts, one reading of the data a step.
+    Hypothesis class: mixtures of k Gaussian densities. Loss: negative log-likelihood. Optimizer: expectation maximization (EM) from
+    several starts, with one pass over the data per step.
 
-    Guarantee: the log-likelihood never fell on the way (beyond rounding and the covariance floor), one further step raises it
-    by no more than stated, and the norm of the score is stated (theory: :ref:`expectation-maximisation`). Nothing is claimed
-    about the global maximum, which without a floor does not exist. The answer has the same bits for any ``n_jobs``.
+    Guarantee: the certificate bounds the increase of the log-likelihood by one further step, and states the norm of the score (theory:
+    :ref:`expectation-maximization`). There is no claim about the global maximum, which does not exist without a covariance floor. The
+    result is identical for any ``n_jobs``.
 
     Parameters
     ----------
     n_components : int >= 1, default=1
         Number of Gaussians k.
     covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
-        A matrix each; one matrix for all; a diagonal each; a variance each.
+        One matrix per component; one common matrix; one diagonal per component; one variance per component.
     tol : float >= 0, default=1e-3
         Stop when a step changes the mean log-likelihood by less than this.
     reg_covar : float >= 0, default=1e-6
         Covariance floor: added to every variance after each step, so that a component on a single point stays finite.
     max_iter : int >= 0, default=100
-        Steps of one start.
+        Maximum number of steps per start.
     n_init : int >= 1, default=1
         Number of starts, the best of which is kept.
     init_params : {"kmeans", "k-means++", "random", "random_from_data"}, default="kmeans"
-        Start from the clusters of k-means; from tight components on rows chosen by k-means++ or by weight; or from random
-        responsibilities, drawn once for each distinct row.
+        Start from the clusters of k-means; from small components at rows chosen by k-means++ or by weight; or from random
+        responsibilities, drawn once per distinct row.
     weights_init : array of shape (n_components,) or None, default=None
         Starting weights.
     means_init : array of shape (n_components, n_features) or None, default=None
@@ -69,17 +70,17 @@ class GaussianMixture(CertifiedMixin, CallbackSupportMixin, DensityMixin, BaseEs
     precisions_init : array or None, default=None
         Starting inverse covariances, in the form of ``precisions_``.
     random_state : int, RandomState or None, default=None
-        Seed of the starts and of :meth:`sample`. The draws of a fit do not depend on the order of the rows.
+        Seed of the starts and of :meth:`sample`. The random draws of a fit do not depend on the order of the rows.
     warm_start : bool, default=False
-        Start from the parameters of the last fit.
+        Start from the parameters of the previous fit.
     verbose : int, default=0
-        Accepted so that code written for scikit-learn runs; use callbacks to watch a fit.
+        Print one line per check of the stopping rule.
     verbose_interval : int, default=10
-        Accepted likewise.
+        Ignored.
     max_time : float > 0 or None, default=None
         Seconds after which the best parameters so far are returned. Ctrl-C does the same.
     n_jobs : int or None, default=None
-        Threads; None is one, -1 all cores.
+        Number of threads; None is one, -1 all cores.
 
     Attributes
     ----------
@@ -100,9 +101,14 @@ class GaussianMixture(CertifiedMixin, CallbackSupportMixin, DensityMixin, BaseEs
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
+    Notes
+    -----
+    On Dask collections and Parquet paths (extra ``cluster``), each step is one pass over the partitions. Starts are drawn by k-means||,
+    and random responsibilities are drawn once per row.
+
     Examples
     --------
-    With one component EM is the closed form; the maximum likelihood variance of 1, 2, 3 is 2/3:
+    With one component, EM gives the closed form; the maximum likelihood variance of 1, 2, 3 is 2/3:
 
     >>> from surefit import GaussianMixture
     >>> model = GaussianMixture(reg_covar=0.0).fit([[1.0], [2.0], [3.0]])
@@ -168,7 +174,7 @@ class GaussianMixture(CertifiedMixin, CallbackSupportMixin, DensityMixin, BaseEs
 
     @with_callbacks
     def fit(self, X, y=None, sample_weight=None):
-        """Fit the mixture; a row counts as often as ``sample_weight`` says. Returns the estimator."""
+        """Fit the mixture, with ``sample_weight`` as frequency weights. Returns the estimator."""
         check_params(self)
         return fit_mixture(self, X, sample_weight)
 
@@ -177,7 +183,7 @@ class GaussianMixture(CertifiedMixin, CallbackSupportMixin, DensityMixin, BaseEs
         return self.fit(X, sample_weight=sample_weight).predict(X)
 
     def predict(self, X) -> np.ndarray:
-        """Return the most probable component of each row; the lowest index wins a tie."""
+        """Return the most probable component of each row; ties go to the lowest index."""
         return self._log_densities(X).argmax(axis=1)
 
     def predict_proba(self, X) -> np.ndarray:
@@ -196,18 +202,18 @@ class GaussianMixture(CertifiedMixin, CallbackSupportMixin, DensityMixin, BaseEs
         return float(np.mean(values) if weights is None else np.average(values, weights=weights))
 
     def bic(self, X, sample_weight=None) -> float:
-        """Return ``-2 log-likelihood + p ln S``: p free parameters, S rows (or the sum of the weights). Less is better."""
+        """Return ``-2 log-likelihood + p ln S`` for p free parameters and S rows (or the sum of the weights). Smaller is better."""
         total = self._total_weight(X, sample_weight)
         return -2 * self.score(X, sample_weight=sample_weight) * total + count_parameters(self) * float(np.log(total))
 
     def aic(self, X, sample_weight=None) -> float:
-        """Return ``-2 log-likelihood + 2 p`` with p free parameters. Less is better."""
+        """Return ``-2 log-likelihood + 2 p`` for p free parameters. Smaller is better."""
         return -2 * self.score(X, sample_weight=sample_weight) * self._total_weight(
             X, sample_weight
         ) + 2 * count_parameters(self)
 
     def sample(self, n_samples=1) -> tuple[np.ndarray, np.ndarray]:
-        """Draw rows from the fitted density; return them and their components, components in order."""
+        """Draw rows from the fitted density; return them and their components, sorted by component."""
         check_is_fitted(self)
         if not COUNT.allows(n_samples):
             raise InvalidParameter(type(self).__name__, "n_samples", COUNT.words, n_samples)

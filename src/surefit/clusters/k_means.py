@@ -5,7 +5,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils.validation import check_is_fitted
 
-from surefit.clusters.k_means_fit import READ, fit_k_means, inertia_of, labels_of
+from surefit.clusters.k_means_training import READ, fit_k_means, inertia_of, labels_of
 from surefit.clusters.scatter import Scatter, scatter_of_parts
 from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
 from surefit.core.estimator import CertifiedMixin
@@ -35,68 +35,71 @@ class KMeans(
     ClusterMixin,
     BaseEstimator,
 ):
-    r"""Partition of the rows into k clusters around means.
+    r"""K-means clustering.
 
     .. math:: J(l, c) = \sum_i s_i \|x_i - c_{l(i)}\|^2
 
-    Hypothesis class: partitions into k cells of nearest centres. Loss: squared distance. Optimiser: Lloyd's algorithm from
-    several starts, with distance bounds that leave out most distances; or, on a line, dynamic programming.
+    Hypothesis class: partitions into k cells of nearest centers. Loss: squared distance. Optimizer: Lloyd's algorithm from several
+    starts, with bounds that avoid most distance computations; or, for one column, dynamic programming.
 
-    Guarantee: every row is at its nearest centre and every centre is the mean of its rows (up to ``tol``), J never rose on the
-    way, and no partition at all has an inertia below ``lower_bound_`` (theory: :ref:`k-means`). With one column the lower
-    bound is the optimum itself. The answer has the same bits for any ``n_jobs``.
+    Guarantee: every row is at its nearest center, every center is the mean of its rows (up to ``tol``), and no partition has an inertia
+    below ``lower_bound_`` (theory: :ref:`k-means`). With one column, the lower bound is the optimum. The result is identical for any
+    ``n_jobs``.
 
     Parameters
     ----------
     n_clusters : int >= 1, default=8
         Number of clusters k.
     init : {"k-means++", "random"}, callable or array of shape (n_clusters, n_features), default="k-means++"
-        Starting centres: greedy k-means++; distinct rows, drawn by weight; or given ones. A callable is called with
+        Starting centers: greedy k-means++; distinct rows, drawn by weight; or given ones. A callable is called with
         ``(X, n_clusters, random_state)``.
     n_init : int >= 1 or "auto", default="auto"
         Number of starts, the best of which is kept. "auto" is 10 for ``init="random"`` or a callable, else 1.
     max_iter : int >= 1, default=300
-        Steps of one start.
+        Maximum number of steps per start.
     tol : float >= 0, default=1e-4
-        Stop when the squared moves of the centres add up to at most ``tol`` times the mean variance of the columns. With 0 a
-        start ends when no row changes cluster.
+        Stop when the total squared movement of the centers is at most ``tol`` times the mean variance of the columns. With 0, a start
+        ends when no row changes cluster.
     verbose : int, default=0
-        Accepted so that code written for scikit-learn runs; use callbacks to watch a fit.
+        Print one line per check of the stopping rule.
     random_state : int, RandomState or None, default=None
         Seed of the starts. The draws do not depend on the order of the rows.
     copy_x : bool, default=True
-        Accepted; X is never changed.
+        Ignored; X is never modified.
     algorithm : {"lloyd", "elkan", "exact"}, default="lloyd"
-        "lloyd" and "elkan" name the same steps (bounds change the time, not the answer). "exact" returns the best partition
-        of data with one column.
+        "lloyd" and "elkan" take the same steps (bounds change the time, not the result). "exact" returns the optimal partition of data
+        with one column.
     lower_bound : {"auto", "spectral", "sdp"} or None, default="auto"
-        How to bound the inertia of all partitions from below. "auto": the optimum for one column, else the spectral bound
-        if X has at most 2000 rows or columns. "sdp": the semidefinite bound, much tighter, for at most 1000 rows.
+        Lower bound on the inertia of all partitions. "auto": the optimum for one column, else the spectral bound if X has at most 2000
+        rows or columns. "sdp": the semidefinite bound, much tighter, for at most 1000 rows.
     max_time : float > 0 or None, default=None
         Seconds after which the best partition so far is returned. Ctrl-C does the same.
     n_jobs : int or None, default=None
-        Threads; None is one, -1 all cores.
+        Number of threads; None is one, -1 all cores.
+    single_moves : bool or "auto", default="auto"
+        Whether to continue after Lloyd's algorithm with moves of single rows (Hartigan), which improve many of its local minima; "auto":
+        for up to 10 000 rows. False is Lloyd's algorithm alone, as in scikit-learn.
 
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        Centres c.
+        Centers c.
     labels_ : ndarray of int, shape (n_rows,)
-        Nearest centre of each row; the lowest index wins a tie.
+        Nearest center of each row; ties go to the lowest index. Not set for rows in partitions.
     inertia_ : float
-        J of the fitted partition.
+        Inertia J of the fitted partition.
     lower_bound_ : float
         No partition into k clusters has a smaller inertia.
     cluster_sizes_, cluster_inertias_ : ndarrays of shape (n_clusters,)
-        Weight of each cluster, and its share in the inertia.
+        Weight of each cluster, and its contribution to the inertia.
     total_scatter_ : float
-        Sum of squared distances to the mean of all rows: the inertia of one cluster.
+        Sum of squared distances to the mean of all rows: the inertia of a single cluster.
     scatter_ : Scatter
         Total, within and between scatter, by pairs and by means.
     n_iter_ : int
         Steps of the best start.
     objective_history_ : ndarray of shape (n_iter, 3)
-        Of the best start: seconds, J after the assignment, J after the centres moved.
+        Of the best start: seconds, J after the assignment, J after the centers moved.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X)`` re-derives them.
     n_features_in_, feature_names_in_
@@ -104,9 +107,13 @@ class KMeans(
 
     Notes
     -----
-    A cluster that loses all its rows is put on the row farthest from its own centre. If there are fewer distinct rows than
-    clusters, the clusters that are left over stay empty and a ``DataRemark`` says so. Columns that are constant change
-    nothing. Rows of weight zero take no part but get a label.
+    An empty cluster is moved to the row farthest from its own center. If there are fewer distinct rows than clusters, the remaining
+    clusters stay empty and a ``DataWarning`` is issued. Constant columns have no effect. Rows of weight zero are ignored in the fit but
+    get a label.
+
+    On Dask collections and Parquet paths (extra ``cluster``), each step is one pass over the partitions. ``init="k-means++"`` is then
+    k-means||, and random draws belong to the index of a row. Labels stay in the partitions: there is no ``labels_``, ``predict`` returns
+    them as a Dask array. Single moves, ``algorithm="exact"`` and ``lower_bound="sdp"`` need the rows in memory.
 
     Examples
     --------
@@ -135,6 +142,7 @@ class KMeans(
         "lower_bound": NOTHING | one_of("auto", "spectral", "sdp"),
         "max_time": NOTHING | POSITIVE,
         "n_jobs": N_JOBS,
+        "single_moves": BOOLEAN | one_of("auto"),
     }
 
     def __init__(
@@ -152,6 +160,7 @@ class KMeans(
         lower_bound="auto",
         max_time=None,
         n_jobs=None,
+        single_moves="auto",
     ):
         self.n_clusters = n_clusters
         self.init = init
@@ -165,37 +174,44 @@ class KMeans(
         self.lower_bound = lower_bound
         self.max_time = max_time
         self.n_jobs = n_jobs
+        self.single_moves = single_moves
 
     @with_callbacks
     def fit(self, X, y=None, sample_weight=None):
-        """Find the clusters; a row counts as often as ``sample_weight`` says. Returns the estimator."""
+        """Find the clusters, with ``sample_weight`` as frequency weights. Returns the estimator."""
         check_params(self)
         return fit_k_means(self, X, sample_weight)
 
     def fit_predict(self, X, y=None, sample_weight=None):
-        """Fit and return ``labels_``."""
-        return self.fit(X, sample_weight=sample_weight).labels_
+        """Fit and return ``labels_``; a Dask array for rows in partitions."""
+        self.fit(X, sample_weight=sample_weight)
+        return self.labels_ if hasattr(self, "labels_") else self.predict(X)
 
     def fit_transform(self, X, y=None, sample_weight=None):
-        """Fit and return the distances of the rows to the centres."""
+        """Fit and return the distances of the rows to the centers."""
         return self.fit(X, sample_weight=sample_weight).transform(X)
 
     def predict(self, X) -> np.ndarray:
-        """Return the index of the nearest centre of each row."""
+        """Return the index of the nearest center of each row."""
         return labels_of(self, self._read(X))
 
     def transform(self, X) -> np.ndarray:
-        """Return the distance of each row to each centre."""
+        """Return the distance of each row to each center."""
         return euclidean_distances(self._read(X), self.cluster_centers_)
 
     def score(self, X, y=None, sample_weight=None) -> float:
-        """Return minus the inertia of the rows at their nearest centres."""
+        """Return the negative inertia of the rows at their nearest centers."""
         X = self._read(X)
         return -inertia_of(self, X, read_weights(self, sample_weight, X.shape[0]))
 
     def _read(self, X):
         check_is_fitted(self)
         return read_data(self, X, reset=False, **READ)
+
+    @property
+    def lower_bound_(self) -> float:
+        """Lower bound on the inertia of all partitions into k clusters, as certified."""
+        return float(min(max(self.certificate_["k_means.gap"].numbers["lower_bound"], 0.0), self.inertia_))
 
     @property
     def scatter_(self) -> Scatter:

@@ -1,4 +1,4 @@
-"""How many partitions there are."""
+"""Number of partitions."""
 
 import math
 import numbers
@@ -7,17 +7,17 @@ from surefit.core.errors import InvalidParameter
 
 
 def partition_count(n: int, k: int) -> int:
-    r"""Return the number of ways to put ``n`` things into ``k`` unlabelled groups, none of them empty.
+    r"""Return the number of partitions of ``n`` objects into ``k`` non-empty groups.
 
     .. math:: S(n, k) = \frac{1}{k!} \sum_{j=0}^{k} (-1)^{k-j} \binom{k}{j} j^n
 
-    in exact integers (a Stirling number of the second kind): assignments to labelled groups, those that miss a group taken
-    out by inclusion and exclusion, divided by the ways to label.
+    in exact integers (a Stirling number of the second kind): the number of assignments to labeled groups, without those that leave a
+    group empty (inclusion-exclusion), divided by the number of labelings.
 
     Parameters
     ----------
     n : int >= 0
-        Number of things.
+        Number of objects.
     k : int >= 0
         Number of groups.
 

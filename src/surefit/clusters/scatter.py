@@ -1,4 +1,4 @@
-"""The scatter of a partition: total = within + between, by pairs of rows and by distances to means."""
+"""Scatter of a partition: total = within + between, by pairs of rows and by distances to means."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn.utils import check_array
 from surefit.core.errors import InvalidData
 from surefit.core.validation import read_weights
 
-BLOCK = 1024  # rows whose distances to all others are held at once
+BLOCK = 1024  # rows per block of distances
 
 
 class Scatter(NamedTuple):
@@ -27,7 +27,7 @@ class Scatter(NamedTuple):
     total: float
     within: float
     between: float
-    inertia: float  # sum_k sum_i w_i |x_i - mean_k|^2: what Lloyd's algorithm lowers
+    inertia: float  # sum_k sum_i w_i |x_i - mean_k|^2, minimized by Lloyd's algorithm
     between_means: float  # sum_k N_k |mean_k - mean|^2
     total_about_mean: float  # sum_i w_i |x_i - mean|^2 = inertia + between_means
 
@@ -37,10 +37,10 @@ def scatter(X, labels, *, metric="sqeuclidean", sample_weight=None) -> Scatter:
 
     .. math:: T = \tfrac12 \sum_{i,i'} w_i w_{i'} d_{ii'} = W + B
 
-    where :math:`W` has the pairs of rows in the same cluster and :math:`B` the others. This holds for any dissimilarity
-    :math:`d`, so the partition of least :math:`W` is the one of greatest :math:`B`. For squared Euclidean distances (the
-    default) nothing is computed pair by pair: :math:`W = \sum_k N_k \sum_{i \in k} w_i \|x_i - \bar x_k\|^2`. Beware that
-    :math:`W` weighs clusters by their size and is **not** the inertia that k-means lowers (theory: :ref:`k-means`).
+    where :math:`W` sums over the pairs of rows in the same cluster and :math:`B` over the others. This holds for any dissimilarity
+    :math:`d`, so the partition with the smallest :math:`W` has the largest :math:`B`. For squared Euclidean distances (the default),
+    pairs are not computed: :math:`W = \sum_k N_k \sum_{i \in k} w_i \|x_i - \bar x_k\|^2`. Note that :math:`W` weights clusters by their
+    size and is **not** the inertia that k-means minimizes (theory: :ref:`k-means`).
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def scatter(X, labels, *, metric="sqeuclidean", sample_weight=None) -> Scatter:
     metric : str or callable, default="sqeuclidean"
         Dissimilarity, as in ``sklearn.metrics.pairwise_distances``.
     sample_weight : array of shape (n_rows,) or None, default=None
-        Weights; two is a row that occurs twice.
+        Frequency weights.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def scatter(X, labels, *, metric="sqeuclidean", sample_weight=None) -> Scatter:
 
     Examples
     --------
-    One step of Lloyd's algorithm, from {0, 7}, {8, 9, 14} to {0}, {7, 8, 9, 14}, lowers the inertia and raises W:
+    One step of Lloyd's algorithm, from {0, 7}, {8, 9, 14} to {0}, {7, 8, 9, 14}, lowers the inertia and increases W:
 
     >>> from surefit import scatter
     >>> X = [[0.0], [7.0], [8.0], [9.0], [14.0]]
@@ -74,7 +74,7 @@ def scatter(X, labels, *, metric="sqeuclidean", sample_weight=None) -> Scatter:
     X = check_array(X, accept_sparse="csr", dtype=np.float64)
     labels = np.asarray(labels)
     if labels.shape != (X.shape[0],):
-        raise InvalidData(f"scatter: labels must be one a row, {X.shape[0]} of them; got shape {labels.shape}.")
+        raise InvalidData(f"scatter: labels must be one per row, {X.shape[0]} of them; got shape {labels.shape}.")
     weights = read_weights("scatter", sample_weight, X.shape[0])
     weights = np.ones(X.shape[0]) if weights is None else weights
     groups = np.unique(labels, return_inverse=True)[1].reshape(-1)

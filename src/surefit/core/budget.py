@@ -1,4 +1,4 @@
-"""Budgets: when a solver must stop, whoever says so (iterations, the clock, Ctrl-C, a callback)."""
+"""Budgets: decide when a solver stops (iterations, time limit, Ctrl-C, callback)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import Any
 
+from surefit.core.guards.interrupts import replaceable
+
 
 class Reason(StrEnum):
-    """Why a solver stopped. The value is the word in certificates; :meth:`sentence` is for the user."""
+    """Reason why a solver stopped. The value is stored in certificates; :meth:`sentence` is shown to the user."""
 
     CONVERGED = "converged"
     MAX_ITER = "max_iter"
@@ -21,31 +23,31 @@ class Reason(StrEnum):
     STALLED = "stalled"
 
     def sentence(self) -> str:
-        """Say what happened and what to do about it."""
+        """Return what happened and what to do about it."""
         return {
             Reason.CONVERGED: "the requested gap was reached",
             Reason.MAX_ITER: "max_iter was reached; raise max_iter or tol, or scale the features",
-            Reason.MAX_TIME: "max_time was used up; raise max_time or tol, or go on with warm_start=True",
-            Reason.INTERRUPTED: "interrupted by Ctrl-C; go on with warm_start=True",
+            Reason.MAX_TIME: "max_time was reached; raise max_time or tol, or continue with warm_start=True",
+            Reason.INTERRUPTED: "interrupted by Ctrl-C; continue with warm_start=True",
             Reason.CALLBACK: "stopped by a callback",
             Reason.STALLED: "rounding stops further progress; raise tol, or scale the features",
         }[self]
 
 
 class Budget:
-    """How long a solver may work. Every solver asks ``spent`` between two compiled chunks.
+    """Limit on the work of a solver. Solvers call ``spent`` between two compiled chunks.
 
-    Used as a context manager it turns the first Ctrl-C into a request to stop, so that the best point so far is returned
-    with its gap; a second Ctrl-C interrupts at once. Other threads, and programs with their own handler, are left alone.
+    As a context manager, it turns the first Ctrl-C into a request to stop: the solver returns the best point so far with its gap. A
+    second Ctrl-C interrupts immediately. Other threads and programs with their own signal handler are not affected.
 
     Parameters
     ----------
     max_iter : int or None
-        Passes allowed.
+        Largest number of passes.
     max_time : float or None
-        Seconds allowed, counted from construction.
+        Largest number of seconds, counted from construction.
     on_progress : callable(n_iter, gap) -> bool, optional
-        Called each time; stops the solver by returning True.
+        Called at each check; the solver stops if it returns True.
 
     Examples
     --------
@@ -60,24 +62,24 @@ class Budget:
         max_iter: int | None = None,
         max_time: float | None = None,
         on_progress: Callable[[int, float], bool] | None = None,
-    ):
+    ) -> None:
         self.max_iter = max_iter
         self.max_time = max_time
         self.on_progress = on_progress
         self.started = time.perf_counter()
-        self.stopped: Reason | None = None  # a reason that ends everything this budget is shared by
+        self.stopped: Reason | None = None  # stops every solver that shares this budget
         self._previous: Any = None
         self._reporting = threading.Lock()
 
     @property
     def seconds(self) -> float:
-        """Seconds since the start."""
+        """Seconds since construction."""
         return time.perf_counter() - self.started
 
     def spent(self, n_iter: int = 0, gap: float = float("nan")) -> Reason | None:
-        """Return the reason to stop, or None to go on."""
+        """Return the reason to stop, or None to continue."""
         if self.stopped is None and self.on_progress is not None:
-            with self._reporting:  # callbacks are not made to be called from several threads at once
+            with self._reporting:  # callbacks need not be thread-safe
                 if self.on_progress(n_iter, gap):
                     self.stopped = Reason.CALLBACK
         if self.stopped is None and self.max_time is not None and self.seconds >= self.max_time:
@@ -89,17 +91,16 @@ class Budget:
         return None
 
     def __enter__(self) -> Budget:
-        in_main_thread = threading.current_thread() is threading.main_thread()
-        if in_main_thread and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        if replaceable() is not None:
             self._previous = signal.signal(signal.SIGINT, self._on_ctrl_c)
         return self
 
-    def __exit__(self, *_) -> None:
+    def __exit__(self, *_: Any) -> None:
         if self._previous is not None:
             signal.signal(signal.SIGINT, self._previous)
             self._previous = None
 
-    def _on_ctrl_c(self, *_) -> None:
+    def _on_ctrl_c(self, *_: Any) -> None:
         if self.stopped is Reason.INTERRUPTED:
             raise KeyboardInterrupt
         self.stopped = Reason.INTERRUPTED

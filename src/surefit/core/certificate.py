@@ -1,4 +1,4 @@
-"""A certificate: what a fitted model claims, about which data, and the evidence to check it."""
+"""Certificate: the claims of a fitted model, the data they are about, and the evidence to check them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,16 @@ import numpy as np
 
 from surefit.core import encoding, tables
 from surefit.core.claims import Claim
-from surefit.core.errors import Invalidated
+from surefit.core.errors import CertificateError, Invalidated
+
+
+def grade_of(claims: tuple[Claim, ...]) -> str:
+    """Return the grade of the strongest claim; the grade is derived from the claims and not stored."""
+    return min((claim.entry.grade for claim in claims), default="C")
+
+
+#: Seal of a certificate that nobody has read yet.
+UNSEALED = "unsealed"
 
 #: Grade A: global optimality gap. B: measured stationarity. C: invariants only.
 GRADES = {"A": "global optimality gap", "B": "measured stationarity", "C": "invariants only"}
@@ -25,25 +34,27 @@ class Certificate:
     Parameters
     ----------
     grade : {"A", "B", "C"}
-        Strength of the strongest claim the family can make.
+        Strength of the strongest claim that this family of models can make.
     estimator : str
         Name of the estimator.
     params : dict
         Its parameters, as JSON values.
     problem : dict
-        The mathematical problem that was solved, in the checker's words (numbers and short texts).
+        The mathematical problem that was solved, as numbers and short texts that the checker reads.
     model : dict of str to ndarray
-        Fitted attributes that the claims speak of (``coef_``, ``intercept_``, ...), by attribute name.
+        Fitted attributes that the claims refer to (``coef_``, ``intercept_``, ...), by attribute name.
     data : dict of str to str
         Fingerprints of X, y and the sample weights, and the shape of X.
     claims : tuple of Claim
         The claims, most important first.
+    state : dict of str to str
+        Digest of every fitted attribute, so that any change is detected.
     run : dict
-        How the fit went: solver, passes, seconds, why it stopped.
+        Solver, passes, seconds and stopping reason. Reported by the fit, not verified.
     version : str
-        Version of surefit that issued the certificate.
+        Version of surefit that issued the certificate. Reported, not verified.
     seal : str
-        Digest of all of the above; an altered certificate does not match it.
+        Digest of all of the above; it does not match an altered certificate.
 
     Examples
     --------
@@ -52,9 +63,9 @@ class Certificate:
     >>> X, y = np.array([[-1.0], [0.0], [1.0]]), np.array([-2.0, 0.0, 2.0])
     >>> certificate = Lasso(alpha=1 / 3).fit(X, y).certificate_
     >>> certificate.grade, certificate.holds, [claim.name for claim in certificate.claims][:2]
-    ('A', True, ['penalised_squares.gap', 'penalised_squares.stability'])
+    ('A', True, ['linear.gap', 'linear.stability'])
     >>> again = Certificate.from_json(certificate.to_json())
-    >>> again.verify(X, y)["penalised_squares.gap"].ok
+    >>> again.verify(X, y)["linear.gap"].ok
     True
     """
 
@@ -65,14 +76,15 @@ class Certificate:
     model: dict[str, np.ndarray]
     data: dict[str, Any]
     claims: tuple[Claim, ...]
+    state: dict[str, str] = field(default_factory=dict)
     run: dict[str, Any] = field(default_factory=dict)
     version: str = ""
     seal: str = ""
     subject: Any = field(default=None, repr=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.grade not in GRADES:
-            raise ValueError(f"Certificate: grade must be one of {', '.join(GRADES)}; got {self.grade!r}.")
+            raise CertificateError(f"Certificate: grade must be one of {', '.join(GRADES)}; got {self.grade!r}.")
         if not self.seal:
             object.__setattr__(self, "seal", self._digest())
 
@@ -85,37 +97,45 @@ class Certificate:
 
     @property
     def holds(self) -> bool | None:
-        """False if some claim fails, None if some claim is undecided, else True."""
+        """False if some claim fails, None if some claim is undecided, True otherwise."""
         verdicts = [claim.holds for claim in self.claims if claim.limit is not None or claim.holds is not None]
         return False if False in verdicts else None if None in verdicts else True
 
+    @property
+    def format(self) -> str:
+        """The format in which :meth:`to_json` writes this certificate; ``version`` is the surefit that issued it."""
+        return encoding.SCHEMA_NAME
+
     # --- checking -----------------------------------------------------------------------------------------------------
 
-    def verify(self, X, y=None, sample_weight=None, model=None):
+    def verify(self, X: Any, y: Any = None, sample_weight: Any = None, model: Any = None) -> Any:
         """Re-derive every claim from the data, independently of the solver.
 
         Parameters
         ----------
         X, y, sample_weight
-            The training data, as they were given to ``fit``.
+            The training data, as passed to ``fit``.
         model : estimator, optional
             The model to compare with; by default the one whose ``certificate_`` this is, if any.
 
         Returns
         -------
         Verification
-            One finding a claim: what was claimed, what was proved, at which level of rigour.
+            One finding per claim: what was claimed, what was proved, and the level of rigor.
 
         Raises
         ------
         Invalidated
-            If the data, the model or the certificate is not the one that was certified.
+            If the data, the model or the certificate differs from what was certified.
         CertificateError
-            If a claim turns out false; says which and by how much.
+            If a claim is false; the message names the claim and the excess.
         """
-        # The checker sits below core and registers itself; naming it here by text keeps core free of upward imports.
+        # The checkers register themselves; importing them by name keeps core free of upward imports.
         checks = importlib.import_module("surefit.checks")
-        return checks.verify(self, X, y, sample_weight=sample_weight, model=self.subject if model is None else model)
+        model = self.subject if model is None else model
+        numbers = getattr(model, "_certified_rows", None)  # models of tables with text are certified on codes
+        X = X if numbers is None else numbers(X)
+        return checks.verify(self, X, y, sample_weight=sample_weight, model=model)
 
     def require_intact(self) -> None:
         """Raise ``Invalidated`` if any part was changed after the certificate was issued."""
@@ -125,8 +145,8 @@ class Certificate:
                 "fit again to get a new one."
             )
 
-    def of(self, subject) -> Certificate:
-        """Return this certificate, bound to the model object whose attributes ``verify`` compares."""
+    def of(self, subject: Any) -> Certificate:
+        """Return this certificate, bound to the model whose attributes ``verify`` compares."""
         return replace(self, subject=subject)
 
     def _digest(self) -> str:
@@ -137,16 +157,15 @@ class Certificate:
     # --- reading and writing ------------------------------------------------------------------------------------------
 
     def to_json(self, indent: int | None = None) -> str:
-        """Return the certificate as JSON text (schema: ``surefit.core.encoding.SCHEMA``); floats survive bit for bit."""
+        """Return the certificate as JSON text (schema: ``surefit.core.encoding.SCHEMA``); floats are preserved bit for bit."""
         content = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "subject"}
         return json.dumps(encoding.encode({"schema": encoding.SCHEMA_NAME, **content}), indent=indent, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> Certificate:
-        """Read a certificate written by :meth:`to_json`; an altered one is refused."""
+        """Read a certificate written by :meth:`to_json`; raise ``Invalidated`` if it was altered."""
         content = encoding.decode_certificate(text)
-        claims = tuple(Claim(**claim) for claim in content.pop("claims"))
-        certificate = cls(claims=claims, **content)
+        certificate = cls(**content)
         certificate.require_intact()
         return certificate
 
@@ -156,8 +175,9 @@ class Certificate:
     def _repr_html_(self) -> str:
         return tables.certificate_html(self)
 
-    def __getstate__(self) -> dict:
-        return {**self.__dict__, "subject": None}  # a copy or a file never drags the model along
+    def __getstate__(self) -> dict[str, Any]:
+        seal = self._digest() if self.seal == UNSEALED else self.seal
+        return {**self.__dict__, "subject": None, "seal": seal}  # copies and files do not include the model
 
-    def __setstate__(self, state: dict) -> None:
+    def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

@@ -1,98 +1,102 @@
-"""A claim: one sentence about a fitted model, with the numbers that make it checkable."""
+"""Claim: the numbers of one statement about a fitted model. Its text comes from the catalog."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-#: What a claim can be about. ``estimate`` and ``no_claim`` prove nothing and say so.
-KINDS = (
-    "optimality",
-    "feasibility",
-    "data_fact",
-    "process_fact",
-    "risk_bound",
-    "uncertainty",
-    "estimate",
-    "no_claim",
-)
-
-#: How a number was obtained. Only ``enclosed`` (rounding accounted for) and ``exact`` (rationals) may be called verified.
-LEVELS = ("computed", "recomputed", "enclosed", "exact")
+from surefit.core import catalog
+from surefit.core.catalog import Entry
+from surefit.core.text import agreeing
 
 
 @dataclass(frozen=True, eq=False)
 class Claim:
-    """One statement of a certificate.
+    """One statement of a certificate, as data.
+
+    The sentence, the kind, the assumptions and the verdict are computed from these fields by the catalog entry for ``name``.
 
     Parameters
     ----------
     name : str
-        Dotted name under which ``surefit.checks`` knows how to re-derive the claim, e.g. ``"lasso.gap"``.
-    kind : str
-        One of ``KINDS``.
-    statement : str
-        One sentence a reader can quote, numbers filled in.
+        Dotted name of the catalog entry, for example ``"kernel_ridge.gap"``.
     value : float
-        The number the statement is about. The checker re-derives it and refuses the claim if it finds a larger one.
+        The number the statement is about. NaN means that the checker fills in what it can prove when the certificate is issued.
     limit : float or None
-        What ``value`` was asked to stay below; None if nothing was asked.
-    holds : bool or None
-        Whether ``value <= limit``; None where that could not be decided. Never silently True.
-    about : str
-        Which object the statement is about.
-    assumptions : tuple of str
-        What must be true of the world for the claim to mean something; empty for facts of arithmetic.
-    confidence : float or None
-        1 - delta for statistical claims, None for deterministic ones.
+        Bound that was requested for ``value`` (upper, or lower for a lower bound); None if none was requested.
     numbers : dict
-        Further numbers named in the statement.
+        Further numbers of the statement; the judge compares each of them too.
     witness : dict of str to ndarray
         Arrays from which the claim can be re-derived (a dual point, a Farkas vector, a mistake log).
-    level : str
-        One of ``LEVELS``.
 
     Examples
     --------
-    >>> from surefit.core.claims import Claim
-    >>> claim = Claim("lasso.gap", "optimality", "P - min P <= 2e-07", value=2e-7, limit=1e-6)
-    >>> claim.holds, claim.slack
-    (True, 8e-07)
+    >>> import numpy as np
+    >>> from surefit import Lasso
+    >>> X, y = np.array([[-1.0], [0.0], [1.0]]), np.array([-2.0, 0.0, 2.0])
+    >>> claim = Lasso(alpha=1 / 3).fit(X, y).certificate_.claims[0]
+    >>> claim.kind, claim.holds
+    ('optimality', True)
     """
 
     name: str
-    kind: str
-    statement: str
-    value: float = float("nan")
+    value: float = math.nan
     limit: float | None = None
-    holds: bool | None = None
-    about: str = "this fitted model"
-    assumptions: tuple[str, ...] = ()
-    confidence: float | None = None
     numbers: dict[str, Any] = field(default_factory=dict)
     witness: dict[str, np.ndarray] = field(default_factory=dict)
-    level: str = "computed"
 
-    def __post_init__(self):
-        if self.kind not in KINDS:
-            raise ValueError(f"Claim {self.name}: kind must be one of {', '.join(KINDS)}; got {self.kind!r}.")
-        if self.level not in LEVELS:
-            raise ValueError(f"Claim {self.name}: level must be one of {', '.join(LEVELS)}; got {self.level!r}.")
-        if self.holds is None and self.limit is not None and not np.isnan(self.value):
-            object.__setattr__(self, "holds", bool(self.value <= self.limit))
+    @property
+    def entry(self) -> Entry:
+        """The catalog entry for this name."""
+        return catalog.entry(self.name)
+
+    @property
+    def kind(self) -> str:
+        """What the claim is about, one of ``surefit.core.catalog.KINDS``."""
+        return self.entry.kind
+
+    @property
+    def statement(self) -> str:
+        """One sentence a reader can quote, numbers filled in."""
+        return agreeing(self.entry.statement(self))
+
+    @property
+    def about(self) -> str:
+        """Which object the statement is about."""
+        about = self.entry.about
+        return about if isinstance(about, str) else about(self)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What must be true of the world for the claim to mean something; empty for facts of arithmetic."""
+        found = self.entry.assumptions
+        return found if isinstance(found, tuple) else found(self)
+
+    @property
+    def confidence(self) -> float | None:
+        """1 - delta for statistical claims, None for deterministic ones."""
+        return 1.0 - self.numbers["delta"] if "delta" in self.numbers else None
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether ``value`` is within ``limit``; None without a limit. Never silently True."""
+        if self.limit is None or self.value != self.value:
+            return None
+        return bool(self.value >= self.limit if self.entry.side == "lower" else self.value <= self.limit)
 
     @property
     def slack(self) -> float | None:
-        """``limit - value``: what is left, or, when negative, what is missing."""
+        """``limit - value``; negative if the limit is exceeded."""
         return None if self.limit is None else self.limit - self.value
 
     @property
     def verdict(self) -> str:
-        """One word for the table."""
+        """Short verdict for the table."""
         if self.kind in ("estimate", "no_claim"):
             return self.kind.replace("_", " ")
-        if self.limit is None and self.holds is None:
+        if self.limit is None:
             return "stated"
         return {True: "holds", False: "does not hold", None: "undecided"}[self.holds]

@@ -1,6 +1,6 @@
-"""Generic functions: one verb, many terms, the same call in Python and inside compiled loops.
+"""Generic functions that dispatch on the type of a term, in Python and inside compiled loops.
 
-A term (a loss, a penalty, a design) is a NamedTuple: plain data that Numba understands. Its behaviour is a set of
+A term (a loss, a penalty, a design) is a NamedTuple: plain data that Numba understands. Its behavior is a set of
 generic functions ("verbs") that dispatch on the type of their first argument: at run time in Python, at compile time
 inside a ``@compiled`` loop. Numba's disk cache keys on the *type* of the term, so a second process loads machine code
 instead of compiling; jitclasses, closures and functions passed as arguments do not have that property.
@@ -8,18 +8,39 @@ instead of compiling; jitclasses, closures and functions passed as arguments do 
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, Protocol, TypeVar, cast
 
+import numpy as np
 from numba.extending import overload
 
 from surefit.core.errors import MissingVerb
 
+F = TypeVar("F", bound=Callable[..., Any])
 
-def generic(stub: Callable) -> Any:
-    """Make ``stub(term, ...)`` a verb that dispatches on the NamedTuple class of ``term``.
+
+class Verb(Protocol):
+    """A generic function."""
+
+    classes: Any
+
+    def __call__(self, term: Any, *args: Any) -> Any:
+        """Dispatch on the type of ``term``."""
+
+    def register(self, cls: type) -> Callable[[F], F]:
+        """Add an implementation."""
+
+
+def elementwise(stub: Callable[..., Any]) -> Verb:
+    """Return a verb like :func:`generic` that also accepts arrays in Python and then works element by element."""
+    return generic(stub, over_arrays=True)
+
+
+def generic(stub: Callable[..., Any], *, over_arrays: bool = False) -> Verb:
+    """Turn ``stub(term, ...)`` into a verb that dispatches on the NamedTuple class of ``term``.
 
     Implementations are added with ``@verb.register(TermClass)``, in the file of the class, so that importing the class
-    is enough. ``verb.classes`` is the registry that contract tests walk over.
+    is enough. ``verb.classes`` is the registry that contract tests iterate over. ``@verb.register(object)`` adds the
+    implementation for all classes that have none of their own.
 
     Examples
     --------
@@ -35,23 +56,26 @@ def generic(stub: Callable) -> Any:
     >>> area(Square(3.0))
     9.0
     """
-    table: dict[Any, Callable] = {}
+    table: dict[Any, Callable[..., Any]] = {}
 
     @wraps(stub)
-    def verb(term, *args):
+    def verb(term: Any, *args: Any) -> Any:
         try:
-            implementation = table[type(term)]
+            implementation = table.get(type(term)) or table[object]
         except KeyError:
             raise MissingVerb(term, verb) from None
+        if over_arrays and any(np.ndim(value) for value in args):
+            return np.vectorize(lambda *each: float(implementation(term, *each)), otypes=[np.float64])(*args)
         return implementation(term, *args)
 
     # Inheriting the caller's flags is Numba's default: a verb used in a fast-math loop is fast-math there, IEEE elsewhere.
     @overload(verb, strict=False, inline="never")
-    def _at_compile_time(term, *args):
-        return table.get(getattr(term, "instance_class", None))
+    def _at_compile_time(term: Any, *args: Any) -> Any:
+        cls = getattr(term, "instance_class", None)
+        return None if cls is None else table.get(cls) or table.get(object)
 
-    def register(cls: type) -> Callable:
-        def add(implementation: Callable) -> Callable:
+    def register(cls: type) -> Callable[[F], F]:
+        def add(implementation: F) -> F:
             if cls in table:
                 raise TypeError(f"{stub.__name__}: {cls.__name__} is already registered.")
             table[cls] = implementation
@@ -61,11 +85,11 @@ def generic(stub: Callable) -> Any:
 
     verb.register = register  # type: ignore[attr-defined]
     verb.classes = table.keys()  # type: ignore[attr-defined]
-    return verb
+    return cast(Verb, verb)
 
 
 def require(term: Any, *verbs: Any) -> None:
-    """Raise a readable error if ``term`` lacks one of ``verbs``; solvers call it before they enter compiled code."""
+    """Raise ``MissingVerb`` if ``term`` lacks one of ``verbs``; solvers call it before they enter compiled code."""
     for verb in verbs:
         if type(term) not in verb.classes:
             raise MissingVerb(term, verb)

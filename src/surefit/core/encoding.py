@@ -1,7 +1,8 @@
-"""Certificates as JSON: hex floats for arrays, a published schema, and canonical bytes for the seal."""
+"""JSON format of certificates: hex floats for arrays, a published schema, and canonical bytes for the seal."""
 
 import json
-from dataclasses import fields, is_dataclass
+import re
+from dataclasses import fields
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -9,21 +10,26 @@ from typing import Any
 
 import numpy as np
 
+from surefit._version import __version__
+from surefit.core.claims import Claim
 from surefit.core.errors import CertificateError
+from surefit.core.guards.expansion import FREE
 
-SCHEMA_NAME = "surefit-certificate-1"
+DTYPE = re.compile(r"[fiub][1248]|f16|[US][0-9]{0,9}|O")
+SCHEMA_NAME = "surefit-certificate-2"
+FORMAT = re.compile(r"surefit-certificate-[0-9]{1,3}")
 
 
 @cache
-def schema() -> dict:
+def schema() -> dict[str, Any]:
     """Return the JSON Schema of a certificate."""
     return json.loads(files("surefit.core").joinpath("certificate.schema.json").read_text(encoding="utf-8"))
 
 
 def encode(value: Any) -> Any:
-    """Turn a certificate's content into JSON values; every float comes back bit for bit."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return {f.name: encode(getattr(value, f.name)) for f in fields(value)}
+    """Convert the content of a certificate to JSON values; floats are preserved bit for bit."""
+    if isinstance(value, Claim):
+        return {key: encode(item) for key, item in _claim_fields(value).items()}
     if isinstance(value, dict):
         return {str(key): encode(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -52,41 +58,92 @@ def decode(value: Any) -> Any:
     if value.keys() == {"dtype", "shape", "cells"}:
         cells = value["cells"]
         cells = [float.fromhex(c) for c in cells] if value["dtype"].startswith("f") else cells
-        return np.array(cells, dtype=value["dtype"]).reshape(value["shape"])
+        return np.array(cells, dtype=_dtype(value["dtype"], cells)).reshape(value["shape"])
     return {key: decode(item) for key, item in value.items()}
 
 
-def decode_certificate(text: str) -> dict:
-    """Read the JSON text of a certificate into constructor arguments, or say what is wrong with it."""
+def _dtype(name: str, cells: Any) -> np.dtype[Any]:
+    """Return a dtype of numbers or texts that needs no more memory than any file may unpack to."""
+    if not DTYPE.fullmatch(name):
+        raise TypeError(f"no array has the dtype {name[:20]!r}")
+    found = np.dtype(name)
+    if found.itemsize * len(cells) > FREE:
+        raise TypeError(f"{len(cells)} cells of dtype {name[:20]!r} are too large")
+    return found
+
+
+def decode_certificate(text: str) -> dict[str, Any]:
+    """Read the JSON text of a certificate into constructor arguments; raise ``CertificateError`` if it is not valid."""
     try:
         content = json.loads(text)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError, TypeError) as error:
         raise CertificateError(f"Certificate: not JSON ({error}).") from None
-    if not isinstance(content, dict) or content.pop("schema", None) != SCHEMA_NAME:
+    form = content.pop("schema", None) if isinstance(content, dict) else None
+    if form != SCHEMA_NAME and isinstance(form, str) and FORMAT.fullmatch(form):
+        wrote = str(content.get("version"))[:20]
+        raise CertificateError(
+            f"Certificate: surefit {wrote} wrote it in the format {form}, and surefit {__version__} reads {SCHEMA_NAME}; "
+            f"verify it with surefit {wrote}, or fit again."
+        )
+    if form != SCHEMA_NAME:
         raise CertificateError(f"Certificate: not a certificate of schema {SCHEMA_NAME!r}.")
+    expected = schema()["properties"]
     missing = [key for key in schema()["required"] if key != "schema" and key not in content]
-    if missing:
-        raise CertificateError(f"Certificate: incomplete, {', '.join(missing)} missing.")
-    content = decode(content)
-    for claim in content["claims"]:
-        claim["assumptions"] = tuple(claim["assumptions"])
+    unknown = [str(key)[:40] for key in content if key not in expected]
+    if missing or unknown:
+        words = [f"{', '.join(missing)} missing"] * bool(missing) + [f"{', '.join(unknown)} unknown"] * bool(unknown)
+        raise CertificateError(f"Certificate: not a complete certificate: {'; '.join(words)}.")
+    for key, value in content.items():
+        kind = {"object": dict, "array": list, "string": str}.get(expected[key].get("type"), str)
+        if not isinstance(value, kind):
+            raise CertificateError(f"Certificate: {key} must be a JSON {kind.__name__}; got {type(value).__name__}.")
+    try:
+        content = decode(content)
+        content["claims"] = tuple(_decoded_claim(claim) for claim in content["claims"])
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError, AttributeError, MemoryError) as error:
+        raise CertificateError(f"Certificate: a part has the wrong form ({type(error).__name__}: {error}).") from None
+    for key in ("model", "state"):
+        wrong = [
+            name for name, value in content[key].items() if not isinstance(value, np.ndarray if key == "model" else str)
+        ]
+        if wrong:
+            raise CertificateError(f"Certificate: {key} {wrong[0]!r} has the wrong form.")
     return content
 
 
+def _claim_fields(claim: Claim) -> dict[str, Any]:
+    return {f.name: getattr(claim, f.name) for f in fields(claim)}
+
+
+def _decoded_claim(content: Any) -> Claim:
+    claim = Claim(**content)
+    limit = 0.0 if claim.limit is None else claim.limit
+    right = isinstance(claim.name, str) and isinstance(claim.numbers, dict) and isinstance(claim.witness, dict)
+    right = right and all(isinstance(number, (int, float)) for number in (claim.value, limit))
+    if not right or not all(isinstance(array, np.ndarray) for array in claim.witness.values()):
+        raise TypeError(f"the claim {str(claim.name)[:80]!r}")
+    return claim
+
+
 def canonical(value: Any) -> bytes:
-    """Bytes that identify the content: what :func:`encode` would write, with arrays replaced by a digest of their bits."""
+    """Return bytes that identify the content: the output of :func:`encode`, with arrays replaced by a digest of their bits."""
     return json.dumps(_digested(value), sort_keys=True).encode()
 
 
 def _digested(value: Any) -> Any:
-    if is_dataclass(value) and not isinstance(value, type):
-        return {f.name: _digested(getattr(value, f.name)) for f in fields(value)}
+    if value is None or type(value) in (str, int, bool):
+        return value
+    if isinstance(value, Claim):
+        return {key: _digested(item) for key, item in _claim_fields(value).items()}
     if isinstance(value, dict):
+        if set(map(type, value.values())) <= {str}:
+            return {str(key): item for key, item in value.items()}
         return {str(key): _digested(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_digested(item) for item in value]
+        plain = set(map(type, value)) <= {int, str, bool}  # long lists of indices
+        return list(value) if plain else [_digested(item) for item in value]
     if isinstance(value, np.ndarray) and value.dtype.hasobject:
-        return encode(value)  # the bytes of objects are addresses
+        return encode(value)  # the bytes of an object array are memory addresses
     if isinstance(value, np.ndarray):
         bits = np.ascontiguousarray(value).astype(value.dtype.newbyteorder("<"), copy=False)
         return [value.dtype.str.lstrip("<>|="), list(value.shape), sha256(bits.tobytes()).hexdigest()]

@@ -1,12 +1,16 @@
-r"""Fingerprints: is this the data the certificate speaks of?
+r"""Fingerprints that identify data sets.
 
-A matrix is digested at memory speed by a keyed bilinear sum of mixed words,
-:math:`h = \sum_{ij} k_i \, k'_j \, \mathrm{mix}(\mathrm{bits}(x_{ij})) \bmod 2^{64}`, whose value does not depend on memory
-order or on dense against sparse storage (``mix(0) = 0``), then sealed by SHA-256 together with shape and dtype. It tells
-*other* data from *this* data; it is not meant to resist a forger, who gains nothing: every claim is recomputed anyway.
+A matrix is hashed at memory speed by a keyed bilinear sum of mixed words, :math:`h = \sum_{ij} k_i \, k'_j \,
+\mathrm{mix}(\mathrm{bits}(x_{ij})) \bmod 2^{64}`. The value does not depend on the memory order or on dense or sparse storage (``mix(0) =
+0``). SHA-256 then hashes it together with shape and dtype. The fingerprint detects different data; it does not resist deliberate
+collisions, which gain nothing because every claim is recomputed.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from hashlib import sha256
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -15,11 +19,23 @@ from surefit.core.jit import compiled
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX = np.uint64(0xD6E8FEB86659FD93)
-_HALF = np.uint64(32)
+_HALF, _SHIFT, _ODD = np.uint64(32), np.uint64(29), np.uint64(1)
+_LARGE = 1 << 16  # bytes from which a fingerprint is worth remembering
+_seen: ContextVar[dict[Any, Any] | None] = ContextVar("_seen", default=None)
 
 
-def fingerprint(array) -> str:
-    """Digest of an array or sparse matrix: same values, shape and dtype give the same text.
+@contextmanager
+def remembered() -> Iterator[None]:
+    """Within this block, compute the fingerprint of an array only once; the array must not change meanwhile."""
+    token = _seen.set({} if _seen.get() is None else _seen.get())
+    try:
+        yield
+    finally:
+        _seen.reset(token)
+
+
+def fingerprint(array: Any) -> str:
+    """Return the digest of an array or sparse matrix: equal values, shape and dtype give the same text.
 
     Examples
     --------
@@ -31,26 +47,45 @@ def fingerprint(array) -> str:
     >>> fingerprint(X) == fingerprint(X + 1e-16 * (X == 5) * 8)
     False
     """
+    seen = _seen.get()
+    if seen is None or not isinstance(array, np.ndarray) or array.nbytes < _LARGE or array.dtype.hasobject:
+        return _fingerprint(array)
+    key = array.__array_interface__["data"][0], array.shape, array.strides, array.dtype.str
+    if key not in seen:
+        seen[key] = _fingerprint(array), array  # the array lives as long as its address is known here
+    return seen[key][0]
+
+
+def _fingerprint(array: Any) -> str:
+    return text_of(
+        array.dtype if sparse.issparse(array) else np.asarray(array).dtype, np.shape(array), digest_of(array)
+    )
+
+
+def digest_of(array: Any, start: int = 0) -> int:
+    """Return the keyed sum over rows whose first has the index ``start``: sums of consecutive parts add up, modulo 2**64."""
     with np.errstate(over="ignore"):
         if sparse.issparse(array):
-            digest = _of_sparse(array)
-        else:
-            array = np.asarray(array)
-            matrix = array.reshape(len(array), -1) if array.ndim != 1 else array.reshape(-1, 1)
-            rows, columns = _keys(matrix.shape[0], 1), _keys(matrix.shape[1], 2)
-            if matrix.flags.f_contiguous:
-                digest = _dense_digest(_words(matrix.T), columns, rows)
-            else:
-                digest = _dense_digest(_words(np.ascontiguousarray(matrix)), rows, columns)
+            return int(_of_sparse(array))
+        array = np.asarray(array)
+        matrix = array.reshape(len(array), -1) if array.ndim != 1 else array.reshape(-1, 1)
+        rows, columns = _keys(matrix.shape[0], 1, start), _keys(matrix.shape[1], 2)
+        if matrix.flags.f_contiguous:
+            return int(_dense_digest(_words(matrix.T), columns, rows))
+        return int(_dense_digest(_words(np.ascontiguousarray(matrix)), rows, columns))
+
+
+def text_of(dtype: Any, shape: tuple[int, ...], digest: int) -> str:
+    """Return the fingerprint of an array with this dtype, shape and keyed sum."""
     kind = (
-        array.dtype.str.lstrip("<>|=") if array.dtype.kind in "fiub" else "text"
-    )  # objects or fixed width: same labels
-    header = f"{kind}{tuple(array.shape)}{int(digest):016x}"
+        dtype.str.lstrip("<>|=") if dtype.kind in "fiub" else "text"
+    )  # object and fixed-width dtypes give the same digest
+    header = f"{kind}{tuple(shape)}{digest % 2**64:016x}"
     return sha256(header.encode()).hexdigest()[:32]
 
 
-def _of_sparse(matrix):
-    """Digest stored entries where they lie: the sum is the same by rows and by columns."""
+def _of_sparse(matrix: Any) -> Any:
+    """Hash the stored entries in place; the sum is the same for CSR and CSC."""
     rows, columns = _keys(matrix.shape[0], 1), _keys(matrix.shape[1], 2)
     if matrix.format == "csr":
         return _sparse_digest(_words(matrix.data), matrix.indices, matrix.indptr, columns, rows)
@@ -58,15 +93,23 @@ def _of_sparse(matrix):
     return _sparse_digest(_words(stored.data), stored.indices, stored.indptr, rows, columns)
 
 
-def _keys(n: int, seed: int) -> np.ndarray:
-    """Odd 64-bit keys, one an index, from a counter: no state, same on every machine."""
-    z = (np.arange(n, dtype=np.uint64) + np.uint64(seed * 0x632BE59BD9B4E019 % 2**64)) * _GOLDEN
-    z = (z ^ (z >> np.uint64(29))) * _MIX
-    return (z ^ (z >> _HALF)) | np.uint64(1)
+def _keys(n: int, seed: int, start: int = 0) -> np.ndarray:
+    """Return odd 64-bit keys, one per index from ``start``, from a counter: stateless and the same on every machine."""
+    return _counted_keys(n, np.uint64((seed * 0x632BE59BD9B4E019 + start) % 2**64))
+
+
+@compiled
+def _counted_keys(n: Any, start: Any) -> np.ndarray:
+    keys = np.empty(n, dtype=np.uint64)
+    for i in range(n):
+        z = (np.uint64(i) + start) * _GOLDEN
+        z = (z ^ (z >> _SHIFT)) * _MIX
+        keys[i] = (z ^ (z >> _HALF)) | _ODD
+    return keys
 
 
 def _words(values: np.ndarray) -> np.ndarray:
-    """The bits of each value as an unsigned word, the same on every machine."""
+    """Return the bits of each value as unsigned words, the same on every machine."""
     values = values.astype(values.dtype.newbyteorder("="), copy=False)
     if values.dtype.itemsize == 8 and values.dtype.kind in "fiu":
         return values.view(np.uint64)
@@ -79,7 +122,7 @@ def _words(values: np.ndarray) -> np.ndarray:
 
 
 @compiled
-def _dense_digest(words, slow_keys, fast_keys):
+def _dense_digest(words: Any, slow_keys: Any, fast_keys: Any) -> Any:
     total = np.uint64(0)
     for i in range(words.shape[0]):
         part = np.uint64(0)
@@ -91,7 +134,7 @@ def _dense_digest(words, slow_keys, fast_keys):
 
 
 @compiled
-def _sparse_digest(words, indices, indptr, fast_keys, slow_keys):
+def _sparse_digest(words: Any, indices: Any, indptr: Any, fast_keys: Any, slow_keys: Any) -> Any:
     total = np.uint64(0)
     for j in range(len(indptr) - 1):
         part = np.uint64(0)

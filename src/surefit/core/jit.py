@@ -1,10 +1,10 @@
 """``@compiled``: Numba loops that are cached on disk and release the GIL.
 
-Numba decides whether a cached function is stale by looking at the file of that function only; a loop that calls a verb
-registered elsewhere would survive an edit of the verb. Here the stamp of every cached function covers all sources of the
-package, so an edited or upgraded surefit never runs machine code of another version.
+Numba checks only the file of a cached function to decide whether it is stale, so a loop that calls a verb registered elsewhere would
+survive an edit of that verb. Here the stamp of every cached function covers the folder of the function and all folders with compiled
+code, so surefit never runs machine code of another version.
 
-A cache that cannot be written or read (no folder of one's own, a full disk, a damaged file) costs compilation, never a fit.
+If the cache cannot be written or read (no permission, full disk, damaged file), functions are compiled again and the fit succeeds.
 """
 
 import pickle
@@ -17,27 +17,28 @@ from typing import Any, overload
 
 from numba import njit
 
+import surefit.core.compiling  # noqa: F401  (says when compilation takes long)
 from surefit.core.errors import SlowStart
 
-#: What a solver loop may relax: the order of sums, fused multiply-add, the sign of zero. Never used where a claim rests on it.
+#: Relaxations for solver loops: order of sums, fused multiply-add, sign of zero. Never used for numbers in a claim.
 RELAXED = {"reassoc", "contract", "nsz"}
 
 
 @overload
-def compiled(loop: Callable) -> Any: ...
+def compiled(loop: Callable[..., Any]) -> Any: ...
 @overload
 def compiled(*, relaxed: bool = False) -> Any: ...
-def compiled(loop: Callable | None = None, *, relaxed: bool = False) -> Any:
+def compiled(loop: Callable[..., Any] | None = None, *, relaxed: bool = False) -> Any:
     """Compile ``loop`` on first call, for the types it is called with; later processes load it from disk.
 
     Parameters
     ----------
     relaxed : bool, default=False
-        Let the compiler reorder sums, which vectorises dot products. For solvers' inner loops only: a certificate is
+        Let the compiler reorder sums, which vectorizes dot products. For solvers' inner loops only: a certificate is
         computed with IEEE arithmetic.
     """
 
-    def decorate(function: Callable) -> Any:
+    def decorate(function: Callable[..., Any]) -> Any:
         fastmath = RELAXED if relaxed else False
         compiler = njit(nogil=True, error_model="numpy", fastmath=fastmath)
         dispatcher = compiler(function)
@@ -47,45 +48,59 @@ def compiled(loop: Callable | None = None, *, relaxed: bool = False) -> Any:
             _say_once(error)
         except AttributeError:
             return dispatcher  # without JIT the function is plain Python
-        _stamp_with_all_sources(dispatcher)
+        _stamp_with_sources(dispatcher)
         _forgive(dispatcher)
         return dispatcher
 
     return decorate if loop is None else decorate(loop)
 
 
+#: Folders whose loops and terms compiled functions of any folder may call (a test compares this with the imports).
+SHARED = ("core", "losses", "penalties", "operators", "kernels", "problems", "solvers")
+
+
 @cache
-def _source_stamp() -> str:
+def _source_stamp(folder: str) -> str:
     package = Path(__file__).parent.parent
-    stats = ((file, file.stat()) for file in sorted(package.rglob("*.py")))
+    files = {file for name in {*SHARED, folder} for file in (package / name).rglob("*.py")} | {*package.glob("*.py")}
+    stats = ((file, file.stat()) for file in sorted(files))
     listing = [(str(file.relative_to(package)), stat.st_mtime_ns, stat.st_size) for file, stat in stats]
     return sha256(repr(listing).encode()).hexdigest()
 
 
-def _stamp_with_all_sources(dispatcher) -> None:
-    # Numba offers no public hook for the stamp. If its internals move, its own stamp (one file) stays in force.
+def _stamp_with_sources(dispatcher: Any) -> None:
+    # Numba has no public hook for the stamp. If its internals change, its own stamp (one file) is used.
     index: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if hasattr(index, "_source_stamp"):
-        index._source_stamp = (index._source_stamp, _source_stamp())
+        _, folder, *_ = (
+            dispatcher.py_func.__module__.split(".") if "." in dispatcher.py_func.__module__ else ("", "core")
+        )
+        index._source_stamp = (index._source_stamp, _source_stamp(folder))
 
 
-def _forgive(dispatcher) -> None:
-    """Let a fit go on when its machine code cannot be kept, or what was kept cannot be read."""
+def _forgive(dispatcher: Any) -> None:
+    """Let a fit continue if its machine code cannot be cached or the cached code cannot be read."""
     kept: Any = getattr(dispatcher, "_cache", None)
     if not hasattr(kept, "_cache_file"):
         return
     load, save = kept.load_overload, kept.save_overload
 
-    def load_overload(signature, context):
+    def load_overload(signature: Any, context: Any) -> Any:
         try:
             return load(signature, context)
+        except (AttributeError, ImportError):  # written by another version, whose classes have moved
+            return None
         except (OSError, EOFError, pickle.UnpicklingError) as error:
             return _say_once(error)
 
-    def save_overload(signature, code):
+    def save_overload(signature: Any, code: Any) -> None:
         try:
-            save(signature, code)
-        except (OSError, EOFError, pickle.UnpicklingError) as error:
+            try:
+                save(signature, code)
+            except (AttributeError, ImportError):  # the index was written by another version: start a new one
+                kept.flush()
+                save(signature, code)
+        except (AttributeError, ImportError, OSError, EOFError, pickle.UnpicklingError) as error:
             _say_once(error)
 
     kept.load_overload, kept.save_overload = load_overload, save_overload
@@ -95,11 +110,11 @@ _SAID: set[type] = set()
 
 
 def _say_once(error: Exception) -> None:
-    if type(error) in _SAID:  # hundreds of functions would say the same
+    if type(error) in _SAID:  # warn once, not for each function
         return
     _SAID.add(type(error))
     warnings.warn(
-        f"surefit: compiled loops cannot be kept on disk ({error}), so every process compiles them anew. Set NUMBA_CACHE_DIR to a "
+        f"surefit: compiled code cannot be cached on disk ({error}), so every process compiles it again. Set NUMBA_CACHE_DIR to a "
         "folder that can be written.",
         SlowStart,
         stacklevel=3,

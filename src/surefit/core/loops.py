@@ -1,17 +1,19 @@
-"""Sorting and copying in compiled loops: NumPy's words for them take Numba a second or two to compile, in every family anew."""
+"""Sorting and copying in compiled loops; the NumPy equivalents take Numba a second or two to compile in each function that uses them."""
+
+from typing import Any
 
 import numpy as np
 
 from surefit.core.jit import compiled
 
-RUN = 16  # values that insertion puts in order before runs are merged
+RUN = 16  # length of the runs that insertion sort creates before merging
 
 
 @compiled
-def ascending(values):
-    """Return the order that sorts ``values`` (float64, no NaN) upwards; equal ones stay in the order they came in."""
+def ascending(values: Any) -> Any:
+    """Return the permutation that sorts ``values`` (float64, no NaN) in ascending order; the sort is stable."""
     n = len(values)
-    order, spare = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    order, slack = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     for i in range(n):
         first, p = i - i % RUN, i
         while p > first and values[order[p - 1]] > values[i]:
@@ -25,18 +27,18 @@ def ascending(values):
             i, j = start, middle
             for p in range(start, stop):
                 if j >= stop or (i < middle and values[order[i]] <= values[order[j]]):
-                    spare[p] = order[i]
+                    slack[p] = order[i]
                     i += 1
                 else:
-                    spare[p] = order[j]
+                    slack[p] = order[j]
                     j += 1
-        order, spare = spare, order
+        order, slack = slack, order
         width *= 2
     return order
 
 
 @compiled
-def copy_into(goal, source):
-    """Copy ``source`` to the first places of ``goal``."""
+def copy_into(goal: Any, source: Any) -> None:
+    """Copy ``source`` to the first entries of ``goal``."""
     for i in range(len(source)):
         goal[i] = source[i]

@@ -1,4 +1,4 @@
-"""How far predictions can be from those of the exact optimum, and which labels that puts in doubt."""
+"""Distance of predictions from those of the exact optimum, and the labels that are not certified."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class PredictionStability:
-    """Scores with a proved bound on their distance from the scores of the exact optimum, one a row.
+    """Scores with a proved bound on their distance from the scores of the exact optimum, one per row.
 
     Examples
     --------
@@ -22,7 +22,7 @@ class PredictionStability:
     bounds: np.ndarray
 
     def labels_at_risk(self, threshold: float = 0.0) -> np.ndarray:
-        """Rows whose score could lie on the other side of ``threshold`` if the problem were solved exactly."""
+        """Return the rows whose score could be on the other side of ``threshold`` at the exact optimum."""
         return np.abs(self.scores - threshold) <= self.bounds
 
     def count_at_risk(self, threshold: float = 0.0) -> int:
@@ -31,5 +31,5 @@ class PredictionStability:
 
     @property
     def largest(self) -> float:
-        """Largest bound over the rows."""
+        """Largest bound over all rows."""
         return float(np.max(self.bounds, initial=0.0))

@@ -1,18 +1,37 @@
 """Certificates and verifications as text for a terminal and as HTML for a notebook."""
 
+import math
 from html import escape
 from textwrap import wrap
+from typing import Any
 
 WIDTH = 100
 
 
 def number(value: float | None) -> str:
-    """Short text of a number; empty for None and for what is not a number."""
+    """Return a number as short text; the text is empty for None and NaN."""
     return "" if value is None or value != value else f"{value:.3g}"
 
 
+def digits(value: float | None, most: int = 4) -> str:
+    """Return a number with that many digits, large ones with their thousands apart instead of an exponent.
+
+    Examples
+    --------
+    >>> from surefit.core.tables import digits
+    >>> digits(22449.7), digits(0.012345), digits(820.9, 2), digits(3e15), digits(float("nan"))
+    ('22 450', '0.01235', '820', '3e+15', '-')
+    """
+    if value is None or value != value:
+        return "-"
+    if not 10.0 ** (most - 1) <= abs(value) < 1e12:
+        return f"{value:.{most}g}"
+    whole = round(value, most - 1 - math.floor(math.log10(abs(value))))
+    return f"{int(whole):,}".replace(",", " ") if abs(whole) >= 1e4 else str(int(whole))
+
+
 def text_table(title: str, header: tuple[str, ...], rows: list[tuple[str, ...]], foot: str = "") -> str:
-    """Plain aligned columns; the last column is wrapped to the page."""
+    """Return plain text with aligned columns; the last column is wrapped to the line width."""
     widths = [max(len(str(row[i])) for row in [header, *rows]) for i in range(len(header) - 1)]
     indent = sum(widths) + 2 * len(widths)
     lines = [title, "-" * min(WIDTH, max(len(title), indent + 20))]
@@ -41,7 +60,7 @@ def html_table(title: str, header: tuple[str, ...], rows: list[tuple[str, ...]],
     )
 
 
-def _certificate_parts(certificate):
+def _certificate_parts(certificate: Any) -> tuple[Any, Any, Any, Any]:
     from surefit.core.certificate import GRADES
 
     title = f"Certificate of {certificate.estimator} (grade {certificate.grade}: {GRADES[certificate.grade]})"
@@ -57,11 +76,11 @@ def _certificate_parts(certificate):
     return title, header, rows, foot
 
 
-def certificate_text(certificate) -> str:
+def certificate_text(certificate: Any) -> str:
     """Return the table that a terminal shows."""
     return text_table(*_certificate_parts(certificate))
 
 
-def certificate_html(certificate) -> str:
+def certificate_html(certificate: Any) -> str:
     """Return the table that a notebook shows."""
     return html_table(*_certificate_parts(certificate))

@@ -1,13 +1,12 @@
-"""Threads without surprises: fixed blocks, mapped over a pool, combined in a fixed order.
+"""Reproducible threads: fixed blocks, mapped over a pool, combined in a fixed order.
 
-The cut into blocks depends on the problem alone, never on ``n_jobs``, and partial results are added in the order of the
-blocks: the same bits for any number of threads. A pool lives for one call, so nothing is shared between callers, and a
-forked child starts clean. Blocks must release the GIL (``@compiled`` loops, NumPy, BLAS held to one thread).
+The division into blocks depends on the problem alone, never on ``n_jobs``, and partial results are added in the order of the blocks.
+Results are therefore identical for any number of threads. A pool exists for one call only, so callers share no state and forked processes
+are safe. Blocks must release the GIL (``@compiled`` loops, NumPy, BLAS restricted to one thread).
 """
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -17,20 +16,22 @@ from typing import Any
 from threadpoolctl import ThreadpoolController
 
 from surefit.core.errors import InvalidParameter
+from surefit.core.guards.machine import cores
 
 
 def count_threads(n_jobs: int | None) -> int:
-    """Number of threads that ``n_jobs`` asks for: None is 1, -1 all cores, -2 all but one."""
+    """Return the number of threads for ``n_jobs``: None is 1, -1 is all cores, -2 all but one."""
     if n_jobs is None:
         return 1
     if n_jobs == 0:
-        raise InvalidParameter("n_jobs", "n_jobs", "None, a positive count, or a negative one (-1: all cores)", n_jobs)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+        raise InvalidParameter(
+            "n_jobs", "n_jobs", "None, an integer >= 1, or a negative integer (-1: all cores)", n_jobs
+        )
+    return n_jobs if n_jobs > 0 else max(1, cores() + 1 + n_jobs)
 
 
 def blocks(n: int, size: int) -> list[tuple[int, int]]:
-    """Cut ``range(n)`` into consecutive (start, stop) pairs of at most ``size``.
+    """Divide ``range(n)`` into consecutive (start, stop) pairs of length at most ``size``.
 
     Examples
     --------
@@ -52,7 +53,7 @@ def map_blocks(work: Callable[[int, int], Any], n: int, size: int, n_jobs: int |
 
 
 def tree_sum(parts: Iterable[Any]) -> Any:
-    """Add parts pairwise: an order fixed by their number alone, with rounding that grows like its logarithm.
+    """Add the parts pairwise. The order depends only on their number, and the rounding error grows with its logarithm.
 
     Examples
     --------
@@ -69,40 +70,44 @@ def tree_sum(parts: Iterable[Any]) -> Any:
 
 
 def sum_blocks(work: Callable[[int, int], Any], n: int, size: int, n_jobs: int | None = None) -> Any:
-    """Sum ``work`` over all blocks: same bits for any ``n_jobs``."""
+    """Return the sum of ``work`` over all blocks; it is identical for any ``n_jobs``."""
     return tree_sum(map_blocks(work, n, size, n_jobs))
 
 
 class _OneBlasThread:
-    """Hold BLAS to one thread while anybody is inside; the setting is the process's, so callers are counted."""
+    """Restrict BLAS to one thread while any caller is inside. The setting is global, so callers are counted."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._lock = threading.Lock()
         self._inside = 0
-        self._limit: Any = None
+        self._before: list[tuple[Any, int]] = []  # libraries that had more threads
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         with self._lock:
             if self._inside == 0:
-                self._limit = _controller().limit(limits=1, user_api="blas")
-                self._limit.__enter__()
+                found = [(library, library.get_num_threads()) for library in _blas_libraries()]
+                self._before = [(library, count) for library, count in found if count != 1]
+                for library, _ in self._before:
+                    library.set_num_threads(1)
             self._inside += 1
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: Any) -> None:
         with self._lock:
             self._inside -= 1
             if self._inside == 0:
-                self._limit.__exit__(None, None, None)
+                for library, count in self._before:
+                    library.set_num_threads(count)
 
 
 @cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
+def _blas_libraries() -> tuple[Any, ...]:
+    """Return threadpoolctl's handles of the loaded BLAS libraries; finding them takes milliseconds."""
+    return tuple(library for library in ThreadpoolController().lib_controllers if library.user_api == "blas")
 
 
 _ONE_BLAS_THREAD = _OneBlasThread()
 
 
 def one_blas_thread() -> _OneBlasThread:
-    """Context in which BLAS uses one thread, so that its sums have one order and threads do not fight over cores."""
+    """Return a context in which BLAS uses one thread, so that sums have a fixed order and threads do not compete for cores."""
     return _ONE_BLAS_THREAD

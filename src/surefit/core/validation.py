@@ -1,33 +1,42 @@
-"""What a fit checks before it starts: parameters by declared rules, data by scikit-learn, messages by us."""
+"""Validation of parameters (declared rules) and data (scikit-learn), with surefit's error messages."""
 
 from __future__ import annotations
 
+import importlib
+import math
 import numbers
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from surefit.core.errors import InvalidData, InvalidParameter
+from surefit.core.guards.extremes import note_range, running
+from surefit.core.guards.refusals import in_one_sentence
+from surefit.core.partitioned import is_partitioned
+
+_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+LARGEST_INTEGER = 2**53  # integers up to here are floats
 
 
 class Rule(NamedTuple):
-    """A parameter's domain: a test and the words for it."""
+    """Domain of a parameter: a test and its description."""
 
     words: str
     allows: Callable[[Any], bool]
 
-    def __or__(self, other: Rule) -> Rule:  # type: ignore[override]
+    def __or__(self, other: Rule) -> Rule:
         return Rule(f"{self.words}, or {other.words}", lambda v: self.allows(v) or other.allows(v))
 
 
-def _is_real(value) -> bool:
+def _is_real(value: Any) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_)) and not np.isnan(float(value))
 
 
-def _is_count(value) -> bool:
+def _is_count(value: Any) -> bool:
     return isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_))
 
 
@@ -48,14 +57,17 @@ ANYTHING = Rule("anything", lambda v: True)
 
 
 def one_of(*choices: Any) -> Rule:
-    """Rule: one of the listed values."""
-    return Rule(
-        "one of " + ", ".join(map(repr, choices)), lambda v: any(type(v) is type(c) and v == c for c in choices)
-    )
+    """Return the rule that accepts the listed values only."""
+    return Rule("one of " + ", ".join(map(repr, choices)), lambda v: any(_same_type(v, c) and v == c for c in choices))
 
 
-def check_params(estimator) -> None:
-    """Check every parameter against ``estimator._rules``; the first offence is an ``InvalidParameter``."""
+def _same_type(value: Any, choice: Any) -> bool:
+    """Whether two values have one type; numpy's strings are strings, but 1 is not True."""
+    return type(value) is type(choice) or (isinstance(value, str) and isinstance(choice, str))
+
+
+def check_params(estimator: Any) -> None:
+    """Check every parameter against ``estimator._rules``; raise ``InvalidParameter`` for the first that is invalid."""
     who = type(estimator).__name__
     for name, rule in estimator._rules.items():
         value = getattr(estimator, name)
@@ -63,20 +75,115 @@ def check_params(estimator) -> None:
             raise InvalidParameter(who, name, rule.words, value)
 
 
-def read_data(estimator, X, y=None, *, reset: bool = True, **options):
-    """``validate_data`` of scikit-learn, with our sentence (row and column) when a value is not finite.
+def read_data(estimator: Any, X: Any, y: Any = None, *, reset: bool = True, **options: Any) -> Any:
+    """Call scikit-learn's ``validate_data``; if a value is not finite, the error message gives its row and column.
 
     Options are those of ``sklearn.utils.validation.validate_data``.
     """
+    if is_partitioned(X):
+        raise importlib.import_module("surefit.cluster").unsupported(estimator)
     arguments = (X,) if y is None and not reset else (X, y)
-    try:
-        return validate_data(estimator, *arguments, reset=reset, **options)
-    except ValueError as error:
-        raise _explained(estimator, X, y, error) from None
+    if _is_plain(estimator, X, y, reset, options):
+        estimator.n_features_in_ = X.shape[1]
+        found = X if y is None else (X, y)
+    else:
+        with in_one_sentence(estimator, X, y):
+            found = validate_data(estimator, *arguments, reset=reset, **options)
+    return (
+        _noted(type(estimator).__name__, found) if reset and not options.get("skip_check_array") else canonical(found)
+    )
 
 
-def read_strings(who: str, X) -> np.ndarray:
-    """Return a sample of strings as a one-dimensional array of objects; a table of one column will do."""
+def _noted(who: str, found: Any) -> Any:
+    """Return training data in canonical form, with extreme numbers noted; refuse targets that floats cannot hold."""
+    X, *target = found if isinstance(found, tuple) else (found,)
+    X = canonical(X)
+    note_range("X", X)
+    for y in target:
+        note_range("y", y)
+        kind = getattr(y, "dtype", np.dtype(object)).kind
+        if kind in "mM":
+            raise InvalidData(f"{who}: y holds dates or durations; expected numbers or labels. Convert them first.")
+        if kind in "iu" and y.size and max(abs(int(y.min())), abs(int(y.max()))) > LARGEST_INTEGER:
+            raise InvalidData(
+                f"{who}: y holds integers above 2**53, which floats cannot tell apart; use smaller numbers or texts."
+            )
+    return (X, *target) if isinstance(found, tuple) else X
+
+
+def canonical(X: Any) -> Any:
+    """Return CSR and CSC with sorted indices of 32 bits if they suffice, and without duplicates; anything else as it is."""
+    if not sparse.issparse(X) or X.format not in ("csr", "csc"):
+        return X
+    narrow = X.indices.dtype == np.int64 and max(X.nnz, *X.shape) < 2**31
+    if narrow:
+        parts = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))
+        X = type(X)(parts, shape=X.shape)
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+#: Options whose meaning :func:`_is_plain` knows.
+_KNOWN = frozenset(
+    ("accept_sparse", "dtype", "order", "ensure_all_finite", "ensure_min_samples", "y_numeric", "multi_output")
+)
+
+
+def _is_plain(estimator: Any, X: Any, y: Any, reset: bool, options: dict[str, Any]) -> bool:
+    """Return whether scikit-learn's ``validate_data`` would return ``X`` and ``y`` as they are, so that it need not be called.
+
+    On small arrays the call costs more than many fits.
+    """
+    if (
+        type(X) is not np.ndarray
+        or X.ndim != 2
+        or not options.keys() <= _KNOWN
+        or hasattr(estimator, "feature_names_in_")
+    ):
+        return False
+    if y is None and reset:  # scikit-learn decides whether the estimator needs a target
+        return False
+    dtypes, order = options.get("dtype"), options.get("order")
+    if X.dtype not in (dtypes if isinstance(dtypes, (list, tuple)) else (dtypes,)) or X.dtype not in _FLOATS:
+        return False
+    if not {None: True, "C": X.flags.c_contiguous, "F": X.flags.f_contiguous}.get(order, False):
+        return False
+    if X.shape[0] < max(1, options.get("ensure_min_samples", 1)) or X.shape[1] < 1:
+        return False
+    if not reset and getattr(estimator, "n_features_in_", None) != X.shape[1]:
+        return False
+    if options.get("ensure_all_finite", True) is not False and not _has_finite_sum(X):
+        return False
+    return y is None or _is_plain_target(y, X.shape[0], options.get("multi_output", False))
+
+
+def _is_plain_target(y: Any, n_rows: int, multi_output: bool) -> bool:
+    if type(y) is not np.ndarray or not 1 <= y.ndim <= 1 + multi_output or y.shape[0] != n_rows or not y.size:
+        return False
+    return y.dtype.kind in "biu" or (y.dtype in _FLOATS and _has_finite_sum(y))
+
+
+def _has_finite_sum(values: np.ndarray) -> bool:
+    with np.errstate(all="ignore"):
+        return math.isfinite(values.sum())
+
+
+def check_labels(y: Any) -> None:
+    """Call scikit-learn's ``check_classification_targets``, unless the integers of ``y`` cannot be anything but labels.
+
+    Few integers, compared with the rows, are neither continuous nor numerous enough for its warning.
+    """
+    if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iu" and len(y):
+        if int(y.max()) - int(y.min()) < len(y) // 2:
+            return
+    with in_one_sentence(running(), None):
+        check_classification_targets(y)
+
+
+def read_strings(who: str, X: Any) -> np.ndarray:
+    """Return a sample of strings as a one-dimensional object array; a table with one column is accepted."""
     if isinstance(X, str):
         raise InvalidData(f"{who}: a sample is a list of strings; got one string, {X!r}. Put it into a list.")
     array = np.asarray(X, dtype=object)
@@ -91,10 +198,10 @@ def read_strings(who: str, X) -> np.ndarray:
     return array
 
 
-def read_weights(who, sample_weight, n_rows: int) -> np.ndarray | None:
-    """Return the sample weights as float64, or None; negative, missing or all-zero weights are refused.
+def read_weights(who: Any, sample_weight: Any, n_rows: int) -> np.ndarray | None:
+    """Return the sample weights as float64, or None; negative, missing or all-zero weights raise ``InvalidData``.
 
-    ``who`` is the estimator, or the name, that the error message speaks of.
+    ``who`` is the estimator, or the name, used in the error message.
     """
     if sample_weight is None:
         return None
@@ -110,7 +217,7 @@ def read_weights(who, sample_weight, n_rows: int) -> np.ndarray | None:
         raise InvalidData(f"{who}: sample_weight must be 1D array or scalar; got {weights.ndim} dimensions.")
     if weights.shape != (n_rows,):
         raise InvalidData(
-            f"{who}: sample_weight.shape == {weights.shape}, expected {(n_rows,)}: one weight a row of X."
+            f"{who}: sample_weight.shape == {weights.shape}, expected {(n_rows,)}: one weight per row of X."
         )
     bad = np.flatnonzero(~np.isfinite(weights) | (weights < 0))
     if len(bad):
@@ -118,48 +225,7 @@ def read_weights(who, sample_weight, n_rows: int) -> np.ndarray | None:
             f"{who}: Negative values in data passed to sample_weight, or values that are not finite: "
             f"row {bad[0]} has {float(weights[bad[0]])!r}; weights must be finite and >= 0."
         )
+    note_range("sample_weight", weights)
     if not weights.any():
         raise InvalidData(f"{who}: Sample weights must contain at least one non-zero number; all {n_rows} are zero.")
     return weights
-
-
-def _explained(estimator, X, y, error: ValueError) -> ValueError:
-    """Return a better error if the trouble is a value that is not finite, else the one that came."""
-    text = str(error)
-    if "NaN" not in text and "infinity" not in text:
-        return error
-    who = type(estimator).__name__
-    names = getattr(X, "columns", None)
-    for label, values in (("X", X), ("y", y)):
-        place = None if values is None else _first_not_finite(values)
-        if place is not None:
-            row, column, value = place
-            where = f"row {row}"
-            if label == "X":
-                where += f", column {column}" + (f" ({names[column]!r})" if names is not None else "")
-            word = "NaN" if np.isnan(value) else "infinity"
-            return InvalidData(
-                f"{who}: {label} contains {word} at {where}; remove the row, or impute it "
-                "(for example with sklearn.impute.SimpleImputer in a Pipeline)."
-            )
-    return error
-
-
-def _first_not_finite(values) -> tuple[int, int, float] | None:
-    if sparse.issparse(values):
-        entries = values.tocoo()
-        bad = np.flatnonzero(~np.isfinite(entries.data))
-        if not len(bad):
-            return None
-        first = bad[np.lexsort((entries.col[bad], entries.row[bad]))[0]]
-        return int(entries.row[first]), int(entries.col[first]), float(entries.data[first])
-    try:
-        table = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        return None
-    table = table.reshape(len(table), -1)
-    places = np.argwhere(~np.isfinite(table))
-    if not len(places):
-        return None
-    row, column = (int(k) for k in places[0])
-    return row, column, float(table[row, column])

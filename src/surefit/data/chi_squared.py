@@ -1,4 +1,4 @@
-"""The ball in ten dimensions: a law on which stumps alone are nearly useless and their votes are not."""
+"""Ball in ten dimensions: single stumps are nearly useless, but votes of stumps are not."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RADIUS_SQUARE = 9.34  # the median of chi-squared with ten degrees of freedom, 9
 
 
 def make_chi2_10(n_samples: int = 2000, *, random_state=None) -> Sample:
-    r"""Ten independent standard normal columns, label 1 where :math:`\|x\|^2 > 9.34` and -1 inside the ball.
+    r"""Draw ten independent standard normal columns, with label 1 if :math:`\|x\|^2 > 9.34` and -1 inside the ball.
 
     Parameters
     ----------
@@ -27,8 +27,8 @@ def make_chi2_10(n_samples: int = 2000, *, random_state=None) -> Sample:
     Returns
     -------
     Sample
-        ``truth`` has ``bayes_risk`` (zero), ``positive_rate``, and ``best_stump_error`` with its ``best_stump_threshold``: of all
-        stumps on one column the best says -1 below about 1 and errs nearly half of the time.
+        ``truth`` has ``bayes_risk`` (zero), ``positive_rate``, and ``best_stump_error`` with its ``best_stump_threshold``: the best stump
+        on one column predicts -1 below about 1 and has an error rate near one half.
 
     Examples
     --------
@@ -51,11 +51,11 @@ def make_chi2_10(n_samples: int = 2000, *, random_state=None) -> Sample:
 
 
 def _best_stump() -> tuple[float, float]:
-    """Cut s > 0 of one column and its error, by summing the law of that column: outside beyond s, inside below."""
+    """Return the threshold s > 0 of one column and its error, by integrating the density of that column."""
     s = np.linspace(0.0, 3.0, 3001)
     grid = np.linspace(-8.0, 8.0, 16001)
     density = stats.norm.pdf(grid)
-    outside = stats.chi2.sf(RADIUS_SQUARE - grid**2, 9)  # given the column, the other nine decide
+    outside = stats.chi2.sf(RADIUS_SQUARE - grid**2, 9)  # given the column, the other nine determine the label
     lost_below = cumulative_trapezoid(density * outside, grid, initial=0.0)
     inside = cumulative_trapezoid(density * (1 - outside), grid, initial=0.0)
     errors = np.interp(s, grid, lost_below + inside[-1] - inside)

@@ -1,4 +1,4 @@
-"""A built-in data set: ten measurements of 442 diabetes patients, and how the disease went on in the year after."""
+"""Diabetes data: ten measurements of 442 patients, and the disease progression after one year."""
 
 from __future__ import annotations
 
@@ -8,7 +8,15 @@ import numpy as np
 
 
 class DataSet(NamedTuple):
-    """A data set with names."""
+    """Data set with names.
+
+    Examples
+    --------
+    >>> from surefit.data import load_diabetes
+    >>> data = load_diabetes()
+    >>> data.name, data.X.shape, data.feature_names[:2]
+    ('diabetes', (442, 10), ('age', 'sex'))
+    """
 
     name: str
     X: np.ndarray
@@ -18,7 +26,7 @@ class DataSet(NamedTuple):
     description: str
 
 
-#: Plain names for the columns of scikit-learn's copy, in its order.
+#: Readable names for the columns of scikit-learn's copy, in its order.
 _NAMES = {
     "age": "age",
     "sex": "sex",
@@ -61,5 +69,5 @@ def load_diabetes() -> DataSet:
         np.ascontiguousarray(found.target, dtype=np.float64),
         names,
         "progression",
-        "442 diabetes patients: ten measurements, and how the disease went on in the year after",
+        "442 diabetes patients: ten measurements, and the disease progression after one year",
     )

@@ -1,4 +1,4 @@
-"""Gene expression of tumours, from a local file: samples to be clustered without their labels."""
+"""Gene expression of tumors, from a local file, for clustering without labels."""
 
 from __future__ import annotations
 
@@ -11,25 +11,44 @@ from surefit.core.errors import InvalidData
 
 
 class Microarray(NamedTuple):
-    """Samples as rows, genes as columns, and the tumour type of each sample (empty texts if unknown)."""
+    """Samples as rows, genes as columns, and the tumor type of each sample (empty text if unknown).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surefit.data import Microarray
+    >>> Microarray(np.zeros((2, 3)), np.array(["BREAST", ""])).labels.tolist()
+    ['BREAST', '']
+    """
 
     X: np.ndarray
     labels: np.ndarray
 
 
 def load_microarray(values: str | Path, labels: str | Path | None = None) -> Microarray:
-    """Read expression values with a gene a line and a sample a column, and turn them: samples become rows.
+    r"""Read expression values with one gene per line and one sample per column, and transpose them: samples become rows.
 
     Parameters
     ----------
     values : path
         Text file of numbers separated by spaces or tabs, plain or ``.gz``; 6830 lines of 64 numbers for the NCI data.
     labels : path, optional
-        Text file with one label a line, in the order of the columns.
+        Text file with one label per line, in the order of the columns.
 
     Returns
     -------
     Microarray
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from surefit.data import load_microarray
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "values.txt").write_text("1 2\n3 4\n5 6\n")
+    ...     print(load_microarray(Path(folder, "values.txt")).X)
+    [[1. 3. 5.]
+     [2. 4. 6.]]
     """
     for file in (values, labels):
         if file is not None and not Path(file).exists():
@@ -43,17 +62,17 @@ def load_microarray(values: str | Path, labels: str | Path | None = None) -> Mic
         return Microarray(X, np.full(len(X), ""))
     names = np.array([line.strip() for line in Path(labels).read_text(encoding="utf-8").splitlines() if line.strip()])
     if len(names) != len(X):
-        raise InvalidData(f"load_microarray: {len(names)} labels for {len(X)} samples (columns of {values}).")
+        raise InvalidData(f"load_microarray: expected {len(X)} labels, one per column of {values}; got {len(names)}.")
     return Microarray(X, names)
 
 
 def cluster_table(clusters, labels) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Count how often each cluster (rows) holds each label (columns).
+    """Count how often each cluster (rows) contains each label (columns).
 
     Returns
     -------
     table, cluster names, label names
-        Sums of rows are the sizes of clusters, sums of columns the numbers of labels.
+        Row sums are the sizes of clusters, column sums the numbers of labels.
 
     Examples
     --------
@@ -65,7 +84,9 @@ def cluster_table(clusters, labels) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     rows, row_codes = np.unique(np.asarray(clusters), return_inverse=True)
     columns, column_codes = np.unique(np.asarray(labels), return_inverse=True)
     if len(row_codes) != len(column_codes):
-        raise InvalidData(f"cluster_table: {len(row_codes)} clusters named for {len(column_codes)} labels.")
+        raise InvalidData(
+            f"cluster_table: clusters and labels must have the same length; got {len(row_codes)} and {len(column_codes)}."
+        )
     table = np.zeros((len(rows), len(columns)), dtype=np.int64)
     np.add.at(table, (row_codes, column_codes), 1)
     return table, rows, columns

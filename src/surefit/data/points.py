@@ -1,4 +1,4 @@
-"""Small labelled point sets whose truth is known: separators, margins, best error rates."""
+"""Small labeled point sets with known separators, margins and Bayes risks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,15 @@ from surefit.core.validation import COUNT, POSITIVE
 
 
 class Sample(NamedTuple):
-    """Rows, their labels, and what is true of the law or the set they come from."""
+    """Rows, their labels, and known properties of their distribution or set.
+
+    Examples
+    --------
+    >>> from surefit.data import make_four_points
+    >>> X, y, truth = make_four_points()
+    >>> X.shape, sorted(truth)
+    ((4, 2), ['coef', 'intercept', 'margin', 'separable'])
+    """
 
     X: np.ndarray
     y: np.ndarray
@@ -23,17 +31,17 @@ class Sample(NamedTuple):
 def make_two_gaussians(
     n_samples: int = 100, *, distance: float = 1.0, variance: float = 0.5, random_state=None
 ) -> Sample:
-    r"""Two round Gaussian clouds around ``(d, d)`` and ``(-d, -d)``, half of the rows each, labels 1 and -1.
+    r"""Draw two isotropic Gaussian classes around ``(d, d)`` and ``(-d, -d)``, with labels 1 and -1 and half of the rows each.
 
-    The best rule is :math:`\operatorname{sign}(x_1 + x_2)`; it errs with probability :math:`\Phi(-d\sqrt2 / \sigma)`, so a sample
-    is usually not separable.
+    The Bayes rule is :math:`\operatorname{sign}(x_1 + x_2)`; its error is :math:`\Phi(-d\sqrt2 / \sigma)`, so a sample is usually not
+    separable.
 
     Parameters
     ----------
     n_samples : int >= 2, default=100
-        Rows; an odd one goes to the first cloud.
+        Number of rows; an odd one goes to the first class.
     distance : float > 0, default=1.0
-        Coordinate :math:`d` of the centres.
+        Coordinate :math:`d` of the centers.
     variance : float > 0, default=0.5
         Variance :math:`\sigma^2` of each coordinate.
     random_state : int, RandomState or None
@@ -51,24 +59,24 @@ def make_two_gaussians(
     >>> X.shape, round(truth["bayes_risk"], 5)
     ((100, 2), 0.02275)
     """
-    _require(
+    require(
         "make_two_gaussians", n_samples=(n_samples, COUNT), distance=(distance, POSITIVE), variance=(variance, POSITIVE)
     )
     random = check_random_state(random_state)
     first = n_samples - n_samples // 2
     y = np.where(np.arange(n_samples) < first, 1, -1)
     X = y[:, None] * float(distance) + math.sqrt(variance) * random.standard_normal((n_samples, 2))
-    reach = distance * math.sqrt(2 / variance)
-    risk = 0.5 * math.erfc(reach / math.sqrt(2))
+    signal = distance * math.sqrt(2 / variance)
+    risk = 0.5 * math.erfc(signal / math.sqrt(2))
     return Sample(X, y, {"coef": np.array([1.0, 1.0]), "intercept": 0.0, "bayes_risk": risk})
 
 
 def make_four_points(kind: str = "plane", epsilon: float = 0.5) -> Sample:
-    r"""Four labelled points, on which much can be worked out by hand.
+    r"""Return four labeled points for calculations by hand.
 
     ``plane``: :math:`(0, 0), (0, \epsilon), (1, \epsilon)` positive, :math:`(1, 0)` negative: separable, with margin
     :math:`\epsilon / (2\sqrt{1 + \epsilon^2})`, but not through the origin. ``line``: :math:`2, -1` positive,
-    :math:`1, -2` negative: not separable, and a perceptron with an R-squared bias step cycles for ever.
+    :math:`1, -2` negative: not separable, and a perceptron with an R-squared bias step cycles forever.
 
     Parameters
     ----------
@@ -93,7 +101,7 @@ def make_four_points(kind: str = "plane", epsilon: float = 0.5) -> Sample:
     """
     if kind not in ("plane", "line"):
         raise InvalidParameter("make_four_points", "kind", "'plane' or 'line'", kind)
-    _require("make_four_points", epsilon=(epsilon, POSITIVE))
+    require("make_four_points", epsilon=(epsilon, POSITIVE))
     if kind == "line":
         X, y = np.array([[2.0], [-1.0], [1.0], [-2.0]]), np.array([1, 1, -1, -1])
         return Sample(
@@ -111,14 +119,14 @@ def make_four_points(kind: str = "plane", epsilon: float = 0.5) -> Sample:
 
 
 def make_alternating(n_samples: int = 6, *, scaled: bool = False) -> Sample:
-    r"""Points :math:`1, 3, 5, \dots` on a line with labels 1, -1, 1, ...: hopeless for a cut, easy for the kernel min(x, x').
+    r"""Return points :math:`1, 3, 5, \dots` on a line with alternating labels: not separable by a threshold, but by the kernel min(x, x').
 
     Parameters
     ----------
     n_samples : int >= 2, default=6
         Number of points.
     scaled : bool, default=False
-        Divide by ``2 n - 1``, so that all lie in (0, 1]. Integers keep kernel values, and mistake counts, exact.
+        Divide by ``2 n - 1``, so that all points lie in (0, 1]. Integers keep kernel values, and mistake counts, exact.
 
     Returns
     -------
@@ -150,12 +158,12 @@ def make_alternating(n_samples: int = 6, *, scaled: bool = False) -> Sample:
 
 
 def make_xor(n_samples: int | None = None, *, random_state=None) -> Sample:
-    r"""Points of a square, positive where :math:`x_1 x_2 < 0`: no line does better than three of four quarters.
+    r"""Return points of a square, positive if :math:`x_1 x_2 < 0` (XOR): a line classifies at most three of four quadrants correctly.
 
     Parameters
     ----------
     n_samples : int >= 1 or None, default=None
-        None: the four corners :math:`(\pm1, \pm1)`. Else so many points, uniform on the square between them.
+        None: the four corners :math:`(\pm1, \pm1)`. Otherwise the number of points, uniform on the square between them.
     random_state : int, RandomState or None
         Seed.
 
@@ -176,18 +184,18 @@ def make_xor(n_samples: int | None = None, *, random_state=None) -> Sample:
     if n_samples is None:
         X = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]])
         return Sample(X, np.array([-1, 1, 1, -1]), {**truth, "farkas": np.array([1, 1, 1, 1])})
-    _require("make_xor", n_samples=(n_samples, COUNT))
+    require("make_xor", n_samples=(n_samples, COUNT))
     X = check_random_state(random_state).uniform(-1, 1, (n_samples, 2))
     return Sample(X, np.where(X[:, 0] * X[:, 1] < 0, 1, -1), truth)
 
 
 def make_two_triangles(epsilon: float = 0.1) -> Sample:
-    r"""Six points, two triangles that a line separates with margin :math:`\frac{\sqrt3}2 \epsilon` and that Fisher's line cuts.
+    r"""Return two triangles that a line separates with margin :math:`\frac{\sqrt3}2 \epsilon` but Fisher's discriminant does not.
 
     Parameters
     ----------
     epsilon : float > 0, default=0.1
-        Shift that takes the triangles apart; below 1/3 Fisher's discriminant errs on a third of the points.
+        Shift that separates the triangles; below 1/3 Fisher's discriminant misclassifies a third of the points.
 
     Returns
     -------
@@ -201,7 +209,7 @@ def make_two_triangles(epsilon: float = 0.1) -> Sample:
     >>> round(truth["margin"], 6), round(truth["radius_square"] * 900)
     (0.086603, 3109)
     """
-    _require("make_two_triangles", epsilon=(epsilon, POSITIVE))
+    require("make_two_triangles", epsilon=(epsilon, POSITIVE))
     third = 1 / math.sqrt(3)
     corners = np.array([[5 / 3, -third], [-1 / 3, -third], [2 / 3, 2 * third]]) + np.array([float(epsilon), 0.0])
     truth = {
@@ -213,7 +221,8 @@ def make_two_triangles(epsilon: float = 0.1) -> Sample:
     return Sample(np.vstack([corners, -corners]), np.array([-1, -1, -1, 1, 1, 1]), truth)
 
 
-def _require(who: str, **checked) -> None:
+def require(who: str, **checked) -> None:
+    """Validate each value by its rule."""
     for name, (value, rule) in checked.items():
         if not rule.allows(value):
             raise InvalidParameter(who, name, rule.words, value)

@@ -1,4 +1,4 @@
-"""The small tables on which decision trees are explained."""
+"""Small tables that illustrate decision trees."""
 
 from __future__ import annotations
 
@@ -9,14 +9,22 @@ import numpy as np
 
 
 class Table(NamedTuple):
-    """Rows and labels."""
+    """Rows and labels.
+
+    Examples
+    --------
+    >>> from surefit.data import load_or_table
+    >>> X, y = load_or_table()
+    >>> X.shape, y.shape
+    ((6, 2), (6,))
+    """
 
     X: np.ndarray
     y: np.ndarray
 
 
 def load_or_table() -> Table:
-    r"""Six rows of two boolean attributes with :math:`y = x_1 \lor x_2`.
+    r"""Return six rows of two boolean attributes with :math:`y = x_1 \lor x_2`.
 
     The entropy of the labels is 0.650022 bits; splitting on the first attribute gains 0.316689, on the second 0.190875.
 
@@ -32,7 +40,7 @@ def load_or_table() -> Table:
 
 
 def load_two_numbers_table() -> Table:
-    """Eight rows of two real attributes on which cutting the first at 0.56 and the second at 0.84 tie exactly: 0.5488 bits.
+    """Return eight rows of two real attributes for which the cuts of the first at 0.56 and the second at 0.84 tie exactly: 0.5488 bits.
 
     Examples
     --------
@@ -45,7 +53,7 @@ def load_two_numbers_table() -> Table:
     return Table(np.array(X), np.array([1, 1, 0, 1, 1, 0, 0, 0]))
 
 
-#: Columns of the movie grid, and what their codes mean.
+#: Columns of the movie grid, and the meaning of their codes.
 MOVIE_COLUMNS = {
     "genre": ("Animation", "Drama", "Romance"),
     "short": ("No", "Yes"),
@@ -55,10 +63,10 @@ MOVIE_COLUMNS = {
 
 
 def load_movie_grid() -> Table:
-    """All 24 films of 3 genres x short or not x popular or not x by Miyazaki or not, and whether they are liked.
+    """Return all 24 films of 3 genres x short or not x popular or not x by Miyazaki or not, and whether they are liked.
 
-    A film is liked if it is a short drama, a popular romance, or an animation by Miyazaki: 12 films. The genre alone says
-    nothing (gain 0), so a greedy tree does not begin with it and gets 10 leaves where 6 are enough.
+    A film is liked if it is a short drama, a popular romance, or an animation by Miyazaki: 12 films. The genre alone has gain 0, so a
+    greedy tree does not start with it and gets 10 leaves where 6 are enough.
 
     Examples
     --------

@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-import math
-from functools import partial
-
 import numpy as np
 from scipy import linalg
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -10,7 +7,8 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from surefit.core.claims import Claim
 from surefit.core.errors import InvalidData, InvalidParameter
-from surefit.core.estimator import CertifiedMixin, data_fingerprint
+from surefit.core.estimator import CertifiedMixin
+from surefit.core.guards import memory
 from surefit.core.validation import (
     ANYTHING,
     BOOLEAN,
@@ -26,7 +24,9 @@ from surefit.core.validation import (
     read_data,
     read_strings,
 )
-from surefit.kernels import Kernel, resolve
+from surefit.kernels import Kernel
+from surefit.problems import pose
+from surefit.problems.kernels import kernel_in
 
 READ: dict = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, np.float32]}
 ZERO = 1e-12  # eigenvalues below this share of the largest are rounding
@@ -38,8 +38,8 @@ class KernelPCA(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     .. math:: \max_{V^\top V = I_q} \operatorname{tr}(V^\top \bar K V), \qquad \bar K = H K H, \quad H = I - \tfrac1n 1 1^\top .
 
-    Hypothesis class: projections of the centred features :math:`k(x, \cdot)` onto q dimensions. Loss: squared distance to the projection.
-    Optimiser: eigenvalues of :math:`\bar K`, all or the largest.
+    Hypothesis class: projections of the centered features :math:`k(x, \cdot)` onto q dimensions. Loss: squared distance to the projection.
+    Optimizer: eigenvalues of :math:`\bar K`, all or the largest.
 
     Guarantee: no q directions capture more variance than these by more than the gap in the certificate, and each eigenvalue is
     within the stated residual of one of :math:`\bar K` (theory: :ref:`eigen-residual`). Signs are fixed: the largest entry of each
@@ -61,18 +61,20 @@ class KernelPCA(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     alpha : float > 0, default=1.0
         Penalty of the kernel ridge regression by which ``inverse_transform`` learns the rows from their components.
     fit_inverse_transform : bool, default=False
-        Whether to learn the way back (not with precomputed values or strings).
+        Whether to learn an inverse transform (not with precomputed values or strings).
     kernel_params : dict or None, default=None
         Further arguments of a function that was given as kernel.
-    eigen_solver, tol, max_iter, iterated_power, random_state, copy_X, n_jobs
+    copy_X : bool, default=True
+        Whether ``X_fit_`` is a copy, so that X may be changed after ``fit``.
+    eigen_solver, tol, max_iter, iterated_power, random_state, n_jobs
         Accepted so that code written for scikit-learn runs; the eigenvalues are computed up to rounding, X is never changed.
     remove_zero_eig : bool, default=False
-        Drop components whose eigenvalue is zero even if ``n_components`` asks for them.
+        Drop components whose eigenvalue is zero even if ``n_components`` includes them.
 
     Attributes
     ----------
     eigenvalues_ : ndarray of shape (n_components,)
-        Eigenvalues of the centred Gram matrix, largest first.
+        Eigenvalues of the centered Gram matrix, largest first.
     eigenvectors_ : ndarray of shape (n_samples, n_components)
         Eigenvectors.
     X_fit_ : ndarray or sparse matrix
@@ -82,7 +84,7 @@ class KernelPCA(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     gamma_ : float or None
         Factor that was used, where a name was given for the kernel.
     dual_coef_, X_transformed_fit_ : ndarrays
-        Way back, and components of the training rows; with ``fit_inverse_transform``.
+        Inverse transform, and components of the training rows; with ``fit_inverse_transform``.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X)`` re-derives them.
     n_features_in_, feature_names_in_
@@ -166,14 +168,11 @@ class KernelPCA(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         check_params(self)
         X = self._read(X, reset=True)
         who = type(self).__name__
-        gamma = "auto" if self.gamma is None else self.gamma
-        kernel = self.kernel
-        if callable(kernel) and not isinstance(kernel, Kernel) and self.kernel_params:
-            kernel = partial(kernel, **self.kernel_params)
-        self.kernel_ = resolve(kernel, gamma=gamma, degree=int(self.degree), coef0=self.coef0, X=X, who=who)
+        self.kernel_ = kernel_in(self.get_params(deep=False), X, who=who)
         self._require_usable(X)
         self.gamma_ = getattr(self.kernel_, "gamma", None)
         rows = self.kernel_.rows(X)
+        memory.require(who, rows.n, memory.KERNEL, remedy=memory.LANDMARKS)
         K = rows.block(np.arange(rows.n))
         if not np.all(np.abs(K) < LARGEST):
             raise InvalidData(
@@ -187,15 +186,29 @@ class KernelPCA(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         values, vectors = linalg.eigh(
             K, check_finite=False, subset_by_index=span, driver="evr" if span else "evd", overwrite_a=False
         )
+        if len(values) < wanted:  # LAPACK may miss eigenvalues of a cluster when asked for some of them
+            values, vectors = linalg.eigh(K, check_finite=False, driver="evd")
         values, vectors = values[::-1][:wanted], vectors[:, ::-1][:, :wanted]
         least = ZERO * max(float(values[0]), 0.0)
         values = np.where(values <= least, 0.0, values)
         if self.remove_zero_eig or self.n_components is None:
             vectors, values = vectors[:, values > 0], values[values > 0]
         signs = np.sign(vectors[np.argmax(np.abs(vectors), axis=0), np.arange(vectors.shape[1])])
-        self.eigenvalues_, self.eigenvectors_, self.X_fit_ = values, np.ascontiguousarray(vectors * signs), X
-        self._issue_claims(K, X)
+        self.eigenvalues_, self.eigenvectors_, self.X_fit_ = (
+            values,
+            np.ascontiguousarray(vectors * signs),
+            X.copy() if self.copy_X else X,
+        )
         self._learn_way_back(X)
+        back = ["inverse"] if self.fit_inverse_transform else []
+        self._issue(
+            "A",
+            [Claim(f"kernel_pca.{name}") for name in ("gap", "residual", "means", *back)],
+            problem=pose(self, X),
+            model=("eigenvalues_", "eigenvectors_", "_column_means", "_mean", *(["dual_coef_"] if back else [])),
+            sample=(X, None, None),
+            run={"solver": "eigenvalues of the centered Gram matrix"},
+        )
         return self
 
     def fit_transform(self, X, y=None, **params):
@@ -213,7 +226,7 @@ class KernelPCA(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         return K @ (self.eigenvectors_ * scale)
 
     def inverse_transform(self, X) -> np.ndarray:
-        """Return rows that have about these components, as kernel ridge regression has learnt them."""
+        """Return rows that have about these components, as kernel ridge regression has learned them."""
         check_is_fitted(self)
         if not self.fit_inverse_transform:
             raise InvalidParameter("KernelPCA", "fit_inverse_transform", "True for inverse_transform", False)
@@ -241,31 +254,9 @@ class KernelPCA(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             raise InvalidParameter(
                 "KernelPCA",
                 "fit_inverse_transform",
-                "False where rows are no vectors (Cannot fit_inverse_transform)",
+                "False if rows are not vectors (Cannot fit_inverse_transform)",
                 True,
             )
-
-    def _issue_claims(self, K: np.ndarray, X) -> None:
-        V, values = self.eigenvectors_, self.eigenvalues_
-        q, size = len(values), float(np.max(values, initial=0.0))
-        residual = float(np.max(np.linalg.norm(K @ V - V * values, axis=0), initial=0.0))
-        rounding = 64 * len(K) * float(np.finfo(np.float64).eps) * max(float(np.trace(K)), size)
-        gap = math.sqrt(q) * residual + rounding
-        words = f"Each eigenvalue is within {residual:.3g} of one of the centred Gram matrix."
-        best = f"No {q} directions capture more variance than these by more than {gap:.3g}."
-        assumptions = () if self.kernel_.positive_semidefinite else ("kernel_positive_semidefinite",)
-        self._issue(
-            "A",
-            [
-                Claim("kernel_pca.gap", "optimality", best, value=gap, limit=1e-8 * max(float(np.trace(K)), 1e-300),
-                      numbers={"captured": float(values.sum()), "total": float(np.trace(K))}, assumptions=assumptions),
-                Claim("kernel_pca.residual", "optimality", words, value=residual, assumptions=assumptions),
-            ],
-            problem={"criterion": "variance of the centred features in the directions", "kernel": self.kernel_.to_record()},
-            model=("eigenvalues_", "eigenvectors_"),
-            data=data_fingerprint(X),
-            run={"solver": "eigenvalues of the centred Gram matrix"},
-        )  # fmt: skip
 
     def _learn_way_back(self, X) -> None:
         for name in ("dual_coef_", "X_transformed_fit_"):

@@ -22,7 +22,7 @@ from surefit.core.validation import (
     one_of,
     read_data,
 )
-from surefit.decomposition.pca_fit import fit_pca
+from surefit.decomposition.pca_training import fit_pca
 
 
 def _is_count(value: Any) -> bool:
@@ -43,8 +43,8 @@ class PCA(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     .. math:: \max_{V V^\top = I_q} \operatorname{tr}(V S V^\top), \qquad S = \frac{1}{n-1} \sum_i (x_i - \bar x)(x_i - \bar x)^\top
 
-    Hypothesis class: projections onto q dimensions. Loss: squared distance to the projection. Optimiser: eigenvalues of S,
-    singular values of the centred data, or subspace iteration from a random start.
+    Hypothesis class: projections onto q dimensions. Loss: squared distance to the projection. Optimizer: eigenvalues of S,
+    singular values of the centered data, or subspace iteration from a random start.
 
     Guarantee: no q directions capture more variance than these by more than the gap in the certificate; each explained
     variance is within the stated residual of an eigenvalue of S; with a solver that computes the whole spectrum, none was
@@ -59,7 +59,7 @@ class PCA(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     whiten : bool, default=False
         Divide the components of the transformed rows by their standard deviations.
     svd_solver : {"auto", "full", "covariance_eigh", "arpack", "randomized"}, default="auto"
-        How to compute: singular values of the centred rows; eigenvalues of S; Lanczos steps; subspace iteration. "auto"
+        How to compute: singular values of the centered rows; eigenvalues of S; Lanczos steps; subspace iteration. "auto"
         decides by the shape as scikit-learn does.
     tol : float >= 0, default=0.0
         Tolerance of "arpack".
@@ -68,7 +68,7 @@ class PCA(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     n_oversamples : int >= 1, default=10
         Directions that "randomized" follows beyond q.
     power_iteration_normalizer : {"auto", "QR", "LU", "none"}, default="auto"
-        Accepted; every step is orthogonalised.
+        Accepted; every step is orthogonalized.
     random_state : int, RandomState or None, default=None
         Seed of "arpack" and "randomized", and of the vector by which their error is measured.
 
@@ -79,7 +79,7 @@ class PCA(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     explained_variance_, explained_variance_ratio_ : ndarrays of shape (n_components,)
         Variance along each direction (divisor n - 1), and its share of the total.
     singular_values_ : ndarray of shape (n_components,)
-        Lengths of the projections of the centred rows.
+        Lengths of the projections of the centered rows.
     mean_ : ndarray of shape (n_features,)
         Mean of the rows.
     n_components_, n_samples_ : int
@@ -90,6 +90,11 @@ class PCA(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         Claims with evidence; ``certificate_.verify(X)`` re-derives them.
     n_features_in_, feature_names_in_
         As in scikit-learn.
+
+    Notes
+    -----
+    On Dask collections and Parquet paths (extra ``cluster``), mean and scatter matrix are computed by passes over the partitions and the
+    eigenvectors on the client (``svd_solver="covariance_eigh"``); X must have at least as many rows as columns.
 
     Examples
     --------

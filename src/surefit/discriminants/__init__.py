@@ -1,1 +1,1 @@
-"""Discriminants: classes as Gaussian clouds, told apart by a plane or a quadric."""
+"""Discriminant analysis: Gaussian classes with linear or quadratic boundaries."""

@@ -1,19 +1,18 @@
-"""What discriminants share: labels, priors, and predictions from one score a class."""
+"""What discriminants share: labels, priors, and predictions from one score per class."""
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy.special import log_softmax
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from surefit.core.errors import DataRemark, InvalidData, InvalidParameter
-from surefit.core.validation import ARRAY, NOTHING, read_data, read_weights
-from surefit.solvers.class_moments import Grouped, Moments, group, moments
+from surefit.core.errors import DataWarning, InvalidData, InvalidParameter
+from surefit.core.validation import ARRAY, NOTHING, check_labels, read_data, read_weights
+from surefit.core.warn import warn
+from surefit.solvers.discriminants.moments import Grouped, Moments, group, moments
 
 READ: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, np.float32]}
 PRIORS = NOTHING | ARRAY
@@ -25,7 +24,7 @@ class ScoredMixin(ClassifierMixin):
     classes_: np.ndarray
 
     def decision_function(self, X) -> np.ndarray:
-        """Return the log-odds of the second class for two classes, else one score a class."""
+        """Return the log-odds of the second class for two classes, else one score per class."""
         check_is_fitted(self)
         scores = self._scores(read_data(self, X, reset=False, **READ))  # type: ignore[attr-defined]
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
@@ -36,7 +35,7 @@ class ScoredMixin(ClassifierMixin):
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 
     def predict_log_proba(self, X) -> np.ndarray:
-        """Return the logarithms of the posterior probabilities, exact also where a probability is too small to be told from zero."""
+        """Return the logarithms of the posterior probabilities, exact even where a probability underflows to zero."""
         scores = self.decision_function(X)
         return log_softmax(np.column_stack([np.zeros_like(scores), scores]) if scores.ndim == 1 else scores, axis=1)
 
@@ -50,7 +49,7 @@ class ScoredMixin(ClassifierMixin):
         return tags
 
 
-class Labelled(NamedTuple):
+class Labeled(NamedTuple):
     """Training rows, grouped by class."""
 
     X: Any
@@ -66,7 +65,7 @@ class Labelled(NamedTuple):
         return [float(label) for label in kinds] if kinds.dtype.kind in "biuf" else [str(label) for label in kinds]
 
 
-def read_labelled(estimator, X, y, sample_weight) -> Labelled:
+def read_labeled(estimator, X, y, sample_weight) -> Labeled:
     """Read training data with at least two classes, each of which has a row of positive weight."""
     who = type(estimator).__name__
     X, given = read_data(estimator, X, y, ensure_min_samples=2, **READ)
@@ -83,7 +82,7 @@ def read_labelled(estimator, X, y, sample_weight) -> Labelled:
             f"{who}: class {classes.tolist()[int(missing[0])]!r} has no row of positive weight; leave the class out, or give one "
             "of its rows a weight."
         )
-    return Labelled(X, given.astype(np.float64) if given.dtype.kind in "biuf" else given, classes, sample_weight, rows)
+    return Labeled(X, given.astype(np.float64) if given.dtype.kind in "biuf" else given, classes, sample_weight, rows)
 
 
 def _encode(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -91,11 +90,11 @@ def _encode(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if y.dtype.kind in "iu" and len(y) and 0 <= y.min() and y.max() < 2**15:
         present = np.bincount(y) > 0
         return np.flatnonzero(present).astype(y.dtype), (np.cumsum(present) - 1)[y]
-    check_classification_targets(y)
+    check_labels(y)
     return np.unique(y, return_inverse=True)
 
 
-def finite_moments(estimator, data: Labelled, scatters: Literal["each", "pooled", "none"]) -> Moments:
+def finite_moments(estimator, data: Labeled, scatters: Literal["each", "pooled", "none"]) -> Moments:
     """Return the moments of the classes; entries whose squares overflow are refused."""
     with np.errstate(over="ignore", invalid="ignore"):
         found = moments(data.rows, scatters)
@@ -108,11 +107,11 @@ def finite_moments(estimator, data: Labelled, scatters: Literal["each", "pooled"
 
 
 def read_priors(estimator, totals: np.ndarray) -> np.ndarray:
-    """Return the prior probabilities: those given, or the shares of the classes."""
+    """Return the prior probabilities: those given, or the class frequencies."""
     given = estimator.priors
     if given is None:
         return totals / totals.sum()
-    who, wanted = type(estimator).__name__, f"{len(totals)} numbers >= 0, one a class, that sum to one"
+    who, wanted = type(estimator).__name__, f"{len(totals)} numbers >= 0, one per class, that sum to one"
     try:
         priors = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
@@ -120,7 +119,7 @@ def read_priors(estimator, totals: np.ndarray) -> np.ndarray:
     if priors.shape != totals.shape or not np.all(np.isfinite(priors)) or np.any(priors < 0) or not priors.any():
         raise InvalidParameter(who, "priors", wanted, given)
     if abs(priors.sum() - 1.0) > 1e-5:
-        warnings.warn(f"{who}: priors sum to {priors.sum():.6g} and were divided by it.", DataRemark, stacklevel=4)
+        warn(f"{who}: priors sum to {priors.sum():.6g} and were divided by it.", DataWarning)
         priors = priors / priors.sum()
     return priors
 

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import math
-import warnings
-from typing import Any
 
 import numpy as np
 from scipy import linalg
@@ -11,15 +9,15 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.claims import Claim
-from surefit.core.errors import DataRemark, InvalidData
-from surefit.core.estimator import CertifiedMixin, data_fingerprint
+from surefit.core.errors import DataWarning, InvalidData
+from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import NON_NEGATIVE, check_params, read_data
-from surefit.discriminants.base import READ, Labelled, ScoredMixin, finite_moments, read_labelled
-from surefit.discriminants.claims import Evidence, claims, moments_claim, rounding_of
+from surefit.core.warn import warn
+from surefit.discriminants.base import READ, Labeled, ScoredMixin, finite_moments, read_labeled
+from surefit.discriminants.claims import rule_claims
 from surefit.discriminants.logistic_form import LogisticForm
-from surefit.solvers.discriminant_axes import Within, solve_refined
-
-EQUAL = np.array([0.5, 0.5])
+from surefit.problems import pose
+from surefit.solvers.discriminants.axes import solve_refined
 
 
 class FisherDiscriminant(CertifiedMixin, ScoredMixin, BaseEstimator):
@@ -30,16 +28,17 @@ class FisherDiscriminant(CertifiedMixin, ScoredMixin, BaseEstimator):
         w = \hat\Sigma^{-1} (m_1 - m_0), \qquad \hat\Sigma = \frac{S_0 + S_1}{n - 2} + \lambda I, \qquad
         \hat y(x) = 1 \iff w^\top \Bigl( x - \frac{m_0 + m_1}{2} \Bigr) > 0 .
 
-    Hypothesis class: half-spaces. Criterion: :math:`J(w) = (w^\top (m_1 - m_0))^2 / w^\top \hat\Sigma w`, the squared distance of
-    the projected means in standard deviations. Optimiser: one Cholesky factor. There is no prior: both classes count alike.
+    Hypothesis class: half-spaces. Loss: minus the criterion :math:`J(w) = (w^\top (m_1 - m_0))^2 / w^\top \hat\Sigma w`, the
+    squared distance of
+    the projected means in standard deviations. Optimizer: one Cholesky factor. There is no prior: both classes count alike.
 
     Guarantee: :math:`J^* - J(w) \le` ``certificate_["discriminant.gap"].value`` (theory: :ref:`rayleigh-gap`). Nothing is
-    guaranteed about the error: there are separable laws on which this rule errs in a third of all cases, however many rows it sees.
+    guaranteed about the error: there are separable distributions on which this rule errs in a third of all cases, for any number of rows.
 
     Parameters
     ----------
     ridge : float >= 0, default=0.0
-        :math:`\lambda`; without it a singular :math:`\hat\Sigma` is inverted in the dimensions where the rows vary, with a remark.
+        :math:`\lambda`; without it a singular :math:`\hat\Sigma` is inverted in the dimensions where the rows vary, with a warning.
 
     Attributes
     ----------
@@ -87,7 +86,7 @@ class FisherDiscriminant(CertifiedMixin, ScoredMixin, BaseEstimator):
     def fit(self, X, y, sample_weight=None):
         """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
         check_params(self)
-        data = read_labelled(self, X, y, sample_weight)
+        data = read_labeled(self, X, y, sample_weight)
         if len(data.classes) != 2:
             raise InvalidData(
                 f"FisherDiscriminant: Only binary classification is supported; y has {len(data.classes)} classes. Use "
@@ -109,42 +108,25 @@ class FisherDiscriminant(CertifiedMixin, ScoredMixin, BaseEstimator):
         self.coef_, self.intercept_ = w[None, :], np.array([-0.5 * float(w @ (m.means[0] + m.means[1]))])
         self.distance_ = math.sqrt(max(float(w @ difference), 0.0))
         self.plug_in_error_ = float(ndtr(-self.distance_ / 2))
-        self._certify(data, singular, difference)
+        self._certify(data, singular)
         return self
 
-    def _certify(self, data: Labelled, singular: bool, difference: np.ndarray) -> None:
-        d = data.X.shape[1]
-        stated: list[Claim] = [moments_claim()]
+    def _certify(self, data: Labeled, singular: bool) -> None:
+        stated = [Claim("discriminant.moments"), Claim("discriminant.discarded")]
         if singular:
-            warnings.warn(
+            warn(
                 "FisherDiscriminant: the covariance within classes is singular, so its criterion has no maximum; the rule was "
                 "computed in the dimensions where rows vary. Set ridge > 0, or use fewer columns than rows.",
-                DataRemark,
-                stacklevel=3,
+                DataWarning,
             )
-            words = "The covariance within classes is singular: Fisher's criterion has no maximum, or many."
-            stated.append(Claim("discriminant.discarded", "no_claim", words))
         else:
-            scale = np.sqrt(np.diag(self.covariance_))
-            lowest = float(linalg.eigvalsh(self.covariance_ / scale / scale[:, None], check_finite=False)[0])
-            rounding = rounding_of(len(data.rows.order), d)
-            found = Evidence(
-                Within(self.covariance_, None), lowest, d, np.ones(1), difference[None, :], self.coef_, None, None, None,
-                rounding, self.means_,
-            )  # fmt: skip
-            stated = claims(found) + stated
-        words = f"If the classes were Gaussian with these parameters, the rule would err with probability {self.plug_in_error_:.4g}."
-        stated.append(Claim("discriminant.plug_in", "estimate", words, value=self.plug_in_error_))
-        problem: dict[str, Any] = {
-            "classes": data.named, "priors": [0.5, 0.5], "given_priors": True, "covariance": "unbiased",
-            "ridge": float(self.ridge), "shrinkage": None, "between": "means", "components": 0,
-        }  # fmt: skip
+            stated = rule_claims(True)
         self._issue(
             "C" if singular else "A",
-            stated,
-            problem=problem,
-            model=("coef_", "intercept_", "means_"),
-            data=data_fingerprint(data.X, data.y, data.sample_weight),
+            [*stated, Claim("discriminant.plug_in")],
+            problem=pose(self, data.X, data.y, data.sample_weight),
+            model=("classes_", "coef_", "intercept_", "means_"),
+            sample=(data.X, data.y, data.sample_weight),
             run={"solver": "minimum norm" if singular else "cholesky", "reason": "converged"},
         )
 

@@ -17,8 +17,8 @@ from surefit.core.validation import (
     one_of,
     read_data,
 )
-from surefit.discriminants.base import PRIORS, READ, ScoredMixin, read_labelled
-from surefit.discriminants.lda_fit import fit_lda
+from surefit.discriminants.base import PRIORS, READ, ScoredMixin, read_labeled
+from surefit.discriminants.lda_training import fit_lda
 from surefit.discriminants.logistic_form import LogisticForm
 
 SHRINKAGE = NOTHING | one_of("auto") | FRACTION
@@ -28,18 +28,18 @@ COVARIANCE_ESTIMATOR = NOTHING | Rule("an estimator with fit", lambda v: hasattr
 class LinearDiscriminantAnalysis(
     CertifiedMixin, ClassNamePrefixFeaturesOutMixin, ScoredMixin, TransformerMixin, BaseEstimator
 ):
-    r"""Classes as Gaussian clouds of one shape, told apart by planes.
+    r"""Linear discriminant analysis: Gaussian classes with a common covariance and linear boundaries.
 
     .. math::
 
         \hat y(x) = \arg\max_k \; x^\top W^{-1} m_k - \tfrac12 m_k^\top W^{-1} m_k + \ln \pi_k , \qquad
         W = \frac1n \sum_i (x_i - m_{y_i})(x_i - m_{y_i})^\top ,
 
-    and ``transform`` projects on the directions that maximise :math:`v^\top B v / v^\top W v`, the ratio of the scatter of the class
+    and ``transform`` projects on the directions that maximize :math:`v^\top B v / v^\top W v`, the ratio of the scatter of the class
     means to that within classes.
 
-    Hypothesis class: half-spaces, one a pair of classes. Loss: negative log-likelihood of Gaussian classes with a common
-    covariance, which has its minimum in closed form. Optimiser: a symmetric eigenvalue problem, after whitening.
+    Hypothesis class: half-spaces, one per pair of classes. Loss: negative log-likelihood of Gaussian classes with a common
+    covariance, which has its minimum in closed form. Optimizer: a symmetric eigenvalue problem, after whitening.
 
     Guarantee: no rule exceeds the value of Fisher's criterion that this one attains by more than the gap in the certificate; each
     ratio of scatters is within the stated distance of an eigenvalue, and none was missed (theory: :ref:`rayleigh-gap`). It is a
@@ -52,15 +52,15 @@ class LinearDiscriminantAnalysis(
         the covariances of the classes by the priors. "lsqr" finds no directions, so it has no ``transform``.
     shrinkage : float from 0 to 1, "auto" or None, default=None
         Draw the covariance of each class towards a multiple of the identity: by this share, or by that of Ledoit and Wolf for
-        standardised columns. Not for "svd".
+        standardized columns. Not for "svd".
     priors : array of shape (n_classes,) or None, default=None
-        Prior probabilities; None takes the shares of the classes.
+        Prior probabilities; None takes the class frequencies.
     n_components : int >= 1 or None, default=None
         Directions that ``transform`` uses, at most ``min(n_classes - 1, n_features)``, which None means.
     store_covariance : bool, default=False
         Whether to keep ``covariance_`` also with "svd".
     tol : float >= 0, default=1e-4
-        With "svd": singular values of the standardised rows up to ``tol`` count as zero, and so do those of the class means up to
+        With "svd": singular values of the standardized rows up to ``tol`` count as zero, and so do those of the class means up to
         ``tol`` times the largest.
     covariance_estimator : estimator or None, default=None
         Fitted (a copy of it) to the rows of each class, has ``covariance_``. Not for "svd", nor with ``shrinkage`` or weights.
@@ -139,7 +139,7 @@ class LinearDiscriminantAnalysis(
     def fit(self, X, y, sample_weight=None):
         """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
         check_params(self)
-        return fit_lda(self, read_labelled(self, X, y, sample_weight))
+        return fit_lda(self, read_labeled(self, X, y, sample_weight))
 
     def transform(self, X) -> np.ndarray:
         """Return the rows projected on the directions; with "svd" from ``xbar_`` on."""

@@ -1,36 +1,34 @@
 from __future__ import annotations
 
-import math
-import warnings
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from surefit.core.claims import Claim
-from surefit.core.errors import DataRemark, InvalidData
-from surefit.core.estimator import CertifiedMixin, data_fingerprint
+from surefit.core.errors import DataWarning, InvalidData
+from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import BOOLEAN, FRACTION, NON_NEGATIVE, check_params, one_of
+from surefit.core.warn import warn
 from surefit.discriminants.base import (
     PRIORS,
-    Labelled,
+    Labeled,
     ScoredMixin,
     finite_moments,
     log_priors,
-    read_labelled,
+    read_labeled,
     read_priors,
 )
 from surefit.discriminants.class_axes import class_axes
 from surefit.discriminants.lda import COVARIANCE_ESTIMATOR, SHRINKAGE
-from surefit.discriminants.lda_fit import foreign_covariance, require_consistent_covariance
-from surefit.solvers.shrunk_covariance import covariance
+from surefit.discriminants.lda_training import external_covariance, require_consistent_covariance
+from surefit.problems import pose
+from surefit.solvers.discriminants.shrinkage import covariance
 
 BLOCK = 4096  # rows whose whitened copy is held at once
 
 
 class QuadraticDiscriminantAnalysis(CertifiedMixin, ScoredMixin, BaseEstimator):
-    r"""Classes as Gaussian clouds, each of its own shape, told apart by quadrics.
+    r"""Quadratic discriminant analysis: Gaussian classes with their own covariances and quadratic boundaries.
 
     .. math::
 
@@ -38,8 +36,8 @@ class QuadraticDiscriminantAnalysis(CertifiedMixin, ScoredMixin, BaseEstimator):
 
     with mean and covariance (divisor :math:`n_k`) of each class.
 
-    Hypothesis class: quadratic surfaces. Loss: negative log-likelihood of Gaussian classes, minimum in closed form. Optimiser:
-    one symmetric eigenvalue problem a class.
+    Hypothesis class: quadratic surfaces. Loss: negative log-likelihood of Gaussian classes, minimum in closed form. Optimizer:
+    one symmetric eigenvalue problem per class.
 
     Guarantee: without shrinkage, no Gaussian densities have a log-likelihood more than ``certificate_["quadratic.likelihood"].value``
     above this one; with it, the densities are that close to those of the shrunk covariances (theory: :ref:`gaussian-likelihood-gap`).
@@ -51,17 +49,17 @@ class QuadraticDiscriminantAnalysis(CertifiedMixin, ScoredMixin, BaseEstimator):
         Accepted for scikit-learn's rules: "svd" takes ``reg_param``, "eigen" takes ``shrinkage`` and ``covariance_estimator``. The
         computation is the same.
     shrinkage : float from 0 to 1, "auto" or None, default=None
-        Draw each covariance towards a multiple of the identity: by this share, or by that of Ledoit and Wolf for standardised
+        Draw each covariance towards a multiple of the identity: by this share, or by that of Ledoit and Wolf for standardized
         columns. Only for "eigen".
     priors : array of shape (n_classes,) or None, default=None
-        Prior probabilities; None takes the shares of the classes.
+        Prior probabilities; None takes the class frequencies.
     reg_param : float from 0 to 1, default=0.0
         With "svd": replace :math:`C_k` by :math:`(1 - r) C_k + r I`.
     store_covariance : bool, default=False
         Whether to keep ``covariance_``.
     tol : float >= 0, default=1e-4
-        Least variance along any direction: smaller ones are raised to it, with a remark, which gives the likeliest Gaussian density
-        among those whose variances are all at least ``tol``. With zero a singular covariance is refused.
+        Least variance along any direction: smaller ones are raised to it, with a warning, which gives the Gaussian density of largest
+        likelihood among those whose variances are all at least ``tol``. With zero a singular covariance is refused.
     covariance_estimator : estimator or None, default=None
         Fitted (a copy of it) to the rows of each class, has ``covariance_``. Only for "eigen", without ``shrinkage`` or weights.
 
@@ -133,11 +131,13 @@ class QuadraticDiscriminantAnalysis(CertifiedMixin, ScoredMixin, BaseEstimator):
     def fit(self, X, y, sample_weight=None):
         """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
         check_params(self)
-        data = read_labelled(self, X, y, sample_weight)
+        data = read_labeled(self, X, y, sample_weight)
         require_consistent_covariance(self, data, "'eigen'")
         m = finite_moments(self, data, "each")
-        self.classes_, self.means_, self.priors_ = data.classes, m.means, read_priors(self, m.totals)
-        self.rotations_, self.scalings_, stored, flat, gap = [], [], [], [], 0.0
+        read_priors(self, m.totals)  # rejects values that are not probabilities
+        problem = pose(self, data.X, data.y, data.sample_weight)
+        self.classes_, self.means_, self.priors_ = data.classes, m.means, np.array(problem["priors"])
+        self.rotations_, self.scalings_, stored, flat = [], [], [], []
         for k in range(len(m.totals)):
             C = self._covariance(data, m.scatters[k] / m.totals[k], k, float(m.totals[k]))
             axes = class_axes(
@@ -148,18 +148,17 @@ class QuadraticDiscriminantAnalysis(CertifiedMixin, ScoredMixin, BaseEstimator):
                 self._require_floor(flat)
             self.rotations_.append(axes.rotation)
             self.scalings_.append(axes.variances)
-            gap += axes.likelihood_gap(float(m.totals[k]))
             stored.append((axes.rotation * axes.variances) @ axes.rotation.T if axes.flat else C)
         self._remark(flat)
         self.__dict__.pop("covariance_", None)
         if self.store_covariance or self.covariance_estimator is not None:
             self.covariance_ = stored
-        self._certify(data, gap, flat)
+        self._certify(data, problem)
         return self
 
-    def _covariance(self, data: Labelled, C: np.ndarray, k: int, weight: float) -> np.ndarray:
+    def _covariance(self, data: Labeled, C: np.ndarray, k: int, weight: float) -> np.ndarray:
         if self.covariance_estimator is not None:
-            return foreign_covariance(self, data, range(k, k + 1))
+            return external_covariance(self, data, range(k, k + 1))
         if self.solver == "eigen":
             return covariance(C, self.shrinkage, self.means_[k], weight, data.rows, [k])
         C *= 1 - float(self.reg_param)
@@ -184,50 +183,24 @@ class QuadraticDiscriminantAnalysis(CertifiedMixin, ScoredMixin, BaseEstimator):
     def _remark(self, flat: list) -> None:
         if flat:
             others = f" (and of {len(flat) - 1} others)" if len(flat) > 1 else ""
-            warnings.warn(
+            warn(
                 f"QuadraticDiscriminantAnalysis: the covariance matrix of class {flat[0]!r}{others} is not of full rank: variances "
                 f"up to tol={self.tol:g} were raised to it. Raise {self._remedy}, or scale the columns.",
-                DataRemark,
-                stacklevel=3,
+                DataWarning,
             )
 
     @property
     def _remedy(self) -> str:
         return "shrinkage" if self.solver == "eigen" else "reg_param"
 
-    def _certify(self, data: Labelled, gap: float, flat: list) -> None:
-        foreign = self.covariance_estimator is not None
-        plain = not foreign and self.shrinkage is None and (self.solver == "eigen" or self.reg_param == 0)
-        what = (
-            "of any Gaussian densities"
-            if plain
-            else "of the Gaussian densities with the shrunk covariances, in divergence,"
-        )
-        claim = Claim(
-            "quadratic.likelihood",
-            "optimality",
-            f"The log-likelihood of the rows is within {gap:.3g} of the largest {what} a class.",
-            value=gap,
-            limit=1e-6 * float(np.sum(data.rows.ends[-1])),
-        )
-        if not math.isfinite(gap):
-            words = "Rounding hides the smallest variances of a class: nothing is claimed; scale the columns of X, or raise tol."
-            claim = Claim("quadratic.likelihood", "no_claim", words)
-        problem: dict[str, Any] = {
-            "classes": data.named,
-            "priors": [float(p) for p in self.priors_],
-            "given_priors": self.priors is not None,
-            "covariance": "given" if foreign else "own",
-            "shrinkage": None if foreign else self.shrinkage,
-            "reg_param": float(self.reg_param) if self.solver == "svd" else 0.0,
-            "floor": float(self.tol),
-        }
+    def _certify(self, data: Labeled, problem: dict) -> None:
+        model = ("classes_", "means_", "priors_", "rotations_", "scalings_")
         self._issue(
             "A",
-            [claim],
+            [Claim("quadratic.likelihood")],
             problem=problem,
-            model=("means_", "priors_", "rotations_", "scalings_", *(("covariance_",) if foreign else ())),
-            data=data_fingerprint(data.X, data.y, data.sample_weight),
+            model=(*model, "covariance_") if self.covariance_estimator is not None else model,
+            sample=(data.X, data.y, data.sample_weight),
             run={"solver": self.solver, "reason": "converged"},
         )
 

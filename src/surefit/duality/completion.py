@@ -1,4 +1,4 @@
-"""The covariance matrix of greatest determinant among those with a given band."""
+"""Maximum-determinant completion of a band matrix."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ import numpy as np
 from scipy.linalg import toeplitz
 
 from surefit.core.errors import InvalidData, InvalidParameter
-from surefit.duality.base import Optimum, Programme
+from surefit.duality.base import Optimum, Program
 
 
-class DeterminantCompletion(Programme):
-    r"""Minimise :math:`-\log\det K` over symmetric :math:`K` with :math:`K_{ij} = S_{ij}` for :math:`|i - j| \le l`.
+class DeterminantCompletion(Program):
+    r"""Minimize :math:`-\log\det K` over symmetric :math:`K` with :math:`K_{ij} = S_{ij}` for :math:`|i - j| \le l`.
 
-    The Lagrangian with multipliers :math:`N` on the band is least at :math:`K = N^{-1}`: the optimum is the completion whose
-    *inverse is zero outside the band*, the Gaussian law of greatest entropy. The dual is
-    :math:`\max_N \log\det N + n - \operatorname{tr}(NS)` over positive definite band matrices :math:`N`.
+    The Lagrangian with multipliers :math:`N` on the band has its minimum at :math:`K = N^{-1}`: the optimum is the completion whose
+    *inverse is zero outside the band*, which is the Gaussian distribution of maximum entropy. The dual is :math:`\max_N \log\det N + n -
+    \operatorname{tr}(NS)` over positive definite band matrices :math:`N`.
 
-    The main diagonal belongs to the band: with it free the determinant has no bound.
+    The main diagonal belongs to the band; otherwise the determinant would be unbounded.
 
     Parameters
     ----------
     S : array of shape (n, n)
-        Symmetric; entries outside the band are not read.
+        Symmetric matrix; entries outside the band are ignored.
     bandwidth : int
         :math:`l \ge 0`.
 
     Examples
     --------
     >>> from surefit.duality import DeterminantCompletion
-    >>> programme = DeterminantCompletion.from_lags([1.0, 0.5], size=3)
-    >>> float(programme.solve().x[0, 2])
+    >>> program = DeterminantCompletion.from_lags([1.0, 0.5], size=3)
+    >>> float(program.solve().x[0, 2])
     0.25
     """
 
@@ -49,7 +49,7 @@ class DeterminantCompletion(Programme):
 
     @classmethod
     def from_lags(cls, lags, size: int) -> DeterminantCompletion:
-        """Return the programme with diagonal ``k`` of the matrix equal to ``lags[k]``, k = 0, 1, ..."""
+        """Return the program with diagonal ``k`` of the matrix equal to ``lags[k]``, k = 0, 1, ..."""
         lags = np.asarray(lags, float)
         column = np.zeros(size)
         column[: len(lags)] = lags
@@ -93,7 +93,7 @@ class DeterminantCompletion(Programme):
         return value if math.isinf(value) else value + len(N) - float(np.sum(N * self.S))
 
     def slater_point(self) -> np.ndarray | None:
-        """Return the optimum itself: positive definite, and nothing else is an inequality."""
+        """Return the optimum itself; positive definiteness is the only inequality."""
         return self.solve().x
 
     def _inverse(self, block: slice) -> np.ndarray:
@@ -107,6 +107,6 @@ class DeterminantCompletion(Programme):
 
 
 def _log_determinant(K) -> float:
-    """Logarithm of the determinant of a positive definite matrix, minus infinity for any other."""
+    """Return the log-determinant of a positive definite matrix, minus infinity otherwise."""
     values = np.linalg.eigvalsh(np.asarray(K, float))
     return float(np.sum(np.log(values))) if values[0] > 0 else -math.inf

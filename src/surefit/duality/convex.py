@@ -1,4 +1,4 @@
-"""A convex programme given by functions: objective, inequalities and equalities of the user's own."""
+"""Convex programs defined by functions for the objective, inequalities and equalities."""
 
 from __future__ import annotations
 
@@ -9,20 +9,29 @@ from dataclasses import dataclass
 import numpy as np
 
 from surefit.core.errors import InvalidParameter
-from surefit.duality.base import Programme
+from surefit.duality.base import Program
 
 
 @dataclass(frozen=True)
 class Constraint:
-    r"""A convex inequality :math:`g(x) \le 0` with its gradient."""
+    r"""A convex inequality :math:`g(x) \le 0` with its gradient.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surefit.duality import Constraint
+    >>> disc = Constraint(lambda x: x @ x - 1.0, lambda x: 2.0 * x)
+    >>> float(disc.value(np.array([1.0, 1.0]))), disc.gradient(np.array([1.0, 1.0]))
+    (1.0, array([2., 2.]))
+    """
 
     value: Callable[[np.ndarray], float]
     gradient: Callable[[np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
-class ConvexProgramme(Programme):
-    r"""Minimise a differentiable convex function under convex inequalities and linear equalities.
+class ConvexProgram(Program):
+    r"""Minimize a differentiable convex function under convex inequalities and linear equalities.
 
     Parameters
     ----------
@@ -33,7 +42,7 @@ class ConvexProgramme(Programme):
     equalities : tuple (A, b) or None, default=None
         Equalities :math:`Ax = b`.
     dual : callable or None, default=None
-        The dual function :math:`\phi(\lambda, \nu)` where it is known in closed form.
+        The dual function :math:`\phi(\lambda, \nu)` if it is known in closed form.
     curvature : float, default=0.0
         A number :math:`\mu` such that the objective minus :math:`\tfrac\mu2 \|x\|^2` is convex. With :math:`\mu > 0` a bound
         follows without ``dual``: :math:`\phi \ge L(x) - \|\nabla L(x)\|^2 / (2 \mu)`.
@@ -43,10 +52,10 @@ class ConvexProgramme(Programme):
     Examples
     --------
     >>> import numpy as np
-    >>> from surefit.duality import Constraint, ConvexProgramme, kkt_report
+    >>> from surefit.duality import Constraint, ConvexProgram, kkt_report
     >>> disc = Constraint(lambda x: x @ x - 1.0, lambda x: 2.0 * x)
-    >>> programme = ConvexProgramme(lambda x: x[0], lambda x: np.array([1.0, 0.0]), (disc,), slater=np.zeros(2))
-    >>> kkt_report(programme, [-1.0, 0.0], [0.5]).optimal()
+    >>> program = ConvexProgram(lambda x: x[0], lambda x: np.array([1.0, 0.0]), (disc,), slater=np.zeros(2))
+    >>> kkt_report(program, [-1.0, 0.0], [0.5]).optimal()
     True
     """
 
@@ -75,16 +84,16 @@ class ConvexProgramme(Programme):
         return max([0.0, *np.abs(self._multipliers(multipliers) * self._slacks(_vector(x)))])
 
     def lower_bound(self, x, multipliers, equality_multipliers) -> float:
-        """Use the closed form if there is one, else curvature, else a zero gradient; else nothing is proved."""
+        """Use the closed form if given, otherwise strong convexity, otherwise a zero gradient; otherwise return minus infinity."""
         x, weights = _vector(x), self._multipliers(multipliers)
         free = np.zeros(0) if equality_multipliers is None else _vector(equality_multipliers)
         if self.dual is not None:
             return float(self.dual(weights, free))
-        slope = self._lagrangian_gradient(x, multipliers, equality_multipliers)
+        residual = self._lagrangian_gradient(x, multipliers, equality_multipliers)
         value = self.objective(x) + float(weights @ self._slacks(x)) + float(free @ self._residual(x))
         if self.curvature > 0:
-            return value - float(slope @ slope) / (2 * self.curvature)
-        return value if not np.any(slope) else -math.inf
+            return value - float(residual @ residual) / (2 * self.curvature)
+        return value if not np.any(residual) else -math.inf
 
     def slater_point(self) -> np.ndarray | None:
         if self.slater is None:
@@ -93,7 +102,7 @@ class ConvexProgramme(Programme):
         strict = all(g < 0 for g in self._slacks(point)) and not np.any(self._residual(point))
         if not strict:
             raise InvalidParameter(
-                "ConvexProgramme", "slater", "a point at which every inequality is strict", self.slater
+                "ConvexProgram", "slater", "a point at which every inequality is strict", self.slater
             )
         return point
 
@@ -109,17 +118,17 @@ class ConvexProgramme(Programme):
     def _multipliers(self, multipliers) -> np.ndarray:
         found = np.zeros(len(self.constraints)) if multipliers is None else _vector(multipliers)
         if len(found) != len(self.constraints):
-            expected = f"one number a constraint, {len(self.constraints)} of them"
-            raise InvalidParameter("ConvexProgramme", "multipliers", expected, multipliers)
+            expected = f"one number per constraint, {len(self.constraints)} in total"
+            raise InvalidParameter("ConvexProgram", "multipliers", expected, multipliers)
         return found
 
     def _lagrangian_gradient(self, x, multipliers, equality_multipliers) -> np.ndarray:
-        slope = np.array(self.gradient(x), dtype=float)
+        total = np.array(self.gradient(x), dtype=float)
         for weight, constraint in zip(self._multipliers(multipliers), self.constraints, strict=True):
-            slope = slope + weight * np.asarray(constraint.gradient(x), dtype=float)
+            total = total + weight * np.asarray(constraint.gradient(x), dtype=float)
         if self.equalities is not None and equality_multipliers is not None:
-            slope = slope + np.atleast_2d(self.equalities[0]).T @ _vector(equality_multipliers)
-        return slope
+            total = total + np.atleast_2d(self.equalities[0]).T @ _vector(equality_multipliers)
+        return total
 
 
 def _vector(x) -> np.ndarray:

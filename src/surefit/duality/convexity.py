@@ -1,4 +1,4 @@
-"""A search for a proof that a function is not convex."""
+"""Search for violations of convexity."""
 
 from __future__ import annotations
 
@@ -9,17 +9,25 @@ import numpy as np
 
 from surefit.core.errors import InvalidParameter
 
-ROUNDING = 1e-9  # of the values compared: what a function may lose to rounding without losing convexity
+ROUNDING = 1e-9  # tolerance for rounding errors, relative to the compared values
 
 
 @dataclass(frozen=True)
 class ConvexityReport:
-    """What a search for violations of convexity found; a violation is a proof, none is only evidence."""
+    """Result of a search for violations of convexity; a violation is a proof, its absence is only evidence.
+
+    Examples
+    --------
+    >>> from surefit.duality import convexity_check
+    >>> report = convexity_check(lambda z: -(z @ z), [-1.0], [1.0])
+    >>> report.disproved, report.violated
+    (True, 'chord')
+    """
 
     violated: str | None  # "chord", "tangent", "hessian", or None
     x: np.ndarray | None
     other: np.ndarray | None  # second point of the chord or tangent
-    excess: float  # by how much the inequality fails
+    excess: float  # amount by which the inequality fails
     trials: int
 
     @property
@@ -38,7 +46,7 @@ def convexity_check(
     trials: int = 500,
     random_state: int | None = 0,
 ) -> ConvexityReport:
-    r"""Look for points that prove a function not convex on a box.
+    r"""Search for points at which a function is not convex on a box.
 
     Chords: :math:`f(\tfrac{x + x'}2) \le \tfrac12 f(x) + \tfrac12 f(x')`, and at a random weight. Tangents, if ``gradient`` is given:
     :math:`f(x') \ge f(x) + \nabla f(x)^\top (x' - x)`. Curvature, if ``hessian`` is given: no negative eigenvalue.
@@ -46,13 +54,13 @@ def convexity_check(
     Parameters
     ----------
     function : callable
-        Takes a vector, returns a number.
+        Function of a vector that returns a number.
     low, high : array
         Corners of the box.
     gradient, hessian : callable or None, default=None
-        Derivatives, for the other two tests.
+        Derivatives for the other two tests.
     trials : int, default=500
-        Random pairs of points.
+        Number of random pairs of points.
     random_state : int or None, default=0
         Seed.
 
@@ -63,7 +71,7 @@ def convexity_check(
 
     Notes
     -----
-    Guarantee: a violation beyond rounding disproves convexity. That none was found proves nothing.
+    Guarantee: a violation beyond rounding disproves convexity. If none is found, nothing is proved.
 
     Examples
     --------
@@ -88,9 +96,9 @@ def convexity_check(
             if excess > ROUNDING * (abs(between) + abs(f) + abs(g)):
                 return ConvexityReport("chord", x, other, excess, trial)
         if gradient is not None:
-            slope = float(np.atleast_1d(gradient(x)) @ (other - x))
-            if f + slope - g > ROUNDING * (abs(f) + abs(g) + abs(slope)):
-                return ConvexityReport("tangent", x, other, f + slope - g, trial)
+            rise = float(np.atleast_1d(gradient(x)) @ (other - x))
+            if f + rise - g > ROUNDING * (abs(f) + abs(g) + abs(rise)):
+                return ConvexityReport("tangent", x, other, f + rise - g, trial)
         if hessian is not None:
             values = np.linalg.eigvalsh(np.atleast_2d(hessian(x)))
             if -values[0] > ROUNDING * float(np.max(np.abs(values))):

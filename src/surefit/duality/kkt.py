@@ -1,38 +1,58 @@
-"""What a point and multipliers prove: the four Kuhn-Tucker residuals, and the gap of weak duality."""
+"""Optimality of a point with multipliers: the four Karush-Kuhn-Tucker residuals and the duality gap."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from surefit.core import tables
 from surefit.core.errors import InvalidParameter
-from surefit.duality.base import Programme
+from surefit.duality.base import Program
+from surefit.duality.models import model_kkt
 
 
 @dataclass(frozen=True)
 class DualityGap:
-    """What weak duality says of a pair: the point is at most ``gap`` above the optimum."""
+    """Primal and dual value of a pair; by weak duality, the objective of the point is at most ``gap`` above the optimum.
 
-    primal: float  # plus infinity if the point is not feasible
-    dual: float  # minus infinity if the multipliers are not
+    Examples
+    --------
+    >>> from surefit import weak_duality
+    >>> from surefit.duality import QuadraticProgram
+    >>> gap = weak_duality(QuadraticProgram([[2.0]], [[1.0]], [2.0]), [2.5], [3.0])
+    >>> gap.primal, round(gap.dual, 9), round(gap.gap, 9)
+    (6.25, 3.75, 2.5)
+    """
+
+    primal: float  # infinity if the point is infeasible
+    dual: float  # minus infinity if the multipliers are infeasible
 
     @property
     def gap(self) -> float:
-        """Primal minus dual value: an upper bound of how far the point is from the optimum, infinite if it says nothing."""
+        """Primal minus dual value: an upper bound on the suboptimality, infinite if a point is infeasible."""
         return math.inf if math.isinf(self.primal) or math.isinf(self.dual) else self.primal - self.dual
 
     @property
     def relative(self) -> float:
-        """The gap over the larger of the two values in absolute size, at least 1e-300."""
+        """The gap divided by the larger absolute value of the two, at least 1e-300."""
         return self.gap / max(abs(self.primal), abs(self.dual), 1e-300) if math.isfinite(self.gap) else math.inf
 
 
 @dataclass(frozen=True)
 class KKTReport:
-    """The four residuals of a point and its multipliers, the values they give, and Slater's point."""
+    """The four residuals of a point and its multipliers, the primal and dual values, and a Slater point.
+
+    Examples
+    --------
+    >>> from surefit import kkt_report
+    >>> from surefit.duality import QuadraticProgram
+    >>> report = kkt_report(QuadraticProgram([[2.0]], [[1.0]], [2.0]), [2.0], [4.0])
+    >>> report.stationarity, report.complementarity, report.values.gap < 1e-12
+    (0.0, 0.0, True)
+    """
 
     primal_infeasibility: float
     dual_infeasibility: float
@@ -43,7 +63,7 @@ class KKTReport:
 
     @property
     def gap(self) -> float:
-        """How far the point is from the optimum, at most."""
+        """Upper bound on the suboptimality of the point."""
         return self.values.gap
 
     @property
@@ -52,8 +72,8 @@ class KKTReport:
         return self.primal_infeasibility, self.dual_infeasibility, self.stationarity, self.complementarity
 
     def optimal(self, tol: float = 1e-9) -> bool:
-        """Whether no residual exceeds ``tol``: all four at zero are necessary and sufficient for a convex programme
-        with a Slater point, and sufficient for any.
+        """Return whether no residual exceeds ``tol``. Zero residuals are sufficient for optimality, and also necessary for a convex program
+        with a Slater point.
         """
         return max(self.residuals) <= tol
 
@@ -70,25 +90,23 @@ class KKTReport:
             ("dual feasibility", tables.number(self.dual_infeasibility), "largest negative part of a multiplier"),
             ("stationarity", tables.number(self.stationarity), "largest entry of the Lagrangian's gradient"),
             ("complementarity", tables.number(self.complementarity), "largest multiplier times its constraint"),
-            ("objective", tables.number(self.values.primal), "value of the point, infinite if it is not feasible"),
-            ("lower bound", tables.number(self.values.dual), "what the multipliers prove about every feasible point"),
-            ("gap", tables.number(self.gap), "the point is at most this far above the optimum"),
+            ("objective", tables.number(self.values.primal), "objective at the point, infinite if it is infeasible"),
+            ("lower bound", tables.number(self.values.dual), "lower bound on the objective at every feasible point"),
+            ("gap", tables.number(self.gap), "upper bound on the suboptimality of the point"),
             ("Slater point", "", strict),
         ]
-        return "Kuhn-Tucker conditions", ("condition", "residual", "meaning"), rows, ""
+        return "Karush-Kuhn-Tucker conditions", ("condition", "residual", "meaning"), rows, ""
 
 
-def weak_duality(
-    programme: Programme, x, multipliers=None, equality_multipliers=None, *, tol: float = 0.0
-) -> DualityGap:
-    r"""Bound the distance of a feasible point from the optimum by any non-negative multipliers.
+def weak_duality(program: Program, x, multipliers=None, equality_multipliers=None, *, tol: float = 0.0) -> DualityGap:
+    r"""Bound the suboptimality of a feasible point by any non-negative multipliers.
 
-    For feasible :math:`x` and :math:`\lambda \ge 0`: :math:`\phi(\lambda, \nu) \le p^* \le g_0(x)`, however the two were found.
+    For feasible :math:`x` and :math:`\lambda \ge 0`: :math:`\phi(\lambda, \nu) \le p^* \le g_0(x)`, independent of how they were found.
 
     Parameters
     ----------
-    programme : Programme
-        The programme.
+    program : Program
+        The program.
     x : array
         A point.
     multipliers : array or None, default=None
@@ -96,7 +114,7 @@ def weak_duality(
     equality_multipliers : array or None, default=None
         Multipliers of the equalities.
     tol : float, default=0.0
-        Violations up to this size count as feasible; zero is the theorem, anything else its reading in floating point.
+        Violations up to this size count as feasible; the theorem holds for zero.
 
     Returns
     -------
@@ -105,43 +123,51 @@ def weak_duality(
 
     Examples
     --------
-    >>> from surefit.duality import LinearProgramme, weak_duality
-    >>> programme = LinearProgramme([1.0, 2.0], [[1.0, 1.0]], [1.0])
-    >>> weak_duality(programme, [0.5, 0.5], multipliers=[0.0, 1.0], equality_multipliers=[-1.0]).gap
+    >>> from surefit.duality import LinearProgram, weak_duality
+    >>> program = LinearProgram([1.0, 2.0], [[1.0, 1.0]], [1.0])
+    >>> weak_duality(program, [0.5, 0.5], multipliers=[0.0, 1.0], equality_multipliers=[-1.0]).gap
     0.5
     """
-    _require(programme, tol)
-    feasible = programme.infeasibility(x) <= tol
-    dual_feasible = programme.dual_infeasibility(multipliers, equality_multipliers) <= tol
+    _require(program, tol)
+    feasible = program.infeasibility(x) <= tol
+    dual_feasible = program.dual_infeasibility(multipliers, equality_multipliers) <= tol
     return DualityGap(
-        float(programme.objective(x)) if feasible else math.inf,
-        float(programme.lower_bound(x, multipliers, equality_multipliers)) if dual_feasible else -math.inf,
+        float(program.objective(x)) if feasible else math.inf,
+        float(program.lower_bound(x, multipliers, equality_multipliers)) if dual_feasible else -math.inf,
     )
 
 
-def kkt_report(programme: Programme, x, multipliers=None, equality_multipliers=None, *, tol: float = 1e-9) -> KKTReport:
-    r"""Measure how far a point and multipliers are from the conditions of Kuhn and Tucker.
+def kkt_report(
+    program, x, multipliers=None, equality_multipliers=None, *, tol: float = 1e-9, sample_weight=None
+) -> Any:
+    r"""Measure the residuals of the Karush-Kuhn-Tucker conditions for a point and multipliers.
 
     Primal feasibility :math:`g_j(x) \le 0`, :math:`Ax = b`; dual feasibility :math:`\lambda \ge 0`; stationarity
     :math:`\nabla g_0 + \sum_j \lambda_j \nabla g_j + A^\top \nu = 0`; complementarity :math:`\lambda_j g_j(x) = 0`.
 
+    For a fitted model, ``kkt_report(model, X, y)`` measures the same conditions on its training data: one number per row (or feature) and
+    condition, the gap, and for epsilon-insensitive regression the side of the tube each row is on.
+
     Parameters
     ----------
-    programme : Programme
-        The programme.
+    program : Program, or fitted model
+        The program; or ``SVC``, ``LinearSVC``, ``SVR``, ``LinearSVR``, ``Lasso``, ``ElasticNet``, ``Ridge``, ``LinearRegression``,
+        ``LogisticRegression``, ``KernelRidge``, ``KernelLogisticRegression``.
     x : array
-        A point.
+        A point; for a model its training rows X.
     multipliers : array or None, default=None
-        Multipliers of the inequalities.
+        Multipliers of the inequalities; for a model its targets y.
     equality_multipliers : array or None, default=None
         Multipliers of the equalities.
     tol : float, default=1e-9
         Violations up to this size count as feasible when the gap is formed.
+    sample_weight : array or None, default=None
+        For a model: its sample weights.
 
     Returns
     -------
-    KKTReport
-        Four residuals, the gap, and a Slater point where one is known.
+    KKTReport or ModelKKT
+        Four residuals, the gap, and a Slater point if one is known; for a model, the violations of each condition.
 
     Notes
     -----
@@ -150,28 +176,34 @@ def kkt_report(programme: Programme, x, multipliers=None, equality_multipliers=N
 
     Examples
     --------
-    The point of [2, 4] nearest to the origin, and the candidate that only fails the sign of its multiplier:
+    The point of [2, 4] nearest to the origin, and a candidate whose multiplier has the wrong sign:
 
     >>> from surefit.duality import kkt_report, nearest_to_origin
-    >>> programme, x, multiplier = nearest_to_origin(3.0)
-    >>> report = kkt_report(programme, x, multiplier)
+    >>> program, x, multiplier = nearest_to_origin(3.0)
+    >>> report = kkt_report(program, x, multiplier)
     >>> report.optimal(), report.gap
     (True, 0.0)
-    >>> kkt_report(programme, [4.0], [-4.0]).dual_infeasibility
+    >>> kkt_report(program, [4.0], [-4.0]).dual_infeasibility
     4.0
+    >>> from surefit import Lasso
+    >>> X, y = [[-1.0], [0.0], [1.0]], [-2.0, 0.0, 2.0]
+    >>> kkt_report(Lasso(alpha=1 / 3, tol=1e-12).fit(X, y), X, y).optimal()
+    True
     """
+    if not isinstance(program, Program) and hasattr(program, "fit"):
+        return model_kkt(program, x, multipliers, sample_weight)
     return KKTReport(
-        float(programme.infeasibility(x)),
-        float(programme.dual_infeasibility(multipliers, equality_multipliers)),
-        float(programme.stationarity(x, multipliers, equality_multipliers)),
-        float(programme.complementarity(x, multipliers)),
-        weak_duality(programme, x, multipliers, equality_multipliers, tol=tol),
-        programme.slater_point(),
+        float(program.infeasibility(x)),
+        float(program.dual_infeasibility(multipliers, equality_multipliers)),
+        float(program.stationarity(x, multipliers, equality_multipliers)),
+        float(program.complementarity(x, multipliers)),
+        weak_duality(program, x, multipliers, equality_multipliers, tol=tol),
+        program.slater_point(),
     )
 
 
-def _require(programme, tol) -> None:
-    if not isinstance(programme, Programme):
-        raise InvalidParameter("weak_duality", "programme", "a surefit.duality.Programme", programme)
+def _require(program, tol) -> None:
+    if not isinstance(program, Program):
+        raise InvalidParameter("weak_duality", "program", "a surefit.duality.Program", program)
     if not tol >= 0:
         raise InvalidParameter("weak_duality", "tol", "a number >= 0", tol)

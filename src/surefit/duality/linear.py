@@ -1,4 +1,4 @@
-"""Linear programmes in standard form and their duals."""
+"""Linear programs in standard form and their duals."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import numpy as np
 from scipy.optimize import linprog
 
 from surefit.core.errors import InvalidData
-from surefit.duality.base import Optimum, Programme
+from surefit.duality.base import Optimum, Program
 
 
-class LinearProgramme(Programme):
-    r"""Minimise :math:`c^\top x` subject to :math:`Ax = b` and :math:`x \ge 0`.
+class LinearProgram(Program):
+    r"""Minimize :math:`c^\top x` subject to :math:`Ax = b` and :math:`x \ge 0`.
 
     The dual is :math:`\max_\nu -b^\top \nu` subject to :math:`\lambda = c + A^\top \nu \ge 0`; for multipliers with another
     :math:`\lambda` the dual function is minus infinity.
@@ -28,12 +28,12 @@ class LinearProgramme(Programme):
 
     Examples
     --------
-    >>> from surefit.duality import LinearProgramme, kkt_report
-    >>> programme = LinearProgramme([1.0, 2.0], [[1.0, 1.0]], [1.0])
-    >>> optimum = programme.solve()
+    >>> from surefit.duality import LinearProgram, kkt_report
+    >>> program = LinearProgram([1.0, 2.0], [[1.0, 1.0]], [1.0])
+    >>> optimum = program.solve()
     >>> print(optimum.x, optimum.multipliers, optimum.equality_multipliers)
     [1. 0.] [0. 1.] [-1.]
-    >>> kkt_report(programme, *optimum).gap
+    >>> kkt_report(program, *optimum).gap
     0.0
     """
 
@@ -45,18 +45,18 @@ class LinearProgramme(Programme):
         )
         if self.A.shape != (len(self.b), len(self.c)):
             raise InvalidData(
-                f"LinearProgramme: A must have shape {(len(self.b), len(self.c))}, one row an equality and one column a "
+                f"LinearProgram: A must have shape {(len(self.b), len(self.c))}, one row per equality and one column per "
                 f"variable; got {self.A.shape}."
             )
 
     def solve(self) -> Optimum:
-        """Solve it and return the point with both kinds of multipliers; an error says if there is no optimum."""
+        """Return the optimum with both kinds of multipliers; raise ``InvalidData`` if there is none."""
         found = linprog(self.c, A_eq=self.A, b_eq=self.b, bounds=(0, None), method="highs")
         if found.status != 0:
             reason = {2: "no point is feasible", 3: "the objective has no lower bound"}.get(found.status, found.message)
-            raise InvalidData(f"LinearProgramme: there is no optimum to return, {reason}.")
+            raise InvalidData(f"LinearProgram: the program has no optimum: {reason}.")
         nu = -found.eqlin.marginals
-        # Reduced costs of basic variables are zero up to the rounding of HiGHS: keep the rest as they are.
+        # Reduced costs of basic variables are zero up to the rounding of HiGHS; the others are kept.
         reduced = self.c + self.A.T @ nu
         rounding = 1e-14 * (1.0 + np.abs(self.c) + np.abs(self.A.T) @ np.abs(nu))
         return Optimum(found.x, np.where(np.abs(reduced) <= rounding, 0.0, reduced), nu)
@@ -72,23 +72,23 @@ class LinearProgramme(Programme):
         return float(max(0.0, np.max(-np.asarray(multipliers, float))))
 
     def stationarity(self, x, multipliers, equality_multipliers) -> float:
-        slope = self.c - np.asarray(multipliers, float) + self.A.T @ np.asarray(equality_multipliers, float)
-        return float(np.max(np.abs(slope)))
+        gradient = self.c - np.asarray(multipliers, float) + self.A.T @ np.asarray(equality_multipliers, float)
+        return float(np.max(np.abs(gradient)))
 
     def complementarity(self, x, multipliers) -> float:
         return float(np.max(np.abs(np.asarray(multipliers, float) * np.asarray(x, float))))
 
     def lower_bound(self, x, multipliers, equality_multipliers) -> float:
-        """Return the dual value: minus infinity unless the Lagrangian is constant in x, up to rounding."""
+        """Return the dual value; minus infinity unless the Lagrangian is constant in x, up to rounding."""
         nu = np.asarray(equality_multipliers, float)
         rounding = 1e-12 * (1.0 + float(np.max(np.abs(self.c))) + float(np.max(np.abs(self.A.T) @ np.abs(nu))))
         constant = self.stationarity(x, multipliers, equality_multipliers) <= rounding
         return -float(self.b @ nu) if constant else -math.inf
 
     def slater_point(self) -> np.ndarray | None:
-        """Return a feasible point with all entries positive (affine constraints need none for strong duality)."""
+        """Return a feasible point with all entries positive (affine constraints do not need one for strong duality)."""
         m, n = self.A.shape
-        # Maximise t <= 1 subject to Ax = b, x >= t.
+        # Maximize t <= 1 subject to Ax = b, x >= t.
         found = linprog(
             np.r_[np.zeros(n), -1.0],
             A_eq=np.c_[self.A, np.zeros(m)],

@@ -1,4 +1,4 @@
-"""Strictly convex quadratic programmes and their duals, solved exactly in finitely many steps."""
+"""Strictly convex quadratic programs and their duals, solved exactly in finitely many steps."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from scipy.optimize import linprog, nnls
 
 from surefit.core.errors import InvalidData
-from surefit.duality.base import Optimum, Programme
+from surefit.duality.base import Optimum, Program
 
 
-class QuadraticProgramme(Programme):
-    r"""Minimise :math:`\tfrac12 x^\top H x + c^\top x` subject to :math:`Ax \ge b`, with :math:`H` positive definite.
+class QuadraticProgram(Program):
+    r"""Minimize :math:`\tfrac12 x^\top H x + c^\top x` subject to :math:`Ax \ge b`, with :math:`H` positive definite.
 
-    The Lagrangian is least at :math:`x = H^{-1}(A^\top \lambda - c)`, so the dual is
-    :math:`\max_{\lambda \ge 0} \lambda^\top b - \tfrac12 m^\top H^{-1} m` with :math:`m = A^\top \lambda - c`.
+    The Lagrangian has its minimum at :math:`x = H^{-1}(A^\top \lambda - c)`, so the dual is :math:`\max_{\lambda \ge 0} \lambda^\top b -
+    \tfrac12 m^\top H^{-1} m` with :math:`m = A^\top \lambda - c`.
 
     Parameters
     ----------
@@ -29,10 +29,10 @@ class QuadraticProgramme(Programme):
 
     Examples
     --------
-    >>> from surefit.duality import QuadraticProgramme, kkt_report
-    >>> programme = QuadraticProgramme([[2.0]], [[1.0]], [2.0])
-    >>> optimum = programme.solve()
-    >>> programme.objective(optimum.x), kkt_report(programme, *optimum).optimal()
+    >>> from surefit.duality import QuadraticProgram, kkt_report
+    >>> program = QuadraticProgram([[2.0]], [[1.0]], [2.0])
+    >>> optimum = program.solve()
+    >>> program.objective(optimum.x), kkt_report(program, *optimum).optimal()
     (4.0, True)
     """
 
@@ -43,29 +43,29 @@ class QuadraticProgramme(Programme):
         self.c = np.zeros(n) if c is None else np.atleast_1d(np.asarray(c, float))
         if self.H.shape != (n, n) or self.A.shape != (len(self.b), n) or self.c.shape != (n,):
             raise InvalidData(
-                f"QuadraticProgramme: H, A, b, c must have shapes (n, n), (m, n), (m,), (n,); got {self.H.shape}, "
+                f"QuadraticProgram: H, A, b, c must have shapes (n, n), (m, n), (m,), (n,); got {self.H.shape}, "
                 f"{self.A.shape}, {self.b.shape}, {self.c.shape}."
             )
         if not np.array_equal(self.H, self.H.T):
-            raise InvalidData("QuadraticProgramme: H must be symmetric; use (H + H.T) / 2.")
+            raise InvalidData("QuadraticProgram: H must be symmetric; use (H + H.T) / 2.")
         try:
             self.factor = cho_factor(self.H, lower=True)
         except np.linalg.LinAlgError:
             raise InvalidData(
-                "QuadraticProgramme: H must be positive definite; it has an eigenvalue that is not positive."
+                "QuadraticProgram: H must be positive definite; it has an eigenvalue that is not positive."
             ) from None
 
     def solve(self) -> Optimum:
-        r"""Return the optimum by non-negative least squares on the dual.
+        r"""Return the optimum, computed by non-negative least squares on the dual.
 
-        With :math:`H = LL^\top` and :math:`u = L^\top x + L^{-1} c` it is the shortest :math:`u` with :math:`Gu \ge h`. The residual
-        of the non-negative fit of :math:`(0, \dots, 0, 1)` by the rows :math:`(G_j, h_j)` is that vector up to its scale, and a
-        residual of zero proves that no point is feasible.
+        With :math:`H = LL^\top` and :math:`u = L^\top x + L^{-1} c`, the solution is the shortest :math:`u` with :math:`Gu \ge h`. The
+        residual of the non-negative fit of :math:`(0, \dots, 0, 1)` by the rows :math:`(G_j, h_j)` is that vector up to scale. A zero
+        residual proves that no point is feasible.
         """
         L = np.tril(self.factor[0])
         G = solve_triangular(L, self.A.T, lower=True).T
         h = self.b + self.A @ cho_solve(self.factor, self.c)
-        # Rows and right-hand sides of one size: the fit is to the last component of each column.
+        # Scale rows and right-hand sides to one size: the fit is to the last component of each column.
         scale = max(float(np.max(np.abs(h))), 1.0)
         E = np.vstack([G.T, h[None, :] / scale])
         target = np.r_[np.zeros(len(L)), 1.0]
@@ -73,11 +73,11 @@ class QuadraticProgramme(Programme):
         residual = E @ z - target
         if distance <= 1e-13 * (1.0 + float(np.max(z, initial=0.0))):
             raise InvalidData(
-                "QuadraticProgramme: no point is feasible; a non-negative combination of the inequalities reads 0 >= 1."
+                "QuadraticProgram: no point is feasible; a non-negative combination of the inequalities is 0 >= 1."
             )
         multipliers = scale * z / -residual[-1]
         active = np.flatnonzero(z)
-        if active.size:  # the same multipliers without the fit's rounding, where the active rows determine them
+        if active.size:  # recompute the multipliers without the rounding of the fit if the active rows determine them
             again = np.linalg.lstsq(G[active] @ G[active].T, h[active], rcond=None)[0]
             if np.all(again >= 0):
                 multipliers = np.zeros(len(h))
@@ -109,7 +109,7 @@ class QuadraticProgramme(Programme):
 
     def slater_point(self) -> np.ndarray | None:
         m, n = self.A.shape
-        # Maximise t <= 1 subject to Ax >= b + t.
+        # Maximize t <= 1 subject to Ax >= b + t.
         found = linprog(
             np.r_[np.zeros(n), -1.0],
             A_ub=np.c_[-self.A, np.ones(m)],

@@ -1,4 +1,4 @@
-"""Log-determinant with a trace budget: power poured where the noise is least."""
+"""Log-determinant maximization with a trace constraint (water-filling)."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import math
 import numpy as np
 
 from surefit.core.errors import InvalidData, InvalidParameter
-from surefit.duality.base import Optimum, Programme
+from surefit.duality.base import Optimum, Program
 
 
-class WaterFilling(Programme):
-    r"""Minimise :math:`-\log\det(X + K)` over :math:`X \succeq 0` with :math:`\operatorname{tr} X \le P`; :math:`K \succ 0`.
+class WaterFilling(Program):
+    r"""Minimize :math:`-\log\det(X + K)` over :math:`X \succeq 0` with :math:`\operatorname{tr} X \le P`; :math:`K \succ 0`.
 
     In the eigenbasis of :math:`K` the optimum fills up to a level: :math:`x_i = (\mu - k_i)_+`, :math:`\sum_i x_i = P`, with
     multipliers :math:`\lambda = 1/\mu` of the trace and :math:`Y = \lambda I - (X + K)^{-1} \succeq 0` of :math:`X`. For any
@@ -29,11 +29,11 @@ class WaterFilling(Programme):
     --------
     >>> import numpy as np
     >>> from surefit.duality import WaterFilling, kkt_report
-    >>> programme = WaterFilling(np.diag([1.0, 2.0]), power=2.0)
-    >>> optimum = programme.solve()
+    >>> program = WaterFilling(np.diag([1.0, 2.0]), power=2.0)
+    >>> optimum = program.solve()
     >>> print(np.diag(optimum.x), optimum.multipliers[0])
     [1.5 0.5] 0.4
-    >>> kkt_report(programme, *optimum).optimal()
+    >>> kkt_report(program, *optimum).optimal()
     True
     """
 
@@ -51,7 +51,7 @@ class WaterFilling(Programme):
         noise, U = np.linalg.eigh(self.K)  # ascending
         filled = np.arange(1, len(noise) + 1)
         levels = (self.power + np.cumsum(noise)) / filled
-        level = levels[np.sum(levels > noise) - 1]  # as many as stand under their own common level
+        level = levels[np.sum(levels > noise) - 1]  # as many as lie below their own common level
         X = (U * np.maximum(level - noise, 0.0)) @ U.T
         Y = (U * (1.0 / level - 1.0 / np.maximum(level, noise))) @ U.T
         return Optimum((X + X.T) / 2, (float(1.0 / level), (Y + Y.T) / 2), None)
@@ -83,7 +83,7 @@ class WaterFilling(Programme):
         return float(np.sum(np.log(values)) + len(M) - np.sum(M * self.K) - multipliers[0] * self.power)
 
     def slater_point(self) -> np.ndarray | None:
-        """Return half the budget, spread evenly: positive definite, and the trace is P/2."""
+        """Return half the power, spread evenly: positive definite, and the trace is P/2."""
         n = len(self.K)
         return self.power / (2 * n) * np.eye(n)
 

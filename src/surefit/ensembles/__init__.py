@@ -1,1 +1,1 @@
-"""Votes of many models: stumps, boosting, bagging and forests."""
+"""Ensembles: stumps, boosting, bagging and random forests."""

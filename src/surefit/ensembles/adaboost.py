@@ -3,7 +3,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
@@ -15,56 +16,52 @@ from surefit.core.validation import (
     NOTHING,
     POSITIVE,
     RANDOM_STATE,
-    Rule,
     check_params,
     one_of,
     read_data,
 )
-from surefit.ensembles.adaboost_claims import pack
-from surefit.ensembles.adaboost_fit import fit_adaboost
-from surefit.ensembles.members import said_codes
+from surefit.ensembles.adaboost_statement import pack
+from surefit.ensembles.adaboost_training import fit_adaboost
+from surefit.ensembles.members import ESTIMATOR, SequenceMixin, predicted_codes
 from surefit.ensembles.stump import DecisionStump
 
-CLASSIFIER = NOTHING | Rule(
-    "a classifier", lambda v: hasattr(v, "fit") and not isinstance(v, type) and is_classifier(v)
-)
-READ = {"dtype": [np.float64, np.float32], "accept_sparse": ["csr", "csc"]}
+READ = {"dtype": [np.float64, np.float32], "accept_sparse": "csr"}
 
 
-class AdaBoostClassifier(CertifiedMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
-    r"""Weighted vote of classifiers that are fitted in turn, each to the rows its predecessors got wrong.
+class AdaBoostClassifier(SequenceMixin, CertifiedMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+    r"""AdaBoost: weighted vote of classifiers, each fitted with larger weights on the rows that the previous ones misclassified.
 
     .. math::
 
         \hat y(x) = \arg\max_k \sum_{m : h_m(x) = k} \alpha_m, \qquad
         \alpha_m = \nu \Bigl[ \ln \frac{1 - \varepsilon_m}{\varepsilon_m} + \ln(K - 1) \Bigr],
 
-    with :math:`\varepsilon_m` the weighted error of :math:`h_m`, whose rows are then weighted up by :math:`e^{\alpha_m}` where it errs.
+    where :math:`\varepsilon_m` is the weighted error of :math:`h_m`; weights of misclassified rows are multiplied by :math:`e^{\alpha_m}`.
 
-    Hypothesis class: votes of the base classifiers. Loss: exponential. Optimiser: one member at a time.
+    Hypothesis class: votes of the base classifiers. Loss: exponential. Optimizer: one member at a time.
 
-    Guarantee: training error :math:`\le \prod_m Z_m`, which *equals* the mean exponential loss; at :math:`\nu = 1` and two
-    classes :math:`Z_m = 2\sqrt{\varepsilon_m (1 - \varepsilon_m)}` (theory: :ref:`adaboost-product`). Each stump is the best of
-    all for its weights, and the smallest margin is within a stated gap of the largest possible (:ref:`adaboost-margin`).
-    Nothing is claimed about new rows.
+    Guarantee: training error :math:`\le \prod_m Z_m`, which *equals* the mean exponential loss; at :math:`\nu = 1` and two classes
+    :math:`Z_m = 2\sqrt{\varepsilon_m (1 - \varepsilon_m)}` (theory: :ref:`adaboost-product`). Each stump is optimal for its weights, and
+    the smallest margin is within a stated gap of the largest possible (:ref:`adaboost-margin`). The fit does not bound the error on new
+    data.
 
     Parameters
     ----------
     estimator : classifier or None, default=None
-        What to fit in each round; must take ``sample_weight``. None: :class:`DecisionStump`, by a scan of columns sorted once.
+        Base classifier; must accept ``sample_weight``. None: :class:`DecisionStump`, found by scanning sorted columns.
     n_estimators : int >= 1, default=50
-        Most rounds.
+        Maximum number of rounds.
     learning_rate : float > 0, default=1.0
         Shrinkage :math:`\nu`.
     random_state : int, RandomState, Generator or None, default=None
-        Seeds the base classifiers that take a seed.
+        Seed of the base classifiers that accept one.
     algorithm : {'samme', 'm1'}, default='samme'
-        'm1' leaves out :math:`\ln(K - 1)` and stops at a member that errs with weight one half or more. The same for two classes.
+        'm1' omits :math:`\ln(K - 1)` and stops at a member with weighted error of one half or more. Both agree for two classes.
     stop_bound : float in [0, 1], 'zero' or None, default=None
-        Stop as soon as the bound on the training error falls below this; 'zero': below the smallest weight of a row, which
-        proves that the training error is zero.
+        Stop as soon as the bound on the training error is below this value; 'zero': below the smallest weight of a row, which proves that
+        the training error is zero.
     max_time : float > 0 or None, default=None
-        Seconds after which the rounds so far are returned. Ctrl-C does the same.
+        Time limit in seconds; the rounds so far are returned. Ctrl-C has the same effect.
 
     Attributes
     ----------
@@ -77,12 +74,12 @@ class AdaBoostClassifier(CertifiedMixin, CallbackSupportMixin, ClassifierMixin, 
     bounds_ : ndarray
         :math:`\prod_{k \le m} Z_k` after each round.
     training_errors_ : ndarray
-        Training error after each round; a tie is an error.
+        Training error after each round; ties are errors.
     stop_reason_ : str
-        'max_iter' (all rounds done), 'converged' (``stop_bound``, or a member without error), 'stalled' (a member no better
-        than chance, which is left out), 'max_time', 'interrupted' or 'callback'.
+        'max_iter' (all rounds done), 'converged' (``stop_bound``, or a member without errors), 'stalled' (a member no better than chance,
+        which is dropped), 'max_time', 'interrupted' or 'callback'.
     feature_importances_ : ndarray of shape (n_features,)
-        Mean of the members', weighted by their votes.
+        Mean importances of the members, weighted by their votes.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
     estimator_, classes_, n_classes_, n_features_in_, feature_names_in_
@@ -103,7 +100,7 @@ class AdaBoostClassifier(CertifiedMixin, CallbackSupportMixin, ClassifierMixin, 
     """
 
     _rules = {
-        "estimator": CLASSIFIER,
+        "estimator": NOTHING | ESTIMATOR,
         "n_estimators": COUNT,
         "learning_rate": POSITIVE,
         "random_state": RANDOM_STATE,
@@ -133,19 +130,19 @@ class AdaBoostClassifier(CertifiedMixin, CallbackSupportMixin, ClassifierMixin, 
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
-        """Run the rounds; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        """Fit the members, with ``sample_weight`` as frequency weights. Returns the estimator."""
         check_params(self)
         return fit_adaboost(self, X, y, sample_weight)
 
     def verify(self, X, y=None, sample_weight=None):
-        """Re-derive every claim of ``certificate_``; members other than stumps are asked for their votes again."""
+        """Re-derive every claim of ``certificate_``; members other than stumps predict again."""
         certificate = self.certificate_
         votes = certificate["adaboost.product"].witness.get("votes")
         if votes is not None:
             rows = self._rows(X)
-            said = [said_codes(member, rows, self.classes_) for member in self.estimators_]
+            said = [predicted_codes(member, rows, self.classes_) for member in self.estimators_]
             if not np.array_equal(pack(said, self.n_classes_), votes):
-                raise Invalidated("AdaBoostClassifier: the members do not give the votes that were certified.")
+                raise Invalidated("AdaBoostClassifier: the members do not reproduce the certified votes; fit again.")
         return certificate.verify(X, y, sample_weight=sample_weight)
 
     # --- predictions --------------------------------------------------------------------------------------------------
@@ -160,7 +157,7 @@ class AdaBoostClassifier(CertifiedMixin, CallbackSupportMixin, ClassifierMixin, 
         return self._scores(self.votes(X))
 
     def predict(self, X) -> np.ndarray:
-        """Return the class with most votes; a tie goes to the class that comes first."""
+        """Return the class with most votes; ties go to the first class."""
         places = self.votes(X).argmax(axis=1)
         return self.classes_[places]
 
@@ -175,11 +172,11 @@ class AdaBoostClassifier(CertifiedMixin, CallbackSupportMixin, ClassifierMixin, 
         return votes - top - np.log(np.exp(votes - top).sum(axis=1, keepdims=True))
 
     def margins(self, X, y) -> np.ndarray:
-        """Return (votes for the label - most votes for another) / all votes, from -1 to 1, one a row."""
+        """Return (votes for the label - most votes for another) / all votes, from -1 to 1, one per row."""
         votes = self.votes(X)
         rows, codes = np.arange(len(votes)), np.searchsorted(self.classes_, np.asarray(y))
         if np.any(codes >= len(self.classes_)) or np.any(self.classes_[codes] != np.asarray(y)):
-            raise InvalidData("AdaBoostClassifier: margins were asked for labels that the fit has not seen.")
+            raise InvalidData("AdaBoostClassifier: y contains labels that were not in the training data.")
         own = votes[rows, codes].copy()
         votes[rows, codes] = -np.inf
         rival = votes.max(axis=1) if votes.shape[1] > 1 else 0.0
@@ -214,7 +211,7 @@ class AdaBoostClassifier(CertifiedMixin, CallbackSupportMixin, ClassifierMixin, 
         parts = np.array([member.feature_importances_ for member in self.estimators_])
         return self.estimator_weights_ @ parts / self.estimator_weights_.sum()
 
-    # --- the stumps, as the certificate speaks of them ----------------------------------------------------------------
+    # --- the stumps, in the format of the certificate -----------------------------------------------------------------
 
     @property
     def stump_features_(self) -> np.ndarray:
@@ -223,12 +220,12 @@ class AdaBoostClassifier(CertifiedMixin, CallbackSupportMixin, ClassifierMixin, 
 
     @property
     def stump_thresholds_(self) -> np.ndarray:
-        """Cuts of the stumps."""
+        """Thresholds of the stumps."""
         return np.array([stump.threshold_ for stump in self.estimators_])
 
     @property
     def stump_labels_(self) -> np.ndarray:
-        """Places in ``classes_`` of the labels below and above each cut."""
+        """Indices into ``classes_`` of the labels below and above each threshold."""
         return np.array([(stump.left_, stump.right_) for stump in self.estimators_])
 
     def _staged_votes(self, X) -> Iterator[np.ndarray]:
@@ -238,13 +235,18 @@ class AdaBoostClassifier(CertifiedMixin, CallbackSupportMixin, ClassifierMixin, 
         places = np.arange(rows.shape[0])
         for member, alpha in zip(self.estimators_, self.estimator_weights_, strict=True):
             is_stump = type(member) is DecisionStump
-            said = member._codes(rows) if is_stump else said_codes(member, rows, self.classes_)
+            said = member._codes(rows) if is_stump else predicted_codes(member, rows, self.classes_)
             votes[places, said] += alpha
             yield votes
 
     def _rows(self, X):
         check_is_fitted(self)
-        return read_data(self, X, reset=False, **(READ if self.estimator is not None else {"dtype": READ["dtype"]}))
+        return read_data(self, X, reset=False, **READ)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.estimator is None or get_tags(self.estimator).input_tags.sparse
+        return tags
 
     def _scores(self, votes: np.ndarray) -> np.ndarray:
         return votes[:, 1] - votes[:, 0] if votes.shape[1] == 2 else votes

@@ -1,59 +1,62 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 
 from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
 from surefit.core.estimator import CertifiedMixin
-from surefit.core.validation import BOOLEAN, NOTHING, Rule, check_params, read_data, read_weights
-from surefit.ensembles.bagging_base import READ, RULES, BaggingMixin
-from surefit.ensembles.bagging_fit import fit_bagging
+from surefit.core.validation import BOOLEAN, NOTHING, check_labels, check_params, read_data, read_weights
+from surefit.ensembles.bagging_ensemble import READ, RULES, BaggingMixin
+from surefit.ensembles.bagging_training import fit_bagging
 from surefit.ensembles.forest_grow import Sample
+from surefit.ensembles.members import ESTIMATOR
 
-_CLASSIFIER = NOTHING | Rule(
-    "a classifier", lambda v: hasattr(v, "fit") and not isinstance(v, type) and is_classifier(v)
-)
+
+def _members_score(self) -> bool:
+    base = self.estimators_[0] if hasattr(self, "estimators_") else self.estimator
+    return hasattr(base, "decision_function")
 
 
 class BaggingClassifier(BaggingMixin, CertifiedMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
-    r"""Mean of the probabilities (or votes) of copies of a classifier, each fitted to a bootstrap draw.
+    r"""Bagging classifier: mean of the probabilities (or votes) of copies of a classifier, each fitted to a bootstrap sample.
 
     .. math:: \hat y(x) = \arg\max_k \frac1M \sum_m \hat p_m(k \mid x).
 
-    Hypothesis class: means of the base classifiers. Loss and optimiser: those of the base classifier.
+    Hypothesis class: means of the base classifiers. Loss: that of the base classifier. Optimizer: that of the base classifier, on every
+    bootstrap sample.
 
-    Guarantee: the draws are those of the seeds; with ``oob_score`` also the out-of-bag error, and two bounds on the error of the
-    majority vote on new rows, for independent rows (theory: :ref:`bootstrap-votes`).
+    Guarantee: the draws follow from the seeds. With ``oob_score`` also the out-of-bag error, and two bounds on the error of the majority
+    vote on new data, for independent rows (theory: :ref:`bootstrap-votes`).
 
     Parameters
     ----------
     estimator : classifier or None, default=None
-        What to fit; None: :class:`DecisionTreeClassifier`.
+        Base classifier; None: :class:`DecisionTreeClassifier`.
     n_estimators : int >= 1, default=10
-        Members.
+        Number of members.
     max_samples : int, float or None, default=None
-        Draws for each member, or their share of the rows; None: as many as rows (as the total of integer weights).
+        Draws for each member, or their fraction of the rows; None: as many as rows (as the total of integer weights).
     max_features : int or float in (0, 1], default=1.0
-        Columns for each member, or their share.
+        Number of columns per member, or a fraction of them.
     bootstrap : bool, default=True
         Draw rows with replacement.
     bootstrap_features : bool, default=False
         Draw columns with replacement.
     oob_score : bool, default=False
-        Ask the members for the rows they have not drawn.
+        Evaluate the members on their out-of-bag rows.
     warm_start : bool, default=False
-        Add members to the last fit.
+        Add members to the previous fit.
     n_jobs : int or None, default=None
-        Threads; -1 is all cores. The result does not depend on it.
+        Number of threads; -1 uses all cores. The result does not depend on it.
     random_state : int, RandomState, Generator or None, default=None
-        Seeds draws and members. The order of the rows does not matter to the draws.
+        Seed of the draws and of the members. The draws do not depend on the order of the rows.
     verbose : int, default=0
-        Accepted so that code written for scikit-learn runs.
+        Print one line per member.
     delta : float in (0, 1), default=0.05
-        Failure probability of the bounds of the vote.
+        Failure probability of the bounds on the error of the vote.
     max_time : float > 0 or None, default=None
-        Seconds after which the members so far are returned. Ctrl-C does the same.
+        Time limit in seconds; the members so far are returned. Ctrl-C has the same effect.
 
     Attributes
     ----------
@@ -61,10 +64,12 @@ class BaggingClassifier(BaggingMixin, CertifiedMixin, CallbackSupportMixin, Clas
         The members.
     estimators_features_ : list of ndarray
         Columns of each member.
+    estimators_samples_ : list of ndarray
+        Rows that each member was fitted to, repeated as often as they were drawn.
     tree_seeds_ : ndarray
         Seeds of the draws.
     oob_score_, oob_decision_function_
-        With ``oob_score``: the score, and the means over the members that left a row out.
+        With ``oob_score``: the score, and the means over the members for which a row is out of bag.
     certificate_ : Certificate
         Claims with evidence; ``verify(X, y)`` re-derives them.
     estimator_, classes_, n_classes_, n_features_in_, feature_names_in_
@@ -82,9 +87,7 @@ class BaggingClassifier(BaggingMixin, CertifiedMixin, CallbackSupportMixin, Clas
 
     classes_: np.ndarray
 
-    _own_bound = "oob_score=True"
-
-    _rules = {**RULES, "estimator": _CLASSIFIER, "bootstrap_features": BOOLEAN, "oob_score": BOOLEAN}
+    _rules = {**RULES, "estimator": NOTHING | ESTIMATOR, "bootstrap_features": BOOLEAN, "oob_score": BOOLEAN}
 
     def __init__(
         self,
@@ -119,10 +122,11 @@ class BaggingClassifier(BaggingMixin, CertifiedMixin, CallbackSupportMixin, Clas
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
-        """Fit the members; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        """Fit the members, with ``sample_weight`` as frequency weights. Returns the estimator."""
         check_params(self)
         X, given = read_data(self, X, y, **READ)
-        check_classification_targets(given)
+        X = X.tocsr() if hasattr(X, "tocsr") else X
+        check_labels(given)
         self.classes_, codes = np.unique(given, return_inverse=True)
         self.n_classes_ = len(self.classes_)
         base = self.estimator
@@ -130,16 +134,16 @@ class BaggingClassifier(BaggingMixin, CertifiedMixin, CallbackSupportMixin, Clas
             from surefit.trees.classifier import DecisionTreeClassifier
 
             base = DecisionTreeClassifier()
-        sample = Sample(X, codes.astype(np.int64), read_weights(self, sample_weight, len(X)), None, self.n_classes_)
+        sample = Sample(X, codes.astype(np.int64), read_weights(self, sample_weight, X.shape[0]), None, self.n_classes_)
         return fit_bagging(self, base, sample, given, given.astype(np.float64) if given.dtype.kind in "biuf" else given)
 
     def predict(self, X) -> np.ndarray:
-        """Return the class with the largest mean probability; a tie goes to the class that comes first."""
+        """Return the class with the largest mean probability; ties go to the first class."""
         places = self._mean(X).argmax(axis=1)
         return self.classes_[places]
 
     def predict_proba(self, X) -> np.ndarray:
-        """Return the mean over the members of their probabilities, or of their votes if they have none."""
+        """Return the mean of the members' probabilities, or of their votes if they have none."""
         return self._mean(X)
 
     def predict_log_proba(self, X) -> np.ndarray:
@@ -147,12 +151,19 @@ class BaggingClassifier(BaggingMixin, CertifiedMixin, CallbackSupportMixin, Clas
         with np.errstate(divide="ignore"):
             return np.log(self._mean(X))
 
-    def _mean(self, X) -> np.ndarray:
-        return self._said(self._rows(X)).mean(axis=0)
+    @available_if(_members_score)
+    def decision_function(self, X) -> np.ndarray:
+        """Return the mean of the members' decision functions, if they have one and were fitted on all classes."""
+        rows = self._rows(X)
+        members = zip(self.estimators_, self.estimators_features_, strict=True)
+        return np.mean([member.decision_function(rows[:, columns]) for member, columns in members], axis=0)
 
-    def _member_says(self, member, X: np.ndarray) -> np.ndarray:
+    def _mean(self, X) -> np.ndarray:
+        return self._predictions(self._rows(X)).mean(axis=0)
+
+    def _member_predictions(self, member, X: np.ndarray) -> np.ndarray:
         table = np.zeros((X.shape[0], len(self.classes_)))
-        places = np.searchsorted(self.classes_, member.classes_)  # a draw may miss a class
+        places = np.searchsorted(self.classes_, member.classes_)  # a bootstrap sample may miss a class
         if hasattr(member, "predict_proba"):
             table[:, places] = member.predict_proba(X)
         else:

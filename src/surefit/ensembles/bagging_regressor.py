@@ -1,56 +1,56 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin, is_regressor
+from sklearn.base import BaseEstimator, RegressorMixin
 
 from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
 from surefit.core.estimator import CertifiedMixin
-from surefit.core.validation import BOOLEAN, NOTHING, Rule, check_params, read_data, read_weights
-from surefit.ensembles.bagging_base import READ, RULES, BaggingMixin
-from surefit.ensembles.bagging_fit import fit_bagging
+from surefit.core.validation import BOOLEAN, NOTHING, check_params, read_data, read_weights
+from surefit.ensembles.bagging_ensemble import READ, RULES, BaggingMixin
+from surefit.ensembles.bagging_training import fit_bagging
 from surefit.ensembles.forest_grow import Sample
-
-_REGRESSOR = NOTHING | Rule("a regressor", lambda v: hasattr(v, "fit") and not isinstance(v, type) and is_regressor(v))
+from surefit.ensembles.members import ESTIMATOR
 
 
 class BaggingRegressor(BaggingMixin, CertifiedMixin, CallbackSupportMixin, RegressorMixin, BaseEstimator):
-    r"""Mean of the predictions of copies of a regressor, each fitted to a bootstrap draw.
+    r"""Bagging regressor: mean of the predictions of copies of a regressor, each fitted to a bootstrap sample.
 
     .. math:: \bar h(x) = \frac1M \sum_m h_m(x), \qquad
         (\bar h - y)^2 = \frac1M \sum_m (h_m - y)^2 - \frac1M \sum_m (h_m - \bar h)^2 .
 
-    Hypothesis class: means of the base regressors. Loss and optimiser: those of the base regressor.
+    Hypothesis class: means of the base regressors. Loss: that of the base regressor. Optimizer: that of the base regressor, on every
+    bootstrap sample.
 
-    Guarantee: the draws are those of the seeds; with ``oob_score`` also the out-of-bag error (theory: :ref:`bootstrap-votes`).
+    Guarantee: the draws follow from the seeds. With ``oob_score`` also the out-of-bag error (theory: :ref:`bootstrap-votes`).
 
     Parameters
     ----------
     estimator : regressor or None, default=None
-        What to fit; None: :class:`DecisionTreeRegressor`.
+        Base regressor; None: :class:`DecisionTreeRegressor`.
     n_estimators : int >= 1, default=10
-        Members.
+        Number of members.
     max_samples : int, float or None, default=None
-        Draws for each member, or their share of the rows; None: as many as rows (as the total of integer weights).
+        Draws for each member, or their fraction of the rows; None: as many as rows (as the total of integer weights).
     max_features : int or float in (0, 1], default=1.0
-        Columns for each member, or their share.
+        Number of columns per member, or a fraction of them.
     bootstrap : bool, default=True
         Draw rows with replacement.
     bootstrap_features : bool, default=False
         Draw columns with replacement.
     oob_score : bool, default=False
-        Ask the members for the rows they have not drawn.
+        Evaluate the members on their out-of-bag rows.
     warm_start : bool, default=False
-        Add members to the last fit.
+        Add members to the previous fit.
     n_jobs : int or None, default=None
-        Threads; -1 is all cores. The result does not depend on it.
+        Number of threads; -1 uses all cores. The result does not depend on it.
     random_state : int, RandomState, Generator or None, default=None
-        Seeds draws and members. The order of the rows does not matter to the draws.
+        Seed of the draws and of the members. The draws do not depend on the order of the rows.
     verbose : int, default=0
-        Accepted so that code written for scikit-learn runs.
+        Print one line per member.
     delta : float in (0, 1), default=0.05
-        Kept for certificates; a mean of numbers has no vote to bound.
+        Not used; a mean of predictions has no vote to bound.
     max_time : float > 0 or None, default=None
-        Seconds after which the members so far are returned. Ctrl-C does the same.
+        Time limit in seconds; the members so far are returned. Ctrl-C has the same effect.
 
     Attributes
     ----------
@@ -58,10 +58,12 @@ class BaggingRegressor(BaggingMixin, CertifiedMixin, CallbackSupportMixin, Regre
         The members.
     estimators_features_ : list of ndarray
         Columns of each member.
+    estimators_samples_ : list of ndarray
+        Rows that each member was fitted to, repeated as often as they were drawn.
     tree_seeds_ : ndarray
         Seeds of the draws.
     oob_score_, oob_prediction_
-        With ``oob_score``: the score, and the means over the members that left a row out.
+        With ``oob_score``: the score, and the means over the members for which a row is out of bag.
     certificate_ : Certificate
         Claims with evidence; ``verify(X, y)`` re-derives them.
     estimator_, n_features_in_, feature_names_in_
@@ -77,7 +79,7 @@ class BaggingRegressor(BaggingMixin, CertifiedMixin, CallbackSupportMixin, Regre
     (True, 'exact')
     """
 
-    _rules = {**RULES, "estimator": _REGRESSOR, "bootstrap_features": BOOLEAN, "oob_score": BOOLEAN}
+    _rules = {**RULES, "estimator": NOTHING | ESTIMATOR, "bootstrap_features": BOOLEAN, "oob_score": BOOLEAN}
 
     def __init__(
         self,
@@ -112,20 +114,20 @@ class BaggingRegressor(BaggingMixin, CertifiedMixin, CallbackSupportMixin, Regre
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
-        """Fit the members; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        """Fit the members, with ``sample_weight`` as frequency weights. Returns the estimator."""
         check_params(self)
         X, y = read_data(self, X, y, y_numeric=True, **READ)
-        y = np.asarray(y, dtype=np.float64)
+        X, y = X.tocsr() if hasattr(X, "tocsr") else X, np.asarray(y, dtype=np.float64)
         base = self.estimator
         if base is None:
             from surefit.trees.regressor import DecisionTreeRegressor
 
             base = DecisionTreeRegressor()
-        return fit_bagging(self, base, Sample(X, y, read_weights(self, sample_weight, len(X)), None, 0), y, y)
+        return fit_bagging(self, base, Sample(X, y, read_weights(self, sample_weight, X.shape[0]), None, 0), y, y)
 
     def predict(self, X) -> np.ndarray:
         """Return the mean prediction of the members."""
-        return self._said(self._rows(X)).mean(axis=0)[:, 0]
+        return self._predictions(self._rows(X)).mean(axis=0)[:, 0]
 
-    def _member_says(self, member, X: np.ndarray) -> np.ndarray:
+    def _member_predictions(self, member, X: np.ndarray) -> np.ndarray:
         return np.asarray(member.predict(X), dtype=np.float64).reshape(-1, 1)

@@ -1,4 +1,4 @@
-"""Columns for gradient boosting: which are categories, which must act monotonically, which may interact."""
+"""Columns for gradient boosting: categorical features, monotonicity and interaction constraints."""
 
 from __future__ import annotations
 
@@ -8,57 +8,59 @@ import numpy as np
 from sklearn.utils import check_X_y
 
 from surefit.core.errors import InvalidData, InvalidParameter
+from surefit.core.guards.refusals import in_one_sentence
 from surefit.core.validation import read_data
+from surefit.trees.categories import is_missing, table_columns
 
 READ: dict[str, Any] = {"dtype": [np.float64, np.float32], "ensure_all_finite": False}
 
 
 def read_columns(estimator, X, y=None, *, reset: bool):
-    """Return X as numbers (categories of a data frame as their codes, missing values as NaN), and y if it was given."""
+    """Return X as numbers (categories of a data frame as codes, missing values as NaN), and y if given."""
     if reset:
         estimator._frame_categories = _frame_categories(X)
     numbers = _as_numbers(X, estimator._frame_categories)
-    if numbers is not X:  # names of the columns are read from the frame, values from the codes
+    if numbers is not X:  # column names are read from the frame, values from the codes
         read_data(estimator, X, y if reset else None, reset=reset, skip_check_array=True)
-        found = (numbers,) if y is None else check_X_y(numbers, y, estimator=estimator, **READ)
+        with in_one_sentence(estimator, numbers, y):
+            found = (numbers,) if y is None else check_X_y(numbers, y, estimator=estimator, **READ)
     elif y is None:
         found = (read_data(estimator, X, reset=reset, **READ),)
     else:
         found = read_data(estimator, X, y, reset=reset, **READ)
-    if np.isinf(found[0]).any():
-        raise InvalidData(
-            f"{type(estimator).__name__}: X contains infinity; a missing value is NaN, and a limit is a number."
-        )
+    if np.isinf(found[0]).any():  # only the order of values matters
+        found = (np.nan_to_num(found[0], nan=np.nan), *found[1:])
     return found if y is not None else found[0]
 
 
 def _frame_categories(X) -> dict[int, list]:
-    """Categories of the columns of a pandas frame that have the type 'category'."""
-    types = getattr(X, "dtypes", None)
-    if types is None or not hasattr(X, "columns"):
+    """Return the labels of the categorical columns of a table: those of pandas' categories, or all texts, sorted."""
+    if not hasattr(X, "columns"):
         return {}
-    pairs = enumerate(types.tolist() if hasattr(types, "tolist") else types)
-    return {j: list(kind.categories) for j, kind in pairs if str(kind) == "category" and hasattr(kind, "categories")}
+    types, found = list(X.dtypes), {}
+    for j, column in enumerate(table_columns(X)):
+        if str(types[j]) == "category" and hasattr(types[j], "categories"):
+            found[j] = list(types[j].categories)
+        elif column.dtype == object and any(isinstance(v, str) for v in column):
+            found[j] = sorted({str(v) for v in column if not is_missing(v)})
+    return found
 
 
 def _as_numbers(X, categories: dict[int, list]):
-    if not categories:
+    if not categories or not hasattr(X, "columns"):
         return X
-    if not hasattr(X, "iloc"):
-        return X
-    columns = []
-    for j in range(X.shape[1]):
-        column = X.iloc[:, j]
+    numbers = []
+    for j, column in enumerate(table_columns(X)):
         if j in categories:
             place = {label: float(k) for k, label in enumerate(categories[j])}
-            columns.append(np.array([place.get(label, np.nan) for label in column.astype(object)], dtype=np.float64))
+            numbers.append(np.array([place.get(label, np.nan) for label in column.tolist()], dtype=np.float64))
         else:
-            columns.append(np.asarray(column, dtype=np.float64))
-    return np.column_stack(columns)
+            numbers.append(np.asarray(column, dtype=np.float64))
+    return np.column_stack(numbers)
 
 
 def find_categorical(estimator, X: np.ndarray) -> np.ndarray:
-    """Mark the categorical columns, and check that they are few enough to be told apart."""
+    """Return the mask of categorical columns; raise an error if a column has too many categories."""
     who, d = type(estimator).__name__, X.shape[1]
     wanted, marked = estimator.categorical_features, np.zeros(d, dtype=bool)
     if isinstance(wanted, str):
@@ -72,6 +74,16 @@ def find_categorical(estimator, X: np.ndarray) -> np.ndarray:
         else:
             for item in listed.tolist():
                 marked[_column(estimator, item, "categorical_features")] = True
+    texts = [
+        j
+        for j, labels in estimator._frame_categories.items()
+        if not marked[j] and any(isinstance(v, str) for v in labels)
+    ]
+    if texts:
+        raise InvalidData(
+            f"{who}: column {texts[0]} contains text and is not among categorical_features (could not convert string to float); "
+            "pass categorical_features='from_dtype', or list the column."
+        )
     for j in np.flatnonzero(marked):
         many = len(np.unique(X[~np.isnan(X[:, j]), j]))
         if many > estimator.max_bins:
@@ -101,7 +113,7 @@ def monotone_signs(estimator, d: int) -> np.ndarray:
 
 
 def interaction_groups(estimator, d: int) -> np.ndarray:
-    """Return the sets of columns that may meet on a path, one a row; no row if all may."""
+    """Return the sets of columns that may occur together on a path, one per row; no row if all may."""
     who, wanted = type(estimator).__name__, estimator.interaction_cst
     if wanted is None:
         return np.zeros((0, d), dtype=bool)

@@ -10,7 +10,7 @@ from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import FRACTION, NOTHING, Rule, check_params, one_of, read_weights
 from surefit.ensembles.boosted_columns import read_columns
-from surefit.ensembles.boosted_fit import Targets, Watched, fit_boosting
+from surefit.ensembles.boosted_training import Targets, Watched, fit_boosting
 from surefit.ensembles.boosted_trees import RULES, BoostedTreesMixin
 from surefit.losses import Absolute, Huber, Squared
 from surefit.solvers.boosting.losses import GammaDeviance, Pinball, PoissonDeviance
@@ -24,83 +24,83 @@ _TERM = Rule(
 class HistGradientBoostingRegressor(
     BoostedTreesMixin, CertifiedMixin, CallbackSupportMixin, RegressorMixin, BaseEstimator
 ):
-    r"""Regression by a sum of small trees, each a Newton step on binned columns.
+    r"""Gradient boosting regressor: a sum of small trees, each a Newton step on binned columns.
 
     .. math::
 
         f(x) = f_0 + \nu \sum_m h_m(x), \qquad
         h_m = -\frac{G}{H + \lambda} \text{ on each leaf}, \quad G = \sum s_i \varphi'(y_i, f_i), \; H = \sum s_i \varphi''(y_i, f_i).
 
-    With absolute error and quantile loss a leaf holds the median or quantile of its residuals. Poisson and gamma: the mean is
-    :math:`e^f`.
+    With absolute error and quantile loss, the value of a leaf is the median or quantile of its residuals. For Poisson and gamma losses,
+    the mean is :math:`e^f`.
 
-    Hypothesis class: sums of trees. Loss: see ``loss``. Optimiser: greedy Newton steps.
+    Hypothesis class: sums of trees. Loss: see ``loss``. Optimizer: greedy Newton steps.
 
-    Guarantee: every leaf holds the step :math:`-\nu G / (H + \lambda)` of its rows, the stated loss is that of the model, and
-    monotone columns are monotone everywhere (theory: :ref:`boosted-trees`). Nothing is claimed about other sums of trees.
+    Guarantee: the value of every leaf is the step :math:`-\nu G / (H + \lambda)` of its rows, the stated loss is that of the model, and
+    monotone columns are monotone everywhere (theory: :ref:`boosted-trees`). There is no claim about other sums of trees.
 
     Parameters
     ----------
     loss : str or loss term, default='squared_error'
         'squared_error', 'absolute_error', 'quantile', 'poisson', 'gamma', or ``surefit.losses.Huber(delta)``.
     quantile : float in [0, 1] or None, default=None
-        Which quantile, with ``loss='quantile'``.
+        The quantile, with ``loss='quantile'``.
     learning_rate : float > 0, default=0.1
         Shrinkage :math:`\nu` of each tree.
     max_iter : int >= 1, default=100
-        Most rounds.
+        Maximum number of rounds.
     max_leaf_nodes : int >= 2 or None, default=31
-        Leaves of a tree; the leaf with the largest gain is split first.
+        Maximum number of leaves of a tree; the leaf with the largest gain is split first.
     max_depth : int >= 1 or None, default=None
-        Depth of a tree.
+        Maximum depth of a tree.
     min_samples_leaf : int >= 1, default=20
-        Rows (not weight) in a leaf.
+        Smallest number of rows (not weight) in a leaf.
     l2_regularization : float >= 0, default=0
         :math:`\lambda`.
     max_features : float in (0, 1], default=1.0
-        Share of the columns that a split may choose from, drawn anew for each.
+        Fraction of the columns that a split may use, drawn for each split.
     max_bins : int from 2 to 255, default=255
-        Bins of a column; one more holds missing values.
+        Number of bins per column; one more bin is for missing values.
     categorical_features : 'from_dtype', array or None, default='from_dtype'
-        Columns that hold categories: those of type 'category' in a pandas frame, or a mask, places or names. The best subset of
-        categories goes left; categories that were not seen are treated as missing.
+        Categorical columns: those of text or categories in a pandas or polars table, or a mask, indices or names. The best
+        subset of categories goes left; unseen categories are treated as missing.
     monotonic_cst : array, dict or None, default=None
-        1, 0 or -1 for each column: scores must not fall, may do what they like, or must not rise.
+        For each column 1, 0 or -1: scores must not decrease, are unconstrained, or must not increase.
     interaction_cst : {'pairwise', 'no_interactions'}, list of sets, or None, default=None
-        Columns that may meet on a path of a tree.
+        Columns that may occur together on a path of a tree.
     warm_start : bool, default=False
-        Add rounds to the last fit.
+        Add rounds to the previous fit.
     early_stopping : 'auto' or bool, default='auto'
-        Stop when the score no longer rises; 'auto': with more than 10 000 rows.
+        Stop when the score no longer improves; 'auto': with more than 10 000 rows.
     scoring : 'loss', str, callable or None, default='loss'
-        What is watched.
+        Score that is monitored.
     validation_fraction : float, int or None, default=0.1
-        Rows set aside to be watched; None: the training rows are.
+        Rows held out for validation (fraction or number); None: monitor the training rows.
     n_iter_no_change : int >= 1, default=10
-        Rounds without progress that are tolerated.
+        Number of rounds without progress before stopping.
     tol : float >= 0, default=1e-7
-        Progress is a rise by more than this.
+        Smallest increase that counts as progress.
     verbose : int, default=0
-        Print a line a round.
+        Print one line per round.
     random_state : int, RandomState, Generator or None, default=None
-        Seeds the rows set aside and ``max_features``.
+        Seed of the held-out rows and of ``max_features``.
     n_jobs : int or None, default=None
-        Threads that bin the columns, add up the histogram of all rows, and predict; no bit depends on it.
+        Number of threads for binning, histograms and prediction. The result does not depend on it.
     max_time : float > 0 or None, default=None
-        Seconds after which the rounds so far are returned. Ctrl-C does the same.
+        Time limit in seconds; the rounds so far are returned. Ctrl-C has the same effect.
 
     Attributes
     ----------
     training_losses_ : ndarray of shape (rounds + 1,)
         Mean loss on the training rows before each round, and after the last.
     train_score_, validation_score_ : ndarray
-        With early stopping: the scores that were watched, from before the first round on.
+        With early stopping: the monitored scores, starting before the first round.
     n_iter_, n_trees_per_iteration_, do_early_stopping_, is_categorical_
         As in scikit-learn.
     baseline_ : ndarray
-        Scores to start from.
+        Initial scores.
     tree_starts_, tree_feature_, tree_bin_, tree_missing_left_, tree_left_, tree_right_, tree_subset_, tree_value_
-        All trees, one after the other; a row goes left if its bin is at most ``tree_bin_``. ``bin_cuts_`` holds the cuts.
+        All trees, concatenated; a row goes left if its bin is at most ``tree_bin_``. ``bin_cuts_`` holds the cuts.
     certificate_ : Certificate
         Claims with evidence; ``verify(X, y)`` re-derives them.
     n_features_in_, feature_names_in_
@@ -171,9 +171,9 @@ class HistGradientBoostingRegressor(
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None, *, X_val=None, y_val=None, sample_weight_val=None):
-        """Boost; rows count as often as ``sample_weight`` says. Returns the estimator.
+        """Fit the trees, with ``sample_weight`` as frequency weights. Returns the estimator.
 
-        ``X_val`` and ``y_val`` are watched by early stopping in place of rows set aside.
+        ``X_val`` and ``y_val`` are used for early stopping instead of held-out rows.
         """
         check_params(self)
         again = self.warm_start and hasattr(self, "_trees")

@@ -1,4 +1,4 @@
-"""What both gradient boosting estimators share: parameters, packed trees, scores."""
+"""Common parts of both gradient boosting estimators: parameters, packed trees, scores."""
 
 from __future__ import annotations
 
@@ -53,29 +53,47 @@ RULES: dict[str, Rule] = {
     "max_time": NOTHING | POSITIVE,
 }
 
-#: Arrays of all trees, one after the other; ``tree_starts_`` says where each begins.
+#: Arrays of all trees, concatenated; ``tree_starts_`` contains the start of each tree.
 PACKED = ("feature", "bin", "missing_left", "left", "right", "subset", "value", "low", "high")
 
 
-class BoostedTreesMixin:
-    """Adds scores, the packed form that certificates speak of, and the tag for missing values."""
+def _packed(name: str) -> property:
+    def get(self) -> np.ndarray:
+        return np.concatenate([getattr(tree, name) for trees in self._trees for tree in trees])
 
-    _trees: list[list[Tree]]  # one list a round: a tree for each score
+    get.__doc__ = f"``{name}`` of the nodes of all trees, concatenated."
+    return property(get)
+
+
+class BoostedTreesMixin:
+    """Mixin with scores, the packed format of certificates, and the tag for missing values."""
+
+    _trees: list[list[Tree]]  # one list per round: a tree for each score
     _bins: Bins
     baseline_: np.ndarray
     n_jobs: Any
 
+    tree_feature_ = _packed("feature")
+    tree_bin_ = _packed("bin")
+    tree_missing_left_ = _packed("missing_left")
+    tree_left_ = _packed("left")
+    tree_right_ = _packed("right")
+    tree_subset_ = _packed("subset")
+    tree_value_ = _packed("value")
+    tree_low_ = _packed("low")
+    tree_high_ = _packed("high")
+
     @property
     def n_trees_per_iteration_(self) -> int:
-        """Trees a round: one a class if there are more than two."""
+        """Number of trees per round: one per class if there are more than two."""
         return len(self.baseline_)
 
-    def verify(self, X, y=None, sample_weight=None):
-        """Re-derive every claim of ``certificate_`` from the training data, independently of the solver."""
-        return self.certificate_.verify(read_columns(self, X, reset=False), y, sample_weight=sample_weight)  # type: ignore[attr-defined]
+    def _certified_rows(self, X):
+        """Return the rows as the certificate is about them: text as codes."""
+        return read_columns(self, X, reset=False)
 
     def _scores(self, X) -> np.ndarray:
-        """Scores of the rows, shape (scores, rows)."""
+        """Return the scores of the rows, shape (scores, rows)."""
         *_, last = self._staged_scores(X, every=False)
         return last
 
@@ -89,14 +107,25 @@ class BoostedTreesMixin:
                 add_scores(words, [trees[k] for trees in stage], z[k], self.n_jobs)
             yield z
 
-    def _pack(self) -> None:
-        """Lay all trees one after the other."""
-        flat = [tree for trees in self._trees for tree in trees]
-        self.tree_starts_ = np.cumsum([0, *(len(tree.feature) for tree in flat)])
-        for name in PACKED:
-            setattr(self, f"tree_{name}_", np.concatenate([getattr(tree, name) for tree in flat]))
-        self.bin_cuts_, self.n_bins_ = self._bins.cuts, self._bins.n_bins
-        self.is_categorical_ = self._bins.categorical
+    @property
+    def tree_starts_(self) -> np.ndarray:
+        """Start of the nodes of each tree in the packed arrays, and the end of the last."""
+        return np.cumsum([0, *(len(tree.feature) for trees in self._trees for tree in trees)])
+
+    @property
+    def bin_cuts_(self) -> np.ndarray:
+        """Cuts between the bins of each column, or its categories."""
+        return self._bins.cuts
+
+    @property
+    def n_bins_(self) -> np.ndarray:
+        """Number of bins of each column."""
+        return self._bins.n_bins
+
+    @property
+    def is_categorical_(self) -> np.ndarray:
+        """Whether each column is categorical."""
+        return self._bins.categorical
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()  # type: ignore[misc]

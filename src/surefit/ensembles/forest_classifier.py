@@ -3,94 +3,97 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
 
 from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
 from surefit.core.errors import InvalidParameter
 from surefit.core.estimator import CertifiedMixin
-from surefit.core.validation import NOTHING, Rule, check_params, one_of, read_data, read_weights
-from surefit.ensembles.forest_base import READ, RULES, Agreement, ForestMixin
-from surefit.ensembles.forest_fit import fit_forest
+from surefit.core.validation import NOTHING, Rule, check_labels, check_params, one_of, read_data, read_weights
+from surefit.ensembles.forest_ensemble import READ, RULES, Agreement, ForestMixin
 from surefit.ensembles.forest_grow import Sample
+from surefit.ensembles.forest_training import fit_forest
 
-_CLASS_WEIGHT = NOTHING | one_of("balanced") | Rule("a dict of class weights", lambda v: isinstance(v, dict))
+_CLASS_WEIGHT = (
+    NOTHING | one_of("balanced", "balanced_subsample") | Rule("a dict of class weights", lambda v: isinstance(v, dict))
+)
 
 
 class RandomForestClassifier(CertifiedMixin, CallbackSupportMixin, ForestMixin, ClassifierMixin, BaseEstimator):
-    r"""Mean of the class shares of many trees, each grown on a bootstrap draw with random columns.
+    r"""Random forest classifier: mean of the class probabilities of trees, each grown on a bootstrap sample with random columns.
 
     .. math:: \hat y(x) = \arg\max_k \frac1M \sum_m \hat p_m(k \mid x).
 
-    Hypothesis class: means of trees. Loss: the criterion, node by node. Optimiser: greedy splits.
+    Hypothesis class: means of trees. Loss: the criterion, node by node. Optimizer: greedy splits.
 
-    Guarantee: every leaf holds the class shares of the drawn rows that reach it. With ``oob_score`` also the out-of-bag error, and
-    two bounds on the error of the majority vote on new rows, for independent rows (theory: :ref:`bootstrap-votes`).
+    Guarantee: the value of every leaf is the vector of class fractions of its drawn rows. With ``oob_score`` also the out-of-bag error,
+    and two bounds on the error of the majority vote on new data, for independent rows (theory: :ref:`bootstrap-votes`).
 
-    Draws do not depend on the order of the rows, and an integer weight is the same as repeating the row.
+    Draws do not depend on the order of the rows, and an integer weight is equivalent to repeating the row.
 
     Parameters
     ----------
     n_estimators : int >= 1, default=100
-        Trees.
+        Number of trees.
     criterion : {'gini', 'entropy', 'log_loss', 'misclassification'}, default='gini'
-        What splits reduce.
+        Impurity that splits reduce.
     max_depth : int >= 1 or None, default=None
-        Depth of a tree; None grows to the end.
+        Maximum depth of a tree; None: no limit.
     min_samples_split : int >= 2 or float in (0, 1], default=2
-        Rows (or share of them) that a node needs to be split.
+        Number of rows (or fraction) that a node needs to be split.
     min_samples_leaf : int >= 1 or float in (0, 1), default=1
-        Rows (or share) in a leaf.
+        Smallest number of rows (or fraction) in a leaf.
     min_weight_fraction_leaf : float in [0, 0.5], default=0.0
-        Share of the weight in a leaf.
+        Smallest fraction of the weight in a leaf.
     max_features : 'sqrt', 'log2', int, float or None, default='sqrt'
-        Columns to choose from.
+        Number of columns to choose from.
     max_leaf_nodes : int >= 2 or None, default=None
-        Leaves of a tree; the best are split first.
+        Maximum number of leaves of a tree; the best are split first.
     min_impurity_decrease : float >= 0, default=0.0
-        Decrease that a split must bring, as a share of all rows.
+        Decrease that a split must attain, as a fraction of all rows.
     bootstrap : bool, default=True
         Draw rows with replacement for each tree.
     oob_score : bool or callable, default=False
-        Ask the trees for the rows they have not drawn: an estimate of the error, and two bounds.
+        Evaluate the trees on their out-of-bag rows: an estimate of the error, and two bounds.
     n_jobs : int or None, default=None
-        Threads; -1 is all cores. The bits do not depend on it.
+        Number of threads; -1 uses all cores. The result does not depend on it.
     random_state : int, RandomState, Generator or None, default=None
-        Seeds the draws of rows and columns. The order of the rows does not matter.
+        Seed of the random draws of rows and columns, which do not depend on the order of the rows.
     verbose : int, default=0
-        Accepted so that code written for scikit-learn runs.
+        Print one line per member.
     warm_start : bool, default=False
-        Add trees to the last fit.
-    class_weight : dict, 'balanced' or None, default=None
-        Weights of the classes.
+        Add trees to the previous fit.
+    class_weight : dict, 'balanced', 'balanced_subsample' or None, default=None
+        Weights of the classes; 'balanced_subsample' balances the draws of each tree.
     ccp_alpha : float >= 0, default=0.0
         Prune each tree by cost-complexity.
     max_samples : int, float or None, default=None
-        Draws for each tree, or their share of the rows; None: as many as rows (as the total of integer weights).
+        Draws for each tree, or their fraction of the rows; None: as many as rows (as the total of integer weights).
     monotonic_cst : array of -1, 0, 1 or None, default=None
-        Columns in which predictions must not rise or fall.
+        Monotonicity constraints: 1 increasing, -1 decreasing, 0 none.
     subset : {'split', 'tree'}, default='split'
-        Whether ``max_features`` columns are drawn for each split, or once for each tree.
+        Whether ``max_features`` columns are drawn for each split, or once per tree.
     max_bins : int from 2 to 255 or None, default=255
-        Bins of a column: cuts of columns with more values are at quantiles. None: all cuts.
+        Number of bins per column: columns with more values are cut at quantiles. None: all cuts.
     delta : float in (0, 1), default=0.05
-        Failure probability of the bounds of the vote.
+        Failure probability of the bounds on the error of the vote.
     max_time : float > 0 or None, default=None
-        Seconds after which the trees so far are returned. Ctrl-C does the same.
+        Time limit in seconds; the trees so far are returned. Ctrl-C has the same effect.
 
     Attributes
     ----------
     trees_ : list of FlatTree
-        The trees, as arrays.
+        The trees as arrays.
     estimators_ : list
-        The trees, as estimators.
+        The trees as estimators.
+    estimators_samples_ : list of ndarray
+        Rows that each tree was grown on, repeated as often as they were drawn.
     tree_seeds_ : ndarray
-        Seed of each tree: draws of rows and columns follow from it.
+        Seed of each tree, which determines its draws of rows and columns.
     tree_starts_, tree_feature_, tree_threshold_, tree_left_, tree_right_, tree_missing_left_, tree_value_
-        All trees, one after the other.
+        All trees, concatenated.
     feature_importances_ : ndarray of shape (n_features,)
-        Mean share of each column in the decrease of the impurity.
+        Mean fraction of each column in the decrease of the impurity.
     oob_score_, oob_decision_function_
-        With ``oob_score``: the score, and the means over the trees that left a row out.
+        With ``oob_score``: the score, and the means over the trees for which a row is out of bag.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
     n_features_in_, feature_names_in_, classes_, n_classes_
@@ -107,7 +110,6 @@ class RandomForestClassifier(CertifiedMixin, CallbackSupportMixin, ForestMixin, 
     """
 
     classes_: np.ndarray
-    _own_bound = "oob_score=True"
 
     _rules = {
         **RULES,
@@ -168,31 +170,32 @@ class RandomForestClassifier(CertifiedMixin, CallbackSupportMixin, ForestMixin, 
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
-        """Grow the trees; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        """Grow the trees, with ``sample_weight`` as frequency weights. Returns the estimator."""
         check_params(self)
         X, given = read_data(self, X, y, **READ)
-        check_classification_targets(given)
+        check_labels(given)
         self.classes_, codes = np.unique(given, return_inverse=True)
         self.n_classes_ = len(self.classes_)
-        sample_weight = read_weights(self, sample_weight, len(X))
-        factors = None
-        if self.class_weight is not None:
+        sample_weight = read_weights(self, sample_weight, X.shape[0])
+        factors: np.ndarray | str | None = None
+        if self.class_weight == "balanced_subsample" and self.bootstrap:
+            factors = "balanced_subsample"
+        elif self.class_weight is not None:
+            asked = "balanced" if self.class_weight == "balanced_subsample" else self.class_weight
             try:
-                factors = compute_class_weight(
-                    self.class_weight, classes=self.classes_, y=given, sample_weight=sample_weight
-                )
+                factors = compute_class_weight(asked, classes=self.classes_, y=given, sample_weight=sample_weight)
             except ValueError as error:
                 raise InvalidParameter(type(self).__name__, "class_weight", str(error), self.class_weight) from None
         y = given.astype(np.float64) if given.dtype.kind in "biuf" else given
         return fit_forest(self, Sample(X, codes.astype(np.int64), sample_weight, factors, self.n_classes_), y)
 
     def predict(self, X) -> np.ndarray:
-        """Return the class with the largest mean share; a tie goes to the class that comes first."""
+        """Return the class with the largest mean probability; ties go to the first class."""
         places = self._mean_values(X)[:, : getattr(self, "n_classes_", 1)].argmax(axis=1)
         return self.classes_[places]
 
     def predict_proba(self, X) -> np.ndarray:
-        """Return the mean over the trees of the class shares."""
+        """Return the mean class probabilities of the trees."""
         return self._mean_values(X)[:, : self.n_classes_]
 
     def predict_log_proba(self, X) -> np.ndarray:
@@ -201,14 +204,14 @@ class RandomForestClassifier(CertifiedMixin, CallbackSupportMixin, ForestMixin, 
             return np.log(self.predict_proba(X))
 
     def vote(self, X) -> np.ndarray:
-        """Return the class that most trees choose, of which the bounds speak; a tie goes to the class that comes first."""
-        said = self._said(X)
+        """Return the class predicted by most trees, to which the bounds apply; ties go to the first class."""
+        said = self._predictions(X)
         counts = np.stack([(said == k).sum(axis=0) for k in range(self.n_classes_)])
         return self.classes_[counts.argmax(axis=0)]
 
     def agreement(self, X, y=None) -> Agreement:
-        """Return how often trees agree, two by two, and the accuracy of each if labels are given."""
-        said = self._said(X)
+        """Return how often pairs of trees agree, and the accuracy of each tree if labels are given."""
+        said = self._predictions(X)
         pairwise = np.mean(said[:, None] == said[None], axis=2)
         m = len(said)
         mean = float((pairwise.sum() - m) / (m * (m - 1))) if m > 1 else 1.0
@@ -228,6 +231,6 @@ class RandomForestClassifier(CertifiedMixin, CallbackSupportMixin, ForestMixin, 
             found.append(member)
         return found
 
-    def _said(self, X) -> np.ndarray:
+    def _predictions(self, X) -> np.ndarray:
         leaves = self.apply(X)
-        return np.array([tree.value[leaves[:, t]].argmax(axis=1) for t, tree in enumerate(self.trees_)])
+        return np.array([tree.values[leaves[:, t]].argmax(axis=1) for t, tree in enumerate(self.trees_)])

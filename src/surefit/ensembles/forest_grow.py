@@ -1,4 +1,4 @@
-"""Growing the trees of a forest, each from a seed of its own, in any number of threads."""
+"""Growing of the trees of a forest, each with its own seed, in any number of threads."""
 
 from __future__ import annotations
 
@@ -7,58 +7,59 @@ import numbers
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
+from surefit.core.blocks import dense_columns, dense_rows, require_memory
 from surefit.core.budget import Budget
 from surefit.core.jit import compiled
 from surefit.core.threads import map_blocks
 from surefit.ensembles.bootstrap import Draws
+from surefit.problems.forests import n_columns
 from surefit.solvers import trees as solver
 from surefit.solvers.boosting.binning import find_bins
-from surefit.solvers.forest import MOST_WEIGHT, grow_pair
 from surefit.solvers.trees import FlatTree, Rules
+from surefit.solvers.trees.descend import pack, packed_leaves, worth_packing
+from surefit.solvers.trees.forest import MOST_WEIGHT, grow_pair
 from surefit.solvers.trees.pruning import weakest_links
 
-ROWS = 1024  # predicted at a time
-PACKED = ("feature", "threshold", "left", "right", "missing_left", "value")
+ROWS = 1024  # rows per block of predictions
+COLUMNS = 8  # columns per block of bins: a cache line of a row
+PACKED = ("feature", "threshold", "left", "right", "missing_left", "values")
 
 
 class Sample(NamedTuple):
     """Training data of a forest."""
 
-    X: np.ndarray
+    X: Any  # dense or CSR
     y: np.ndarray  # class codes or real targets
     weights: np.ndarray | None  # of the rows, as given
-    class_weights: np.ndarray | None  # one a class, on top
+    class_weights: np.ndarray | str | None  # one per class, on top; "balanced_subsample": from the draws of each tree
     n_classes: int  # 0: regression
 
 
 class Grower:
-    """Grows one tree a seed."""
+    """Grows one tree per seed."""
 
     def __init__(self, estimator, sample: Sample):
         self.estimator, self.sample = estimator, sample
-        self.values = np.ascontiguousarray(np.asarray(sample.X, dtype=np.float64).T)
-        d = len(self.values)
-        self.bins = (
-            None
-            if estimator.max_bins is None
-            else _binned(self.values, sample.weights, estimator.max_bins, estimator.n_jobs)
-        )
+        self.d = sample.X.shape[1]
+        self.values, self.bins = _columns(estimator, sample)
         self.draws = Draws(sample.X, sample.y, sample.weights, estimator.max_samples) if estimator.bootstrap else None
-        self.columns = n_columns(estimator.max_features, d)
+        self.columns = n_columns(estimator.max_features, self.d)
         self.by_row = self._rows_of_bins()
         self.monotone = None if estimator.monotonic_cst is None else np.asarray(estimator.monotonic_cst, dtype=np.int8)
 
     def _rows_of_bins(self) -> np.ndarray | None:
-        """The bins row by row, if the fast grower can be used: two classes, Gini, nothing missing, plain rules."""
+        """Return the bins row by row if the fast grower can be used: two classes, Gini, no missing values, default rules."""
         e, sample = self.estimator, self.sample
         plain = (
             e.monotonic_cst is None and e.max_leaf_nodes is None and isinstance(e.min_samples_leaf, numbers.Integral)
         )
         plain = plain and e.min_samples_leaf == 1 and e.min_weight_fraction_leaf == 0 and e.min_impurity_decrease == 0
+        plain = plain and not e._random_cuts
         if self.bins is None or sample.n_classes != 2 or e.criterion != "gini" or not plain:
             return None
-        if sample.class_weights is not None or np.isnan(self.values).any():
+        if sample.class_weights is not None or np.isnan(sample.X.data if sparse.issparse(sample.X) else sample.X).any():
             return None
         weights = sample.weights
         if self.draws is None and weights is not None and not np.all(weights == np.rint(weights)):
@@ -67,17 +68,17 @@ class Grower:
         return np.ascontiguousarray(self.bins.codes.T) if total <= MOST_WEIGHT else None
 
     def weights_of(self, seed: int) -> np.ndarray | None:
-        """Weight of each row in the tree of this seed, without class weights."""
+        """Return the weight of each row in the tree of this seed, without class weights."""
         if self.draws is not None:
             return self.draws.counts(seed).astype(np.float64)
         return self.sample.weights
 
     def subset_of(self, seed: int) -> np.ndarray | None:
-        """Columns of the tree of this seed, if each tree has its own."""
+        """Return the columns of the tree of this seed, if each tree has its own."""
         if self.estimator.subset == "split":
             return None
         random = np.random.RandomState(seed)
-        return np.sort(random.choice(len(self.values), self.columns, replace=False))
+        return np.sort(random.choice(self.d, self.columns, replace=False))
 
     def grow(self, seed: int) -> FlatTree:
         """Grow the tree of a seed."""
@@ -100,26 +101,26 @@ class Grower:
             counts,
             max_depth=rules.max_depth,
             min_samples_split=rules.min_samples_split,
-            columns=np.arange(len(self.values)) if subset is None else subset,
+            columns=np.arange(self.d) if subset is None else subset,
             max_features=self.columns,
             seed=int(seed),
         )
 
     def _grow_any(self, seed: int) -> FlatTree:
-        """Grow the tree of a seed, whatever the target and the rules."""
+        """Grow the tree of a seed, for any target and rules."""
         sample, e = self.sample, self.estimator
         weights = self.weights_of(seed)
         rows = None if weights is None else np.flatnonzero(weights)
         if sample.class_weights is not None:
-            factor = sample.class_weights[sample.y]
+            factor = self._factors(weights)[sample.y]
             weights = factor if weights is None else weights * factor
             rows = np.flatnonzero(weights)
-        y, centre = sample.y, 0.0
+        y, center = sample.y, 0.0
         if sample.n_classes:
             target = solver.class_target(y, sample.n_classes, e.criterion, weights)
         else:
-            centre = float(np.average(y, weights=weights)) if e.criterion in ("squared_error", "friedman_mse") else 0.0
-            target = solver.real_target(y - centre, "squared_error" if centre else e.criterion, weights)
+            center = float(np.average(y, weights=weights)) if e.criterion in ("squared_error", "friedman_mse") else 0.0
+            target = solver.real_target(y - center, "squared_error" if center else e.criterion, weights)
         total = float(len(y)) if weights is None else float(np.sum(weights))
         subset = self.subset_of(seed)
         rules = self._rules(seed, total, len(y) if rows is None else len(rows), subset)
@@ -137,9 +138,17 @@ class Grower:
             tree = solver.grow_binned(bins, target, rules, **options)
         if subset is not None:
             tree = tree._replace(
-                feature=np.where(tree.feature >= 0, subset[tree.feature], tree.feature).astype(np.int32)
+                feature=np.where(tree.feature >= 0, subset[np.maximum(tree.feature, 0)], tree.feature).astype(np.int32)
             )
-        return tree._replace(value=tree.value + centre) if centre else tree
+        return tree._replace(values=tree.values + center) if center else tree
+
+    def _factors(self, weights: np.ndarray | None) -> np.ndarray:
+        """Return the factor of each class, for the draws of a tree."""
+        given, K = self.sample.class_weights, self.sample.n_classes
+        if not isinstance(given, str):
+            assert given is not None
+            return given
+        return balanced_factors(np.bincount(self.sample.y, weights=weights, minlength=K))
 
     def _rules(self, seed: int, weight: float, n: int, subset) -> Rules:
         e = self.estimator
@@ -154,11 +163,12 @@ class Grower:
             max_leaf_nodes=0 if e.max_leaf_nodes is None else int(e.max_leaf_nodes),
             min_impurity_decrease=float(e.min_impurity_decrease),
             max_features=self.columns if subset is None else 2**31 - 1,
+            random_cuts=e._random_cuts,
             seed=int(seed),
         )
 
     def grow_all(self, seeds: np.ndarray, budget: Budget) -> list[FlatTree]:
-        """Grow the trees of all seeds; a spent budget ends it after the trees that are under way."""
+        """Grow the trees of all seeds; a spent budget stops after the trees in progress."""
         found = map_blocks(
             lambda start, stop: None if budget.spent(start) and start else self.grow(int(seeds[start])),
             len(seeds),
@@ -167,52 +177,62 @@ class Grower:
         )
         trees = []
         for tree in found:
-            if tree is None:  # later ones would be a choice by speed
+            if tree is None:  # later trees would be selected by speed
                 break
             trees.append(tree)
         return trees
 
 
-def n_columns(max_features: Any, d: int) -> int:
-    """Number of columns that ``max_features`` means."""
-    if max_features is None:
-        return d
-    if isinstance(max_features, str):
-        return max(1, int(math.sqrt(d) if max_features == "sqrt" else math.log2(d)))
-    if isinstance(max_features, numbers.Integral):
-        return min(int(max_features), d)
-    return max(1, int(max_features * d))
+def _columns(estimator, sample: Sample) -> tuple[np.ndarray | None, solver.Bins | None]:
+    """Return the columns for exact cuts, or their bins; a sparse table is read in blocks of columns."""
+    who = type(estimator).__name__
+    if estimator.max_bins is None:
+        require_memory(who, sample.X, 8, "set max_bins=255, or use fewer columns")
+        return dense_columns(sample.X, 0, sample.X.shape[1]), None
+    require_memory(who, sample.X, 1, "use fewer columns, for example those chosen by a linear model")
+    table = sample.X.tocsc() if sparse.issparse(sample.X) else sample.X
+    return None, _binned(table, sample.weights, estimator.max_bins, estimator.n_jobs)
 
 
-def _binned(values: np.ndarray, weights: np.ndarray | None, max_bins: int, n_jobs) -> solver.Bins:
-    """Bin the columns, at quantiles of the weighted rows where values are many."""
-    seen = values if weights is None else values[:, weights > 0]
+def _binned(X, weights: np.ndarray | None, max_bins: int, n_jobs) -> solver.Bins:
+    """Bin the columns, at quantiles of the weighted rows if there are many values."""
     kept = None if weights is None else weights[weights > 0]
-    cuts = find_bins(seen.T, kept, max_bins, np.zeros(len(values), dtype=bool), n_jobs)
-    edges = [line[: count - 1] for line, count in zip(cuts.cuts, cuts.n_bins, strict=True)]
-    parts = map_blocks(
-        lambda start, stop: solver.bin_columns(values[start:stop], max_bins, edges=edges[start:stop]),
-        len(values),
-        1,
-        n_jobs,
-    )
-    codes, table, counts = (
-        np.concatenate([getattr(part, name) for part in parts]) for name in ("codes", "edges", "counts")
-    )
-    return solver.Bins(codes, table, counts)
+
+    def work(start: int, stop: int) -> solver.Bins:
+        values = dense_columns(X, start, stop)
+        seen = values if weights is None else values[:, weights > 0]
+        cuts = find_bins(seen.T, kept, max_bins, np.zeros(len(values), dtype=bool), 1)
+        edges = [line[: count - 1] for line, count in zip(cuts.cuts, cuts.n_bins, strict=True)]
+        return solver.bin_columns(values, max_bins, edges=edges)
+
+    parts = map_blocks(work, X.shape[1], COLUMNS, n_jobs)
+    return solver.Bins(*(np.concatenate([getattr(part, name) for part in parts]) for name in solver.Bins._fields))
+
+
+def balanced_factors(totals: np.ndarray) -> np.ndarray:
+    """Return the factors that make classes with these weights equally heavy, with mean one over the rows; 1 for absent classes."""
+    present = totals > 0
+    factors = np.ones(len(totals))
+    factors[present] = totals.sum() / (np.count_nonzero(present) * totals[present])
+    return factors
 
 
 def _part(table, subset):
     return table if table is None or subset is None else np.ascontiguousarray(table[subset])
 
 
-def sum_values(X: np.ndarray, trees: list[FlatTree], n_values: int, n_jobs=None) -> np.ndarray:
-    """Sum over trees of the value of each row's leaf, (rows, values): rows in blocks, trees in order, the same bits for any n_jobs."""
-    total = np.zeros((X.shape[0], n_values))
+def sum_values(X: Any, trees: list[FlatTree], n_values: int, n_jobs=None) -> np.ndarray:
+    """Return the sum over trees of the leaf values, (rows, values), by blocks of rows in a fixed order; identical for any n_jobs."""
+    total, X = np.zeros((X.shape[0], n_values)), X.tocsr() if sparse.issparse(X) else np.ascontiguousarray(X)
+    packed = [pack(tree) if worth_packing(tree, X.shape[0]) else None for tree in trees]
 
     def work(start: int, stop: int) -> None:
-        for tree in trees:
-            add_values(X[start:stop], *(getattr(tree, name) for name in PACKED), total[start:stop])
+        rows = dense_rows(X, start, stop)
+        for tree, nodes in zip(trees, packed, strict=True):
+            if nodes is None:
+                add_values(rows, *(getattr(tree, name) for name in PACKED), total[start:stop])
+            else:
+                total[start:stop] += tree.values[packed_leaves(rows, nodes)]
 
     map_blocks(work, X.shape[0], ROWS, n_jobs)
     return total
@@ -220,7 +240,7 @@ def sum_values(X: np.ndarray, trees: list[FlatTree], n_values: int, n_jobs=None)
 
 @compiled
 def leaf_of(x, feature, threshold, left, right, missing_left):
-    """Leaf of a row."""
+    """Return the leaf of a row."""
     node = 0
     while feature[node] >= 0:
         v = x[feature[node]]
@@ -240,7 +260,7 @@ def add_values(X, feature, threshold, left, right, missing_left, value, total):
 
 @compiled
 def leaves_of(X, rows, feature, threshold, left, right, missing_left):
-    """Leaves of some rows."""
+    """Return the leaves of some rows."""
     found = np.empty(len(rows), dtype=np.int64)
     for i in range(len(rows)):
         found[i] = leaf_of(X[rows[i]], feature, threshold, left, right, missing_left)

@@ -7,85 +7,87 @@ from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
 from surefit.core.errors import InvalidData
 from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import check_params, one_of, read_data, read_weights
-from surefit.ensembles.forest_base import READ, RULES, Agreement, ForestMixin
-from surefit.ensembles.forest_fit import fit_forest
+from surefit.ensembles.forest_ensemble import READ, RULES, Agreement, ForestMixin
 from surefit.ensembles.forest_grow import Sample
+from surefit.ensembles.forest_training import fit_forest
 
 
 class RandomForestRegressor(CertifiedMixin, CallbackSupportMixin, ForestMixin, RegressorMixin, BaseEstimator):
-    r"""Mean of the predictions of many trees, each grown on a bootstrap draw with random columns.
+    r"""Random forest regressor: mean of the predictions of trees, each grown on a bootstrap sample with random columns.
 
     .. math:: \bar h(x) = \frac1M \sum_m h_m(x), \qquad
         (\bar h - y)^2 = \frac1M \sum_m (h_m - y)^2 - \frac1M \sum_m (h_m - \bar h)^2 .
 
-    Hypothesis class: means of trees. Loss: the criterion, node by node. Optimiser: greedy splits.
+    Hypothesis class: means of trees. Loss: the criterion, node by node. Optimizer: greedy splits.
 
-    Guarantee: every leaf holds the mean (median) of the drawn rows that reach it; with ``oob_score`` also the out-of-bag error
-    (theory: :ref:`bootstrap-votes`).
+    Guarantee: the value of every leaf is the mean (median) of its drawn rows. With ``oob_score`` also the out-of-bag error (theory:
+    :ref:`bootstrap-votes`).
 
-    Draws do not depend on the order of the rows, and an integer weight is the same as repeating the row.
+    Draws do not depend on the order of the rows, and an integer weight is equivalent to repeating the row.
 
     Parameters
     ----------
     n_estimators : int >= 1, default=100
-        Trees.
+        Number of trees.
     criterion : {'squared_error', 'absolute_error', 'poisson'}, default='squared_error'
-        What splits reduce.
+        Impurity that splits reduce.
     max_depth : int >= 1 or None, default=None
-        Depth of a tree; None grows to the end.
+        Maximum depth of a tree; None: no limit.
     min_samples_split : int >= 2 or float in (0, 1], default=2
-        Rows (or share of them) that a node needs to be split.
+        Number of rows (or fraction) that a node needs to be split.
     min_samples_leaf : int >= 1 or float in (0, 1), default=1
-        Rows (or share) in a leaf.
+        Smallest number of rows (or fraction) in a leaf.
     min_weight_fraction_leaf : float in [0, 0.5], default=0.0
-        Share of the weight in a leaf.
+        Smallest fraction of the weight in a leaf.
     max_features : 'sqrt', 'log2', int, float or None, default=1.0
-        Columns to choose from.
+        Number of columns to choose from.
     max_leaf_nodes : int >= 2 or None, default=None
-        Leaves of a tree; the best are split first.
+        Maximum number of leaves of a tree; the best are split first.
     min_impurity_decrease : float >= 0, default=0.0
-        Decrease that a split must bring, as a share of all rows.
+        Decrease that a split must attain, as a fraction of all rows.
     bootstrap : bool, default=True
         Draw rows with replacement for each tree.
     oob_score : bool or callable, default=False
-        Ask the trees for the rows they have not drawn: an estimate of the error.
+        Evaluate the trees on their out-of-bag rows: an estimate of the error.
     n_jobs : int or None, default=None
-        Threads; -1 is all cores. The bits do not depend on it.
+        Number of threads; -1 uses all cores. The result does not depend on it.
     random_state : int, RandomState, Generator or None, default=None
-        Seeds the draws of rows and columns. The order of the rows does not matter.
+        Seed of the random draws of rows and columns, which do not depend on the order of the rows.
     verbose : int, default=0
-        Accepted so that code written for scikit-learn runs.
+        Print one line per member.
     warm_start : bool, default=False
-        Add trees to the last fit.
+        Add trees to the previous fit.
     ccp_alpha : float >= 0, default=0.0
         Prune each tree by cost-complexity.
     max_samples : int, float or None, default=None
-        Draws for each tree, or their share of the rows; None: as many as rows (as the total of integer weights).
+        Draws for each tree, or their fraction of the rows; None: as many as rows (as the total of integer weights).
     monotonic_cst : array of -1, 0, 1 or None, default=None
-        Columns in which predictions must not rise or fall.
+        Monotonicity constraints: 1 increasing, -1 decreasing, 0 none.
     subset : {'split', 'tree'}, default='split'
-        Whether ``max_features`` columns are drawn for each split, or once for each tree.
+        Whether ``max_features`` columns are drawn for each split, or once per tree.
     max_bins : int from 2 to 255 or None, default=255
-        Bins of a column: cuts of columns with more values are at quantiles. None: all cuts.
+        Number of bins per column: columns with more values are cut at quantiles. None: all cuts.
     delta : float in (0, 1), default=0.05
-        Kept for certificates; a mean of numbers has no vote to bound.
+        Not used; a mean of predictions has no vote to bound.
     max_time : float > 0 or None, default=None
-        Seconds after which the trees so far are returned. Ctrl-C does the same.
+        Time limit in seconds; the trees so far are returned. Ctrl-C has the same effect.
 
     Attributes
     ----------
     trees_ : list of FlatTree
-        The trees, as arrays.
+        The trees as arrays.
     estimators_ : list
-        The trees, as estimators.
+        The trees as estimators.
+    estimators_samples_ : list of ndarray
+        Rows that each tree was grown on, repeated as often as they were drawn.
     tree_seeds_ : ndarray
-        Seed of each tree: draws of rows and columns follow from it.
+        Seed of each tree, which determines its draws of rows and columns.
     tree_starts_, tree_feature_, tree_threshold_, tree_left_, tree_right_, tree_missing_left_, tree_value_
-        All trees, one after the other.
+        All trees, concatenated.
     feature_importances_ : ndarray of shape (n_features,)
-        Mean share of each column in the decrease of the impurity.
+        Mean fraction of each column in the decrease of the impurity.
     oob_score_, oob_prediction_
-        With ``oob_score``: the score, and the means over the trees that left a row out.
+        With ``oob_score``: the score, and the means over the trees for which a row is out of bag.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
     n_features_in_, feature_names_in_
@@ -154,32 +156,32 @@ class RandomForestRegressor(CertifiedMixin, CallbackSupportMixin, ForestMixin, R
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
-        """Grow the trees; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        """Grow the trees, with ``sample_weight`` as frequency weights. Returns the estimator."""
         check_params(self)
         X, y = read_data(self, X, y, y_numeric=True, **READ)
         y = np.asarray(y, dtype=np.float64)
         if self.criterion == "poisson" and (y.min() < 0 or y.sum() <= 0):
             raise InvalidData("RandomForestRegressor: criterion='poisson' needs y >= 0 with a positive sum.")
-        return fit_forest(self, Sample(X, y, read_weights(self, sample_weight, len(X)), None, 0), y)
+        return fit_forest(self, Sample(X, y, read_weights(self, sample_weight, X.shape[0]), None, 0), y)
 
     def predict(self, X) -> np.ndarray:
         """Return the mean prediction of the trees."""
         return self._mean_values(X)[:, 0]
 
     def agreement(self, X, y=None) -> Agreement:
-        """Return the correlations of the trees' predictions, and minus the squared error of each tree if targets are given."""
-        said = self._said(X)
+        """Return the correlations of the trees' predictions, and the negative squared error of each tree if targets are given."""
+        said = self._predictions(X)
         spread = said.std(axis=1)
-        centred = said - said.mean(axis=1, keepdims=True)
+        centered = said - said.mean(axis=1, keepdims=True)
         scale = np.outer(spread, spread) * said.shape[1]
-        pairwise = np.divide(centred @ centred.T, scale, out=np.ones_like(scale), where=scale > 0)
+        pairwise = np.divide(centered @ centered.T, scale, out=np.ones_like(scale), where=scale > 0)
         m = len(said)
         mean = float((pairwise.sum() - np.trace(pairwise)) / (m * (m - 1))) if m > 1 else 1.0
         return Agreement(pairwise, mean, None if y is None else -np.mean((said - np.asarray(y)) ** 2, axis=1))
 
     def ambiguity(self, X, y) -> tuple[float, float, float]:
-        """Return mean squared error, mean error of the trees, and their spread around the mean: the first is the difference."""
-        said, y = self._said(X), np.asarray(y, dtype=np.float64)
+        """Return mean squared error, mean error of the trees, and their variance around the mean."""
+        said, y = self._predictions(X), np.asarray(y, dtype=np.float64)
         mean = said.mean(axis=0)
         return float(np.mean((mean - y) ** 2)), float(np.mean((said - y) ** 2)), float(np.mean((said - mean) ** 2))
 
@@ -195,6 +197,6 @@ class RandomForestRegressor(CertifiedMixin, CallbackSupportMixin, ForestMixin, R
             found.append(member)
         return found
 
-    def _said(self, X) -> np.ndarray:
+    def _predictions(self, X) -> np.ndarray:
         leaves = self.apply(X)
-        return np.array([tree.value[leaves[:, t], 0] for t, tree in enumerate(self.trees_)])
+        return np.array([tree.values[leaves[:, t], 0] for t, tree in enumerate(self.trees_)])

@@ -1,1 +1,1 @@
-"""Feature maps of kernels: finitely many features whose inner products are near the kernel, with proved errors."""
+"""Feature maps of kernels: finitely many features whose inner products approximate the kernel, with proved errors."""

@@ -7,36 +7,36 @@ from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.claims import Claim
 from surefit.core.errors import InvalidParameter
-from surefit.core.estimator import CertifiedMixin, data_fingerprint
+from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import COUNT, POSITIVE, RANDOM_STATE, REAL, Rule, check_params, one_of, read_data
 from surefit.feature_maps.reading import KERNEL, READ, resolved
-from surefit.solvers.kernel_subset import PIECE, span_of
-from surefit.solvers.kernel_subset_landmarks import choose
+from surefit.problems import pose
+from surefit.solvers.kernel_subset.landmarks import choose
+from surefit.solvers.kernel_subset.squares import PIECE, span_of
 
-RANK = 1e-8  # directions of less than this share of the largest eigenvalue are dropped: their features would be mostly rounding
+RANK = 1e-8  # directions with a smaller fraction of the largest eigenvalue are dropped, because their features would be mostly rounding
 
 
 class NystroemFeatures(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    r"""Features of any kernel from its values with some rows.
+    r"""Nystroem features of any kernel, from its values with some rows.
 
     .. math:: \phi(x) = W^\top \bigl(k(z_1, x), \dots, k(z_m, x)\bigr), \qquad W = U \Lambda^{-1/2}, \quad K_{zz} = U \Lambda U^\top ,
 
     with m landmarks :math:`z_j` drawn from the rows. :math:`q(x, x') = \phi(x)^\top \phi(x')` is the inner product of the projections of
-    :math:`k(x, \cdot)` and :math:`k(x', \cdot)` on the span of the landmarks: a kernel too, and exact at the landmarks.
+    :math:`k(x, \cdot)` and :math:`k(x', \cdot)` on the span of the landmarks. It is also a kernel, and exact at the landmarks.
 
-    Guarantee: :math:`|k(x, x') - q(x, x')| \le \sqrt{r(x) r(x')}` for any two elements, seen or not, with the residual
-    :math:`r(x) = k(x, x) - q(x, x) \ge 0` that :meth:`kernel_residual` returns. The certificate states the largest error over all pairs of
-    training rows, the sum of their residuals, and what rounding adds (theory: :ref:`nystroem-features`). A linear model on the features
-    has the *approximate* kernel; :class:`NystroemSVC`, :class:`NystroemLogisticRegression` and :class:`NystroemRidge` bound the distance to
-    the solution of the exact one.
+    Guarantee: :math:`|k(x, x') - q(x, x')| \le \sqrt{r(x) r(x')}` for any two elements, with the residual :math:`r(x) = k(x, x) - q(x, x)
+    \ge 0` that :meth:`kernel_residual` returns. The certificate states the largest error over all pairs of training rows, and the sum of
+    their residuals, including rounding (theory: :ref:`nystroem-features`). A linear model on the features uses the *approximate* kernel;
+    :class:`NystroemSVC`, :class:`NystroemLogisticRegression` and :class:`NystroemRidge` bound the gap to the exact problem.
 
     Parameters
     ----------
     n_components : int >= 1, default=100
-        Landmarks m, all rows if there are fewer. There are as many features, less directions that are zero up to rounding.
+        Number of landmarks m; all rows if there are fewer. There are as many features, minus directions that are zero up to rounding.
     landmarks : {"pivoted", "uniform"}, default="pivoted"
-        How rows are drawn: each with a probability that is proportional to what the ones before miss of it (among 20 000 rows), or
-        all alike.
+        How landmarks are drawn: with probability proportional to the residual given the earlier landmarks (among 20 000 rows), or
+        uniformly.
     kernel : str, kernel of ``surefit.kernels`` or callable, default="rbf"
         "linear", "poly", "rbf", "laplacian", an object, or a function of two samples; positive semidefinite.
     gamma : {"scale", "auto"} or float > 0, default="scale"
@@ -46,12 +46,12 @@ class NystroemFeatures(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, Transfor
     coef0 : float, default=0.0
         Constant of "poly".
     random_state : int, RandomState or None, default=None
-        Draws the landmarks.
+        Seed of the landmarks.
 
     Attributes
     ----------
     component_indices_ : ndarray of shape (n_landmarks,)
-        Which rows are landmarks.
+        Row indices of the landmarks.
     components_ : ndarray or sparse matrix
         The landmarks.
     normalization_ : ndarray of shape (n_landmarks, n_output_features)
@@ -59,7 +59,7 @@ class NystroemFeatures(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, Transfor
     kernel_ : Kernel
         The kernel used.
     max_error_, trace_ : float
-        Bound of :math:`|k - q|` over all pairs of training rows, and :math:`\sum_i r(x_i)`.
+        Upper bound on :math:`|k - q|` over all pairs of training rows, and :math:`\sum_i r(x_i)`.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X)`` re-derives them.
     n_features_in_, feature_names_in_
@@ -120,16 +120,17 @@ class NystroemFeatures(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         if span.whiten.shape[1] == 0:
             raise InvalidParameter("NystroemFeatures", "kernel", "a kernel that is not zero on all rows", self.kernel)
         self.components_, self.normalization_ = A[self.component_indices_], span.whiten
-        squares = np.concatenate([np.sum((values @ span.whiten) ** 2, axis=1) for _, values in span.pieces()])
-        left = kernel.diag(A) - squares
-        slant = float(np.linalg.norm(span.whiten.T @ span.inner @ span.whiten - np.eye(span.whiten.shape[1])))
-        self.trace_ = max(float(np.sum(left)), 0.0)
-        self.max_error_ = max(float(np.max(left + slant * squares)), 0.0) + slant * float(np.max(squares))
-        self._record(X)
+        self._issue(
+            "C",
+            [Claim("feature_map.pairs"), Claim("feature_map.trace")],
+            problem=pose(self, X),
+            model=("component_indices_", "normalization_"),
+            sample=(X, None, None),
+        )
         return self
 
     def transform(self, X) -> np.ndarray:
-        """Return the features, one column each."""
+        """Return the features, one column per feature."""
         check_is_fitted(self)
         X = read_data(self, X, reset=False, **READ)
         features, step = np.empty((X.shape[0], self._n_features_out)), max(1, PIECE // len(self.component_indices_))
@@ -139,7 +140,7 @@ class NystroemFeatures(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         return features
 
     def kernel_residual(self, X) -> np.ndarray:
-        """Return ``r(x) = k(x, x) - q(x, x)`` for each row; rounding below zero counts as zero."""
+        """Return ``r(x) = k(x, x) - q(x, x)`` for each row; negative rounding errors become zero."""
         squares = np.sum(self.transform(X) ** 2, axis=1)
         return np.maximum(self.kernel_.diag(read_data(self, X, reset=False, **READ)) - squares, 0.0)
 
@@ -147,22 +148,15 @@ class NystroemFeatures(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, Transfor
     def _n_features_out(self) -> int:
         return self.normalization_.shape[1]
 
-    def _record(self, X) -> None:
-        assumptions = () if self.kernel_.positive_semidefinite else ("kernel_positive_semidefinite",)
-        pairs = f"Inner products of the features differ from the kernel by at most {self.max_error_:.3g}."
-        trace = f"What the features miss of k(x, x), summed over the rows, is {self.trace_:.3g}."
-        self._issue(
-            "C",
-            [
-                Claim("feature_map.pairs", "data_fact", pairs, value=self.max_error_, assumptions=assumptions,
-                      about="all pairs of training rows"),
-                Claim("feature_map.trace", "data_fact", trace, value=self.trace_, assumptions=assumptions,
-                      about="the training rows"),
-            ],
-            problem={"kernel": self.kernel_.to_record()},
-            model=("component_indices_", "normalization_"),
-            data=data_fingerprint(X),
-        )  # fmt: skip
+    @property
+    def max_error_(self) -> float:
+        """Upper bound on the error of inner products over all pairs of training rows."""
+        return self.certificate_["feature_map.pairs"].value
+
+    @property
+    def trace_(self) -> float:
+        """Upper bound on the sum of the residuals."""
+        return self.certificate_["feature_map.trace"].value
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -1,4 +1,4 @@
-"""What feature maps read: rows of numbers, and a kernel of them."""
+"""Validation for feature maps: numeric rows, and a kernel on vectors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import numpy as np
 
 from surefit.core.errors import InvalidParameter
 from surefit.core.validation import Rule
-from surefit.kernels import Kernel, resolve
+from surefit.kernels import Kernel
+from surefit.problems.kernels import kernel_in
 
 READ: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, np.float32]}
 
@@ -19,10 +20,9 @@ KERNEL = Rule(
 
 
 def resolved(estimator, X) -> Kernel:
-    """Return the kernel of the estimator on these rows; one of other things than vectors is refused."""
+    """Return the kernel of the estimator for these rows; raise ``InvalidParameter`` if it is not a kernel on vectors."""
     who = type(estimator).__name__
-    degree, coef0 = getattr(estimator, "degree", 3), getattr(estimator, "coef0", 0.0)
-    kernel = resolve(estimator.kernel, gamma=estimator.gamma, degree=int(degree), coef0=coef0, X=X, who=who)
+    kernel = kernel_in({"kernel": estimator.kernel, **estimator.get_params(deep=False)}, X, who=who)
     if kernel.takes not in ("vectors", "anything"):
-        raise InvalidParameter(who, "kernel", "a kernel of vectors", estimator.kernel)
+        raise InvalidParameter(who, "kernel", "a kernel on vectors", estimator.kernel)
     return kernel

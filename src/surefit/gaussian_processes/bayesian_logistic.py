@@ -1,33 +1,33 @@
-"""Bayesian logistic regression: Laplace's approximation, a grid, and the case that is exactly normal."""
+"""Bayesian logistic regression: Laplace approximation, grid integration, and an exactly normal posterior."""
 
 from __future__ import annotations
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from surefit.checks.gaussian_process_weights import mode_gap
 from surefit.core.claims import Claim
 from surefit.core.errors import InvalidData, InvalidParameter
-from surefit.core.estimator import CertifiedMixin, data_fingerprint
+from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import (
     ARRAY,
     BOOLEAN,
     COUNT,
     NON_NEGATIVE,
     POSITIVE,
+    check_labels,
     check_params,
     one_of,
     read_data,
     read_weights,
 )
-from surefit.gaussian_processes.quadrature import averaged_logistic
-from surefit.solvers.gaussian_process_weights import WeightLaw, laplace, modelled_inputs, on_grid
+from surefit.gaussian_processes.quadrature import logistic_normal_mean, mean_tanh
+from surefit.problems import pose
+from surefit.problems.processes import prior_covariance
+from surefit.solvers.gaussian_process.weights import WeightDistribution, laplace, modeled_inputs, on_grid
 
-POINTS = {1: 1601, 2: 241}  # nodes an axis
-INTEGRAL = 1e-7  # error of the grid that the checker must confirm
-LINEAR = 1e-9  # residual of covariances, relative to the terms
+POINTS = {1: 1601, 2: 241}  # nodes per axis
 
 
 class BayesianLogisticRegression(CertifiedMixin, ClassifierMixin, BaseEstimator):
@@ -35,34 +35,35 @@ class BayesianLogisticRegression(CertifiedMixin, ClassifierMixin, BaseEstimator)
 
     .. math:: P(Y = 1 \mid x, w) = l(w^\top x), \quad w \sim N(0, \Sigma), \qquad P(Y = 1 \mid x) = \int l(w^\top x) \, p(w \mid y) \, dw
 
-    Hypothesis class: averages of logistic functions. ``method="laplace"`` puts a normal law at the mode, ``"grid"`` integrates (one or
-    two weights), and ``"gaussian"`` models the inputs as well, as :math:`\frac12 N(w/2, I) + \frac12 N(-w/2, I)`; then the posterior is
-    exactly normal with precision :math:`\Sigma^{-1} + \frac n4 I` and mean :math:`\frac12 (\cdot)^{-1} \sum_i t_i x_i`.
+    Hypothesis class: averages of logistic functions. Loss: logistic, plus the negative log-prior. Optimizer: Newton's method.
+    ``method="laplace"`` uses a normal approximation at the mode, ``"grid"`` integrates numerically (one or two weights), and
+    ``"gaussian"`` also models the inputs as :math:`\frac12 N(w/2, I) + \frac12 N(-w/2, I)`; then the posterior is exactly normal with
+    precision :math:`\Sigma^{-1} + \frac n4 I` and mean :math:`\frac12 (\cdot)^{-1} \sum_i t_i x_i`.
 
-    Guarantee: the mode's log density is within the gap claimed of the highest (the posterior is log-concave); under a normal law
-    the boundary is the hyperplane :math:`\mu^\top x = 0`, exactly (theory: :ref:`gp-mode`). On a grid the boundary need not be straight.
+    Guarantee: the log density at the mode is within the claimed gap of the maximum (the posterior is log-concave); for a normal posterior
+    the boundary is exactly the hyperplane :math:`\mu^\top x = 0` (theory: :ref:`gp-mode`). With a grid the boundary need not be linear.
 
     Parameters
     ----------
-    prior_covariance : float > 0, array of one a weight, or matrix, default=1.0
-        :math:`\Sigma`; a number stands for a multiple of the identity.
+    prior_covariance : float > 0, array of one per weight, or matrix, default=1.0
+        :math:`\Sigma`; a number is a multiple of the identity.
     method : {"laplace", "grid", "gaussian"}, default="laplace"
         How the posterior is computed.
     fit_intercept : bool, default=False
-        Add a constant column, last; its weight has the prior's last variance. Not with ``method="gaussian"``.
+        Add a constant column, last; its weight has the last prior variance. Not with ``method="gaussian"``.
     tol : float >= 0, default=1e-12
         Newton stops when the gap is at most ``tol`` times n ln 2.
     max_iter : int >= 1, default=100
-        Newton steps.
+        Maximum number of Newton steps.
 
     Attributes
     ----------
     classes_, n_iter_
         As in scikit-learn.
     posterior_mean_, posterior_covariance_ : ndarray
-        Of the weights (mode and inverse curvature for "laplace"); the intercept's is last.
+        Posterior moments of the weights (mode and inverse Hessian for "laplace"); the intercept is last.
     log_evidence_ : float
-        Log of the probability of the labels; for "gaussian" the log density of rows and labels.
+        Log probability of the labels; for "gaussian" the log density of rows and labels.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
     n_features_in_, feature_names_in_
@@ -97,42 +98,42 @@ class BayesianLogisticRegression(CertifiedMixin, ClassifierMixin, BaseEstimator)
         self.max_iter = max_iter
 
     def fit(self, X, y, sample_weight=None):
-        """Compute the posterior; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        """Compute the posterior, with ``sample_weight`` as frequency weights. Returns the estimator."""
         check_params(self)
         who = type(self).__name__
         if self.method == "gaussian" and self.fit_intercept:
-            raise InvalidParameter(who, "fit_intercept", "False with method='gaussian', which models the inputs", True)
+            raise InvalidParameter(who, "fit_intercept", "False with method='gaussian' (it models the inputs)", True)
         X, y = read_data(self, X, y, dtype=[np.float64, np.float32])
-        check_classification_targets(y)
+        check_labels(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) != 2:
             if len(self.classes_) < 2:
-                raise InvalidData(
-                    f"{who}: y has one class only ({self.classes_.tolist()[0]!r}); two classes are needed."
-                )
+                raise InvalidData(f"{who}: y must have two classes; got one class only, {self.classes_.tolist()[0]!r}.")
             kind = type_of_target(y)
             raise InvalidData(f"{who}: Only binary classification is supported. The type of the target is {kind}.")
         given = read_weights(self, sample_weight, len(X))
         weights = np.ones(len(X)) if given is None else given
         Z, signs = self._design(X), 2.0 * codes - 1
         prior = self._prior(Z.shape[1])
-        law = self._law(Z, signs, weights, prior)
-        self.posterior_mean_, self.posterior_covariance_ = law.mean, law.covariance
-        self.log_evidence_, self.n_iter_ = law.log_evidence, max(law.n_steps, 1)
-        self._nodes, self._masses = law.nodes, law.masses
+        distribution = self._distribution(Z, signs, weights, prior)
+        self.posterior_mean_ = distribution.mean
+        self.posterior_covariance_ = (distribution.covariance + distribution.covariance.T) / 2
+        self.log_evidence_, self.n_iter_ = distribution.log_evidence, max(distribution.n_steps, 1)
+        self._nodes, self._masses = distribution.nodes, distribution.masses
         numbers = y.dtype.kind in "biuf"
+        names = {
+            "grid": ("integral",),
+            "gaussian": ("covariance",),
+            "laplace": ("mode", "covariance", "approximation"),
+        }[self.method]
+        target = y.astype(np.float64) if numbers else y
+        extra = ("log_evidence_",) if self.method == "grid" else ()
         self._issue(
             "A",
-            self._claims(Z, signs, weights, prior),
-            problem={
-                "method": self.method,
-                "fit_intercept": bool(self.fit_intercept),
-                "prior": prior.tolist(),
-                "classes": [float(c) if numbers else str(c) for c in self.classes_],
-                "objective": "sum_i s_i ln(1 + exp(-t_i w'x_i)) + 1/2 w' prior^-1 w",
-            },
-            model=("posterior_mean_", "posterior_covariance_"),
-            data=data_fingerprint(X, y.astype(np.float64) if numbers else y, given),
+            [Claim(f"bayesian_logistic.{name}") for name in names],
+            problem=pose(self, X, target, given),
+            model=("classes_", "posterior_mean_", "posterior_covariance_", *extra),
+            sample=(X, target, given),
             run={"solver": self.method, "stopped": "converged"},
         )
         return self
@@ -142,8 +143,7 @@ class BayesianLogisticRegression(CertifiedMixin, ClassifierMixin, BaseEstimator)
         return np.column_stack([X, np.ones(len(X))]) if self.fit_intercept else X
 
     def _prior(self, d: int) -> np.ndarray:
-        given = np.asarray(self.prior_covariance, dtype=np.float64)
-        prior = given * np.eye(d) if given.ndim == 0 else np.diag(given) if given.ndim == 1 else given
+        prior = prior_covariance(self.prior_covariance, d)
         proper = prior.shape == (d, d) and np.all(np.isfinite(prior)) and np.allclose(prior, prior.T)
         if not proper or np.linalg.eigvalsh(prior)[0] <= 0:
             raise InvalidParameter(
@@ -154,9 +154,9 @@ class BayesianLogisticRegression(CertifiedMixin, ClassifierMixin, BaseEstimator)
             )
         return prior
 
-    def _law(self, Z, signs, weights, prior) -> WeightLaw:
+    def _distribution(self, Z, signs, weights, prior) -> WeightDistribution:
         if self.method == "gaussian":
-            return modelled_inputs(Z, signs, weights, prior)
+            return modeled_inputs(Z, signs, weights, prior)
         at_mode = laplace(Z, signs, weights, prior, tol=self.tol, max_steps=self.max_iter)
         if self.method == "laplace":
             return at_mode
@@ -166,43 +166,20 @@ class BayesianLogisticRegression(CertifiedMixin, ClassifierMixin, BaseEstimator)
             )
         return on_grid(Z, signs, weights, prior, at_mode, POINTS[Z.shape[1]])
 
-    def _claims(self, Z, signs, weights, prior) -> list[Claim]:
-        value = self.log_evidence_
-        if self.method == "grid":
-            words = f"Log evidence {value:.8g} and posterior mean are right to {INTEGRAL:.0e} (means in deviations)."
-            return [
-                Claim(
-                    "bayesian_logistic.integral", "optimality", words, value=INTEGRAL, numbers={"log_evidence": value}
-                )
-            ]
-        words = f"Precision times covariance is the identity to {LINEAR:.0e} of the size of the terms."
-        linear = Claim("bayesian_logistic.covariance", "optimality", words, value=LINEAR)
-        if self.method == "gaussian":
-            return [linear]
-        gap = 1.01 * mode_gap(Z, signs, weights, prior, self.posterior_mean_)[0]
-        words = f"The log density at the mode is within {gap:.2g} of the highest."
-        limit = max(self.tol, 1e-12) * float(np.log(2) * np.sum(weights))
-        no_claim = "Laplace's approximation is not the posterior; nothing is claimed about their distance."
-        return [
-            Claim("bayesian_logistic.mode", "optimality", words, value=gap, limit=limit),
-            linear,
-            Claim("bayesian_logistic.approximation", "no_claim", no_claim),
-        ]
-
     def predict_proba(self, X) -> np.ndarray:
-        """Return probabilities averaged over the posterior, one column a class."""
+        """Return probabilities averaged over the posterior, one column per class."""
         check_is_fitted(self)
         Z = self._design(read_data(self, X, reset=False, dtype=[np.float64, np.float32]))
         if self._nodes is None:
-            one = averaged_logistic(
+            one = logistic_normal_mean(
                 Z @ self.posterior_mean_, np.einsum("ij,jk,ik->i", Z, self.posterior_covariance_, Z)
             )
         else:
-            one = np.array([np.tanh(0.5 * (self._nodes @ z)) @ self._masses for z in Z]) / 2 + 0.5
+            one = np.array([mean_tanh(self._nodes @ z, np.asarray(self._masses)) for z in Z]) / 2 + 0.5
         return np.column_stack([1 - one, one])
 
     def predict(self, X) -> np.ndarray:
-        """Return the class with the higher probability; 1/2 means the first class."""
+        """Return the class with the larger probability; ties go to the first class."""
         check_is_fitted(self)
         return self.classes_[(self.predict_proba(X)[:, 1] > 0.5).astype(int)]
 

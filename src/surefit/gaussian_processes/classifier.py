@@ -6,11 +6,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from surefit.checks.gaussian_process_modes import mode_gap
 from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
 from surefit.core.claims import Claim
 from surefit.core.errors import InvalidParameter
-from surefit.core.estimator import CertifiedMixin, data_fingerprint, warn_unless_converged
+from surefit.core.estimator import CertifiedMixin, warn_unless_converged
 from surefit.core.validation import (
     BOOLEAN,
     COUNT,
@@ -23,63 +22,85 @@ from surefit.core.validation import (
     check_params,
     one_of,
 )
-from surefit.gaussian_processes.classifier_fit import SLOPE, fit_problems, read_training
-from surefit.gaussian_processes.quadrature import averaged_logistic
-from surefit.gaussian_processes.reading import KERNEL, read_rows
-from surefit.solvers.gaussian_process_laplace import ClassProblem, LaplaceEvidence
-from surefit.solvers.gaussian_process_search import free_directions
+from surefit.gaussian_processes.classifier_training import SLOPE, fit_problems, read_training
+from surefit.gaussian_processes.inputs import KERNEL, read_rows
+from surefit.gaussian_processes.quadrature import logistic_normal_mean
+from surefit.problems import pose
+from surefit.problems.processes import free_values
+from surefit.problems.stated_gap import StatedGapMixin
+from surefit.solvers.gaussian_process.laplace import ClassProblem, LaplaceEvidence
+from surefit.solvers.gaussian_process.search import free_directions
 
 
-class GaussianProcessClassifier(CertifiedMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
-    r"""Classification with a Gaussian process behind a logistic link: Laplace's approximation with a proved mode.
+class KernelList(list):
+    """Kernels of several two-class problems, with the attributes of scikit-learn's ``CompoundKernel``."""
+
+    @property
+    def kernels(self) -> list:
+        """The kernels."""
+        return list(self)
+
+    @property
+    def theta(self) -> np.ndarray:
+        """Logarithms of the free hyperparameters of all kernels, one after the other."""
+        return np.concatenate([kernel.theta for kernel in self])
+
+    @property
+    def bounds(self) -> np.ndarray:
+        """Bounds of ``theta``, one row per entry."""
+        return np.vstack([kernel.bounds for kernel in self])
+
+
+class GaussianProcessClassifier(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, ClassifierMixin, BaseEstimator):
+    r"""Gaussian-process classifier with a logistic link: Laplace approximation with a proved mode.
 
     .. math:: P(Y = 1 \mid x) = l(f(x)), \quad f \sim GP(0, k_\theta), \qquad
               P(a) = \sum_i \ln(1 + e^{-t_i f_i}) + \tfrac12 a^\top K a, \quad f = K a
 
-    Hypothesis class: averages :math:`\int l(f) \, dN(m(x), v(x))` over Laplace's approximation of the posterior. Loss: logistic.
-    Optimiser: Newton for the mode; quasi-Newton for the hyper-parameters, which maximise the approximate evidence.
+    Hypothesis class: averages :math:`\int l(f) \, dN(m(x), v(x))` over the Laplace approximation of the posterior. Loss: logistic.
+    Optimizer: Newton's method for the mode; quasi-Newton for the hyperparameters, which maximize the approximate evidence.
 
-    Guarantee: :math:`P - \min P \le` ``dual_gap_`` (summed over two-class problems), so the latent mode is within
-    :math:`\sqrt{2 \cdot \text{gap} \cdot k(x, x)}` of the exact one for every x; a probability is above 1/2 exactly where the latent mean
-    is above 0 (theory: :ref:`gp-mode`). Nothing is claimed about the distance of Laplace's approximation from the posterior.
+    Guarantee: :math:`P - \min P \le` ``dual_gap_`` (summed over two-class problems), so the latent mode is within :math:`\sqrt{2 \cdot
+    \text{gap} \cdot k(x, x)}` of the exact one for every x. A probability exceeds 1/2 exactly if the latent mean is positive (theory:
+    :ref:`gp-mode`). There is no claim about the distance of the Laplace approximation from the posterior.
 
     Parameters
     ----------
     kernel : kernel of ``surefit.kernels``, of scikit-learn, or None, default=None
-        Covariance of the prior; None is a Gaussian kernel of length 1 that is not learnt.
+        Covariance of the prior; None is a Gaussian kernel with fixed length scale 1.
     optimizer : "fmin_l_bfgs_b", callable or None, default="fmin_l_bfgs_b"
-        How free hyper-parameters are found; None keeps them.
+        Optimizer of the free hyperparameters; None keeps them fixed.
     n_restarts_optimizer : int >= 0, default=0
-        Further searches, from points drawn evenly between the bounds of the logarithms.
+        Number of further searches, from random points between the bounds of the logarithms.
     max_iter_predict : int >= 1, default=100
-        Newton steps for a mode.
+        Maximum number of Newton steps for a mode.
     warm_start : bool, default=False
-        Start Newton from the last fit's dual vector.
+        Start Newton's method from the dual vector of the previous fit.
     copy_X_train : bool, default=True
         Keep a copy of X.
     random_state : int, RandomState or None, default=None
-        Of the restarts.
+        Seed of the restarts.
     multi_class : {"one_vs_rest", "one_vs_one"}, default="one_vs_rest"
-        Several classes: one problem a class, or one a pair (votes; no probabilities).
+        Several classes: one problem per class, or one per pair (votes; no probabilities).
     n_jobs : int or None, default=None
-        Accepted and without effect.
+        Ignored; accepted for compatibility with scikit-learn.
     tol : float >= 0, default=1e-10
         Relative duality gap of a mode: stop when the gap is at most ``tol`` times the objective at zero, n ln 2.
     max_time : float > 0 or None, default=None
-        Seconds after which the search for hyper-parameters ends. Ctrl-C does the same.
+        Time limit in seconds of the search for hyperparameters. Ctrl-C has the same effect.
     max_memory : float > 0 or None, default=None
-        Bytes that may be used; None: what the machine has.
+        Memory limit in bytes; None: the available memory.
 
     Attributes
     ----------
     classes_, n_classes_, log_marginal_likelihood_value_
         As in scikit-learn (the mean over the problems of several classes).
     kernels_, kernel_ : list of Kernel, and for two classes the only one
-        Kernels with their hyper-parameters, one a two-class problem.
+        Kernels with their hyperparameters, one per two-class problem.
     dual_coef_ : ndarray of shape (n_problems, n_rows)
         The vectors a.
-    dual_gap_ : float
-        Proved bound on the sum of :math:`P - \min P`.
+    dual_gap_, objective_ : float
+        Upper bound on the sum of :math:`P - \min P`, and the sum of :math:`P`.
     n_iter_ : ndarray
         Newton steps of each problem, at the last kernel.
     certificate_ : Certificate
@@ -159,65 +180,52 @@ class GaussianProcessClassifier(CertifiedMixin, CallbackSupportMixin, Classifier
         return self
 
     def _certify(self, X, targets) -> None:
-        limit = sum(len(fit.rows) for fit in self._fits) * np.log(2) * max(self.tol, 1e-10)
-        claims = []
-        if all(kernel.positive_semidefinite for kernel in self.kernels_):
-            gaps = [mode_gap(f.kernel, f.X, f.targets, f.mode.dual) for f in self._fits]
-            self.dual_gap_ = 1.01 * float(sum(gaps))
-            words = f"The modes are within {self.dual_gap_:.2g} of the least values of their {len(gaps)} objectives, in sum."
-            claims.append(
-                Claim("gaussian_process_classifier.gap", "optimality", words, value=self.dual_gap_, limit=float(limit))
-            )
-        else:
-            self.dual_gap_ = np.nan
-            words = "The kernel is not known to be positive semidefinite: the objective need not be convex."
-            claims.append(Claim("gaussian_process_classifier.gap", "no_claim", words))
+        convex = all(kernel.positive_semidefinite for kernel in self.kernels_)
+        steepest = []
         for fit in self._fits:
             if fit.at is not None:
-                free = free_directions(fit.kernel.theta, fit.at.slopes, fit.kernel.bounds)
-                slope = float(np.max(np.abs(fit.at.slopes[free]), initial=0.0))
-                words = (
-                    f"The slopes of the approximate log evidence are at most {slope:.2g}; higher maxima are possible."
-                )
-                claims.append(Claim("gaussian_process_classifier.stationary", "estimate", words, value=slope))
+                free = free_directions(fit.kernel.theta, fit.at.derivatives, fit.kernel.bounds)
+                steepest.append(float(np.max(np.abs(fit.at.derivatives[free]), initial=0.0)))
                 if not callable(self.optimizer):
-                    warn_unless_converged(type(self).__name__, fit.reason, slope, SLOPE * len(fit.rows))
-        words = "Laplace's approximation is not the posterior; nothing is claimed about their distance."
-        claims.append(Claim("gaussian_process_classifier.approximation", "no_claim", words))
-        named = [float(c) if self.classes_.dtype.kind in "biuf" else str(c) for c in self.classes_]
+                    warn_unless_converged(type(self).__name__, fit.reason, steepest[-1], SLOPE * len(fit.rows))
+        names = ["gap" if convex else "not_convex", *(["hyperparameters"] if steepest else []), "approximation"]
         self._issue(
             "A",
-            claims,
-            problem={
-                "kernels": [kernel.to_record() for kernel in self.kernels_],
-                "classes": named,
-                "pairs": [[int(fit.positive), int(fit.negative)] for fit in self._fits],
-                "objective": "sum_i ln(1 + exp(-t_i f_i)) + 1/2 a'Ka, f = K a, for each pair (class, or class against class)",
-            },
-            model=("dual_coef_", "classes_"),
-            data=data_fingerprint(X, targets),
-            run={"solver": "Newton", "stopped": str(self._fits[0].reason)},
+            [Claim(f"gaussian_process_classifier.{name}") for name in names],
+            problem=pose(self, X, targets, None, "hyperparameters_"),
+            model=("dual_coef_", "classes_", "hyperparameters_"),
+            sample=(X, targets, None),
+            run={"solver": "Newton", "stopped": str(self._fits[0].reason), "largest_derivatives": steepest},
         )
 
     @property
+    def hyperparameters_(self) -> np.ndarray:
+        """Free hyperparameters of ``kernels_``, one row per two-class problem."""
+        return np.array([free_values(kernel) for kernel in self.kernels_])
+
+    @property
     def kernel_(self):
-        """The kernel of two classes; of several classes the list of kernels."""
+        """The kernel for two classes; the list of kernels for several classes, with ``theta`` and ``bounds``."""
         check_is_fitted(self)
-        return self.kernels_[0] if len(self.kernels_) == 1 else self.kernels_
+        return self.kernels_[0] if len(self.kernels_) == 1 else KernelList(self.kernels_)
 
     def latent_mean_and_variance(self, X):
-        """Return mean and variance of the latent functions, one column a two-class problem."""
+        """Return mean and variance of the latent function; of several classes, one column per two-class problem."""
         check_is_fitted(self)
+        mean, variance = self._latent(X)
+        return (mean[:, 0], variance[:, 0]) if self.n_classes_ == 2 else (mean, variance)
+
+    def _latent(self, X) -> tuple[np.ndarray, np.ndarray]:
         X = read_rows(self, X)
         pairs = [fit.latent(X) for fit in self._fits]
         return np.column_stack([m for m, _ in pairs]), np.column_stack([v for _, v in pairs])
 
     def _averages(self, X) -> np.ndarray:
-        mean, variance = self.latent_mean_and_variance(X)
-        return np.column_stack([averaged_logistic(m, v) for m, v in zip(mean.T, variance.T, strict=True)])
+        mean, variance = self._latent(X)
+        return np.column_stack([logistic_normal_mean(m, v) for m, v in zip(mean.T, variance.T, strict=True)])
 
     def predict_proba(self, X) -> np.ndarray:
-        """Return averaged probabilities, one column a class; several classes are scaled to sum to one."""
+        """Return averaged probabilities, one column per class; for several classes they are normalized."""
         check_is_fitted(self)
         if self.n_classes_ > 2 and self.multi_class == "one_vs_one":
             raise InvalidParameter(
@@ -232,7 +240,7 @@ class GaussianProcessClassifier(CertifiedMixin, CallbackSupportMixin, Classifier
         """Return the class with the highest probability, or with most votes of pairs."""
         check_is_fitted(self)
         if self.n_classes_ == 2:
-            return self.classes_[(self.latent_mean_and_variance(X)[0][:, 0] > 0).astype(int)]
+            return self.classes_[(self.latent_mean_and_variance(X)[0] > 0).astype(int)]
         averages = self._averages(X)
         if self.multi_class == "one_vs_rest":
             return self.classes_[np.argmax(averages, axis=1)]
@@ -243,21 +251,26 @@ class GaussianProcessClassifier(CertifiedMixin, CallbackSupportMixin, Classifier
         return self.classes_[np.argmax(votes, axis=1)]
 
     def log_marginal_likelihood(self, theta=None, eval_gradient=False, clone_kernel=True):
-        """Return the approximate log evidence at the logarithms ``theta`` (two classes), and its slopes.
+        """Return the approximate log evidence at the log hyperparameters ``theta``, and its gradient.
 
-        Several classes: without ``theta`` the mean over the problems. ``clone_kernel`` is accepted for code written for scikit-learn.
+        Several classes: the mean over the problems; ``theta`` is one for all, or those of all one after the other (``kernel_.theta``).
+        ``clone_kernel`` is ignored.
         """
         check_is_fitted(self)
         if theta is None:
             if eval_gradient:
                 raise InvalidParameter(type(self).__name__, "eval_gradient", "False where theta is None", True)
             return self.log_marginal_likelihood_value_
+        count = len(self._fits)
+        own = np.size(theta) == sum(len(kernel.theta) for kernel in self.kernels_)  # each problem has its own
+        thetas = np.reshape(theta, (count, -1)) if own else [theta] * count
         found = []
-        for fit in self._fits:
+        for fit, values in zip(self._fits, thetas, strict=True):
             evaluate = LaplaceEvidence(self.tol, self.max_iter_predict)
-            found.append(evaluate(fit.kernel.with_theta(theta), ClassProblem(fit.X, fit.targets)))
+            found.append(evaluate(fit.kernel.with_theta(values), ClassProblem(fit.X, fit.targets)))
         value = float(np.mean([e.value for e in found]))
-        return (value, np.mean([e.slopes for e in found], axis=0)) if eval_gradient else value
+        slopes = np.array([e.derivatives for e in found]) / count
+        return (value, slopes.ravel() if own else slopes.sum(axis=0)) if eval_gradient else value
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

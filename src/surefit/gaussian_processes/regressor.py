@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from scipy.linalg import solve_triangular
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
@@ -25,66 +23,68 @@ from surefit.core.validation import (
     check_params,
     one_of,
 )
-from surefit.gaussian_processes.reading import KERNEL, kernel_for, read_rows
-from surefit.gaussian_processes.regressor_fit import fit_process
-from surefit.solvers.gaussian_process import Problem, evidence, inverse_diagonal, posterior
+from surefit.core.warn import warn
+from surefit.gaussian_processes.inputs import KERNEL, kernel_for, read_rows
+from surefit.gaussian_processes.regressor_training import fit_process
+from surefit.problems.processes import free_values
+from surefit.solvers.gaussian_process.exact import Problem, evidence, inverse_diagonal, posterior
 
 
 class GaussianProcessRegressor(CertifiedMixin, CallbackSupportMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
-    r"""Regression with a Gaussian process as prior: mean, bands and evidence, with proved errors.
+    r"""Gaussian-process regressor: posterior mean, bands and evidence, with proved errors.
 
     .. math:: f \sim GP(0, k_\theta), \quad y_i = f(x_i) + \varepsilon_i, \qquad
               E[f(x) \mid y] = k_x^\top A^{-1} y, \quad A = K + \operatorname{diag}(\alpha)
 
-    Hypothesis class: functions of the kernel's space. Loss: squared. Optimiser: Cholesky; the hyper-parameters maximise the
-    evidence by quasi-Newton steps that start from a search on a quarter of the rows.
+    Hypothesis class: functions in the RKHS. Loss: squared. Optimizer: Cholesky; the hyperparameters maximize the evidence by quasi-Newton
+    steps that start from a search on a quarter of the rows.
 
-    Guarantee: given the hyper-parameters the mean is within ``certificate_["gaussian_process.mean"].value`` times
-    :math:`\sqrt{k(x, x)}` of the exact one, for every x, and the evidence within the error claimed (theory: :ref:`gp-evidence`). The
-    hyper-parameters are stationary; nothing is claimed about the highest of all maxima.
+    Guarantee: given the hyperparameters, the mean is within ``certificate_["gaussian_process.mean"].value`` times :math:`\sqrt{k(x, x)}`
+    of the exact one for every x, and the evidence within the claimed error (theory: :ref:`gp-evidence`). The hyperparameters are a
+    stationary point; there is no claim about the global maximum.
 
     Parameters
     ----------
     kernel : kernel of ``surefit.kernels``, of scikit-learn, or None, default=None
-        Covariance of the prior; None is a Gaussian kernel of length 1 that is not learnt. Noise is a term: ``RBF() + Noise(0.1)``.
-    alpha : float >= 0 or array of one a row, default=1e-10
+        Covariance of the prior; None is ``1.0 * RBF(1.0)``, both numbers learned. Noise is a term: ``RBF() + Noise(0.1)``.
+    alpha : float >= 0 or array of one per row, default=1e-10
         Variance of the noise, added to the diagonal.
     optimizer : "fmin_l_bfgs_b", callable or None, default="fmin_l_bfgs_b"
-        How free hyper-parameters are found; None keeps them. A function ``optimizer(objective, theta, bounds)`` returns theta and
+        Optimizer of the free hyperparameters; None keeps them fixed. A function ``optimizer(objective, theta, bounds)`` returns theta and
         the value, as in scikit-learn.
     n_restarts_optimizer : int >= 0, default=0
-        Further searches, from points drawn evenly between the bounds of the logarithms.
+        Number of further searches, from random points between the bounds of the logarithms.
     normalize_y : bool, default=False
-        Centre and scale the targets first.
+        Center and scale the targets first.
     copy_X_train : bool, default=True
         Keep a copy of X.
     n_targets : int >= 1 or None, default=None
         Number of targets of the prior before ``fit``.
     random_state : int, RandomState or None, default=None
-        Of the restarts.
+        Seed of the restarts.
     tol : float >= 0, default=1e-5
-        Largest slope of the log evidence for each row, by the logarithm of a hyper-parameter, at which the search ends.
+        Largest derivative of the log evidence per row, with respect to a log hyperparameter, at which the search ends.
     max_iter : int >= 1, default=500
-        Evaluations of the evidence of all rows, and as many on the thinned sample.
+        Maximum number of evaluations of the evidence on all rows, and as many on the subsample.
     max_time : float > 0 or None, default=None
-        Seconds after which the best point so far is used. Ctrl-C does the same.
+        Time limit in seconds; the best point so far is used. Ctrl-C has the same effect.
     max_memory : float > 0 or None, default=None
-        Bytes that may be used; None: what the machine has. A sample that does not fit is refused before anything is allocated.
+        Memory limit in bytes; None: the available memory. A sample that does not fit raises an error before anything is allocated.
 
     Attributes
     ----------
     kernel_ : Kernel
-        The kernel with its hyper-parameters.
+        The kernel with its hyperparameters.
     X_train_, y_train_, L_, alpha_, log_marginal_likelihood_value_
-        As in scikit-learn (``y_train_`` is centred and scaled if ``normalize_y``).
+        As in scikit-learn (``y_train_`` is centered and scaled if ``normalize_y``).
     y_mean_, y_scale_ : float or ndarray
-        What was subtracted from the targets, and what they were divided by.
+        Mean and scale by which the targets were standardized.
     noise_ : float or ndarray
         ``alpha`` and the jitter.
     jitter_ : float
-        What had to be added to the diagonal for the factorisation to pass; zero if nothing.
+        Jitter added to the diagonal for the factorization; zero if none was needed.
     n_iter_ : int
-        Evaluations of the evidence.
+        Number of evaluations of the evidence.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
     n_features_in_, feature_names_in_
@@ -157,7 +157,7 @@ class GaussianProcessRegressor(CertifiedMixin, CallbackSupportMixin, MultiOutput
         return self
 
     def predict(self, X, return_std=False, return_cov=False):
-        """Return the posterior mean (the prior's before ``fit``) and, if asked for, deviations or covariances."""
+        """Return the posterior mean (before ``fit`` the prior mean) and, if requested, standard deviations or covariances."""
         if return_std and return_cov:
             raise InvalidParameter("GaussianProcessRegressor", "return_std", "False with return_cov=True", True)
         if not hasattr(self, "X_train_"):
@@ -174,9 +174,7 @@ class GaussianProcessRegressor(CertifiedMixin, CallbackSupportMixin, MultiOutput
         variance = self.kernel_.diag(X) - np.einsum("ij,ij->j", V, V)
         low = variance < 0
         if np.any(variance < -1e-6 * np.max(np.abs(variance))):
-            warnings.warn(
-                "GaussianProcessRegressor: rounding made some variances negative; they are set to zero.", stacklevel=2
-            )
+            warn("GaussianProcessRegressor: some variances were negative due to rounding and are set to zero.")
         variance[low] = 0.0
         return mean, np.sqrt(np.multiply.outer(variance, np.square(self.y_scale_)))
 
@@ -195,7 +193,7 @@ class GaussianProcessRegressor(CertifiedMixin, CallbackSupportMixin, MultiOutput
         return mean
 
     def sample_y(self, X, n_samples=1, random_state=0):
-        """Draw functions from the posterior (the prior before ``fit``) at the rows of X, one column a draw."""
+        """Draw functions from the posterior (the prior before ``fit``) at the rows of X, one column per draw."""
         generator = check_random_state(random_state)
         mean, spread = self.predict(X, return_cov=True)
         if mean.ndim == 1:
@@ -207,9 +205,9 @@ class GaussianProcessRegressor(CertifiedMixin, CallbackSupportMixin, MultiOutput
         return np.hstack(draws)
 
     def log_marginal_likelihood(self, theta=None, eval_gradient=False, clone_kernel=True):
-        """Return the log evidence of the training data (summed over targets) at the logarithms ``theta``, and its slopes.
+        """Return the log evidence of the training data (summed over targets) at the log hyperparameters ``theta``, and its gradient.
 
-        ``clone_kernel`` is accepted for code written for scikit-learn; the fitted kernel is never changed.
+        ``clone_kernel`` is ignored; the fitted kernel is never modified.
         """
         check_is_fitted(self)
         if theta is None:
@@ -220,16 +218,21 @@ class GaussianProcessRegressor(CertifiedMixin, CallbackSupportMixin, MultiOutput
         if not eval_gradient:
             return posterior(kernel, problem).evidence
         found = evidence(kernel, problem)
-        return found.value, found.slopes
+        return found.value, found.derivatives
 
     def loo(self):
-        """Return leave-one-out means and deviations at the training rows, in closed form and without fitting again."""
+        """Return leave-one-out means and standard deviations at the training rows, in closed form."""
         check_is_fitted(self)
         inverse = inverse_diagonal(self.L_)
         shape = (-1, *(1,) * (self.alpha_.ndim - 1))
         mean = self.y_train_ - self.alpha_ / inverse.reshape(shape)
         deviation = np.multiply.outer(np.sqrt(1 / inverse), self.y_scale_)
         return self.y_scale_ * mean + self.y_mean_, deviation
+
+    @property
+    def hyperparameters_(self) -> np.ndarray:
+        """Free hyperparameters of ``kernel_`` at the end of the search."""
+        return free_values(self.kernel_)
 
     def _problem(self) -> Problem:
         n = len(self.y_train_)

@@ -6,25 +6,26 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from surefit.checks.gaussian_process_wiener import mean_bound
 from surefit.core.claims import Claim
 from surefit.core.errors import InvalidData, InvalidParameter
-from surefit.core.estimator import CertifiedMixin, data_fingerprint
+from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import POSITIVE, REAL, check_params, one_of, read_data
-from surefit.solvers.gaussian_process_wiener import log_evidence, most_likely, smooth
+from surefit.problems import pose
+from surefit.solvers.gaussian_process.wiener import log_evidence, most_likely, smooth
 
 
 class WienerProcessRegressor(CertifiedMixin, RegressorMixin, BaseEstimator):
-    r"""Regression with a Wiener process (``order=1``) or its integral (``order=2``) as prior, in time proportional to the rows.
+    r"""Regression with a Wiener process (``order=1``) or its integral (``order=2``) as prior, in linear time.
 
     .. math:: y_i = f(x_i) + \varepsilon_i, \quad \varepsilon_i \sim N(0, \sigma^2), \quad f \sim \sqrt\delta \, W
               \ \text{ or } \ \sqrt\delta \int W, \quad f(a) = 0 \ (= f'(a))
 
-    The posterior mean is the special linear or cubic smoothing spline with :math:`\lambda = \sigma^2 / (n \delta)`. Optimiser: a filter
-    and a smoother; :math:`\delta` and :math:`\sigma^2` maximise the evidence, the scale in closed form and the ratio on a grid, refined.
+    The posterior mean is the linear or cubic smoothing spline (special form) with :math:`\lambda = \sigma^2 / (n \delta)`. Hypothesis
+    class: linear or cubic splines. Loss: squared. Optimizer: a filter and a smoother; :math:`\delta` and :math:`\sigma^2` maximize the
+    evidence, the scale in closed form and the ratio on a refined grid.
 
-    Guarantee: given both variances the mean is within ``certificate_["wiener.mean"].value`` times :math:`\sqrt{k(x, x)}` of the exact
-    one, for every x, rounding included (theory: :ref:`gp-evidence`).
+    Guarantee: given both variances, the mean is within ``certificate_["wiener.mean"].value`` times :math:`\sqrt{k(x, x)}` of the exact
+    one for every x, including rounding (theory: :ref:`gp-evidence`).
 
     Parameters
     ----------
@@ -33,7 +34,7 @@ class WienerProcessRegressor(CertifiedMixin, RegressorMixin, BaseEstimator):
     variance : float > 0 or "evidence", default="evidence"
         The factor :math:`\delta` of the prior's covariance.
     noise : float > 0 or "evidence", default="evidence"
-        The variance :math:`\sigma^2`; both are numbers, or both are learnt.
+        The variance :math:`\sigma^2`; both parameters are numbers, or both are learned.
     origin : float, default=0.0
         The point a where the prior starts; inputs must not lie left of it.
 
@@ -44,7 +45,7 @@ class WienerProcessRegressor(CertifiedMixin, RegressorMixin, BaseEstimator):
     alpha_ : ndarray of shape (n,)
         Dual vector: the mean is :math:`\delta \sum_i \alpha_i k(x_i, x)`.
     log_evidence_ : float
-        Of the observations.
+        Log evidence of the observations.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
     n_features_in_, feature_names_in_
@@ -73,12 +74,12 @@ class WienerProcessRegressor(CertifiedMixin, RegressorMixin, BaseEstimator):
         self.origin = origin
 
     def fit(self, X, y):
-        """Fit to inputs of one column (or a vector). Returns the estimator."""
+        """Fit the process to inputs with one column (or a vector). Returns the estimator."""
         check_params(self)
         learn = self.variance == "evidence"
         if learn != (self.noise == "evidence"):
             raise InvalidParameter(
-                type(self).__name__, "noise", 'a number if variance is one, else "evidence"', self.noise
+                type(self).__name__, "noise", 'a number if variance is a number, else "evidence"', self.noise
             )
         X, y = read_data(self, _column(X), y, dtype=np.float64, y_numeric=True)
         y = np.asarray(y, dtype=np.float64)
@@ -87,7 +88,7 @@ class WienerProcessRegressor(CertifiedMixin, RegressorMixin, BaseEstimator):
         times, targets = x[rows], y[rows]
         if learn and not (np.any(targets) and times[-1] > 0):
             raise InvalidData(
-                f"{type(self).__name__}: there is nothing to learn variances from (all targets or inputs are zero)."
+                f"{type(self).__name__}: variances cannot be learned, because all targets or inputs are zero; pass variance and noise."
             )
         self.variance_, self.noise_ = (
             most_likely(times, targets, self.order) if learn else (float(self.variance), float(self.noise))
@@ -98,30 +99,18 @@ class WienerProcessRegressor(CertifiedMixin, RegressorMixin, BaseEstimator):
         self.alpha_[rows] = dual
         self.log_evidence_ = log_evidence(times, targets, self.variance_, self.noise_, self.order)
         self._sorted = (times, targets)
-        bound = 1.01 * mean_bound(times, targets, dual, self.variance_, self.noise_, self.order)
-        words = f"For every x the posterior mean is within {bound:.2g} sqrt(k(x, x)) of the exact one, rounding of the fit included."
-        claims = [Claim("wiener.mean", "optimality", words, value=bound)]
-        if learn:
-            words = "The evidence was compared on a grid and refined near its best point; nothing is claimed between the points."
-            claims.append(Claim("wiener.evidence", "estimate", words, value=self.log_evidence_))
         self._issue(
             "A",
-            claims,
-            problem={
-                "order": int(self.order),
-                "origin": float(self.origin),
-                "variance": self.variance_,
-                "noise": self.noise_,
-                "objective": "y = f + N(0, noise), f a Wiener process (order 1) or its integral (order 2) times sqrt(variance)",
-            },
+            [Claim(name) for name in ("wiener.mean", *(("wiener.evidence",) if learn else ()))],
+            problem=pose(self, X, y, None, "variance_", "noise_"),
             model=("alpha_", "variance_", "noise_"),
-            data=data_fingerprint(X, y),
+            sample=(X, y, None),
             run={"solver": "filter and smoother", "stopped": "converged"},
         )
         return self
 
     def predict(self, X, return_std=False):
-        """Return the posterior mean and, if asked for, the deviation of the function (without noise)."""
+        """Return the posterior mean and, if requested, the standard deviation of the function (without noise)."""
         check_is_fitted(self)
         x = self._times(read_data(self, _column(X), reset=False, dtype=np.float64))
         times, targets = self._sorted
@@ -150,10 +139,10 @@ class WienerProcessRegressor(CertifiedMixin, RegressorMixin, BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.one_d_array = True
-        tags.input_tags.two_d_array = False  # tables of one column are welcome, but only those
+        tags.input_tags.two_d_array = False  # only tables with one column are supported
         return tags
 
 
 def _column(X):
-    """A vector as one column; anything else as it came."""
+    """Return a vector as one column; other inputs unchanged."""
     return np.asarray(X).reshape(-1, 1) if not hasattr(X, "columns") and np.ndim(X) == 1 else X

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import math
-import warnings
-from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtr
@@ -11,17 +9,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.claims import Claim
 from surefit.core.errors import ConvergenceWarning, InvalidData, InvalidParameter
-from surefit.core.estimator import CertifiedMixin, data_fingerprint
+from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import NON_NEGATIVE, POSITIVE, check_params, one_of
-from surefit.kernel_machines.kernel_reading import KERNEL_RULES, KernelSumMixin, gram_of
-from surefit.kernel_machines.svm_reading import read_labels, read_sample
-from surefit.solvers.kernel_fisher import differences, direction, limit_direction
+from surefit.core.warn import warn
+from surefit.kernel_machines.kernel_inputs import KERNEL_RULES, KernelSumMixin, gram_of
+from surefit.kernel_machines.svm_inputs import read_labels, read_sample
+from surefit.problems import pose
+from surefit.solvers.kernel.fisher import direction, least_spread, limit_direction, measured
 
-ROUNDING = 64 * float(np.finfo(np.float64).eps)
-RESTRICTED = (
-    1e-5  # gap among functions that spread, relative to the criterion: the residual is known to half the digits only
-)
-SEPARATE = 1e-5  # spread of a class, in units of the distance between both, that passes for none
+RESTRICTED = 1e-5  # gap wanted among functions that spread, relative to the criterion
 
 
 class KernelFisherDiscriminant(CertifiedMixin, KernelSumMixin, ClassifierMixin, BaseEstimator):
@@ -33,8 +29,9 @@ class KernelFisherDiscriminant(CertifiedMixin, KernelSumMixin, ClassifierMixin, 
 
     with the class means :math:`m_c` of the features :math:`k(x_i, \cdot)` and their pooled covariance :math:`\hat\Sigma` (divisor n - 2).
 
-    Hypothesis class: :math:`\sum_j \beta_j k(x_j, \cdot) + b`. Criterion: :math:`J(f) = \langle f, m_1 - m_0 \rangle^2 / \langle f,
-    (\hat\Sigma + \lambda I) f \rangle`. Optimiser: one Cholesky factor, refined. The features of n rows span at most n - 2 dimensions
+    Hypothesis class: :math:`\sum_j \beta_j k(x_j, \cdot) + b`. Loss: minus the criterion :math:`J(f) = \langle f, m_1 - m_0
+    \rangle^2 / \langle f,
+    (\hat\Sigma + \lambda I) f \rangle`. Optimizer: one Cholesky factor, refined. The features of n rows span at most n - 2 dimensions
     within the classes, so :math:`\hat\Sigma` has no inverse for most kernels and a ridge is needed; with the linear kernel the rule is
     :class:`FisherDiscriminant` with the same ridge.
 
@@ -43,7 +40,7 @@ class KernelFisherDiscriminant(CertifiedMixin, KernelSumMixin, ClassifierMixin, 
     differ where none of them spreads, the criterion has no bound, and :math:`f` is the part of :math:`m_1 - m_0` outside the range: it
     is constant on the training rows of each class. ``separates_`` says which.
 
-    Guarantee: :math:`J^* - J(f) \le` ``certificate_["kernel_fisher.gap"].value``, whatever the data (theory: :ref:`kernel-fisher-gap`).
+    Guarantee: :math:`J^* - J(f) \le` ``certificate_["kernel_fisher.gap"].value`` for any data (theory: :ref:`kernel-fisher-gap`).
     Without a ridge the same for all functions whose spread within the classes is not rounding
     (``"kernel_fisher.restricted_gap"``), or how far the training rows of a class are from a common value (``"kernel_fisher.separation"``).
     Nothing is guaranteed about the error.
@@ -60,7 +57,7 @@ class KernelFisherDiscriminant(CertifiedMixin, KernelSumMixin, ClassifierMixin, 
     coef0 : float, default=0.0
         Constant of "poly".
     ridge : float >= 0, default=1e-3
-        :math:`\lambda`; 0 asks for the limit.
+        :math:`\lambda`; 0 takes the limit.
 
     Attributes
     ----------
@@ -121,14 +118,14 @@ class KernelFisherDiscriminant(CertifiedMixin, KernelSumMixin, ClassifierMixin, 
             )
         if sample.kernel.positive_semidefinite is False:
             raise InvalidParameter(
-                who, "kernel", "a positive semidefinite kernel (else there is no spread)", self.kernel
+                who, "kernel", "a positive semidefinite kernel (otherwise the criterion is not defined)", self.kernel
             )
         rows = np.flatnonzero(labels.weights > 0)
         s, second = labels.weights[rows], labels.codes[rows] == 1
         divisor, ridge = float(s.sum()) - 2, float(self.ridge)
         if divisor <= 0:
             raise InvalidData(
-                f"{who}: more than two rows are needed to measure a spread; got weights of {s.sum():g} in all."
+                f"{who}: more than two rows are needed to estimate a variance; got weights of {s.sum():g} in total."
             )
         K = gram_of(who, sample.kernel, sample.X)
         K = K if len(rows) == len(K) else K[np.ix_(rows, rows)]
@@ -137,7 +134,7 @@ class KernelFisherDiscriminant(CertifiedMixin, KernelSumMixin, ClassifierMixin, 
             beta = direction(K, second, s, ridge, divisor)
         else:
             beta, self.rank_, *between, self.separates_ = limit_direction(K, second, s, divisor)
-        facts = _measured(K, second, s, beta, ridge, divisor)
+        facts = measured(K, second, s, beta, ridge, divisor)
         separates = ridge == 0 and self.separates_
         self.criterion_ = math.inf if separates else facts.criterion
         self.plug_in_error_ = float(ndtr(-math.sqrt(self.criterion_) / 2))
@@ -145,43 +142,29 @@ class KernelFisherDiscriminant(CertifiedMixin, KernelSumMixin, ClassifierMixin, 
         self.dual_coef_[0, rows] = beta
         self.intercept_ = np.array([-facts.middle])
         self.classes_, self.X_fit_, self.kernel_ = labels.classes, sample.X, sample.kernel
-        assumptions = () if sample.kernel.positive_semidefinite else ("kernel_positive_semidefinite",)
-        cut = ROUNDING * len(s) * float(np.abs(K).max() * np.abs(beta).sum())
-        claims = [
-            _main_claim(facts, ridge, between, separates, assumptions),
-            Claim("kernel_fisher.cut", "data_fact", "The cut is half-way between the class means.", value=cut),
-            Claim(
-                "kernel_fisher.error", "estimate", "The error if the scores were Gaussian.", value=self.plug_in_error_
-            ),
-        ]
+        main = Claim("kernel_fisher.separation" if separates else "kernel_fisher.gap")
+        if ridge == 0 and not separates:
+            numbers = {"least_spread": least_spread(facts, between[0], between[1], RESTRICTED)}
+            main = Claim("kernel_fisher.restricted_gap", numbers=numbers)
+        solver = "Cholesky factor, refined in float64" if ridge > 0 else "spectrum of the within-class scatter"
         self._issue(
             "A",
-            claims,
-            problem={
-                "criterion": "(f(m_1) - f(m_0))^2 / (spread of f within classes, divisor n - 2, + ridge |f|^2)",
-                "classes": labels.named,
-                "ridge": ridge,
-                "kernel": sample.kernel.to_record(),
-            },
+            [main, Claim("kernel_fisher.cut"), Claim("kernel_fisher.error")],
+            problem=pose(self, sample.X, sample.y, sample.sample_weight),
             model=("dual_coef_", "intercept_"),
-            data=data_fingerprint(sample.X, sample.y, sample.sample_weight),
-            run={
-                "solver": "Cholesky factor, refined in float64"
-                if ridge > 0
-                else "spectrum of the spread within classes"
-            },
+            sample=(sample.X, sample.y, sample.sample_weight),
+            run={"solver": solver},
         )
-        if ridge == 0 and not claims[0].holds:
-            warnings.warn(
-                f"{who}: the spread within the classes is singular up to rounding, and nothing useful is proved about the direction; "
-                "take ridge > 0.",
+        if ridge == 0 and not self.certificate_.claims[0].holds:
+            warn(
+                f"{who}: the within-class scatter is singular up to rounding, and nothing useful is proved "
+                f"about the direction; set ridge > 0.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         return self
 
     def decision_function(self, X) -> np.ndarray:
-        """Return the scores ``f(x) + b``, one a row."""
+        """Return the scores ``f(x) + b``, one per row."""
         check_is_fitted(self)
         return self._sums(self._read_rows(X), self.dual_coef_.T).ravel() + self.intercept_[0]
 
@@ -194,57 +177,3 @@ class KernelFisherDiscriminant(CertifiedMixin, KernelSumMixin, ClassifierMixin, 
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
-
-
-class _Facts(NamedTuple):
-    criterion: float
-    spread: float  # within classes, of the function
-    distance: float  # of the class means
-    middle: float
-    rest: float  # squared norm of what the function leaves of the equation
-    noise: float  # rounding of that
-
-
-def _measured(K, second, s, beta, ridge: float, divisor: float) -> _Facts:
-    F = K @ beta
-    means = np.array([np.average(F[second == side], weights=s[second == side]) for side in (False, True)])
-    about = F - means[second.astype(int)]
-    v = differences(second, s) - s * about / divisor - ridge * beta
-    spread, distance = float(s @ about**2) / divisor, float(means[1] - means[0])
-    within = spread + ridge * float(beta @ F)
-    criterion = distance**2 / within if within > 0 else 0.0
-    noise = ROUNDING * float(np.abs(v) @ (np.abs(K) @ np.abs(v)))
-    return _Facts(criterion, spread, distance, float(means.sum()) / 2, max(float(v @ (K @ v)), 0.0), noise)
-
-
-def _main_claim(
-    facts: _Facts, ridge: float, between: list[float], separates: bool, assumptions: tuple[str, ...]
-) -> Claim:
-    """State what is true of the criterion: a gap, a gap among functions that spread, or that there is no bound."""
-    J = facts.criterion
-    if separates:
-        ratio = math.sqrt(facts.spread) / abs(facts.distance) if facts.distance else math.inf
-        words = (
-            f"The class means are apart, and the training rows of each class within {ratio:.3g} of that distance of their mean: "
-            "the criterion has no bound."
-        )
-        return Claim(
-            "kernel_fisher.separation", "data_fact", words, value=ratio, limit=SEPARATE, assumptions=assumptions
-        )
-    if ridge > 0:
-        gap, name, limit, numbers = facts.rest / ridge, "kernel_fisher.gap", 1e-8 * max(J, 1e-300), {"criterion": J}
-        words = f"Fisher's criterion is {J:.6g}, and no function has more by {gap:.3g}."
-    else:
-        rest, (least, most) = facts.rest + facts.noise, between
-        # What rounding leaves of the equation matters least for functions that spread much: name those for which it is little,
-        # unless there are next to none.
-        enough = rest / (0.2 * RESTRICTED) ** 2 / facts.spread if facts.spread > 0 else 0.0
-        least = enough if least < enough < most / 10 else least
-        gap = max((math.sqrt(facts.spread) + math.sqrt(rest / least)) ** 2 - J, 0.0)
-        name, limit, numbers = "kernel_fisher.restricted_gap", RESTRICTED * J + 4 * rest / most, {"criterion": J}
-        numbers["least_spread"] = least
-        words = (
-            f"Fisher's criterion is {J:.6g}, and no function whose spread within the classes is at least {least:.3g} times its "
-            f"squared norm has more by {gap:.3g}."
-        )
-    return Claim(name, "optimality", words, value=gap, limit=limit, numbers=numbers, assumptions=assumptions)

@@ -8,32 +8,39 @@ from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
 from surefit.core.errors import InvalidParameter
 from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import BOOLEAN, COUNT, NON_NEGATIVE, NOTHING, POSITIVE, Rule, check_params, one_of
-from surefit.kernel_machines.kernel_logistic_fit import record, solve_problems
-from surefit.kernel_machines.kernel_reading import KERNEL_RULES, KernelSumMixin
+from surefit.kernel_machines.kernel_inputs import KERNEL_RULES, KernelSumMixin
+from surefit.kernel_machines.kernel_logistic_training import record, solve_problems
 from surefit.kernel_machines.logistic_probability import LogisticProbabilityMixin
-from surefit.kernel_machines.svm_reading import read_labels, read_sample
+from surefit.kernel_machines.svm_inputs import read_labels, read_sample
+from surefit.problems.stated_gap import DualGapMixin
 
 
 class KernelLogisticRegression(
-    CertifiedMixin, CallbackSupportMixin, LogisticProbabilityMixin, KernelSumMixin, ClassifierMixin, BaseEstimator
+    CertifiedMixin,
+    CallbackSupportMixin,
+    LogisticProbabilityMixin,
+    DualGapMixin,
+    KernelSumMixin,
+    ClassifierMixin,
+    BaseEstimator,
 ):
     r"""Logistic regression with a function of a kernel's space.
 
     .. math:: P(f, b) = \tfrac12 \|f\|_k^2 + C \sum_i s_i \ln\bigl(1 + e^{-t_i (f(x_i) + b)}\bigr), \qquad t_i = \pm 1 .
 
-    Hypothesis class: :math:`\sum_j \beta_j k(x_j, \cdot) + b`. Loss: logistic. Optimiser: Newton's method, each step a kernel ridge
-    problem. At the optimum :math:`\beta_i = C s_i t_i \sigma(-t_i (f(x_i) + b))`, the price times the probability of the other class.
+    Hypothesis class: :math:`\sum_j \beta_j k(x_j, \cdot) + b`. Loss: logistic. Optimizer: Newton's method, each step a kernel ridge
+    problem. At the optimum :math:`\beta_i = C s_i t_i \sigma(-t_i (f(x_i) + b))`, that is, ``C`` times the probability of the other class.
 
-    With more than two classes there is one function a class, and the loss is that of the softmax,
+    With more than two classes there is one function per class, and the loss is that of the softmax,
 
     .. math::
 
         P(f, b) = \tfrac12 \sum_c \|f_c\|_k^2 + C \sum_i s_i \Bigl[\ln \sum_c e^{z_{ic}} - z_{i, y_i}\Bigr], \quad z_{ic} = f_c(x_i) + b_c ,
 
-    so that the probabilities are those of the model that was fitted; or one problem a class against the rest (``multi_class="ovr"``),
+    so that the probabilities are those of the model that was fitted; or one problem per class against the rest (``multi_class="ovr"``),
     whose probabilities are divided by their sum.
 
-    Guarantee: :math:`P - \min P \le` ``dual_gap_``, whatever the data, and :math:`\|f - f^*\|_k \le \sqrt{2 \cdot \text{gap}}`
+    Guarantee: :math:`P - \min P \le` ``dual_gap_`` for any data, and :math:`\|f - f^*\|_k \le \sqrt{2 \cdot \text{gap}}`
     (theory: :ref:`kernel-logistic-gap`, :ref:`kernel-softmax-gap`).
 
     Memory: the Gram matrix; for the softmax one more a class.
@@ -52,9 +59,9 @@ class KernelLogisticRegression(
     coef0 : float, default=0.0
         Constant of "poly".
     fit_intercept : bool, default=True
-        Whether there is an offset :math:`b`; it is never penalised.
+        Whether to fit an intercept :math:`b`; it is never penalized.
     class_weight : dict, "balanced" or None, default=None
-        Factors of ``C``, one a class.
+        Factors of ``C``, one per class.
     tol : float >= 0, default=1e-8
         Relative duality gap: stop when the gap is at most ``tol`` times the objective.
     max_iter : int >= 1, default=100
@@ -64,7 +71,7 @@ class KernelLogisticRegression(
     warm_start : bool, default=False
         Start from the coefficients of the last fit if rows and classes are as many.
     multi_class : {"multinomial", "ovr"}, default="multinomial"
-        The softmax of all classes in one problem, or one problem a class against the rest. Two classes are one problem.
+        The softmax of all classes in one problem, or one problem per class against the rest. Two classes are one problem.
 
     Attributes
     ----------
@@ -160,7 +167,7 @@ class KernelLogisticRegression(
         return record(self, sample, labels, solve_problems(self, sample, labels))
 
     def decision_function(self, X) -> np.ndarray:
-        """Return the scores: one a row for two classes, else one a row and class."""
+        """Return the scores: one per row for two classes, else one per row and class."""
         check_is_fitted(self)
         scores = self._sums(self._read_rows(X), self.dual_coef_.T) + self.intercept_
         return scores.ravel() if scores.shape[1] == 1 else scores

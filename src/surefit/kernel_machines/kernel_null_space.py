@@ -1,9 +1,8 @@
-"""Functions that kernel ridge regression does not penalise: the constant, polynomials, or a user's own."""
+"""Functions that kernel machines do not penalize: the constant, polynomials, or a user's own."""
 
 from __future__ import annotations
 
 from math import comb
-from typing import Any
 
 import numpy as np
 from scipy import linalg
@@ -12,8 +11,9 @@ from sklearn.base import clone
 from surefit.bases.polynomial import exponents, monomials
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.validation import COUNT, NOTHING, Rule, one_of
-from surefit.kernel_machines.kernel_reading import KernelTargets
+from surefit.kernels import Kernel
 from surefit.kernels.vectors import dense
+from surefit.problems.kernel_ridge import null_degree
 
 NULL_SPACE: Rule = (
     NOTHING
@@ -25,10 +25,7 @@ NULL_SPACE: Rule = (
 
 def degree_of(estimator) -> int | None:
     """Return the degree of the free polynomials; None without any."""
-    given = estimator.null_space
-    if given is None or callable(given) or hasattr(given, "transform"):
-        return 0 if estimator.fit_intercept else None
-    return {"constant": 0, "linear": 1}[given] if isinstance(given, str) else int(given)
+    return null_degree(estimator.get_params(deep=False))
 
 
 def is_users(estimator) -> bool:
@@ -36,23 +33,25 @@ def is_users(estimator) -> bool:
     return callable(estimator.null_space) or hasattr(estimator.null_space, "transform")
 
 
-def place_null_space(estimator, data: KernelTargets, rows: np.ndarray, s: np.ndarray) -> np.ndarray:
-    """Set what the functions need to know of the rows; return their values at the rows that count, the constant first."""
-    degree, X = degree_of(estimator), data.X
+def place_null_space(estimator, X, kernel: Kernel, rows: np.ndarray, s: np.ndarray) -> np.ndarray:
+    """Set what the functions need from the rows; return their values at the rows that count, the constant first."""
+    degree = degree_of(estimator)
+    estimator.__dict__.pop("null_center_", None)  # left by an earlier fit
     who = type(estimator).__name__
     if degree:
-        if data.kernel.takes in ("strings", "values"):
+        if kernel.takes in ("strings", "values"):
             words = "'constant' or a function of the elements (there are no columns to make polynomials of)"
             raise InvalidParameter(who, "null_space", words, estimator.null_space)
         if comb(X.shape[1] + degree, degree) > len(rows):
             raise _dependent(who, len(rows), comb(X.shape[1] + degree, degree))
-        estimator.null_centre_ = np.average(np.asarray(dense(X[rows]), dtype=np.float64), axis=0, weights=s)
+        estimator.null_center_ = np.average(np.asarray(dense(X[rows]), dtype=np.float64), axis=0, weights=s)
     if is_users(estimator):
         given = estimator.null_space
         estimator.null_space_ = clone(given).fit(X[rows]) if hasattr(given, "transform") else given
     T = null_values(estimator, X)[rows]
     scaled = np.sqrt(s)[:, None] * T
-    scaled = scaled / np.where(np.any(scaled, axis=0), np.linalg.norm(scaled, axis=0), 1.0)
+    lengths = np.linalg.norm(scaled, axis=0)
+    scaled = scaled / np.where(lengths > 0, lengths, 1.0)
     pivots = np.abs(np.diagonal(linalg.qr(scaled, mode="r", pivoting=True)[0])) if T.size else np.zeros(0)
     rank = int(np.sum(pivots > 1e-12 * max(T.shape)))
     if rank < T.shape[1]:
@@ -64,19 +63,15 @@ def null_values(estimator, X) -> np.ndarray:
     """Return the values of the free functions, one column each, the constant first."""
     degree, n = degree_of(estimator), X.shape[0]
     if degree:
-        Z = np.asarray(dense(X), dtype=np.float64) - estimator.null_centre_
+        Z = np.asarray(dense(X), dtype=np.float64) - estimator.null_center_
         return monomials(Z, exponents(Z.shape[1], degree))
     ones = np.ones((n, 0 if degree is None else 1))
     return np.hstack([ones, _users_values(estimator, X)]) if is_users(estimator) else ones
 
 
-def record_of(estimator) -> dict[str, Any] | None:
-    """Return the null space as a certificate can hold it; None if there is nothing but the constant."""
-    degree = degree_of(estimator)
-    if is_users(estimator):
-        name = getattr(estimator.null_space, "__qualname__", type(estimator.null_space).__name__)
-        return {"function": name}
-    return {"degree": degree, "centre": estimator.null_centre_.tolist()} if degree else None
+def free_values(estimator, X, coefficients: np.ndarray) -> np.ndarray:
+    """Return the sums of the free functions other than the constant, one column of coefficients per target."""
+    return null_values(estimator, X)[:, -len(coefficients) :] @ coefficients
 
 
 def _users_values(estimator, X) -> np.ndarray:
@@ -89,7 +84,7 @@ def _users_values(estimator, X) -> np.ndarray:
         values = np.zeros((0, 0))
     if values.ndim != 2 or len(values) != X.shape[0] or not np.all(np.isfinite(values)):
         raise InvalidData(
-            f"{type(estimator).__name__}: null_space must give one row of finite numbers an element, {X.shape[0]} rows here; got "
+            f"{type(estimator).__name__}: null_space must return one row of finite numbers per element, {X.shape[0]} rows here; got "
             f"an array of shape {values.shape}."
         )
     return values
@@ -97,7 +92,8 @@ def _users_values(estimator, X) -> np.ndarray:
 
 def _dependent(who: str, rank: int, count: int) -> InvalidData:
     return InvalidData(
-        f"{who}: the {count} functions of null_space (the constant counted) are linearly dependent on the training rows, which "
-        f"tell {rank} of them apart; the fit would not be unique. Take a smaller null space, leave out constant columns, or "
+        f"{who}: the {count} functions of null_space (the constant counted) are linearly dependent on the "
+        f"training rows, which determine only {rank} of them; the fit would not be unique. Take a smaller "
+        f"null space, leave out constant columns, or "
         "add distinct rows."
     )

@@ -4,17 +4,18 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
 from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import ARRAY, BOOLEAN, NOTHING, POSITIVE, check_params
+from surefit.kernel_machines.kernel_inputs import KERNEL_RULES, read_kernel_targets
 from surefit.kernel_machines.kernel_null_space import NULL_SPACE
-from surefit.kernel_machines.kernel_reading import KERNEL_RULES, read_kernel_targets
-from surefit.kernel_machines.kernel_ridge_fit import (
+from surefit.kernel_machines.kernel_ridge_training import (
     FreePartMixin,
+    kept_inside,
     multiplier_of_radius,
     penalties,
-    pose,
+    posed_squares,
     record,
     solve_targets,
 )
-from surefit.solvers import kernel_squares as solver
+from surefit.solvers.kernel import squares as solver
 
 
 class KernelRidge(CertifiedMixin, FreePartMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -22,18 +23,19 @@ class KernelRidge(CertifiedMixin, FreePartMixin, MultiOutputMixin, RegressorMixi
 
     .. math:: P(f, p) = \sum_i s_i (y_i - f(x_i) - p(x_i))^2 + \alpha \|f\|_k^2 .
 
-    Hypothesis class: :math:`\sum_j c_j k(x_j, \cdot)`, plus functions :math:`p` that cost nothing if asked for (an offset, a polynomial,
-    your own); no function of the kernel's space is better (theory: :ref:`representer`). Loss: squared. Optimiser: Cholesky factor of
+    Hypothesis class: :math:`\sum_j c_j k(x_j, \cdot)`, plus unpenalized functions :math:`p` if requested (an intercept, a polynomial,
+    your own functions);
+    no function of the kernel's space is better (theory: :ref:`representer`). Loss: squared. Optimizer: Cholesky factor of
     :math:`K + \alpha S^{-1}`, refined in float64. At the optimum the residuals are :math:`y_i - f(x_i) - p(x_i) = \alpha c_i / s_i`, and
     the :math:`c` are orthogonal to the values of the free functions.
 
-    Guarantee: :math:`P - \min P \le` ``dual_gap_``, whatever the data, and :math:`\|f - f^*\|_k \le \sqrt{\text{gap} / \alpha}`
+    Guarantee: :math:`P - \min P \le` ``dual_gap_`` for any data, and :math:`\|f - f^*\|_k \le \sqrt{\text{gap} / \alpha}`
     (theory: :ref:`kernel-ridge-gap`).
 
     Parameters
     ----------
     alpha : float > 0 or array of shape (n_targets,), default=1
-        Weight of the squared norm; one a target if an array.
+        Weight of the squared norm; one per target if an array.
     kernel : str, kernel of ``surefit.kernels`` or callable, default="linear"
         "linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed", an object, or a function of two samples. With a kernel of
         strings X is a list of strings.
@@ -46,12 +48,12 @@ class KernelRidge(CertifiedMixin, FreePartMixin, MultiOutputMixin, RegressorMixi
     kernel_params : dict or None, default=None
         Further arguments of a function that was given as kernel.
     fit_intercept : bool, default=False
-        Whether there is an offset; it is never penalised.
+        Whether to fit an intercept; it is never penalized.
     radius : float > 0 or None, default=None
         If given, ``alpha`` is ignored and the constrained form is solved: least squares subject to :math:`\|f\|_k \le` ``radius``
         (over all targets together); the multiplier is ``multiplier_``.
     null_space : {"constant", "linear"}, int >= 0, callable, transformer or None, default=None
-        Functions that are not penalised, besides the offset: polynomials of the columns up to a total degree ("constant" is 0, "linear"
+        Functions that are not penalized, besides the intercept: polynomials of the columns up to a total degree ("constant" is 0, "linear"
         is 1; the constant is always among them), or what a function or transformer makes of the rows, one column a function. With
         ``kernel=IntegratedBrownian()`` "linear" gives the cubic smoothing spline. They must be linearly independent on the rows.
 
@@ -62,9 +64,9 @@ class KernelRidge(CertifiedMixin, FreePartMixin, MultiOutputMixin, RegressorMixi
     intercept_ : float or ndarray of shape (n_targets,)
         Offset: the coefficient of the constant; 0 if that is not among the functions.
     null_coef_ : ndarray of shape (n_functions,) or (n_functions, n_targets)
-        Coefficients of the free functions other than the constant; of polynomials: of the monomials of ``X - null_centre_``, by
+        Coefficients of the free functions other than the constant; of polynomials: of the monomials of ``X - null_center_``, by
         rising degree.
-    null_centre_ : ndarray of shape (n_features,)
+    null_center_ : ndarray of shape (n_features,)
         Weighted means of the columns; with polynomials of degree 1 or more only.
     null_space_ : callable or transformer
         The function or the fitted transformer, if ``null_space`` is one.
@@ -77,7 +79,7 @@ class KernelRidge(CertifiedMixin, FreePartMixin, MultiOutputMixin, RegressorMixi
     rkhs_norm_ : float
         :math:`\|f\|_k`, all targets together.
     multiplier_ : float
-        With ``radius``: the ``alpha`` at which the constrained solution is the penalised one; tiny where the ball does not bind.
+        With ``radius``: the ``alpha`` at which the constrained solution is the penalized one; 0 if least squares keeps the radius.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
     n_features_in_, feature_names_in_
@@ -133,12 +135,10 @@ class KernelRidge(CertifiedMixin, FreePartMixin, MultiOutputMixin, RegressorMixi
         check_params(self)
         data = read_kernel_targets(self, X, y, sample_weight)
         alphas = penalties(self, data.Y.shape[1])
-        posed = pose(self, data)
+        squares = posed_squares(self, data)
         if self.radius is None:
-            found = solve_targets(posed, alphas)
-        else:
-            spectrum = solver.decompose(posed.K, posed.Y, posed.s, posed.free)
-            self.multiplier_ = multiplier_of_radius(spectrum, float(self.radius))
-            alphas[:] = self.multiplier_
-            found = solver.refined(posed.K, posed.Y, spectrum, self.multiplier_)
-        return record(self, data, posed, alphas, found, [], self.radius)
+            return record(self, data, squares, solve_targets(squares, alphas), (), [])
+        spectrum = solver.decompose(squares.K, squares.Y, squares.s, squares.free)
+        self.multiplier_ = multiplier_of_radius(spectrum, float(self.radius))
+        found = solver.refined(squares.K, squares.Y, spectrum, self.multiplier_)
+        return record(self, data, squares, kept_inside(squares, found, float(self.radius)), ("multiplier_",), [])

@@ -10,18 +10,19 @@ from surefit.core.claims import Claim
 from surefit.core.errors import InvalidParameter
 from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import ARRAY, BOOLEAN, NOTHING, POSITIVE, check_params, one_of
-from surefit.kernel_machines.kernel_null_space import NULL_SPACE, degree_of
-from surefit.kernel_machines.kernel_reading import KERNEL_RULES, read_kernel_targets
-from surefit.kernel_machines.kernel_ridge_fit import FreePartMixin, pose, record
+from surefit.kernel_machines.kernel_inputs import KERNEL_RULES, read_kernel_targets
+from surefit.kernel_machines.kernel_null_space import NULL_SPACE
+from surefit.kernel_machines.kernel_ridge_training import FreePartMixin, posed_squares, record
 from surefit.kernels import Kernel
-from surefit.solvers import kernel_squares as solver
-from surefit.solvers.kernel_squares import Coefficients
+from surefit.problems.kernel_ridge import null_degree
+from surefit.solvers.kernel import squares as solver
+from surefit.solvers.kernel.squares import Coefficients
 
 GRID = np.geomspace(1e-6, 1e3, 55)  # penalties in units of the mean of k(x, x)
 
 
 class KernelRidgeCV(CertifiedMixin, FreePartMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
-    r"""Kernel ridge regression whose penalty is chosen by exact leave-one-out or generalised cross-validation.
+    r"""Kernel ridge regression whose penalty is chosen by exact leave-one-out or generalized cross-validation.
 
     .. math::
 
@@ -30,6 +31,8 @@ class KernelRidgeCV(CertifiedMixin, FreePartMixin, MultiOutputMixin, RegressorMi
 
     with :math:`h_i` the leverage of a row: the errors of n separate fits of :class:`KernelRidge`, for all penalties from one
     eigendecomposition of the Gram matrix.
+
+    Hypothesis class: functions of the kernel's space. Loss: squared. Optimizer: one eigendecomposition.
 
     Guarantee: the fit at ``alpha_`` has the gap of :class:`KernelRidge`, and the leave-one-out error is that of n separate fits, up to
     rounding (theory: :ref:`kernel-ridge-gap`). It is an estimate of the error on new rows, not a bound.
@@ -41,7 +44,7 @@ class KernelRidgeCV(CertifiedMixin, FreePartMixin, MultiOutputMixin, RegressorMi
     kernel, gamma, degree, coef0, kernel_params, fit_intercept, null_space
         As in :class:`KernelRidge`.
     criterion : {"loo", "gcv"}, default="loo"
-        Exact leave-one-out error, or generalised cross-validation, which replaces each leverage by their mean.
+        Exact leave-one-out error, or generalized cross-validation, which replaces each leverage by their mean.
     alpha_per_target : bool, default=False
         Choose one penalty a target.
     store_cv_results : bool, default=False
@@ -54,9 +57,9 @@ class KernelRidgeCV(CertifiedMixin, FreePartMixin, MultiOutputMixin, RegressorMi
     alphas_ : ndarray of shape (n_alphas,)
         Penalties that were compared.
     scores_, best_score_
-        Minus the criterion of all penalties (one column a target with ``alpha_per_target``), and of the chosen one.
+        Minus the criterion of all penalties (one column per target with ``alpha_per_target``), and of the chosen one.
     degrees_of_freedom_ : ndarray of shape (n_alphas,)
-        Trace of the hat matrix, the offset and other free functions counted.
+        Trace of the hat matrix, including the intercept and other unpenalized functions.
     theory_alpha_ : float
         The penalty that the norm-based risk bound would charge at confidence 0.95,
         :math:`n \cdot \frac{8 r^2}{\sqrt n} \bigl(1 + \tfrac12 \sqrt{\ln(20)/2}\bigr)` without an offset and
@@ -64,7 +67,7 @@ class KernelRidgeCV(CertifiedMixin, FreePartMixin, MultiOutputMixin, RegressorMi
         A heuristic that shrinks too much; shown for comparison. NaN with free functions besides the constant.
     cv_results_ : ndarray of shape (n_samples, n_alphas) or (n_samples, n_targets, n_alphas)
         Squared leave-one-out errors, NaN for rows of weight zero; with ``store_cv_results`` only.
-    null_coef_, null_centre_, null_space_
+    null_coef_, null_center_, null_space_
         As in :class:`KernelRidge`.
     dual_coef_, intercept_, X_fit_, kernel_, dual_gap_, objective_, rkhs_norm_, certificate_, n_features_in_, feature_names_in_
         As in :class:`KernelRidge`.
@@ -122,13 +125,13 @@ class KernelRidgeCV(CertifiedMixin, FreePartMixin, MultiOutputMixin, RegressorMi
         check_params(self)
         data = read_kernel_targets(self, X, y, sample_weight)
         _require_kernel(data.kernel)
-        posed = pose(self, data)
+        posed = posed_squares(self, data)
         rows, s, K, Y, n = posed.rows, posed.s, posed.K, posed.Y, float(posed.s.sum())
         self.alphas_ = _grid(self.alphas, K, s)
-        self.theory_alpha_ = _theory(K, n, posed.T.shape[1], degree_of(self))
+        self.theory_alpha_ = _theory(K, n, posed.T.shape[1], null_degree(self.get_params(deep=False)))
         spectrum = solver.decompose(K, Y, s, posed.free)
         left = [solver.leave_one_out(spectrum, float(alpha)) for alpha in self.alphas_]
-        self.degrees_of_freedom_ = np.array([path.freedom for path in left])
+        self.degrees_of_freedom_ = np.array([path.degrees_of_freedom for path in left])
         with np.errstate(over="ignore"):
             loo = np.array([s / n @ path.errors**2 for path in left])
         plain = np.array([path.residual_squares.sum(axis=0) for path in left])
@@ -156,13 +159,8 @@ class KernelRidgeCV(CertifiedMixin, FreePartMixin, MultiOutputMixin, RegressorMi
             part = spectrum._replace(along=spectrum.along[:, same])
             c[:, same], b[:, same] = solver.refined(K, Y[:, same], part, float(alpha))
         error = float(np.mean(loo[places, np.arange(Y.shape[1])]))
-        words = f"The mean squared leave-one-out error of the chosen penalty is {error:.6g}, as from one fit a row."
-        chose = f"Best of {len(self.alphas_)} penalties by its {self.criterion} score."
-        claims = (
-            [Claim("kernel_ridge.leave_one_out", "process_fact", words, value=error)] if math.isfinite(error) else []
-        )
-        claims.append(Claim("kernel_ridge_cv.score", "estimate", chose, value=float(np.mean(top))))
-        return record(self, data, posed, alphas, Coefficients(c, b), claims)
+        more = [Claim("kernel_ridge.leave_one_out")] if math.isfinite(error) else []
+        return record(self, data, posed, Coefficients(c, b), ("alpha_",), more)
 
 
 def _require_kernel(kernel: Kernel) -> None:
@@ -173,7 +171,7 @@ def _require_kernel(kernel: Kernel) -> None:
 
 
 def _theory(K: np.ndarray, n: float, free: int, degree: int | None) -> float:
-    """Penalty of the norm-based bound, which knows no free functions besides the constant."""
+    """Penalty of the norm-based bound, which allows no unpenalized functions besides the constant."""
     if free > 1 or (free and degree is None):
         return math.nan
     return n * theory_lambda(math.sqrt(float(np.max(K.diagonal()))) or 1.0, max(1, round(n)), offset=free == 1)

@@ -15,7 +15,7 @@ class LogisticProbabilityMixin:
     multi_class: str
 
     def predict_log_proba(self, X) -> np.ndarray:
-        """Return the logarithm of the probability of each class, one line a row."""
+        """Return the logarithm of the probability of each class, one line per row."""
         scores = self.decision_function(X)
         if scores.ndim == 1:
             return -np.logaddexp(0.0, np.column_stack([scores, -scores]))
@@ -25,5 +25,5 @@ class LogisticProbabilityMixin:
         return logs - np.logaddexp.reduce(logs, axis=1, keepdims=True)
 
     def predict_proba(self, X) -> np.ndarray:
-        """Return the probability of each class, one line a row."""
+        """Return the probability of each class, one line per row."""
         return np.exp(self.predict_log_proba(X))

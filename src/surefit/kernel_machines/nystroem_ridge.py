@@ -7,31 +7,29 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from surefit.checks.kernel_subset import dual_point, lower_bound
-from surefit.core.claims import Claim
 from surefit.core.errors import InvalidParameter
-from surefit.core.estimator import CertifiedMixin, data_fingerprint
+from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import BOOLEAN, COUNT, POSITIVE, RANDOM_STATE, check_params, one_of
-from surefit.kernel_machines.kernel_reading import KERNEL_RULES, PIECE, KernelSumMixin
-from surefit.kernel_machines.svm_base import support_vectors
-from surefit.kernel_machines.svm_reading import Sample, read_rows, read_sample
-from surefit.solvers.kernel_subset import SubsetFit, minimise, span_of
-from surefit.solvers.kernel_subset_image import count_groups, image_of
-from surefit.solvers.kernel_subset_landmarks import choose
+from surefit.kernel_machines.kernel_inputs import KERNEL_RULES, PIECE, KernelSumMixin
+from surefit.kernel_machines.nystroem_record import SubsetGapMixin, record_subset
+from surefit.kernel_machines.svm_inputs import read_rows, read_sample
+from surefit.kernel_machines.svm_machine import support_vectors
+from surefit.solvers.kernel_subset.landmarks import choose
+from surefit.solvers.kernel_subset.squares import minimize, span_of
 
 
-class NystroemRidge(CertifiedMixin, KernelSumMixin, RegressorMixin, BaseEstimator):
+class NystroemRidge(CertifiedMixin, SubsetGapMixin, KernelSumMixin, RegressorMixin, BaseEstimator):
     r"""Kernel ridge regression in the span of some rows, for samples whose Gram matrix is too large.
 
     .. math:: P(f, b) = \sum_i s_i (y_i - f(x_i) - b)^2 + \alpha \|f\|_k^2, \qquad f = \sum_{j \le m} a_j k(z_j, \cdot) ,
 
-    with m landmarks :math:`z_j` drawn from the rows. Loss: squared. Optimiser: normal equations of m columns, built in blocks of rows;
-    memory grows with n and with the square of m, time with :math:`n m^2`.
+    with m landmarks :math:`z_j` drawn from the rows. Hypothesis class: the span of the landmarks. Loss: squared. Optimizer: normal
+    equations of m columns, built in blocks of rows; memory grows with n and with the square of m, time with :math:`n m^2`.
 
     Guarantee: two gaps, which differ. ``subset_gap_``: how far :math:`P` is from its minimum over the span of the landmarks (rounding).
     ``dual_gap_``: how far it is from its minimum over the *whole* space of the kernel, which :class:`KernelRidge` attains: the function
     lies in that space, so :math:`P` is exact, and a dual point of the exact problem bounds the minimum from below. Hence
-    :math:`\|f - f^*\|_k \le \sqrt{\text{gap} / \alpha}`. The checker encloses rounding in ``dual_gap_`` and recomputes ``subset_gap_``
+    :math:`\|f - f^*\|_k \le \sqrt{\text{gap} / \alpha}`. The checker encloses rounding in both
     (theory: :ref:`kernel-subset-gap`).
 
     Parameters
@@ -52,7 +50,7 @@ class NystroemRidge(CertifiedMixin, KernelSumMixin, RegressorMixin, BaseEstimato
         How rows are drawn: each with a probability that is proportional to what the ones before miss of it (among 20 000 rows,
         best with few columns; fewer are taken if nothing is left to miss), or all alike.
     fit_intercept : bool, default=True
-        Whether there is an offset :math:`b`; it is never penalised.
+        Whether to fit an intercept :math:`b`; it is never penalized.
     dual : {"auto", "exact", "bounded"}, default="auto"
         How to bound the exact minimum: from all kernel values (time grows with the square of n, memory does not), or from those within
         groups of 1000 rows (time grows with n; a weaker bound). "auto": groups as large as half a billion kernel values allow; one
@@ -138,18 +136,16 @@ class NystroemRidge(CertifiedMixin, KernelSumMixin, RegressorMixin, BaseEstimato
         A, alpha, offset = kernel.read(sample.X), float(self.alpha), bool(self.fit_intercept)
         self.landmarks_ = choose(kernel, A, counted, int(self.n_landmarks), self.landmarks, draws)
         span = span_of(kernel, A, self.landmarks_)
-        found = minimise(span, sample.y, s, alpha, offset)
+        found = minimize(span, sample.y, s, alpha, offset)
         self.dual_coef_, self.intercept_ = found.a, found.b
         self.kernel_, self.X_fit_ = kernel, support_vectors(sample.X, kernel, self.landmarks_)
         residual = sample.y - found.values - found.b
         self.objective_ = float(s @ residual**2) + alpha * found.square
-        self.rkhs_norm_, self.subset_gap_ = math.sqrt(found.square), found.left
-        theta = dual_point(residual, s, offset)
-        groups = count_groups(int(np.count_nonzero(theta)), self.dual)
-        e, missed = image_of(span, theta, groups)
-        square = float(e @ e) + missed**2
-        self.dual_gap_ = max(self.objective_ - lower_bound(theta, sample.y, s, square, alpha), 0.0)
-        self._record(sample, found, groups, span.whiten.shape[1])
+        self.rkhs_norm_ = math.sqrt(found.square)
+        dual = residual - np.average(residual, weights=s) if offset else residual
+        record_subset(
+            self, sample, dual[:, None], span.whiten.shape[1], "normal equations of the landmarks, in blocks of rows"
+        )
         return self
 
     def predict(self, X) -> np.ndarray:
@@ -161,29 +157,3 @@ class NystroemRidge(CertifiedMixin, KernelSumMixin, RegressorMixin, BaseEstimato
             part = slice(start, start + step)
             values[part] = self.kernel_.against(X[part], self.landmarks_, self.X_fit_) @ self.dual_coef_
         return values + self.intercept_
-
-    def _record(self, sample: Sample, found: SubsetFit, groups: int, rank: int) -> None:
-        assumptions = () if sample.kernel.positive_semidefinite else ("kernel_positive_semidefinite",)
-        exact = f"The objective is within {self.dual_gap_:.3g} of the smallest one over the whole space of the kernel."
-        subset = f"It is within {found.left:.3g} of the smallest one in the span of {len(self.landmarks_)} rows."
-        share = {"objective": self.objective_, "relative": self.dual_gap_ / self.objective_ if self.objective_ else 0.0}
-        self._issue(
-            "A",
-            [
-                Claim("kernel_subset.exact_gap", "optimality", exact, value=self.dual_gap_, numbers=share,
-                      assumptions=assumptions),
-                Claim("kernel_subset.gap", "optimality", subset, value=found.left, limit=1e-8 * self.objective_,
-                      about="the problem in the span of the landmarks", assumptions=assumptions),
-            ],
-            problem={
-                "objective": "sum_i s_i (y_i - f(x_i) - b)^2 + alpha |f|^2; f in the span of the landmarks",
-                "alpha": float(self.alpha),
-                "fit_intercept": bool(self.fit_intercept),
-                "rank": rank,
-                "groups": groups,
-                "kernel": sample.kernel.to_record(),
-            },
-            model=("landmarks_", "dual_coef_", "intercept_"),
-            data=data_fingerprint(sample.X, sample.y, sample.sample_weight),
-            run={"solver": "normal equations of the landmarks, in blocks of rows"},
-        )  # fmt: skip

@@ -4,7 +4,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
 from surefit.core.estimator import CertifiedMixin
-from surefit.kernel_machines.nystroem_fit import RULES, NystroemMixin, fit_classifier
+from surefit.kernel_machines.nystroem_training import RULES, NystroemMixin, fit_classifier
 
 
 class NystroemSVC(CertifiedMixin, CallbackSupportMixin, NystroemMixin, ClassifierMixin, BaseEstimator):
@@ -15,15 +15,16 @@ class NystroemSVC(CertifiedMixin, CallbackSupportMixin, NystroemMixin, Classifie
         P(f, b) = \tfrac12 \|f\|_k^2 + C \sum_i s_i \bigl(1 - t_i (f(x_i) + b)\bigr)_+, \qquad
         f = \sum_{j \le m} a_j k(z_j, \cdot), \quad t_i = \pm 1 ,
 
-    with m landmarks :math:`z_j` drawn from the rows. Loss: hinge. Optimiser: Newton's method on a smoothed hinge.
+    with m landmarks :math:`z_j` drawn from the rows. Hypothesis class: the span of the landmarks. Loss: hinge. Optimizer: Newton's
+    method on a smoothed hinge.
     Memory grows with :math:`n m`, in float32 where that exceeds 67 million numbers, and time with :math:`n m^2`. With more than
-    two classes one problem a class against the rest.
+    two classes one problem per class against the rest.
 
     Guarantee: two gaps, which differ. ``subset_gap_``: how far :math:`P` is from its minimum over the span of the landmarks;
     ``tol`` is about it. ``dual_gap_``: how far it is from its minimum over the *whole* space of the kernel, which
     :class:`SVC` approaches: :math:`f` lies in that space, so :math:`P` is exact, and a dual point of the exact problem
     bounds the minimum from below. Hence :math:`\|f - f^*\|_k \le \sqrt{2 \cdot \text{gap}}` and
-    :math:`|f(x) - f^*(x)| \le \sqrt{2 \cdot \text{gap} \cdot k(x, x)}`, offsets aside. The checker encloses rounding (theory:
+    :math:`|f(x) - f^*(x)| \le \sqrt{2 \cdot \text{gap} \cdot k(x, x)}`, without intercepts. The checker encloses rounding (theory:
     :ref:`kernel-subset-machines`).
 
     Parameters
@@ -44,9 +45,9 @@ class NystroemSVC(CertifiedMixin, CallbackSupportMixin, NystroemMixin, Classifie
         How rows are drawn: each with a probability that is proportional to what the ones before miss of it (among 20 000 rows,
         best with few columns; fewer are taken if nothing is left to miss), or all alike.
     fit_intercept : bool, default=True
-        Whether there is an offset :math:`b`; it is never penalised.
+        Whether to fit an intercept :math:`b`; it is never penalized.
     class_weight : dict, "balanced" or None, default=None
-        Factors of ``C``, one a class.
+        Factors of ``C``, one per class.
     tol : float >= 0, default=1e-4
         Stop when the gap in the span is at most ``tol`` times the objective.
     max_iter : int >= 1, default=1000

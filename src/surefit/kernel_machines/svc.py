@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from surefit.bounds import stable_compression
 from surefit.core.budget import Reason
@@ -11,32 +10,40 @@ from surefit.core.claims import Claim
 from surefit.core.errors import InvalidParameter
 from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import BOOLEAN, NON_NEGATIVE, NOTHING, POSITIVE, RANDOM_STATE, Rule, check_params, one_of
-from surefit.kernel_machines.svc_budget import budget_claim, fit_budget
-from surefit.kernel_machines.svc_fit import fit_problems, problem_coefficients, two_class_problems
+from surefit.kernel_machines.svc_budget import fit_budget
 from surefit.kernel_machines.svc_hard import refuse
 from surefit.kernel_machines.svc_points import set_model, set_points
 from surefit.kernel_machines.svc_probability import ProbabilityMixin, fit_slopes, out_of_fold
-from surefit.kernel_machines.svc_votes import consistent, one_against_rest_scores, vote
-from surefit.kernel_machines.svm_base import RULES, SupportMixin, record
-from surefit.kernel_machines.svm_reading import read_labels, read_rows, read_sample
-from surefit.kernel_machines.svm_stability import StabilityMixin
-from surefit.kernels import Kernel, Linear
+from surefit.kernel_machines.svc_training import fit_problems, two_class_problems
+from surefit.kernel_machines.svc_votes import VotesMixin
+from surefit.kernel_machines.svm_inputs import Sample, read_labels, read_sample
+from surefit.kernel_machines.svm_machine import RULES, SupportMixin, record
+from surefit.kernel_machines.svm_stability import OneProblem, StabilityMixin
+from surefit.kernels import Kernel
+from surefit.solvers.smo.problem import classification
 
 DELTA = 0.05  # failure probability of the bound that comes with every fit
 
 
 class SVC(
-    CertifiedMixin, CallbackSupportMixin, SupportMixin, StabilityMixin, ProbabilityMixin, ClassifierMixin, BaseEstimator
+    CertifiedMixin,
+    CallbackSupportMixin,
+    VotesMixin,
+    SupportMixin,
+    StabilityMixin,
+    ProbabilityMixin,
+    ClassifierMixin,
+    BaseEstimator,
 ):
     r"""Support vector classification with any kernel, a soft or a hard margin, and a proved gap.
 
     .. math:: P(f, b) = \tfrac12 \|f\|_k^2 + C \sum_i s_i \bigl(1 - t_i (f(x_i) + b)\bigr)_+, \qquad t_i = \pm 1,
 
     over the functions of the kernel's space; ``C=inf`` forbids slack. Hypothesis class: signs of
-    :math:`\sum_j \beta_j k(x_j, \cdot) + b`. Loss: hinge. Optimiser: working sets of the dual with second-order pairs, kernel
+    :math:`\sum_j \beta_j k(x_j, \cdot) + b`. Loss: hinge. Optimizer: working sets of the dual with second-order pairs, kernel
     rows in float32 by blocks, and refinement in float64; linear kernels of many rows by Newton's method on a smoothed primal.
 
-    Guarantee: :math:`P - \min P \le` ``dual_gap_`` (summed over the two-class problems), whatever the data, and
+    Guarantee: :math:`P - \min P \le` ``dual_gap_`` (summed over the two-class problems) for any data, and
     :math:`\|f - f^*\|_k \le \sqrt{2 \cdot \text{gap}}` (theory: :ref:`svm-gap`). ``C=inf`` on data without a margin raises an error
     that says why (theory: :ref:`hard-margin`).
 
@@ -54,7 +61,7 @@ class SVC(
     coef0 : float, default=0.0
         Constant of "poly" and "sigmoid".
     shrinking : bool, default=True
-        Set rows aside that will not move; they are looked at again before the fit ends.
+        Shrinking: leave out rows that are unlikely to change; they are checked again before the fit ends.
     probability : bool, default=False
         Fit slopes for ``predict_proba`` on scores of rows left out of five more fits; the most probable class is the predicted one.
         (scikit-learn deprecates it; its "deprecated" means False.)
@@ -65,7 +72,7 @@ class SVC(
     class_weight : dict, "balanced" or None, default=None
         Factors of C for the rows of each class.
     verbose : object, default=False
-        Accepted and without effect; use callbacks.
+        Print one line per check of the stopping rule.
     max_iter : int >= 1 or -1, default=-1
         Steps of two rows each (linear kernels: of Newton's method), for each two-class problem; -1: no limit.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
@@ -77,11 +84,11 @@ class SVC(
     max_time : float > 0 or None, default=None
         Seconds after which the best point so far is returned with its gap. Ctrl-C does the same.
     fit_intercept : bool, default=True
-        Whether there is an offset :math:`b`; it is never penalised.
+        Whether to fit an intercept :math:`b`; it is never penalized.
     budget : float >= 0 or None, default=None
-        Two classes: the smallest norm whose slacks add up to at most this, instead of a price ``C``; zero is the hard margin.
+        Two classes: the smallest norm whose slacks add up to at most this, instead of ``C``; zero is the hard margin.
     multi_class : {"ovo", "ovr"}, default="ovo"
-        Several classes: one problem a pair, or one a class against the rest.
+        Several classes: one problem per pair, or one per class against the rest.
     warm_start : bool, default=False
         Start from the dual coefficients of the last fit if the rows are as many.
     n_jobs : int or None, default=None
@@ -91,9 +98,9 @@ class SVC(
     Attributes
     ----------
     support_, support_vectors_, n_support_, dual_coef_, intercept_, classes_, class_weight_, shape_fit_, fit_status_, n_iter_
-        As in scikit-learn (``n_support_`` also for ``multi_class="ovr"``, where ``dual_coef_`` has one line a class).
+        As in scikit-learn (``n_support_`` also for ``multi_class="ovr"``, where ``dual_coef_`` has one line per class).
     intercept_interval_ : ndarray of shape (n_problems, 2)
-        All offsets that are optimal for the function found; ``intercept_`` is the middle.
+        All intercepts that are optimal for the fitted function; ``intercept_`` is the middle.
     dual_gap_, objective_ : float
         Proved bound on :math:`P - \min P`, and :math:`P`, summed over the problems.
     rkhs_norm_, margin_, margin_width_ : ndarray of shape (n_problems,)
@@ -199,10 +206,10 @@ class SVC(
         sample = read_sample(self, X, y, sample_weight)
         labels = read_labels(self, sample)
         n, strategy = sample.X.shape[0], self.multi_class
-        self.C_, more = float(np.inf if self.budget == 0 else self.C), []
+        self.C_ = float(np.inf if self.budget == 0 else self.C)
         if self.budget:
             self.C_, one, fit = fit_budget(self, sample, labels)
-            problems, fits, more = [one], [fit], [budget_claim(fit, self.C_, float(self.budget), float(self.tol))]
+            problems, fits = [one], [fit]
         else:
             problems = two_class_problems(labels, self.C_, strategy)
             starts = self._last_duals(problems) if self.warm_start and hasattr(self, "_duals") else None
@@ -212,14 +219,10 @@ class SVC(
                 raise refuse("SVC", sample, problem, fit, bool(self.fit_intercept))
         set_model(self, sample, labels, problems, fits)
         set_points(self, n, problems, fits)
-        statement = {
-            "C": self.C_,
-            "classes": labels.named,
-            "class_weights": labels.class_weights.tolist(),
-            "strategy": strategy,
-            "objective": "1/2 |f|^2 + C sum_i s_i (1 - t_i (f(x_i) + b))_+; the offset is never penalised",
-        }
-        record(self, "svc", sample, fits, statement, more + self._statistical_claims(n))
+        self.loo_error_bound_ = len(self.support_) / n
+        more = [Claim("svc.budget")] if self.budget else []
+        chosen = () if self.budget is None else ("C_",)
+        record(self, "svc", sample, fits, chosen, more + self._statistical_claims(n))
         if self.probability is True:
             scores = out_of_fold(self, sample.X, sample.given, sample.sample_weight)
             self.probability_slopes_ = fit_slopes(scores, labels.codes, labels.weights, len(labels.classes))
@@ -231,60 +234,16 @@ class SVC(
         same = len(last) == len(problems) and all(map(np.array_equal, last, [problem.rows for problem in problems]))
         return [beta for _, beta in self._duals] if same else None
 
+    def _dual_problem(self, sample: Sample) -> OneProblem:
+        one = two_class_problems(read_labels(self, sample), self.C_, "ovo")[0]
+        return OneProblem(sample.X, one.rows, classification(one.signs, one.prices, bool(self.fit_intercept)))
+
     def _statistical_claims(self, n: int) -> list[Claim]:
         """Leave-one-out estimate, and the compression bound where the kernel did not come from the data."""
-        share, support = self.loo_error_bound_, len(self.support_)
-        words = f"{support} of {n} rows are support vectors; the exact optimum errs on at most {share:.4g} of left-out rows."
-        claims = [Claim("svc.loo", "estimate", words, value=share, about="leave-one-out error of the exact optimum")]
+        claims = [Claim("svc.loo")]
         chosen_before = isinstance(self.kernel, Kernel) or self.kernel == "linear" or not isinstance(self.gamma, str)
         if len(self.classes_) == 2 and chosen_before and self.class_weight != "balanced":
-            claims.append(stable_compression(support, n, DELTA).claim())
+            support = len(self.support_)
+            numbers = {"support": support, "rows": n, "delta": DELTA, "confidence": 1.0 - DELTA}
+            claims.append(Claim("svc.compression", stable_compression(support, n, DELTA).value, numbers=numbers))
         return claims
-
-    def decision_function(self, X) -> np.ndarray:
-        """Return the scores: one a row for two classes, else one a class (or a pair, as ``decision_function_shape`` says)."""
-        scores = self._scores(X)
-        if scores.shape[1] == 1:
-            return scores.ravel()
-        pairs = self.multi_class == "ovo"
-        return (
-            one_against_rest_scores(scores, len(self.classes_))
-            if pairs and self.decision_function_shape == "ovr"
-            else scores
-        )
-
-    def predict(self, X) -> np.ndarray:
-        """Return the class of each row; a score of zero means the first class, ties of votes the class that comes first."""
-        scores = self._scores(X)
-        if scores.shape[1] == 1:
-            return self.classes_[(scores.ravel() > 0).astype(int)]
-        if self.multi_class == "ovr":
-            return self.classes_[np.argmax(scores, axis=1)]
-        K = len(self.classes_)
-        return self.classes_[
-            np.argmax(one_against_rest_scores(scores, K) if self.break_ties else vote(scores, K), axis=1)
-        ]
-
-    def ranked_scores(self, X) -> np.ndarray:
-        """Return scores whose largest belongs to the predicted class (two classes: whose sign does)."""
-        scores = self._scores(X)
-        return (
-            scores.ravel()
-            if scores.shape[1] == 1
-            else consistent(scores, len(self.classes_), self.multi_class, self.break_ties)
-        )
-
-    def _scores(self, X) -> np.ndarray:
-        """Scores of the two-class problems, one column each."""
-        check_is_fitted(self)
-        return self._functions(read_rows(self, X), self._problem_coefficients()) + self.intercept_
-
-    def _problem_coefficients(self) -> np.ndarray:
-        return problem_coefficients(self, len(self.classes_), self._support_codes, self.multi_class)
-
-    @property
-    def coef_(self) -> np.ndarray:
-        """Weights of the columns, for a linear kernel."""
-        if not isinstance(getattr(self, "kernel_", None), Linear):
-            raise AttributeError("coef_ is only available when using a linear kernel")
-        return self._weights(self._problem_coefficients())

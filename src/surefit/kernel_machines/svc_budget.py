@@ -1,6 +1,6 @@
 r"""The soft margin with a budget: :math:`\min \tfrac12\|f\|^2` such that the slacks add up to at most B.
 
-The price C of slack is the multiplier of the budget: the sum of slacks does not rise with C, and for any C and dual vector
+C is the multiplier of the budget: the sum of slacks does not rise with C, and for any C and dual vector
 
 .. math:: \tfrac12\|f\|^2 - \min \;\le\; \bigl(P_C(f, b) - D_C(\alpha)\bigr) + C\,\bigl(B - \textstyle\sum_i s_i \xi_i\bigr)
 
@@ -16,13 +16,12 @@ from scipy.optimize import linprog
 
 from surefit.core.budget import Budget, Reason
 from surefit.core.callbacks import progress_reporter
-from surefit.core.claims import Claim
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.threads import one_blas_thread
-from surefit.kernel_machines.svc_fit import TwoClasses, require_finite, two_class_problems
-from surefit.kernel_machines.svm_reading import Labels, Sample
+from surefit.kernel_machines.svc_training import TwoClasses, require_finite, two_class_problems
+from surefit.kernel_machines.svm_inputs import Labels, Sample
 from surefit.kernels import Linear
-from surefit.solvers.smo.minimise import DualFit, minimise
+from surefit.solvers.smo.minimize import DualFit, minimize
 from surefit.solvers.smo.problem import classification
 from surefit.solvers.smo.rows import solver_rows
 
@@ -31,7 +30,7 @@ SEARCHES = 200
 
 
 def fit_budget(estimator, sample: Sample, labels: Labels) -> tuple[float, TwoClasses, DualFit]:
-    """Return the price C at which the budget is used up, the problem with that price, and its solution."""
+    """Return the C at which the budget is used up, the problem with that C, and its solution."""
     B = float(estimator.budget)
     if len(labels.classes) != 2:
         raise InvalidParameter("SVC", "budget", "None for more than two classes", estimator.budget)
@@ -51,7 +50,7 @@ def fit_budget(estimator, sample: Sample, labels: Labels) -> tuple[float, TwoCla
 
         def at(C: float, start) -> DualFit:
             prices = classification(t, C * s, bool(estimator.fit_intercept))
-            return minimise(gram, rows32, prices, tol=0.1 * estimator.tol, budget=budget,
+            return minimize(gram, rows32, prices, tol=0.1 * estimator.tol, budget=budget,
                             megabytes=float(estimator.cache_size), beta=start, shrinking=bool(estimator.shrinking),
                             n_jobs=estimator.n_jobs)  # fmt: skip
 
@@ -64,16 +63,6 @@ def fit_budget(estimator, sample: Sample, labels: Labels) -> tuple[float, TwoCla
 def slack_of(fit: DualFit, C: float) -> float:
     """Weighted sum of slacks of a solution."""
     return max((fit.point.primal - 0.5 * float(fit.point.beta @ fit.point.scores)) / C, 0.0)
-
-
-def budget_claim(fit: DualFit, C: float, B: float, tol: float) -> Claim:
-    """The claim about the budget: how far the norm is above the smallest within it."""
-    norm, slack = 0.5 * float(fit.point.beta @ fit.point.scores), slack_of(fit, C)
-    gap = fit.point.gap + C * max(B - slack, 0.0)
-    words = f"Slacks add up to {slack:.6g} <= {B:.6g}, and half the squared norm is within {gap:.3g} of the smallest that does."
-    return Claim(
-        "svc.budget", "optimality", words, value=gap, limit=tol * norm, numbers={"slack": slack, "budget": B, "C": C}
-    )
 
 
 def _search(at, B: float, tol: float) -> tuple[float, DualFit]:
@@ -95,7 +84,7 @@ def _search(at, B: float, tol: float) -> tuple[float, DualFit]:
             return kept or (C, fit)
         if low >= LARGEST_C:
             raise InvalidData(
-                f"SVC: budget={B:.6g} is not kept even at a price of {low:.0e} a unit, where the slacks still add up to {slack:.6g}; "
+                f"SVC: budget={B:.6g} is exceeded even at C={low:.0e}, where the slacks still add up to {slack:.6g}; "
                 "raise the budget."
             )
         before, C = C, (math.sqrt(low * high) if low > 0 and math.isfinite(high) else 4 * C if low > 0 else C / 4)
@@ -104,7 +93,7 @@ def _search(at, B: float, tol: float) -> tuple[float, DualFit]:
 
 
 def smallest_slack(sample: Sample, problem: TwoClasses, intercept: bool) -> float:
-    """Smallest sum of slacks of any function, by a linear programme: for the linear kernel; zero is the bound for others."""
+    """Smallest sum of slacks of any function, by a linear program: for the linear kernel; zero is the bound for others."""
     if not isinstance(sample.kernel, Linear):
         return 0.0
     X = sample.kernel.read(sample.X)[problem.rows]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from surefit.kernel_machines.svc_fit import TwoClasses, assemble
-from surefit.kernel_machines.svm_base import support_vectors
-from surefit.kernel_machines.svm_reading import Labels, Sample
-from surefit.solvers.smo.minimise import DualFit
+from surefit.kernel_machines.svc_training import TwoClasses, assemble
+from surefit.kernel_machines.svm_inputs import Labels, Sample
+from surefit.kernel_machines.svm_machine import support_vectors
+from surefit.solvers.smo.minimize import DualFit
 from surefit.solvers.smo.problem import row_gaps
 
 KINDS = np.array(["outside", "on margin", "inside", "misclassified"])
@@ -15,7 +15,7 @@ ON_MARGIN = 1e-8  # least distance from the margin that counts as being off it
 
 
 def set_model(estimator, sample: Sample, labels: Labels, problems: list[TwoClasses], fits: list[DualFit]) -> None:
-    """Set the fitted numbers: support, coefficients and offsets in scikit-learn's layout, intervals, norms and margins."""
+    """Set the fitted numbers: support, coefficients and intercepts in scikit-learn's layout, intervals, norms and margins."""
     n = sample.X.shape[0]
     model = assemble(n, labels, problems, fits, estimator.multi_class)
     estimator.classes_, estimator.class_weight_ = labels.classes, labels.class_weights
@@ -32,7 +32,6 @@ def set_model(estimator, sample: Sample, labels: Labels, problems: list[TwoClass
     with np.errstate(divide="ignore"):
         estimator.margin_ = 1.0 / estimator.rkhs_norm_
     estimator.margin_width_ = 2.0 * estimator.margin_
-    estimator.loo_error_bound_ = len(estimator.support_) / n
 
 
 def set_points(estimator, n: int, problems: list[TwoClasses], fits: list[DualFit]) -> None:

@@ -2,7 +2,7 @@ r"""Probabilities from scores, such that the most probable class is the one that
 
 Two classes: :math:`P(\text{second} \mid x) = \sigma(a_\pm f(x))` with one slope on each side of zero, both non-negative, so that
 probability one half stands exactly where the prediction changes. Several classes: :math:`\mathrm{softmax}(a\,z(x))` of scores whose
-largest belongs to the prediction. The slopes maximise the likelihood of scores that were computed on rows left out of the fit, with
+largest belongs to the prediction. The slopes maximize the likelihood of scores that were computed on rows left out of the fit, with
 targets drawn in from 0 and 1 as if each class had two more rows, one of them wrong.
 """
 
@@ -46,7 +46,7 @@ class ProbabilityMixin:
 
 
 def out_of_fold(estimator, X, labels: np.ndarray, sample_weight) -> np.ndarray:
-    """Scores of each row from a fit without its fold; folds go by the order of rows within each class, without chance."""
+    """Scores of each row from a fit without its fold; folds are deterministic, by the order of rows within each class."""
     classes, codes = np.unique(labels, return_inverse=True)
     counts = np.bincount(codes)
     folds = int(min(FOLDS, counts.min()))
@@ -59,7 +59,8 @@ def out_of_fold(estimator, X, labels: np.ndarray, sample_weight) -> np.ndarray:
     for part in range(folds if folds > 1 else 1):
         test = np.flatnonzero(fold == part)
         train = np.flatnonzero(fold != part) if folds > 1 else test
-        model = clone(estimator).set_params(probability=False, warm_start=False)
+        model = clone(estimator)
+        model.set_params(**{name: False for name in ("probability", "warm_start") if hasattr(model, name)})
         weights = None if sample_weight is None else sample_weight[train]
         if weights is not None and any(not weights[codes[train] == k].any() for k in range(len(classes))):
             train, weights = (

@@ -1,6 +1,15 @@
-"""From scores of pairs of classes to one score a class."""
+"""From scores of pairs of classes to one score per class, and to predictions."""
+
+from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from surefit.kernel_machines.svc_training import problem_coefficients
+from surefit.kernel_machines.svm_inputs import read_rows
+from surefit.kernels import Linear
 
 
 def vote(scores: np.ndarray, n_classes: int) -> np.ndarray:
@@ -36,3 +45,64 @@ def consistent(scores: np.ndarray, n_classes: int, strategy: str, break_ties: bo
 
 def _pairs(n_classes: int) -> list[tuple[int, int]]:
     return [(i, j) for i in range(n_classes) for j in range(i + 1, n_classes)]
+
+
+class VotesMixin:
+    """Adds scores and predictions to a machine that consists of two-class problems."""
+
+    classes_: np.ndarray
+    intercept_: np.ndarray
+    multi_class: str
+    decision_function_shape: str
+    break_ties: bool
+    _functions: Any
+    _weights: Any
+    _support_codes: np.ndarray
+
+    def decision_function(self, X) -> np.ndarray:
+        """Return the scores: one per row for two classes, else one per class (or a pair, as ``decision_function_shape`` says)."""
+        scores = self._scores(X)
+        if scores.shape[1] == 1:
+            return scores.ravel()
+        pairs = self.multi_class == "ovo"
+        return (
+            one_against_rest_scores(scores, len(self.classes_))
+            if pairs and self.decision_function_shape == "ovr"
+            else scores
+        )
+
+    def predict(self, X) -> np.ndarray:
+        """Return the class of each row; a score of zero means the first class, ties of votes the class that comes first."""
+        scores = self._scores(X)
+        if scores.shape[1] == 1:
+            return self.classes_[(scores.ravel() > 0).astype(int)]
+        if self.multi_class == "ovr":
+            return self.classes_[np.argmax(scores, axis=1)]
+        K = len(self.classes_)
+        return self.classes_[
+            np.argmax(one_against_rest_scores(scores, K) if self.break_ties else vote(scores, K), axis=1)
+        ]
+
+    def ranked_scores(self, X) -> np.ndarray:
+        """Return scores whose largest belongs to the predicted class (two classes: whose sign does)."""
+        scores = self._scores(X)
+        return (
+            scores.ravel()
+            if scores.shape[1] == 1
+            else consistent(scores, len(self.classes_), self.multi_class, self.break_ties)
+        )
+
+    def _scores(self, X) -> np.ndarray:
+        """Scores of the two-class problems, one column each."""
+        check_is_fitted(self)
+        return self._functions(read_rows(self, X), self._problem_coefficients()) + self.intercept_
+
+    def _problem_coefficients(self) -> np.ndarray:
+        return problem_coefficients(self, len(self.classes_), self._support_codes, self.multi_class)
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Weights of the columns, for a linear kernel."""
+        if not isinstance(getattr(self, "kernel_", None), Linear):
+            raise AttributeError("coef_ is only available when using a linear kernel")
+        return self._weights(self._problem_coefficients())

@@ -10,7 +10,7 @@ import numpy as np
 from surefit.core.budget import Reason
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.kernel_machines.svc import SVC
-from surefit.kernel_machines.svm_base import SupportMixin
+from surefit.kernel_machines.svm_machine import SupportMixin
 from surefit.kernel_machines.svr import SVR
 from surefit.kernels import Kernel
 
@@ -92,7 +92,7 @@ class SVCPath:
         return self.objective_at(C) - best_dual(C / self.Cs[k], alphas, self.norms[k] ** 2)
 
     def decision_function(self, X, C: float) -> np.ndarray:
-        """Scores at ``C``: one a row."""
+        """Scores at ``C``: one per row."""
         k = self.knot(C)
         support = np.flatnonzero(self.dual_coefs[k])
         machine = SupportMixin()
@@ -223,7 +223,7 @@ def svr_path(X, y, *, epsilons=None, sample_weight=None, **options) -> SVRPath:
     >>> from surefit import svr_path
     >>> X, y = load_diabetes(return_X_y=True)
     >>> path = svr_path(X, y, C=100.0)
-    >>> bool((path.gaps <= 1e-3 * path.objectives).all()), int(path.n_support[0]), int(path.n_support[-1]) > 400
+    >>> bool((path.gaps <= 1e-3 * path.objectives + 1e-9).all()), int(path.n_support[0]), int(path.n_support[-1]) > 400
     (True, 0, True)
     """
     half = 0.5 * float(np.ptp(np.asarray(y, dtype=np.float64)))
@@ -263,7 +263,7 @@ def _furthest(C: float, alphas: float, square: float, slack: float, eps: float, 
 
 
 def _stopped(model) -> bool:
-    """Whether somebody wants the path to end here: the clock or Ctrl-C."""
+    """Whether the path must end here: time limit or Ctrl-C."""
     return model.certificate_.run["reason"] in (Reason.MAX_TIME, Reason.INTERRUPTED, Reason.CALLBACK)
 
 

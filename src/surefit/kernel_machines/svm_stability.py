@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import clone, is_regressor
 
-from surefit.checks.base import read
-from surefit.checks.svm import machines_of, prove
 from surefit.core.errors import InvalidParameter
 from surefit.core.stability import PredictionStability
+from surefit.kernel_machines.svm_inputs import read_sample
 from surefit.kernels import Kernel
 from surefit.solvers.smo.problem import BoxProblem, best_offsets
+
+
+class OneProblem(NamedTuple):
+    """The dual problem of a machine: the sample, the rows that take part, and their box."""
+
+    X: Any
+    rows: np.ndarray
+    box: BoxProblem
 
 
 class StabilityMixin:
@@ -22,19 +30,23 @@ class StabilityMixin:
     kernel_: Kernel
     intercept_: np.ndarray
     dual_coef_: np.ndarray
+    support_: np.ndarray
+    _functions: Any
+    _dual_problem: Any  # (sample) -> OneProblem
 
     def prediction_stability(self, X, y, X_new=None, sample_weight=None) -> PredictionStability:
         r"""Bound the distance of each score from that of the exact optimum.
 
-        With the proved gap :math:`g`, :math:`|f(x) - f^*(x)| \le \sqrt{2 g\,k(x, x)}`; the offset of the optimum lies between the best
-        offsets for all training scores moved down, and up, by as much (theory: :ref:`svm-gap`).
+        With the proved gap :math:`g`, :math:`|f(x) - f^*(x)| \le \sqrt{2 g\,k(x, x)}`; the optimal intercept lies between the best
+        intercepts
+        for all training scores moved down, and up, by as much (theory: :ref:`svm-gap`).
 
         Parameters
         ----------
         X, y, sample_weight
             The training data; the certificate is verified first.
         X_new : sample, optional
-            Rows to predict; the training rows by default. Precomputed kernels know no others.
+            Rows to predict; the training rows by default. Precomputed kernels allow no others.
 
         Returns
         -------
@@ -45,29 +57,35 @@ class StabilityMixin:
         if len(np.atleast_1d(self.intercept_)) > 1:
             raise InvalidParameter(who, "the model", "one with two classes for prediction_stability", self)
         if X_new is not None and self.kernel_.takes == "values":
-            raise InvalidParameter(who, "X_new", "None for precomputed values, which do not hold k(x, x)", "a matrix")
-        certificate = self.certificate_
-        certificate.verify(X, y, sample_weight=sample_weight)
-        data = read(X, y, sample_weight, strings=certificate.data.get("elements") == "strings")
-        proof, machine = prove(certificate, data)[0], machines_of(certificate, data)[0]
-        reach = math.sqrt(2 * proof.gap)
-        own = reach * np.sqrt(np.maximum(self.kernel_.diag(data.X), 0.0)) * (1 + 1e-12)
-        moved = own[machine.rows] + proof.scores.rad
-        offset = _offset_reach(machine, machine.y - proof.scores.mid, moved)
-        sample = data.X if X_new is None else X_new
+            raise InvalidParameter(
+                who, "X_new", "None for precomputed values, which do not contain k(x, x)", "a matrix"
+            )
+        gap = self.certificate_.verify(X, y, sample_weight=sample_weight).findings[0].proved
+        problem = self._dual_problem(read_sample(clone(self), X, y, sample_weight, numeric=is_regressor(self)))
+        reach = math.sqrt(2 * gap)
+        own = reach * np.sqrt(np.maximum(self.kernel_.diag(problem.X), 0.0)) * (1 + 1e-12)
+        f = self._functions(problem.X, self.dual_coef_).ravel()[problem.rows]
+        offset = self._offset_reach(problem, f, own[problem.rows] + self._rounding(problem))
+        sample = problem.X if X_new is None else X_new
         bounds = own if X_new is None else reach * np.sqrt(np.maximum(self.kernel_.diag(sample), 0.0)) * (1 + 1e-12)
         scores = self.decision_function(sample) if hasattr(self, "decision_function") else self.predict(sample)  # type: ignore[attr-defined]
         return PredictionStability(np.asarray(scores), bounds + offset)
 
+    def _rounding(self, problem: OneProblem) -> np.ndarray:
+        """Bound the rounding of scores: as many units as there are terms, relative to the size of these."""
+        lengths = np.sqrt(np.maximum(self.kernel_.diag(problem.X), 0.0))
+        size = float(np.sum(np.abs(self.dual_coef_) * lengths[self.support_]))
+        return 4 * (len(self.support_) + 16) * float(np.finfo(np.float64).eps) * size * lengths[problem.rows]
 
-def _offset_reach(machine, g: np.ndarray, moved: np.ndarray) -> float:
-    """How far the offset of the optimum can be from ours: best offsets do not fall when all kinks rise."""
-    if not machine.b_free:
-        return 0.0
-    if machine.hard:
-        positive = machine.y > 0
-        ends = float(np.max((g - moved)[positive])), float(np.min((g + moved)[~positive]))
-    else:
-        box = BoxProblem(machine.y, machine.low, machine.high, machine.epsilon, True)
-        ends = best_offsets(box, g - moved)[0], best_offsets(box, g + moved)[1]
-    return max(abs(machine.b - ends[0]), abs(ends[1] - machine.b)) * (1 + 1e-12)
+    def _offset_reach(self, problem: OneProblem, f: np.ndarray, moved: np.ndarray) -> float:
+        """How far the intercept of the optimum can be from ours: best intercepts do not fall when all kinks rise."""
+        box, b = problem.box, float(self.intercept_[0])
+        if not box.offset:
+            return 0.0
+        g = box.y - f
+        if np.isinf(box.high).any():
+            positive = box.y > 0
+            ends = float(np.max((g - moved)[positive])), float(np.min((g + moved)[~positive]))
+        else:
+            ends = best_offsets(box, g - moved)[0], best_offsets(box, g + moved)[1]
+        return max(abs(b - ends[0]), abs(ends[1] - b)) * (1 + 1e-12)

@@ -7,11 +7,12 @@ from sklearn.utils.validation import check_is_fitted
 from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
 from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import NON_NEGATIVE, POSITIVE, check_params
-from surefit.kernel_machines.svm_base import RULES, SupportMixin, record, support_vectors
-from surefit.kernel_machines.svm_reading import read_rows, read_sample
-from surefit.kernel_machines.svm_stability import StabilityMixin
-from surefit.kernel_machines.svr_fit import fit_tube, set_points
+from surefit.kernel_machines.svm_inputs import Sample, read_rows, read_sample
+from surefit.kernel_machines.svm_machine import RULES, SupportMixin, record, set_one_function
+from surefit.kernel_machines.svm_stability import OneProblem, StabilityMixin
+from surefit.kernel_machines.svr_training import fit_tube, set_points
 from surefit.kernels import Linear
+from surefit.solvers.smo.problem import regression
 
 
 class SVR(CertifiedMixin, CallbackSupportMixin, SupportMixin, StabilityMixin, RegressorMixin, BaseEstimator):
@@ -19,11 +20,11 @@ class SVR(CertifiedMixin, CallbackSupportMixin, SupportMixin, StabilityMixin, Re
 
     .. math:: P(f, b) = \tfrac12 \|f\|_k^2 + C \sum_i s_i \bigl(|y_i - f(x_i) - b| - \varepsilon\bigr)_+ .
 
-    Hypothesis class: :math:`\sum_j \beta_j k(x_j, \cdot) + b`. Loss: zero inside the tube, linear outside. Optimiser: working sets of
+    Hypothesis class: :math:`\sum_j \beta_j k(x_j, \cdot) + b`. Loss: zero inside the tube, linear outside. Optimizer: working sets of
     the dual in one signed vector :math:`\beta`, kernel rows in float32 by blocks, refinement in float64; linear kernels of many
     rows by Newton's method on a smoothed primal.
 
-    Guarantee: :math:`P - \min P \le` ``dual_gap_``, whatever the data, and :math:`\|f - f^*\|_k \le \sqrt{2 \cdot \text{gap}}`
+    Guarantee: :math:`P - \min P \le` ``dual_gap_`` for any data, and :math:`\|f - f^*\|_k \le \sqrt{2 \cdot \text{gap}}`
     (theory: :ref:`svm-gap`).
 
     Parameters
@@ -44,17 +45,17 @@ class SVR(CertifiedMixin, CallbackSupportMixin, SupportMixin, StabilityMixin, Re
     epsilon : float >= 0, default=0.1
         Half-width of the tube; zero gives least absolute deviations with a ridge.
     shrinking : bool, default=True
-        Set rows aside that will not move; they are looked at again before the fit ends.
+        Shrinking: leave out rows that are unlikely to change; they are checked again before the fit ends.
     cache_size : float > 0, default=200
         Megabytes for kernel rows.
     verbose : object, default=False
-        Accepted and without effect; use callbacks.
+        Print one line per check of the stopping rule.
     max_iter : int >= 1 or -1, default=-1
         Steps of two rows each (linear kernels: of Newton's method); -1: no limit.
     max_time : float > 0 or None, default=None
         Seconds after which the best point so far is returned with its gap. Ctrl-C does the same.
     fit_intercept : bool, default=True
-        Whether there is an offset :math:`b`; it is never penalised.
+        Whether to fit an intercept :math:`b`; it is never penalized.
     warm_start : bool, default=False
         Start from the dual coefficients of the last fit if the rows are as many.
     n_jobs : int or None, default=None
@@ -65,7 +66,7 @@ class SVR(CertifiedMixin, CallbackSupportMixin, SupportMixin, StabilityMixin, Re
     support_, support_vectors_, n_support_, dual_coef_, intercept_, shape_fit_, fit_status_, n_iter_
         As in scikit-learn; ``dual_coef_`` holds the signed :math:`\beta`, positive where the prediction is too low.
     intercept_interval_ : ndarray of shape (1, 2)
-        All offsets that are optimal for the function found; ``intercept_`` is the middle.
+        All intercepts that are optimal for the fitted function; ``intercept_`` is the middle.
     dual_gap_, objective_ : float
         Proved bound on :math:`P - \min P`, and :math:`P`.
     rkhs_norm_ : float
@@ -138,24 +139,18 @@ class SVR(CertifiedMixin, CallbackSupportMixin, SupportMixin, StabilityMixin, Re
         n = sample.X.shape[0]
         last = getattr(self, "_beta", None) if self.warm_start else None
         rows, fit = fit_tube(self, sample, last if last is not None and len(last) == n else None)
-        beta = np.zeros(n)
-        beta[rows] = fit.point.beta
-        self._beta = beta
-        self.support_ = np.flatnonzero(beta).astype(np.int32)
-        self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
-        self.support_vectors_ = support_vectors(sample.X, sample.kernel, self.support_)
-        self.dual_coef_, self.intercept_ = beta[None, self.support_], np.array([fit.point.b])
-        self.intercept_interval_ = np.array([fit.point.interval])
-        self.kernel_, self.shape_fit_, self.fit_status_, self.n_iter_ = sample.kernel, sample.X.shape, 0, fit.n_iter
-        self.rkhs_norm_ = float(np.sqrt(max(float(fit.point.beta @ fit.point.scores), 0.0)))
+        self._beta = np.zeros(n)
+        self._beta[rows] = fit.point.beta
+        set_one_function(self, sample, rows, fit)
         set_points(self, sample, rows, fit)
-        statement = {
-            "classes": None,
-            "epsilon": float(self.epsilon),
-            "objective": "1/2 |f|^2 + C sum_i s_i (|y_i - f(x_i) - b| - epsilon)_+; the offset is never penalised",
-        }
-        record(self, "svr", sample, [fit], statement, [])
+        record(self, "svr", sample, [fit], (), [])
         return self
+
+    def _dual_problem(self, sample: Sample) -> OneProblem:
+        s = np.ones(sample.X.shape[0]) if sample.sample_weight is None else sample.sample_weight
+        rows = np.flatnonzero(s > 0)
+        box = regression(sample.y[rows], float(self.C) * s[rows], float(self.epsilon), bool(self.fit_intercept))
+        return OneProblem(sample.X, rows, box)
 
     def predict(self, X) -> np.ndarray:
         """Return the value of the function at each row."""

@@ -1,89 +1,73 @@
-"""Sums, products, positive multiples and powers of kernels are kernels, with features to show for it."""
+"""Sums, products, positive multiples and powers of kernels, with their feature maps."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
 from surefit.core.errors import InvalidParameter
-from surefit.core.validation import COUNT, POSITIVE, Rule, check_params
+from surefit.core.validation import COUNT, POSITIVE
 from surefit.kernels.base import Kernel
+from surefit.kernels.combined import KERNEL, _Combined, _Wrapped, prefixed, row_products, square
+from surefit.kernels.constant import Constant
 from surefit.kernels.hyperparameters import BOUNDS, Hyperparameter
 from surefit.kernels.polynomial import integer_power
-from surefit.kernels.rows import CombinedRows
-
-KERNEL = Rule("a kernel", lambda value: isinstance(value, Kernel))
-
-
-def row_products(F: np.ndarray, G: np.ndarray) -> np.ndarray:
-    """All products of a feature of ``F`` with one of ``G``, row by row."""
-    return (F[:, :, None] * G[:, None, :]).reshape(len(F), -1)
-
-
-class _Combined(Kernel):
-    """A kernel whose values are a function ``_combined`` of the values of its ``_parts``."""
-
-    _parts: Any  # () -> the kernels inside
-    _combined: Any  # (their values) -> values
-
-    def _gram(self, A, B):
-        return self._combined(*(part._gram(A, B) for part in self._parts()))
-
-    def _diagonal(self, A):
-        return self._combined(*(part._diagonal(A) for part in self._parts()))
-
-    def _prepared(self, A, dtype):
-        return super()._prepared(A, dtype) if self.takes == "values" else CombinedRows(self, A, dtype)
 
 
 class _Pair(_Combined):
-    """Two kernels of the same kind of sample."""
+    """Combination of two kernels on the same kind of sample."""
 
     _rules = {"left": KERNEL, "right": KERNEL}
     _sign = ""
 
-    def __init__(self, left, right):
+    def __init__(self, left, right) -> None:
         self.left = left
         self.right = right
 
     @property
+    def k1(self) -> Kernel:
+        """The left kernel, by scikit-learn's name."""
+        return self.left
+
+    @property
+    def k2(self) -> Kernel:
+        """The right kernel, by scikit-learn's name."""
+        return self.right
+
+    @property
     def takes(self) -> str:  # type: ignore[override]
-        """What both kernels take."""
+        """Kind of sample of both kernels."""
         kinds = {part.takes for part in (self.left, self.right)} - {"anything"}
         if len(kinds) > 1:
             raise InvalidParameter(
-                type(self).__name__, "right", f"a kernel of {self.left.takes}, as the left one is", self.right
+                type(self).__name__, "right", f"a kernel on {self.left.takes}, like the left kernel", self.right
             )
         return kinds.pop() if kinds else "anything"
 
     @property
     def positive_semidefinite(self) -> bool | None:  # type: ignore[override]
-        """True if both are known to be."""
+        """True if both kernels are known to be positive semidefinite."""
         return True if self.left.positive_semidefinite and self.right.positive_semidefinite else None
 
     @property
     def stationary(self) -> bool:  # type: ignore[override]
-        """True if both are."""
+        """True if both kernels are stationary."""
         return self.left.stationary and self.right.stationary
 
     def read(self, X):
-        """Check a sample for both."""
+        """Validate a sample for both kernels."""
         kind = self.takes
-        for part in (self.left, self.right):
-            check_params(part)
         return (self.left if self.left.takes == kind else self.right).read(X)
 
     @property
     def hyperparameters(self) -> tuple[Hyperparameter, ...]:
-        """Those of the left kernel, then those of the right one."""
+        """Hyperparameters of the left kernel, then those of the right one."""
         return prefixed("left", self.left) + prefixed("right", self.right)
 
     def _parts(self) -> tuple[Kernel, ...]:
         return self.left, self.right
 
     def _squares(self, A) -> tuple[np.ndarray, np.ndarray]:
-        """Both Gram matrices of one sample."""
+        """Return both Gram matrices of one sample."""
         return square(self.left, A), square(self.right, A)
 
     def __repr__(self, N_CHAR_MAX=700):
@@ -91,7 +75,7 @@ class _Pair(_Combined):
 
 
 class Sum(_Pair):
-    r"""Sum :math:`k_1 + k_2`; the features of both, side by side.
+    r"""Sum :math:`k_1 + k_2`; its feature map concatenates the features of both kernels.
 
     Parameters
     ----------
@@ -111,17 +95,17 @@ class Sum(_Pair):
     def _combined(self, left, right):
         return left + right
 
-    def _slopes(self, A, K):
+    def _derivatives(self, A, K):
         left, right = self._squares(A)
-        return self.left._slopes(A, left) + self.right._slopes(A, right)
+        return self.left._derivatives(A, left) + self.right._derivatives(A, right)
 
     def feature_map(self, X) -> np.ndarray:
-        """Return the features of both."""
+        """Return the features of both kernels."""
         return np.hstack([self.left.feature_map(X), self.right.feature_map(X)])
 
 
 class Product(_Pair):
-    r"""Product :math:`k_1 k_2` (Schur); the features are all products of one of each.
+    r"""Product :math:`k_1 k_2` (Schur); its features are all products of a feature of each kernel.
 
     Parameters
     ----------
@@ -140,48 +124,16 @@ class Product(_Pair):
     def _combined(self, left, right):
         return left * right
 
-    def _slopes(self, A, K):
+    def _derivatives(self, A, K):
         left, right = self._squares(A)
-        by_left = [lambda slope=slope: slope() * right for slope in self.left._slopes(A, left)]
-        return by_left + [lambda slope=slope: left * slope() for slope in self.right._slopes(A, right)]
+        by_left = [lambda derivative=derivative: derivative() * right for derivative in self.left._derivatives(A, left)]
+        return by_left + [
+            lambda derivative=derivative: left * derivative() for derivative in self.right._derivatives(A, right)
+        ]
 
     def feature_map(self, X) -> np.ndarray:
-        """Return all products of a feature of each."""
+        """Return all products of a feature of each kernel."""
         return row_products(self.left.feature_map(X), self.right.feature_map(X))
-
-
-class _Wrapped(_Combined):
-    """A kernel made of one other; it takes the same samples."""
-
-    kernel: Kernel
-
-    def _parts(self) -> tuple[Kernel, ...]:
-        return (self.kernel,)
-
-    @property
-    def takes(self) -> str:  # type: ignore[override]
-        """What the kernel inside takes."""
-        return self.kernel.takes
-
-    @property
-    def positive_semidefinite(self) -> bool | None:  # type: ignore[override]
-        """As the kernel inside."""
-        return self.kernel.positive_semidefinite
-
-    @property
-    def stationary(self) -> bool:  # type: ignore[override]
-        """As the kernel inside."""
-        return self.kernel.stationary
-
-    def read(self, X):
-        """Check a sample for the kernel inside."""
-        check_params(self.kernel)
-        return self.kernel.read(X)
-
-    @property
-    def hyperparameters(self) -> tuple[Hyperparameter, ...]:
-        """Those of the kernel inside."""
-        return prefixed("kernel", self.kernel)
 
 
 class Scaled(_Wrapped):
@@ -192,9 +144,9 @@ class Scaled(_Wrapped):
     kernel : Kernel
         The kernel.
     factor : float > 0, default=1.0
-        The factor :math:`c`: the variance of a Gaussian process.
+        The factor :math:`c`, which is the variance of a Gaussian process.
     factor_bounds : pair or "fixed", default=(1e-5, 1e5)
-        Where a Gaussian process looks for it.
+        Search range of a Gaussian process.
 
     Examples
     --------
@@ -207,25 +159,35 @@ class Scaled(_Wrapped):
 
     _rules = {"kernel": KERNEL, "factor": POSITIVE, "factor_bounds": BOUNDS}
 
-    def __init__(self, kernel, factor=1.0, factor_bounds=(1e-5, 1e5)):
+    def __init__(self, kernel, factor=1.0, factor_bounds=(1e-5, 1e5)) -> None:
         self.kernel = kernel
         self.factor = factor
         self.factor_bounds = factor_bounds
+
+    @property
+    def k1(self) -> Kernel:
+        """The factor as a constant kernel, by scikit-learn's name."""
+        return Constant(self.factor, self.factor_bounds)
+
+    @property
+    def k2(self) -> Kernel:
+        """The inner kernel, by scikit-learn's name."""
+        return self.kernel
 
     def _combined(self, values):
         return values * values.dtype.type(self.factor)
 
     @property
     def hyperparameters(self) -> tuple[Hyperparameter, ...]:
-        """The factor, then those of the kernel inside."""
+        """The factor, then the hyperparameters of the inner kernel."""
         return self._own("factor") + prefixed("kernel", self.kernel)
 
-    def _slopes(self, A, K):
-        inner = self.kernel._slopes(A, K / self.factor)
-        return [lambda: K] + [lambda slope=slope: self.factor * slope() for slope in inner]
+    def _derivatives(self, A, K):
+        inner = self.kernel._derivatives(A, K / self.factor)
+        return [lambda: K] + [lambda derivative=derivative: self.factor * derivative() for derivative in inner]
 
     def feature_map(self, X) -> np.ndarray:
-        """Return the features times the root of the factor."""
+        """Return the features times the square root of the factor."""
         return np.sqrt(float(self.factor)) * self.kernel.feature_map(X)
 
     def __repr__(self, N_CHAR_MAX=700):
@@ -258,10 +220,10 @@ class Power(_Wrapped):
     def _combined(self, values):
         return integer_power(values, self.exponent)
 
-    def _slopes(self, A, K):
+    def _derivatives(self, A, K):
         inner = square(self.kernel, A)
         outer = self.exponent * (integer_power(inner, self.exponent - 1) if self.exponent > 1 else np.ones_like(inner))
-        return [lambda slope=slope: outer * slope() for slope in self.kernel._slopes(A, inner)]
+        return [lambda derivative=derivative: outer * derivative() for derivative in self.kernel._derivatives(A, inner)]
 
     def feature_map(self, X) -> np.ndarray:
         """Return all products of ``exponent`` features."""
@@ -273,18 +235,6 @@ class Power(_Wrapped):
 
     def __repr__(self, N_CHAR_MAX=700):
         return f"{_in_brackets(self, self.kernel)} ** {self.exponent!r}"
-
-
-def square(kernel: Kernel, A) -> np.ndarray:
-    """Return the Gram matrix of one sample that was read."""
-    K = np.array(kernel._gram(A, A), dtype=np.float64)
-    np.fill_diagonal(K, kernel._diagonal(A))
-    return K
-
-
-def prefixed(name: str, kernel: Kernel) -> tuple[Hyperparameter, ...]:
-    """Return the hyper-parameters of a kernel inside, under the names that ``set_params`` knows."""
-    return tuple(h._replace(name=f"{name}__{h.name}") for h in kernel.hyperparameters)
 
 
 def _in_brackets(outer: Kernel, inner: Kernel) -> str:

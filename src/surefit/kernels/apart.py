@@ -1,7 +1,8 @@
-r"""Distances between the features of a kernel, :math:`\|\phi(x) - \phi(y)\|^2 = k(x, x) + k(y, y) - 2 k(x, y)`, without that subtraction.
+r"""Distances in feature space, :math:`\|\phi(x) - \phi(y)\|^2 = k(x, x) + k(y, y) - 2 k(x, y)`, computed without cancellation.
 
-Taken literally the formula loses all digits of near elements, and its root may be no number. Each class says here how the square
-comes from differences of the elements; sums, products, powers and what else is made of kernels follow from the squares of their parts.
+The formula itself loses all digits for nearby elements, and the square may become negative. Each kernel class registers here how its
+squared distance follows from differences of the elements. The squares of sums, products, powers and other combinations follow from those
+of their parts.
 """
 
 from __future__ import annotations
@@ -18,17 +19,15 @@ from surefit.core.errors import InvalidData
 from surefit.kernels import algebra, brownian, closure, constant, matern, periodic, polynomial, rational_quadratic, rbf
 from surefit.kernels.laplacian import Laplacian
 from surefit.kernels.linear import Linear
-from surefit.kernels.vectors import centre_of, dense, square_distances, square_norms
+from surefit.kernels.vectors import center_of, dense, square_distances, square_norms
 
-FEW_COLUMNS = (
-    64  # up to which distances come from differences; beyond, one matrix product finds the pairs that need them
-)
+FEW_COLUMNS = 64  # number of columns up to which distances come from differences; beyond, a matrix product finds the pairs that need them
 NEAR = 1e-6  # squared distance, in units of the squared norms, below which a product has lost too many digits
-NEGATIVE = -1e-9  # a square this far below zero, in units of the diagonals, is no rounding
+NEGATIVE = -1e-9  # a square this far below zero, relative to the diagonals, is not a rounding error
 
 
 class Apart(NamedTuple):
-    """What two samples are to each other: squared lengths of the features, their difference, and squared distances."""
+    """Squared feature norms of two samples, their differences, and squared distances."""
 
     own: np.ndarray  # (n, 1): k(x, x)
     other: np.ndarray  # (1, m): k(y, y)
@@ -38,7 +37,7 @@ class Apart(NamedTuple):
 
 @singledispatch
 def apart(kernel, A, B) -> Apart:
-    """Return squared distances of two samples that were read, by subtraction; for kernels that no function here knows."""
+    """Return squared distances of two validated samples by subtraction; for kernels without a registered function."""
     own, other = _diagonals(kernel, A, B)
     squares = own + other - 2.0 * kernel._checked(kernel._gram(A, B), A, B, np.float64)
     least = np.min(squares, initial=0.0)
@@ -46,7 +45,7 @@ def apart(kernel, A, B) -> Apart:
         i, j = np.unravel_index(int(np.argmin(squares)), squares.shape)
         raise InvalidData(
             f"{type(kernel).__name__}: k(x, x) + k(y, y) - 2 k(x, y) must be >= 0; it is {least:.3g} for elements {i} and {j}. "
-            "The function is no kernel: it has no feature space, and no distances."
+            "The function is not a kernel: it has no feature space."
         )
     return Apart(own, other, own - other, np.maximum(squares, 0.0))
 
@@ -57,7 +56,7 @@ def _diagonals(kernel, A, B) -> tuple[np.ndarray, np.ndarray]:
 
 
 def euclidean_squares(A, B, lengths=1.0) -> np.ndarray:
-    """Squared distances in units of the lengths; near rows by differences."""
+    """Return squared distances in units of the length scales; distances of nearby rows use differences."""
     scaled = np.ndim(lengths) > 0 or lengths != 1.0
     if sparse.issparse(A) or sparse.issparse(B):
         if scaled:
@@ -68,8 +67,8 @@ def euclidean_squares(A, B, lengths=1.0) -> np.ndarray:
         B = A if same else B / lengths
     if A.shape[1] <= FEW_COLUMNS:
         return cdist(A, B, "sqeuclidean")
-    squares, centre = square_distances(A, B), centre_of(B)
-    sizes = square_norms(A - centre)[:, None] + square_norms(B - centre)
+    squares, center = square_distances(A, B), center_of(B)
+    sizes = square_norms(A - center)[:, None] + square_norms(B - center)
     i, j = np.nonzero(squares < NEAR * sizes)
     for part in np.array_split(np.arange(len(i)), max(1, len(i) * A.shape[1] // 2**22)):
         squares[i[part], j[part]] = np.sum((A[i[part]] - B[j[part]]) ** 2, axis=1)
@@ -117,7 +116,7 @@ def _(kernel: matern.Matern, A, B) -> Apart:
     r = np.sqrt(euclidean_squares(A, B, np.asarray(kernel.length_scale)[()]))
     if kernel.nu == 0.5:
         return _stationary(kernel, A, B, -2.0 * np.expm1(-r))
-    t = np.sqrt(2.0 * kernel.nu) * r  # 1 - (1 + t) e^-t and 1 - (1 + t + t^2 / 3) e^-t, as sums of what is not negative
+    t = np.sqrt(2.0 * kernel.nu) * r  # 1 - (1 + t) e^-t and 1 - (1 + t + t^2 / 3) e^-t, as sums of non-negative terms
     left = gammainc(2.0, t) if kernel.nu == 1.5 else gammainc(3.0, t) + t**2 / 6.0 * np.exp(-t)
     return _stationary(kernel, A, B, 2.0 * left)
 
@@ -207,7 +206,7 @@ def _(kernel: closure.Warped, A, B) -> Apart:
 
 
 @apart.register
-def _(kernel: closure.Normalised, A, B) -> Apart:
+def _(kernel: closure.Normalized, A, B) -> Apart:
     inner = apart(kernel.kernel, A, B)
     a, b = (np.sqrt(np.maximum(part, 0.0)) for part in (inner.own, inner.other))
     own, other = (a > 0.0).astype(np.float64), (b > 0.0).astype(np.float64)
@@ -218,7 +217,7 @@ def _(kernel: closure.Normalised, A, B) -> Apart:
 
 
 def multiplied(left: Apart, right: Apart) -> Apart:
-    """Return what the product of two kernels makes of the pairs."""
+    """Return the distances for the product of two kernels."""
     squares = 0.5 * (
         left.difference * right.difference
         + (left.own + left.other) * right.squares
@@ -230,7 +229,7 @@ def multiplied(left: Apart, right: Apart) -> Apart:
 
 
 def powered(base: Apart, exponent: int) -> Apart:
-    """Return what a power of a kernel makes of the pairs."""
+    """Return the distances for a power of a kernel."""
     result = base
     for _ in range(exponent - 1):
         result = multiplied(result, base)

@@ -1,9 +1,9 @@
-r"""What every kernel shares: values, prepared rows, hyper-parameters with slopes, a plain record, and the algebra.
+r"""Base class of kernels: values, Gram rows, hyperparameters with derivatives, serialization, and algebra.
 
-A kernel is :math:`k(x, x') = \langle \phi(x), \phi(x') \rangle` for some feature map :math:`\phi`. A class says how two samples are
-read (``read``), the values between two of them (``_gram``) and the values of a sample with itself, row by row (``_diagonal``).
-``k(X)`` is ``_gram`` with its diagonal replaced by ``_diagonal``: that is where noise, which belongs to a row and not to its
-place, enters, and why a Gaussian kernel is exactly one there.
+A kernel is :math:`k(x, x') = \langle \phi(x), \phi(x') \rangle` for some feature map :math:`\phi`. A class defines how a sample is
+validated (``read``), the values between two samples (``_gram``) and the values of each element with itself (``_diagonal``). ``k(X)`` is
+``_gram`` with its diagonal replaced by ``_diagonal``. Noise, which belongs to a row and not to its location, enters there, and the
+diagonal of a Gaussian kernel is exactly one.
 """
 
 from __future__ import annotations
@@ -16,24 +16,35 @@ from sklearn.base import BaseEstimator, clone
 
 from surefit.core import encoding
 from surefit.core.errors import InvalidData, InvalidParameter
+from surefit.core.parameters import ParameterNamesMixin
 from surefit.core.validation import Rule, check_params
-from surefit.kernels.eigenpairs import Eigenpairs
-from surefit.kernels.hyperparameters import Hyperparameter, Slopes, spread
+from surefit.kernels.expansions.eigenpairs import Eigenpairs
+from surefit.kernels.hyperparameters import Derivatives, Hyperparameter, spread
 from surefit.kernels.rows import GivenRows, GramRows, given_values
 from surefit.kernels.vectors import read_vectors
 
-#: Every kernel class by its name, so that a record can be read back without pickle.
+#: Every kernel class by name, so that a record can be read without pickle.
 CLASSES: dict[str, type[Kernel]] = {}
 
 
-class Kernel(BaseEstimator):
-    """Base of all kernels; see the module's text for what a class defines."""
+class Kernel(ParameterNamesMixin, BaseEstimator):
+    """Base class of kernels; the module docstring lists the methods that a class defines.
 
-    #: True: proved for every sample. False: known to fail for some. None: nothing is known.
+    Examples
+    --------
+    >>> from surefit.kernels import RBF, Kernel, Linear
+    >>> isinstance(RBF() + 2.0 * Linear(), Kernel)
+    True
+    >>> (RBF(gamma=1.0) * Linear())([[1.0], [2.0]]).round(4)
+    array([[1.    , 0.7358],
+           [0.7358, 4.    ]])
+    """
+
+    #: True: proved for every sample. False: known to fail for some samples. None: unknown.
     positive_semidefinite: bool | None = True
-    #: Whether k(x, x') depends on x - x' alone.
+    #: Whether k(x, x') depends on x - x' only.
     stationary = False
-    #: What a sample consists of: "vectors", "strings", "nodes", "values" (a matrix of kernel values) or "anything".
+    #: Kind of sample: "vectors", "strings", "nodes", "values" (a matrix of kernel values) or "anything".
     takes = "vectors"
     _rules: dict[str, Rule] = {}
 
@@ -45,31 +56,38 @@ class Kernel(BaseEstimator):
     # --- what a class defines -----------------------------------------------------------------------------------------
 
     def read(self, X) -> Any:
-        """Check a sample and return it as this kernel wants it."""
+        """Validate a sample and return it in the format of this kernel."""
         return read_vectors(type(self).__name__, X)
 
     def _gram(self, A, B) -> np.ndarray:
-        """Values between two samples that were read."""
+        """Return the values between two validated samples."""
         raise InvalidParameter(type(self).__name__, "kernel", "an object of a class that defines _gram", self)
 
     def _diagonal(self, A) -> np.ndarray:
-        """Values of each element with itself."""
+        """Return the values of each element with itself."""
         return np.array([self._gram(A[i : i + 1], A[i : i + 1])[0, 0] for i in range(A.shape[0])], dtype=np.float64)
 
-    def _slopes(self, A, K: np.ndarray) -> list[Callable[[], np.ndarray]]:
-        """One function a hyper-parameter, fixed or not, that returns the slope of K by its logarithm."""
+    def _derivatives(self, A, K: np.ndarray) -> list[Callable[[], np.ndarray]]:
+        """Return one function per hyperparameter, fixed or not, that computes the derivative of K with respect to its logarithm."""
         return []
 
     @property
     def hyperparameters(self) -> tuple[Hyperparameter, ...]:
-        """The positive numbers of this kernel that can be learnt, in a fixed order."""
+        """The positive parameters of this kernel that can be learned, in a fixed order."""
         return ()
+
+    def require_valid(self) -> None:
+        """Raise ``InvalidParameter`` if a parameter of this kernel or of its inner kernels is invalid."""
+        check_params(self)
+        for value in self.get_params(deep=False).values():
+            if _is_kernel(value):
+                value.require_valid()
 
     # --- values -------------------------------------------------------------------------------------------------------
 
     def __call__(self, X, Y=None, *, dtype=np.float64) -> np.ndarray:
-        """Return the kernel values of the elements of ``X`` with those of ``Y`` (default: ``X``), one row an element of X."""
-        check_params(self)
+        """Return the kernel values of the elements of ``X`` with those of ``Y`` (default: ``X``), one row per element of X."""
+        self.require_valid()
         A = in_dtype(self.read(X), dtype)
         if Y is None:
             values = self._checked(self._gram(A, A), A, A, dtype)
@@ -83,39 +101,39 @@ class Kernel(BaseEstimator):
         return self._checked(self._gram(A, B), A, B, dtype)
 
     def diag(self, X) -> np.ndarray:
-        """Return the diagonal of ``k(X)`` without computing the rest."""
-        check_params(self)
+        """Return the diagonal of ``k(X)`` without computing the other entries."""
+        self.require_valid()
         return np.asarray(self._diagonal(self.read(X)), dtype=np.float64)
 
     def rows(self, X, dtype=np.float64) -> GramRows:
-        """Prepare a sample once for many blocks of rows of its Gram matrix."""
-        check_params(self)
+        """Prepare a sample for repeated access to blocks of rows of its Gram matrix."""
+        self.require_valid()
         return self._prepared(self.read(X), dtype)
 
     def _prepared(self, A, dtype) -> GramRows:
         return GivenRows(self, A, dtype) if self.takes == "values" else GramRows(self, A, dtype)
 
     def against(self, Z, support: np.ndarray, support_vectors) -> np.ndarray:
-        """Return the values of new elements with the training elements number ``support``, which are ``support_vectors``.
+        """Return the values of new elements with the training elements ``support``, which are ``support_vectors``.
 
-        With precomputed values ``Z`` holds the values with all training elements and the vectors are not used.
+        With precomputed values, ``Z`` contains the values with all training elements and ``support_vectors`` is not used.
         """
         if self.takes == "values":
             return np.ascontiguousarray(given_values(self, self.read(Z)[:, support]), dtype=np.float64)
         return self(Z, support_vectors) if len(support) else np.zeros((self.read(Z).shape[0], 0))
 
     def feature_map(self, X) -> np.ndarray:
-        r"""Return explicit features :math:`\phi(x)`, one row an element, where they are finitely many."""
+        r"""Return explicit features :math:`\phi(x)`, one row per element, if there are finitely many."""
         raise InvalidParameter(
             type(self).__name__,
             "the kernel",
             "one with finitely many features (Linear, Polynomial, CommonWords, StringSubsequence, Constant, or composed of "
-            "such); surefit.kernels.empirical_features gives features on a sample for any kernel",
+            "these); surefit.kernels.empirical_features gives features on a sample for any kernel",
             self,
         )
 
     def eigenpairs(self, count: int) -> Eigenpairs:
-        """Return eigenvalues and eigenfunctions where they are known in closed form."""
+        """Return eigenvalues and eigenfunctions if they are known in closed form."""
         raise InvalidParameter(
             type(self).__name__,
             "the kernel",
@@ -132,20 +150,20 @@ class Kernel(BaseEstimator):
             )
         return values
 
-    # --- hyper-parameters ---------------------------------------------------------------------------------------------
+    # --- hyperparameters ---------------------------------------------------------------------------------------------
 
     @property
     def theta(self) -> np.ndarray:
-        """Logarithms of the free hyper-parameters."""
+        """Logarithms of the free hyperparameters."""
         return np.log([h.value for h in self.hyperparameters if not h.fixed])
 
     @property
     def bounds(self) -> np.ndarray:
-        """Bounds of ``theta``, one row each."""
+        """Bounds of ``theta``, one row per entry."""
         return np.log([(h.low, h.high) for h in self.hyperparameters if not h.fixed]).reshape(-1, 2)
 
     def with_theta(self, theta) -> Kernel:
-        """Return a copy whose free hyper-parameters have the logarithms ``theta``."""
+        """Return a copy whose free hyperparameters have the logarithms ``theta``."""
         free = [h for h in self.hyperparameters if not h.fixed]
         theta = np.asarray(theta, dtype=np.float64)
         if theta.shape != (len(free),):
@@ -160,38 +178,36 @@ class Kernel(BaseEstimator):
                 values[name] = float(value)
         return clone(self).set_params(**values)
 
-    def gram_and_gradient(self, X) -> tuple[np.ndarray, Slopes]:
-        """Return ``k(X)`` and its slopes by the entries of ``theta``, each computed when it is asked for."""
-        check_params(self)
+    def gram_and_gradient(self, X) -> tuple[np.ndarray, Derivatives]:
+        """Return ``k(X)`` and its derivatives with respect to the entries of ``theta``, which are computed on access."""
+        self.require_valid()
         A = self.read(X)
         K = self._checked(self._gram(A, A), A, A, np.float64)
         np.fill_diagonal(K, self._diagonal(A))
-        recipes = zip(self.hyperparameters, self._slopes(A, K), strict=True)
-        return K, Slopes([recipe for h, recipe in recipes if not h.fixed])
+        recipes = zip(self.hyperparameters, self._derivatives(A, K), strict=True)
+        return K, Derivatives([recipe for h, recipe in recipes if not h.fixed])
 
     def _own(self, *names: str) -> tuple[Hyperparameter, ...]:
-        """Hyper-parameters read from parameters ``name`` and ``name_bounds``; arrays give one an entry."""
+        """Return the hyperparameters given by parameters ``name`` and ``name_bounds``; an array gives one per entry."""
         return tuple(h for name in names for h in spread(name, getattr(self, name), getattr(self, f"{name}_bounds")))
 
     # --- records ------------------------------------------------------------------------------------------------------
 
     def to_record(self) -> dict[str, Any]:
-        """Return the kernel as a plain dict: its class and parameters, kernels inside likewise."""
+        """Return the kernel as a plain dict: its class and parameters, including inner kernels."""
         params = self.get_params(deep=False)
         return {"kernel": type(self).__name__, "params": {name: _plain(value) for name, value in params.items()}}
 
     @staticmethod
     def from_record(record: dict[str, Any]) -> Kernel:
-        """Rebuild a kernel from :meth:`to_record`; a function of the user's cannot be rebuilt."""
+        """Rebuild a kernel from :meth:`to_record`; user-defined functions cannot be rebuilt."""
         try:
             cls, params = CLASSES[record["kernel"]], record["params"]
         except (KeyError, TypeError):
-            raise InvalidParameter("Kernel", "record", "what to_record returned", record) from None
+            raise InvalidParameter("Kernel", "record", "a dict returned by to_record", record) from None
         for name, value in params.items():
             if isinstance(value, dict) and value.keys() == {"function"}:
-                raise InvalidParameter(
-                    cls.__name__, name, "a function at hand (a record cannot hold one)", value["function"]
-                )
+                raise InvalidParameter(cls.__name__, name, "a function (a record cannot store one)", value["function"])
         return cls(**{name: _restored(value) for name, value in params.items()})
 
     def __eq__(self, other) -> bool:
@@ -234,7 +250,7 @@ class Kernel(BaseEstimator):
 
 
 def in_dtype(A, dtype):
-    """Return a sample of numbers in ``dtype``; other samples as they are."""
+    """Return a numeric sample in ``dtype``; other samples are unchanged."""
     return A.astype(dtype, copy=False) if A.dtype.kind == "f" else A
 
 
@@ -251,6 +267,8 @@ def _plain(value: Any) -> Any:
         return value.to_record()
     if isinstance(value, np.generic):
         return value.item()
+    if isinstance(value, np.ndarray) and value.ndim <= 1 and not value.dtype.hasobject:
+        return value.tolist()  # a vector and a list with the same numbers are equal parameters
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
     if callable(value):

@@ -1,4 +1,4 @@
-"""The covariances of Brownian motion and of its integral: kernels of linear and cubic splines."""
+"""Covariances of Brownian motion and of its integral: kernels of linear and cubic splines."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from scipy import sparse
 from surefit.core.errors import InvalidData
 from surefit.core.validation import POSITIVE, REAL
 from surefit.kernels.base import Kernel
-from surefit.kernels.eigenpairs import Eigenpairs, check_count
+from surefit.kernels.expansions.eigenpairs import Eigenpairs, check_count
 from surefit.kernels.vectors import dense
 
 
 class _OnALine(Kernel):
-    """A kernel of numbers to the right of an origin."""
+    """Kernel on numbers to the right of an origin."""
 
     _rules = {"origin": REAL}
     origin: float
 
     def read(self, X):
-        """Check a sample: one column, nothing left of the origin."""
+        """Validate a sample: one column, no number left of the origin."""
         who = type(self).__name__
         A = dense(super().read(X))
         if A.shape[1] != 1:
-            raise InvalidData(f"{who}: a sample has one column, a number an element; got {A.shape[1]} columns.")
+            raise InvalidData(f"{who}: a sample must have one column; got {A.shape[1]}.")
         if np.min(A) < self.origin:
             row = int(np.argmin(A))
             raise InvalidData(
@@ -38,7 +38,7 @@ class _OnALine(Kernel):
 class Min(_OnALine):
     r"""Covariance of Brownian motion, :math:`k(x, x') = \min(x, x') - a` for :math:`x, x' \ge a`.
 
-    The space is that of functions with :math:`f(a) = 0` and the norm :math:`\int f'^2`.
+    Its RKHS consists of the functions with :math:`f(a) = 0`, with the norm :math:`\int f'^2`.
 
     Guarantee: positive semidefinite; positive definite on distinct points right of the origin, with
     :math:`\det K = \prod_i (x_i - x_{i-1})`, :math:`x_0 = a` (theory: :ref:`mercer`).
@@ -70,8 +70,8 @@ class Min(_OnALine):
     def eigenpairs(self, count: int, length: float = 1.0) -> Eigenpairs:
         r"""Return :math:`\lambda_j = L^2 / ((j - \frac12)^2 \pi^2)`, :math:`\phi_j = \sqrt{2/L} \sin((j - \frac12) \pi (x - a) / L)`.
 
-        They belong to the interval from the origin to ``origin + length``. The partial sum of ``count`` terms is within
-        :math:`2 L / (\pi^2 m)` of the kernel, everywhere.
+        They belong to the interval from ``origin`` to ``origin + length``. The partial sum of ``count`` terms is within :math:`2 L /
+        (\pi^2 m)` of the kernel everywhere.
         """
         if not POSITIVE.allows(length):
             raise InvalidData(f"Min: length must be {POSITIVE.words}; got {length!r}.")
@@ -83,13 +83,13 @@ class Min(_OnALine):
         return Eigenpairs(1 / frequencies**2, functions)
 
     def inverse(self, X) -> sparse.csr_array:
-        r"""Return the inverse of ``k(X)``, which is tridiagonal for rising numbers.
+        r"""Return the inverse of ``k(X)``, which is tridiagonal for increasing numbers.
 
-        With :math:`h_i = x_i - x_{i-1}`: :math:`1/h_i + 1/h_{i+1}` on the diagonal (last: :math:`1/h_n`), :math:`-1/h_{i+1}` beside.
+        With :math:`h_i = x_i - x_{i-1}`: :math:`1/h_i + 1/h_{i+1}` on the diagonal (last: :math:`1/h_n`), :math:`-1/h_{i+1}` next to it.
         """
         steps = np.diff(self._times(self.read(X)), prepend=0.0)
         if np.any(steps <= 0):
-            raise InvalidData("Min: the inverse needs numbers that rise strictly, the first one right of the origin.")
+            raise InvalidData("Min: the inverse needs strictly increasing numbers, all greater than the origin.")
         weights = 1 / steps
         diagonal = weights + np.append(weights[1:], 0.0)
         return sparse.csr_array(sparse.diags_array([-weights[1:], diagonal, -weights[1:]], offsets=[-1, 0, 1]))

@@ -1,4 +1,4 @@
-"""More ways to make kernels from a kernel: weighing by a function, polynomials, the exponential, normalisation."""
+"""Kernels derived from a kernel: weighting by a function, polynomials, the exponential, normalization."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.validation import Rule
-from surefit.kernels.algebra import KERNEL, _Wrapped, row_products, square
+from surefit.kernels.combined import KERNEL, _Wrapped, row_products, square
 from surefit.kernels.rows import CombinedRows
 
 
@@ -24,7 +24,7 @@ COEFFICIENTS = Rule("a list of finite numbers >= 0", _is_coefficients)
 
 
 class _Weighed(_Wrapped):
-    """A kernel f(x) k(x, x') f(x'); a class says what f is."""
+    """Kernel f(x) k(x, x') f(x'); a class defines f."""
 
     weights: Any  # (sample) -> f of each element
 
@@ -33,12 +33,12 @@ class _Weighed(_Wrapped):
         return self.kernel._gram(A, B) * (a[:, None] * (a if A is B else self.weights(B)))
 
     def read(self, X):
-        """Check a sample; a matrix of values says nothing about f of new elements."""
+        """Validate a sample; a matrix of kernel values does not determine f at new elements."""
         if self.takes == "values":
             raise InvalidParameter(
                 type(self).__name__,
                 "kernel",
-                "one that can be evaluated (weigh a given matrix beforehand)",
+                "a kernel that can be evaluated (apply the weights to a precomputed matrix yourself)",
                 self.kernel,
             )
         return super().read(X)
@@ -52,7 +52,7 @@ class _Weighed(_Wrapped):
 
 
 class _WeighedRows(CombinedRows):
-    """Rows of such a kernel; f is computed once."""
+    """Rows of a weighted kernel; f is computed once."""
 
     def __init__(self, kernel: _Weighed, A, dtype=np.float64):
         super().__init__(kernel, A, dtype)
@@ -66,14 +66,14 @@ class _WeighedRows(CombinedRows):
 class Warped(_Weighed):
     r"""Kernel :math:`f(x) k(x, x') f(x')` for any real function :math:`f`; the features are :math:`f \phi`.
 
-    Guarantee: positive semidefinite where :math:`k` is (theory: :ref:`kernel-algebra`).
+    Guarantee: positive semidefinite if :math:`k` is (theory: :ref:`kernel-algebra`).
 
     Parameters
     ----------
     kernel : Kernel
         The kernel :math:`k`.
     function : callable(sample) -> array of shape (n,)
-        The function :math:`f`, for all elements of a sample at once.
+        The function :math:`f`, evaluated for all elements of a sample.
 
     Examples
     --------
@@ -94,27 +94,27 @@ class Warped(_Weighed):
         self.function = function
 
     def weights(self, A) -> np.ndarray:
-        """Return f of each element."""
+        """Return f at each element."""
         values = np.asarray(self.function(A), dtype=np.float64)
         if values.shape != (A.shape[0],):
             raise InvalidData(
-                f"Warped: the function must return {A.shape[0]} numbers, one an element; got {values.shape}."
+                f"Warped: the function must return {A.shape[0]} numbers, one per element; got {values.shape}."
             )
         return values
 
     def _diagonal(self, A):
         return self.weights(A) ** 2 * self.kernel._diagonal(A)
 
-    def _slopes(self, A, K):
+    def _derivatives(self, A, K):
         f = self.weights(A)
-        inner = self.kernel._slopes(A, square(self.kernel, A))
-        return [lambda slope=slope: f[:, None] * f * slope() for slope in inner]
+        inner = self.kernel._derivatives(A, square(self.kernel, A))
+        return [lambda derivative=derivative: f[:, None] * f * derivative() for derivative in inner]
 
 
 class PolynomialOf(_Wrapped):
     r"""Polynomial :math:`\sum_p a_p k^p` with coefficients :math:`a_p \ge 0`.
 
-    Guarantee: positive semidefinite where :math:`k` is.
+    Guarantee: positive semidefinite if :math:`k` is.
 
     Parameters
     ----------
@@ -139,13 +139,13 @@ class PolynomialOf(_Wrapped):
     def _combined(self, values):
         return np.polynomial.polynomial.polyval(values, np.asarray(self.coefficients, dtype=np.float64))
 
-    def _slopes(self, A, K):
+    def _derivatives(self, A, K):
         inner = square(self.kernel, A)
         outer = np.polynomial.Polynomial(np.asarray(self.coefficients, dtype=np.float64)).deriv()(inner)
-        return [lambda slope=slope: outer * slope() for slope in self.kernel._slopes(A, inner)]
+        return [lambda derivative=derivative: outer * derivative() for derivative in self.kernel._derivatives(A, inner)]
 
     def feature_map(self, X) -> np.ndarray:
-        """Return the products of the features, degree by degree, times the root of the coefficient."""
+        """Return the products of the features, degree by degree, times the square root of the coefficient."""
         F = self.kernel.feature_map(X)
         power, parts = np.ones((len(F), 1)), []
         for a in self.coefficients:
@@ -157,7 +157,7 @@ class PolynomialOf(_Wrapped):
 class Exponential(_Wrapped):
     r"""Exponential :math:`e^{k(x, x')}`: the limit of polynomials with coefficients :math:`1/p!`.
 
-    Guarantee: positive semidefinite where :math:`k` is.
+    Guarantee: positive semidefinite if :math:`k` is.
 
     Parameters
     ----------
@@ -179,16 +179,16 @@ class Exponential(_Wrapped):
     def _combined(self, values):
         return np.exp(values)
 
-    def _slopes(self, A, K):
-        inner = self.kernel._slopes(A, square(self.kernel, A))
-        return [lambda slope=slope: K * slope() for slope in inner]
+    def _derivatives(self, A, K):
+        inner = self.kernel._derivatives(A, square(self.kernel, A))
+        return [lambda derivative=derivative: K * derivative() for derivative in inner]
 
 
-class Normalised(_Weighed):
-    r"""Normalised kernel :math:`k(x, x') / \sqrt{k(x, x) k(x', x')}`: the cosine of the angle between features.
+class Normalized(_Weighed):
+    r"""Normalized kernel :math:`k(x, x') / \sqrt{k(x, x) k(x', x')}`: the cosine of the angle between features.
 
-    Guarantee: positive semidefinite where :math:`k` is, values from -1 to 1. An element without features, :math:`k(x, x) = 0`,
-    has the value 0 with every element, itself included.
+    Guarantee: positive semidefinite if :math:`k` is, with values from -1 to 1. An element without features, :math:`k(x, x) = 0`, has the
+    value 0 with every element, including itself.
 
     Parameters
     ----------
@@ -197,8 +197,8 @@ class Normalised(_Weighed):
 
     Examples
     --------
-    >>> from surefit.kernels import Linear, Normalised
-    >>> Normalised(Linear())([[3.0, 4.0]], [[1.0, 0.0], [0.0, 0.0]])
+    >>> from surefit.kernels import Linear, Normalized
+    >>> Normalized(Linear())([[3.0, 4.0]], [[1.0, 0.0], [0.0, 0.0]])
     array([[0.6, 0. ]])
     """
 
@@ -208,7 +208,7 @@ class Normalised(_Weighed):
         self.kernel = kernel
 
     def weights(self, A) -> np.ndarray:
-        """Return one over the norm of each element's features, zero where there are none."""
+        """Return the reciprocal of the feature norm of each element, zero if the norm is zero."""
         squares = self.kernel._diagonal(A)
         norms = np.sqrt(np.maximum(squares, 0.0))
         return np.divide(1.0, norms, out=np.zeros(len(norms)), where=norms > 0)
@@ -216,12 +216,14 @@ class Normalised(_Weighed):
     def _diagonal(self, A):
         return (self.weights(A) > 0).astype(np.float64)
 
-    def _slopes(self, A, K):
+    def _derivatives(self, A, K):
         inner, norms = square(self.kernel, A), self.weights(A)
 
-        def slope_of(slope):
-            change = slope()
+        def derivative_of(derivative):
+            change = derivative()
             own = np.diagonal(change) * norms**2
             return change * (norms[:, None] * norms) - K * (own[:, None] + own) / 2
 
-        return [lambda slope=slope: slope_of(slope) for slope in self.kernel._slopes(A, inner)]
+        return [
+            lambda derivative=derivative: derivative_of(derivative) for derivative in self.kernel._derivatives(A, inner)
+        ]

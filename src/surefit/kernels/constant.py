@@ -1,4 +1,4 @@
-"""A constant, and noise that belongs to a row."""
+"""The constant kernel and the white-noise kernel."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from surefit.kernels.hyperparameters import BOUNDS
 
 
 class _Anything(Kernel):
-    """A kernel that does not look at its elements."""
+    """Kernel that does not depend on its elements."""
 
     takes = "anything"
     stationary = True
 
     def read(self, X):
-        """Return the sample as an array of as many rows."""
+        """Return the sample as an array with one row per element."""
         return X if hasattr(X, "shape") and len(X.shape) else np.asarray(X, dtype=object)
 
 
 class Constant(_Anything):
-    r"""Constant kernel :math:`k(x, x') = c`: one feature, :math:`\sqrt c`; added to a kernel it stands for an offset.
+    r"""Constant kernel :math:`k(x, x') = c`: one feature, :math:`\sqrt c`; added to another kernel it represents an intercept.
 
     Guarantee: positive semidefinite.
 
@@ -30,7 +30,7 @@ class Constant(_Anything):
     value : float > 0, default=1.0
         The constant :math:`c`.
     value_bounds : pair or "fixed", default=(1e-5, 1e5)
-        Where a Gaussian process looks for it.
+        Search range of a Gaussian process.
 
     Examples
     --------
@@ -45,6 +45,16 @@ class Constant(_Anything):
         self.value = value
         self.value_bounds = value_bounds
 
+    @property
+    def constant_value(self) -> float:
+        """The constant, by scikit-learn's name."""
+        return self.value
+
+    @property
+    def constant_value_bounds(self):
+        """Search range of the constant, by scikit-learn's name."""
+        return self.value_bounds
+
     def _gram(self, A, B):
         return np.full((A.shape[0], B.shape[0]), float(self.value))
 
@@ -56,7 +66,7 @@ class Constant(_Anything):
         """The constant."""
         return self._own("value")
 
-    def _slopes(self, A, K):
+    def _derivatives(self, A, K):
         return [lambda: K]
 
     def feature_map(self, X) -> np.ndarray:
@@ -65,7 +75,7 @@ class Constant(_Anything):
 
 
 class Noise(_Anything):
-    r"""Noise of each row of a sample, :math:`k(x_i, x_j) = \sigma^2 [i = j]`: in ``k(X)`` only, never in ``k(X, Y)``.
+    r"""White noise, :math:`k(x_i, x_j) = \sigma^2 [i = j]`: in ``k(X)`` only, never in ``k(X, Y)``.
 
     Guarantee: positive semidefinite. Two equal elements of a sample have independent noise.
 
@@ -74,7 +84,7 @@ class Noise(_Anything):
     variance : float > 0, default=1.0
         The variance :math:`\sigma^2`.
     variance_bounds : pair or "fixed", default=(1e-5, 1e5)
-        Where a Gaussian process looks for it.
+        Search range of a Gaussian process.
 
     Examples
     --------
@@ -86,9 +96,19 @@ class Noise(_Anything):
 
     _rules = {"variance": POSITIVE, "variance_bounds": BOUNDS}
 
-    def __init__(self, variance=1.0, variance_bounds=(1e-5, 1e5)):
+    def __init__(self, variance=1.0, variance_bounds=(1e-5, 1e5)) -> None:
         self.variance = variance
         self.variance_bounds = variance_bounds
+
+    @property
+    def noise_level(self) -> float:
+        """The variance, by scikit-learn's name."""
+        return self.variance
+
+    @property
+    def noise_level_bounds(self):
+        """Search range of the variance, by scikit-learn's name."""
+        return self.variance_bounds
 
     def _gram(self, A, B):
         return np.zeros((A.shape[0], B.shape[0]))
@@ -101,5 +121,5 @@ class Noise(_Anything):
         """The variance."""
         return self._own("variance")
 
-    def _slopes(self, A, K):
+    def _derivatives(self, A, K):
         return [lambda: np.diag(self._diagonal(A))]

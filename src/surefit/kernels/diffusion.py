@@ -8,7 +8,7 @@ from scipy import sparse
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.validation import REAL, Rule
 from surefit.kernels.base import Kernel
-from surefit.kernels.eigenpairs import Eigenpairs, check_count
+from surefit.kernels.expansions.eigenpairs import Eigenpairs, check_count
 from surefit.kernels.hyperparameters import BOUNDS
 
 MATRIX = Rule("a square matrix", lambda v: np.ndim(v) == 2 or sparse.issparse(v))
@@ -29,11 +29,11 @@ class Diffusion(Kernel):
     strength : float, default=1.0
         The factor :math:`\lambda`.
     strength_bounds : pair or "fixed", default="fixed"
-        Where a Gaussian process looks for a strength > 0.
+        Search range of a Gaussian process, for a strength > 0.
 
     Examples
     --------
-    Two nodes that are joined have cosh on the diagonal and sinh beside it:
+    Two connected nodes have cosh on the diagonal and sinh off the diagonal:
 
     >>> from surefit.kernels import Diffusion
     >>> Diffusion([[0.0, 1.0], [1.0, 0.0]])([0, 1]).round(4)
@@ -50,7 +50,7 @@ class Diffusion(Kernel):
         self.strength_bounds = strength_bounds
 
     def read(self, X) -> np.ndarray:
-        """Check a sample of nodes: integers, in a list or a table of one column."""
+        """Validate a sample of nodes: integers, in a list or a table with one column."""
         nodes = np.asarray(X)
         nodes = nodes[:, 0] if nodes.ndim == 2 and nodes.shape[1] == 1 else nodes
         n = self._spectrum()[0].shape[0]
@@ -60,7 +60,7 @@ class Diffusion(Kernel):
         return nodes.astype(np.int64)
 
     def _spectrum(self) -> tuple[np.ndarray, np.ndarray]:
-        """Eigenvalues and vectors of B, computed once for a matrix."""
+        """Return eigenvalues and eigenvectors of B, computed once per matrix."""
         known = self.__dict__.get("_known")
         if known is None or known[0] is not self.adjacency:
             B = self.adjacency.toarray() if sparse.issparse(self.adjacency) else np.asarray(self.adjacency, dtype=float)
@@ -89,19 +89,19 @@ class Diffusion(Kernel):
         """The strength, if it is positive."""
         return self._own("strength") if self.strength > 0 else ()
 
-    def _slopes(self, A, K):
+    def _derivatives(self, A, K):
         values, V = self._spectrum()
         change = self.strength * values * np.exp(self.strength * values)
         return [lambda: (V[A] * change) @ V[A].T] if self.strength > 0 else []
 
     def eigenpairs(self, count: int) -> Eigenpairs:
-        """Return the largest eigenvalues on the nodes, each node counting one, and their vectors."""
+        """Return the largest eigenvalues on the nodes, with weight one per node, and their eigenvectors."""
         values, V = self._spectrum()
         strengths = np.exp(self.strength * values)
         first = np.argsort(-strengths, kind="stable")[: check_count("Diffusion", count)]
         return Eigenpairs(strengths[first], lambda X: V[self.read(X)][:, first])
 
     def feature_map(self, X) -> np.ndarray:
-        """Return one feature an eigenvector of the graph."""
+        """Return one feature per eigenvector of the graph."""
         values, V = self._spectrum()
         return V[self.read(X)] * np.exp(self.strength * values / 2)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from surefit.core.errors import InvalidData, InvalidParameter
-from surefit.core.validation import check_params
 from surefit.kernels.apart import apart
 from surefit.kernels.base import Kernel
 from surefit.kernels.resolve import resolve
@@ -16,19 +15,19 @@ def kernel_distances(kernel, X, Y=None) -> np.ndarray:
 
     .. math:: d(x, y) = \|\phi(x) - \phi(y)\| = \sqrt{k(x, x) + k(y, y) - 2 k(x, y)} .
 
-    Guarantee: never NaN, and zero for an element with itself. For kernels of vectors the square is computed from differences of the
-    elements (Gaussian: :math:`-2\,\mathrm{expm1}(-\gamma \|x - y\|^2)`), so near elements keep their digits; so do sums, products,
-    powers and exponentials of such kernels. Other kernels are subtracted, and what rounding leaves below zero is zero
-    (theory: :ref:`rkhs`).
+    Guarantee: never NaN, and zero for an element with itself. For kernels on vectors, the square is computed from differences of the
+    elements (Gaussian: :math:`-2\,\mathrm{expm1}(-\gamma \|x - y\|^2)`), so nearby elements keep their digits. The same holds for sums,
+    products, powers and exponentials of such kernels. Other kernels use the formula, and negative rounding errors become zero (theory:
+    :ref:`rkhs`).
 
     Parameters
     ----------
     kernel : Kernel, str or callable
         A kernel of ``surefit.kernels``, a name ("rbf", "poly", ... with ``gamma="scale"``), or a function of two samples.
     X : sample
-        Elements, one row each (a list for kernels of strings, the square matrix for precomputed values).
+        Elements, one per row (a list for kernels on strings, the square matrix for precomputed values).
     Y : sample or None, default=None
-        Other elements; None: those of X.
+        Other elements; None: the elements of X.
 
     Returns
     -------
@@ -46,7 +45,6 @@ def kernel_distances(kernel, X, Y=None) -> np.ndarray:
     [[1.e-12]]
     """
     kernel = resolve(kernel, gamma="scale", X=X, who="kernel_distances")
-    check_params(kernel)
     require_features("kernel_distances", kernel)
     A = kernel.read(X)
     if Y is None:
@@ -54,7 +52,9 @@ def kernel_distances(kernel, X, Y=None) -> np.ndarray:
         np.fill_diagonal(squares, 0.0)
         return np.sqrt(squares)
     if kernel.takes == "values":
-        raise InvalidParameter("kernel_distances", "Y", "None with precomputed values, which hold no k(y, y)", type(Y))
+        raise InvalidParameter(
+            "kernel_distances", "Y", "None with precomputed values, which do not contain k(y, y)", type(Y)
+        )
     B = kernel.read(Y)
     if kernel.takes == "vectors" and A.shape[1] != B.shape[1]:
         raise InvalidData(
@@ -64,6 +64,6 @@ def kernel_distances(kernel, X, Y=None) -> np.ndarray:
 
 
 def require_features(who: str, kernel: Kernel) -> None:
-    """Refuse a function that is known to be no kernel: it has no features."""
+    """Raise ``InvalidParameter`` if a function is known not to be a kernel, because it has no features."""
     if kernel.positive_semidefinite is False:
         raise InvalidParameter(who, "kernel", "a positive semidefinite kernel (others have no feature space)", kernel)

@@ -1,4 +1,4 @@
-"""A function of the user's as a kernel."""
+"""User-defined function as a kernel."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from surefit.kernels.vectors import dense
 class Function(Kernel):
     r"""Kernel :math:`k(x, x')` given as a function of two samples that returns all values between them.
 
-    Guarantee: none; :func:`surefit.check_kernel` looks for a witness against it.
+    Guarantee: none; :func:`surefit.check_kernel` searches for a counterexample.
 
     Parameters
     ----------
     function : callable(A, B) -> array of shape (n_a, n_b)
-        The function. It is given matrices of numbers, or what ``takes`` says.
+        The function. It receives matrices of numbers, or the samples that ``takes`` describes.
     sample : {"vectors", "strings"}, default="vectors"
-        What a sample consists of.
+        Kind of sample.
 
     Examples
     --------
@@ -45,11 +45,11 @@ class Function(Kernel):
 
     @property
     def takes(self) -> str:  # type: ignore[override]
-        """What a sample consists of."""
+        """Kind of sample."""
         return self.sample
 
     def read(self, X) -> Any:
-        """Check a sample; sparse rows are made dense, a function need not know them."""
+        """Validate a sample; sparse rows become dense."""
         if self.sample == "strings":
             return read_strings("Function", X)
         return dense(super().read(X))

@@ -1,4 +1,4 @@
-"""Hyper-parameters: positive numbers of a kernel that a Gaussian process can learn, and the slopes by their logarithms."""
+"""Hyperparameters: positive kernel parameters that a Gaussian process can learn, and derivatives with respect to their logarithms."""
 
 from __future__ import annotations
 
@@ -24,7 +24,14 @@ BOUNDS = Rule('"fixed", or a pair 0 < low <= high (for several values one pair e
 
 
 class Hyperparameter(NamedTuple):
-    """A positive number that can be learnt; it is searched on the scale of its logarithm."""
+    """Positive parameter that can be learned; the search uses its logarithm.
+
+    Examples
+    --------
+    >>> from surefit.kernels import RBF
+    >>> RBF(gamma=2.0).hyperparameters
+    (Hyperparameter(name='gamma', value=2.0, low=5e-11, high=4999999999.999999, fixed=False),)
+    """
 
     name: str
     value: float
@@ -33,8 +40,8 @@ class Hyperparameter(NamedTuple):
     fixed: bool
 
 
-class Slopes(Sequence):
-    """Derivatives of a Gram matrix by the logarithm of each free hyper-parameter, computed when asked for."""
+class Derivatives(Sequence):
+    """Derivatives of a Gram matrix with respect to the logarithm of each free hyperparameter, computed on access."""
 
     def __init__(self, recipes: list[Callable[[], np.ndarray]]):
         self._recipes = recipes
@@ -50,7 +57,7 @@ class Slopes(Sequence):
 
 
 def spread(name: str, value, bounds) -> Iterator[Hyperparameter]:
-    """Yield one hyper-parameter a number of ``value``."""
+    """Yield one hyperparameter per number in ``value``."""
     numbers = np.atleast_1d(np.asarray(value, dtype=np.float64))
     fixed = isinstance(bounds, str)
     pairs = np.broadcast_to((1e-5, 1e5) if fixed else np.asarray(bounds, dtype=np.float64), (len(numbers), 2))

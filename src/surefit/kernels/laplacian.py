@@ -21,7 +21,7 @@ class Laplacian(Kernel):
     gamma : float > 0, default=1.0
         Factor of the distance.
     gamma_bounds : pair or "fixed", default=(1e-5, 1e5)
-        Where a Gaussian process looks for it.
+        Search range of a Gaussian process.
 
     Examples
     --------
@@ -51,5 +51,5 @@ class Laplacian(Kernel):
         """The factor."""
         return self._own("gamma")
 
-    def _slopes(self, A, K):
+    def _derivatives(self, A, K):
         return [lambda: -self.gamma * manhattan_distances(A) * K]

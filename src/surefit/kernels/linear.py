@@ -9,7 +9,7 @@ from surefit.kernels.vectors import dense, products, square_norms
 
 
 class Linear(Kernel):
-    r"""The inner product itself, :math:`k(x, x') = \langle x, x' \rangle`.
+    r"""Linear kernel :math:`k(x, x') = \langle x, x' \rangle`.
 
     Guarantee: positive semidefinite; the features are the columns (theory: :ref:`mercer`).
 

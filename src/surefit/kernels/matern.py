@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 from surefit.core.validation import one_of
 from surefit.kernels.base import Kernel
 from surefit.kernels.hyperparameters import BOUNDS
-from surefit.kernels.lengths import LENGTHS, in_units
+from surefit.kernels.strings.lengths import LENGTHS, by_length, in_units
 from surefit.kernels.vectors import dense
 
 
@@ -27,12 +27,12 @@ class Matern(Kernel):
 
     Parameters
     ----------
-    length_scale : float > 0 or array of one a column, default=1.0
+    length_scale : float > 0 or array of one per column, default=1.0
         The length :math:`\ell`.
     length_scale_bounds : pair or "fixed", default=(1e-5, 1e5)
-        Where a Gaussian process looks for it.
+        Search range of a Gaussian process.
     nu : {0.5, 1.5, 2.5}, default=1.5
-        The smoothness. The limit of ever larger values is :class:`RBF`.
+        The smoothness. For large values the kernel approaches :class:`RBF`.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class Matern(Kernel):
         """The length scales."""
         return self._own("length_scale")
 
-    def _slopes(self, A, K):
+    def _derivatives(self, A, K):
         Z = self._scaled(A)
         r = cdist(Z, Z)
         # dk / d log l_j = w(r) (z_j - z'_j)^2 with w = -k'(r) / r; the sum over j is -r k'(r)
@@ -80,4 +80,4 @@ class Matern(Kernel):
             w = 5 / 3 * (1 + math.sqrt(5) * r) * np.exp(-math.sqrt(5) * r)
         if np.ndim(self.length_scale) == 0:
             return [lambda: w * r * r]
-        return [lambda j=j: w * np.subtract.outer(Z[:, j], Z[:, j]) ** 2 for j in range(Z.shape[1])]
+        return by_length(w, Z, self.length_scale)

@@ -13,9 +13,9 @@ from surefit.kernels.vectors import dense
 class Periodic(Kernel):
     r"""Periodic kernel :math:`k(x, x') = \exp\left(-\frac{2}{\ell^2} \sum_j \sin^2\frac{\pi (x_j - x'_j)}{p}\right)`.
 
-    Guarantee: positive semidefinite for any number of columns: it is the Gaussian kernel of the points
-    :math:`(\cos 2\pi x_j / p, \sin 2\pi x_j / p)` on circles. For one column it is scikit-learn's ``ExpSineSquared``; for more
-    that one takes the sine of the Euclidean distance, which is no kernel in general.
+    Guarantee: positive semidefinite for any number of columns, because it is the Gaussian kernel of the points :math:`(\cos 2\pi x_j / p,
+    \sin 2\pi x_j / p)` on circles. For one column it equals scikit-learn's ``ExpSineSquared``. For several columns, ``ExpSineSquared``
+    uses the sine of the Euclidean distance, which is not a kernel in general.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ class Periodic(Kernel):
     periodicity : float > 0, default=1.0
         The period :math:`p`.
     length_scale_bounds, periodicity_bounds : pair or "fixed", default=(1e-5, 1e5)
-        Where a Gaussian process looks for them.
+        Search ranges of a Gaussian process.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class Periodic(Kernel):
         self.periodicity_bounds = periodicity_bounds
 
     def _sum(self, A, B, term) -> np.ndarray:
-        """Sum over the columns of a function of the angle; one column at a time, so that memory stays quadratic."""
+        """Return the sum over the columns of a function of the angle, one column at a time, so that memory stays quadratic."""
         A, B = dense(A), dense(B)
         total = np.zeros((A.shape[0], B.shape[0]))
         for j in range(A.shape[1]):
@@ -68,7 +68,7 @@ class Periodic(Kernel):
         """The length, then the period."""
         return self._own("length_scale", "periodicity")
 
-    def _slopes(self, A, K):
+    def _derivatives(self, A, K):
         factor = 2 / self.length_scale**2
         return [
             lambda: 2 * factor * K * self._sum(A, A, lambda angle: np.sin(angle) ** 2),

@@ -12,15 +12,15 @@ from surefit.core.validation import COUNT, POSITIVE, REAL
 from surefit.kernels.base import Kernel
 from surefit.kernels.vectors import dense, products, square_norms
 
-LARGEST_MAP = 10**6  # features
+LARGEST_MAP = 10**6  # largest number of features
 
 
 class Polynomial(Kernel):
     r"""Polynomial kernel :math:`k(x, x') = (\gamma \langle x, x' \rangle + c)^p`.
 
-    Guarantee: positive semidefinite for :math:`c \ge 0`; the features are :math:`\sqrt{w_s}\, x^s`, one a monomial of degree at
-    most :math:`p` (exactly :math:`p` for :math:`c = 0`), with :math:`w_s = \frac{p!}{s_1! \cdots s_d! (p - |s|)!}
-    \gamma^{|s|} c^{p - |s|}` (theory: :ref:`mercer`).
+    Guarantee: positive semidefinite for :math:`c \ge 0`. The features are :math:`\sqrt{w_s}\, x^s`, one per monomial of degree at most
+    :math:`p` (exactly :math:`p` for :math:`c = 0`), with :math:`w_s = \frac{p!}{s_1! \cdots s_d! (p - |s|)!} \gamma^{|s|} c^{p - |s|}`
+    (theory: :ref:`mercer`).
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class Polynomial(Kernel):
     gamma : float > 0, default=1.0
         Factor of the inner product.
     coef0 : float, default=1.0
-        The constant :math:`c`. A negative one gives no kernel in general.
+        The constant :math:`c`. With a negative constant, the function is not a kernel in general.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class Polynomial(Kernel):
 
     @property
     def positive_semidefinite(self) -> bool:  # type: ignore[override]
-        """Whether the constant is not negative."""
+        """Whether the constant is non-negative."""
         return self.coef0 >= 0
 
     def _gram(self, A, B):
@@ -62,7 +62,7 @@ class Polynomial(Kernel):
         return integer_power(self.gamma * square_norms(A) + self.coef0, self.degree)
 
     def feature_map(self, X) -> np.ndarray:
-        """Return the weighted monomials, by rising degree."""
+        """Return the weighted monomials, by increasing degree."""
         A, p, c = dense(self.read(X)), self.degree, float(self.coef0)
         if c < 0:
             raise InvalidParameter("Polynomial", "coef0", ">= 0 for real features", self.coef0)
@@ -92,7 +92,7 @@ def monomials(n_columns: int, degree: int):
 
 
 def integer_power(values: np.ndarray, exponent: int) -> np.ndarray:
-    """``values ** exponent`` by squaring: exact for integers that fit, and fast."""
+    """Return ``values ** exponent`` by repeated squaring, which is exact for integers without overflow."""
     exponent = int(exponent)
     if exponent == 1:
         return values

@@ -1,4 +1,4 @@
-"""Kernel values that were computed elsewhere."""
+"""Precomputed kernel values."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from surefit.kernels.vectors import dense, read_vectors
 
 
 class Precomputed(Kernel):
-    r"""The sample is the matrix of kernel values itself, :math:`K_{ij} = k(x_i, x_j)`.
+    r"""Precomputed kernel: the sample is the matrix of kernel values, :math:`K_{ij} = k(x_i, x_j)`.
 
     Guarantee: none; :func:`surefit.check_kernel` decides whether a matrix is positive semidefinite.
 
-    For training the matrix is square. New elements are given by their values with all training elements, one row each.
+    For training, the matrix is square. New elements are given by their values with all training elements, one row per element.
 
     Examples
     --------
@@ -27,7 +27,7 @@ class Precomputed(Kernel):
     takes = "values"
 
     def read(self, X):
-        """Check a matrix of kernel values."""
+        """Validate a matrix of kernel values."""
         return read_vectors("Precomputed", X)
 
     def __call__(self, X, Y=None, *, dtype=np.float64) -> np.ndarray:

@@ -13,17 +13,17 @@ from surefit.kernels.vectors import square_distances
 class RationalQuadratic(Kernel):
     r"""Rational quadratic kernel :math:`k(x, x') = \left(1 + \frac{\|x - x'\|^2}{2 \alpha \ell^2}\right)^{-\alpha}`.
 
-    Guarantee: strictly positive definite on distinct points: a mixture of Gaussian kernels whose :math:`1/\ell^2` are
-    gamma-distributed.
+    Guarantee: strictly positive definite on distinct points. It is a mixture of Gaussian kernels whose :math:`1/\ell^2` has a gamma
+    distribution.
 
     Parameters
     ----------
     length_scale : float > 0, default=1.0
         The length :math:`\ell`.
     alpha : float > 0, default=1.0
-        How alike the lengths are that are mixed; the limit of ever larger values is :class:`RBF`.
+        Shape of the mixture; for large values the kernel approaches :class:`RBF`.
     length_scale_bounds, alpha_bounds : pair or "fixed", default=(1e-5, 1e5)
-        Where a Gaussian process looks for them.
+        Search ranges of a Gaussian process.
 
     Examples
     --------
@@ -54,10 +54,10 @@ class RationalQuadratic(Kernel):
 
     @property
     def hyperparameters(self):
-        """Alpha, then the length."""
+        """Alpha, then the length scale."""
         return self._own("alpha", "length_scale")
 
-    def _slopes(self, A, K):
+    def _derivatives(self, A, K):
         q = self._quotient(A, A)
         np.fill_diagonal(q, 0.0)
         return [

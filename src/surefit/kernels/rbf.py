@@ -1,4 +1,4 @@
-"""The Gaussian kernel, in the conventions of machines (gamma) and of processes (length scale)."""
+"""Gaussian kernel, parametrized by gamma (support vector machines) or by a length scale (Gaussian processes)."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ import numpy as np
 from surefit.core.errors import InvalidParameter
 from surefit.core.validation import NOTHING, POSITIVE
 from surefit.kernels.base import Kernel
-from surefit.kernels.eigenpairs import Eigenpairs, check_count, gaussian_eigenpairs
+from surefit.kernels.expansions.eigenpairs import Eigenpairs, check_count, gaussian_eigenpairs
 from surefit.kernels.hyperparameters import BOUNDS, Hyperparameter
-from surefit.kernels.lengths import LENGTHS, in_units
 from surefit.kernels.rows import GramRows
-from surefit.kernels.vectors import dense, from_centre, negative_half_squares, products, square_norms
+from surefit.kernels.strings.lengths import LENGTHS, by_length, in_units
+from surefit.kernels.vectors import dense, from_center, negative_half_squares, products, square_norms
 
 
 class RBF(Kernel):
     r"""Gaussian kernel :math:`k(x, x') = \exp(-\gamma \|x - x'\|^2) = \exp(-\|x - x'\|^2 / (2 \ell^2))`.
 
-    Give ``gamma`` or ``length_scale``; :math:`2 \gamma \ell^2 = 1`. Other texts write :math:`\exp(-\|x - x'\|^2 / \sigma^2)`
-    (:math:`\gamma = 1/\sigma^2`), :math:`\exp(-\beta \|x - x'\|^2 / 2)` (:math:`\gamma = \beta / 2`),
-    :math:`\exp(-\|x - x'\|^2 / c)` (:math:`\gamma = 1/c`), or put the square of the length under the name :math:`\ell`
-    (:math:`\exp(-\|x - x'\|^2 / (2 \ell))`: pass ``length_scale=sqrt(l)``). A length scale a column weighs the columns.
+    Pass ``gamma`` or ``length_scale``; :math:`2 \gamma \ell^2 = 1`. Other texts write :math:`\exp(-\|x - x'\|^2 / \sigma^2)`
+    (:math:`\gamma = 1/\sigma^2`), :math:`\exp(-\beta \|x - x'\|^2 / 2)` (:math:`\gamma = \beta / 2`), :math:`\exp(-\|x - x'\|^2 / c)`
+    (:math:`\gamma = 1/c`), or :math:`\exp(-\|x - x'\|^2 / (2 \ell))` (pass ``length_scale=sqrt(l)``). With one length scale per column,
+    each column has its own weight.
 
-    Guarantee: strictly positive definite on distinct points (theory: :ref:`mercer`); k(X) has exactly ones on its diagonal.
+    Guarantee: strictly positive definite on distinct points (theory: :ref:`mercer`); the diagonal of k(X) is exactly one.
 
     Parameters
     ----------
-    length_scale : float > 0, array of one a column, or None, default=None
-        Distance over which the kernel falls to 0.61; None: 1, or what ``gamma`` says.
+    length_scale : float > 0, array of one per column, or None, default=None
+        Distance at which the kernel has decreased to 0.61; None: 1, or the value that corresponds to ``gamma``.
     length_scale_bounds : pair or "fixed", default=(1e-5, 1e5)
-        Where a Gaussian process looks for the length scale. With ``gamma`` the bounds of gamma are those that match.
+        Search range of a Gaussian process for the length scale. With ``gamma``, the corresponding range of gamma is used.
     gamma : float > 0 or None, default=None
         Factor of the squared distance, instead of ``length_scale``.
 
@@ -46,28 +46,37 @@ class RBF(Kernel):
     stationary = True
     _rules = {"length_scale": NOTHING | LENGTHS, "length_scale_bounds": BOUNDS, "gamma": NOTHING | POSITIVE}
 
-    def __init__(self, length_scale=None, length_scale_bounds=(1e-5, 1e5), *, gamma=None):
+    def __init__(self, length_scale=None, length_scale_bounds=(1e-5, 1e5), *, gamma=None) -> None:
         self.length_scale = length_scale
         self.length_scale_bounds = length_scale_bounds
         self.gamma = gamma
 
-    @property
-    def lengths(self) -> np.ndarray:
-        """The length scales, as an array without axes or of one a column."""
-        if self.gamma is None:
-            return np.asarray(1.0 if self.length_scale is None else self.length_scale, dtype=np.float64)
-        if self.length_scale is not None:
+    def require_valid(self) -> None:
+        """Raise ``InvalidParameter`` if a length scale or gamma is not positive, or if both are given."""
+        super().require_valid()
+        if self.gamma is not None and self.length_scale is not None:
             raise InvalidParameter(
                 "RBF", "gamma", "None where length_scale is given (2 gamma length_scale^2 = 1)", self
             )
+
+    @property
+    def positive_semidefinite(self) -> bool:  # type: ignore[override]
+        """Whether gamma, if given, is positive."""
+        return self.gamma is None or self.gamma > 0
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """The length scales, as a zero-dimensional array or with one entry per column."""
+        if self.gamma is None:
+            return np.asarray(1.0 if self.length_scale is None else self.length_scale, dtype=np.float64)
         return np.asarray(1.0 / np.sqrt(2.0 * self.gamma))
 
     def _own_units(self, A):
-        """Return the sample in the lengths of its columns, if each has its own; one length for all enters at the end."""
+        """Return the sample divided by its length scales if there is one per column; a common length scale is applied at the end."""
         return in_units("RBF", A, self.lengths) if self.lengths.ndim else A
 
     def _finish(self, tile: np.ndarray) -> None:
-        """Turn -|x - y|^2 / 2 into kernel values."""
+        """Convert -|x - y|^2 / 2 to kernel values."""
         if self.lengths.ndim == 0:
             tile *= tile.dtype.type(2.0 * self.gamma if self.gamma is not None else 1.0 / self.lengths**2)
         np.exp(tile, out=tile)
@@ -76,7 +85,7 @@ class RBF(Kernel):
         return RBFRows(self, A, dtype)
 
     def _gram(self, A, B):
-        A, B = from_centre(A, B)
+        A, B = from_center(A, B)
         same = A is B
         B = self._own_units(B)
         A = B if same else self._own_units(A)
@@ -97,28 +106,30 @@ class RBF(Kernel):
         return (Hyperparameter("gamma", float(self.gamma), 0.5 / length.high**2, 0.5 / length.low**2, length.fixed),)
 
     def eigenpairs(self, count: int, scale: float = 1.0) -> Eigenpairs:
-        """Return the eigenpairs for one column under the normal law of standard deviation ``scale`` (Hermite functions)."""
+        """Return the eigenpairs for one column under a normal distribution with standard deviation ``scale`` (Hermite functions)."""
         if self.lengths.size != 1:
-            raise InvalidParameter("RBF", "length_scale", "one number for eigenpairs, which are for one column", self)
+            raise InvalidParameter(
+                "RBF", "length_scale", "a single number (eigenpairs exist for one column only)", self
+            )
         if not POSITIVE.allows(scale):
             raise InvalidParameter("RBF", "scale", POSITIVE.words, scale)
         return gaussian_eigenpairs(float(self.lengths.ravel()[0]), float(scale), check_count("RBF", count))
 
-    def _slopes(self, A, K):
+    def _derivatives(self, A, K):
         if self.lengths.ndim == 0:
             sign = 1.0 if self.gamma is not None else -2.0  # k = exp(-s): d k / d log gamma = -s k = k log k
             return [lambda: sign * _times_log(K)]
         Z = self._own_units(dense(A))
-        return [lambda j=j: K * np.subtract.outer(Z[:, j], Z[:, j]) ** 2 for j in range(Z.shape[1])]
+        return by_length(K, Z, self.lengths)
 
 
 class RBFRows(GramRows):
-    """Rows of a Gaussian Gram matrix by one matrix product and an exponential in place."""
+    """Rows of a Gaussian Gram matrix, computed by one matrix product and an exponential in place."""
 
     def __init__(self, kernel: RBF, A, dtype=np.float64):
         self.kernel, self.dtype, self.sample = kernel, np.dtype(dtype), A
         self.n, self.diagonal = A.shape[0], np.ones(A.shape[0])
-        near = kernel._own_units(from_centre(A, A)[1])
+        near = kernel._own_units(from_center(A, A)[1])
         self.A = near.astype(self.dtype, copy=False)
         self.halves = (square_norms(self.A) / 2).astype(self.dtype)
 
@@ -129,7 +140,7 @@ class RBFRows(GramRows):
 
 
 def _times_log(K: np.ndarray) -> np.ndarray:
-    """``K log K``, zero where K is zero."""
+    """Return ``K log K``, zero where K is zero."""
     with np.errstate(divide="ignore", invalid="ignore"):
         values = K * np.log(K)
     values[K == 0.0] = 0.0

@@ -1,4 +1,4 @@
-"""From what a user may write for a kernel to a kernel."""
+"""Conversion of a user's kernel argument to a kernel object."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from surefit.core.errors import InvalidParameter
 from surefit.kernels.base import CLASSES, Kernel
-from surefit.kernels.foreign import from_scikit_learn
+from surefit.kernels.external import from_scikit_learn
 from surefit.kernels.function import Function
 from surefit.kernels.laplacian import Laplacian
 from surefit.kernels.linear import Linear
@@ -16,20 +16,21 @@ from surefit.kernels.polynomial import Polynomial
 from surefit.kernels.precomputed import Precomputed
 from surefit.kernels.rbf import RBF
 from surefit.kernels.sigmoid import Sigmoid
+from surefit.kernels.variance import variance
 
 #: The names scikit-learn uses.
 NAMES = ("linear", "poly", "polynomial", "rbf", "laplacian", "sigmoid", "precomputed")
 
 
-def resolve(kernel, *, gamma="scale", degree=3, coef0=0.0, X=None, who: str = "resolve") -> Kernel:
-    """Return the kernel that a name, a function or a kernel object means.
+def resolve(kernel, *, gamma="scale", degree=3, coef0=0.0, X=None, weights=None, who: str = "resolve") -> Kernel:
+    """Return the kernel for a name, a function or a kernel object.
 
     Parameters
     ----------
     kernel : str, callable or Kernel
-        A kernel object is returned as it is. Names: "linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed" as in
-        scikit-learn, or the name of a class of ``surefit.kernels`` that needs no argument ("Matern"). A function takes two
-        samples and returns the values between them. Kernels of scikit-learn's Gaussian processes are translated.
+        A kernel object is returned unchanged. Names: "linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed" as in scikit-learn,
+        or the name of a class of ``surefit.kernels`` that needs no argument ("Matern"). A function takes two samples and returns the
+        values between them. Kernels of scikit-learn's Gaussian processes are translated.
     gamma : {"scale", "auto"} or float > 0, default="scale"
         Factor of "rbf", "poly", "sigmoid" and "laplacian"; see :func:`gamma_of`.
     degree : int >= 1, default=3
@@ -38,8 +39,10 @@ def resolve(kernel, *, gamma="scale", degree=3, coef0=0.0, X=None, who: str = "r
         Constant of "poly" and "sigmoid".
     X : array or sparse matrix, optional
         The training rows; needed for gamma="scale" and gamma="auto".
+    weights : array of shape (n_rows,), optional
+        Weight of each row, for gamma="scale".
     who : str
-        The estimator that an error message speaks of.
+        Name of the estimator in error messages.
 
     Examples
     --------
@@ -47,6 +50,12 @@ def resolve(kernel, *, gamma="scale", degree=3, coef0=0.0, X=None, who: str = "r
     >>> resolve("rbf", gamma=0.5), resolve("poly", gamma="auto", X=[[0.0, 1.0]])
     (RBF(gamma=0.5), Polynomial(coef0=0.0, gamma=0.5))
     """
+    found = _resolved(kernel, gamma, degree, coef0, X, weights, who)
+    found.require_valid()
+    return found
+
+
+def _resolved(kernel, gamma, degree, coef0, X, weights, who: str) -> Kernel:
     if isinstance(kernel, Kernel):
         return kernel
     if isinstance(kernel, type) and issubclass(kernel, Kernel):
@@ -55,7 +64,7 @@ def resolve(kernel, *, gamma="scale", degree=3, coef0=0.0, X=None, who: str = "r
     if translated is not None:
         return translated
     if isinstance(kernel, str):
-        return _named(kernel, gamma, degree, coef0, X, who)
+        return _named(kernel, gamma, degree, coef0, X, weights, who)
     if callable(kernel):
         return Function(kernel)
     raise InvalidParameter(
@@ -63,13 +72,13 @@ def resolve(kernel, *, gamma="scale", degree=3, coef0=0.0, X=None, who: str = "r
     )
 
 
-def _named(name: str, gamma, degree, coef0, X, who: str) -> Kernel:
+def _named(name: str, gamma, degree, coef0, X, weights, who: str) -> Kernel:
     if name == "linear":
         return Linear()
     if name == "precomputed":
         return Precomputed()
     if name in ("rbf", "poly", "polynomial", "laplacian", "sigmoid"):
-        width = gamma_of(gamma, X, who)
+        width = gamma_of(gamma, X, who, weights)
         if name == "rbf":
             return RBF(gamma=width)
         if name == "laplacian":
@@ -85,8 +94,15 @@ def _named(name: str, gamma, degree, coef0, X, who: str) -> Kernel:
         ) from None
 
 
-def gamma_of(gamma, X: Any = None, who: str = "gamma_of") -> float:
-    """Return gamma as a number: "scale" is 1 / (d Var(X)), "auto" is 1 / d, as in scikit-learn's SVC."""
+def gamma_of(gamma, X: Any = None, who: str = "gamma_of", weights=None) -> float:
+    """Return gamma as a number: "scale" is 1 / (d Var(X)), "auto" is 1 / d, as in scikit-learn's SVC.
+
+    Examples
+    --------
+    >>> from surefit.kernels import gamma_of
+    >>> gamma_of("scale", [[0.0, 1.0], [2.0, 3.0]]), gamma_of("auto", [[0.0, 1.0], [2.0, 3.0]]), gamma_of(0.5)
+    (0.4, 0.5, 0.5)
+    """
     if not isinstance(gamma, str):
         return float(gamma)
     if gamma not in ("scale", "auto"):
@@ -96,9 +112,6 @@ def gamma_of(gamma, X: Any = None, who: str = "gamma_of") -> float:
     X = X if hasattr(X, "shape") else np.asarray(X, dtype=np.float64)
     if gamma == "auto":
         return 1.0 / X.shape[1]
-    if hasattr(X, "toarray"):
-        mean = float(X.mean(dtype=np.float64))
-        variance = float(X.multiply(X).mean(dtype=np.float64) - mean * mean)
-    else:
-        variance = float(np.var(np.asarray(X, dtype=np.float64)))
-    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+    spread = X.shape[1] * variance(X, weights)
+    # If all rows are equal, or if squares overflow, the sample has no scale.
+    return 1.0 / spread if 0.0 < spread < np.inf and np.isfinite(1.0 / spread) else 1.0

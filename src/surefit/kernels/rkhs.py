@@ -1,4 +1,4 @@
-"""Functions of a kernel's own space, as finite sums."""
+"""Functions in the RKHS of a kernel, as finite sums."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from surefit.kernels.base import Kernel
 
 
 class RKHSFunction:
-    r"""A function :math:`f = \sum_i c_i k(\cdot, x_i)` of the reproducing kernel Hilbert space of a kernel.
+    r"""Function :math:`f = \sum_i c_i k(\cdot, x_i)` in the reproducing kernel Hilbert space of a kernel.
 
     Guarantee: :math:`\langle f, k(\cdot, x) \rangle = f(x)`, hence :math:`|f(x)| \le \|f\| \sqrt{k(x, x)}` (theory: :ref:`rkhs`). By
-    the representer theorem every minimiser of a loss on :math:`f(x_i)` plus an increasing function of :math:`\|f\|` has this form.
+    the representer theorem every minimizer of a loss on :math:`f(x_i)` plus an increasing function of :math:`\|f\|` has this form.
 
     Parameters
     ----------
     kernel : Kernel
         The kernel.
-    centres : sample
+    centers : sample
         The elements :math:`x_i`.
     coef : array of shape (n,)
         The coefficients :math:`c_i`.
@@ -35,55 +35,55 @@ class RKHSFunction:
     True
     """
 
-    def __init__(self, kernel: Kernel, centres, coef):
+    def __init__(self, kernel: Kernel, centers, coef):
         if not isinstance(kernel, Kernel):
             raise InvalidParameter("RKHSFunction", "kernel", "a kernel of surefit.kernels", kernel)
         if kernel.takes == "values":
             raise InvalidParameter("RKHSFunction", "kernel", "a kernel that can be evaluated anywhere", kernel)
         self.kernel = kernel
-        self.centres = kernel.read(centres)
+        self.centers = kernel.read(centers)
         self.coef = np.asarray(coef, dtype=np.float64)
-        if self.coef.shape != (self.centres.shape[0],):
+        if self.coef.shape != (self.centers.shape[0],):
             raise InvalidData(
-                f"RKHSFunction: coef must be {self.centres.shape[0]} numbers, one a centre; got shape {self.coef.shape}."
+                f"RKHSFunction: coef must be {self.centers.shape[0]} numbers, one per center; got shape {self.coef.shape}."
             )
 
     @classmethod
     def section(cls, kernel: Kernel, x) -> RKHSFunction:
-        """Return the function k(., x), which evaluates others at x."""
+        """Return the function k(., x), whose inner products are values at x."""
         return cls(kernel, [x], [1.0])
 
     @classmethod
     def interpolating(cls, kernel: Kernel, X, values) -> RKHSFunction:
-        """Return the function of least norm with the given values at the elements of ``X``."""
+        """Return the interpolating function of minimum norm with the given values at the elements of ``X``."""
         return cls(kernel, X, np.linalg.lstsq(kernel(X), np.asarray(values, dtype=np.float64), rcond=None)[0])
 
     def __call__(self, X) -> np.ndarray:
         """Return the values of the function at the elements of ``X``."""
-        return self.kernel(X, self.centres) @ self.coef
+        return self.kernel(X, self.centers) @ self.coef
 
     def inner(self, other: RKHSFunction) -> float:
         r"""Return the inner product :math:`c^\top k(x, x') c'` with a function of the same space."""
         self._require_same_space(other)
-        return float(self.coef @ self.kernel(self.centres, other.centres) @ other.coef)
+        return float(self.coef @ self.kernel(self.centers, other.centers) @ other.coef)
 
     def norm(self) -> float:
         r"""Return :math:`\|f\| = \sqrt{c^\top K c}`."""
         return float(np.sqrt(max(self.inner(self), 0.0)))
 
     def bound(self, X) -> np.ndarray:
-        r"""Return :math:`\|f\| \sqrt{k(x, x)}`, which no value of the function exceeds."""
+        r"""Return :math:`\|f\| \sqrt{k(x, x)}`, an upper bound on the absolute value of the function."""
         return self.norm() * np.sqrt(self.kernel.diag(X))
 
     def __add__(self, other: RKHSFunction) -> RKHSFunction:
         if not isinstance(other, RKHSFunction):
             return NotImplemented
         self._require_same_space(other)
-        stack = np.concatenate if self.centres.ndim == 1 else _stacked
-        return RKHSFunction(self.kernel, stack([self.centres, other.centres]), np.concatenate([self.coef, other.coef]))
+        stack = np.concatenate if self.centers.ndim == 1 else _stacked
+        return RKHSFunction(self.kernel, stack([self.centers, other.centers]), np.concatenate([self.coef, other.coef]))
 
     def __mul__(self, factor: float) -> RKHSFunction:
-        return RKHSFunction(self.kernel, self.centres, float(factor) * self.coef)
+        return RKHSFunction(self.kernel, self.centers, float(factor) * self.coef)
 
     __rmul__ = __mul__
 
@@ -94,12 +94,12 @@ class RKHSFunction:
         return self + -other
 
     def __repr__(self) -> str:
-        return f"RKHSFunction({self.kernel!r}, {len(self.coef)} centres, norm {self.norm():.6g})"
+        return f"RKHSFunction({self.kernel!r}, {len(self.coef)} centers, norm {self.norm():.6g})"
 
     def _require_same_space(self, other: RKHSFunction) -> None:
         if self.kernel != other.kernel:
             raise InvalidParameter(
-                "RKHSFunction", "the other function", f"one of the space of {self.kernel!r}", other.kernel
+                "RKHSFunction", "the other function", f"a function in the RKHS of {self.kernel!r}", other.kernel
             )
 
 

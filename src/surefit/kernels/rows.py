@@ -1,4 +1,4 @@
-"""A sample prepared once, from which a solver takes blocks of rows of the Gram matrix."""
+"""Prepared samples, from which solvers take blocks of rows of the Gram matrix."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from surefit.kernels.vectors import dense
 
 
 class GramRows:
-    """Rows of a Gram matrix on demand.
+    """Rows of a Gram matrix, computed on demand.
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ class GramRows:
     A : sample as the kernel's ``read`` returns it
         The elements.
     dtype : dtype, default=float64
-        Type of the blocks; the diagonal is float64 in any case.
+        Type of the blocks; the diagonal is always float64.
 
     Attributes
     ----------
@@ -28,6 +28,14 @@ class GramRows:
         Number of elements.
     diagonal : ndarray of shape (n,)
         ``k(x_i, x_i)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surefit.kernels import RBF, GramRows
+    >>> rows = GramRows(RBF(gamma=1.0), np.array([[0.0], [1.0], [2.0]]))
+    >>> rows.block([0]).round(4), rows.diagonal
+    (array([[1.    , 0.3679, 0.0183]]), array([1., 1., 1.]))
     """
 
     def __init__(self, kernel, A: Any, dtype=np.float64):
@@ -38,18 +46,18 @@ class GramRows:
         self.diagonal = np.asarray(kernel._diagonal(A), dtype=np.float64)
 
     def block(self, indices) -> np.ndarray:
-        """Return rows ``indices`` of ``k(X)``, an array of shape (len(indices), n) that is the caller's to change."""
+        """Return rows ``indices`` of ``k(X)`` as a new array of shape (len(indices), n) that the caller may modify."""
         indices = np.asarray(indices, dtype=np.intp)
         values = self._values(indices)
         values[np.arange(len(indices)), indices] = self.diagonal[indices]
         return values
 
     def cross(self, Z) -> np.ndarray:
-        """Return the values of new elements with these, an array of shape (n_new, n)."""
+        """Return the values of new elements with the elements of this sample, an array of shape (n_new, n)."""
         return self.kernel(Z, self.sample, dtype=self.dtype)
 
     def take(self, indices) -> GramRows:
-        """Return the same for some of the elements."""
+        """Return the prepared sample of some of the elements."""
         return type(self)(self.kernel, self.sample[np.asarray(indices, dtype=np.intp)], self.dtype)
 
     def _values(self, indices: np.ndarray) -> np.ndarray:
@@ -57,7 +65,7 @@ class GramRows:
 
 
 class GivenRows(GramRows):
-    """Rows of a matrix that was given, or of what is made of one; ``columns`` says which training elements are left."""
+    """Rows of a precomputed matrix, or of a combination of one; ``columns`` lists the remaining training elements."""
 
     def __init__(self, kernel, A, dtype=np.float64, columns: np.ndarray | None = None):
         require_square(A)
@@ -65,13 +73,13 @@ class GivenRows(GramRows):
         self.columns = columns
 
     def cross(self, Z) -> np.ndarray:
-        """Return the values of new elements, given with all training elements, with those that are left."""
+        """Return the values of new elements, given with all training elements, with the remaining training elements."""
         A = self.kernel.read(Z)
         values = given_values(self.kernel, A if self.columns is None else A[:, self.columns])
         return np.ascontiguousarray(values, dtype=self.dtype)
 
     def take(self, indices) -> GivenRows:
-        """Return the same for some of the elements."""
+        """Return the prepared sample of some of the elements."""
         indices = np.asarray(indices, dtype=np.intp)
         columns = indices if self.columns is None else self.columns[indices]
         return GivenRows(self.kernel, self.sample[indices][:, indices], self.dtype, columns)
@@ -81,7 +89,7 @@ class GivenRows(GramRows):
 
 
 class CombinedRows(GramRows):
-    """Rows of a kernel whose values are a function of the values of others, each prepared in its own way."""
+    """Rows of a kernel whose values are a function of the values of other kernels, each prepared separately."""
 
     def __init__(self, kernel, A, dtype=np.float64):
         super().__init__(kernel, A, dtype)
@@ -93,11 +101,11 @@ class CombinedRows(GramRows):
 
 
 def given_values(kernel, A) -> np.ndarray:
-    """Values of a kernel of given values; its second sample has as many elements as there are columns."""
+    """Return the values of a precomputed kernel; its second sample has as many elements as the matrix has columns."""
     return kernel._gram(np.array(dense(A)), np.empty((A.shape[1], 0)))
 
 
 def require_square(A) -> None:
-    """Refuse a matrix of training values that is not square."""
+    """Raise ``InvalidData`` if a matrix of training values is not square."""
     if A.shape[0] != A.shape[1]:
         raise InvalidData(f"Precomputed: a precomputed kernel must be a square matrix; got shape {A.shape}.")

@@ -1,13 +1,12 @@
-"""The sigmoid "kernel", which is none in general and says so."""
+"""Sigmoid function, which is not a kernel in general."""
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
-from surefit.core.errors import DataRemark
+from surefit.core.errors import DataWarning
 from surefit.core.validation import POSITIVE, REAL
+from surefit.core.warn import warn
 from surefit.kernels.base import Kernel
 from surefit.kernels.vectors import products, square_norms
 
@@ -15,8 +14,8 @@ from surefit.kernels.vectors import products, square_norms
 class Sigmoid(Kernel):
     r"""Hyperbolic tangent :math:`k(x, x') = \tanh(\gamma \langle x, x' \rangle + c)`: not positive semidefinite in general.
 
-    Guarantee: none. Already the points 1 and 2 with :math:`\gamma = 1, c = 0` have a Gram matrix of determinant -0.168.
-    Values are computed as asked; whatever needs a positive semidefinite kernel is not claimed. The first use warns.
+    Guarantee: none. For example, the points 1 and 2 with :math:`\gamma = 1, c = 0` have a Gram matrix with determinant -0.168. Values are
+    computed, but no statement that needs a positive semidefinite kernel is claimed. The first use warns.
 
     Parameters
     ----------
@@ -44,12 +43,11 @@ class Sigmoid(Kernel):
         self.coef0 = coef0
 
     def read(self, X):
-        """Check a sample, and warn."""
-        warnings.warn(
+        """Validate a sample and warn."""
+        warn(
             "Sigmoid: tanh(gamma <x, x'> + coef0) is not positive semidefinite in general; check_kernel(kernel, X) shows "
-            "whether it is on a sample. RBF or Polynomial are kernels on every sample.",
-            DataRemark,
-            stacklevel=3,
+            "whether it is on a sample. RBF and Polynomial are positive semidefinite on every sample.",
+            DataWarning,
         )
         return super().read(X)
 

@@ -1,4 +1,4 @@
-"""Samples of vectors: reading, inner products of dense and sparse rows, and distances that do not cancel more than they must."""
+"""Samples of vectors: validation, inner products of dense and sparse rows, and distances with little cancellation."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from sklearn.utils import check_array
 from surefit.core.errors import InvalidData
 
 DENSE_ENTRIES = 2**22  # a sparse factor of at most this size is made dense for a product
-TILE = 2**16  # entries that are finished together, so that they stay in the cache
+TILE = 2**16  # entries that are processed together, so that they stay in the cache
 
 
 def read_vectors(who: str, X) -> Any:
-    """Return a sample of vectors as a float64 (or sparse CSR) matrix, one row a vector."""
+    """Return a sample of vectors as a float64 (or sparse CSR) matrix, one row per vector."""
     if isinstance(X, np.ndarray) and X.dtype == np.float64 and X.ndim == 2 and X.size and np.isfinite(np.sum(X)):
-        return X  # read before; the sum is cheap and finds what is not finite
+        return X  # validated before; the sum is cheap and detects values that are not finite
     try:
         return check_array(X, accept_sparse="csr", dtype=np.float64)
     except ValueError as error:
-        raise InvalidData(f"{who}: a sample is a table of finite numbers, one row a vector. {error}") from None
+        raise InvalidData(f"{who}: a sample is a table of finite numbers, one row per vector. {error}") from None
 
 
 def products(A, B) -> np.ndarray:
-    """Inner products of the rows of ``A`` with those of ``B``, as a dense array."""
+    """Return the inner products of the rows of ``A`` with those of ``B``, as a dense array."""
     if not (sparse.issparse(A) or sparse.issparse(B)):
         return A @ B.T
     if sparse.issparse(A) and (not sparse.issparse(B) or B.shape[0] * B.shape[1] <= DENSE_ENTRIES):
@@ -36,7 +36,7 @@ def products(A, B) -> np.ndarray:
 
 
 def square_norms(A) -> np.ndarray:
-    """Squared norms of the rows, in float64."""
+    """Return the squared norms of the rows, in float64."""
     if sparse.issparse(A):
         return np.asarray(A.multiply(A).sum(axis=1), dtype=np.float64).ravel()
     return np.einsum("ij,ij->i", A, A, dtype=np.float64)
@@ -47,25 +47,25 @@ def dense(A) -> np.ndarray:
     return A.toarray() if sparse.issparse(A) else A
 
 
-def centre_of(A) -> np.ndarray | None:
-    """Point from which distances are computed: near the mean of dense rows; sparse rows stay where they are.
+def center_of(A) -> np.ndarray | None:
+    """Return the point from which distances are computed: near the mean of dense rows, None for sparse rows.
 
-    Each coordinate is a multiple of the power of two below the column's deviation. Few digits suffice to be near, and then the
-    subtraction has no error, so that integers keep exact distances.
+    Each coordinate is a multiple of the power of two below the column's deviation. Few digits are enough to be near the mean, and the
+    subtraction is then exact, so that integers keep exact distances.
     """
     if sparse.issparse(A):
         return None
     mean, deviation = np.mean(A, axis=0, dtype=np.float64), np.std(A, axis=0, dtype=np.float64)
     grid = np.exp2(np.floor(np.log2(np.maximum(deviation, np.finfo(np.float64).tiny))))
-    spread = np.abs(mean) < 2.0**52 * grid  # else the column is constant, up to rounding
+    spread = np.abs(mean) < 2.0**52 * grid  # otherwise the column is constant, up to rounding
     return np.where(spread, np.rint(mean / np.where(spread, grid, 1.0)) * grid, A[0])
 
 
 def negative_half_squares(P: np.ndarray, a: np.ndarray, b: np.ndarray, then=None) -> None:
-    """Turn inner products into ``-|x - y|^2 / 2`` in place; ``a`` and ``b`` are half the squared norms.
+    """Convert inner products to ``-|x - y|^2 / 2`` in place; ``a`` and ``b`` are half the squared norms.
 
-    The two norms are added first, which keeps a symmetric matrix symmetric, bit by bit. ``then`` finishes each tile in place
-    while it is in the cache.
+    The two norms are added first, which keeps a symmetric matrix exactly symmetric. ``then`` processes each tile in place while it is in
+    the cache.
     """
     step = max(1, TILE // max(1, P.shape[1]))
     for start in range(0, P.shape[0], step):
@@ -76,18 +76,18 @@ def negative_half_squares(P: np.ndarray, a: np.ndarray, b: np.ndarray, then=None
             then(tile)
 
 
-def from_centre(A, B) -> tuple[Any, Any]:
-    """Return both samples seen from a point near the second one; equal samples stay one object."""
-    centre = centre_of(B)
-    if centre is None or sparse.issparse(A):
+def from_center(A, B) -> tuple[Any, Any]:
+    """Return both samples relative to a point near the second one; equal samples remain one object."""
+    center = center_of(B)
+    if center is None or sparse.issparse(A):
         return A, B
-    near = B - centre.astype(B.dtype)
-    return near if A is B else A - centre.astype(A.dtype), near
+    near = B - center.astype(B.dtype)
+    return near if A is B else A - center.astype(A.dtype), near
 
 
 def square_distances(A, B) -> np.ndarray:
-    """Squared distances between the rows of ``A`` and ``B``, by one matrix product from a common centre."""
-    A, B = from_centre(A, B)
+    """Return the squared distances between the rows of ``A`` and ``B``, by one matrix product relative to a common center."""
+    A, B = from_center(A, B)
     P = products(A, B)
     b = square_norms(B) / 2
     negative_half_squares(P, b if A is B else square_norms(A) / 2, b)

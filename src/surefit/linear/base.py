@@ -15,15 +15,16 @@ class LinearRegressorMixin(RegressorMixin):
     intercept_: float
 
     def predict(self, X) -> np.ndarray:
-        """Return ``X w + b``, one number a row."""
+        """Return ``X w + b``: one number per row, or one per row and target."""
         check_is_fitted(self)
         X = read_data(self, X, reset=False, accept_sparse=["csr", "csc"], dtype=[np.float64, np.float32])
-        return np.asarray(X @ self.coef_, dtype=np.float64).ravel() + self.intercept_
+        scores = np.asarray(X @ self.coef_.T, dtype=np.float64)
+        return (scores.ravel() if self.coef_.ndim == 1 else scores) + self.intercept_
 
     @property
     def sparse_coef_(self):
-        """The coefficients as a 1 x n_features CSR matrix."""
-        return sparse.csr_array(self.coef_.reshape(1, -1))
+        """The coefficients as a CSR matrix, one row per target."""
+        return sparse.csr_array(np.atleast_2d(self.coef_))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -1,19 +1,22 @@
-"""Cross-validation of a penalised least-squares path: fold errors, the best weight, the one-standard-error rule."""
+"""Cross-validation of a penalized least-squares path: fold errors, the best weight, the one-standard-error rule."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from surefit.core.budget import Budget
+from surefit.core.errors import InvalidData
+from surefit.core.partitioned import Part, PartitionedRows
 from surefit.core.threads import map_blocks
-from surefit.designs import times
-from surefit.linear.path import alpha_grid
-from surefit.linear.penalised_squares import make_penalty
-from surefit.solvers.penalised_squares import prepare, solve_path
+from surefit.linear.lasso.path import alpha_grid
+from surefit.linear.lasso.training import make_penalty, prepare_compressed
+from surefit.operators import times
+from surefit.solvers.coordinate_descent import prepare, solve_path
+from surefit.solvers.least_squares.partitioned import Compressed, from_triangle, join, triangle
 
 
 class PathErrors(NamedTuple):
@@ -43,51 +46,99 @@ class PathErrors(NamedTuple):
         return int(np.flatnonzero(means <= means[best] + self.standard_errors[best])[0])
 
 
-def path_errors(
-    design,
-    y: np.ndarray,
-    weights: np.ndarray | None,
-    folds: list[tuple[np.ndarray, np.ndarray]],
-    *,
-    l1_ratio: float,
-    eps: float,
-    alphas,
-    fit_intercept: bool,
-    positive: bool,
-    factors: np.ndarray | None,
-    tol: float,
-    budget: Budget,
-    n_jobs: int | None,
-) -> PathErrors:
-    """Test errors of the path on every fold.
+def require_weight(estimator, weights: np.ndarray | None, *parts: np.ndarray) -> None:
+    """Refuse folds in which all rows have weight zero."""
+    if weights is not None and not all(weights[rows].any() for rows in parts):
+        raise InvalidData(
+            f"{type(estimator).__name__}: all rows of a fold have weight zero; drop rows of weight zero, or use fewer folds."
+        )
 
-    A fold is the full design with weight zero on the rows it does not train on: nothing is copied, whatever the storage
-    of X. Only weights that every fold reached within the budget are kept.
+
+class Folds(NamedTuple):
+    """What the folds of a path ask for: data prepared for the solver, and the test error of a solution."""
+
+    whole: Any  # all rows
+    train: Callable[[int], Any]
+    error: Callable[[int, Any], float]  # of a solution on the test rows of a fold
+    weights: np.ndarray  # of the test rows, one per fold
+
+
+def folds_of_rows(design, y: np.ndarray, weights: np.ndarray | None, folds: list, fit_intercept: bool) -> Folds:
+    """Return folds of rows in memory.
+
+    A fold is the full design with weight zero on the rows it does not train on: nothing is copied, whatever the storage of X.
     """
-    whole = prepare(design, y, weights, fit_intercept)
-    grid = alpha_grid(whole, l1_ratio, eps, alphas, positive, factors)
-    penalties = [make_penalty(alpha, l1_ratio, positive, factors) for alpha in grid]
     own = np.ones(len(y)) if weights is None else weights
 
-    def begin(k: int, _stop: int) -> Iterator:
-        training = np.bincount(folds[k][0], minlength=len(y)) * own
-        return solve_path(prepare(design, y, training, fit_intercept), penalties, tol=tol, budget=budget)
+    def train(k: int) -> Any:
+        return prepare(design, y, np.bincount(folds[k][0], minlength=len(y)) * own, fit_intercept)
 
-    def advance(k: int, _stop: int) -> float:
-        solution, test = next(paths[k], None), folds[k][1]
-        if solution is None:  # another fold has just used up the budget
-            return math.nan
+    def error(k: int, solution: Any) -> float:
+        test = folds[k][1]
         residual = y[test] - times(design, solution.coef)[test] - solution.intercept
         return float(np.average(residual**2, weights=own[test])) if own[test].any() else math.nan
 
-    paths = map_blocks(begin, len(folds), 1, n_jobs)
+    whole = prepare(design, y, weights, fit_intercept)
+    return Folds(whole, train, error, np.array([own[test].sum() for _, test in folds]))
+
+
+def folds_of_partitions(rows: PartitionedRows, count: int, fit_intercept: bool) -> Folds:
+    """Return consecutive folds of rows in partitions, by one pass: the triangles of the folds have all sums of squares."""
+    ends = np.cumsum([rows.shape[0] // count + (k < rows.shape[0] % count) for k in range(count)])
+    triangles, weights = rows.map_reduce(_fold_triangles, ends, fit_intercept, combine=_join_folds)
+    d = rows.shape[1]
+
+    def few(used: list[int]) -> Compressed:
+        R = triangles[used[0]]
+        for k in used[1:]:
+            R = join(R, triangles[k])
+        return from_triangle(R, d, fit_intercept, float(weights[used].sum()))
+
+    def train(k: int) -> Any:
+        return prepare_compressed(few([j for j in range(count) if j != k]))
+
+    def error(k: int, solution: Any) -> float:
+        b = few([j for j in range(count) if j != k]).intercepts(solution.coef)[0]
+        right = np.concatenate([[-b] if fit_intercept else [], -solution.coef, [1.0]])
+        return float(np.sum((triangles[k] @ right) ** 2) / weights[k]) if weights[k] > 0 else math.nan
+
+    return Folds(prepare_compressed(few(list(range(count)))), train, error, weights)
+
+
+def _fold_triangles(part: Part, ends: np.ndarray, centered: bool) -> tuple[list[np.ndarray], np.ndarray]:
+    index = part.start + np.arange(len(part.X))
+    fold = np.searchsorted(ends, index, side="right")
+    s = np.ones(len(index)) if part.weights is None else part.weights
+    return [triangle(part, centered, fold == k) for k in range(len(ends))], np.bincount(fold, s, len(ends))
+
+
+def _join_folds(a: Any, b: Any) -> Any:
+    return [join(x, y) for x, y in zip(a[0], b[0], strict=True)], a[1] + b[1]
+
+
+def path_errors(estimator, folds: Folds, *, l1_ratio: float, factors: np.ndarray | None, budget: Budget) -> PathErrors:
+    """Test errors of the path of ``estimator`` (``LassoCV``, ``ElasticNetCV``) on every fold.
+
+    Only weights that every fold reached within the budget are kept.
+    """
+    positive, tol, count = estimator.positive, estimator.tol, len(folds.weights)
+    grid = alpha_grid(folds.whole, l1_ratio, estimator.eps, estimator.alphas, positive, factors)
+    penalties = [make_penalty(alpha, l1_ratio, positive, factors) for alpha in grid]
+
+    def begin(k: int, _stop: int) -> Iterator:
+        return solve_path(folds.train(k), penalties, tol=tol, budget=budget)
+
+    def advance(k: int, _stop: int) -> float:
+        solution = next(paths[k], None)  # None: another fold has just used up the budget
+        return math.nan if solution is None else folds.error(k, solution)
+
+    paths = map_blocks(begin, count, 1, estimator.n_jobs)
     rows = []
     for (
         _
-    ) in grid:  # all folds take a step together, so that whenever the budget ends the weights so far can be compared
-        row = map_blocks(advance, len(folds), 1, n_jobs)
+    ) in grid:  # all folds take a step together, so that the weights so far can be compared whenever the budget ends
+        row = map_blocks(advance, count, 1, estimator.n_jobs)
         if budget.stopped is not None:
             break  # some fold was cut off in the middle: this weight is not comparable with the others
         rows.append(row)
-    errors = np.array(rows).reshape(-1, len(folds))
-    return PathErrors(grid[: len(rows)], errors, np.array([own[test].sum() for _, test in folds]))
+    return PathErrors(grid[: len(rows)], np.array(rows).reshape(-1, count), folds.weights)

@@ -1,4 +1,4 @@
-r"""Standard errors of unpenalised logistic regression, from the Fisher information.
+r"""Standard errors of unpenalized logistic regression, from the Fisher information.
 
 At the maximum of the likelihood the estimate is asymptotically normal around the truth with covariance :math:`I^{-1}`,
 :math:`I = \sum_i s_i \tilde x_i \tilde x_i^\top p_i (1 - p_i)` (with several classes, the matrix of second derivatives in the classes
@@ -12,19 +12,19 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg, stats
+from scipy.special import softmax
 
-from surefit.checks.base import read
-from surefit.checks.linear_scores import class_codes
-from surefit.checks.multinomial import softmax
 from surefit.core import tables
 from surefit.core.errors import InvalidParameter, SurefitError
+from surefit.linear.score_stability import as_rows
+from surefit.problems.labels import class_codes
 
 SINGULAR = 1e-12  # smallest eigenvalue of the scaled information that counts as positive
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Inference:
-    """Wald inference about logistic coefficients; one entry a coefficient, intercepts first.
+    """Wald inference about logistic coefficients; one entry per coefficient, intercepts first.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Inference:
     score_information : ndarray
         Sum of squared scores; the same in expectation if the model is true.
     discrepancy : float
-        Largest relative difference of the standard errors by the two routes: large values speak against the model.
+        Largest relative difference of the standard errors computed in two ways: large values indicate that the model does not fit.
     confidence : float
         Level of each interval.
     """
@@ -99,7 +99,7 @@ class Inference:
 
     @property
     def discrepancy(self) -> float:
-        """Largest relative difference of the standard errors by the two routes to the information."""
+        """Largest relative difference of the standard errors from the two estimates of the information."""
         other = np.sqrt(np.maximum(np.diag(linalg.pinvh(self.score_information)), 0.0))
         return float(np.max(np.abs(other - self.standard_errors) / self.standard_errors))
 
@@ -141,13 +141,13 @@ def wald(model, X, y, sample_weight, confidence: float) -> Inference:
     if reason:
         raise SurefitError(f"{who}: no standard errors: {reason}")
     certificate.verify(X, y, sample_weight=sample_weight)
-    data = read(X, y, sample_weight)
-    codes = class_codes(certificate, data)
-    s = np.ones(data.X.shape[0]) if data.weights is None else data.weights
-    Z = data.X.toarray() if hasattr(data.X, "toarray") else np.asarray(data.X, dtype=np.float64)
+    rows = as_rows(X)
+    codes = class_codes(np.asarray(y), problem["classes"])
+    s = np.ones(rows.shape[0]) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    Z = rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows, dtype=np.float64)
     Z = np.column_stack([np.ones(len(Z)), Z]) if problem["fit_intercept"] else Z
-    scores = np.asarray(data.X @ model.coef_.T) + model.intercept_
-    P = softmax(np.column_stack([np.zeros(len(scores)), scores]) if scores.shape[1] == 1 else scores)
+    scores = np.asarray(rows @ model.coef_.T) + model.intercept_
+    P = softmax(np.column_stack([np.zeros(len(scores)), scores]) if scores.shape[1] == 1 else scores, axis=1)
     used = [1] if scores.shape[1] == 1 else [k for k in range(len(model.classes_)) if k != problem["reference"]]
     information, scored = _informations(Z, P, codes, s, used)
     scale = np.sqrt(np.maximum(np.diag(information), 1e-300))
@@ -167,15 +167,16 @@ def wald(model, X, y, sample_weight, confidence: float) -> Inference:
 
 def _refusal(model, problem) -> str | None:
     if model.no_finite_mle_:
-        return "the likelihood has no maximum (the classes can be separated), so there is no estimate to speak of."
-    if problem["l1"] > 0 or problem["l2"] > 0:
+        return "the likelihood has no maximum (the classes can be separated), so no finite estimate exists."
+    own = problem.get("penalty", problem)
+    if own["l1"] > 0 or own["l2"] > 0:
         return (
             "the penalty biases the coefficients, and the theory of maximum likelihood does not cover them; fit with C=inf, "
             "or bootstrap the whole procedure."
         )
     if any(weight != 1.0 for weight in problem["class_weights"]):
-        return "class weights change the likelihood into something that is not one; fit with class_weight=None."
-    if len(model.classes_) > 2 and problem["reference"] is None:
+        return "with class weights the objective is not a likelihood; fit with class_weight=None."
+    if len(model.classes_) > 2 and problem.get("reference") is None:
         return "the symmetric form determines differences only; fit with reference=<class> and read coefficients against it."
     if model.certificate_.holds is not True:
         return "the fit did not reach its tolerance; raise max_iter."
@@ -204,9 +205,9 @@ def odds_of(model, X=None) -> dict:
     """Return odds ratios, and coefficients per standard deviation of the features of X."""
     result = {"odds_ratios": np.exp(model.coef_)}
     if X is not None:
-        X = read(X).X
+        X = as_rows(X)
         mean = np.asarray(X.mean(axis=0)).ravel()
         squares = X.multiply(X) if hasattr(X, "multiply") else np.asarray(X, dtype=np.float64) ** 2
         spread = np.sqrt(np.maximum(np.asarray(squares.mean(axis=0)).ravel() - mean**2, 0.0))
-        result["standardised"] = model.coef_ * spread
+        result["standardized"] = model.coef_ * spread
     return result

@@ -5,24 +5,26 @@ from sklearn.base import BaseEstimator
 
 from surefit.core.claims import Claim
 from surefit.core.errors import SurefitError
-from surefit.core.estimator import CertifiedMixin, data_fingerprint
+from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import BOOLEAN, check_params, read_data, read_weights
 from surefit.linear.base import LinearRegressorMixin
-from surefit.linear.penalised_squares import READ, usable_target
+from surefit.linear.lasso.training import READ, usable_target
+from surefit.problems import pose
+from surefit.problems.stated_gap import StatedGapMixin
 
 
-class LeastAbsoluteDeviations(CertifiedMixin, LinearRegressorMixin, BaseEstimator):
-    r"""Linear regression that minimises the sum of absolute residuals: a median where least squares is a mean.
+class LeastAbsoluteDeviations(CertifiedMixin, StatedGapMixin, LinearRegressorMixin, BaseEstimator):
+    r"""Linear regression that minimizes the sum of absolute residuals: a median where least squares is a mean.
 
     .. math::
 
         P(w, b) = \sum_i s_i |y_i - x_i^\top w - b| .
 
-    Hypothesis class: affine functions. Loss: absolute. Optimiser: the dual linear programme, by the simplex method. Under
-    Laplace noise the coefficients maximise the likelihood.
+    Hypothesis class: affine functions. Loss: absolute. Optimizer: the dual linear program, by the simplex method. Under
+    Laplace noise the coefficients maximize the likelihood.
 
     Guarantee: :math:`P(w, b) - \min P \le` ``dual_gap_``, proved by a dual point that comes with the certificate (theory:
-    :ref:`least-absolute-gap`). The minimiser need not be unique; objectives are what solvers can be compared by.
+    :ref:`least-absolute-gap`). The minimizer need not be unique; objectives are what solvers can be compared by.
 
     Parameters
     ----------
@@ -35,14 +37,12 @@ class LeastAbsoluteDeviations(CertifiedMixin, LinearRegressorMixin, BaseEstimato
         Weights.
     intercept_ : float
         Offset.
-    objective_ : float
-        Weighted sum of absolute residuals.
     scale_ : float
         Maximum-likelihood scale of Laplace noise: the objective divided by the sum of the weights.
     dual_ : ndarray of shape (n_rows,)
         Dual point: a weighted sign of each residual.
-    dual_gap_ : float
-        Proved bound on :math:`P(w, b) - \min P`.
+    dual_gap_, objective_ : float
+        Proved bound on :math:`P(w, b) - \min P`, and :math:`P`.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
     n_features_in_, feature_names_in_
@@ -58,7 +58,7 @@ class LeastAbsoluteDeviations(CertifiedMixin, LinearRegressorMixin, BaseEstimato
     >>> model = LeastAbsoluteDeviations().fit(X, y)
     >>> print(model.predict(X))
     [0. 0. 0.]
-    >>> model.verify(X, y)["least_absolute.gap"].ok
+    >>> model.verify(X, y)["linear.gap"].ok
     True
     """
 
@@ -76,26 +76,14 @@ class LeastAbsoluteDeviations(CertifiedMixin, LinearRegressorMixin, BaseEstimato
         s = np.ones(len(y)) if weights is None else weights
         w, b, self.dual_ = _solve(X, y, s, self.fit_intercept)
         self.coef_, self.intercept_ = w, b
-        self.objective_ = float(s @ np.abs(y - np.asarray(X @ w).ravel() - b))
-        self.scale_ = self.objective_ / float(s.sum())
-        rounding = 1e-12 * (self.objective_ + float(s @ np.abs(y)))
-        self.dual_gap_ = max(self.objective_ - float(self.dual_ @ y), 0.0) + rounding
-        null = float(s @ np.abs(y - np.median(y))) if self.fit_intercept else float(s @ np.abs(y))
-        claim = Claim(
-            "least_absolute.gap",
-            "optimality",
-            f"The sum of absolute residuals {self.objective_:.6g} is within {self.dual_gap_:.3g} of the smallest possible one.",
-            value=self.dual_gap_,
-            limit=max(1e-6 * null, self.dual_gap_ if null == 0 else 0.0),
-            numbers={"objective": self.objective_},
-            witness={"dual": self.dual_},
-        )
+        self.scale_ = float(s @ np.abs(y - np.asarray(X @ w).ravel() - b)) / float(s.sum())
+        witness = {"dual_0": np.divide(-self.dual_, s, out=np.zeros(len(s)), where=s > 0)}
         self._issue(
             "A",
-            [claim],
-            problem={"fit_intercept": bool(self.fit_intercept)},
+            [Claim("linear.gap", witness=witness)],
+            problem=pose(self, X, y, weights),
             model=("coef_", "intercept_"),
-            data=data_fingerprint(X, y, weights),
+            sample=(X, y, weights),
             run={"solver": "dual simplex", "reason": "converged"},
         )
         return self
@@ -104,20 +92,20 @@ class LeastAbsoluteDeviations(CertifiedMixin, LinearRegressorMixin, BaseEstimato
 def _solve(X, y, s, fit_intercept: bool) -> tuple[np.ndarray, float, np.ndarray]:
     """Solve ``max nu'y, |nu| <= s, X'nu = 0``; the multipliers of the equations are the coefficients.
 
-    Columns are centred and scaled, and zero rows of weight left out, so that the programme's tolerances mean the same everywhere.
+    Columns are centered and scaled, and zero rows of weight left out, so that the program's tolerances mean the same everywhere.
     """
     d, used = X.shape[1], s > 0
     dense = not sparse.issparse(X)
-    mean, centre = np.zeros(d), 0.0
+    mean, center = np.zeros(d), 0.0
     if fit_intercept:
-        centre = float(np.median(y[used]))
+        center = float(np.median(y[used]))
         if dense:
             mean = np.average(np.asarray(X, dtype=np.float64), axis=0, weights=s)
     Z = X - mean if dense else X.tocsc().astype(np.float64)
     Z = Z[used] if dense else Z.tocsr()[used].tocsc()
     scale = np.sqrt(np.asarray((Z * Z if dense else Z.multiply(Z)).mean(axis=0)).ravel())
     scale[scale == 0] = 1.0
-    spread = float(np.max(np.abs(y[used] - centre), initial=0.0)) or 1.0
+    spread = float(np.max(np.abs(y[used] - center), initial=0.0)) or 1.0
     A = Z.T / scale[:, None] if dense else sparse.diags_array(1 / scale) @ Z.T
     if fit_intercept:
         ones = np.ones((1, int(used.sum())))
@@ -125,7 +113,7 @@ def _solve(X, y, s, fit_intercept: bool) -> tuple[np.ndarray, float, np.ndarray]
     heaviest = float(s.max())
     share = s[used] / heaviest
     found = linprog(
-        -(y[used] - centre) / spread,
+        -(y[used] - center) / spread,
         A_eq=A,
         b_eq=np.zeros(A.shape[0]),
         bounds=np.column_stack([-share, share]),
@@ -134,11 +122,11 @@ def _solve(X, y, s, fit_intercept: bool) -> tuple[np.ndarray, float, np.ndarray]
     )
     if found.status != 0:
         raise SurefitError(
-            f"LeastAbsoluteDeviations: the linear programme was not solved ({found.message}); scale the features."
+            f"LeastAbsoluteDeviations: the linear program was not solved ({found.message}); scale the features."
         )
     solution = -np.asarray(found.eqlin.marginals) * spread
     w = solution[:d] / scale
-    b = (solution[d] if fit_intercept else 0.0) + centre - float(mean @ w)
+    b = (solution[d] if fit_intercept else 0.0) + center - float(mean @ w)
     nu = np.zeros(len(y))
     nu[used] = found.x * heaviest
     return w, float(b), nu

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy.special import softmax
+from sklearn.utils import check_array
 
-from surefit.checks import multinomial
-from surefit.checks.base import Data, read
-from surefit.checks.linear_scores import columns_of, prove
-from surefit.checks.score_losses import dual_numbers
+from surefit.core.sample import Data, read
 from surefit.core.stability import PredictionStability
+from surefit.problems.labels import class_codes
+from surefit.problems.terms import loss_term
 
 MARGIN = 1 + 1e-9  # for the rounding of norms
 ANCHORS = 16  # training rows that may answer for others
@@ -20,31 +21,36 @@ def score_stability(model, X, y, X_new=None, sample_weight=None) -> PredictionSt
     r"""Bound the distance of each score from that of the exact optimum.
 
     With the proved gap :math:`g`, :math:`\|w - w^*\| \le \rho = \sqrt{2g / l_2}`. Write the score as :math:`(x - \bar x)^\top w + \beta`.
-    Row :math:`i` moves by at most :math:`\rho_i = \rho\|x_i - \bar x\|` through :math:`w`; slopes grow with the score, so the offset
-    of the optimum lies between the roots :math:`t` of :math:`\sum_i c_i \phi'(z_i \pm \rho_i + t) = 0`. Several classes (one against the
+    Row :math:`i` moves by at most :math:`\rho_i = \rho\|x_i - \bar x\|` through :math:`w`; derivatives increase with the score, so the
+    optimal intercept lies between the roots :math:`t` of :math:`\sum_i c_i \phi'(z_i \pm \rho_i + t) = 0`. Several classes (one against the
     rest) are judged by the lead of the first class over the second. Without strong convexity (no l2 penalty) bounds are infinite.
     Multinomial models: see :func:`multinomial_stability`.
     """
     certificate = model.certificate_
     problem = certificate.problem
-    certificate.verify(X, y, sample_weight=sample_weight)
-    data = read(X, y, sample_weight)
-    if len(np.atleast_2d(model.coef_)) > 1 and problem["loss"] == "logistic":
-        return multinomial_stability(model, data, None if X_new is None else read(X_new).X)
-    rows = data.X if X_new is None else read(X_new).X
-    mean = np.asarray(data.X.mean(axis=0), dtype=np.float64).ravel()
-    own, new = _distances(data.X, mean), _distances(rows, mean)
+    findings = certificate.verify(X, y, sample_weight=sample_weight)
+    if problem["loss"] == "softmax":
+        gap, new = findings["linear.gap"].proved, None if X_new is None else read(X_new).X
+        return multinomial_stability(model, read(X, y, sample_weight), gap, new)
+    train, gap, l2 = as_rows(X), findings["linear.gap"].proved, problem["penalty"]["l2"]
+    rows = train if X_new is None else as_rows(X_new)
+    mean = np.asarray(train.mean(axis=0), dtype=np.float64).ravel()
+    own, new = _distances(train, mean), _distances(rows, mean)
+    loss = loss_term(problem["loss"])
+    loss = loss._replace(**{name: problem[name] for name in loss._fields})
+    targets, c = _targets(problem, np.asarray(y), sample_weight, train.shape[0])
     scores, bounds = [], []
-    for column, proof in zip(columns_of(certificate, data), prove(certificate, data), strict=True):
-        z = np.asarray(data.X @ column.w).ravel() + column.b
-        scores.append(np.asarray(rows @ column.w).ravel() + column.b)
-        if problem["l2"] == 0.0 or not math.isfinite(proof.gap):
+    W, b = np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)
+    rho = math.sqrt(2 * gap / l2) * MARGIN if l2 > 0 and math.isfinite(gap) else math.inf
+    for target, w, offset in zip(targets, W, b, strict=True):
+        scores.append(np.asarray(rows @ w).ravel() + offset)
+        if rho == math.inf:
             bounds.append(np.full(rows.shape[0], np.inf))
             continue
-        rho = math.sqrt(2 * proof.gap / problem["l2"]) * MARGIN
         shift = 0.0
         if problem["fit_intercept"]:
-            shift = max(abs(_offset(problem, column, z, rho * own, sign)) for sign in (-1.0, 1.0))
+            z = np.asarray(train @ w).ravel() + offset
+            shift = max(abs(_offset(loss, target, c, z, rho * own, sign)) for sign in (-1.0, 1.0))
         bounds.append((rho * new + shift) * MARGIN)
     if len(scores) == 1:
         return PredictionStability(scores[0], bounds[0])
@@ -54,27 +60,47 @@ def score_stability(model, X, y, X_new=None, sample_weight=None) -> PredictionSt
     return PredictionStability(S[first, at] - S[second, at], B[first, at] + B[second, at])
 
 
-def multinomial_stability(model, data: Data, X_new=None) -> PredictionStability:
+def as_rows(X):
+    """Return rows as floats; sparse ones stay sparse."""
+    return check_array(X, accept_sparse=["csr", "csc"], dtype=[np.float64, np.float32], ensure_all_finite=False)
+
+
+def _targets(problem: dict, y: np.ndarray, sample_weight, n: int) -> tuple[list[np.ndarray], np.ndarray]:
+    """Return the target of each score, and the weights of the rows."""
+    c = (np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)) * problem["strength"]
+    if problem["classes"] is None:
+        return [np.asarray(y, dtype=np.float64).ravel()], c
+    codes = class_codes(y, problem["classes"])
+    positives = [1] if len(problem["classes"]) == 2 else range(len(problem["classes"]))
+    return [np.where(codes == k, 1.0, -1.0) for k in positives], c * np.asarray(problem["class_weights"])[codes]
+
+
+def multinomial_stability(model, data: Data, gap: float, X_new=None) -> PredictionStability:
     r"""Bound the distance of each lead, first score less second, from that of the exact optimum.
 
-    The dual is strongly concave: at the optimum no probability of training row :math:`i` differs from the certified dual point
-    :math:`Q_i` by more than :math:`\sqrt{g / 2c_i}` (Pinsker), which bounds every lead :math:`f_a - f_b = \ln (P_a / P_b)` there. From a
+    With the probabilities :math:`P_i` of the model and :math:`P_i^*` of the optimum, :math:`\sum_i c_i \mathrm{KL}(P_i^* \| P_i)` is at
+    most the gap :math:`g`, so no probability of training row :math:`i` differs by more than :math:`\sqrt{g / 2c_i}` (Pinsker), which
+    bounds every lead :math:`f_a - f_b = \ln (P_a / P_b)` there. From a
     training row to any other row a lead changes by :math:`(x - x_i)^\top (w_a - w_b)`, known up to
     :math:`\sqrt2 \|x - x_i\| \sqrt{2g / l_2}`. The best of several training rows is taken for each pair of classes; a training row may
     also answer for itself, which needs no l2 penalty.
     """
-    proof, l2 = multinomial.prove(model.certificate_, data), model.certificate_.problem["l2"]
+    problem = model.certificate_.problem
+    factors = problem["penalty"]["factors"]
+    l2 = problem["penalty"]["l2"] * (1.0 if factors is None else min(factors))
+    c = _targets(problem, data.target, data.weights, data.X.shape[0])[1]
     rows = data.X if X_new is None else X_new
     own, scores = (np.asarray(model.decision_function(X), dtype=np.float64) for X in (data.X, rows))
     first, second = np.argsort(-scores, axis=1, kind="stable")[:, :2].T
     at = np.arange(len(scores))
     leads, bounds = scores[at, first] - scores[at, second], np.full(len(scores), np.inf)
-    reach = math.sqrt(4 * proof.gap / l2) * MARGIN if l2 > 0 else math.inf
+    reach = math.sqrt(4 * gap / l2) * MARGIN if l2 > 0 else math.inf
     with np.errstate(divide="ignore"):
-        error = np.sqrt(proof.gap / (2 * proof.weights)) * MARGIN
+        error = np.sqrt(gap / (2 * c)) * MARGIN
+    P = softmax(own, axis=1)
     for a, b in {(int(i), int(j)) for i, j in zip(first, second, strict=True)}:
         chosen = np.flatnonzero((first == a) & (second == b))
-        known = _known_leads(proof.dual[:, a], proof.dual[:, b], error, own[:, a] - own[:, b])
+        known = _known_leads(P[:, a], P[:, b], error, own[:, a] - own[:, b])
         found = known[chosen] if X_new is None else np.full(len(chosen), np.inf)
         for i in np.argsort(known, kind="stable")[:ANCHORS] if l2 > 0 else ():
             anchor = data.X[[i]]
@@ -99,14 +125,13 @@ def _distances(X, mean: np.ndarray) -> np.ndarray:
     return np.linalg.norm(np.asarray(X, dtype=np.float64) - mean, axis=1)
 
 
-def _offset(problem, column, z: np.ndarray, reach: np.ndarray, sign: float) -> float:
-    """Farthest offset on the side of ``sign`` at which the slopes can still sum to zero; an outer bound."""
+def _offset(loss, y: np.ndarray, c: np.ndarray, z: np.ndarray, reach: np.ndarray, sign: float) -> float:
+    """Farthest intercept on the side of ``sign`` at which the derivatives can still sum to zero; an outer bound."""
 
     def surely_beyond(t: float) -> bool:
-        # minus the slopes, at the scores that move as little as possible in this direction: all of one sign beyond
-        return sign * float(np.sum(column.weights * dual_numbers(exact, column.y, z + sign * t - sign * reach))) < 0.0
+        # the slopes at the scores that move as little as possible in this direction: all of one sign beyond
+        return sign * float(np.sum(c * loss.gradient(y, z + sign * t - sign * reach))) > 0.0
 
-    exact = {**problem, "width": 0.0}
     step = 1e-6 + float(np.max(reach, initial=0.0))
     while not surely_beyond(step):
         step *= 2

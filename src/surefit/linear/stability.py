@@ -1,4 +1,4 @@
-"""How far a fitted penalised least-squares model can predict from its exact optimum, row by row."""
+"""How far a fitted penalized least-squares model can predict from its exact optimum, row by row."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ import math
 import numpy as np
 from scipy import linalg, sparse
 
-from surefit.checks.base import read
 from surefit.core.certificate import Certificate
 from surefit.core.errors import InvalidParameter
 from surefit.core.stability import PredictionStability
-from surefit.linear.score_stability import score_stability
+from surefit.linear.score_stability import as_rows, score_stability
 
 MODELS = "a fitted lasso, elastic net, logistic regression or support vector machine of surefit"
 
@@ -54,28 +53,36 @@ def prediction_stability(model, X, y, X_new=None, sample_weight=None) -> Predict
     if certificate is not None and hasattr(model, "prediction_stability"):
         return model.prediction_stability(X, y, X_new, sample_weight)
     names = [] if certificate is None else [claim.name for claim in certificate.claims]
-    if certificate is None or not {"penalised_squares.gap", "linear.gap", "multinomial.gap"}.intersection(names):
+    squares = certificate is not None and certificate.problem.get("loss") == "squared_error"
+    if certificate is None or ("linear.inactive" if squares else "linear.gap") not in names:
         raise InvalidParameter("prediction_stability", "model", MODELS, type(model).__name__)
-    if "loss" in certificate.problem:
+    if not squares:
         return score_stability(model, X, y, X_new, sample_weight)
+    if np.ndim(model.coef_) == 2:
+        raise InvalidParameter("prediction_stability", "model", "a model with one target", type(model).__name__)
     findings = certificate.verify(X, y, sample_weight=sample_weight)
-    gap = findings["penalised_squares.gap"].proved
-    data = read(X, y, sample_weight)
-    s = np.ones(data.X.shape[0]) if data.weights is None else data.weights
+    gap = findings["linear.gap"].proved
+    train, target = as_rows(X), np.asarray(y, dtype=np.float64).ravel()
+    s = np.ones(train.shape[0]) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     total = math.fsum(s)
     free = certificate.problem["fit_intercept"]
-    means = np.asarray(s @ data.X).ravel() / total if free else np.zeros(data.X.shape[1])
-    residual = data.target - data.X @ model.coef_ - model.intercept_
+    means = np.asarray(s @ train).ravel() / total if free else np.zeros(train.shape[1])
+    residual = target - train @ model.coef_ - model.intercept_
     offset = abs(math.fsum(s * residual) / total) if free else 0.0
 
     candidates = np.flatnonzero(~model.inactive_)
-    rows = data.X if X_new is None else read(X_new).X
+    rows = train if X_new is None else as_rows(X_new)
     scores = np.asarray(rows @ model.coef_).ravel() + model.intercept_
-    bounds = _ellipsoid_bounds(data.X, s / total, means, candidates, certificate, rows, gap) + offset
+    bounds = _ellipsoid_bounds(train, s / total, means, candidates, certificate, rows, gap) + offset
     if X_new is None:
         with np.errstate(divide="ignore"):
             bounds = np.minimum(bounds, np.sqrt(2 * gap * total / s))
     return PredictionStability(scores, bounds)
+
+
+def _factors(certificate, n_features: int) -> np.ndarray:
+    factors = certificate.problem["penalty"]["factors"]
+    return np.ones(n_features) if factors is None else np.asarray(factors, dtype=np.float64)
 
 
 def _dense(X, columns: np.ndarray, means: np.ndarray) -> np.ndarray:
@@ -88,11 +95,11 @@ def _ellipsoid_bounds(X, shares, means, candidates, certificate, rows, gap) -> n
     """``sqrt(2 gap x' H^-1 x)`` for each row; infinite if H is singular."""
     if len(candidates) == 0:
         return np.zeros(rows.shape[0])
-    if len(candidates) > X.shape[0] and certificate.problem["beta"] == 0:
+    if len(candidates) > X.shape[0] and certificate.problem["penalty"]["l2"] == 0:
         return np.full(rows.shape[0], np.inf)
-    centred = _dense(X, candidates, means)
-    factors = certificate.model.get("penalty_factors_", np.ones(X.shape[1]))[candidates]
-    H = (centred * shares[:, None]).T @ centred + certificate.problem["beta"] * np.diag(factors)
+    centered = _dense(X, candidates, means)
+    factors = _factors(certificate, X.shape[1])[candidates]
+    H = (centered * shares[:, None]).T @ centered + certificate.problem["penalty"]["l2"] * np.diag(factors)
     scale = np.sqrt(np.diag(H))
     if not np.all(scale > 0):
         return np.full(rows.shape[0], np.inf)

@@ -2,11 +2,28 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surefit.losses.base import conjugate, curvature, is_margin_loss, lipschitz, slope, smoothness, value
+from surefit.losses.base import (
+    curvature,
+    fenchel_conjugate,
+    is_margin_loss,
+    lipschitz,
+    slope,
+    smoothness,
+    usable,
+    value,
+)
 
 
+@usable("logistic")
 class Logistic(NamedTuple):
-    r"""Logistic loss :math:`\ln(1 + e^{-u})`, :math:`u = y z`: minus the log-likelihood of a label."""
+    r"""Logistic loss :math:`\ln(1 + e^{-u})`, :math:`u = y z`: the negative log-likelihood of a label.
+
+    Examples
+    --------
+    >>> from surefit.losses import Logistic
+    >>> round(Logistic()(1.0, 0.0), 6), Logistic().gradient(1.0, 0.0)
+    (0.693147, -0.5)
+    """
 
 
 @value.register(Logistic)
@@ -28,7 +45,7 @@ def _(loss, y, z):
     return e / (1.0 + e) ** 2
 
 
-@conjugate.register(Logistic)
+@fenchel_conjugate.register(Logistic)
 def _(loss, y, v):
     p = -v * y
     if p < 0.0 or p > 1.0:

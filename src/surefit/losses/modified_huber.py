@@ -2,11 +2,28 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surefit.losses.base import conjugate, curvature, is_margin_loss, lipschitz, slope, smoothness, value
+from surefit.losses.base import (
+    curvature,
+    fenchel_conjugate,
+    is_margin_loss,
+    lipschitz,
+    slope,
+    smoothness,
+    usable,
+    value,
+)
 
 
+@usable("modified_huber")
 class ModifiedHuber(NamedTuple):
-    r"""Modified Huber loss: :math:`(1 - u)_+^2` for :math:`u = y z \ge -1`, :math:`-4u` beyond; its minimiser is a probability."""
+    r"""Modified Huber loss: :math:`(1 - u)_+^2` for :math:`u = y z \ge -1`, :math:`-4u` beyond; its minimizer is a probability.
+
+    Examples
+    --------
+    >>> from surefit.losses import ModifiedHuber
+    >>> ModifiedHuber()(1.0, 0.5), ModifiedHuber()(1.0, -2.0)
+    (0.25, 8.0)
+    """
 
 
 @value.register(ModifiedHuber)
@@ -25,7 +42,7 @@ def _(loss, y, z):
     return 2.0 if -1.0 <= y * z < 1.0 else 0.0
 
 
-@conjugate.register(ModifiedHuber)
+@fenchel_conjugate.register(ModifiedHuber)
 def _(loss, y, v):
     s = v * y
     return s + 0.25 * s * s if -4.0 <= s <= 0.0 else np.inf

@@ -1,10 +1,18 @@
 from typing import NamedTuple
 
-from surefit.losses.base import is_margin_loss, value
+from surefit.losses.base import is_margin_loss, usable, value
 
 
+@usable("zero_one")
 class ZeroOne(NamedTuple):
-    r"""0-1 loss: 1 if :math:`u = y z \le 0`, else 0. For evaluation only: it is not convex and has no slope."""
+    r"""0-1 loss: 1 if :math:`u = y z \le 0`, else 0. For evaluation only: it is not convex and has no subgradients.
+
+    Examples
+    --------
+    >>> from surefit.losses import ZeroOne
+    >>> ZeroOne()(1.0, 0.2), ZeroOne()(1.0, 0.0)
+    (0.0, 1.0)
+    """
 
 
 @value.register(ZeroOne)

@@ -1,1 +1,1 @@
-"""Rules that look at the nearest training rows."""
+"""Nearest-neighbor methods."""

@@ -1,4 +1,4 @@
-"""What both neighbour rules share: parameters, the search, and who is near."""
+"""Common parts of both nearest-neighbor estimators: parameters and the search."""
 
 from __future__ import annotations
 
@@ -10,36 +10,38 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from surefit.core.claims import Claim
 from surefit.core.errors import InvalidData, InvalidParameter
-from surefit.core.estimator import CertifiedMixin, data_fingerprint
+from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import (
     COUNT,
     N_JOBS,
     NOTHING,
     Rule,
-    check_params,
     one_of,
     read_data,
     read_strings,
     read_weights,
 )
 from surefit.kernels import Kernel, resolve
-from surefit.neighbors.claims import neighbour_claims
-from surefit.neighbors.search import Search, kernel_search, search_for
+from surefit.neighbors.claims import neighbor_claims
+from surefit.neighbors.inputs import READ, require_distances, require_squares
+from surefit.neighbors.search import Search, finite_values, kernel_search, search_for
+from surefit.problems import pose
+from surefit.problems.neighbors import effective_metric
 
-READ: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
 EXPONENT = Rule("a number > 0", lambda v: isinstance(v, numbers.Real) and not isinstance(v, bool) and float(v) > 0)
 METRIC = Rule(
-    "the name of a distance, a function of two rows, or a kernel", lambda v: isinstance(v, str) or callable(v)
+    "the name of a distance, a function of two rows, a kernel, or a DistanceMetric",
+    lambda v: isinstance(v, str) or callable(v) or hasattr(v, "pairwise"),
 )
 KERNEL = Rule("a name, a function or an object of surefit.kernels", lambda v: isinstance(v, str) or callable(v))
 OPTIONS = Rule("a dict", lambda v: isinstance(v, dict))
 FUNCTION = Rule("a function of the distances", callable)
-SMALLEST = 1e-140  # differences of smaller entries have squares without digits, or none
 
 
 class NeighborsBase(CertifiedMixin, BaseEstimator):
-    """The nearest rows of a training sample, in order of distance and then of index."""
+    """Nearest rows of a training sample, sorted by distance and then by index."""
 
     _rules = {
         "n_neighbors": COUNT,
@@ -53,6 +55,7 @@ class NeighborsBase(CertifiedMixin, BaseEstimator):
         "kernel": NOTHING | KERNEL,
     }
     _search: Search
+    kernel: Any = None  # of estimators without this parameter
 
     def __init__(
         self,
@@ -77,14 +80,16 @@ class NeighborsBase(CertifiedMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.kernel = kernel
 
-    def _remember(self, X, y, sample_weight, **problem) -> None:
-        """Keep the rows of positive weight, prepare the search and issue the certificate."""
+    def _remember(self, X, y, sample_weight) -> None:
+        """Store the rows of positive weight and their targets, prepare the search and issue the certificate."""
         who = type(self).__name__
         weights = read_weights(self, sample_weight, X.shape[0])
         if self._pairwise() and X.shape[0] != X.shape[1]:
             raise InvalidData(f"{who}: precomputed distances must be a square matrix at fit; got shape {X.shape}.")
-        numbers = y.dtype.kind in "biuf"  # as the checker reads targets
-        fingerprint = data_fingerprint(X, y.astype(np.float64) if numbers else y, weights)
+        if self._pairwise():
+            require_distances(self, X)
+        numbers = y is not None and y.dtype.kind in "biuf"
+        read_as = y.astype(np.float64) if numbers else y  # in the format of the checker
         self._n_rows = X.shape[0]
         self.sample_indices_ = np.arange(X.shape[0]) if weights is None else np.flatnonzero(weights > 0)
         whole = len(self.sample_indices_) == X.shape[0]
@@ -92,28 +97,27 @@ class NeighborsBase(CertifiedMixin, BaseEstimator):
         self._fit_X = kept[:, self.sample_indices_] if self._pairwise() and not whole else kept
         self._row_weight = None if weights is None else weights[self.sample_indices_]
         self.n_samples_fit_ = self._fit_X.shape[0]
-        self.effective_metric_, self.effective_metric_params_ = self._effective()
-        self._require_squares()
+        self.effective_metric_, self.effective_metric_params_ = effective_metric(self.get_params(deep=False))
+        if self._kernel_given() is None and self.effective_metric_ == "euclidean":
+            require_squares(self, self._fit_X)
         self._search = self._prepare()
+        self._keep_targets(y)
         self._issue(
             "C",
-            neighbour_claims(self, self._fit_X),
-            problem={"k": int(self.n_neighbors), "rows": self.n_samples_fit_, **problem},
-            model=("n_samples_fit_",),
-            data=fingerprint,
+            self._claims(),
+            problem=pose(self, X, read_as, weights),
+            model=("n_samples_fit_", *self._class_attributes()),
+            sample=(X, read_as, weights),
         )
 
-    def _require_squares(self) -> None:
-        """Refuse rows so near each other that the squares of their differences are all zero."""
-        X = self._fit_X
-        if self._kernel_given() is not None or self.effective_metric_ != "euclidean" or not X.shape[0]:
-            return
-        largest = float(abs(X).max())
-        if 0 < largest < SMALLEST:
-            raise InvalidData(
-                f"{type(self).__name__}: squares of entries of X, at most {largest:.2g}, are zero in floating point; multiply its "
-                "columns by a constant."
-            )
+    def _class_attributes(self) -> tuple[str, ...]:
+        return ()
+
+    def _claims(self) -> list[Claim]:
+        return neighbor_claims(self, self._fit_X)
+
+    def _keep_targets(self, y: np.ndarray) -> None:
+        raise TypeError("A nearest-neighbor estimator must define how it stores targets.")
 
     def _prepare(self) -> Search:
         given, who = self._kernel_given(), type(self).__name__
@@ -125,7 +129,7 @@ class NeighborsBase(CertifiedMixin, BaseEstimator):
         )
 
     def __getstate__(self):
-        """Leave out the search: it is made again from the rows."""
+        """Exclude the search, which is rebuilt from the rows."""
         return {key: value for key, value in super().__getstate__().items() if key != "_search"}
 
     def _find(self, Q, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -138,20 +142,11 @@ class NeighborsBase(CertifiedMixin, BaseEstimator):
         if not isinstance(self.metric, Kernel):
             return self.kernel
         if self.kernel is not None:
-            raise InvalidParameter(type(self).__name__, "kernel", "None where the metric is a kernel", self.kernel)
+            raise InvalidParameter(type(self).__name__, "kernel", "None if the metric is a kernel", self.kernel)
         return self.metric
 
     def _pairwise(self) -> bool:
         return self.kernel is None and isinstance(self.metric, str) and self.metric == "precomputed"
-
-    def _effective(self) -> tuple[Any, dict]:
-        """Return scikit-learn's name of the distance and its options."""
-        options = dict(self.metric_params or {})
-        if self.metric != "minkowski":
-            return self.metric, options
-        p = options.pop("p", self.p)
-        simple = {1: "manhattan", 2: "euclidean", np.inf: "chebyshev"}.get(p)
-        return (simple, options) if simple and not options else ("minkowski", {"p": p, **options})
 
     def _takes_strings(self) -> bool:
         given = self._kernel_given()
@@ -159,15 +154,27 @@ class NeighborsBase(CertifiedMixin, BaseEstimator):
 
     def _read_queries(self, X):
         check_is_fitted(self)
-        return (
-            read_strings(type(self).__name__, X) if self._takes_strings() else read_data(self, X, reset=False, **READ)
-        )
+        if self._takes_strings():
+            return read_strings(type(self).__name__, X)
+        Q = read_data(self, X, reset=False, **READ, ensure_all_finite=finite_values(self))
+        if not self._pairwise():
+            return Q.toarray() if sparse.issparse(Q) and not sparse.issparse(self._fit_X) else Q
+        require_distances(self, Q)
+        return Q if self.n_samples_fit_ == self._n_rows else Q[:, self.sample_indices_]
 
     def _enough(self, k: int, available: int) -> None:
         if k > available:
             raise InvalidData(
                 f"{type(self).__name__}: Expected n_neighbors <= n_samples_fit, but n_neighbors = {k}, "
-                f"n_samples_fit = {available}: ask for fewer neighbours, or fit more rows."
+                f"n_samples_fit = {available}: request fewer neighbors, or fit more rows."
+            )
+
+    def _require_listed(self, distances: np.ndarray) -> None:
+        """Raise ``InvalidData`` if a sparse graph of distances does not store a neighbor that is needed."""
+        if self._pairwise() and np.any(np.isinf(distances)):
+            raise InvalidData(
+                f"{type(self).__name__}: neighbors are required per samples that the sparse graph does not store: some row of X stores "
+                "too few distances; decrease number of neighbors, or recompute the graph with more of them."
             )
 
     def kneighbors(self, X=None, n_neighbors=None, return_distance=True):
@@ -176,9 +183,9 @@ class NeighborsBase(CertifiedMixin, BaseEstimator):
         Parameters
         ----------
         X : array or sparse matrix of shape (n_queries, n_features), optional
-            Rows; without it the training rows, none of which is a neighbour of itself.
+            Query rows; if None, the training rows, which are not neighbors of themselves.
         n_neighbors : int or None, default=None
-            How many; None is the parameter of the estimator.
+            Number of neighbors; None: the parameter of the estimator.
         return_distance : bool, default=True
             Return distances as well.
 
@@ -187,7 +194,7 @@ class NeighborsBase(CertifiedMixin, BaseEstimator):
         distances : ndarray of shape (n_queries, n_neighbors)
             Only if ``return_distance``; nearest first.
         indices : ndarray of shape (n_queries, n_neighbors)
-            Places of the neighbours in the training data; of two at the same distance the lower index comes first.
+            Indices of the neighbors in the training data; ties go to the lower index.
         """
         check_is_fitted(self)
         k = self.n_neighbors if n_neighbors is None else n_neighbors
@@ -200,11 +207,12 @@ class NeighborsBase(CertifiedMixin, BaseEstimator):
             Q = self._read_queries(X)
             self._enough(k, self.n_samples_fit_)
             distances, indices = self._find(Q, k)
+        self._require_listed(distances)
         indices = self.sample_indices_[indices]
         return (distances, indices) if return_distance else indices
 
     def kneighbors_graph(self, X=None, n_neighbors=None, mode="connectivity"):
-        """Return the neighbours as a sparse matrix of ones, or of distances with ``mode="distance"``."""
+        """Return the neighbors as a sparse matrix of ones, or of distances with ``mode="distance"``."""
         if mode not in ("connectivity", "distance"):
             raise InvalidParameter(type(self).__name__, "mode", "'connectivity' or 'distance'", mode)
         distances, indices = self.kneighbors(X, n_neighbors)
@@ -213,17 +221,24 @@ class NeighborsBase(CertifiedMixin, BaseEstimator):
         return sparse.csr_matrix((values, indices.ravel(), starts), shape=(len(distances), self._n_rows))
 
     def _voters(self, X) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return distances, positions among the kept rows, and how many times each neighbour counts (n_queries, m)."""
-        Q, k = self._read_queries(X), self.n_neighbors
+        """Return distances, positions among the stored rows, and the multiplicity of each neighbor (n_queries, m)."""
+        k = self.n_neighbors
+        if X is None:  # a training row has no vote on itself
+            if getattr(self, "_row_weight", None) is not None:
+                raise InvalidData(f"{type(self).__name__}: X=None needs a fit without sample_weight; pass the rows.")
+            distances, indices = self.kneighbors()
+            return distances, indices, np.ones(indices.shape)
+        Q = self._read_queries(X)
         if self._row_weight is None:
             self._enough(k, self.n_samples_fit_)
             distances, indices = self._find(Q, k)
+            self._require_listed(distances)
             return distances, indices, np.ones(indices.shape)
         total = float(np.sum(self._row_weight))
         if total < k * (1 - 1e-12):
             raise InvalidData(
                 f"{type(self).__name__}: n_neighbors = {k} exceeds the sum {total:g} of sample_weight; a weight is a "
-                "number of repetitions, so ask for fewer neighbours or scale the weights."
+                "number of repetitions, so request fewer neighbors or scale the weights."
             )
         m = min(k, self.n_samples_fit_)
         while True:
@@ -231,11 +246,13 @@ class NeighborsBase(CertifiedMixin, BaseEstimator):
             counts = self._row_weight[indices]
             before = np.cumsum(counts, axis=1) - counts
             if m == self.n_samples_fit_ or np.all(before[:, -1] + counts[:, -1] >= k):
-                return distances, indices, np.clip(k - before, 0.0, counts)
+                counts = np.clip(k - before, 0.0, counts)
+                self._require_listed(distances[counts > 0])
+                return distances, indices, counts
             m = min(2 * m, self.n_samples_fit_)
 
     def _shares(self, distances: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """Return the weight of each neighbour's vote: repetitions times what ``weights`` makes of the distance."""
+        """Return the weight of each neighbor's vote: repetitions times the function ``weights`` of the distance."""
         if self.weights in (None, "uniform"):
             return counts
         if self.weights == "distance":
@@ -247,7 +264,7 @@ class NeighborsBase(CertifiedMixin, BaseEstimator):
         found = np.asarray(self.weights(distances), dtype=np.float64)
         if found.shape != distances.shape:
             raise InvalidData(
-                f"{type(self).__name__}: weights must return one number a distance, shape {distances.shape}; "
+                f"{type(self).__name__}: weights must return one number per distance, shape {distances.shape}; "
                 f"got {found.shape}."
             )
         return found * counts
@@ -256,25 +273,14 @@ class NeighborsBase(CertifiedMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = self._pairwise()
+        tags.input_tags.allow_nan = finite_values(self) == "allow-nan"
         tags.target_tags.required = True
         return tags
 
 
 def _without_self(distances: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Drop each row from its own neighbours; if copies of it crowd it out, drop the last."""
+    """Drop each row from its own neighbors; if it is not among them because of duplicates, drop the last."""
     keep = indices != np.arange(len(indices))[:, None]
     keep[keep.all(axis=1), -1] = False
     shape = (len(indices), indices.shape[1] - 1)
     return distances[keep].reshape(shape), indices[keep].reshape(shape)
-
-
-def read_training(estimator, X, y, **options):
-    """Check the parameters and read the training data."""
-    check_params(estimator)
-    if not estimator._takes_strings():
-        return read_data(estimator, X, y, **READ, **options)
-    who, y = type(estimator).__name__, np.asarray(y)
-    X = read_strings(who, X)
-    if len(y) != len(X):
-        raise InvalidData(f"{who}: X has {len(X)} elements and y {len(y)}; one target an element is needed.")
-    return X, y

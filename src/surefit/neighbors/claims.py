@@ -1,43 +1,41 @@
-"""What a neighbour rule can say of itself: which rows are near."""
+"""Claims of nearest-neighbor estimators."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from surefit.core.claims import Claim
 
-SAMPLED = 24  # training rows whose neighbours are recorded
+SAMPLED, CELLS = 24, 2_000_000  # training rows whose neighbors are recorded, and the limit of their cost
 
 
-def neighbour_claims(estimator: Any, X: Any) -> list[Claim]:
-    """Return the claim that the recorded neighbours of some rows are the nearest ones, where it can be checked."""
-    return [] if estimator._pairwise() or X.shape[0] < 2 else [_recorded(estimator, X)]
+def neighbor_claims(estimator: Any, X: Any) -> list[Claim]:
+    """Return the claims that the training rows are stored, and that the recorded neighbors of some rows are the nearest ones."""
+    rows, k = _sampled(estimator, X), min(int(estimator.n_neighbors), X.shape[0])
+    if estimator._pairwise() and sparse.issparse(X):  # a graph may store fewer distances in these rows
+        k = min(k, int(np.diff(X.indptr)[rows].min()))
+    if k == 0:
+        return [Claim("knn.rows")]
+    _, indices = estimator._find(X[rows], k)
+    found = {"neighbors": estimator.sample_indices_[indices]}
+    return [Claim("knn.neighbors", witness=found), Claim("knn.rows")]
 
 
-def _recorded(estimator: Any, X: Any) -> Claim:
-    n = X.shape[0]
-    k = int(min(estimator.n_neighbors, n))
-    rows = np.unique(np.linspace(0, n - 1, min(SAMPLED, n)).astype(np.int64))
-    distances, indices = estimator._find(X[rows], k)
-    kind, options = estimator.effective_metric_, estimator.effective_metric_params_
-    numbers: dict[str, Any] = {"k": k, "rows": len(rows)}
-    if estimator._kernel_given() is not None:
-        numbers["kernel"] = estimator.kernel_.to_record() if hasattr(estimator.kernel_, "to_record") else None
-    elif isinstance(kind, str) and all(isinstance(v, (int, float)) for v in options.values()):
-        numbers["metric"] = kind
-        numbers["exponent"] = float(options.get("p", 2))
-    return Claim(
-        "knn.neighbours",
-        "process_fact",
-        f"For {len(rows)} training rows the {k} nearest training rows, by distance and then by index, are those recorded.",
-        value=0.0,
-        limit=0.0,
-        numbers=numbers,
-        witness={
-            "rows": estimator.sample_indices_[rows],
-            "neighbours": estimator.sample_indices_[indices],
-            "distances": distances,
-        },
-    )
+def radius_claims(estimator: Any, X: Any) -> list[Claim]:
+    """Return the claims that the training rows are stored, and that the recorded rows within the radius of some rows are all."""
+    found = estimator._within(X[_sampled(estimator, X)], float(estimator.radius))
+    witness = {"starts": found.starts, "neighbors": estimator.sample_indices_[found.indices]}
+    return [Claim("knn.within", witness=witness), Claim("knn.rows")]
+
+
+def _sampled(estimator: Any, X: Any) -> np.ndarray:
+    return sampled_rows(X.shape[0], estimator._n_rows if estimator._pairwise() else X.shape[1] if X.ndim == 2 else 1)
+
+
+def sampled_rows(n: int, d: int) -> np.ndarray:
+    """Return the places of the rows whose distances to all rows are recorded, evenly spread."""
+    count = min(n, max(2, min(SAMPLED, CELLS // max(n * d, 1))))
+    return np.unique(np.linspace(0, n - 1, count).astype(np.int64))

@@ -1,63 +1,71 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
 
-from surefit.neighbors.base import NeighborsBase, read_training
+from surefit.core.validation import check_labels, one_of
+from surefit.neighbors.base import NeighborsBase
+from surefit.neighbors.inputs import read_training
 
 
 class KNeighborsClassifier(ClassifierMixin, NeighborsBase):
-    r"""The label of most of the k nearest training rows.
+    r"""K-nearest-neighbors classifier: the majority label of the k nearest training rows.
 
     .. math:: \hat r_c(x) = \frac{\sum_{i \in N_k(x)} v_i 1\{y_i = c\}}{\sum_{i \in N_k(x)} v_i}, \qquad
               h(x) = \min \operatorname*{argmax}_c \hat r_c(x)
 
-    Hypothesis class: rules that are constant where the k nearest rows are. Loss: zero-one. Optimiser: none; the search is exact.
+    Hypothesis class: functions of the labels of the k nearest rows. Loss: zero-one. Optimizer: none; the search is exact.
 
-    Guarantee: neighbours are those of sorting all double-precision distances by (distance, index), however they were found; of
-    classes with equal votes the first in ``classes_`` wins. Universally consistent if :math:`k \to \infty` and :math:`k / n \to 0`
-    (theory: :ref:`consistency`). With one neighbour and distinct rows the training error is zero, which says nothing about
-    new rows: no bound of the risk comes free, and the certificate says so.
+    Guarantee: the neighbors are those of sorting all double-precision distances by (distance, index), for every search algorithm; ties of
+    votes go to the first class in ``classes_``. Universally consistent if :math:`k \to \infty` and :math:`k / n \to 0` (theory:
+    :ref:`consistency`). With one neighbor and distinct rows the training error is zero, which implies nothing about new data: the fit
+    does not bound the risk, and the certificate says so.
 
-    Memory: the training rows, and 4 (d + 1) bytes a row for the search.
+    Memory: the training rows, and 4 (d + 1) bytes per row for the search.
 
     Parameters
     ----------
     n_neighbors : int >= 1, default=5
-        Neighbours that vote.
+        Number of neighbors.
     weights : {"uniform", "distance"}, callable or None, default="uniform"
-        One vote each; one over the distance (rows at distance zero then decide alone); or a function of the distances.
+        Equal votes; the reciprocal of the distance (rows at distance zero then decide alone); or a function of the distances.
     algorithm : {"auto", "ball_tree", "kd_tree", "brute"}, default="auto"
-        Matrix products or a k-d tree (both names of trees mean it); the answer is the same. "auto" takes the tree up to 8 columns.
+        Matrix products or a k-d tree (both tree names select it); the result is the same. "auto" uses the tree for up to 8 columns.
     leaf_size : int >= 1, default=30
-        Accepted.
+        Ignored; accepted for compatibility with scikit-learn.
     p : float > 0, default=2
         Exponent of metric="minkowski".
     metric : str, callable or kernel, default="minkowski"
-        As in scikit-learn; "precomputed" takes distances for X. A kernel of ``surefit.kernels`` measures distances between its features
-        (:func:`surefit.kernel_distances`); with a kernel of strings X is a list of strings.
+        As in scikit-learn; "precomputed" expects distances as X. With a kernel of ``surefit.kernels``, distances are those between its
+        features (:func:`surefit.kernel_distances`); for a string kernel, X is a list of strings.
     metric_params : dict or None, default=None
         Further arguments of the metric.
     n_jobs : int or None, default=None
-        Threads; same answer for any number.
+        Number of threads. The result does not depend on it.
     kernel : str, callable, kernel or None, default=None
-        The same for names and functions: distances in the feature space of a kernel; ``metric`` is then not used.
+        Kernel (also as a name or a function) whose feature-space distances are used; ``metric`` is then ignored.
+    ties : {"first", "nearest"}, default="first"
+        Tie rule: the first of ``classes_``, or the label of the nearest neighbor among the tied classes.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        Labels, sorted.
+    classes_ : ndarray of shape (n_classes,), or list of such arrays
+        Labels, sorted; one array per target if there are several.
+    class_values_, class_counts_ : ndarray
+        The labels of all targets, concatenated, and the number of labels of each target.
     n_samples_fit_ : int
-        Training rows of positive weight.
+        Number of training rows of positive weight.
     sample_indices_ : ndarray
-        Their places in the training data.
+        Their indices in the training data.
     effective_metric_, effective_metric_params_
         As in scikit-learn.
     kernel_ : Kernel
         The kernel, if one was given.
     outputs_2d_ : bool
-        False; one target a row.
+        Whether there are several targets per row.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
     n_features_in_, feature_names_in_
@@ -70,37 +78,117 @@ class KNeighborsClassifier(ClassifierMixin, NeighborsBase):
     >>> model = KNeighborsClassifier(n_neighbors=3).fit(X, y)
     >>> print(model.predict([[1.4]]), model.predict_proba([[1.4]]).round(3))
     [0] [[0.667 0.333]]
-    >>> model.verify(X, y)["knn.neighbours"].level
+    >>> model.verify(X, y)["knn.neighbors"].level
     'recomputed'
     """
 
+    classes_: Any  # an array, or a list of arrays for several targets
+
+    _rules = {**NeighborsBase._rules, "ties": one_of("first", "nearest")}
+
+    def __init__(
+        self,
+        n_neighbors=5,
+        *,
+        weights="uniform",
+        algorithm="auto",
+        leaf_size=30,
+        p=2,
+        metric="minkowski",
+        metric_params=None,
+        n_jobs=None,
+        kernel=None,
+        ties="first",
+    ):
+        super().__init__(
+            n_neighbors,
+            weights=weights,
+            algorithm=algorithm,
+            leaf_size=leaf_size,
+            p=p,
+            metric=metric,
+            metric_params=metric_params,
+            n_jobs=n_jobs,
+            kernel=kernel,
+        )
+        self.ties = ties
+
     def fit(self, X, y, sample_weight=None):
-        """Remember the rows; a weight counts a row as many times. Returns the estimator."""
-        X, y = read_training(self, X, y)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        self._remember(X, y, sample_weight, classes=len(self.classes_))
-        self._codes = codes[self.sample_indices_]
-        self.outputs_2d_ = False
+        """Store the training rows, with ``sample_weight`` as frequency weights. Returns the estimator.
+
+        ``y`` may have several columns, each a target with its own classes; a table of zeros and ones is a multilabel target.
+        """
+        X, y = read_training(self, X, y, multi_output=True)
+        check_labels(y)
+        self.outputs_2d_ = y.ndim == 2 and y.shape[1] > 1
+        y = y if self.outputs_2d_ else column_or_1d(y, warn=True)
+        self.classes_ = [np.unique(column) for column in y.T] if self.outputs_2d_ else np.unique(y)
+        self._remember(X, y, sample_weight)
         return self
 
-    def predict_proba(self, X) -> np.ndarray:
-        """Return the share of each class among the votes, columns in the order of ``classes_``."""
+    @property
+    def class_values_(self) -> np.ndarray:
+        """Classes of all targets, concatenated."""
+        return np.concatenate(self.classes_) if self.outputs_2d_ else np.asarray(self.classes_)
+
+    @property
+    def class_counts_(self) -> np.ndarray:
+        """Number of classes of each target."""
+        return np.array([len(known) for known in self.classes_] if self.outputs_2d_ else [len(self.classes_)])
+
+    def _class_attributes(self) -> tuple[str, ...]:
+        return ("class_values_", "class_counts_") if self.outputs_2d_ else ("classes_",)
+
+    def _keep_targets(self, y: np.ndarray) -> None:
+        if self.outputs_2d_:
+            columns = [np.searchsorted(known, column) for known, column in zip(self.classes_, y.T, strict=True)]
+            self._codes = np.column_stack(columns)[self.sample_indices_].astype(np.int64)
+        else:
+            self._codes = np.searchsorted(self.classes_, y)[self.sample_indices_].astype(np.int64)
+
+    def predict_proba(self, X):
+        """Return the fraction of votes of each class, columns in the order of ``classes_``; a list of tables for several targets."""
         distances, indices, counts = self._voters(X)
         shares = self._shares(distances, counts)
-        votes = np.zeros((len(indices), len(self.classes_)))
-        rows = np.repeat(np.arange(len(indices)), indices.shape[1])
-        np.add.at(votes, (rows, self._codes[indices].ravel()), shares.ravel())
-        total = votes.sum(axis=1, keepdims=True)
-        # A function of the distances may give all neighbours no weight at all; then they vote alike.
-        if np.any(total == 0):
-            np.add.at(
-                votes, (rows, self._codes[indices].ravel()), (np.repeat(total, indices.shape[1]) == 0) * counts.ravel()
-            )
-            total = votes.sum(axis=1, keepdims=True)
-        return votes / total
+        if not self.outputs_2d_:
+            return _fractions(self._codes[indices], shares, counts, len(self.classes_))
+        return [
+            _fractions(self._codes[indices, j], shares, counts, len(known)) for j, known in enumerate(self.classes_)
+        ]
 
     def predict(self, X) -> np.ndarray:
-        """Return the label with most votes, the first of ``classes_`` among equals."""
-        best = np.argmax(self.predict_proba(X), axis=1)
-        return self.classes_[best]
+        """Return the label with most votes, for each target; ``ties`` is the tie rule."""
+        found = self.predict_proba(X)
+        if not self.outputs_2d_:
+            return self.classes_[self._winners(X, found, self._codes)]
+        places = [self._winners(X, table, self._codes[:, j]) for j, table in enumerate(found)]
+        return np.column_stack([known[place] for known, place in zip(self.classes_, places, strict=True)])
+
+    def _winners(self, X, shares: np.ndarray, codes: np.ndarray) -> np.ndarray:
+        """Return the index of the winning class of each row, for one target."""
+        if self.ties == "first":
+            return np.argmax(shares, axis=1)
+        _, indices, _ = self._voters(X)
+        tied = shares >= shares.max(axis=1, keepdims=True) * (1 - 1e-12)
+        labels = codes[indices]  # nearest first, equal distances by index
+        place = np.argmax(np.take_along_axis(tied, labels, axis=1), axis=1)
+        return labels[np.arange(len(labels)), place]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def _fractions(labels: np.ndarray, shares: np.ndarray, counts: np.ndarray, n_classes: int) -> np.ndarray:
+    """Return the fraction of votes of each class, for the labels of the neighbors of each row."""
+    votes = np.zeros((len(labels), n_classes))
+    rows = np.repeat(np.arange(len(labels)), labels.shape[1])
+    np.add.at(votes, (rows, labels.ravel()), shares.ravel())
+    total = votes.sum(axis=1, keepdims=True)
+    # A function of the distances may give zero weight to all neighbors; then they have equal votes.
+    if np.any(total == 0):
+        np.add.at(votes, (rows, labels.ravel()), (np.repeat(total, labels.shape[1]) == 0) * counts.ravel())
+        total = votes.sum(axis=1, keepdims=True)
+    return votes / total

@@ -3,50 +3,50 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from surefit.neighbors.base import NeighborsBase, read_training
+from surefit.neighbors.base import NeighborsBase
+from surefit.neighbors.inputs import read_training
 
 
 class KNeighborsRegressor(RegressorMixin, NeighborsBase):
-    r"""The mean target of the k nearest training rows.
+    r"""K-nearest-neighbors regressor: the mean target of the k nearest training rows.
 
     .. math:: f(x) = \sum_{i \in N_k(x)} v_i y_i \Big/ \sum_{i \in N_k(x)} v_i
 
-    Hypothesis class: functions that are constant where the k nearest rows are. Loss: squared error. Optimiser: none; the search is
-    exact.
+    Hypothesis class: functions of the targets of the k nearest rows. Loss: squared error. Optimizer: none; the search is exact.
 
-    Guarantee: neighbours are those of sorting all double-precision distances by (distance, index), however they were found. No
-    bound of the risk comes free, and the certificate says so (theory: :ref:`consistency`).
+    Guarantee: the neighbors are those of sorting all double-precision distances by (distance, index), for every search algorithm. The fit
+    does not bound the risk, and the certificate says so (theory: :ref:`consistency`).
 
-    Memory: the training rows, and 4 (d + 1) bytes a row for the search.
+    Memory: the training rows, and 4 (d + 1) bytes per row for the search.
 
     Parameters
     ----------
     n_neighbors : int >= 1, default=5
-        Neighbours whose targets are averaged.
+        Number of neighbors whose targets are averaged.
     weights : {"uniform", "distance"}, callable or None, default="uniform"
-        Equal; one over the distance (rows at distance zero then decide alone); or a function of the distances.
+        Equal weights; the reciprocal of the distance (rows at distance zero then decide alone); or a function of the distances.
     algorithm : {"auto", "ball_tree", "kd_tree", "brute"}, default="auto"
-        Matrix products or a k-d tree (both names of trees mean it); the answer is the same. "auto" takes the tree up to 8 columns.
+        Matrix products or a k-d tree (both tree names select it); the result is the same. "auto" uses the tree for up to 8 columns.
     leaf_size : int >= 1, default=30
-        Accepted.
+        Ignored; accepted for compatibility with scikit-learn.
     p : float > 0, default=2
         Exponent of metric="minkowski".
     metric : str, callable or kernel, default="minkowski"
-        As in scikit-learn; "precomputed" takes distances for X. A kernel of ``surefit.kernels`` measures distances between its features
-        (:func:`surefit.kernel_distances`); with a kernel of strings X is a list of strings.
+        As in scikit-learn; "precomputed" expects distances as X. With a kernel of ``surefit.kernels``, distances are those between its
+        features (:func:`surefit.kernel_distances`); for a string kernel, X is a list of strings.
     metric_params : dict or None, default=None
         Further arguments of the metric.
     n_jobs : int or None, default=None
-        Threads; same answer for any number.
+        Number of threads. The result does not depend on it.
     kernel : str, callable, kernel or None, default=None
-        The same for names and functions: distances in the feature space of a kernel; ``metric`` is then not used.
+        Kernel (also as a name or a function) whose feature-space distances are used; ``metric`` is then ignored.
 
     Attributes
     ----------
     n_samples_fit_ : int
-        Training rows of positive weight.
+        Number of training rows of positive weight.
     sample_indices_ : ndarray
-        Their places in the training data.
+        Their indices in the training data.
     effective_metric_, effective_metric_params_
         As in scikit-learn.
     kernel_ : Kernel
@@ -66,22 +66,25 @@ class KNeighborsRegressor(RegressorMixin, NeighborsBase):
     """
 
     def fit(self, X, y, sample_weight=None):
-        """Remember the rows; a weight counts a row as many times. Returns the estimator."""
+        """Store the training rows, with ``sample_weight`` as frequency weights. Returns the estimator."""
         X, y = read_training(self, X, y, multi_output=True, y_numeric=True)
         y = np.asarray(y, dtype=np.float64)
-        y = y.ravel() if y.ndim == 2 and y.shape[1] == 1 else y
-        self._remember(X, y, sample_weight)
-        self._targets = y[self.sample_indices_]
+        self._column = y.ndim == 2 and y.shape[1] == 1  # then predictions are a column too
+        self._remember(X, y.ravel() if self._column else y, sample_weight)
         return self
 
+    def _keep_targets(self, y: np.ndarray) -> None:
+        self._targets = y[self.sample_indices_]
+
     def predict(self, X) -> np.ndarray:
-        """Return the weighted mean of the neighbours' targets."""
+        """Return the weighted mean of the neighbors' targets."""
         distances, indices, counts = self._voters(X)
         shares = self._shares(distances, counts)
         total = shares.sum(axis=1, keepdims=True)
         shares = np.where(total == 0, counts, shares)
         shares = shares / shares.sum(axis=1, keepdims=True)
-        return np.einsum("qk,qk...->q...", shares, self._targets[indices])
+        means = np.einsum("qk,qk...->q...", shares, self._targets[indices])
+        return means[:, None] if self._column else means
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -1,4 +1,4 @@
-"""How the nearest rows are found: one object for each kind of distance, all with the same answer and tie rule."""
+"""Nearest-neighbor search: one class per kind of distance, all with the same results and tie rule."""
 
 from __future__ import annotations
 
@@ -9,22 +9,23 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial import cKDTree
 from sklearn.metrics import pairwise_distances
+from sklearn.metrics.pairwise import nan_euclidean_distances
 
 from surefit.core.errors import InvalidParameter
 from surefit.core.threads import count_threads
 from surefit.kernels import Kernel
 from surefit.kernels.apart import apart
 from surefit.kernels.distances import require_features
-from surefit.solvers.nearest_neighbours import Rows, least, nearest, prepare, select_by
+from surefit.solvers.nearest_neighbors import Rows, least, nearest, prepare, select_by
 
-WIDEST_TREE = 8  # columns up to which a tree passes over most rows
+WIDEST_TREE = 8  # number of columns up to which a tree skips most rows
 FEWEST_FOR_TREE = 2000
-#: Distances that a tree knows, with their exponent.
+#: Distances that a tree supports, with their exponent.
 EXPONENTS = {"manhattan": 1.0, "cityblock": 1.0, "l1": 1.0, "euclidean": 2.0, "l2": 2.0, "chebyshev": np.inf}
 
 
 class Search(Protocol):
-    """What all searches can do."""
+    """Interface of all searches."""
 
     def nearest(self, Q: Any, k: int, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray]:
         """Return distances and indices of the ``k`` nearest rows, by distance and then by index."""
@@ -32,7 +33,7 @@ class Search(Protocol):
 
 
 class Tiles(NamedTuple):
-    """Euclidean distances by matrix products in single precision, decided in double precision."""
+    """Euclidean distances by matrix products in single precision, with decisions in double precision."""
 
     rows: Rows
 
@@ -42,7 +43,7 @@ class Tiles(NamedTuple):
 
 
 class Tree(NamedTuple):
-    """Distances of Minkowski's kind by a k-d tree; what the tree leaves open is decided by all rows."""
+    """Minkowski distances by a k-d tree; undecided queries are compared with all rows."""
 
     tree: cKDTree
     X: np.ndarray
@@ -55,10 +56,10 @@ class Tree(NamedTuple):
         open_rows, wanted = np.arange(len(Q)), min(k + 1, n)
         while len(open_rows):
             _, found = self.tree.query(Q[open_rows], wanted, p=self.p, workers=count_threads(n_jobs))
-            found = np.sort(np.asarray(found).reshape(len(open_rows), wanted), axis=1)  # by index: first of equals wins
+            found = np.sort(np.asarray(found).reshape(len(open_rows), wanted), axis=1)  # ties go to the first
             exact = minkowski(Q[open_rows], self.X[found], self.p)
             values, places = least(exact, k)
-            # The tree returned the nearest by its own rounding: all rows up to the last of them are known, if it stands apart.
+            # The tree returned the nearest rows up to its own rounding: if the last one is separated, all rows up to it are known.
             settled = np.full(len(open_rows), True) if wanted == n else values[:, -1] * (1 + 1e-9) < exact.max(axis=1)
             done = open_rows[settled]
             distances[done] = values[settled]
@@ -68,7 +69,7 @@ class Tree(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """Distances that a function gives for two sets of rows."""
+    """Distances given by a function of two sets of rows."""
 
     distances: Callable[[Any], np.ndarray]  # (queries, rows) of a block of queries
     n: int
@@ -89,13 +90,13 @@ def minkowski(Q: np.ndarray, candidates: np.ndarray, p: float) -> np.ndarray:
 
 
 def search_for(X: Any, *, algorithm: str, metric: Any, p: float, metric_params: dict | None) -> Search:
-    """Return the search that fits the distance and the shape of the rows."""
+    """Return the search for the given distance and shape of the rows."""
     n, d = X.shape
     if metric == "precomputed":
-        return Pairs(lambda Q: Q.toarray() if sparse.issparse(Q) else Q, n)
+        return Pairs(listed, n)
     exponent = _exponent(metric, p, metric_params)
     if exponent is None or sparse.issparse(X):
-        return Pairs(_by_name(X, metric, p, metric_params), n)
+        return Pairs(by_name(X, metric, p, metric_params), n)
     use_tree = algorithm in ("kd_tree", "ball_tree") or (
         algorithm == "auto" and d <= WIDEST_TREE and n >= FEWEST_FOR_TREE
     )
@@ -103,22 +104,30 @@ def search_for(X: Any, *, algorithm: str, metric: Any, p: float, metric_params: 
         return Tree(cKDTree(np.asarray(X, dtype=np.float64)), X, exponent)
     if exponent == 2:
         return Tiles(prepare(X))
-    return Pairs(_by_name(X, metric, p, metric_params), n)
+    return Pairs(by_name(X, metric, p, metric_params), n)
+
+
+def listed(Q: Any) -> np.ndarray:
+    """Return given distances as an array: pairs that a sparse graph does not store are infinitely far apart, stored zeros are not."""
+    if not sparse.issparse(Q):
+        return np.asarray(Q)
+    Q = Q.tocsr()
+    found = np.full(Q.shape, np.inf)
+    found[np.repeat(np.arange(Q.shape[0]), np.diff(Q.indptr)), Q.indices] = Q.data
+    return found
 
 
 def kernel_search(who: str, kernel: Kernel, X: Any) -> Pairs:
     r"""Return the search by :math:`\|\Phi(x) - \Phi(t)\|^2 = k(x, x) - 2 k(x, t) + k(t, t)`."""
     require_features(who, kernel)
     if kernel.takes == "values":
-        words = "a kernel that can be evaluated (precomputed values hold no k(x, x) of new rows; give distances as metric='precomputed')"
+        words = "a kernel that can be evaluated (for precomputed values, pass distances with metric='precomputed')"
         raise InvalidParameter(who, "kernel", words, kernel)
     A = kernel.read(X)
     copies = np.arange(A.shape[0])
     if isinstance(A, np.ndarray) and A.dtype.kind == "f":
         rows, places = np.unique(A, axis=0, return_inverse=True)
-        if len(rows) < len(
-            A
-        ):  # copies of a row must have the same distances to the last bit, whatever the order of a sum
+        if len(rows) < len(A):  # ):  # duplicate rows must have bitwise equal distances, for any order of summation
             A, copies = rows, np.ravel(places)
 
     def distances(Q):
@@ -133,10 +142,21 @@ def _exponent(metric: Any, p: float, metric_params: dict | None) -> float | None
     return float(p) if metric == "minkowski" else EXPONENTS.get(metric) if isinstance(metric, str) else None
 
 
-def _by_name(X: Any, metric: Any, p: float, metric_params: dict | None) -> Callable[[Any], np.ndarray]:
+def by_name(X: Any, metric: Any, p: float, metric_params: dict | None) -> Callable[[Any], np.ndarray]:
+    """Return the function from a block of queries to their distances to all rows."""
     options = dict(metric_params or {})
+    if hasattr(metric, "pairwise"):  # a DistanceMetric of scikit-learn
+        return lambda Q: metric.pairwise(np.asarray(Q, dtype=np.float64), np.asarray(X, dtype=np.float64))
+    if isinstance(metric, str) and metric == "nan_euclidean":  # rows without a common column are infinitely far apart
+        return lambda Q: np.nan_to_num(nan_euclidean_distances(Q, X, **options), nan=np.inf)
     if metric == "minkowski" and not sparse.issparse(X):
         options.setdefault("p", p)
     elif metric == "minkowski":
         metric = {1.0: "manhattan", 2.0: "euclidean"}.get(float(p), metric)
     return lambda Q: pairwise_distances(Q, X, metric=metric, **options)
+
+
+def finite_values(estimator) -> bool | str:
+    """Return whether missing values are refused; the metric "nan_euclidean" leaves them out of its sums."""
+    named = isinstance(estimator.metric, str) and estimator.metric == "nan_euclidean"
+    return "allow-nan" if named and estimator.kernel is None else True

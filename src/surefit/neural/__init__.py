@@ -1,1 +1,1 @@
-"""Feed-forward networks with masks, shared weights, every sigmoid of the notes, and certificates of stationarity."""
+"""Feed-forward networks with masks, shared weights, many activations, and certificates of stationarity."""

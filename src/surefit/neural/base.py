@@ -1,4 +1,4 @@
-"""What both network estimators share: predictions, counts, and the packed form that certificates speak of."""
+"""Common parts of both network estimators: predictions, counts, and the packed format of certificates."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ READ = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, np.float32]}
 def _trains_by_batches(estimator) -> bool:
     if estimator.solver not in STOCHASTIC:
         raise AttributeError(
-            f"{type(estimator).__name__}: partial_fit needs solver='adam' or 'sgd'; {estimator.solver!r} uses all rows at once."
+            f"{type(estimator).__name__}: partial_fit needs solver='adam' or 'sgd'; {estimator.solver!r} needs all rows at once."
         )
     return True
 
@@ -31,13 +31,13 @@ has_partial_fit = available_if(_trains_by_batches)
 
 
 class NetworkMixin:
-    """Adds the forward pass, ``architecture`` and the packed weights."""
+    """Mixin with the forward pass, ``architecture`` and the packed weights."""
 
     coefs_: list[np.ndarray]
     intercepts_: list[np.ndarray]
 
     def architecture(self, n_features: int, n_outputs: int) -> Architecture:
-        """Return sizes, link tables and counts (``n_links``, ``n_parameters``) for data of this width, without a fit."""
+        """Return sizes, link tables and counts (``n_links``, ``n_parameters``) for data of this width, without fitting."""
         return architecture_of(self, n_features, n_outputs)
 
     @property
@@ -47,12 +47,12 @@ class NetworkMixin:
 
     @property
     def packed_links_(self) -> np.ndarray:
-        """The link tables in the order of ``packed_``: number of the free weight on each link, -1 where none is."""
+        """The link tables in the order of ``packed_``: index of the free weight of each link, -1 if there is no link."""
         tables = zip(self._tables, self.coefs_, strict=True)  # type: ignore[attr-defined]
         return np.concatenate([(np.arange(m.size) if t is None else t.ravel()) for t, m in tables])
 
     def _outputs(self, X, activation: str, reset_checked: bool = False) -> np.ndarray:
-        """Return what the output units give for the rows of X."""
+        """Return the values of the output units for the rows of X."""
         check_is_fitted(self)
         X = read_data(self, X, reset=False, **READ)
         X = X.tocsr() if hasattr(X, "tocsr") else X
@@ -71,7 +71,7 @@ class NetworkMixin:
 
 
 def require_no_early_stop(estimator) -> None:
-    """Refuse early stopping in ``partial_fit``: there is no second epoch to stop before."""
+    """Raise ``InvalidParameter`` if early stopping is requested in ``partial_fit``, which runs a single epoch."""
     if estimator.early_stopping:
         raise InvalidParameter(
             type(estimator).__name__, "early_stopping", "False: partial_fit does not support early_stopping=True", True

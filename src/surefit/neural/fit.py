@@ -1,23 +1,22 @@
-"""From parameters and targets to a trained network, its curves and its certificate."""
+"""Fitting of a network from parameters and targets, with learning curves and a certificate."""
 
 from __future__ import annotations
 
 import math
-import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from surefit.checks.output_layer import output_layer_gap
 from surefit.core.budget import Budget, Reason
 from surefit.core.callbacks import progress_reporter
+from surefit.core.claims import Claim
 from surefit.core.errors import ConvergenceWarning, InvalidData, InvalidParameter
-from surefit.core.estimator import data_fingerprint
 from surefit.core.threads import one_blas_thread
-from surefit.neural.claims import Measured, make_claims
+from surefit.core.warn import warn
 from surefit.neural.parameters import architecture_of, require_trainable
 from surefit.neural.start import random_stream, starting_point
 from surefit.neural.training import STOCHASTIC, Run, Sample, Score, objective_of
+from surefit.problems import pose
 from surefit.solvers.networks import descent
 from surefit.solvers.networks.activations import activation_named
 from surefit.solvers.networks.architecture import Architecture
@@ -25,6 +24,13 @@ from surefit.solvers.networks.backpropagation import ROWS, Network, whole_object
 from surefit.solvers.networks.outputs import Output
 
 POLISH_STEPS = 1000
+
+
+class Measured(NamedTuple):
+    """Objective and gradient at the returned point, over all rows and in double precision."""
+
+    objective: float
+    gradient: np.ndarray
 
 
 def fit_network(
@@ -41,9 +47,11 @@ def fit_network(
         theta = starting_point(architecture, estimator.activation, random, dtype)
     else:
         if [m.shape for m in estimator.coefs_] != [architecture.shape(k) for k in range(architecture.n_layers)]:
-            raise InvalidParameter(who, "warm_start", "False for data or layers of another shape", estimator.warm_start)
+            raise InvalidParameter(
+                who, "warm_start", "False if the shape of the data or of the layers changed", estimator.warm_start
+            )
         theta = architecture.pack(estimator.coefs_, estimator.intercepts_).astype(dtype)
-    reporter = progress_reporter(estimator, sample.X, sample.y)
+    reporter = progress_reporter(estimator, sample.X, sample.y, prints=False)
     estimator.out_activation_ = output.activation
     with (
         Budget(estimator.max_iter, estimator.max_time, reporter) as budget,
@@ -62,18 +70,18 @@ def fit_network(
         measured = _measure(estimator, architecture, output, sample, theta)
         if not math.isfinite(measured.objective) or not math.isfinite(float(np.linalg.norm(measured.gradient))):
             raise InvalidData(
-                f"{who}: the slopes of the objective overflowed; scale the columns of X (for example with StandardScaler)."
+                f"{who}: the gradient of the objective overflowed; scale the columns of X (for example with StandardScaler)."
             )
         if reporter is not None:
             reporter.finish()
-        _record(estimator, architecture, output, sample, theta, measured, reason, log, budget.seconds)
+        _record(estimator, architecture, output, sample, theta, reason, log, budget.seconds)
     if not once:
         _warn(estimator, reason, measured)
     return estimator
 
 
 def _polished(estimator, architecture: Architecture, output: Output, sample: Sample, theta: np.ndarray) -> np.ndarray:
-    """Solve the last layer alone, a convex problem, with the hidden units as they are."""
+    """Solve the last layer alone, a convex problem, with fixed hidden units."""
     network = Network(architecture, activation_named(estimator.activation), output, theta.astype(np.float64), ROWS)
     features = np.empty((sample.X.shape[0], architecture.sizes[-2]))
     whole_objective(network, sample.X, sample.Y, sample.weights, float(estimator.alpha), features)
@@ -90,26 +98,11 @@ def _polished(estimator, architecture: Architecture, output: Output, sample: Sam
 
 def _measure(estimator, architecture: Architecture, output: Output, sample: Sample, theta: np.ndarray) -> Measured:
     network = Network(architecture, activation_named(estimator.activation), output, theta.astype(np.float64), ROWS)
-    features = np.empty((sample.X.shape[0], architecture.sizes[-2])) if output.convex else None
-    alpha = float(estimator.alpha)
-    objective, gradient = whole_objective(network, sample.X, sample.Y, sample.weights, alpha, features)
-    layer = None
-    if features is not None:
-        layer = output_layer_gap(
-            features,
-            network.coefs[-1],
-            network.intercepts[-1],
-            architecture.tables[-1],
-            sample.Y,
-            sample.weights,
-            alpha,
-            output.activation,
-            output.loss,
-        )
-    return Measured(objective, gradient, layer)
+    objective, gradient = whole_objective(network, sample.X, sample.Y, sample.weights, float(estimator.alpha))
+    return Measured(objective, gradient)
 
 
-def _record(estimator, architecture, output, sample, theta, measured, reason, log, seconds) -> None:
+def _record(estimator, architecture, output, sample, theta, reason, log, seconds) -> None:
     estimator.coefs_, estimator.intercepts_ = architecture.unpack(theta)
     estimator.n_layers_ = len(architecture.sizes)
     estimator.n_outputs_ = architecture.sizes[-1]
@@ -121,30 +114,21 @@ def _record(estimator, architecture, output, sample, theta, measured, reason, lo
         *(("packed_links_",) if linked else ()),
         *(("classes_",) if hasattr(estimator, "classes_") else ()),
     )
-    whole = estimator.solver not in STOCHASTIC
+    solved = estimator.solver not in STOCHASTIC or estimator.polish
+    claims = ["gradient", *(["output_gap"] if solved and output.convex and estimator.alpha > 0 else []), "objective"]
+    claims += [*(["links"] if linked else []), "global"]
+    given = sample.y
     estimator._issue(
         "B",
-        make_claims(
-            measured,
-            architecture,
-            steepest_allowed=float(estimator.tol) if whole and not estimator.polish else None,
-            relative_gap_allowed=float(estimator.tol) if estimator.polish else None,
-            log=log if whole and not estimator.polish else None,
-        ),
-        problem={
-            "sizes": list(architecture.sizes),
-            "activation": estimator.activation,
-            "output": output.activation,
-            "loss": output.loss,
-            "alpha": float(estimator.alpha),
-            "single": sample.X.dtype == np.float32,
-        },
+        [Claim(f"network.{name}") for name in claims],
+        problem=pose(estimator, sample.X, given, sample.weights, *(("classes_",) if "classes_" in names else ())),
         model=names,
-        data=data_fingerprint(sample.X, sample.y, sample.weights),
+        sample=(sample.X, given, sample.weights),
         run={
             "solver": estimator.solver,
             "reason": str(reason),
             "passes": int(estimator.n_iter_),
+            "largest_rise": 0.0 if log is None else float(np.max(np.diff(log), initial=0.0)),
             "seconds": float(seconds),
         },
     )
@@ -154,9 +138,8 @@ def _warn(estimator, reason: Reason, measured: Measured) -> None:
     if reason is Reason.CONVERGED:
         return
     steepest = float(np.max(np.abs(measured.gradient), initial=0.0))
-    warnings.warn(
+    warn(
         f"{type(estimator).__name__}: stopped after {estimator.n_iter_} passes with objective {measured.objective:.4g} and "
-        f"largest slope {steepest:.2g}: {reason.sentence()}.",
+        f"largest derivative {steepest:.2g}: {reason.sentence()}.",
         ConvergenceWarning,
-        stacklevel=4,
     )

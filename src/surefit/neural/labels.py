@@ -1,25 +1,25 @@
-"""From labels to columns of zeros and ones, and the output units that fit them."""
+"""Encoding of labels as columns of zeros and ones, and the matching output units."""
 
 from __future__ import annotations
 
 import numpy as np
 from sklearn.preprocessing import LabelBinarizer
-from sklearn.utils.multiclass import check_classification_targets, type_of_target, unique_labels
+from sklearn.utils.multiclass import type_of_target, unique_labels
 from sklearn.utils.validation import column_or_1d
 
 from surefit.core.errors import InvalidData, InvalidParameter
-from surefit.core.validation import read_data, read_weights
+from surefit.core.validation import check_labels, read_data, read_weights
 from surefit.neural.base import READ
 from surefit.neural.training import Sample, as_rows
 from surefit.solvers.networks.outputs import Output
 
 
 def read_labels(estimator, X, y, sample_weight, *, again: bool) -> Sample:
-    """Read training data; with ``again`` the labels must be among those already known."""
+    """Read training data; with ``again`` the labels must be among the known classes."""
     who = type(estimator).__name__
     X, y = read_data(estimator, X, y, reset=not again or not hasattr(estimator, "coefs_"), multi_output=True, **READ)
     y = column_or_1d(y, warn=True) if y.ndim == 2 and y.shape[1] == 1 else y
-    check_classification_targets(y)
+    check_labels(y)
     if not again:
         _learn(estimator, y)
     else:
@@ -32,20 +32,20 @@ def read_labels(estimator, X, y, sample_weight, *, again: bool) -> Sample:
 
 
 def read_validation(estimator, X_val, y_val, sample: Sample) -> Sample | None:
-    """Read the rows to watch, if any."""
+    """Read the validation rows, if any."""
     if X_val is None and y_val is None:
         return None
     if X_val is None or y_val is None:
-        raise InvalidData(f"{type(estimator).__name__}: X_val and y_val go together; one of them is missing.")
+        raise InvalidData(f"{type(estimator).__name__}: X_val and y_val must be passed together.")
     X, y = read_data(estimator, X_val, y_val, reset=False, multi_output=True, **READ)
     unknown = np.setdiff1d(unique_labels(y), estimator.classes_)
     if len(unknown):
-        raise InvalidData(f"{type(estimator).__name__}: y_val has the label {unknown[0]!r}, which y has not.")
+        raise InvalidData(f"{type(estimator).__name__}: y_val has the label {unknown[0]!r}, which is not in y.")
     return _sample(estimator, X.astype(sample.X.dtype, copy=False), y, None)
 
 
 def first_labels(estimator, y, classes) -> None:
-    """Learn the labels in the first call of ``partial_fit``; later calls must agree."""
+    """Store the labels in the first call of ``partial_fit``; later calls must agree."""
     who = type(estimator).__name__
     if hasattr(estimator, "coefs_"):
         if classes is not None and not np.array_equal(unique_labels(classes), estimator.classes_):
@@ -54,7 +54,7 @@ def first_labels(estimator, y, classes) -> None:
             )
         return
     if classes is None:
-        raise InvalidParameter(who, "classes", "given in the first call of partial_fit: classes must be passed", None)
+        raise InvalidParameter(who, "classes", "passed in the first call of partial_fit", None)
     _learn(estimator, np.asarray(y) if type_of_target(y).startswith("multilabel") else np.asarray(classes))
 
 

@@ -1,4 +1,4 @@
-"""Link tables of units that look at a window of a picture, with weights of their own or shared (convolution)."""
+"""Link tables of units with a local window of an image, with separate or shared weights (convolution)."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ def local_links(
     out_maps: int = 1,
     shared: bool = False,
 ) -> np.ndarray:
-    r"""Link each unit of a picture to a square window of the pictures below.
+    r"""Link each unit to a square window of the images below.
 
-    Windows are spread evenly over the picture and never reach beyond its border: the window of row :math:`i` of
-    :math:`m` starts at :math:`i (h - \text{window}) / (m - 1)`, rounded. Units are counted map by map, row by row.
+    Windows are spaced evenly over the image and never extend beyond its border: the window of row :math:`i` of :math:`m` starts at
+    :math:`i (h - \text{window}) / (m - 1)`, rounded. Units are counted map by map, row by row.
 
     Parameters
     ----------
     shape : (int, int)
-        Height and width of the pictures below.
+        Height and width of the images below.
     window : int
         Side of the window.
     out_shape : (int, int)
-        Height and width of the pictures of units.
+        Height and width of the maps of units.
     maps, out_maps : int, default=1
-        Number of pictures below and above; each unit looks at the same window of all pictures below.
+        Number of maps below and above; each unit uses the same window of all maps below.
     shared : bool, default=False
-        Whether the units of one map share their weights, so that a map is a convolution. Biases are never shared.
+        Whether the units of one map share their weights, which makes the map a convolution. Biases are never shared.
 
     Returns
     -------
     ndarray of shape (maps * height * width, out_maps * out height * out width)
-        -1 where there is no link, else the number of the free weight.
+        -1 if there is no link, otherwise the index of the free weight.
 
     Examples
     --------
-    Four units with windows of two by two on a picture of three by three:
+    Four units with windows of two by two on an image of three by three:
 
     >>> from surefit import local_links
     >>> table = local_links((3, 3), 2, (2, 2))

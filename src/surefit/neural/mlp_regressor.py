@@ -17,7 +17,7 @@ OUTPUTS = {"squared_error": Output("identity", "half_squares"), "poisson": Outpu
 
 
 class MLPRegressor(CertifiedMixin, CallbackSupportMixin, NetworkMixin, RegressorMixin, BaseEstimator):
-    r"""Regression by a feed-forward network.
+    r"""Multi-layer perceptron regressor.
 
     .. math::
 
@@ -27,86 +27,85 @@ class MLPRegressor(CertifiedMixin, CallbackSupportMixin, NetworkMixin, Regressor
     :math:`f_\vartheta(x) = W_L^\top \sigma(\dots \sigma(W_1^\top x + b_1) \dots) + b_L`, with half the squared error, summed over the
     targets, or half the Poisson deviance of :math:`e^f`.
 
-    Hypothesis class: networks of the given layers and links. Optimiser: see ``solver``.
+    Hypothesis class: networks of the given layers and links. Loss: squared error or Poisson deviance. Optimizer: see ``solver``.
 
-    Guarantee: what ``certificate_`` states about the weights returned, on all rows: the objective, how far from zero its
-    slopes are, and by how much any other last layer could lower it (theory: :ref:`network-stationarity`). Nothing is claimed
-    about other minima.
+    Guarantee: ``certificate_`` states, for the returned weights and all rows, the objective, the norm of its gradient, and the largest
+    decrease that another last layer could bring (theory: :ref:`network-stationarity`). There is no claim about other minima.
 
     Parameters
     ----------
     loss : {'squared_error', 'poisson'}, default='squared_error'
         :math:`\varphi`; 'poisson' needs :math:`y \ge 0` and predicts :math:`e^f`.
     hidden_layer_sizes : int or list of int, default=(100,)
-        Units of each hidden layer; an empty list gives a network without hidden layers.
+        Number of units of each hidden layer; an empty list gives a network without hidden layers.
     activation : str, default='relu'
-        Of the hidden units: 'identity', 'logistic', 'tanh', 'relu', 'standard' (:math:`\tanh(x/2)`), 'arctan'
+        Activation of the hidden units: 'identity', 'logistic', 'tanh', 'relu', 'standard' (:math:`\tanh(x/2)`), 'arctan'
         (:math:`\tfrac2\pi \arctan x`), 'gaussian' (:math:`2\Phi(x) - 1`), their versions with limits 0 and 1, 'cauchy_cdf' and
-        'normal_cdf'; 'threshold' and 'step' have no slope and can only be set after the fit, to predict.
+        'normal_cdf'; 'threshold' and 'step' have no useful gradient and can only be set after the fit, to predict.
     solver : {'adam', 'sgd', 'lbfgs', 'gd'}, default='adam'
-        Mini-batches with Adam or momentum; quasi-Newton or plain gradient descent with a line search on all rows.
+        Mini-batches with Adam or momentum; L-BFGS or gradient descent with a line search on all rows.
     alpha : float >= 0, default=0.0001
-        Weight decay :math:`\alpha`; biases are free.
+        Weight decay :math:`\alpha`; biases are not penalized.
     batch_size : int or 'auto', default='auto'
-        Rows a step; 'auto' is min(200, n).
+        Number of rows per step; 'auto' is min(200, n).
     learning_rate : {'constant', 'invscaling', 'adaptive'}, default='constant'
-        Schedule of the rate, for 'sgd': constant; divided by (rows seen + 1) to the ``power_t``; divided by 5 at a standstill.
+        Learning-rate schedule of 'sgd': constant; divided by (rows seen + 1) to the ``power_t``; divided by 5 when progress stops.
     learning_rate_init : float > 0, default=0.001
-        First rate; for 'gd' half of the first step that is tried.
+        Initial learning rate; for 'gd' half of the first step size.
     power_t : float >= 0, default=0.5
         Exponent of 'invscaling'.
     max_iter : int >= 1, default=200
-        Passes over the data (epochs, or iterations on all rows) before giving up with a ``ConvergenceWarning``.
+        Maximum number of passes over the data (epochs, or iterations on all rows); reaching it issues a ``ConvergenceWarning``.
     shuffle : bool, default=True
         Whether to shuffle the rows before each epoch.
     random_state : int, RandomState, Generator or None, default=None
-        Starting weights, shuffles and validation rows. With an integer every bit is reproducible, on any number of cores;
+        Seed of starting weights, shuffles and validation rows. With an integer, results are bitwise reproducible on any number of cores;
         starting weights, batches and validation rows are those of scikit-learn for the same integer.
     tol : float >= 0, default=1e-4
         'adam', 'sgd': an epoch makes progress if it lowers the loss (or raises the validation score) by ``tol``.
-        'lbfgs', 'gd': stop when no slope of the objective is larger than ``tol``.
+        'lbfgs', 'gd': stop when no derivative of the objective is larger than ``tol``.
     verbose : bool, default=False
-        Print a line an epoch.
+        Print one line per epoch.
     warm_start : bool, default=False
-        Start from the weights of the last fit.
+        Start from the weights of the previous fit.
     momentum : float in [0, 1], default=0.9
         Momentum of 'sgd'.
     nesterovs_momentum : bool, default=True
-        Whether 'sgd' looks ahead.
+        Whether 'sgd' uses Nesterov's momentum.
     early_stopping : bool, default=False
-        Judge progress by the score on validation rows, and return to the best weights.
+        Measure progress by the score on validation rows, and restore the best weights.
     validation_fraction : float in [0, 1), default=0.1
-        Share of rows set aside by ``early_stopping``, unless ``fit`` is given ``X_val``.
+        Fraction of rows held out by ``early_stopping``, unless ``fit`` is given ``X_val``.
     beta_1, beta_2 : float in [0, 1), default=0.9 and 0.999
-        Memories of Adam.
+        Decay rates of Adam's running means.
     epsilon : float > 0, default=1e-8
-        Added to the root in Adam.
+        Numerical stability constant of Adam.
     n_iter_no_change : int >= 1 or inf, default=10
-        Epochs without progress that are tolerated.
+        Number of epochs without progress before stopping.
     max_fun : int >= 1, default=15000
-        Evaluations allowed to 'lbfgs'.
+        Maximum number of function evaluations of 'lbfgs'.
     links : list or None, default=None
-        One entry a layer of links: None (all links), a mask, or an integer table of shape (units below, units above) with
+        One entry per layer of links: None (all links), a mask, or an integer table of shape (units below, units above) with
         -1 for no link and equal numbers for shared weights; see :func:`surefit.local_links`. A shared weight is one
         parameter and is decayed once.
     polish : bool, default=False
-        Solve the last layer to the end after training, all rows together; its relative gap is then claimed to be at most
-        ``tol``. Only where that problem is convex.
+        Solve the last layer to optimality after training, on all rows; its relative gap is then claimed to be at most ``tol``. Only if
+        that problem is convex.
     max_time : float > 0 or None, default=None
-        Seconds after which training stops. Ctrl-C does the same.
+        Time limit in seconds. Ctrl-C has the same effect.
 
     Attributes
     ----------
     coefs_, intercepts_ : lists of ndarray
         Weights (units below, units above) and biases, layer by layer.
     loss_curve_ : list of float
-        Mean loss of the batches of each epoch, with the penalty; the objective after each iteration for 'lbfgs' and 'gd'.
+        Mean loss of the batches of each epoch, including the penalty; the objective after each iteration for 'lbfgs' and 'gd'.
     validation_loss_curve_, validation_scores_ : lists of float, or None
         Mean loss (without the penalty) and score of the validation rows after each epoch.
     loss_, best_loss_, best_validation_score_, n_iter_, t_, n_layers_, n_outputs_, out_activation_
         As in scikit-learn.
     n_links_, n_parameters_ : int
-        Links (with those from the constant unit) and free parameters.
+        Number of links (including those from the constant unit) and of free parameters.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
     n_features_in_, feature_names_in_
@@ -187,10 +186,10 @@ class MLPRegressor(CertifiedMixin, CallbackSupportMixin, NetworkMixin, Regressor
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None, X_val=None, y_val=None):
-        """Fit the network; rows count as often as ``sample_weight`` says. Returns the estimator.
+        """Fit the network, with ``sample_weight`` as frequency weights. Returns the estimator.
 
-        ``X_val`` and ``y_val`` are watched, never trained on: their loss and score after each epoch are kept, and
-        ``early_stopping`` goes by them.
+        ``X_val`` and ``y_val`` are never used for training: their loss and score after each epoch are stored, and ``early_stopping`` uses
+        them.
         """
         check_params(self)
         sample = read_targets(self, X, y, sample_weight, again=self.warm_start and hasattr(self, "coefs_"))
@@ -199,7 +198,7 @@ class MLPRegressor(CertifiedMixin, CallbackSupportMixin, NetworkMixin, Regressor
 
     @has_partial_fit
     def partial_fit(self, X, y, sample_weight=None):
-        """Go through the given rows once. Returns the estimator; the certificate is about the rows of this call."""
+        """Perform one pass over the given rows. Returns the estimator; the certificate is about the rows of this call."""
         check_params(self)
         require_no_early_stop(self)
         sample = read_targets(self, X, y, sample_weight, again=hasattr(self, "coefs_"))

@@ -1,4 +1,4 @@
-"""From real targets to the columns a network is trained on."""
+"""Conversion of real targets to the columns on which a network is trained."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def read_targets(estimator, X, y, sample_weight, *, again: bool) -> Sample:
 
 
 def read_validation(estimator, X_val, y_val, sample: Sample) -> Sample | None:
-    """Read the rows to watch, if any."""
+    """Read the validation rows, if any."""
     if X_val is None and y_val is None:
         return None
     if X_val is None or y_val is None:
-        raise InvalidData(f"{type(estimator).__name__}: X_val and y_val go together; one of them is missing.")
+        raise InvalidData(f"{type(estimator).__name__}: X_val and y_val must be passed together.")
     X, y = read_data(estimator, X_val, y_val, reset=False, multi_output=True, y_numeric=True, **READ)
     watched = _sample(X.astype(sample.X.dtype, copy=False), y, None)
     if watched.Y.shape[1] != sample.Y.shape[1]:

@@ -1,4 +1,4 @@
-"""Parameters that both network estimators have, their rules, and the architecture they describe."""
+"""Parameters of both network estimators, their rules, and the architecture they describe."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _BELOW_ONE = Rule("a number >= 0 and < 1", lambda v: FRACTION.allows(v) and v < 
 _VERBOSE = BOOLEAN | Rule("an integer >= 0", lambda v: isinstance(v, numbers.Integral) and int(v) >= 0)
 
 RULES = {
-    "hidden_layer_sizes": Rule("an integer >= 1, or a list of such", lambda v: _is_size(v) or _are_sizes(v)),
+    "hidden_layer_sizes": Rule("an integer >= 1, or a list of integers >= 1", lambda v: _is_size(v) or _are_sizes(v)),
     "activation": one_of(*ACTIVATIONS),
     "solver": one_of("adam", "sgd", "lbfgs", "gd"),
     "alpha": NON_NEGATIVE,
@@ -77,7 +77,7 @@ def architecture_of(estimator, n_features: int, n_outputs: int) -> Architecture:
     shapes = list(pairwise(sizes))
     links = [None] * len(shapes) if estimator.links is None else list(estimator.links)
     if len(links) != len(shapes):
-        raise InvalidParameter(who, "links", f"a list of {len(shapes)} tables, one a layer", f"{len(links)} tables")
+        raise InvalidParameter(who, "links", f"a list of {len(shapes)} tables, one per layer", f"{len(links)} tables")
     return Architecture(
         sizes,
         tuple(read_table(who, table, shape, k) for k, (table, shape) in enumerate(zip(links, shapes, strict=True))),
@@ -85,11 +85,11 @@ def architecture_of(estimator, n_features: int, n_outputs: int) -> Architecture:
 
 
 def require_trainable(estimator) -> None:
-    """Refuse activations through which no gradient passes."""
+    """Raise ``InvalidParameter`` for activations without a useful gradient."""
     if estimator.activation not in TRAINABLE:
         raise InvalidParameter(
             type(estimator).__name__,
             "activation",
-            f"one with a slope for training ({', '.join(TRAINABLE)}); jumps can be set afterwards, for prediction",
+            f"one with a gradient ({', '.join(TRAINABLE)}) for training; others can be set after the fit, for prediction",
             estimator.activation,
         )

@@ -1,4 +1,4 @@
-"""Networks as formulas: evaluate one from its weights, and exchange a sigmoid for its twin with other limits."""
+"""Networks as formulas: evaluation from weights, and exchange of a sigmoid for its counterpart with other limits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from surefit.solvers.networks.activations import ACTIVATIONS, activation_named
 
 
 def network_output(X, coefs, intercepts, activation: str = "standard") -> np.ndarray:
-    r"""Return :math:`\psi(x) = c_0 + \sum_i c_i \sigma(a_{i0} + \langle a_i, x \rangle)`, or the same with more layers.
+    r"""Return :math:`\psi(x) = c_0 + \sum_i c_i \sigma(a_{i0} + \langle a_i, x \rangle)`, or its generalization to more layers.
 
     Parameters
     ----------
@@ -18,7 +18,7 @@ def network_output(X, coefs, intercepts, activation: str = "standard") -> np.nda
     coefs, intercepts : lists of arrays
         Weights of shape (units below, units above) and biases, layer by layer; the last layer is linear.
     activation : str, default='standard'
-        Any activation of the catalogue, 'threshold' and 'step' too.
+        Any activation of the catalog, including 'threshold' and 'step'.
 
     Returns
     -------
@@ -26,7 +26,7 @@ def network_output(X, coefs, intercepts, activation: str = "standard") -> np.nda
 
     Examples
     --------
-    Two threshold units make the exclusive or (above 1/2: class 1, a tie is class 0):
+    XOR with two threshold units (class 1 above 1/2, otherwise class 0):
 
     >>> import numpy as np
     >>> from surefit import network_output
@@ -49,7 +49,7 @@ def network_output(X, coefs, intercepts, activation: str = "standard") -> np.nda
 
 
 def exchange_sigmoid(coefs, intercepts, activation: str) -> tuple[list[np.ndarray], list[np.ndarray], str]:
-    r"""Return weights with which the twin sigmoid gives the same network.
+    r"""Return weights for which the counterpart sigmoid gives the same network.
 
     With :math:`\sigma^* = (\sigma + 1)/2`, a layer :math:`b + W^\top \sigma` equals :math:`(b - W^\top 1) + 2 W^\top \sigma^*`, and
     :math:`b + W^\top \sigma^*` equals :math:`(b + W^\top 1 / 2) + \tfrac12 W^\top \sigma`. Every layer above a hidden one is changed.
@@ -59,12 +59,12 @@ def exchange_sigmoid(coefs, intercepts, activation: str) -> tuple[list[np.ndarra
     coefs, intercepts : lists of arrays
         Weights and biases, layer by layer.
     activation : str
-        'standard', 'arctan', 'gaussian', 'threshold', or one of their twins 'logistic', 'cauchy_cdf', 'normal_cdf', 'step'.
+        'standard', 'arctan', 'gaussian', 'threshold', or one of their counterparts 'logistic', 'cauchy_cdf', 'normal_cdf', 'step'.
 
     Returns
     -------
     coefs, intercepts, activation
-        Of the same function.
+        Parameters of the same function.
 
     Examples
     --------

@@ -1,9 +1,8 @@
-"""One call of ``fit`` or ``partial_fit``: rows set aside, batches, steps, and the log that later calls go on with."""
+"""One call of ``fit`` or ``partial_fit``: held-out rows, batches, steps, and the log that later calls continue."""
 
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -12,23 +11,24 @@ from scipy import sparse
 from sklearn.model_selection import train_test_split
 
 from surefit.core.budget import Reason
-from surefit.core.errors import DataRemark, InvalidData
+from surefit.core.errors import DataWarning, InvalidData
+from surefit.core.warn import warn
 from surefit.solvers.networks import descent
 from surefit.solvers.networks.activations import activation_named
 from surefit.solvers.networks.backpropagation import ROWS, Network, whole_objective
-from surefit.solvers.networks.epochs import Log, Validation, train
+from surefit.solvers.networks.epochs import Log, Plan, Rows, Validation, train
 from surefit.solvers.networks.steps import Adam, Momentum
 
 STOCHASTIC = ("adam", "sgd")
 
 
 class Sample(NamedTuple):
-    """Rows as a network reads them."""
+    """Training rows of a network."""
 
     X: Any  # C order or CSR
     Y: np.ndarray  # (n, outputs), float64
     weights: np.ndarray | None
-    y: np.ndarray  # as the checker will read it
+    y: np.ndarray  # in the format of the checker
 
 
 Score = Callable[[np.ndarray, np.ndarray, np.ndarray | None], float]  # of (Y, predictions, weights)
@@ -63,24 +63,18 @@ class Run:
                 weights,
                 lambda found: self.score(target, found, weights),
             )
-        own.n_iter_, reason = train(
-            network,
-            part.X,
-            part.Y.astype(theta.dtype, copy=False),
-            part.weights,
-            stepper,
-            log,
-            self.budget,
+        plan = Plan(
             alpha=float(own.alpha),
             batch=batch,
             random=self.random if own.shuffle else None,
             tol=float(own.tol),
             patience=float(own.n_iter_no_change),
-            validation=validation,
             stop_early=own.early_stopping,
             once=self.once,
             tell=print if own.verbose else None,
         )
+        rows = Rows(part.X, part.Y.astype(theta.dtype, copy=False), part.weights)
+        own.n_iter_, reason = train(network, rows, stepper, log, self.budget, plan, validation)
         own.loss_, own.loss_curve_, own.t_ = log.losses[-1], log.losses, log.rows_seen
         own.validation_loss_curve_ = log.validation_losses if watched is not None else None
         own.validation_scores_ = log.validation_scores if watched is not None else None
@@ -90,7 +84,7 @@ class Run:
         return network.theta, reason, None
 
     def descent(self, theta: np.ndarray) -> tuple[np.ndarray, Reason, list[float] | None]:
-        """Descend on the objective over all rows, in double precision."""
+        """Minimize the objective over all rows, in double precision."""
         own, part = self.estimator, self.sample
         objective, start = objective_of(own, self.architecture, self.output, part, theta)
         if own.solver == "lbfgs":
@@ -116,16 +110,16 @@ def objective_of(estimator, architecture, output, sample, theta):
     """Return the objective over all rows as a function of the packed parameters, and the starting point as float64."""
     network = Network(architecture, activation_named(estimator.activation), output, theta.astype(np.float64), ROWS)
 
-    def value_and_slope(at: np.ndarray) -> tuple[float, np.ndarray]:
+    def value_and_gradient(at: np.ndarray) -> tuple[float, np.ndarray]:
         network.theta[:] = at
         network.follow()
         return whole_objective(network, sample.X, sample.Y, sample.weights, float(estimator.alpha))
 
-    return value_and_slope, network.theta.copy()
+    return value_and_gradient, network.theta.copy()
 
 
 def _split(estimator, sample: Sample, random) -> tuple[Sample, Sample]:
-    """Set rows aside by the same draw as scikit-learn."""
+    """Hold out rows by the same draw as scikit-learn."""
     if not 0 < estimator.validation_fraction < 1 or sample.X.shape[0] * estimator.validation_fraction < 1:
         _too_small(estimator)
     columns = sample.Y if sample.weights is None else sample.weights
@@ -135,7 +129,7 @@ def _split(estimator, sample: Sample, random) -> tuple[Sample, Sample]:
     try:
         kept, aside, _, _ = train_test_split(rows, columns, random_state=random, test_size=size, stratify=stratify)
     except ValueError as error:
-        raise InvalidData(f"{type(estimator).__name__}: no rows could be set aside for validation: {error}") from None
+        raise InvalidData(f"{type(estimator).__name__}: no rows could be held out for validation: {error}") from None
     if len(aside) < 2:
         _too_small(estimator)
     parts = []
@@ -156,10 +150,9 @@ def _batch_size(estimator, n: int) -> int:
     if estimator.batch_size == "auto":
         return min(200, n)
     if estimator.batch_size > n:
-        warnings.warn(
+        warn(
             f"{type(estimator).__name__}: batch_size={estimator.batch_size} is larger than the {n} rows; using {n}.",
-            DataRemark,
-            stacklevel=5,
+            DataWarning,
         )
     return min(int(estimator.batch_size), n)
 
@@ -181,7 +174,7 @@ def _stepper(estimator, size: int, dtype) -> Any:
 
 
 def _log_of(estimator) -> Log:
-    """Return the log that an earlier call left behind."""
+    """Return the log of an earlier call."""
     best = estimator.best_validation_score_
     return Log(
         list(estimator.loss_curve_),
@@ -195,5 +188,5 @@ def _log_of(estimator) -> Log:
 
 
 def as_rows(X) -> Any:
-    """Return X so that rows can be taken: CSR, or an array in C order."""
+    """Return X with fast access to rows: CSR, or an array in C order."""
     return X.tocsr() if sparse.issparse(X) else np.ascontiguousarray(X)

@@ -1,1 +1,1 @@
-"""Rules that are constant on the cells of a partition, and how fast they approach the best rule."""
+"""Partitioning estimators, which are constant on the cells of a partition, and their consistency."""

@@ -1,4 +1,4 @@
-"""What rules on cells share: the partition, its cells and their counts, and what the counts bound."""
+"""Common parts of partitioning estimators: the partition, its cells and their counts, and a bound from the counts."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from surefit.core.errors import InvalidData
-from surefit.core.estimator import CertifiedMixin, data_fingerprint
+from surefit.core.claims import Claim
+from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import POSITIVE, Rule, check_params, one_of, read_data, read_weights
 from surefit.partitions.partitioners import CubicPartition, cell_keys, cell_numbers, fit_partitioner
+from surefit.problems import pose
+from surefit.problems.partitions import cube_side
 
 READ: dict[str, Any] = {"dtype": [np.float64, np.float32]}
 SIDE = one_of("auto") | POSITIVE
@@ -22,7 +24,7 @@ PARTITIONER = Rule(
 
 
 class PartitionBase(CertifiedMixin, BaseEstimator):
-    """A rule that is constant on the cells of a partition which did not look at the targets."""
+    """Estimator that is constant on the cells of a partition that does not depend on the targets."""
 
     def _read(self, X, y, sample_weight, **options):
         check_params(self)
@@ -31,7 +33,7 @@ class PartitionBase(CertifiedMixin, BaseEstimator):
         return X, y, weights
 
     def _partition(self, X, weights) -> np.ndarray:
-        """Cut the rows of positive weight into cells; return the weight of each row."""
+        """Assign the rows of positive weight to cells; return the weight of each row."""
         taking_part = slice(None) if weights is None else weights > 0
         rows = X[taking_part]
         self.partition_ = fit_partitioner(type(self).__name__, self._partitioner(rows), rows)
@@ -43,17 +45,20 @@ class PartitionBase(CertifiedMixin, BaseEstimator):
         return counts[taking_part]
 
     def _partitioner(self, X) -> Any:
-        return self.partitioner if self.partitioner is not None else CubicPartition(_side(self, X))  # type: ignore[attr-defined]
+        return self.partitioner if self.partitioner is not None else CubicPartition(self._side(X))  # type: ignore[attr-defined]
+
+    def _side(self, X) -> float:
+        return cube_side(self.side, X, type(self).__name__)  # type: ignore[attr-defined]
 
     def apply(self, X) -> np.ndarray:
-        """Return the number of each row's cell, -1 where no training row lies."""
+        """Return the index of the cell of each row, -1 for a cell without training rows."""
         check_is_fitted(self)
         return cell_numbers(self._known, cell_keys(self.partition_, read_data(self, X, reset=False, **READ)))
 
     def stochastic_error(self, X) -> float:
-        r"""Return an estimate, on rows of the same law, of what the counts of the cells bound.
+        r"""Return an estimate of the stochastic error from the counts of the cells, on rows from the same distribution.
 
-        With :math:`\bar r` the mean target of a cell under the law and targets in [0, 1],
+        With :math:`\bar r` the mean target of a cell under the distribution and targets in [0, 1],
         :math:`E|\hat r - \bar r| \le E[1\{N > 0\} / (2 \sqrt N)] + P(N = 0)`; the right-hand side is averaged over the rows of X,
         which must not be the training rows (theory: :ref:`consistency`).
         """
@@ -61,23 +66,23 @@ class PartitionBase(CertifiedMixin, BaseEstimator):
         counts = np.where(cells < 0, 0.0, self.cell_counts_[np.maximum(cells, 0)])
         return float(np.mean(np.where(counts > 0, 0.5 / np.sqrt(np.maximum(counts, 1e-300)), 1.0)))
 
-    def _certify(self, X, y, weights, claims, **problem) -> None:
-        numbers = y.dtype.kind in "biuf"
+    @property
+    def cell_keys_(self) -> np.ndarray:
+        """Key of each cell as a row of numbers: the integer coordinates of a cube, or the output of the partitioner."""
+        return self._known
+
+    @property
+    def side_(self) -> float:
+        """Side of the cubes; nan for other partitioners."""
+        return float(getattr(self.partition_, "side", np.nan)) if self.partitioner is None else np.nan  # type: ignore[attr-defined]
+
+    def _certify(self, X, y, weights, names: tuple[str, str], *model: str) -> None:
+        cells = {} if self.partitioner is None else {"cells": self._training_cells}  # type: ignore[attr-defined]
+        read_as = y.astype(np.float64) if y.dtype.kind in "biuf" else y
         self._issue(
             "A",
-            claims,
-            problem={"cells": self.n_cells_, **problem},
-            model=("n_cells_", "cell_counts_"),
-            data=data_fingerprint(X, y.astype(np.float64) if numbers else y, weights),
+            [Claim(names[0], witness=cells), Claim(names[1])],
+            problem=pose(self, X, read_as, weights, "side_"),
+            model=("n_cells_", "cell_counts_", "cell_keys_", "side_", *model),
+            sample=(X, read_as, weights),
         )
-
-
-def _side(estimator, X) -> float:
-    """Return the side of the cubes: given, or the largest range of a column times n^(-1/(d + 2))."""
-    if estimator.side != "auto":
-        return float(estimator.side)
-    n, d = X.shape
-    spread = float(np.max(np.ptp(np.asarray(X, dtype=np.float64), axis=0))) if d else 0.0
-    if not np.isfinite(spread):
-        raise InvalidData(f"{type(estimator).__name__}: the range of a column overflows; scale the columns of X.")
-    return spread * n ** (-1.0 / (d + 2)) if spread > 0 else 1.0

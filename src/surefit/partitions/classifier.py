@@ -2,50 +2,48 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from surefit.core.claims import Claim
-from surefit.core.validation import one_of
+from surefit.core.validation import check_labels, one_of
 from surefit.partitions.base import PARTITIONER, SIDE, PartitionBase
 
 
 class PartitionClassifier(ClassifierMixin, PartitionBase):
-    r"""The majority label of each cell of a partition.
+    r"""Partitioning classifier: the majority label of each cell of a partition.
 
     .. math:: \hat r_c(x) = \frac{1}{N(x)} \sum_{x_i \in A(x)} 1\{y_i = c\}, \qquad h(x) = \min \operatorname*{argmax}_c \hat r_c(x)
 
-    :math:`A(x)` is the cell of :math:`x` and :math:`N(x)` its number of training rows. Hypothesis class: rules that are constant on cells.
-    Loss: zero-one. Optimiser: exact, one count a cell.
+    :math:`A(x)` is the cell of :math:`x` and :math:`N(x)` its number of training rows. Hypothesis class: functions that are constant on
+    cells. Loss: zero-one. Optimizer: exact, one count per cell.
 
-    Guarantee: no rule that is constant on the cells makes fewer errors on the training rows; the certificate holds the count. If
-    cells shrink and their counts grow, the risk tends to that of the best rule, provided that the partition does not depend on the
-    labels (theory: :ref:`consistency`), which ``fit`` ensures by fitting the partitioner on X alone.
+    Guarantee: no classifier that is constant on the cells has fewer training errors; the certificate contains the count. If cells shrink
+    and their counts grow, the risk converges to the Bayes risk, provided that the partition does not depend on the labels (theory:
+    :ref:`consistency`), which ``fit`` ensures by fitting the partitioner on X alone.
 
     Parameters
     ----------
     partitioner : object, callable or None, default=None
-        What names the cell of a row: an object with ``fit(X)`` and one of ``cells``, ``apply``, ``predict`` (a clustering) or
-        ``transform`` (a discretiser), or a function of the rows. None is cubes of side ``side``.
+        Assigns a row to its cell: an object with ``fit(X)`` and one of ``cells``, ``apply``, ``predict`` (a clustering) or ``transform``
+        (a discretizer), or a function of the rows. None: cubes of side ``side``.
     side : float > 0 or "auto", default="auto"
         Side of the cubes; "auto" is the largest range of a column times :math:`n^{-1/(d+2)}`.
     empty : {"prior", "first"}, default="prior"
-        What to predict in a cell without training rows: the shares of all training rows, or the first class.
+        Prediction in a cell without training rows: the class fractions of all training rows, or the first class.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Labels, sorted; of classes with equal counts the first wins.
+        Labels, sorted; ties go to the first class.
     partition_ : object
         The fitted partitioner.
     n_cells_ : int
-        Cells that hold a training row.
+        Number of cells with a training row.
     cell_counts_ : ndarray of shape (n_cells,)
-        Their training rows, by weight.
+        Total weight of the training rows in each cell.
     cell_shares_ : ndarray of shape (n_cells, n_classes)
-        Share of each class.
+        Class fractions of each cell.
     training_error_ : float
-        Share of training rows that the rule gets wrong.
+        Fraction of misclassified training rows.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
     n_features_in_, feature_names_in_
@@ -69,9 +67,9 @@ class PartitionClassifier(ClassifierMixin, PartitionBase):
         self.empty = empty
 
     def fit(self, X, y, sample_weight=None):
-        """Count the labels of each cell; a weight counts a row as many times. Returns the estimator."""
+        """Count the labels in each cell, with ``sample_weight`` as frequency weights. Returns the estimator."""
         X, y, weights = self._read(X, y, sample_weight)
-        check_classification_targets(y)
+        check_labels(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         counts = self._partition(X, weights)
         taking_part = codes if weights is None else codes[weights > 0]
@@ -80,48 +78,37 @@ class PartitionClassifier(ClassifierMixin, PartitionBase):
         self.cell_shares_ = votes / votes.sum(axis=1, keepdims=True)
         self._prior = votes.sum(axis=0) / votes.sum()
         self.training_error_ = float(np.sum(votes.sum(axis=1) - votes.max(axis=1)) / votes.sum())
-        self._certify(X, y, weights, [self._best_on_cells()], classes=len(self.classes_))
+        names = ("partition.training_error", "partition.shares")
+        self._certify(X, y, weights, names, "cell_shares_", "_prior", "classes_")
         return self
 
-    def _best_on_cells(self) -> Claim:
-        labels = self.classes_[np.argmax(self.cell_shares_, axis=1)]
-        return Claim(
-            "partition.training_error",
-            "optimality",
-            f"Of all rules that are constant on the {self.n_cells_} cells none has a training error below "
-            f"{self.training_error_:.4g}, that of this one.",
-            value=self.training_error_,
-            about="this fitted model",
-            witness={"cells": self._training_cells, "labels": np.asarray(labels)},
-        )
-
     def predict_proba(self, X) -> np.ndarray:
-        """Return the shares of the classes in each row's cell, columns in the order of ``classes_``."""
+        """Return the class fractions in the cell of each row, columns in the order of ``classes_``."""
         cells = self.apply(X)
         nothing = self._prior if self.empty == "prior" else np.eye(len(self.classes_))[0]
         return np.where((cells < 0)[:, None], nothing, self.cell_shares_[np.maximum(cells, 0)])
 
     def predict(self, X) -> np.ndarray:
-        """Return the majority label of each row's cell."""
+        """Return the majority label in the cell of each row."""
         check_is_fitted(self)
         return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
 
 
 class HistogramClassifier(PartitionClassifier):
-    r"""The majority label of each cube of a grid.
+    r"""Histogram classifier: the majority label of each cube of a grid.
 
-    Cells are half-open cubes of side :math:`h` of a grid through the origin, kept in a hash table: memory grows with the rows, not with
-    the volume. Hypothesis class: rules that are constant on cubes. Loss: zero-one. Optimiser: exact, one count a cube.
+    Cells are half-open cubes of side :math:`h` of a grid through the origin, stored in a hash table: memory grows with the rows, not with
+    the volume. Hypothesis class: functions that are constant on cubes. Loss: zero-one. Optimizer: exact, one count per cube.
 
-    Guarantee: as :class:`PartitionClassifier`; universally consistent if :math:`h \to 0` and :math:`n h^d \to \infty`, for which
-    "auto" is a choice (theory: :ref:`consistency`).
+    Guarantee: as for :class:`PartitionClassifier`; universally consistent if :math:`h \to 0` and :math:`n h^d \to \infty`, which "auto"
+    satisfies (theory: :ref:`consistency`).
 
     Parameters
     ----------
     side : float > 0 or "auto", default="auto"
         Side of the cubes; "auto" is the largest range of a column times :math:`n^{-1/(d+2)}`.
     empty : {"prior", "first"}, default="prior"
-        What to predict in a cube without training rows: the shares of all training rows, or the first class.
+        Prediction in a cube without training rows: the class fractions of all training rows, or the first class.
 
     Attributes
     ----------

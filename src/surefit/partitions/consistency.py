@@ -1,4 +1,4 @@
-"""How far a rule on cells can be from the best rule: the pieces of the consistency theorem, and a world in which to see it."""
+"""Distance of partitioning estimators from the Bayes rule: the terms of the consistency theorem, and a simulation study."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def binomial_deviation(m: int, q: float) -> tuple[float, float]:
 
     Examples
     --------
-    >>> from surefit.partitions.consistency import binomial_deviation
+    >>> from surefit import binomial_deviation
     >>> [round(value, 4) for value in binomial_deviation(10, 0.3)]
     [0.1121, 0.1449]
     """
@@ -28,17 +28,33 @@ def binomial_deviation(m: int, q: float) -> tuple[float, float]:
 
 
 def cells_meeting_ball(radius: float, side: float, d: int) -> float:
-    r"""Return an upper bound of how many cubes of a grid meet a ball: :math:`(2 \rho / h + 2)^d`."""
+    r"""Return an upper bound on the number of cubes of a grid that intersect a ball: :math:`(2 \rho / h + 2)^d`.
+
+    Parameters
+    ----------
+    radius : float > 0
+        Radius of the ball.
+    side : float > 0
+        Side of the cubes.
+    d : int >= 1
+        Dimension.
+
+    Examples
+    --------
+    >>> from surefit import cells_meeting_ball
+    >>> cells_meeting_ball(0.5, 0.1, 1)
+    12.0
+    """
     return (2 * radius / side + 2) ** d
 
 
 def cell_count_bound(n: int, M: int, cells: float, outside: float = 0.0) -> float:
-    r"""Bound the probability that the cell of a new row holds at most M of n training rows.
+    r"""Bound the probability that the cell of a new row contains at most M of n training rows.
 
     .. math:: P(N(X) \le M) \le \frac{2M + 4}{n} c(S) + \mu(S^c)
 
-    for any set S that meets c(S) cells and has probability :math:`1 - \mu(S^c)`. Assumes rows drawn independently from one law and a
-    partition fixed in advance. A value of at least 1 says nothing.
+    for any set S that intersects c(S) cells and has probability :math:`1 - \mu(S^c)`. Assumes iid rows and a partition fixed in advance.
+    A value of at least 1 is vacuous.
 
     Parameters
     ----------
@@ -47,7 +63,7 @@ def cell_count_bound(n: int, M: int, cells: float, outside: float = 0.0) -> floa
     M : int
         Rows in the cell.
     cells : float
-        Cells that meet S.
+        Number of cells that intersect S.
     outside : float, default=0.0
         Probability outside S.
 
@@ -55,7 +71,7 @@ def cell_count_bound(n: int, M: int, cells: float, outside: float = 0.0) -> floa
     --------
     Uniform on [0, 1], cells of side 0.01:
 
-    >>> from surefit.partitions.consistency import cell_count_bound
+    >>> from surefit import cell_count_bound
     >>> cell_count_bound(1000, 2, 100), cell_count_bound(10_000, 2, 100)
     (0.8, 0.08)
     """
@@ -65,25 +81,8 @@ def cell_count_bound(n: int, M: int, cells: float, outside: float = 0.0) -> floa
     return (2 * M + 4) * cells / n + outside
 
 
-class UniformLaw(NamedTuple):
-    """Rows uniform on the unit cube, labels 0 or 1 with a known probability of 1: a world whose best rule is known."""
-
-    regression: Callable[[np.ndarray], np.ndarray]  # (n, d) -> P(label 1)
-    d: int = 1
-
-    def sample(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Draw rows and labels."""
-        X = rng.random((n, self.d))
-        return X, (rng.random(n) < self.regression(X)).astype(np.int64)
-
-    def risks(self, labels: np.ndarray, X: np.ndarray) -> tuple[float, float]:
-        """Return the mean probability of error of predicted ``labels`` on the rows X, and that of the best rule on them."""
-        r = self.regression(X)
-        return float(np.mean(np.where(labels == 1, 1 - r, r))), float(np.mean(np.minimum(r, 1 - r)))
-
-
 class ConsistencyStudy(NamedTuple):
-    """Excess of the risk over that of the best rule, by sample size."""
+    """Excess risk over the Bayes risk, by sample size."""
 
     sizes: np.ndarray
     excess: np.ndarray  # (sizes, repeats)
@@ -97,53 +96,52 @@ class ConsistencyStudy(NamedTuple):
 
 def consistency_study(
     learner: Callable[[int], Any],
-    law: UniformLaw,
+    model: Any,
     sizes: Sequence[int],
     *,
     repeats: int = 10,
     test_size: int = 20_000,
     random_state: int = 0,
 ) -> ConsistencyStudy:
-    """Fit rules to growing samples of a known law and measure how far they are from the best rule.
+    """Fit classifiers to growing samples of a known distribution and measure their excess risk.
 
-    Errors are probabilities, computed from the law on rows that are the same for all rules; no label is drawn for them.
+    Excess risks are computed from the distribution, not from labels: exactly for finitely many rows, by quadrature in one dimension,
+    otherwise as means of conditional probabilities over rows that are the same for all classifiers.
 
     Parameters
     ----------
     learner : callable
-        Takes the sample size, returns an unfitted classifier of labels 0 and 1.
-    law : UniformLaw
-        The world; anything with ``sample`` and ``risks``.
+        Function of the sample size that returns an unfitted classifier for labels 0 and 1.
+    model : LabelModel, ClassDistribution
+        The distribution of rows and labels; an object with ``sample``, ``excess_risk`` and ``bayes_risk``.
     sizes : sequence of int
         Sample sizes.
     repeats : int, default=10
-        Samples of each size.
+        Number of samples of each size.
     test_size : int, default=20000
-        Rows on which risks are averaged.
+        Number of rows over which risks are averaged if there is no closed form.
     random_state : int, default=0
         Seed.
 
     Returns
     -------
     ConsistencyStudy
-        ``excess`` has one row a size and one column a repeat.
+        ``excess`` has one row per size and one column per repeat.
 
     Examples
     --------
-    >>> from surefit import HistogramClassifier, consistency_study
-    >>> from surefit.partitions.consistency import UniformLaw
-    >>> law = UniformLaw(lambda X: 0.9 * (X[:, 0] < 0.5) + 0.05)
-    >>> study = consistency_study(lambda n: HistogramClassifier(n ** (-1 / 3)), law, [50, 5000], repeats=5)
+    >>> from surefit import HistogramClassifier, LabelModel, consistency_study
+    >>> model = LabelModel(lambda X: 0.9 * (X[:, 0] < 0.5) + 0.05)
+    >>> study = consistency_study(lambda n: HistogramClassifier(n ** (-1 / 3)), model, [50, 5000], repeats=5)
     >>> bool(study.mean_excess[1] < study.mean_excess[0])
     True
     """
     rng = np.random.default_rng(random_state)
-    points, _ = law.sample(test_size, rng)
     excess = np.empty((len(sizes), repeats))
-    best = 0.0
     for i, n in enumerate(sizes):
         for j in range(repeats):
-            X, y = law.sample(int(n), rng)
-            risk, best = law.risks(np.asarray(learner(int(n)).fit(X, y).predict(points)), points)
-            excess[i, j] = risk - best
-    return ConsistencyStudy(np.asarray(sizes), excess, best)
+            X, y = model.sample(int(n), rng)
+            fitted = learner(int(n)).fit(X, y)
+            excess[i, j] = model.excess_risk(fitted.predict, draws=test_size, random_state=random_state).value
+    best = model.bayes_risk(draws=test_size, random_state=random_state)
+    return ConsistencyStudy(np.asarray(sizes), excess, best.value)

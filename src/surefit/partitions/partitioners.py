@@ -1,4 +1,4 @@
-"""Partitions of the space: anything that names the cell of a row, and two of our own."""
+"""Partitions of the feature space: the interface, and two implementations."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from sklearn.utils.validation import check_array
 
 from surefit.core.errors import InvalidData, InvalidParameter
 
-#: How a fitted partitioner is asked for cells, in this order: ours, trees, clusterings, discretisers.
+#: Methods of a fitted partitioner that return cells, in order of preference: ours, trees, clusterings, discretizers.
 VERBS = ("cells", "apply", "predict", "transform")
-LARGEST_INDEX = 2.0**62  # beyond this an integer cannot name the cell
+LARGEST_INDEX = 2.0**62  # limit for integer cell coordinates
 
 
 class CubicPartition(BaseEstimator):
@@ -35,15 +35,17 @@ class CubicPartition(BaseEstimator):
         self.side = side
 
     def fit(self, X, y=None):
-        """Nothing depends on the rows. Returns the partition."""
+        """Do nothing, because the partition does not depend on the rows. Returns the partition."""
         return self
 
     def cells(self, X) -> np.ndarray:
-        """Return the integer coordinates of each row's cube."""
+        """Return the integer coordinates of the cube of each row."""
         places = np.floor(np.asarray(X, dtype=np.float64) / float(self.side))
         if np.any(np.abs(places) > LARGEST_INDEX):
             row = int(np.argmax(np.max(np.abs(places), axis=1)))
-            raise InvalidParameter("CubicPartition", "side", f"large enough to count cubes up to row {row}", self.side)
+            raise InvalidParameter(
+                "CubicPartition", "side", f"large enough for integer coordinates of row {row}", self.side
+            )
         return places.astype(np.int64)
 
     def diameter(self, n_columns: int) -> float:
@@ -52,12 +54,12 @@ class CubicPartition(BaseEstimator):
 
 
 class QuantilePartition(BaseEstimator):
-    """Boxes with equally many rows in each slice of each column; the slices depend on the rows, not on their labels.
+    """Boxes with equally many rows in each slice of each column; the slices depend on the rows but not on their labels.
 
     Parameters
     ----------
     slices : int >= 1, default=4
-        Slices of each column.
+        Number of slices per column.
 
     Examples
     --------
@@ -71,14 +73,14 @@ class QuantilePartition(BaseEstimator):
         self.slices = slices
 
     def fit(self, X, y=None):
-        """Cut each column at its quantiles. Returns the partition."""
+        """Compute the quantiles of each column. Returns the partition."""
         X = check_array(X, dtype=np.float64)
         inner = np.arange(1, int(self.slices)) / int(self.slices)
         self.cuts_ = np.quantile(X, inner, axis=0).T  # (n_columns, slices - 1)
         return self
 
     def cells(self, X) -> np.ndarray:
-        """Return the slice of each column that each row lies in."""
+        """Return the slice of each column that contains each row."""
         X = np.asarray(X, dtype=np.float64)
         return np.stack(
             [np.searchsorted(cuts, column, side="right") for cuts, column in zip(self.cuts_, X.T, strict=True)], axis=1
@@ -86,7 +88,7 @@ class QuantilePartition(BaseEstimator):
 
 
 def fit_partitioner(who: str, partitioner: Any, X) -> Any:
-    """Return a copy of ``partitioner`` fitted on the rows alone; a function is returned as it is."""
+    """Return a copy of ``partitioner`` fitted on the rows alone; a function is returned unchanged."""
     if callable(partitioner) and not hasattr(partitioner, "fit"):
         return partitioner
     if hasattr(partitioner, "fit") and any(hasattr(partitioner, verb) for verb in VERBS):
@@ -96,7 +98,7 @@ def fit_partitioner(who: str, partitioner: Any, X) -> Any:
 
 
 def cell_keys(partition: Any, X) -> np.ndarray:
-    """Return the name of each row's cell as a row of numbers."""
+    """Return the key of the cell of each row as a row of numbers."""
     verb = next((verb for verb in VERBS if hasattr(partition, "fit") and hasattr(partition, verb)), None)
     named = partition(X) if verb is None else getattr(partition, verb)(X)
     keys = np.asarray(named.toarray() if hasattr(named, "toarray") else named)
@@ -104,14 +106,14 @@ def cell_keys(partition: Any, X) -> np.ndarray:
         keys = keys[:, None]
     if len(keys) != X.shape[0] or keys.ndim != 2 or keys.dtype.kind not in "iufb":
         raise InvalidData(
-            f"The partitioner must return one cell a row, {X.shape[0]} numbers or rows of numbers; "
+            f"The partitioner must return one cell per row, {X.shape[0]} numbers or rows of numbers; "
             f"got {keys.dtype} of shape {keys.shape}."
         )
-    return np.ascontiguousarray(keys, dtype=np.float64) + 0.0  # minus zero is zero
+    return np.ascontiguousarray(keys, dtype=np.float64) + 0.0  # turns -0.0 into 0.0
 
 
 def cell_numbers(known: np.ndarray, keys: np.ndarray) -> np.ndarray:
-    """Return the place of each key among the ``known`` ones, -1 for one that is not there.
+    """Return the index of each key among the ``known`` ones, -1 if it is not known.
 
     Examples
     --------

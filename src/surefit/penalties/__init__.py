@@ -12,7 +12,7 @@ from surefit.penalties.base import (
     project,
     prox,
 )
-from surefit.penalties.elastic_net import ElasticNet
+from surefit.penalties.elastic_net import ElasticNetPenalty
 from surefit.penalties.l1 import L1
 from surefit.penalties.l1_ball import L1Ball
 from surefit.penalties.l2 import L2
@@ -22,7 +22,7 @@ from surefit.penalties.weighted import Weighted
 __all__ = [
     "L1",
     "L2",
-    "ElasticNet",
+    "ElasticNetPenalty",
     "ElasticTerms",
     "L1Ball",
     "Positive",

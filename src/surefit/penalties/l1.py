@@ -15,7 +15,15 @@ from surefit.penalties.base import (
 
 @separable
 class L1(NamedTuple):
-    r"""Lasso penalty :math:`\Omega(w) = \alpha \|w\|_1`; its conjugate is the indicator of :math:`\|v\|_\infty \le \alpha`."""
+    r"""Lasso penalty :math:`\Omega(w) = \alpha \|w\|_1`; its conjugate is the indicator of :math:`\|v\|_\infty \le \alpha`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surefit.penalties import L1, penalty_value, prox
+    >>> penalty_value(L1(0.5), np.array([3.0, -1.0])), float(prox(L1(0.5), 3.0, 1.0, 0)), float(prox(L1(0.5), 0.3, 1.0, 0))
+    (2.0, 2.5, 0.0)
+    """
 
     alpha: float
 

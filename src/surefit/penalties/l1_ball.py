@@ -6,7 +6,15 @@ from surefit.penalties.base import dual_scale, penalty_conjugate, penalty_value,
 
 
 class L1Ball(NamedTuple):
-    r"""The constraint :math:`\|w\|_1 \le` ``radius``; its conjugate is :math:`\mathrm{radius} \cdot \|v\|_\infty`."""
+    r"""The constraint :math:`\|w\|_1 \le` ``radius``; its conjugate is :math:`\mathrm{radius} \cdot \|v\|_\infty`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surefit.penalties import L1Ball, penalty_conjugate, project
+    >>> project(L1Ball(1.0), np.array([2.0, 1.0])), float(penalty_conjugate(L1Ball(2.0), np.array([3.0, -1.0])))
+    (array([1., 0.]), 6.0)
+    """
 
     radius: float
 

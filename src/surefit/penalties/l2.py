@@ -15,7 +15,15 @@ from surefit.penalties.base import (
 
 @separable
 class L2(NamedTuple):
-    r"""Ridge penalty :math:`\Omega(w) = \tfrac{\beta}{2} \|w\|^2`; its conjugate is :math:`\|v\|^2 / (2\beta)`."""
+    r"""Ridge penalty :math:`\Omega(w) = \tfrac{\beta}{2} \|w\|^2`; its conjugate is :math:`\|v\|^2 / (2\beta)`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surefit.penalties import L2, penalty_value, prox
+    >>> penalty_value(L2(0.5), np.array([2.0, 0.0])), prox(L2(1.0), 3.0, 1.0, 0)
+    (1.0, 1.5)
+    """
 
     beta: float
 

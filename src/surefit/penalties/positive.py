@@ -17,8 +17,14 @@ from surefit.penalties.base import (
 class Positive(NamedTuple):
     r"""A separable penalty restricted to :math:`w \ge 0`.
 
-    For a base that is smallest at zero (all penalties here) the conjugate is that of the base at :math:`\max(v, 0)`, and
-    the proximal point is that of the base, cut off at zero.
+    If the base penalty is smallest at zero (all penalties here are), the conjugate is that of the base at :math:`\max(v, 0)`, and the
+    proximal point is the positive part of that of the base.
+
+    Examples
+    --------
+    >>> from surefit.penalties import L1, Positive, prox
+    >>> float(prox(Positive(L1(0.5)), 3.0, 1.0, 0)), prox(Positive(L1(0.5)), -3.0, 1.0, 0)
+    (2.5, 0.0)
     """
 
     base: Any

@@ -17,7 +17,14 @@ from surefit.penalties.base import (
 class Weighted(NamedTuple):
     r"""Per-feature factors :math:`f_j \ge 0` on a separable penalty: :math:`\Omega(w) = \sum_j f_j \Omega_j(w_j)`.
 
-    Factor 0 leaves a feature unpenalised, infinity excludes it (its coefficient is zero).
+    Factor 0 leaves a feature unpenalized, infinity excludes it (its coefficient is zero).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surefit.penalties import L1, Weighted, penalty_value
+    >>> penalty_value(Weighted(L1(1.0), np.array([0.0, 2.0])), np.array([5.0, -1.0]))
+    2.0
     """
 
     base: Any

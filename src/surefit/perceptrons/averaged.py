@@ -10,11 +10,11 @@ from surefit.perceptrons.online import CLASS_WEIGHT, RULES
 
 
 class AveragedPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, LinearClassifierMixin, BaseEstimator):
-    r"""The mean of all weights a perceptron went through, so that late updates do not spoil early rows.
+    r"""The mean of all weights a perceptron went through, so that late updates do not undo the fit to early rows.
 
     .. math:: \bar w = \frac1T \sum_{s=1}^T w_s, \qquad w_s \text{ the weights after visit } s.
 
-    Hypothesis class: affine functions. Loss: the perceptron loss. Optimiser: one row at a time; the average is kept lazily,
+    Hypothesis class: affine functions. Loss: the perceptron loss. Optimizer: one row at a time; the average is kept lazily,
     at the cost of one more addition an update.
 
     Guarantee: the certificate proves that ``coef_`` is that mean, and all that :class:`Perceptron` proves about the run
@@ -23,22 +23,23 @@ class AveragedPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, 
     Parameters
     ----------
     fit_intercept : bool, default=True
-        Whether there is an offset :math:`b`.
+        Whether to fit an intercept :math:`b`.
     max_iter : int >= 1, default=1000
         Passes before giving up.
     tol : float >= 0 or None, default=1e-3
-        Stop when the mean perceptron loss of a pass has not improved by ``tol`` for ``n_iter_no_change`` passes. A clean
-        pass ends the fit in any case. None: go on for ``max_iter`` passes.
+        Stop when the mean perceptron loss of a pass has not improved by ``tol`` for ``n_iter_no_change`` passes. A pass
+        without mistakes always ends the fit. None: go on for ``max_iter`` passes.
     n_iter_no_change : int >= 1, default=5
         Passes without improvement before stopping.
-    order : {"cyclic", "shuffled", "random"} or None, default=None
-        Order of the visits: as given, shuffled anew for each pass, or drawn with replacement. None: shuffled.
+    order : {"cyclic", "shuffled", "random"}, array of int or None, default=None
+        Order of the rows: as given, reshuffled for each pass, drawn with replacement, or a permutation of the rows
+        that every pass follows. None: shuffled.
     eta0 : float > 0, default=1.0
         Step size; from a zero start it only scales the weights.
     mistake : {"<=0", "<0", "sign"}, default="<=0"
         Which margins are mistakes, as in :class:`Perceptron`.
     bias : {"plain", "augmented", "r_squared"}, default="plain"
-        Constant feature that stands for the offset: 1, ``bias_constant``, or the largest norm of a row.
+        Constant feature that represents the intercept: 1, ``bias_constant``, or the largest norm of a row.
     bias_constant : float > 0, default=1.0
         The constant of ``bias="augmented"``.
     class_weight : dict, "balanced" or None, default=None
@@ -56,7 +57,7 @@ class AveragedPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, 
     max_log : int >= 0, default=1000000
         Mistakes whose details are kept.
     confidence : float in (0, 1), default=0.95
-        Confidence of the risk bound, which is about the weights met in the first pass, not about their mean.
+        Confidence of the risk bound, which is about the weights of the first pass, not about their mean.
 
     Attributes
     ----------
@@ -71,7 +72,7 @@ class AveragedPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, 
 
     Examples
     --------
-    Weights after the six visits of two passes: 1 and then 2, five times (row 1 and then row 2 are mistakes).
+    Weights after the six rows of two passes: 1 and then 2, five times (row 1 and then row 2 are mistakes).
 
     >>> import numpy as np
     >>> from surefit import AveragedPerceptron

@@ -19,21 +19,28 @@ class LinearClassifierMixin(ClassifierMixin):
     classes_: np.ndarray
 
     def decision_function(self, X) -> np.ndarray:
-        """Return the scores ``X w + b``: one a row for two classes, else one a row and class."""
+        """Return the scores ``X w + b``: one per row for two classes, else one per row and class."""
         check_is_fitted(self)
         X = read_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
         scores = np.asarray(X @ self.coef_.T, dtype=np.float64) + self.intercept_
         return scores.ravel() if scores.shape[1] == 1 else scores
 
     def predict(self, X) -> np.ndarray:
-        """Return the class of each row; a score of zero means the first class, a tie the class that comes first."""
+        """Return the class of each row; a score of zero means the first class (``mistake="sign"``: the second), a tie the first."""
         scores = self.decision_function(X)
-        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+        return self.classes_[positions(self, scores)]
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def positions(estimator, scores: np.ndarray) -> np.ndarray:
+    """Return the position of the predicted class; with ``mistake="sign"`` the sign of zero is positive, as in the updates."""
+    if scores.ndim == 2:
+        return scores.argmax(axis=1)
+    return (scores >= 0 if getattr(estimator, "mistake", "") == "sign" else scores > 0).astype(int)
 
 
 def classes_of_stream(estimator, classes) -> np.ndarray:

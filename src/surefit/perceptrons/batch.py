@@ -4,7 +4,7 @@ from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
 from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import POSITIVE, check_params
 from surefit.perceptrons.base import LinearClassifierMixin
-from surefit.perceptrons.batch_fit import fit_batch
+from surefit.perceptrons.batch_training import fit_batch
 from surefit.perceptrons.online import RULES
 from surefit.perceptrons.schedules import SCHEDULE
 
@@ -17,7 +17,7 @@ class BatchPerceptron(CertifiedMixin, CallbackSupportMixin, LinearClassifierMixi
         J(w, b) = \sum_i s_i \bigl(-t_i (x_i^\top w + b)\bigr)_+, \qquad
         w \leftarrow w + \eta(k) \sum_{i:\, t_i f(x_i) \le 0} s_i t_i x_i .
 
-    Hypothesis class: affine functions. Loss: the perceptron loss. Optimiser: subgradient steps over all rows; the result
+    Hypothesis class: affine functions. Loss: the perceptron loss. Optimizer: subgradient steps over all rows; the result
     does not depend on their order, and a weight is a repetition.
 
     Guarantee: with :math:`m_k = \eta(k) \sum s_i` over the mistaken rows, :math:`\gamma \sum m_k \le R \sqrt{\sum m_k^2}` after
@@ -31,7 +31,7 @@ class BatchPerceptron(CertifiedMixin, CallbackSupportMixin, LinearClassifierMixi
     eta0 : float > 0, default=1.0
         Factor of all steps.
     fit_intercept : bool, default=True
-        Whether there is an offset :math:`b`.
+        Whether to fit an intercept :math:`b`.
     max_iter : int >= 1, default=10000
         Steps before giving up.
     tol : float >= 0 or None, default=1e-3
@@ -39,7 +39,7 @@ class BatchPerceptron(CertifiedMixin, CallbackSupportMixin, LinearClassifierMixi
     n_iter_no_change : int >= 1, default=50
         Steps without improvement before stopping.
     bias : {"plain", "augmented", "r_squared"}, default="plain"
-        Constant feature that stands for the offset: 1, ``bias_constant``, or the largest norm of a row.
+        Constant feature that represents the intercept: 1, ``bias_constant``, or the largest norm of a row.
     bias_constant : float > 0, default=1.0
         The constant of ``bias="augmented"``.
     warm_start : bool, default=False

@@ -6,7 +6,8 @@ from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
 from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import COUNT, NON_NEGATIVE, NOTHING, POSITIVE, REAL, Rule, check_params, one_of, read_data
 from surefit.kernels import Precomputed
-from surefit.perceptrons.kernel_fit import fit_kernel, kernel_scores
+from surefit.perceptrons.base import positions
+from surefit.perceptrons.kernel_training import fit_kernel, kernel_scores
 from surefit.perceptrons.log import MistakeLogMixin
 from surefit.perceptrons.online import RULES
 
@@ -23,14 +24,14 @@ class KernelPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, Cl
         \text{if } t_i f(x_i) \le 0: \quad \alpha_i \leftarrow \alpha_i + 1, \; b \leftarrow b + t_i c^2, \qquad
         f(x) = \sum_j \alpha_j t_j k(x_j, x) + b .
 
-    Hypothesis class: functions of the kernel's feature space plus a constant. Loss: the perceptron loss. Optimiser: one row
+    Hypothesis class: functions of the kernel's feature space plus a constant. Loss: the perceptron loss. Optimizer: one row
     at a time; the scores of all rows are kept up to date, kernel rows are computed once and cached.
 
     Guarantee: with :math:`R^2 = \max k(x_i, x_i)` and a direction of margin :math:`\gamma` in feature space, at most
     :math:`4 R^2 / \gamma^2` updates are made (:math:`c = R`; theory: :ref:`novikoff`). The certificate proves the bound for
     the margin reached. Integer kernel values are added without rounding, so that mistake counts are exact. If neither the
-    kernel nor the offset looks ahead (``gamma`` not "scale"; a constant :math:`k(x, x)`, or ``bias`` not "r_squared"), the first pass
-    bounds the risk of a random iterate, with confidence 0.95 (theory: :ref:`progressive-validation`).
+    kernel nor the intercept depends on later rows (``gamma`` not "scale"; a constant :math:`k(x, x)`, or ``bias`` not "r_squared"),
+    the first pass bounds the risk of a random iterate, with confidence 0.95 (theory: :ref:`progressive-validation`).
 
     Parameters
     ----------
@@ -44,9 +45,9 @@ class KernelPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, Cl
     coef0 : float, default=0.0
         Constant in ``poly``.
     fit_intercept : bool, default=True
-        Whether there is an offset :math:`b`.
+        Whether to fit an intercept :math:`b`.
     bias : {"plain", "augmented", "r_squared"}, default="r_squared"
-        Constant feature :math:`c` that stands for the offset: 1, ``bias_constant``, or the feature-space radius.
+        Constant feature :math:`c` that represents the intercept: 1, ``bias_constant``, or the feature-space radius.
     bias_constant : float > 0, default=1.0
         The constant of ``bias="augmented"``.
     threshold : float >= 0, default=0.0
@@ -56,12 +57,13 @@ class KernelPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, Cl
     max_iter : int >= 1, default=1000
         Passes before giving up.
     tol : float >= 0 or None, default=1e-3
-        Stop when the mean perceptron loss of a pass has not improved by ``tol`` for ``n_iter_no_change`` passes. A clean
-        pass ends the fit in any case. None: go on for ``max_iter`` passes.
+        Stop when the mean perceptron loss of a pass has not improved by ``tol`` for ``n_iter_no_change`` passes. A pass
+        without mistakes always ends the fit. None: go on for ``max_iter`` passes.
     n_iter_no_change : int >= 1, default=5
         Passes without improvement before stopping.
-    order : {"cyclic", "shuffled", "random"} or None, default=None
-        Order of the visits: as given, shuffled anew for each pass, or drawn with replacement. None: shuffled.
+    order : {"cyclic", "shuffled", "random"}, array of int or None, default=None
+        Order of the rows: as given, reshuffled for each pass, drawn with replacement, or a permutation of the rows
+        that every pass follows. None: shuffled.
     budget : int >= 1 or None, default=None
         Largest number of rows that carry weight, each two-class problem; a new one replaces the oldest, and the theorem no
         longer applies.
@@ -104,8 +106,6 @@ class KernelPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, Cl
     >>> model.mistake_counts_, model.n_updates_
     (array([5, 9, 5], dtype=int32), 19)
     """
-
-    _own_bound = "a kernel and an offset that do not depend on the rows"
 
     _rules = {
         **{key: RULES[key] for key in ("fit_intercept", "bias", "bias_constant", "mistake", "max_iter", "tol")},
@@ -167,7 +167,7 @@ class KernelPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, Cl
         return fit_kernel(self, X, y)
 
     def decision_function(self, X) -> np.ndarray:
-        """Return the scores: one a row for two classes, else one a row and class."""
+        """Return the scores: one per row for two classes, else one per row and class."""
         check_is_fitted(self)
         X = read_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
         scores = kernel_scores(self, X)
@@ -176,7 +176,7 @@ class KernelPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, Cl
     def predict(self, X) -> np.ndarray:
         """Return the class of each row; a score of zero means the first class, a tie the class that comes first."""
         scores = self.decision_function(X)
-        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+        return self.classes_[positions(self, scores)]
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

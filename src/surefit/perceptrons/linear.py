@@ -7,6 +7,7 @@ import numpy as np
 from surefit.core.claims import Claim
 from surefit.core.errors import InvalidParameter
 from surefit.perceptrons.base import classes_of_stream
+from surefit.perceptrons.claims import problem_number
 from surefit.perceptrons.log import log_parts
 from surefit.perceptrons.online import (
     Run,
@@ -17,9 +18,9 @@ from surefit.perceptrons.online import (
     step_rules,
     take_walks,
 )
-from surefit.perceptrons.problem import Labelled, read_labelled, starting_weights
-from surefit.solvers.perceptron_orders import Orders
-from surefit.solvers.perceptron_walk import Walk
+from surefit.perceptrons.problem import Labeled, posed, read_labeled, starting_weights
+from surefit.solvers.perceptron.order import Orders
+from surefit.solvers.perceptron.run import Walk
 
 
 def fit_linear(estimator, X, y, coef_init, intercept_init, *, average: bool):
@@ -28,7 +29,7 @@ def fit_linear(estimator, X, y, coef_init, intercept_init, *, average: bool):
     before = (
         (getattr(estimator, "last_coef_", None), getattr(estimator, "last_intercept_", None)) if had else (None, None)
     )
-    data = read_labelled(estimator, X, y)
+    data = read_labeled(estimator, X, y)
     lines = _lines(estimator, data)
     estimator._went_on = bool(estimator.warm_start and had and coef_init is None)
     if estimator._went_on:
@@ -39,11 +40,11 @@ def fit_linear(estimator, X, y, coef_init, intercept_init, *, average: bool):
             )
     w, b = starting_weights(estimator, coef_init, intercept_init, (lines, data.X.shape[1]))
     starts = _starts(estimator, data, w, b)
-    walks = _walks(estimator, data, w, b, average)
+    problem = posed(estimator, data)
+    walks = _walks(estimator, data, w, b, problem, average)
     run = take_walks(estimator, X, y, data, walks, starts)
-    estimator.classes_ = data.classes
     estimator._stream = None
-    _finish(estimator, run, data, average)
+    _finish(estimator, run, data, problem, average)
     return estimator
 
 
@@ -51,7 +52,7 @@ def partial_fit_linear(estimator, X, y, classes, *, average: bool):
     """Visit new rows once, in the order given. Returns the estimator."""
     first = not hasattr(estimator, "classes_")
     known = classes_of_stream(estimator, classes)
-    data = read_labelled(estimator, X, y, reset=first, classes=known)
+    data = read_labeled(estimator, X, y, reset=first, classes=known)
     if getattr(estimator, "class_weight", None) == "balanced":
         raise InvalidParameter(
             type(estimator).__name__,
@@ -66,7 +67,8 @@ def partial_fit_linear(estimator, X, y, classes, *, average: bool):
         w, b = estimator.last_coef_.copy(), estimator.last_intercept_.copy()
     stream = (None if first else estimator._stream) or {"visits": 0, "lazy": None, "log": []}
     starts = _starts(estimator, data, w, b)
-    walks = _walks(estimator, data, w, b, average)
+    problem = posed(estimator, data)
+    walks = _walks(estimator, data, w, b, problem, average)
     for p, one in enumerate(walks):
         one.visits = stream["visits"]
         if average and stream["lazy"] is not None:
@@ -74,10 +76,9 @@ def partial_fit_linear(estimator, X, y, classes, *, average: bool):
         one.advance(None, 0, len(data.codes))
         one.finish_pass(True, False, len(data.codes), None, 1)
         one.ending = one.ending or "one_pass"
-    estimator.classes_ = known
     estimator._went_on = False
     run = Run(walks, Orders("cyclic", len(data.codes), 0), 1, starts, _is_joint(estimator, data))
-    _finish(estimator, run, data, average)
+    _finish(estimator, run, data, problem, average)
     new = [part for part in log_parts(walks, stream["visits"]) if len(part["row"]) or not stream["log"]]
     estimator._log = stream["log"] + new
     estimator._stream = {
@@ -88,27 +89,26 @@ def partial_fit_linear(estimator, X, y, classes, *, average: bool):
     return estimator
 
 
-def _is_joint(estimator, data: Labelled) -> bool:
+def _is_joint(estimator, data: Labeled) -> bool:
     return estimator.multi_class == "joint" and len(data.classes) > 2
 
 
-def _lines(estimator, data: Labelled) -> int:
+def _lines(estimator, data: Labeled) -> int:
     return len(positives(data))
 
 
-def _starts(estimator, data: Labelled, w: np.ndarray, b: np.ndarray) -> list[np.ndarray]:
+def _starts(estimator, data: Labeled, w: np.ndarray, b: np.ndarray) -> list[np.ndarray]:
     lines = np.column_stack([w, b])
     return [lines] if _is_joint(estimator, data) else list(lines)
 
 
-def _walks(estimator, data: Labelled, w: np.ndarray, b: np.ndarray, average: bool) -> list[Walk]:
-    rules = step_rules(estimator, data, eta0=float(estimator.eta0))
+def _walks(estimator, data: Labeled, w: np.ndarray, b: np.ndarray, problem: dict, average: bool) -> list[Walk]:
     if _is_joint(estimator, data):
-        return [make_joint_walk(estimator, data, w, b, rules[0], average=average)]
-    return make_walks(estimator, data, w, b, rules, average=average)
+        return [make_joint_walk(estimator, data, w, b, problem, average=average)]
+    return make_walks(estimator, data, w, b, step_rules(problem, data.squares), average=average)
 
 
-def _finish(estimator, run: Run, data: Labelled, average: bool) -> None:
+def _finish(estimator, run: Run, data: Labeled, problem: dict, average: bool) -> None:
     if run.joint:
         estimator.last_coef_, estimator.last_intercept_ = run.walks[0].weights
     else:
@@ -116,16 +116,16 @@ def _finish(estimator, run: Run, data: Labelled, average: bool) -> None:
         estimator.last_intercept_ = np.array([one.offset for one in run.walks])
     if not average:
         estimator.coef_, estimator.intercept_ = estimator.last_coef_, estimator.last_intercept_
-        record(estimator, run, data, model=("coef_", "intercept_"))
+        record(estimator, run, data, problem, model=("coef_", "intercept_"))
         return
     coefs, offsets = zip(*(_average(one, run.joint) for one in run.walks), strict=True)
     estimator.coef_, estimator.intercept_ = np.vstack(coefs), np.concatenate(offsets)
     model = ("coef_", "intercept_", "last_coef_", "last_intercept_")
-    record(estimator, run, data, model=model, more=_average_claims(run))
+    record(estimator, run, data, problem, model=model, more=_average_claims(run, data))
 
 
 def _average(one, joint: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Mean of the weights held after each visit: the last weights minus what came too late to count in full."""
+    """Mean of the weights after each row: the last weights minus corrections for late updates."""
     visits = max(one.visits, 1)
     w, b = one.weights
     if joint:
@@ -133,24 +133,15 @@ def _average(one, joint: bool) -> tuple[np.ndarray, np.ndarray]:
     return (w - one.lazy / visits)[None, :], b - one.sums.offset_sum / visits
 
 
-def _average_claims(run: Run) -> list[Claim]:
+def _average_claims(run: Run, data: Labeled) -> list[Claim]:
     if run.joint:
         return []
     claims = []
     for p, one in enumerate(run.walks):
         if one.logged < one.updates or one.visits != len(one.after_pass) * run.orders.n_visits:
             continue
-        k = one.logged
-        turns = np.searchsorted(one.after_pass, np.arange(k), side="right")
-        claims.append(
-            Claim(
-                "perceptron.average",
-                "process_fact",
-                f"The weights are the mean of those held after each of the {one.visits} visits.",
-                value=0.0,
-                limit=0.0,
-                numbers={"problem": p, "visits": one.visits},
-                witness={"visits": turns * run.orders.n_visits + one.places()},
-            )
-        )
+        turns = np.searchsorted(one.after_pass, np.arange(one.logged), side="right")
+        visits = turns * run.orders.n_visits + one.places()
+        numbers = {**problem_number(data, p), "visits": int(one.visits)}
+        claims.append(Claim("perceptron.average", numbers=numbers, witness={"visits": visits}))
     return claims

@@ -1,4 +1,4 @@
-"""The log of mistakes: kept as it came, put together when somebody asks."""
+"""The log of mistakes: stored as it is produced, assembled on access."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _squared_norms(part: dict[str, Any]) -> np.ndarray:
 
 
 def log_parts(walks, first_row: int = 0) -> list[dict[str, Any]]:
-    """The logs of finished walks, one a two-class problem; rows are counted from ``first_row`` on."""
+    """The logs of finished runs, one per two-class problem; rows are counted from ``first_row`` on."""
     return [
         {
             "problem": p,

@@ -4,7 +4,7 @@ from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
 from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import NOTHING, POSITIVE, Rule, check_params
 from surefit.perceptrons.base import LinearClassifierMixin
-from surefit.perceptrons.margin_fit import fit_margin
+from surefit.perceptrons.margin_training import fit_margin
 from surefit.perceptrons.online import OPEN_FRACTION, RULES
 
 UP_TO_ONE = Rule("a number > 0 and <= 1", lambda v: POSITIVE.allows(v) and v <= 1)
@@ -17,8 +17,8 @@ class MarginPerceptron(CertifiedMixin, CallbackSupportMixin, LinearClassifierMix
 
     .. math:: \text{if } t_i \hat x_i^\top \hat w < (1 - \varepsilon) \gamma \|\hat w\|: \qquad \hat w \leftarrow \hat w + t_i \hat x_i.
 
-    Hypothesis class: affine functions. Loss: the margin of the unit rows. Optimiser: one row at a time, until a whole pass
-    is clean.
+    Hypothesis class: affine functions. Loss: the margin of the unit rows. Optimizer: one row at a time, until a whole pass
+    makes no mistake.
 
     Guarantee: if some direction has margin :math:`\gamma` on the unit rows, the run ends with margin at least
     :math:`(1 - \varepsilon)\gamma` after at most :math:`12 / \gamma^2` updates for :math:`\varepsilon = 1/2`, and
@@ -35,13 +35,13 @@ class MarginPerceptron(CertifiedMixin, CallbackSupportMixin, LinearClassifierMix
     min_gamma : float in (0, 1], default=0.01
         Smallest ``gamma`` of the search; rows that are not separable with it end the fit.
     fit_intercept : bool, default=True
-        Whether there is an offset :math:`b`.
+        Whether to fit an intercept :math:`b`.
     max_iter : int >= 1, default=1000
         Passes of all runs together before giving up.
     order : {"cyclic", "shuffled"} or None, default=None
-        Order of the visits: as given, or shuffled anew for each pass. None: shuffled.
+        Order of the rows: as given, or reshuffled for each pass. None: shuffled.
     bias : {"plain", "augmented", "r_squared"}, default="plain"
-        Constant feature :math:`c` that stands for the offset: 1, ``bias_constant``, or the largest norm of a row.
+        Constant feature :math:`c` that represents the intercept: 1, ``bias_constant``, or the largest norm of a row.
     bias_constant : float > 0, default=1.0
         The constant of ``bias="augmented"``.
     random_state : int, RandomState or None, default=0

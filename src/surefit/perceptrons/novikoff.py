@@ -11,7 +11,14 @@ from surefit.core.validation import NON_NEGATIVE, POSITIVE, REAL
 
 
 def novikoff_bound(
-    radius: float, margin: float, *, start_norm: float = 0.0, start_along: float = 0.0, step: float = 1.0
+    radius: float,
+    margin: float,
+    *,
+    start_norm: float = 0.0,
+    start_along: float = 0.0,
+    step: float = 1.0,
+    constant: float | None = None,
+    intercept: float | None = None,
 ) -> float:
     r"""Largest number of updates on rows of norm at most ``radius`` that some direction separates with ``margin``.
 
@@ -21,6 +28,10 @@ def novikoff_bound(
 
     for a start :math:`w_0` with :math:`s = \|w_0\| / \eta` and :math:`a = \langle w_0, u \rangle / \eta`; from zero this is
     :math:`(R / \gamma)^2`. It holds for any order of the rows and any number of passes (theory: :ref:`novikoff`).
+
+    With an intercept, learned as the weight of a constant feature c, the rows have norm at most :math:`\sqrt{R^2 + c^2}` and the unit
+    direction with intercept b has norm :math:`\sqrt{1 + b^2 / c^2}`: from zero :math:`k \le (R^2 + c^2)(1 + b^2 / c^2) / \gamma^2`. The
+    perceptron with the bias step :math:`\eta y R^2` is c = R; as :math:`|b| \le R`, its bound is at most :math:`(2R / \gamma)^2`.
 
     Parameters
     ----------
@@ -32,6 +43,11 @@ def novikoff_bound(
         Norm of the starting weights, and their component along that direction.
     step : float > 0
         Step size of the updates.
+    constant : float > 0 or None, default=None
+        Constant feature c of the intercept; None: no intercept, or one that ``radius`` and ``margin`` already include. ``radius`` is then
+        about the rows without it, and ``margin`` the geometric margin.
+    intercept : float or None, default=None
+        Intercept b of the separating direction of norm one; None takes the largest possible, ``radius``.
 
     Examples
     --------
@@ -40,6 +56,8 @@ def novikoff_bound(
     64.0
     >>> novikoff_bound(2.0, 1.0, start_norm=3.0, start_along=3.0)  # a good start saves updates, here all of them
     0.0
+    >>> round(novikoff_bound(2.0, 1.0, constant=2.0), 9)  # (2R / margin)^2
+    16.0
     """
     for name, value, rule in (
         ("radius", radius, NON_NEGATIVE),
@@ -52,6 +70,16 @@ def novikoff_bound(
             raise InvalidParameter("novikoff_bound", name, rule.words, value)
     if abs(start_along) > start_norm * (1 + 1e-12):
         raise InvalidParameter("novikoff_bound", "start_along", f"between -{start_norm} and {start_norm}", start_along)
+    if constant is not None:
+        for name, value, rule in (
+            ("constant", constant, POSITIVE),
+            ("intercept", radius if intercept is None else intercept, REAL),
+        ):
+            if not rule.allows(value):
+                raise InvalidParameter("novikoff_bound", name, rule.words, value)
+        b = radius if intercept is None else float(intercept)
+        margin = margin / math.sqrt(1 + (b / constant) ** 2)
+        radius = math.hypot(radius, constant)
     return general_bound(radius * radius, margin, (start_norm / step) ** 2, start_along / step)
 
 

@@ -1,8 +1,9 @@
-"""From parameters to walks over the rows, and from finished walks to fitted attributes and a certificate."""
+"""From parameters to runs over the rows, and from finished runs to fitted attributes and a certificate."""
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,21 +13,25 @@ from sklearn.utils import check_random_state
 from surefit.core.budget import Budget, Reason
 from surefit.core.callbacks import progress_reporter
 from surefit.core.claims import Claim
-from surefit.core.errors import ConvergenceWarning, InvalidData
-from surefit.core.estimator import data_fingerprint
+from surefit.core.errors import ConvergenceWarning, InvalidData, InvalidParameter
 from surefit.core.validation import BOOLEAN, COUNT, N_JOBS, NON_NEGATIVE, NOTHING, POSITIVE, RANDOM_STATE, Rule, one_of
-from surefit.perceptrons.claims import risk_claim, vote_risk_claim, walk_claims
-from surefit.perceptrons.joint_claims import joint_claims
+from surefit.core.warn import warn
+from surefit.perceptrons.base import positions
+from surefit.perceptrons.claims import joint_claims, separates, walk_claims
 from surefit.perceptrons.log import log_parts
-from surefit.perceptrons.problem import Labelled, bias_step, class_factors
-from surefit.solvers.perceptron_orders import Orders
-from surefit.solvers.perceptron_passes import BELOW_ZERO
-from surefit.solvers.perceptron_passes import Rule as StepRule
-from surefit.solvers.perceptron_walk import SEPARATED, JointWalk, Walk, walk
+from surefit.perceptrons.problem import Labeled
+from surefit.solvers.perceptron.order import Orders
+from surefit.solvers.perceptron.passes import Rule as StepRule
+from surefit.solvers.perceptron.run import SEPARATED, JointWalk, Walk, walk
 
 WHOLE = Rule("an integer >= 0", lambda v: isinstance(v, (int, np.integer)) and not isinstance(v, bool) and bool(v >= 0))
 OPEN_FRACTION = Rule("a number > 0 and < 1", lambda v: POSITIVE.allows(v) and v < 1)
 CLASS_WEIGHT = NOTHING | one_of("balanced") | Rule("a dictionary of factors > 0", lambda v: isinstance(v, dict))
+
+PERMUTATION = Rule(
+    "a permutation of the rows",
+    lambda v: not isinstance(v, str) and np.ndim(v) == 1 and np.asarray(v).dtype.kind in "iu",
+)
 
 #: Rules of the parameters that all online perceptrons share.
 RULES = {
@@ -36,7 +41,7 @@ RULES = {
     "max_iter": COUNT,
     "tol": NOTHING | NON_NEGATIVE,
     "n_iter_no_change": COUNT,
-    "order": NOTHING | one_of("cyclic", "shuffled", "random"),
+    "order": NOTHING | one_of("cyclic", "shuffled", "random") | PERMUTATION,
     "mistake": one_of("<=0", "<0", "sign"),
     "n_jobs": N_JOBS,
     "random_state": RANDOM_STATE,
@@ -46,12 +51,9 @@ RULES = {
     "confidence": OPEN_FRACTION,
 }
 
-#: Thresholds of the negative and the positive class for each mistake rule.
-CUTS = {"<=0": (0.0, 0.0), "<0": (BELOW_ZERO, BELOW_ZERO), "sign": (0.0, BELOW_ZERO)}
-
 
 class Run(NamedTuple):
-    """Finished walks and how they were taken."""
+    """Finished runs and their settings."""
 
     walks: list[Any]
     orders: Orders
@@ -60,26 +62,21 @@ class Run(NamedTuple):
     joint: bool
 
 
-def step_rules(estimator, data: Labelled, *, eta0: float, threshold: float = 0.0) -> list[StepRule]:
-    """Return the rule of each two-class problem: one for two classes, else one a class against the rest."""
-    factors = class_factors(estimator, data) if hasattr(estimator, "class_weight") else np.ones(len(data.classes))
-    beta = bias_step(estimator, data.squares)
-    cuts = CUTS[getattr(estimator, "mistake", "<=0")] if threshold == 0.0 else (threshold, threshold)
-    if len(data.classes) == 2:
-        pairs = [(factors[0], factors[1])]
-    else:  # as in scikit-learn: the class has its weight, the rest has weight one
-        pairs = [(1.0, factor) for factor in factors]
-    radius_square = float(np.max(data.squares)) + beta
-    return [StepRule(eta0 * float(m), eta0 * float(p), *cuts, beta, radius_square) for m, p in pairs]
+def step_rules(problem: dict[str, Any], squares: np.ndarray) -> list[StepRule]:
+    """Return the rule of each two-class problem: one for two classes, else one per class against the rest."""
+    beta = problem["bias_step"]
+    radius_square = float(np.max(squares)) + beta
+    low, high = problem["cuts"]
+    return [StepRule(minus, plus, low, high, beta, radius_square) for minus, plus in problem["steps"]]
 
 
-def positives(data: Labelled) -> list[int]:
+def positives(data: Labeled) -> list[int]:
     """Class number of the positive side of each two-class problem."""
     return [1] if len(data.classes) == 2 else list(range(len(data.classes)))
 
 
-def make_walks(estimator, data: Labelled, w, b, rules, *, average=False, schedule=None, max_log=None) -> list[Walk]:
-    """One walk a two-class problem, starting from the lines of ``w`` and ``b``."""
+def make_walks(estimator, data: Labeled, w, b, rules, *, average=False, schedule=None, max_log=None) -> list[Walk]:
+    """One run per two-class problem, starting from the lines of ``w`` and ``b``."""
     max_log = estimator.max_log if max_log is None else max_log
     options = {"max_log": max_log, "average": average, "schedule": schedule}
     return [
@@ -88,27 +85,33 @@ def make_walks(estimator, data: Labelled, w, b, rules, *, average=False, schedul
     ]
 
 
-def make_joint_walk(estimator, data: Labelled, w, b, rule: StepRule, *, average=False) -> JointWalk:
-    """One walk with a weight vector for each class."""
-    steps = class_factors(estimator, data) * estimator.eta0
+def make_joint_walk(estimator, data: Labeled, w, b, problem: dict[str, Any], *, average=False) -> JointWalk:
+    """One run with a weight vector for each class."""
+    steps, rule = np.array(problem["joint_steps"]), step_rules(problem, data.squares)[0]
     largest = float(np.max(steps))
     rule = rule._replace(step_minus=largest, step_plus=largest)
     return JointWalk(data.rows, data.codes, steps, rule, data.squares, w, b, max_log=estimator.max_log, average=average)
 
 
-def order_of(estimator) -> str:
-    """How passes visit the rows."""
-    if estimator.order is not None:
+def order_of(estimator, n: int) -> str | np.ndarray:
+    """Order of the rows in each pass: a name, or a permutation."""
+    if isinstance(estimator.order, str):
         return estimator.order
+    if estimator.order is not None:
+        order = np.asarray(estimator.order)
+        if not np.array_equal(np.sort(order), np.arange(n)):
+            words = f"{PERMUTATION.words}: each number from 0 to {n - 1} once"
+            raise InvalidParameter(type(estimator).__name__, "order", words, estimator.order)
+        return order
     return "shuffled" if getattr(estimator, "shuffle", True) else "cyclic"
 
 
-def take_walks(estimator, X, y, data: Labelled, walks: list[Any], starts: list[np.ndarray]) -> Run:
+def take_walks(estimator, X, y, data: Labeled, walks: list[Any], starts: list[np.ndarray]) -> Run:
     """Walk until every run has ended; Ctrl-C, ``max_time`` and callbacks end it between two chunks of rows."""
     seed = seed_of(estimator.random_state)
     train, validation = _validation_split(estimator, data, seed)
-    orders = Orders(order_of(estimator), len(data.codes), seed, train)
-    report = progress_reporter(estimator, X, y)
+    orders = Orders(order_of(estimator, len(data.codes)), len(data.codes), seed, train)
+    report = progress_reporter(estimator, X, y, prints=False)
     good_enough = None if validation is None else _Validation(estimator, data, walks, validation)
     tol = None if validation is not None else estimator.tol
     with Budget(estimator.max_iter, estimator.max_time, _loud(estimator, report)) as budget:
@@ -127,7 +130,7 @@ def take_walks(estimator, X, y, data: Labelled, walks: list[Any], starts: list[n
 
 
 def seed_of(random_state) -> int:
-    """Return one seed from an integer, a generator, or chance."""
+    """Return one seed from an integer or a generator, or a random one."""
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**31 - 1))
     return int(check_random_state(random_state).randint(2**31 - 1))
@@ -145,7 +148,7 @@ def _loud(estimator, report):
     return speak
 
 
-def _validation_split(estimator, data: Labelled, seed: int):
+def _validation_split(estimator, data: Labeled, seed: int):
     if not getattr(estimator, "early_stopping", False):
         return None, None
     fraction, n = estimator.validation_fraction, len(data.codes)
@@ -164,15 +167,15 @@ def _validation_split(estimator, data: Labelled, seed: int):
 class _Validation:
     """Ends a run when the accuracy on rows kept aside has not improved by ``tol`` for several passes."""
 
-    def __init__(self, estimator, data: Labelled, walks, rows):
+    def __init__(self, estimator, data: Labeled, walks, rows):
         self.X, self.codes, self.walks = data.X[rows], data.codes[rows], walks
         self.tol, self.patience = estimator.tol or 0.0, estimator.n_iter_no_change
-        self.best, self.stale = -np.inf, 0
+        self.best, self.stale, self.decide = -np.inf, 0, partial(positions, estimator)
 
     def __call__(self) -> bool:
         W = np.vstack([one.weights[0] for one in self.walks])
         scores = np.asarray(self.X @ W.T) + np.concatenate([one.weights[1] for one in self.walks])
-        found = (scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else np.argmax(scores, axis=1)
+        found = self.decide(scores.ravel() if scores.shape[1] == 1 else scores)
         accuracy = float(np.mean(found == self.codes))
         self.stale = self.stale + 1 if accuracy < self.best + self.tol else 0
         self.best = max(self.best, accuracy)
@@ -180,9 +183,9 @@ class _Validation:
 
 
 def record(
-    estimator, run: Run, data: Labelled, *, model: tuple[str, ...], more=(), theorem="perceptron.novikoff"
+    estimator, run: Run, data: Labeled, problem: dict[str, Any], *, model: tuple[str, ...], more: Sequence[Claim] = ()
 ) -> None:
-    """Set what every online perceptron knows after a fit, issue its certificate, and warn if it stopped early."""
+    """Set the fitted attributes of every online perceptron, issue its certificate, and warn if it stopped early."""
     walks = run.walks
     estimator.n_iter_ = run.n_iter
     estimator.n_updates_ = sum(one.updates for one in walks)
@@ -194,32 +197,16 @@ def record(
     aside = run.orders.rows is not None
     claims: list[Claim] = []
     for p, (one, start) in enumerate(zip(walks, run.starts, strict=True)):
-        if run.joint:
-            claims += joint_claims(one, data, start, aside)
-        else:
-            about = about_problem(data, p)
-            claims += walk_claims(one, data, start, p, about, theorem, aside=aside)
-    claims += list(more)
-    claims += _risk(estimator, run, data)
-    rule = walks[0].rule
-    problem = {
-        "family": "perceptron",
-        "multi_class": "joint" if run.joint else "ovr",
-        "positives": positives(data),
-        "steps": [[one.rule.step_minus, one.rule.step_plus] for one in walks],
-        "joint_steps": walks[0].steps.tolist() if run.joint else None,
-        "cuts": [rule.cut_minus, rule.cut_plus],
-        "bias_step": rule.bias_step,
-        "order": run.orders.kind,
-        "visits": walks[0].visits,
-    }
-    separable = [claim for claim in claims if claim.name in ("perceptron.margin", "perceptron.joint_margin")]
+        claims += joint_claims(one, data, start, aside) if run.joint else walk_claims(one, data, start, p, aside)
+    claims += [*more, *_risk(estimator, run, data, problem)]
+    margins = sum(claim.name in ("perceptron.margin", "perceptron.joint_margin") for claim in claims)
+    proved = margins == len(walks) and (run.joint or all(separates(one, data) for one in walks))
     estimator._issue(
-        "A" if len(separable) == len(walks) and all(claim.value > 0 for claim in separable) else "C",
+        "A" if proved else "C",
         claims,
         problem=problem,
         model=("classes_", *model),
-        data=data_fingerprint(data.X, data.y),
+        sample=(data.X, data.y, None),
         run={
             "solver": "perceptron",
             "passes": run.n_iter,
@@ -228,13 +215,6 @@ def record(
         },
     )
     warn_if_stopped(estimator, run.orders.n_visits)
-
-
-def about_problem(data: Labelled, p: int) -> str:
-    """Say which two-class problem a claim is about."""
-    if len(data.classes) == 2:
-        return "this fitted model"
-    return f"the problem 'class {data.classes[p]!s} against the rest'"
 
 
 def mistakes_per_pass(walks, n_iter: int) -> np.ndarray:
@@ -246,26 +226,17 @@ def mistakes_per_pass(walks, n_iter: int) -> np.ndarray:
     return total
 
 
-def _risk(estimator, run: Run, data: Labelled) -> list[Claim]:
+def _risk(estimator, run: Run, data: Labeled, problem: dict[str, Any]) -> list[Claim]:
     """Return the risk bound of the first pass, if the run kept to what it assumes."""
-    foresight = (  # anything that looked at later rows, or at these rows before
-        order_of(estimator) == "random"
-        or run.orders.rows is not None
-        or (estimator.fit_intercept and estimator.bias == "r_squared")
-        or getattr(estimator, "class_weight", None) == "balanced"
-        or estimator.mistake != "<=0"
-        or getattr(estimator, "threshold", 0.0) > 0
-        or getattr(estimator, "_went_on", False)
-    )
-    if foresight or run.walks[0].visits < len(data.codes) or (run.joint and run.walks[0].logged < run.walks[0].updates):
+    first, n = run.walks[0], len(data.codes)
+    cut = any(one.logged < one.updates and (run.joint or one.schedule is not None) for one in run.walks)
+    if problem["looks_ahead"] or getattr(estimator, "_went_on", False) or first.visits < n or cut:
         return []
-    # With several problems a row is surely classified right if none of them was mistaken about it.
-    mistakes = int(np.count_nonzero(np.any([one.first_mistakes for one in run.walks], axis=0)))
-    trivial = 1 - np.bincount(data.codes).max() / len(data.codes)
-    extra = ("start_independent_of_rows",) if any(np.any(start) for start in run.starts) else ()
-    claim = risk_claim(mistakes, len(data.codes), 1 - estimator.confidence, run.orders.first, trivial, extra)
-    votes = hasattr(estimator, "survivals_") and run.n_iter == 1 and len(run.walks) == 1 and not extra
-    return [claim, vote_risk_claim(claim)] if votes else [claim]
+    claims = [Claim("perceptron.risk", witness={} if run.orders.first is None else {"order": run.orders.first.copy()})]
+    given_start = any(np.any(start) for start in run.starts)
+    if hasattr(estimator, "survivals_") and run.n_iter == 1 and len(run.walks) == 1 and not given_start:
+        claims.append(Claim("perceptron.vote_risk"))
+    return claims
 
 
 def warn_if_stopped(estimator, n_visits: int) -> None:
@@ -273,9 +244,8 @@ def warn_if_stopped(estimator, n_visits: int) -> None:
     if estimator.ending_ not in set(Reason) or (estimator.ending_ == Reason.MAX_ITER and estimator.tol is None):
         return
     left = int(estimator.mistakes_per_pass_[-1]) if len(estimator.mistakes_per_pass_) else 0
-    warnings.warn(
+    warn(
         f"{type(estimator).__name__}: {left} mistakes on {n_visits} rows in pass {estimator.n_iter_}: "
         f"{Reason(estimator.ending_).sentence()}.",
         ConvergenceWarning,
-        stacklevel=3,
     )

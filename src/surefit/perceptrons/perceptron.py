@@ -8,7 +8,7 @@ from surefit.perceptrons.linear import fit_linear, partial_fit_linear
 from surefit.perceptrons.log import MistakeLogMixin
 from surefit.perceptrons.online import CLASS_WEIGHT, OPEN_FRACTION, RULES
 
-NO_PENALTY = Rule("None (a penalised perceptron has no mistake bound; use LinearSVC)", lambda v: v is None)
+NO_PENALTY = Rule("None (a penalized perceptron has no mistake bound; use LinearSVC)", lambda v: v is None)
 
 
 class Perceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, LinearClassifierMixin, BaseEstimator):
@@ -16,8 +16,8 @@ class Perceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, LinearCl
 
     .. math:: \text{if } t_i (x_i^\top w + b) \le 0: \qquad w \leftarrow w + \eta\, t_i x_i, \quad b \leftarrow b + \eta\, t_i c^2
 
-    Hypothesis class: affine functions. Loss: the perceptron loss :math:`(-t f)_+`. Optimiser: one row at a time, until a
-    whole pass is clean.
+    Hypothesis class: affine functions. Loss: the perceptron loss :math:`(-t f)_+`. Optimizer: one row at a time, until a
+    whole pass makes no mistake.
 
     Guarantee: on separable data the updates number at most :math:`(R / \gamma)^2` (theory: :ref:`novikoff`); the
     certificate holds this bound for the margin reached, a two-sided bound of the largest margin there is, and a risk
@@ -30,14 +30,14 @@ class Perceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, LinearCl
     alpha, l1_ratio
         Accepted so that code written for scikit-learn runs; they belong to the penalty.
     fit_intercept : bool, default=True
-        Whether there is an offset :math:`b`.
+        Whether to fit an intercept :math:`b`.
     max_iter : int >= 1, default=1000
         Passes before giving up.
     tol : float >= 0 or None, default=1e-3
-        Stop when the mean perceptron loss of a pass has not improved by ``tol`` for ``n_iter_no_change`` passes. A clean
-        pass ends the fit in any case. None: go on for ``max_iter`` passes.
+        Stop when the mean perceptron loss of a pass has not improved by ``tol`` for ``n_iter_no_change`` passes. A pass
+        without mistakes always ends the fit. None: go on for ``max_iter`` passes.
     shuffle : bool, default=True
-        Whether each pass visits the rows in a new random order.
+        Whether each pass processes the rows in a new random order.
     verbose : int, default=0
         If positive, print a line a pass.
     eta0 : float > 0, default=1.0
@@ -56,13 +56,14 @@ class Perceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, LinearCl
         Factors of the step on rows of each class.
     warm_start : bool, default=False
         Start from the weights of the last fit.
-    order : {"cyclic", "shuffled", "random"} or None, default=None
-        Order of the visits: as given, shuffled anew for each pass, or drawn with replacement. None: as ``shuffle`` says.
+    order : {"cyclic", "shuffled", "random"}, array of int or None, default=None
+        Order of the rows: as given, reshuffled for each pass, drawn with replacement, or a permutation of the rows
+        that every pass follows. None: as ``shuffle`` says.
     mistake : {"<=0", "<0", "sign"}, default="<=0"
         Which margins :math:`m = t f(x)` are mistakes. By default zero is one. ``"sign"`` is the textbook's
         :math:`\operatorname{sign}(f) \ne t` with :math:`\operatorname{sign}(0) = 1`.
     bias : {"plain", "augmented", "r_squared"}, default="plain"
-        Constant feature :math:`c` that stands for the offset: 1, ``bias_constant``, or :math:`R = \max \|x_i\|`.
+        Constant feature :math:`c` that represents the intercept: 1, ``bias_constant``, or :math:`R = \max \|x_i\|`.
     bias_constant : float > 0, default=1.0
         The constant of ``bias="augmented"``.
     multi_class : {"ovr", "joint"}, default="ovr"
@@ -70,7 +71,7 @@ class Perceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, LinearCl
     max_time : float > 0 or None, default=None
         Seconds after which the fit stops. Ctrl-C does the same.
     max_log : int >= 0, default=100000
-        Mistakes whose details are kept; the counts know all of them.
+        Mistakes whose details are kept; the counts include all of them.
     confidence : float in (0, 1), default=0.95
         Confidence of the risk bound.
 
@@ -85,7 +86,7 @@ class Perceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, LinearCl
     n_updates_ : int
         Updates made.
     converged_ : bool
-        Whether a pass was clean: the rows are separated.
+        Whether a pass made no mistake: the rows are separated.
     ending_ : str
         Why the fit ended: separated, plateau, cycle, max_iter, max_time, interrupted, callback.
     mistakes_per_pass_ : ndarray of shape (n_iter,)
@@ -103,8 +104,8 @@ class Perceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, LinearCl
 
     Notes
     -----
-    ``fit`` takes no ``sample_weight``: an online rule meets rows in an order, and no factor of a step equals meeting a row
-    twice. Repeat rows, or use :class:`BatchPerceptron`, where a weight is a repetition.
+    ``fit`` takes no ``sample_weight``: in an online algorithm, no factor of the step is equivalent to processing a row twice
+    . Repeat rows, or use :class:`BatchPerceptron`, where a weight is a repetition.
 
     Examples
     --------

@@ -1,21 +1,20 @@
-"""From X and y to what a perceptron walks over: rows, labels as codes, squared norms, and starting weights."""
+"""From X and y to the inputs of a perceptron: rows, labels as codes, squared norms, and starting weights."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
 
 from surefit.core.errors import InvalidData, InvalidParameter
-from surefit.core.validation import read_data
-from surefit.solvers.perceptron_rows import as_rows, square_rows
+from surefit.core.validation import check_labels, read_data
+from surefit.problems import pose
+from surefit.solvers.perceptron.rows import as_rows, square_rows
 
 READ = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
 
 
-class Labelled(NamedTuple):
+class Labeled(NamedTuple):
     """Training data as every perceptron reads them."""
 
     X: Any  # C order or CSR
@@ -30,7 +29,7 @@ class Labelled(NamedTuple):
         return 2 * (self.codes == positive).astype(np.int8) - np.int8(1)
 
 
-def read_labelled(estimator, X, y, *, reset: bool = True, classes: np.ndarray | None = None) -> Labelled:
+def read_labeled(estimator, X, y, *, reset: bool = True, classes: np.ndarray | None = None) -> Labeled:
     """Read training data; with ``classes`` the labels must be among them, else there must be at least two."""
     # Whether X is finite shows in the squared norms, which are needed anyway: one reading of the data instead of two.
     given_X, given_y = X, y
@@ -43,14 +42,14 @@ def read_labelled(estimator, X, y, *, reset: bool = True, classes: np.ndarray | 
         raise InvalidData(f"{type(estimator).__name__}: the squares of X overflow; divide X by its largest entry.")
     y = y.astype(np.float64, copy=False) if y.dtype.kind in "biuf" else y
     codes, known = _codes(estimator, y, given_y, classes)
-    return Labelled(X, y, codes, known, rows, squares)
+    return Labeled(X, y, codes, known, rows, squares)
 
 
 def _codes(estimator, y: np.ndarray, given, classes: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     who = type(estimator).__name__
     found = _distinct(y)
     if found.dtype.kind != "f" or np.any(found != np.rint(found)):
-        check_classification_targets(y)
+        check_labels(y)
     if classes is None:
         dtype = np.asarray(given).dtype
         classes = found.astype(dtype) if dtype.kind in "biu" else found
@@ -86,41 +85,19 @@ def _distinct(y: np.ndarray) -> np.ndarray:
     return np.unique(y)
 
 
-def bias_step(estimator, squares: np.ndarray) -> float:
-    """Square of the constant feature that stands for the intercept; zero without one."""
-    if not estimator.fit_intercept:
-        return 0.0
-    if estimator.bias == "r_squared":
-        largest = float(np.max(squares))
-        if largest == 0.0:
-            raise InvalidData(
-                f"{type(estimator).__name__}: bias='r_squared' needs a row that is not zero (R = 0 would never move the "
-                "offset); use bias='plain'."
-            )
-        return largest
-    return float(estimator.bias_constant) ** 2 if estimator.bias == "augmented" else 1.0
-
-
-def class_factors(estimator, data: Labelled) -> np.ndarray:
-    """Factors of the steps on rows of each class."""
-    factors = np.ones(len(data.classes))
-    if estimator.class_weight is None:
-        return factors
+def posed(estimator, data: Labeled, weights=None) -> dict[str, Any]:
+    """Return the problem that the parameters pose; sets ``classes_``, on which it depends."""
+    who, estimator.classes_ = type(estimator).__name__, data.classes
     try:
-        present = np.unique(data.codes)
-        labels = data.classes[data.codes]
-        factors[present] = compute_class_weight(estimator.class_weight, classes=data.classes[present], y=labels)
+        return pose(estimator, data.X, data.y, weights, "classes_")
+    except InvalidData as error:
+        raise InvalidData(f"{who}: {error}") from None
     except ValueError as error:
-        raise InvalidParameter(type(estimator).__name__, "class_weight", str(error), estimator.class_weight) from None
-    if not (np.all(np.isfinite(factors)) and np.all(factors > 0)):
-        raise InvalidParameter(
-            type(estimator).__name__, "class_weight", "None, 'balanced' or factors > 0", estimator.class_weight
-        )
-    return factors
+        raise InvalidParameter(who, "class_weight", str(error), estimator.class_weight) from None
 
 
 def starting_weights(estimator, coef, intercept, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
-    """Return copies of the starting weights and offsets, zero where none are given; one line a problem."""
+    """Return copies of the starting weights and intercepts, zero if none are given; one line per problem."""
     who, (lines, d) = type(estimator).__name__, shape
     w = np.zeros(shape) if coef is None else np.array(coef, dtype=np.float64)
     b = np.zeros(lines) if intercept is None else np.array(intercept, dtype=np.float64)

@@ -70,7 +70,7 @@ SCHEDULE = Rule(
 
 
 class ScheduleReport(NamedTuple):
-    """Whether a schedule meets the two conditions; None where a look at finitely many steps cannot tell."""
+    """Whether a schedule satisfies the two conditions; None where finitely many steps cannot tell."""
 
     sum_diverges: bool | None
     ratio_vanishes: bool | None
@@ -101,7 +101,7 @@ def check_schedule(schedule: Any, horizon: int = HORIZON) -> ScheduleReport:
         A name (``constant``, ``linear``, ``inverse``, ``inverse_sqrt``), a :class:`PowerSchedule`, a
         :class:`GeometricSchedule`, or a function that takes an array of update numbers, from 1 on.
     horizon : int >= 1
-        Steps to look at.
+        Number of steps to examine.
 
     Examples
     --------
@@ -196,10 +196,21 @@ def _power_sum(m: int, p: float, direct: int = 1000) -> float:
 
 
 def _ratio(steps: Callable, horizon: int) -> float:
-    values = np.asarray(steps(np.arange(1.0, horizon + 1)), dtype=np.float64)
-    values = np.broadcast_to(values, (horizon,))
-    largest = float(np.max(values, initial=0.0))
-    if largest == 0.0 or not math.isfinite(largest):
-        return math.nan
-    scaled = values / largest
+    """Return the sum of squares over the square of the sum, without overflow."""
+    if isinstance(steps, GeometricSchedule):
+        r = float(steps.ratio)
+        if r in (0.0, 1.0):
+            return 1.0 if r == 0.0 else 1.0 / horizon
+        q = min(r, 1.0 / r)  # the ratio is the same for r and 1/r: the steps in reverse order
+        tail = q**horizon
+        return (1.0 - q) * (1.0 + tail) / ((1.0 + q) * (1.0 - tail))
+    k = np.arange(1.0, horizon + 1)
+    if isinstance(steps, PowerSchedule):
+        scaled = (k / horizon) ** steps.exponent if steps.exponent >= 0 else k**steps.exponent
+    else:
+        values = np.broadcast_to(np.asarray(steps(k), dtype=np.float64), (horizon,))
+        largest = float(np.max(values, initial=0.0))
+        if largest == 0.0 or not math.isfinite(largest):
+            return math.nan
+        scaled = values / largest
     return float(np.sum(scaled * scaled)) / float(np.sum(scaled)) ** 2

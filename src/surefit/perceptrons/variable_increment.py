@@ -17,7 +17,7 @@ class VariableIncrementPerceptron(
 
     .. math:: \text{if } t_i (x_i^\top w + b) \le \tau: \qquad w \leftarrow w + \eta(k)\, t_i x_i, \quad k = 1, 2, \dots
 
-    Hypothesis class: affine functions. Loss: the perceptron loss. Optimiser: one row at a time, with step
+    Hypothesis class: affine functions. Loss: the perceptron loss. Optimizer: one row at a time, with step
     :math:`\eta(k)` at update :math:`k`.
 
     Guarantee: on separable data the run ends if :math:`\sum \eta = \infty` and :math:`\sum \eta^2 / (\sum \eta)^2 \to 0`
@@ -32,20 +32,20 @@ class VariableIncrementPerceptron(
     threshold : float >= 0, default=0.0
         Margin :math:`\tau` up to which a row is a mistake; not divided by the norm of the weights.
     fit_intercept : bool, default=True
-        Whether there is an offset :math:`b`.
+        Whether to fit an intercept :math:`b`.
     max_iter : int >= 1, default=1000
         Passes before giving up.
     tol : float >= 0 or None, default=1e-3
-        Stop when the mean perceptron loss of a pass has not improved by ``tol`` for ``n_iter_no_change`` passes. A clean
-        pass ends the fit in any case. None: go on for ``max_iter`` passes.
+        Stop when the mean perceptron loss of a pass has not improved by ``tol`` for ``n_iter_no_change`` passes. A pass
+        without mistakes always ends the fit. None: go on for ``max_iter`` passes.
     n_iter_no_change : int >= 1, default=5
         Passes without improvement before stopping.
     order : {"cyclic", "shuffled", "random"} or None, default=None
-        Order of the visits: as given, shuffled anew for each pass, or drawn with replacement. None: shuffled.
+        Order of the rows: as given, reshuffled for each pass, or drawn with replacement. None: shuffled.
     mistake : {"<=0", "<0", "sign"}, default="<=0"
         Which margins are mistakes, as in :class:`Perceptron`; counts for ``threshold=0`` only.
     bias : {"plain", "augmented", "r_squared"}, default="plain"
-        Constant feature that stands for the offset: 1, ``bias_constant``, or the largest norm of a row.
+        Constant feature that represents the intercept: 1, ``bias_constant``, or the largest norm of a row.
     bias_constant : float > 0, default=1.0
         The constant of ``bias="augmented"``.
     n_jobs : int or None, default=None

@@ -4,6 +4,7 @@ from sklearn.utils.validation import check_is_fitted
 from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
 from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import check_params
+from surefit.perceptrons.base import positions
 from surefit.perceptrons.log import MistakeLogMixin
 from surefit.perceptrons.online import RULES
 from surefit.perceptrons.votes import fit_voted, partial_fit_voted, votes
@@ -14,30 +15,31 @@ class VotedPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, Cla
 
     .. math:: f(x) = \frac1T \sum_{j=0}^k c_j \operatorname{sign}(x^\top w_j + b_j), \qquad \sum_j c_j = T,
 
-    where :math:`w_j` are the weights after update :math:`j`, and :math:`c_j` the visits after which they were held.
+    where :math:`w_j` are the weights after update :math:`j`, and :math:`c_j` the number of rows for which they were used.
 
-    Hypothesis class: votes of affine functions. Loss: the perceptron loss. Optimiser: one row at a time.
+    Hypothesis class: votes of affine functions. Loss: the perceptron loss. Optimizer: one row at a time.
 
     Guarantee: the certificate proves the run and the survivals (theory: :ref:`novikoff`); after a single pass over two
-    classes it also holds a risk bound of the vote itself: at most twice the mean risk of the voters.
+    classes it also contains a risk bound of the vote itself: at most twice the mean risk of the voters.
 
     Parameters
     ----------
     fit_intercept : bool, default=True
-        Whether there is an offset :math:`b`.
+        Whether to fit an intercept :math:`b`.
     max_iter : int >= 1, default=10
         Passes. Every mistake is one more voter.
     tol : float >= 0 or None, default=None
-        Stop when the mean perceptron loss of a pass has not improved by ``tol`` for ``n_iter_no_change`` passes. A clean
-        pass ends the fit in any case. None: go on for ``max_iter`` passes.
+        Stop when the mean perceptron loss of a pass has not improved by ``tol`` for ``n_iter_no_change`` passes. A pass
+        without mistakes always ends the fit. None: go on for ``max_iter`` passes.
     n_iter_no_change : int >= 1, default=5
         Passes without improvement before stopping.
-    order : {"cyclic", "shuffled", "random"} or None, default=None
-        Order of the visits: as given, shuffled anew for each pass, or drawn with replacement. None: shuffled.
+    order : {"cyclic", "shuffled", "random"}, array of int or None, default=None
+        Order of the rows: as given, reshuffled for each pass, drawn with replacement, or a permutation of the rows
+        that every pass follows. None: shuffled.
     mistake : {"<=0", "<0", "sign"}, default="<=0"
         Which margins are mistakes, as in :class:`Perceptron`.
     bias : {"plain", "augmented", "r_squared"}, default="plain"
-        Constant feature that stands for the offset: 1, ``bias_constant``, or the largest norm of a row.
+        Constant feature that represents the intercept: 1, ``bias_constant``, or the largest norm of a row.
     bias_constant : float > 0, default=1.0
         The constant of ``bias="augmented"``.
     n_jobs : int or None, default=None
@@ -125,7 +127,7 @@ class VotedPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, Cla
         return partial_fit_voted(self, X, y, classes)
 
     def decision_function(self, X):
-        """Return the mean votes, between -1 and 1: one a row for two classes, else one a row and class."""
+        """Return the mean votes, between -1 and 1: one per row for two classes, else one per row and class."""
         check_is_fitted(self)
         scores = votes(self, X)
         return scores.ravel() if scores.shape[1] == 1 else scores
@@ -133,7 +135,7 @@ class VotedPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, Cla
     def predict(self, X):
         """Return the class of each row; a draw means the first class, a tie the class that comes first."""
         scores = self.decision_function(X)
-        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+        return self.classes_[positions(self, scores)]
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

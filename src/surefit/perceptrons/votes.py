@@ -11,10 +11,11 @@ from surefit.core.claims import Claim
 from surefit.core.errors import InvalidParameter
 from surefit.core.validation import read_data
 from surefit.perceptrons.base import classes_of_stream
+from surefit.perceptrons.claims import problem_number
 from surefit.perceptrons.online import Run, make_walks, positives, record, step_rules, take_walks
-from surefit.perceptrons.problem import Labelled, read_labelled, starting_weights
-from surefit.solvers.perceptron_orders import Orders
-from surefit.solvers.perceptron_variants import vote
+from surefit.perceptrons.problem import Labeled, posed, read_labeled, starting_weights
+from surefit.solvers.perceptron.order import Orders
+from surefit.solvers.perceptron.variants import vote
 
 WHOLE_LOG = 2**62  # every update is a voter
 ROWS = 256  # rows whose votes are counted together
@@ -23,16 +24,17 @@ ROWS = 256  # rows whose votes are counted together
 def fit_voted(estimator, X, y):
     """Fit from zero, or go on from the last weights with all voters so far (``warm_start``). Returns the estimator."""
     goes_on = estimator.warm_start and hasattr(estimator, "classes_")
-    data = read_labelled(estimator, X, y)
+    data = read_labeled(estimator, X, y)
     lines, d = len(positives(data)), data.X.shape[1]
     if goes_on and (estimator.last_coef_.shape != (lines, d) or not np.array_equal(estimator.classes_, data.classes)):
         raise InvalidParameter(
             "VotedPerceptron", "warm_start", "False for data of another shape or other classes", True
         )
     w, b = _start(estimator, goes_on, (lines, d))
-    walks, starts = _walks(estimator, data, w, b)
+    problem = posed(estimator, data)
+    walks, starts = _walks(estimator, data, w, b, problem)
     run = take_walks(estimator, X, y, data, walks, starts)
-    _finish(estimator, run, data, goes_on)
+    _finish(estimator, run, data, problem, goes_on)
     return estimator
 
 
@@ -40,15 +42,16 @@ def partial_fit_voted(estimator, X, y, classes):
     """Visit new rows once, in the order given; all voters so far keep their votes. Returns the estimator."""
     first = not hasattr(estimator, "classes_")
     known = classes_of_stream(estimator, classes)
-    data = read_labelled(estimator, X, y, reset=first, classes=known)
+    data = read_labeled(estimator, X, y, reset=first, classes=known)
     w, b = _start(estimator, not first, (len(positives(data)), data.X.shape[1]))
-    walks, starts = _walks(estimator, data, w, b)
+    problem = posed(estimator, data)
+    walks, starts = _walks(estimator, data, w, b, problem)
     for one in walks:
         one.advance(None, 0, len(data.codes))
         one.finish_pass(True, False, len(data.codes), None, 1)
         one.ending = one.ending or "one_pass"
     run = Run(walks, Orders("cyclic", len(data.codes), 0), 1, starts, False)
-    _finish(estimator, run, data, not first)
+    _finish(estimator, run, data, problem, not first)
     return estimator
 
 
@@ -58,15 +61,14 @@ def _start(estimator, goes_on: bool, shape: tuple[int, int]):
     return starting_weights(estimator, None, None, shape)
 
 
-def _walks(estimator, data: Labelled, w, b):
+def _walks(estimator, data: Labeled, w, b, problem: dict):
     starts = list(np.column_stack([w, b]))
-    return make_walks(estimator, data, w, b, step_rules(estimator, data, eta0=1.0), max_log=WHOLE_LOG), starts
+    return make_walks(estimator, data, w, b, step_rules(problem, data.squares), max_log=WHOLE_LOG), starts
 
 
-def _finish(estimator, run: Run, data: Labelled, goes_on: bool) -> None:
+def _finish(estimator, run: Run, data: Labeled, problem: dict, goes_on: bool) -> None:
     """Turn logs into voters; what came before stays in front."""
     estimator._went_on = goes_on and bool(estimator.warm_start)
-    estimator.classes_ = data.classes
     estimator.last_coef_ = np.vstack([one.w for one in run.walks])
     estimator.last_intercept_ = np.array([one.offset for one in run.walks])
     estimator.bias_step_ = float(run.walks[0].rule.bias_step)
@@ -90,25 +92,21 @@ def _finish(estimator, run: Run, data: Labelled, goes_on: bool) -> None:
     estimator.update_sign_ = np.concatenate([v[1] for v in voters])
     estimator.survivals_ = np.concatenate([v[2] for v in voters])
     estimator.problem_starts_ = np.concatenate([[0], np.cumsum([len(v[0]) for v in voters])]).astype(np.int64)
-    model = ("last_coef_", "last_intercept_", "update_sign_", "survivals_", "problem_starts_")
-    record(estimator, run, data, model=model, more=_claims(run) if not goes_on else [])
+    model = ("last_coef_", "last_intercept_", "update_support_", "update_sign_", "survivals_", "problem_starts_")
+    record(estimator, run, data, problem, model=model, more=[] if goes_on else _claims(run, data))
 
 
 def visit_numbers(one, n_visits: int) -> np.ndarray:
-    """At which visit, counted from zero, each update was made."""
+    """At which row of the sequence, counted from zero, each update was made."""
     turns = np.searchsorted(one.after_pass, np.arange(one.logged), side="right")
     return turns.astype(np.int64) * n_visits + one.places()
 
 
-def _claims(run: Run) -> list[Claim]:
+def _claims(run: Run, data: Labeled) -> list[Claim]:
     return [
         Claim(
             "perceptron.votes",
-            "process_fact",
-            f"The votes are the visits that each weight vector survived; they add up to {one.visits}.",
-            value=0.0,
-            limit=0.0,
-            numbers={"problem": p, "visits": one.visits},
+            numbers={**problem_number(data, p), "visits": int(one.visits)},
             witness={"visits": visit_numbers(one, run.orders.n_visits)},
         )
         for p, one in enumerate(run.walks)
@@ -146,6 +144,7 @@ def votes(estimator, X) -> np.ndarray:
         for p in range(lines):
             updates, signs, survivals = _voters(estimator, p)
             column = np.zeros(gram.shape[0])
-            vote(np.ascontiguousarray(gram), updates, signs, survivals, np.zeros(gram.shape[0]), column)
+            zero = 1.0 if estimator.mistake == "sign" else -1.0  # what a voter says to a score of zero
+            vote(np.ascontiguousarray(gram), updates, signs, survivals, zero, column)
             out[begin : begin + ROWS, p] = column / max(survivals.sum(), 1.0)
     return out

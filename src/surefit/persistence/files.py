@@ -1,4 +1,4 @@
-"""Writing a file whole or not at all, and never over another one unless asked to."""
+"""Writing a file whole or not at all, and never over another one unless requested."""
 
 from __future__ import annotations
 

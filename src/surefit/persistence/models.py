@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import platform
-import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,12 @@ from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 from surefit._version import __version__
 from surefit.core.certificate import Certificate
 from surefit.core.errors import CertificateError, PersistenceError
+from surefit.core.guards.expansion import limit, unpacked_size
+from surefit.core.warn import warn
 from surefit.persistence.files import require_writable, write_file
 from surefit.persistence.trust import SKOPS_TRUSTED
 
+LOG = logging.getLogger("surefit.persistence")
 FORMAT = 1
 LABEL = "surefit.json"  # a member of the archive that skops does not look at: what wrote the file
 
@@ -51,11 +54,13 @@ def save(model: Any, path: str | Path, overwrite: bool = False) -> None:
     ...     file = Path(folder, "model.surefit")
     ...     surefit.save(surefit.Lasso(alpha=0.5).fit(X, y), file)
     ...     model = surefit.load(file)
-    >>> model.verify(X, y)["penalised_squares.gap"].ok
+    >>> model.verify(X, y)["linear.gap"].ok
     True
     """
     require_writable(path, overwrite)
-    write_file(path, _packed(model), overwrite)
+    content = _packed(model)
+    write_file(path, content, overwrite)
+    LOG.debug("%s: %d bytes written to %s", type(model).__name__, len(content), path)
 
 
 def load(path: str | Path, trusted: Iterable[str] = ()) -> Any:
@@ -95,19 +100,20 @@ def load(path: str | Path, trusted: Iterable[str] = ()) -> Any:
     _require_known_format(path, content)
     allowed = [*SKOPS_TRUSTED, *trusted]
     try:
-        foreign = sorted(set(io_.get_untrusted_types(data=content)) - set(allowed))
+        external = sorted(set(io_.get_untrusted_types(data=content)) - set(allowed))
     except Exception as error:
         raise _damaged(path, error) from None
-    if foreign:
+    if external:
         raise PersistenceError(
-            f"{path}: contains the type {', '.join(foreign)}, which is not trusted; nothing was loaded. If you know it to be "
-            f"harmless, load with trusted={foreign!r}."
+            f"{path}: contains the type {', '.join(external)}, which is not trusted; nothing was loaded. If you know it to be "
+            f"harmless, load with trusted={external!r}."
         )
     try:
         model = io_.loads(content, trusted=allowed)
     except Exception as error:
         raise _damaged(path, error) from None
     _require_seal(path, model)
+    LOG.debug("%s: read from %s", type(model).__name__, path)
     return model
 
 
@@ -118,12 +124,11 @@ def _packed(model: Any) -> bytes:
         content = io_.dumps(model, compression=ZIP_DEFLATED)
     except Exception as error:
         raise PersistenceError(f"{who}: cannot be saved ({error}).") from None
-    foreign = sorted(set(io_.get_untrusted_types(data=content)) - set(SKOPS_TRUSTED))
-    if foreign:
-        warnings.warn(
-            f"{who}: contains the type {', '.join(foreign)}; the file can only be loaded with trusted={foreign!r}.",
+    external = sorted(set(io_.get_untrusted_types(data=content)) - set(SKOPS_TRUSTED))
+    if external:
+        warn(
+            f"{who}: contains the type {', '.join(external)}; the file can only be loaded with trusted={external!r}.",
             UserWarning,
-            stacklevel=3,
         )
     buffer = io.BytesIO(content)
     with ZipFile(buffer, "a", compression=ZIP_DEFLATED) as archive:
@@ -151,11 +156,14 @@ def _read(path: Path) -> bytes:
 def _require_known_format(path: Path, content: bytes) -> None:
     try:
         with ZipFile(io.BytesIO(content)) as archive:
+            require_proportion(path, len(content), archive)
             broken = archive.testzip()
             label = json.loads(archive.read(LABEL))
             written = int(label["format"])
     except BadZipFile:
         raise _damaged(path, "not a model file, or cut off") from None
+    except PersistenceError:
+        raise
     except Exception:  # a damaged archive fails in many ways, and all of them mean the same
         raise _damaged(path, f"no readable {LABEL} in it") from None
     if broken is not None:
@@ -164,6 +172,15 @@ def _require_known_format(path: Path, content: bytes) -> None:
         raise PersistenceError(
             f"{path}: written by surefit {label.get('surefit')} in format {written}, newer than what surefit {__version__} "
             "reads; upgrade surefit."
+        )
+
+
+def require_proportion(path: Path, packed: int, archive: ZipFile) -> None:
+    """Refuse an archive that unpacks to far more than its size, before it is unpacked."""
+    size = unpacked_size(archive)
+    if size > limit(packed):
+        raise PersistenceError(
+            f"{path}: {packed} bytes would unpack to {size // 2**20} MB, which no model does; nothing was loaded."
         )
 
 

@@ -11,27 +11,28 @@ _PARTS = {
     "Claim": "surefit.core.claims",
     "CostComplexity": "surefit.trees.prune",
     "CubicPartition": "surefit.partitions.partitioners",
-    "Evidence": "surefit.solvers.gaussian_process",
+    "Evidence": "surefit.solvers.gaussian_process.exact",
     "FlatTree": "surefit.solvers.trees.flat",
     "KernelLeftOut": "surefit.risk.left_out",
     "LinearLeftOut": "surefit.risk.left_out",
-    "Mode": "surefit.solvers.gaussian_process_laplace",
+    "Mode": "surefit.solvers.gaussian_process.laplace",
     "QuantilePartition": "surefit.partitions.partitioners",
     "ReducedError": "surefit.trees.prune",
     "RiskBound": "surefit.bounds.base",
     "Structure": "surefit.bounds.structural",
+    "CalibratedModel": "surefit.studies.model",
     "TableEncoder": "surefit.tables.encoder",
-    "TableRegressor": "surefit.tables.model",
+    "TableModel": "surefit.studies.model",
     "Tree": "surefit.solvers.boosting.gradient",
-    "TwoClasses": "surefit.gaussian_processes.classifier_fit",
+    "TwoClasses": "surefit.gaussian_processes.classifier_training",
 }
 
 #: Kernels by the file that defines them; models carry the one they were fitted with.
 _KERNELS = {
     "algebra": ("Power", "Product", "Scaled", "Sum"),
     "brownian": ("IntegratedBrownian", "Min"),
-    "closure": ("Exponential", "Normalised", "PolynomialOf", "Warped"),
-    "common_words": ("CommonWords",),
+    "closure": ("Exponential", "Normalized", "PolynomialOf", "Warped"),
+    "strings.common_words": ("CommonWords",),
     "constant": ("Constant", "Noise"),
     "diffusion": ("Diffusion",),
     "function": ("Function",),
@@ -44,7 +45,8 @@ _KERNELS = {
     "rational_quadratic": ("RationalQuadratic",),
     "rbf": ("RBF",),
     "sigmoid": ("Sigmoid",),
-    "string_subsequence": ("StringSubsequence",),
+    "strings.subsequence": ("StringSubsequence",),
+    "untranslated": ("Untranslated",),
 }
 
 #: Folders whose public classes are never part of a model.
@@ -61,7 +63,7 @@ class TypeNames(tuple):
     Examples
     --------
     >>> import surefit
-    >>> "surefit.linear.lasso.Lasso" in surefit.SKOPS_TRUSTED
+    >>> "surefit.linear.lasso.lasso.Lasso" in surefit.SKOPS_TRUSTED
     True
     """
 

@@ -1,5 +1,6 @@
-"""Pictures in scikit-learn's manner: ``XDisplay.from_...`` gathers the data, ``plot(ax)`` draws them (needs matplotlib)."""
+"""Plotting (Display classes): ``XDisplay.from_...`` collects the data, ``plot(ax)`` draws them (needs matplotlib)."""
 
+from surefit.plots.bias_variance import BiasVarianceDisplay, DartboardDisplay
 from surefit.plots.clusters import ElbowDisplay, SilhouetteDisplay
 from surefit.plots.curves import CurveDisplay, StructureDisplay
 from surefit.plots.degrees import DegreeDisplay
@@ -7,8 +8,9 @@ from surefit.plots.discriminants import FisherDisplay
 from surefit.plots.ensembles import BoostingCurvesDisplay, MarginDistributionDisplay
 from surefit.plots.estimation_picture import EstimationPictureDisplay
 from surefit.plots.gap import GapDisplay
+from surefit.plots.impurity import ImpurityDisplay, SplitCurveDisplay
 from surefit.plots.kernels import GramDisplay
-from surefit.plots.optimisers import DescentDisplay, StepSizeDisplay
+from surefit.plots.optimizers import DescentDisplay, StepSizeDisplay
 from surefit.plots.path import PathDisplay
 from surefit.plots.perceptrons import MarginHistogramDisplay, MistakeBoundDisplay, UpdatePathDisplay
 from surefit.plots.risk import RiskDisplay
@@ -16,8 +18,10 @@ from surefit.plots.svm import SVCDisplay, SVCPathDisplay, TubeDisplay
 from surefit.plots.trees import PruningCurveDisplay, TreeBoxesDisplay, TreeDisplay
 
 __all__ = [
+    "BiasVarianceDisplay",
     "BoostingCurvesDisplay",
     "CurveDisplay",
+    "DartboardDisplay",
     "DegreeDisplay",
     "DescentDisplay",
     "ElbowDisplay",
@@ -25,6 +29,7 @@ __all__ = [
     "FisherDisplay",
     "GapDisplay",
     "GramDisplay",
+    "ImpurityDisplay",
     "MarginDistributionDisplay",
     "MarginHistogramDisplay",
     "MistakeBoundDisplay",
@@ -34,6 +39,7 @@ __all__ = [
     "SVCDisplay",
     "SVCPathDisplay",
     "SilhouetteDisplay",
+    "SplitCurveDisplay",
     "StepSizeDisplay",
     "StructureDisplay",
     "TreeBoxesDisplay",

@@ -1,4 +1,4 @@
-"""What the pictures share: axes to draw on, colours, and the error when matplotlib is missing."""
+"""Common parts of the plots: axes, colors, and the error if matplotlib is missing."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from surefit.core.errors import SurefitError
 INK = "#1f2933"
 BLUE = "#1f6fb2"
 RED = "#c0392b"
-GREY = "#8a94a0"
+GRAY = "#8a94a0"
 FILL = "#cfe3f3"
-#: Eight colours that stay apart for colour-blind readers; lines beyond the eighth repeat them dashed.
+#: Eight colors that color-blind readers can distinguish; further lines repeat them dashed.
 CYCLE = ("#1f6fb2", "#d9722e", "#2f8f5b", "#a23b9c", "#b8992c", "#20a0a8", "#c0392b", "#5b6b7b")
 
 
 def new_axes(ax: Any = None, n_columns: int = 1) -> tuple[Any, Any]:
-    """Return (figure, axes): those given, or new ones; ``n_columns`` > 1 gives an array of axes."""
+    """Return (figure, axes): the given ones, or new ones; ``n_columns`` > 1 gives an array of axes."""
     try:
         import matplotlib.pyplot as plt
     except ImportError:
-        raise SurefitError("Pictures need matplotlib; install it with: pip install 'surefit[plot]'.") from None
+        raise SurefitError("Plots need matplotlib; install it with: pip install 'surefit[plot]'.") from None
     if ax is None:
         figure, ax = plt.subplots(1, n_columns, figsize=(6.4 * n_columns, 4.4), layout="constrained")
         return figure, ax
@@ -29,7 +29,7 @@ def new_axes(ax: Any = None, n_columns: int = 1) -> tuple[Any, Any]:
 
 
 def tidy(ax: Any) -> None:
-    """Take away the frame lines that carry nothing."""
+    """Remove unnecessary frame lines."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(True, color="#e6eaee", linewidth=0.8)
     ax.set_axisbelow(True)

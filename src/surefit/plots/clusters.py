@@ -1,4 +1,4 @@
-"""Pictures of clusterings: how many clusters (elbow), and how well each row sits in its own (silhouette)."""
+"""Plots of clusterings: choice of the number of clusters (elbow), and silhouettes."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from sklearn.base import clone
 from sklearn.metrics import silhouette_samples
 
 from surefit.core.errors import InvalidData
-from surefit.plots.axes import BLUE, CYCLE, FILL, GREY, INK, new_axes, tidy
+from surefit.plots.axes import BLUE, CYCLE, FILL, GRAY, INK, new_axes, tidy
 
 
 class ElbowDisplay:
-    r"""Picture of the inertia against the number of clusters, with what no partition can go below.
+    r"""Plot of the inertia against the number of clusters, with its lower bound over all partitions.
 
-    The inertia always falls with more clusters; look for the number from which it falls little. The shaded band between
-    lower bound and inertia is what is not known about the best partition. The within scatter
-    :math:`W = \sum_k N_k \sum_{i \in k} \|x_i - \bar x_k\|^2`, the notes' other criterion, is drawn on request as a share of
-    the total scatter.
+    The inertia always decreases with more clusters; look for the number from which it decreases little. The shaded band between lower
+    bound and inertia is the uncertainty about the optimal partition. The within scatter :math:`W = \sum_k N_k \sum_{i \in k} \|x_i - \bar
+    x_k\|^2` is drawn on request as a fraction of the total scatter.
 
     Parameters
     ----------
@@ -25,9 +24,9 @@ class ElbowDisplay:
     inertias : array of shape (n_fits,)
         Inertia of each fit.
     lower_bounds : array of shape (n_fits,), optional
-        Proved lower bound of the inertia of all partitions.
+        Lower bound on the inertia of all partitions.
     within_shares : array of shape (n_fits,), optional
-        Within scatter over total scatter.
+        Within scatter divided by total scatter.
 
     Attributes
     ----------
@@ -46,7 +45,7 @@ class ElbowDisplay:
     >>> matplotlib.use("Agg")
     >>> from sklearn.datasets import load_iris
     >>> from surefit import ElbowDisplay, KMeans
-    >>> display = ElbowDisplay.from_estimator(KMeans(random_state=0), load_iris().data, range(1, 6)).plot()
+    >>> display = ElbowDisplay.from_estimator(KMeans(random_state=0), load_iris().data, n_clusters=range(1, 6)).plot()
     >>> display.line_.get_xdata().tolist()
     [1, 2, 3, 4, 5]
     """
@@ -60,12 +59,12 @@ class ElbowDisplay:
             values = getattr(self, name)
             if values is not None and values.shape != self.n_clusters.shape:
                 raise InvalidData(
-                    f"ElbowDisplay: {name} must be one a number of clusters, shape {self.n_clusters.shape}; got {values.shape}."
+                    f"ElbowDisplay: {name} must be one per number of clusters, shape {self.n_clusters.shape}; got {values.shape}."
                 )
 
     @classmethod
-    def from_estimator(cls, estimator, X, n_clusters=range(1, 11), *, sample_weight=None) -> ElbowDisplay:
-        """Fit a copy of ``estimator`` (``KMeans``) for each number of clusters and return the display of the results."""
+    def from_estimator(cls, estimator, X, y=None, *, n_clusters=range(1, 11), sample_weight=None) -> ElbowDisplay:
+        """Fit a copy of ``estimator`` (``KMeans``) for each number of clusters; ``y`` is not used."""
         counts = list(n_clusters)
         models = [clone(estimator).set_params(n_clusters=k).fit(X, sample_weight=sample_weight) for k in counts]
         totals = [model.scatter_.total for model in models]
@@ -91,7 +90,7 @@ class ElbowDisplay:
                 color=INK,
                 linestyle=":",
                 linewidth=1.4,
-                label="no partition is below",
+                label="lower bound",
             )
             self.band_ = self.ax_.fill_between(self.n_clusters, self.lower_bounds, self.inertias, color=FILL, alpha=0.5)
         if show_within and self.within_shares is not None:
@@ -99,7 +98,7 @@ class ElbowDisplay:
             (self.within_line_,) = right.plot(
                 self.n_clusters, self.within_shares, color=CYCLE[1], linestyle="--", label="within / total scatter"
             )
-            right.set_ylabel("within scatter, share of the total")
+            right.set_ylabel("within scatter, fraction of the total")
             right.set_ylim(0, 1)
         self.ax_.set_xlabel("number of clusters")
         self.ax_.set_ylabel("inertia")
@@ -111,11 +110,11 @@ class ElbowDisplay:
 
 
 class SilhouetteDisplay:
-    r"""Picture of the silhouette of every row, cluster by cluster.
+    r"""Plot of the silhouette of every row, by cluster.
 
     :math:`s_i = (b_i - a_i) / \max(a_i, b_i)`, where :math:`a_i` is the mean distance of row i to the others of its cluster and
-    :math:`b_i` the least mean distance to another cluster: near 1 well inside, near 0 between two, below 0 nearer to another.
-    A row alone in its cluster has 0. An estimate of how apart clusters are, not a proof of anything.
+    :math:`b_i` the smallest mean distance to another cluster: near 1 well inside its cluster, near 0 between two clusters, below 0 closer
+    to another cluster. A row alone in its cluster has 0. This is an estimate of the separation of clusters.
 
     Parameters
     ----------
@@ -129,7 +128,7 @@ class SilhouetteDisplay:
     ax_, figure_ : matplotlib axes and figure
         Where it was drawn.
     bars_ : list of matplotlib polygons
-        One a cluster.
+        One per cluster.
     mean_line_ : matplotlib line
         The mean over all rows.
 
@@ -155,8 +154,8 @@ class SilhouetteDisplay:
             )
 
     @classmethod
-    def from_estimator(cls, estimator, X) -> SilhouetteDisplay:
-        """Return the display of a fitted clustering of ``X``."""
+    def from_estimator(cls, estimator, X, y=None) -> SilhouetteDisplay:
+        """Return the display of a fitted clustering of ``X``; ``y`` is not used."""
         return cls.from_predictions(X, estimator.labels_)
 
     @classmethod
@@ -185,7 +184,7 @@ class SilhouetteDisplay:
             ticks.append(base + len(mine) / 2)
             base += len(mine) + gap
         self.mean_line_ = self.ax_.axvline(self.values.mean(), color=INK, linestyle=":", linewidth=1.4, label="mean")
-        self.ax_.axvline(0.0, color=GREY, linewidth=0.8)
+        self.ax_.axvline(0.0, color=GRAY, linewidth=0.8)
         self.ax_.set_yticks(ticks, [str(cluster) for cluster in clusters])
         self.ax_.set_xlabel("silhouette")
         self.ax_.set_ylabel("cluster")

@@ -1,23 +1,23 @@
-"""Pictures of a choice: error against complexity or sample size, and the two curves of structural risk minimisation."""
+"""Plots for model selection: error against complexity or sample size, and structural risk minimization."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from surefit.bounds.structural import Structure
-from surefit.plots.axes import BLUE, CYCLE, FILL, GREY, INK, RED, new_axes, tidy
+from surefit.plots.axes import BLUE, CYCLE, FILL, GRAY, INK, RED, new_axes, tidy
 from surefit.selection.curves import Curve
 
-COLOURS = {"underfits": GREY, "fits": BLUE, "settled": BLUE, "overfits": RED}
+COLORS = {"underfits": GRAY, "fits": BLUE, "settled": BLUE, "overfits": RED}
 
 
 class CurveDisplay:
-    """Picture of a learning, validation or complexity curve: training and test error, and the verdict at each place.
+    """Plot of a learning, validation or complexity curve: training and test error, and the verdicts.
 
     Parameters
     ----------
     curve : Curve
-        What :func:`complexity_curve`, :func:`validation_curve` or :func:`learning_curve` returned.
+        Result of :func:`complexity_curve`, :func:`validation_curve` or :func:`learning_curve`.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class CurveDisplay:
     train_line_, test_line_, band_ : matplotlib artists
         Training error, test error, and its uncertainty.
     marks_ : matplotlib collection
-        The places, coloured by verdict: grey underfits, blue fits, red overfits.
+        The values, colored by verdict: gray underfits, blue fits, red overfits.
 
     Examples
     --------
@@ -59,9 +59,9 @@ class CurveDisplay:
         self.band_ = self.ax_.fill_between(places, low, high, color=FILL, alpha=0.5, linewidth=0)
         (self.test_line_,) = self.ax_.plot(places, curve.test, color=BLUE, linewidth=1.6, label="test error")
         (self.train_line_,) = self.ax_.plot(places, curve.train, color=CYCLE[1], linewidth=1.6, label="training error")
-        self.marks_ = self.ax_.scatter(places, curve.test, c=[COLOURS[v] for v in curve.verdicts], s=36, zorder=3)
+        self.marks_ = self.ax_.scatter(places, curve.test, c=[COLORS[v] for v in curve.verdicts], s=36, zorder=3)
         for word in dict.fromkeys(curve.verdicts):
-            self.ax_.scatter([], [], c=COLOURS[word], s=36, label=word)
+            self.ax_.scatter([], [], c=COLORS[word], s=36, label=word)
         if curve.kind == "complexity":
             self.ax_.set_xticks(places, [str(x) for x in curve.x])
             self.ax_.axvline(places[curve.chosen], color=INK, linestyle=":", linewidth=1.2, label="chosen")
@@ -73,7 +73,7 @@ class CurveDisplay:
 
 
 class StructureDisplay:
-    """Picture of a structural risk minimisation: training error falls, the price rises, their sum has a minimum.
+    """Plot of a structural risk minimization: training error decreases, the capacity term increases, their sum has a minimum.
 
     Parameters
     ----------
@@ -86,10 +86,10 @@ class StructureDisplay:
     ----------
     ax_, figure_ : matplotlib axes and figure
         Where it was drawn.
-    error_line_, price_line_, sum_line_ : matplotlib lines
+    error_line_, radius_line_, sum_line_ : matplotlib lines
         Training error, radius and their sum.
     choice_ : matplotlib line
-        Where the sum is smallest.
+        Minimum of the sum.
 
     Examples
     --------
@@ -107,8 +107,8 @@ class StructureDisplay:
         self.names = [str(k + 1) for k in range(len(table.sums))] if names is None else [str(name) for name in names]
 
     @classmethod
-    def from_estimator(cls, estimator, names=None) -> StructureDisplay:
-        """Return the display of a fitted ``StructuralRiskMinimizer``."""
+    def from_estimator(cls, estimator, X=None, y=None, *, names=None) -> StructureDisplay:
+        """Return the display of a fitted ``StructuralRiskMinimizer``; ``X`` and ``y`` are not used."""
         return cls(estimator.table_, names)
 
     def plot(self, ax=None) -> StructureDisplay:
@@ -116,7 +116,7 @@ class StructureDisplay:
         self.figure_, self.ax_ = new_axes(ax)
         places, table = np.arange(len(self.names)), self.table
         (self.error_line_,) = self.ax_.plot(places, table.empirical, color=CYCLE[1], marker="o", label="training error")
-        (self.price_line_,) = self.ax_.plot(places, table.radii, color=GREY, marker="o", label="price of the class")
+        (self.radius_line_,) = self.ax_.plot(places, table.radii, color=GRAY, marker="o", label="capacity term")
         (self.sum_line_,) = self.ax_.plot(places, table.sums, color=BLUE, marker="o", linewidth=1.8, label="sum")
         self.choice_ = self.ax_.axvline(table.best, color=INK, linestyle=":", linewidth=1.2, label="chosen")
         self.ax_.set_xticks(places, self.names)

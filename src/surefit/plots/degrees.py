@@ -1,11 +1,11 @@
-"""Picture of a choice of degree: errors on the training and on the development rows."""
+"""Plot of the choice of a polynomial degree: errors on training and development rows."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from surefit.core.errors import InvalidData
-from surefit.plots.axes import BLUE, GREY, RED, new_axes, tidy
+from surefit.plots.axes import BLUE, GRAY, RED, new_axes, tidy
 
 
 class DegreeDisplay:
@@ -27,7 +27,7 @@ class DegreeDisplay:
     training_line_, dev_line_ : matplotlib lines
         The two curves; the second is None without development rows.
     best_line_ : matplotlib line or None
-        Marks the degree of the least development error.
+        Marks the degree with the smallest development error.
 
     Examples
     --------
@@ -49,11 +49,13 @@ class DegreeDisplay:
         self.dev_errors = None if dev_errors is None else np.asarray(dev_errors, dtype=np.float64)
         for errors in (self.training_errors, self.dev_errors):
             if errors is not None and errors.shape != self.degrees.shape:
-                raise InvalidData(f"DegreeDisplay: needs one error a degree, {self.degrees.shape}; got {errors.shape}.")
+                raise InvalidData(
+                    f"DegreeDisplay: expected one error per degree, shape {self.degrees.shape}; got {errors.shape}."
+                )
 
     @classmethod
     def from_path(cls, path) -> DegreeDisplay:
-        """Return the display of what ``degree_path`` returned."""
+        """Return the display of a result of ``degree_path``."""
         return cls(path.degrees, path.training_errors, path.dev_errors)
 
     def plot(self, ax=None) -> DegreeDisplay:
@@ -69,7 +71,7 @@ class DegreeDisplay:
             (self.dev_line_,) = self.ax_.plot(
                 self.degrees, self.dev_errors, color=RED, label="development rows", **style
             )
-            self.best_line_ = self.ax_.axvline(best, color=GREY, linestyle="--", label=f"least: degree {best}")
+            self.best_line_ = self.ax_.axvline(best, color=GRAY, linestyle="--", label=f"least: degree {best}")
         if np.all(self.training_errors > 0):
             self.ax_.set_yscale("log")
         self.ax_.set_xlabel("degree")

@@ -1,4 +1,4 @@
-"""Picture of a linear rule for two classes: the rows projected on its direction, with the cut."""
+"""Plot of a linear classifier for two classes: the rows projected on its direction, with the threshold."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from surefit.plots.axes import BLUE, INK, RED, new_axes, tidy
 
 
 class FisherDisplay:
-    r"""Histograms of two classes along the direction of a linear rule, and the cut between them.
+    r"""Histograms of two classes along the direction of a linear classifier, with the threshold.
 
     Parameters
     ----------
     projections : ndarray of shape (n_rows,)
-        Signed distances :math:`(x^\top w + b) / \|w\|` from the cut.
+        Signed distances :math:`(x^\top w + b) / \|w\|` from the threshold.
     second : ndarray of bool of shape (n_rows,)
         Rows of the second class.
     names : tuple of str, default=("first", "second")
@@ -27,9 +27,9 @@ class FisherDisplay:
     bars_ : tuple of two matplotlib bar containers
         The histograms.
     cut_line_ : matplotlib line
-        The cut, at zero.
+        The threshold, at zero.
     errors_ : int
-        Rows on the wrong side.
+        Number of misclassified rows.
 
     Examples
     --------
@@ -48,18 +48,18 @@ class FisherDisplay:
         self.names = tuple(str(name) for name in names)
         if self.projections.ndim != 1 or self.projections.shape != self.second.shape or len(self.names) != 2:
             raise InvalidData(
-                f"FisherDisplay: needs one projection and one class a row, and two names; got shapes {self.projections.shape} and "
+                f"FisherDisplay: needs one projection and one class per row, and two names; got shapes {self.projections.shape} and "
                 f"{self.second.shape}, names {self.names}."
             )
         self.errors_ = int(np.sum((self.projections > 0) != self.second))
 
     @classmethod
     def from_estimator(cls, estimator, X, y) -> FisherDisplay:
-        """Return the display of a fitted linear classifier of two classes (it has ``coef_`` and ``classes_``)."""
+        """Return the display of a fitted linear classifier with two classes (it has ``coef_`` and ``classes_``)."""
         classes = np.asarray(getattr(estimator, "classes_", []))
         if len(classes) != 2 or not hasattr(estimator, "coef_"):
             raise InvalidData(
-                f"FisherDisplay: {type(estimator).__name__} is no fitted linear classifier of two classes."
+                f"FisherDisplay: {type(estimator).__name__} is not a fitted linear classifier with two classes."
             )
         length = float(np.linalg.norm(estimator.coef_)) or 1.0
         return cls(estimator.decision_function(X) / length, np.asarray(y) == classes[1], names=tuple(classes))
@@ -70,13 +70,13 @@ class FisherDisplay:
         low, high = float(np.min(self.projections, initial=0.0)), float(np.max(self.projections, initial=0.0))
         edges = np.linspace(low, high if high > low else low + 1.0, bins + 1)
         drawn = []
-        for chosen, colour, name in ((~self.second, RED, self.names[0]), (self.second, BLUE, self.names[1])):
+        for chosen, color, name in ((~self.second, RED, self.names[0]), (self.second, BLUE, self.names[1])):
             drawn.append(
-                self.ax_.hist(self.projections[chosen], bins=edges, color=colour, alpha=0.55, label=f"class {name}")[2]
+                self.ax_.hist(self.projections[chosen], bins=edges, color=color, alpha=0.55, label=f"class {name}")[2]
             )
         self.bars_ = tuple(drawn)
         self.cut_line_ = self.ax_.axvline(0.0, color=INK, linewidth=1.6, label="cut")
-        self.ax_.set_xlabel("distance from the cut")
+        self.ax_.set_xlabel("distance from the threshold")
         self.ax_.set_ylabel("rows")
         self.ax_.set_title(f"{self.errors_} of {len(self.second)} rows on the wrong side")
         tidy(self.ax_)

@@ -1,26 +1,26 @@
-"""Pictures of boosting: errors round by round under their bounds, and the margins of the votes."""
+"""Plots of boosting: errors by round with their bounds, and the margins of the votes."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from surefit.core.errors import InvalidData
-from surefit.plots.axes import BLUE, CYCLE, GREY, INK, RED, new_axes, tidy
+from surefit.plots.axes import BLUE, CYCLE, GRAY, INK, RED, new_axes, tidy
 
 
 class BoostingCurvesDisplay:
-    r"""Picture of the training error of AdaBoost under its bounds, and of the test error, round by round.
+    r"""Plot of the training error of AdaBoost with its bounds, and of the test error, by round.
 
     Parameters
     ----------
     training_errors : array of shape (n_rounds,)
         Training error after each round.
     bounds : array of shape (n_rounds,)
-        The product :math:`\prod Z_k`, which the training error cannot exceed.
+        The product :math:`\prod Z_k`, an upper bound on the training error.
     exponential_bounds : array of shape (n_rounds,), optional
-        :math:`e^{-2 \sum \gamma_k^2}`, above the product.
+        :math:`e^{-2 \sum \gamma_k^2}`, an upper bound on the product.
     test_errors : array of shape (n_rounds,), optional
-        Error on other rows.
+        Errors on other rows.
 
     Attributes
     ----------
@@ -55,15 +55,15 @@ class BoostingCurvesDisplay:
             values = getattr(self, name)
             if values is not None and values.shape != self.training_errors.shape:
                 raise InvalidData(
-                    f"BoostingCurvesDisplay: {name} must be one a round, shape {self.training_errors.shape}; got {values.shape}."
+                    f"BoostingCurvesDisplay: {name} must be one per round, shape {self.training_errors.shape}; got {values.shape}."
                 )
 
     @classmethod
-    def from_estimator(cls, estimator, X_test=None, y_test=None) -> BoostingCurvesDisplay:
-        """Return the display of a fitted ``AdaBoostClassifier``, with the errors on test rows if they are given."""
+    def from_estimator(cls, estimator, X=None, y=None) -> BoostingCurvesDisplay:
+        """Return the display of a fitted ``AdaBoostClassifier``, with the errors on test rows ``X`` and ``y`` if they are given."""
         textbook = estimator.learning_rate == 1 and estimator.n_classes_ == 2
         exponential = np.exp(-2 * np.cumsum((0.5 - estimator.estimator_errors_) ** 2)) if textbook else None
-        tested = None if X_test is None else [1 - score for score in estimator.staged_score(X_test, y_test)]
+        tested = None if X is None else [1 - score for score in estimator.staged_score(X, y)]
         return cls(estimator.training_errors_, estimator.bounds_, exponential_bounds=exponential, test_errors=tested)
 
     def plot(self, ax=None, *, log: bool = False) -> BoostingCurvesDisplay:
@@ -73,7 +73,7 @@ class BoostingCurvesDisplay:
         self.exponential_line_ = self.test_line_ = None
         if self.exponential_bounds is not None:
             (self.exponential_line_,) = self.ax_.plot(
-                rounds, self.exponential_bounds, color=GREY, linestyle=":", linewidth=1.4, label="exponential bound"
+                rounds, self.exponential_bounds, color=GRAY, linestyle=":", linewidth=1.4, label="exponential bound"
             )
         (self.bound_line_,) = self.ax_.plot(
             rounds, self.bounds, color=INK, linestyle="--", linewidth=1.4, label="product"
@@ -93,19 +93,19 @@ class BoostingCurvesDisplay:
 
 
 class MarginDistributionDisplay:
-    """Picture of the share of rows with at most a given normalised margin, after several rounds.
+    """Plot of the distribution function of the normalized margins, after several rounds.
 
     Parameters
     ----------
     margins : dict of int to array
-        Margins of all rows after each of some rounds.
+        Margins of all rows after some rounds.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib axes and figure
         Where it was drawn.
     lines_ : list of matplotlib lines
-        One a round.
+        One per round.
 
     Examples
     --------
@@ -121,15 +121,15 @@ class MarginDistributionDisplay:
 
     def __init__(self, margins: dict):
         if not margins:
-            raise InvalidData("MarginDistributionDisplay: margins of at least one round are needed; got none.")
+            raise InvalidData("MarginDistributionDisplay: margins must contain at least one round.")
         self.margins = {int(k): np.sort(np.asarray(values, dtype=np.float64)) for k, values in margins.items()}
 
     @classmethod
-    def from_estimator(cls, estimator, X, y, rounds=None) -> MarginDistributionDisplay:
-        """Return the display of a fitted ``AdaBoostClassifier`` of two classes; by default after four rounds, evenly spread."""
+    def from_estimator(cls, estimator, X, y, *, rounds=None) -> MarginDistributionDisplay:
+        """Return the display of a fitted ``AdaBoostClassifier`` with two classes; by default for four evenly spaced rounds."""
         if estimator.n_classes_ != 2:
             raise InvalidData(
-                f"MarginDistributionDisplay: two classes are needed; the model has {estimator.n_classes_}."
+                f"MarginDistributionDisplay: the model must have two classes; got {estimator.n_classes_}."
             )
         last = len(estimator.estimators_)
         wanted = set(np.unique(np.linspace(1, last, 4).round().astype(int)) if rounds is None else rounds)
@@ -147,8 +147,8 @@ class MarginDistributionDisplay:
             self.lines_ += self.ax_.step(
                 values, share, where="post", color=CYCLE[at % len(CYCLE)], linewidth=1.6, label=f"{k} rounds"
             )
-        self.ax_.axvline(0, color=GREY, linewidth=1.0)
-        self.ax_.set(xlabel="normalised margin", ylabel="share of rows", xlim=(-1, 1), ylim=(0, 1))
+        self.ax_.axvline(0, color=GRAY, linewidth=1.0)
+        self.ax_.set(xlabel="normalized margin", ylabel="fraction of rows", xlim=(-1, 1), ylim=(0, 1))
         tidy(self.ax_)
         self.ax_.legend(frameon=False)
         return self

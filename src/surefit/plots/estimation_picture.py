@@ -1,4 +1,4 @@
-"""Why the l1 penalty gives zeros: a diamond and a disc, and the ellipses that touch them."""
+"""Lasso and ridge estimation picture: the constraint sets, and the error contours that touch them."""
 
 from __future__ import annotations
 
@@ -7,35 +7,35 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefit.core.errors import InvalidData, InvalidParameter
-from surefit.linear.elastic_net import ElasticNet
-from surefit.linear.lasso import Lasso
+from surefit.linear.lasso.elastic_net import ElasticNet
+from surefit.linear.lasso.lasso import Lasso
 from surefit.plots.axes import BLUE, FILL, INK, RED, new_axes, tidy
 
-#: Ellipses drawn, as shares of the squared error (above its minimum) at the solution.
+#: Contours to draw, as fractions of the squared error (above its minimum) at the solution.
 LEVELS = (0.1, 0.4, 1.0)
 
 
 class Panel(NamedTuple):
-    """One constraint set and the point where the ellipses first touch it."""
+    """Constraint set and the point where the contours first touch it."""
 
     title: str
     solution: np.ndarray
-    radius: float  # of the norm that names the panel
+    radius: float  # of the norm of the panel
 
 
 class EstimationPictureDisplay:
-    r"""Picture of two-feature least squares under an l1 and under an l2 constraint.
+    r"""Plot of two-feature least squares under an l1 and an l2 constraint.
 
-    The ellipses join weights of equal squared error :math:`\|y - Xw\|^2` around the least-squares point; the solution is
-    the point of the diamond :math:`|w_1| + |w_2| \le t`, or of the disc :math:`\|w\|_2 \le t`, that lies on the smallest
-    ellipse. At a corner of the diamond a weight is exactly zero; the disc has no corners.
+    The ellipses are contours of the squared error :math:`\|y - Xw\|^2` around the least-squares point; the solution is the point of the
+    diamond :math:`|w_1| + |w_2| \le t`, or of the disc :math:`\|w\|_2 \le t`, on the smallest contour. At a corner of the diamond, a
+    weight is exactly zero; the disc has no corners.
 
     Parameters
     ----------
     gram : array of shape (2, 2)
-        :math:`X^\top X` (of centred columns if an intercept is free).
+        :math:`X^\top X` (of centered columns if there is an intercept).
     least_squares : array of shape (2,)
-        Weights of the smallest squared error.
+        Least-squares weights.
     panels : pair of Panel
         The l1 and the l2 solution.
 
@@ -47,12 +47,12 @@ class EstimationPictureDisplay:
         Diamond and disc.
     contours_ : list of two contour sets
         The ellipses; one of them passes through the solution.
-    solutions_, centres_ : lists of two matplotlib lines
+    solutions_, centers_ : lists of two matplotlib lines
         The solution and the least-squares point of each panel.
 
     Examples
     --------
-    Columns that are orthonormal, where both solutions are known by hand:
+    For orthonormal columns, both solutions are known in closed form:
 
     >>> import matplotlib, numpy as np
     >>> matplotlib.use("Agg")
@@ -74,7 +74,7 @@ class EstimationPictureDisplay:
         Parameters
         ----------
         X : array of shape (n_rows, 2)
-            Two features that are not multiples of each other.
+            Two linearly independent features.
         y : array of shape (n_rows,)
             Targets.
         penalty : float > 0
@@ -82,23 +82,26 @@ class EstimationPictureDisplay:
         radius : float > 0
             Instead of ``penalty``: :math:`t` of the constraints.
         fit_intercept : bool, default=False
-            Whether a free constant is added.
+            Whether an unpenalized constant is added.
         """
         X, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
         if X.ndim != 2 or X.shape[1] != 2:
             raise InvalidData(f"EstimationPictureDisplay: X must have two columns; got shape {X.shape}.")
         if (penalty is None) == (radius is None):
             raise InvalidParameter(
-                "EstimationPictureDisplay", "penalty", "given, or radius, not both", (penalty, radius)
+                "EstimationPictureDisplay",
+                "penalty",
+                "a number if radius is None, and None otherwise",
+                (penalty, radius),
             )
-        centred = X - X.mean(axis=0) if fit_intercept else X
-        gram = centred.T @ centred
-        if np.linalg.matrix_rank(centred) < 2:
-            raise InvalidData("EstimationPictureDisplay: the two columns must not be multiples of each other.")
-        least_squares = np.linalg.solve(gram, centred.T @ (y - y.mean() if fit_intercept else y))
+        centered = X - X.mean(axis=0) if fit_intercept else X
+        gram = centered.T @ centered
+        if np.linalg.matrix_rank(centered) < 2:
+            raise InvalidData("EstimationPictureDisplay: the two columns of X must be linearly independent.")
+        least_squares = np.linalg.solve(gram, centered.T @ (y - y.mean() if fit_intercept else y))
         shared = {"fit_intercept": fit_intercept, "tol": 1e-10, "max_iter": 100_000}
         n = len(y)
-        if penalty is not None:  # the estimators' loss is the mean of squares, halved
+        if penalty is not None:  # the loss of the estimators is half the mean of squares
             lasso = Lasso(alpha=penalty / (2 * n), **shared)
             ridge = ElasticNet(alpha=penalty / n, l1_ratio=0.0, **shared)
         else:
@@ -114,7 +117,7 @@ class EstimationPictureDisplay:
         return cls(gram, least_squares, panels)
 
     def error_above_minimum(self, w: np.ndarray) -> np.ndarray:
-        """``|y - Xw|^2`` minus its smallest value, for weights of shape (..., 2)."""
+        """Return ``|y - Xw|^2`` minus its minimum, for weights of shape (..., 2)."""
         shift = np.asarray(w) - self.least_squares
         return np.einsum("...i,ij,...j->...", shift, self.gram, shift)
 
@@ -124,7 +127,7 @@ class EstimationPictureDisplay:
         self.regions_: list[Any] = []
         self.contours_: list[Any] = []
         self.solutions_: list[Any] = []
-        self.centres_: list[Any] = []
+        self.centers_: list[Any] = []
         for axes, panel, is_disc in zip(self.axes_, self.panels, (False, True), strict=True):
             self._draw(axes, panel, is_disc)
         return self
@@ -144,7 +147,7 @@ class EstimationPictureDisplay:
             axes.contour(grid[..., 0], grid[..., 1], self.error_above_minimum(grid), levels, colors=RED, linewidths=1.1)
         )
         self.regions_.append(region)
-        self.centres_ += axes.plot(*self.least_squares, marker="+", color=RED, markersize=9, linestyle="none")
+        self.centers_ += axes.plot(*self.least_squares, marker="+", color=RED, markersize=9, linestyle="none")
         self.solutions_ += axes.plot(*panel.solution, marker="o", color=INK, markersize=6, linestyle="none")
         axes.annotate(
             "least squares", self.least_squares, xytext=(6, 6), textcoords="offset points", color=RED, fontsize=9
@@ -160,11 +163,11 @@ class EstimationPictureDisplay:
         tidy(axes)
 
     def _window(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the corners of a square that holds both sets and the inner ellipses, with room around."""
-        reach = max(panel.radius for panel in self.panels)
+        """Return the corners of a square that contains both sets and the inner contours, with a margin."""
+        extent = max(panel.radius for panel in self.panels)
         touching = max(float(self.error_above_minimum(panel.solution)) for panel in self.panels)
         ellipse = np.sqrt(LEVELS[1] * touching * np.diag(np.linalg.inv(self.gram)))
-        low = np.minimum(-reach, self.least_squares - ellipse)
-        high = np.maximum(reach, self.least_squares + ellipse)
+        low = np.minimum(-extent, self.least_squares - ellipse)
+        high = np.maximum(extent, self.least_squares + ellipse)
         middle, half = (low + high) / 2, 0.55 * max((high - low).max(), 1e-12)
         return middle - half, middle + half

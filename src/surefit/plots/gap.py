@@ -1,4 +1,4 @@
-"""The gap against time: how far from the best possible answer the fit was, while it ran."""
+"""Plot of the duality gap against time during a fit."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from surefit.plots.axes import BLUE, INK, new_axes, tidy
 
 
 class GapDisplay:
-    r"""Picture of the proved gap :math:`P(w) - \min P` against the seconds of the fit, on a logarithmic axis.
+    r"""Plot of the proved gap :math:`P(w) - \min P` against the seconds of the fit, on a logarithmic axis.
 
-    A gap of exactly zero has no place on that axis; it is written as a remark.
+    A gap of exactly zero cannot be drawn on that axis; it is written as a note.
 
     Parameters
     ----------
     seconds, gaps : arrays of shape (n_checks,)
         When the gap was computed, and its value.
     tolerance : float, optional
-        What the fit was asked to reach, in the same units.
+        The tolerance of the fit, in the same units.
     name : str, default=""
         Name for the legend.
 
@@ -29,9 +29,9 @@ class GapDisplay:
     line_ : matplotlib line
         The gap.
     tolerance_line_ : matplotlib line or None
-        What was asked for.
+        The tolerance.
     zero_text_ : matplotlib text or None
-        The remark about a gap of zero.
+        The note about a gap of zero.
 
     Examples
     --------
@@ -57,8 +57,8 @@ class GapDisplay:
         self.name = name
 
     @classmethod
-    def from_estimator(cls, estimator, *, name: str | None = None) -> GapDisplay:
-        """Return the display of a fitted estimator with ``history_``; its optimality claim gives the tolerance."""
+    def from_estimator(cls, estimator, X=None, y=None, *, name: str | None = None) -> GapDisplay:
+        """Return the display of an estimator with ``history_``, and its tolerance; ``X`` and ``y`` are not used."""
         history = estimator.history_
         limits = [claim.limit for claim in estimator.certificate_.claims if claim.kind == "optimality"]
         asked = next((limit for limit in limits if limit is not None), None)
@@ -76,7 +76,7 @@ class GapDisplay:
         self.tolerance_line_ = None
         if self.tolerance is not None and self.tolerance > 0:
             self.tolerance_line_ = self.ax_.axhline(
-                self.tolerance, color=INK, linestyle=":", linewidth=1.4, label="asked for"
+                self.tolerance, color=INK, linestyle=":", linewidth=1.4, label="tolerance"
             )
         self.zero_text_ = None
         zero = np.flatnonzero(self.gaps <= 0)
@@ -86,7 +86,7 @@ class GapDisplay:
             )
         self.ax_.set_yscale("log")
         self.ax_.set_xlabel("seconds")
-        self.ax_.set_ylabel("objective above its minimum, at most")
+        self.ax_.set_ylabel("upper bound on objective minus minimum")
         tidy(self.ax_)
         if self.name or self.tolerance_line_ is not None:
             self.ax_.legend(frameon=False)

@@ -1,4 +1,4 @@
-"""Pictures of Gaussian processes: mean, band and draws of a regression; probabilities for several length scales."""
+"""Plots of Gaussian processes: mean, band and draws of a regression; probabilities for several length scales."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from sklearn.utils.validation import check_is_fitted
 from surefit.core.errors import InvalidData
 from surefit.gaussian_processes.classifier import GaussianProcessClassifier
 from surefit.kernels import RBF
-from surefit.plots.axes import BLUE, FILL, GREY, INK, new_axes, tidy
+from surefit.plots.axes import BLUE, FILL, GRAY, INK, new_axes, tidy
 
 
 class GaussianProcessDisplay:
-    """Picture of a Gaussian process of one variable: posterior mean, two deviations to each side, and draws.
+    """Plot of a Gaussian process in one variable: posterior mean, two standard deviations to each side, and draws.
 
     Parameters
     ----------
     model : GaussianProcessRegressor
         Fitted to one column and one target.
     x : array of shape (n,)
-        Where to draw.
+        Points to draw at.
     mean, deviation : arrays of shape (n,)
-        Of the posterior.
+        Posterior mean and standard deviation.
     draws : array of shape (n, n_draws)
-        Functions drawn from it.
+        Draws from the posterior.
 
     Attributes
     ----------
@@ -47,31 +47,27 @@ class GaussianProcessDisplay:
         self.model, self.x, self.mean, self.deviation, self.draws = model, x, mean, deviation, draws
 
     @classmethod
-    def from_estimator(cls, model, x=None, *, n_draws=3, random_state=0) -> GaussianProcessDisplay:
-        """Compute mean, deviations and draws at ``x``, by default 200 points a quarter beyond the data."""
-        check_is_fitted(model)
-        if model.X_train_.shape[1] != 1 or model.y_train_.ndim != 1:
+    def from_estimator(cls, estimator, X=None, y=None, *, n_draws=3, random_state=0) -> GaussianProcessDisplay:
+        """Compute mean, standard deviations and draws at ``X``, by default 200 points a quarter beyond the data; ``y`` is not used."""
+        check_is_fitted(estimator)
+        if estimator.X_train_.shape[1] != 1 or estimator.y_train_.ndim != 1:
             raise InvalidData(
                 "GaussianProcessDisplay: the model must have one column and one target; got "
-                f"{model.X_train_.shape[1]} columns and targets of shape {model.y_train_.shape}."
+                f"{estimator.X_train_.shape[1]} columns and targets of shape {estimator.y_train_.shape}."
             )
-        data = np.asarray(model.X_train_)[:, 0]
-        reach = np.ptp(data) or 1.0
-        x = (
-            np.linspace(data.min() - reach / 4, data.max() + reach / 4, 200)
-            if x is None
-            else np.asarray(x, dtype=float)
-        )
-        mean, deviation = model.predict(x[:, None], return_std=True)
-        draws = model.sample_y(x[:, None], n_draws, random_state) if n_draws else np.empty((len(x), 0))
-        return cls(model, x, mean, deviation, draws)
+        data = np.asarray(estimator.X_train_)[:, 0]
+        span = np.ptp(data) or 1.0
+        x = np.linspace(data.min() - span / 4, data.max() + span / 4, 200) if X is None else np.ravel(X)
+        mean, deviation = estimator.predict(x[:, None], return_std=True)
+        draws = estimator.sample_y(x[:, None], n_draws, random_state) if n_draws else np.empty((len(x), 0))
+        return cls(estimator, x, mean, deviation, draws)
 
     def plot(self, ax=None) -> GaussianProcessDisplay:
         """Draw on ``ax``, or on new axes. Returns the display."""
         self.figure_, self.ax_ = new_axes(ax)
         low, high = self.mean - 2 * self.deviation, self.mean + 2 * self.deviation
-        self.band_ = self.ax_.fill_between(self.x, low, high, color=FILL, label="two deviations")
-        self.draw_lines_ = self.ax_.plot(self.x, self.draws, color=GREY, linewidth=0.7)
+        self.band_ = self.ax_.fill_between(self.x, low, high, color=FILL, label="two standard deviations")
+        self.draw_lines_ = self.ax_.plot(self.x, self.draws, color=GRAY, linewidth=0.7)
         (self.line_,) = self.ax_.plot(self.x, self.mean, color=BLUE, label="posterior mean")
         y = self.model.y_scale_ * self.model.y_train_ + self.model.y_mean_
         self.points_ = self.ax_.scatter(
@@ -84,7 +80,7 @@ class GaussianProcessDisplay:
 
 
 class LengthScaleDisplay:
-    """Picture of Gaussian-process classifiers with several length scales: the data, then probabilities for each length.
+    """Plot of Gaussian-process classifiers with several length scales: the data, then probabilities for each length scale.
 
     Parameters
     ----------
@@ -95,14 +91,14 @@ class LengthScaleDisplay:
     lengths : sequence of float, default=(0.1, 0.2, 0.3)
         Length scales of the Gaussian kernel.
     variance : float, default=9.0
-        Its factor.
+        Variance of the kernel.
 
     Attributes
     ----------
     models_ : list of GaussianProcessClassifier
-        One a length.
+        One per length scale.
     figure_, axes_ : matplotlib figure and axes
-        The data first, then one panel a length.
+        The data first, then one panel per length scale.
     probabilities_ : list of arrays
         Probabilities of the second class on the grid of each panel.
 
@@ -121,7 +117,7 @@ class LengthScaleDisplay:
         self.X, self.y = np.asarray(X, dtype=np.float64), np.asarray(y)
         if self.X.ndim != 2 or self.X.shape[1] != 2 or len(np.unique(self.y)) != 2:
             raise InvalidData(
-                "LengthScaleDisplay: two columns and two classes are needed; got shape "
+                "LengthScaleDisplay: expected two columns and two classes; got shape "
                 f"{self.X.shape} and {len(np.unique(self.y))} classes."
             )
         self.lengths, self.variance = tuple(lengths), variance
@@ -130,7 +126,7 @@ class LengthScaleDisplay:
         ]
 
     def plot(self, axes=None, *, points=60) -> LengthScaleDisplay:
-        """Draw on as many ``axes`` as lengths and one more, or on new ones, with a grid of ``points`` a side."""
+        """Draw on ``axes`` (one more than length scales), or on new ones, with a grid of ``points`` per side. Returns the display."""
         self.figure_, self.axes_ = new_axes(axes, len(self.lengths) + 1)
         low, high = self.X.min(axis=0), self.X.max(axis=0)
         margin = 0.05 * np.maximum(high - low, 1e-12)

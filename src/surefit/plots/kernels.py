@@ -1,4 +1,4 @@
-"""Picture of a kernel on a sample: the Gram matrix as a heat map, and how its eigenvalues fall."""
+"""Plot of a kernel on a sample: the Gram matrix as a heat map, and its eigenvalues."""
 
 from __future__ import annotations
 
@@ -11,18 +11,17 @@ from surefit.plots.axes import BLUE, INK, RED, new_axes, tidy
 
 
 class GramDisplay:
-    r"""Picture of the Gram matrix :math:`K_{ij} = k(x_i, x_j)` and of its eigenvalues.
+    r"""Plot of the Gram matrix :math:`K_{ij} = k(x_i, x_j)` and of its eigenvalues.
 
-    A narrow kernel shows the identity, a wide one a constant square: between the two lie the blocks of similar elements. Sorted by
-    label, a kernel that suits the labels shows bright squares on the diagonal. Eigenvalues below zero, in red, belong to what is no
-    kernel.
+    A narrow kernel shows the identity, a wide one a constant square; between them are blocks of similar elements. Sorted by label, a
+    kernel that suits the labels shows bright squares on the diagonal. Negative eigenvalues, in red, show that a function is not a kernel.
 
     Parameters
     ----------
     values : array of shape (n, n)
         The Gram matrix, in the order to be drawn.
     labels : array of shape (n,), optional
-        Label of each element, in the same order; lines are drawn where it changes.
+        Label of each element, in the same order; lines are drawn where the label changes.
 
     Attributes
     ----------
@@ -31,7 +30,7 @@ class GramDisplay:
     image_ : matplotlib image
         The heat map.
     spectrum_ax_, points_ : matplotlib axes and lines, or None
-        The eigenvalues, largest first, on a logarithmic scale of their size: those above zero, then those below.
+        The absolute eigenvalues, largest first, on a logarithmic scale: positive ones, then negative ones.
 
     Examples
     --------
@@ -50,22 +49,24 @@ class GramDisplay:
             raise InvalidData(f"GramDisplay: values must be a square matrix; got shape {self.values.shape}.")
         self.labels = None if labels is None else np.asarray(labels)
         if self.labels is not None and self.labels.shape != (len(self.values),):
-            raise InvalidData(f"GramDisplay: labels must be {len(self.values)}, one a row; got {self.labels.shape}.")
+            raise InvalidData(
+                f"GramDisplay: expected {len(self.values)} labels, one per row; got shape {self.labels.shape}."
+            )
 
     @classmethod
     def from_kernel(cls, kernel, X, y=None) -> GramDisplay:
-        """Compute the Gram matrix of a sample; with labels ``y`` elements are sorted by label."""
+        """Compute the Gram matrix of a sample; with labels ``y``, elements are sorted by label."""
         K = kernel(X)
         if y is None:
             return cls(K)
         y = np.asarray(y)
         if y.shape != (len(K),):
-            raise InvalidData(f"GramDisplay: y must hold {len(K)} labels, one an element; got shape {y.shape}.")
+            raise InvalidData(f"GramDisplay: y must have {len(K)} labels, one per element; got shape {y.shape}.")
         order = np.argsort(y, kind="stable")
         return cls(K[np.ix_(order, order)], y[order])
 
     def plot(self, ax=None, *, spectrum: bool = False) -> GramDisplay:
-        """Draw the heat map; with ``spectrum`` the eigenvalues beside it (``ax`` then is a pair of axes)."""
+        """Draw the heat map; with ``spectrum`` also the eigenvalues (``ax`` is then a pair of axes). Returns the display."""
         self.figure_, axes = new_axes(ax, 2 if spectrum else 1)
         self.ax_: Any = axes[0] if spectrum else axes
         self.spectrum_ax_: Any = axes[1] if spectrum else None
@@ -84,10 +85,10 @@ class GramDisplay:
         eigenvalues = np.linalg.eigvalsh((self.values + self.values.T) / 2)[::-1]
         places = np.arange(1, len(eigenvalues) + 1)
         lines = []
-        for sign, colour, name in ((1, BLUE, "above zero"), (-1, RED, "below zero, size")):
+        for sign, color, name in ((1, BLUE, "positive"), (-1, RED, "negative (absolute value)")):
             chosen = sign * eigenvalues > 0
             lines += self.spectrum_ax_.plot(
-                places[chosen], np.abs(eigenvalues[chosen]), ".", color=colour, label=name if np.any(chosen) else None
+                places[chosen], np.abs(eigenvalues[chosen]), ".", color=color, label=name if np.any(chosen) else None
             )
         self.spectrum_ax_.set_yscale("log")
         self.spectrum_ax_.set_xlabel("number", color=INK)

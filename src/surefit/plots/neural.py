@@ -1,18 +1,18 @@
-"""Networks in pictures: curves of the loss while it was trained, the layers with their links, and the sigmoids."""
+"""Plots of networks: learning curves, layers with their links, and activations."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from surefit.core.errors import InvalidData
-from surefit.plots.axes import BLUE, CYCLE, GREY, INK, RED, new_axes, tidy
+from surefit.plots.axes import BLUE, CYCLE, GRAY, INK, RED, new_axes, tidy
 from surefit.solvers.networks.activations import ACTIVATIONS
 
-MOST_UNITS = 24  # of a layer that are drawn; the rest is written as a number
+MOST_UNITS = 24  # largest number of units drawn per layer; for larger layers, the number is written
 
 
 class LossCurveDisplay:
-    """Picture of training and validation loss, epoch by epoch.
+    """Plot of training and validation loss by epoch.
 
     Parameters
     ----------
@@ -47,8 +47,8 @@ class LossCurveDisplay:
             raise InvalidData(f"LossCurveDisplay: losses must be a list of numbers; got shape {self.losses.shape}.")
 
     @classmethod
-    def from_estimator(cls, estimator) -> LossCurveDisplay:
-        """Return the display of a fitted network."""
+    def from_estimator(cls, estimator, X=None, y=None) -> LossCurveDisplay:
+        """Return the display of a fitted network; ``X`` and ``y`` are not used."""
         return cls(estimator.loss_curve_, estimator.validation_loss_curve_)
 
     def plot(self, ax=None) -> LossCurveDisplay:
@@ -63,7 +63,7 @@ class LossCurveDisplay:
                 later, self.validation_losses, color=RED, linewidth=1.6, label="validation"
             )
             best = later[int(np.argmin(self.validation_losses))]
-            self.best_line_ = self.ax_.axvline(best, color=GREY, linestyle=":", linewidth=1.4, label=f"best: {best}")
+            self.best_line_ = self.ax_.axvline(best, color=GRAY, linestyle=":", linewidth=1.4, label=f"best: {best}")
         self.ax_.set_xlabel("epoch")
         self.ax_.set_ylabel("loss")
         tidy(self.ax_)
@@ -72,7 +72,7 @@ class LossCurveDisplay:
 
 
 class NetworkDisplay:
-    """Picture of the layers of a network and the links between them, shared weights in one colour.
+    """Plot of the layers of a network and the links between them, with shared weights in one color.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class NetworkDisplay:
     ax_, figure_ : matplotlib axes and figure
         Where it was drawn.
     links_ : list of matplotlib line collections
-        The links drawn, one collection a layer.
+        The drawn links, one collection per layer.
 
     Examples
     --------
@@ -109,13 +109,13 @@ class NetworkDisplay:
         self.links_ = []
         for k, table in enumerate(self.architecture.tables):
             shown = [_shown(size) for size in sizes[k : k + 2]]
-            segments, colours = [], []
+            segments, colors = [], []
             for a, i in enumerate(shown[0]):
                 for b, j in enumerate(shown[1]):
                     if table is None or table[i, j] >= 0:
                         segments.append([(k, places[k][a]), (k + 1, places[k + 1][b])])
-                        colours.append(GREY if table is None else CYCLE[int(table[i, j]) % len(CYCLE)])
-            links = LineCollection(segments, colors=colours, linewidths=0.5, alpha=0.6)
+                        colors.append(GRAY if table is None else CYCLE[int(table[i, j]) % len(CYCLE)])
+            links = LineCollection(segments, colors=colors, linewidths=0.5, alpha=0.6)
             self.links_.append(self.ax_.add_collection(links))
         for k, (size, heights) in enumerate(zip(sizes, places, strict=True)):
             self.ax_.plot(np.full(len(heights), k), heights, "o", color=INK, markersize=4)
@@ -127,19 +127,19 @@ class NetworkDisplay:
 
 
 class ActivationsDisplay:
-    """Picture of activations on one axis.
+    """Plot of activations.
 
     Parameters
     ----------
     names : list of str, optional
-        Which; by default the four sigmoids with limits -1 and 1.
+        Names of the activations; by default the four sigmoids with limits -1 and 1.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib axes and figure
         Where it was drawn.
     lines_ : list of matplotlib lines
-        One an activation.
+        One per activation.
 
     Examples
     --------
@@ -172,5 +172,5 @@ class ActivationsDisplay:
 
 
 def _shown(size: int) -> np.ndarray:
-    """Return the units of a layer that are drawn, spread evenly."""
+    """Return the units of a layer that are drawn, evenly spaced."""
     return np.linspace(0, size - 1, min(size, MOST_UNITS)).round().astype(int)

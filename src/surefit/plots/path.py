@@ -1,4 +1,4 @@
-"""The regularisation path: how coefficients leave zero as the penalty gets weaker."""
+"""Plot of the regularization path of the coefficients."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from surefit.plots.axes import CYCLE, INK, new_axes, tidy
 
 
 class PathDisplay:
-    r"""Picture of coefficients :math:`w(\alpha)` against the weight :math:`\alpha` of the penalty.
+    r"""Plot of coefficients :math:`w(\alpha)` against the weight :math:`\alpha` of the penalty.
 
-    The weight falls from left to right on a logarithmic axis: at the left edge every coefficient is zero.
+    The weight decreases from left to right on a logarithmic axis: at the left edge every coefficient is zero.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class PathDisplay:
     ax_, figure_ : matplotlib axes and figure
         Where it was drawn.
     lines_ : list of matplotlib lines
-        One a feature that is ever non-zero, in the order of ``shown_``.
+        One per feature that is non-zero for some weight, in the order of ``shown_``.
     shown_ : ndarray of int
         Features drawn.
     alpha_line_ : matplotlib line or None
@@ -58,18 +58,20 @@ class PathDisplay:
         self.coefs = np.asarray(coefs, dtype=np.float64)
         if self.coefs.ndim != 2 or self.coefs.shape[1] != len(self.alphas):
             raise InvalidData(
-                f"PathDisplay: coefs must have one column a weight, shape (n_features, {len(self.alphas)}); "
+                f"PathDisplay: coefs must have one column per weight, shape (n_features, {len(self.alphas)}); "
                 f"got shape {self.coefs.shape}."
             )
         names = [f"x{j}" for j in range(len(self.coefs))] if feature_names is None else list(feature_names)
         if len(names) != len(self.coefs):
-            raise InvalidData(f"PathDisplay: {len(names)} feature_names for {len(self.coefs)} features.")
+            raise InvalidData(
+                f"PathDisplay: feature_names must have one entry per feature, {len(self.coefs)}; got {len(names)}."
+            )
         self.feature_names = [str(name) for name in names]
         self.alpha = alpha
 
     @classmethod
     def from_path(cls, alphas, coefs, *, feature_names=None, alpha=None) -> PathDisplay:
-        """Return the display of what ``lasso_path`` or ``enet_path`` computed."""
+        """Return the display of a result of ``lasso_path`` or ``enet_path``."""
         return cls(alphas, coefs, feature_names=feature_names, alpha=alpha)
 
     @classmethod
@@ -79,7 +81,7 @@ class PathDisplay:
         Parameters
         ----------
         estimator : fitted estimator
-            Tells the problem: intercept, sign constraint, factors, share of the l1 norm, tolerance.
+            Defines the problem: intercept, sign constraint, factors, fraction of the l1 norm, tolerance.
         X, y
             Training data.
         alphas : int or array, default=100
@@ -87,20 +89,24 @@ class PathDisplay:
         feature_names : sequence of str, optional
             By default those of the columns of ``X``, if it has names.
         """
-        problem = estimator.certificate_.problem
-        options = {} if problem["l1_ratio"] == 1.0 else {"l1_ratio": problem["l1_ratio"]}
+        ratio = float(getattr(estimator, "l1_ratio_", getattr(estimator, "l1_ratio", 1.0)))
+        options = {} if ratio == 1.0 else {"l1_ratio": ratio}
         alphas, coefs, _ = estimator.path(
             X,
             y,
             alphas=alphas,
-            fit_intercept=problem["fit_intercept"],
-            positive=problem["positive"],
+            fit_intercept=estimator.fit_intercept,
+            positive=estimator.positive,
             penalty_factors=estimator.penalty_factors,
             tol=estimator.tol,
             **options,
         )
         names = getattr(estimator, "feature_names_in_", None) if feature_names is None else feature_names
-        return cls(alphas, coefs, feature_names=names, alpha=problem["alpha"] + problem["beta"])
+        if getattr(estimator, "radius", None) is not None:
+            alpha = float(estimator.multiplier_)
+        else:
+            alpha = float(estimator.alpha_ if hasattr(estimator, "alpha_") else estimator.alpha)
+        return cls(alphas, coefs, feature_names=names, alpha=alpha)
 
     def plot(self, ax=None, *, n_labels: int = 8) -> PathDisplay:
         """Draw on ``ax``, or on new axes; label the ``n_labels`` largest coefficients. Returns the display."""
@@ -108,10 +114,10 @@ class PathDisplay:
         self.shown_ = np.flatnonzero(np.any(self.coefs != 0, axis=1))
         last = self.coefs[self.shown_, -1] if len(self.alphas) else np.empty(0)
         order = self.shown_[np.argsort(-np.abs(last), kind="stable")]
-        colour = {j: CYCLE[rank % len(CYCLE)] for rank, j in enumerate(order)}
+        color = {j: CYCLE[rank % len(CYCLE)] for rank, j in enumerate(order)}
         dashes = {j: "-" if rank < len(CYCLE) else "--" for rank, j in enumerate(order)}
         self.lines_ = [
-            self.ax_.plot(self.alphas, self.coefs[j], color=colour[j], linestyle=dashes[j], linewidth=1.6)[0]
+            self.ax_.plot(self.alphas, self.coefs[j], color=color[j], linestyle=dashes[j], linewidth=1.6)[0]
             for j in self.shown_
         ]
         self.ax_.axhline(0.0, color=INK, linewidth=0.8)
@@ -127,11 +133,11 @@ class PathDisplay:
         self.ax_.set_xlabel("weight α of the penalty (weaker to the right)")
         self.ax_.set_ylabel("coefficient")
         tidy(self.ax_)
-        self.labels_ = self._label(order[:n_labels], colour)
+        self.labels_ = self._label(order[:n_labels], color)
         return self
 
-    def _label(self, features, colour: dict[int, str]) -> list[Any]:
-        """Write names at the right ends, moved apart where they would overlap."""
+    def _label(self, features, color: dict[int, str]) -> list[Any]:
+        """Write names at the right ends, shifted where they would overlap."""
         if not len(features):
             return []
         bottom, top = self.ax_.get_ylim()
@@ -140,11 +146,11 @@ class PathDisplay:
         heights = np.array([end for end, _ in ends])
         for i in range(1, len(heights)):
             heights[i] = max(heights[i], heights[i - 1] + spacing)
-        heights -= np.mean(heights - [end for end, _ in ends])  # as much below as above
+        heights -= np.mean(heights - [end for end, _ in ends])  # centered around the ends
         return [
             self.ax_.annotate(
                 self.feature_names[j], (self.alphas[-1], height), xytext=(6, 0), textcoords="offset points",
-                va="center", color=colour[j], fontsize=9, annotation_clip=False,
+                va="center", color=color[j], fontsize=9, annotation_clip=False,
             )
             for (_, j), height in zip(ends, heights, strict=True)
         ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Pictures of a perceptron's run: the line after every update, the margins, and the growth between its two bounds."""
+"""Plots of a perceptron run: the line after every update, the margins, and the norm of the weights with its bounds."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import numpy as np
 from scipy import sparse
 
 from surefit.core.errors import InvalidData
-from surefit.plots.axes import BLUE, GREY, INK, RED, new_axes, tidy
+from surefit.perceptrons.path import perceptron_path
+from surefit.plots.axes import BLUE, GRAY, INK, RED, new_axes, tidy
 
 FINAL = "#b5179e"
 
 
 class UpdatePathDisplay:
-    r"""Labelled points in the plane with the line :math:`x^\top w_j + b_j = 0` after every update, the last one thick.
+    r"""Labeled points in the plane with the line :math:`x^\top w_j + b_j = 0` after every update; the last one is thick.
 
     Parameters
     ----------
@@ -24,14 +25,14 @@ class UpdatePathDisplay:
     labels : ndarray of shape (n_rows,)
         -1 and 1.
     weights : ndarray of shape (n_updates + 1, 3)
-        Weights and offset before the first, and after each update.
+        Weights and intercept before the first and after each update.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib axes and figure
         Where it was drawn.
     lines_ : list of matplotlib lines
-        One an update that left a line; zero weights have none.
+        One per update with non-zero weights.
     final_line_ : matplotlib line or None
         The last line.
 
@@ -59,36 +60,28 @@ class UpdatePathDisplay:
 
     @classmethod
     def from_estimator(cls, estimator, X, y) -> UpdatePathDisplay:
-        """Return the display of a linear perceptron fitted to ``X`` and ``y``: two features, two classes, a whole log."""
+        """Return the display of a linear perceptron fitted to ``X`` and ``y``, with two features, two classes and a complete log."""
         X, t = _rows(X), _signs(estimator, y)
-        replay = estimator.certificate_["perceptron.replay"]
-        rows, start = replay.witness["rows"], replay.witness["start"]
-        if len(rows) < replay.numbers["updates"]:
-            raise InvalidData(f"{type(estimator).__name__}: the log is cut; fit again with a larger max_log.")
-        problem = estimator.certificate_.problem
-        minus, plus = problem["steps"][0]
-        signed = np.where(t[rows] > 0, plus, -minus) * replay.witness.get("factors", np.ones(len(rows)))
-        steps = np.column_stack([signed[:, None] * X[rows], signed * problem["bias_step"]])
-        return cls(X, t, np.cumsum(np.vstack([start, steps]), axis=0))
+        return cls(X, t, perceptron_path(estimator, X, y))
 
     def plot(self, ax=None, *, box: float | None = None) -> UpdatePathDisplay:
-        """Draw on ``ax``, or on new axes; ``box`` is the largest coordinate shown. Returns the display."""
+        """Draw on ``ax``, or on new axes; ``box`` is the largest coordinate. Returns the display."""
         self.figure_, self.ax_ = new_axes(ax)
-        reach = 1.1 * float(np.max(np.abs(self.X), initial=0.0)) if box is None else float(box)
+        extent = 1.1 * float(np.max(np.abs(self.X), initial=0.0)) if box is None else float(box)
         self.lines_ = []
         for line in self.weights[1:]:
-            ends = _segment(line, 2 * reach or 1.0)
+            ends = _segment(line, 2 * extent or 1.0)
             if ends is not None:
                 self.lines_ += self.ax_.plot(*ends, color=INK, linewidth=0.5, alpha=0.35, zorder=1)
-        ends = _segment(self.weights[-1], 2 * reach or 1.0)
+        ends = _segment(self.weights[-1], 2 * extent or 1.0)
         self.final_line_ = None
         if ends is not None:
             (self.final_line_,) = self.ax_.plot(*ends, color=FINAL, linewidth=2.4, zorder=3, label="last")
-        for sign, colour, marker, name in ((1, BLUE, "o", "positive"), (-1, RED, "x", "negative")):
+        for sign, color, marker, name in ((1, BLUE, "o", "positive"), (-1, RED, "x", "negative")):
             points = self.X[self.labels == sign]
-            self.ax_.scatter(points[:, 0], points[:, 1], c=colour, marker=marker, s=24, zorder=2, label=name)
-        self.ax_.set_xlim(-reach, reach)
-        self.ax_.set_ylim(-reach, reach)
+            self.ax_.scatter(points[:, 0], points[:, 1], c=color, marker=marker, s=24, zorder=2, label=name)
+        self.ax_.set_xlim(-extent, extent)
+        self.ax_.set_ylim(-extent, extent)
         self.ax_.set_aspect("equal")
         self.ax_.set_xlabel("$x_1$")
         self.ax_.set_ylabel("$x_2$")
@@ -99,12 +92,12 @@ class UpdatePathDisplay:
 
 
 class MarginHistogramDisplay:
-    r"""Histogram of the geometric margins :math:`t_i f(x_i) / \|w\|` of the rows, the smallest one marked.
+    r"""Histogram of the geometric margins :math:`t_i f(x_i) / \|w\|` of the rows, with the smallest one marked.
 
     Parameters
     ----------
     margins : ndarray of shape (n_rows,)
-        Signed distances to the hyperplane; negative ones are on the wrong side.
+        Signed distances to the hyperplane; negative for misclassified rows.
     name : str, default=""
         Name for the title.
 
@@ -140,7 +133,7 @@ class MarginHistogramDisplay:
         """Return the display of a linear two-class model on ``X`` and ``y``."""
         t, norm = _signs(estimator, y), float(np.linalg.norm(estimator.coef_[0]))
         if norm == 0.0:
-            raise InvalidData(f"{type(estimator).__name__}: the weights are zero, so there are no distances.")
+            raise InvalidData(f"{type(estimator).__name__}: the weights are zero, so the distances are not defined.")
         margins = t * estimator.decision_function(X) / norm
         return cls(margins, name=type(estimator).__name__ if name is None else name)
 
@@ -152,18 +145,18 @@ class MarginHistogramDisplay:
         self.smallest_line_ = self.ax_.axvline(
             smallest, color=RED if smallest <= 0 else INK, linestyle=":", label=f"smallest: {smallest:.3g}"
         )
-        self.ax_.axvline(0.0, color=GREY, linewidth=0.8)
-        self.ax_.set_xlabel("margin: distance to the hyperplane, negative on the wrong side")
+        self.ax_.axvline(0.0, color=GRAY, linewidth=0.8)
+        self.ax_.set_xlabel("margin: signed distance to the hyperplane")
         self.ax_.set_ylabel("rows")
         wrong = int(np.sum(self.margins <= 0))
-        self.ax_.set_title(f"{self.name}: {wrong} of {len(self.margins)} rows not right" if self.name else "")
+        self.ax_.set_title(f"{self.name}: {wrong} of {len(self.margins)} rows misclassified" if self.name else "")
         tidy(self.ax_)
         self.ax_.legend(frameon=False)
         return self
 
 
 class MistakeBoundDisplay:
-    r"""Growth of the weights: :math:`\|\hat w_j\|` between :math:`j \gamma` and :math:`\sqrt j R`, which cross at the mistake bound.
+    r"""Norm of the weights :math:`\|\hat w_j\|` between :math:`j \gamma` and :math:`\sqrt j R`, which cross at the mistake bound.
 
     Parameters
     ----------
@@ -179,9 +172,9 @@ class MistakeBoundDisplay:
     ax_, figure_ : matplotlib axes and figure
         Where it was drawn.
     norm_line_, upper_line_ : matplotlib lines
-        The norms, and what they cannot exceed.
+        The norms, and their upper bound.
     lower_line_, bound_line_ : matplotlib lines or None
-        What the norms cannot fall below, and the largest possible number of updates.
+        The lower bound on the norms, and the mistake bound.
 
     Examples
     --------
@@ -197,17 +190,17 @@ class MistakeBoundDisplay:
     def __init__(self, norms, radius: float, gamma: float | None = None):
         self.norms = np.asarray(norms, dtype=np.float64)
         if self.norms.ndim != 1 or len(self.norms) == 0:
-            raise InvalidData("MistakeBoundDisplay: no update was made, so there is no growth to draw.")
+            raise InvalidData("MistakeBoundDisplay: the perceptron made no update, so there is nothing to draw.")
         self.radius, self.gamma = float(radius), gamma
 
     @property
     def bound(self) -> float:
-        """Largest number of updates; infinite without a margin."""
+        """Upper bound on the number of updates; infinite without a margin."""
         return (self.radius / self.gamma) ** 2 if self.gamma else math.inf
 
     @classmethod
-    def from_estimator(cls, estimator) -> MistakeBoundDisplay:
-        """Return the display of a two-class :class:`surefit.Perceptron` that started from zero."""
+    def from_estimator(cls, estimator, X=None, y=None) -> MistakeBoundDisplay:
+        """Return the display of a two-class :class:`surefit.Perceptron` that started from zero; ``X`` and ``y`` are not used."""
         certificate, who = estimator.certificate_, type(estimator).__name__
         steps = certificate.problem["steps"][0]
         if (
@@ -215,12 +208,12 @@ class MistakeBoundDisplay:
             or steps[0] != steps[1]
             or np.any(certificate["perceptron.replay"].witness["start"])
         ):
-            raise InvalidData(f"{who}: the picture is about two classes, equal steps and a start from zero.")
+            raise InvalidData(f"{who}: the plot needs two classes, equal steps and a start from zero.")
         norms = np.sqrt(estimator.mistake_log_["squared_norm"]) / steps[0]
         bounds = [claim.numbers for claim in certificate.claims if claim.name == "perceptron.novikoff"]
         if bounds:
             return cls(norms, bounds[0]["radius"], bounds[0]["gamma_low"])
-        # Without separation the largest norm met is all the growth bound needs.
+        # Without separation, the growth bound only needs the largest norm of a row.
         log = estimator.mistake_log_
         squares = np.diff(log["squared_norm"], prepend=0.0) - 2 * steps[0] * log["margin"]
         return cls(norms, math.sqrt(float(np.max(squares))) / steps[0])
@@ -232,12 +225,12 @@ class MistakeBoundDisplay:
         last = k if not math.isfinite(self.bound) else int(min(max(1.15 * self.bound, k), 50.0 * k))
         updates = np.unique(np.geomspace(1, max(last, 2), 300).astype(int))
         (self.upper_line_,) = self.ax_.plot(
-            updates, np.sqrt(updates) * self.radius, color=RED, linewidth=1.4, label=r"$\sqrt{j}\,R$, never exceeded"
+            updates, np.sqrt(updates) * self.radius, color=RED, linewidth=1.4, label=r"$\sqrt{j}\,R$, upper bound"
         )
         self.lower_line_ = self.bound_line_ = None
         if self.gamma:
             (self.lower_line_,) = self.ax_.plot(
-                updates, updates * self.gamma, color=GREY, linewidth=1.4, label=r"$j\,\gamma$, never undercut"
+                updates, updates * self.gamma, color=GRAY, linewidth=1.4, label=r"$j\,\gamma$, lower bound"
             )
             self.bound_line_ = self.ax_.axvline(
                 self.bound, color=INK, linestyle=":", label=f"at most {self.bound:.4g} updates"
@@ -260,18 +253,16 @@ def _rows(X) -> np.ndarray:
 
 def _signs(estimator, y) -> np.ndarray:
     if len(estimator.classes_) != 2:
-        raise InvalidData(
-            f"{type(estimator).__name__}: the picture is about two classes; got {len(estimator.classes_)}."
-        )
+        raise InvalidData(f"{type(estimator).__name__}: the plot needs two classes; got {len(estimator.classes_)}.")
     return np.where(np.asarray(y).ravel() == estimator.classes_[1], 1, -1)
 
 
-def _segment(line: np.ndarray, reach: float):
-    """End points of the line ``w1 x1 + w2 x2 + b = 0`` within a square; vertical lines are no exception. None for ``w = 0``."""
+def _segment(line: np.ndarray, extent: float):
+    """Return end points of the line ``w1 x1 + w2 x2 + b = 0`` within a square, including vertical lines; None for ``w = 0``."""
     w, b = line[:2], line[2]
     square = float(w @ w)
     if square == 0.0:
         return None
     foot, along = -b * w / square, np.array([-w[1], w[0]]) / math.sqrt(square)
-    ends = foot + 4 * reach * np.array([-1.0, 1.0])[:, None] * along
+    ends = foot + 4 * extent * np.array([-1.0, 1.0])[:, None] * along
     return ends[:, 0], ends[:, 1]

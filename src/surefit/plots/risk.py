@@ -1,39 +1,40 @@
-"""Pictures of risk certificates: what was measured, what was proved, and what was true."""
+"""Plots of risk certificates: measured loss, proved bound, and loss on held-out rows."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from surefit.core.certificate import Certificate
+from surefit.core.claims import Claim
 from surefit.core.errors import InvalidData
-from surefit.plots.axes import BLUE, FILL, GREY, INK, new_axes, tidy
+from surefit.plots.axes import BLUE, FILL, GRAY, INK, new_axes, tidy
 from surefit.risk.losses import Loss
 
 
 class RiskDisplay:
-    """Picture of the risk bounds of several models: from the error measured to the limit proved.
+    """Plot of the risk bounds of several models: from the measured loss to the proved bound.
 
     Parameters
     ----------
     names : list of str
-        One a model.
+        One name per model.
     measured, proved : array
-        Loss on the tested rows, and its proved limit, in the same units.
+        Loss on the tested rows, and its proved bound, in the same units.
     vacuous : array of bool, optional
-        Whether a constant answer does as well; drawn grey.
+        Whether a constant prediction is as good; drawn in gray.
     test : array, optional
-        Loss on rows kept apart, where there are some: a black tick that lies left of the limit, except by bad luck.
+        Loss on held-out rows, if any: a black tick that lies left of the bound with the stated confidence.
     label : str
-        What the loss is called.
+        Name of the loss.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib axes and figure
         Where it was drawn.
     bars_ : matplotlib container
-        From measured to proved, one a model.
+        From measured to proved, one per model.
     dots_, ticks_ : matplotlib lines
-        Measured losses, and those on rows kept apart (or None).
+        Measured losses, and those on held-out rows (or None).
 
     Examples
     --------
@@ -58,43 +59,52 @@ class RiskDisplay:
         self.label = label
         if self.measured.shape != (len(self.names),) or self.proved.shape != self.measured.shape:
             raise InvalidData(
-                f"RiskDisplay: one measured and one proved loss a model are needed, {len(self.names)} of each."
+                f"RiskDisplay: expected one measured and one proved loss per model, {len(self.names)} of each."
             )
 
     @classmethod
     def from_certificates(cls, certificates: dict[str, Certificate], *, test=None) -> RiskDisplay:
-        """Return the display of the first risk bound of each certificate; all must be of the same loss."""
+        """Return the display of the first risk bound of each certificate; all must use the same loss."""
         claims = []
         for name, certificate in certificates.items():
-            found = [
-                c
-                for c in certificate.claims
-                if c.kind == "risk_bound" and "empirical" in c.numbers and "scale" in c.numbers
-            ]
+            found = [c for c in certificate.claims if c.kind == "risk_bound" and _mean_loss(c) is not None]
             if not found:
-                raise InvalidData(f"RiskDisplay: the certificate of {name!r} bounds no mean loss.")
+                raise InvalidData(f"RiskDisplay: the certificate of {name!r} does not bound a mean loss.")
             claims.append(found[0])
         if len({claim.numbers["loss"] for claim in claims}) > 1:
-            raise InvalidData("RiskDisplay: the certificates bound different losses; draw one picture each.")
-        measured = [c.numbers["empirical"] * c.numbers["scale"] for c in claims]
-        vacuous = [c.value >= c.numbers["trivial"] * c.numbers["scale"] for c in claims]
-        label = Loss(claims[0].numbers["loss"], "predict", False).words if claims else "loss"
+            raise InvalidData("RiskDisplay: the certificates bound different losses; draw one plot per loss.")
+        measured = [_mean_loss(c) * _loss_of(c).scale for c in claims]  # type: ignore[operator]
+        vacuous = [c.value >= c.numbers["trivial"] * _loss_of(c).scale for c in claims]
+        label = _loss_of(claims[0]).words if claims else "loss"
         return cls(list(certificates), measured, [c.value for c in claims], vacuous=vacuous, test=test, label=label)
 
     def plot(self, ax=None) -> RiskDisplay:
         """Draw on ``ax``, or on new axes. Returns the display."""
         self.figure_, self.ax_ = new_axes(ax)
         places = np.arange(len(self.names))[::-1]
-        colours = [GREY if empty else FILL for empty in self.vacuous]
-        self.bars_ = self.ax_.barh(places, self.proved - self.measured, left=self.measured, height=0.5, color=colours)
+        colors = [GRAY if empty else FILL for empty in self.vacuous]
+        self.bars_ = self.ax_.barh(places, self.proved - self.measured, left=self.measured, height=0.5, color=colors)
         (self.dots_,) = self.ax_.plot(self.measured, places, "o", color=BLUE, markersize=6, label="measured")
-        self.ax_.plot(self.proved, places, "|", color=BLUE, markersize=18, markeredgewidth=2, label="proved limit")
+        self.ax_.plot(self.proved, places, "|", color=BLUE, markersize=18, markeredgewidth=2, label="proved bound")
         self.ticks_ = None
         if self.test is not None:
-            (self.ticks_,) = self.ax_.plot(self.test, places, "x", color=INK, markersize=7, label="rows kept apart")
+            (self.ticks_,) = self.ax_.plot(self.test, places, "x", color=INK, markersize=7, label="held-out rows")
         self.ax_.set_yticks(places, self.names)
         self.ax_.set_xlim(left=0)
         self.ax_.set_xlabel(self.label)
         tidy(self.ax_)
         self.ax_.legend(frameon=False)
         return self
+
+
+def _loss_of(claim: Claim) -> Loss:
+    z = claim.numbers
+    return Loss(z["loss"], "predict", False, z["low"], z["high"], tolerance=z.get("tolerance", 0.0))
+
+
+def _mean_loss(claim: Claim) -> float | None:
+    """Return the measured mean loss, from 0 to 1; None for other claims."""
+    z = claim.numbers
+    if "trivial" not in z:
+        return None
+    return z["errors"] / z["n"] if "errors" in z else z.get("empirical")

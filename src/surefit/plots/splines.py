@@ -1,4 +1,4 @@
-"""Pictures of smoothing splines: the family over lambda with its criterion, and the spline as a filter."""
+"""Plots of smoothing splines: the family over lambda with its criterion, and the spline as a filter."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.errors import InvalidData
-from surefit.plots.axes import BLUE, CYCLE, FILL, GREY, INK, RED, new_axes, tidy
+from surefit.plots.axes import BLUE, CYCLE, FILL, GRAY, INK, RED, new_axes, tidy
 from surefit.splines.smoothing_spline import SmoothingSpline
 from surefit.splines.spectrum import filter_factors
 
 
 class SplineFamilyDisplay:
-    """Picture of a chosen spline with its band, splines for other values of lambda, and the criterion on the grid.
+    """Plot of a chosen spline with its band, splines for other values of lambda, and the criterion on the grid.
 
     Parameters
     ----------
     x, y : arrays of shape (n,)
         The data.
     model : SmoothingSpline
-        Fitted to them, one target, lambda by a criterion.
+        Spline fitted to the data, with one target and lambda chosen by a criterion.
     others : sequence of SmoothingSpline
-        Fitted with other values of lambda.
+        Splines with other values of lambda.
     confidence : float, default=0.95
-        Of the pointwise band.
+        Confidence of the pointwise band.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class SplineFamilyDisplay:
     other_lines_ : list of matplotlib lines
         One for each of ``others``.
     criterion_line_, chosen_line_ : matplotlib lines
-        The criterion, and where it is smallest.
+        The criterion, and its minimum.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class SplineFamilyDisplay:
 
     @classmethod
     def from_data(cls, x, y, estimator=None, *, factors=(1e-4, 1e-2, 1e2, 1e4), confidence=0.95) -> SplineFamilyDisplay:
-        """Fit ``estimator`` (a cubic spline by default), and the same with ``factors`` times its lambda."""
+        """Fit ``estimator`` (by default a cubic spline), and copies with ``factors`` times its lambda."""
         estimator = SmoothingSpline() if estimator is None else estimator
         model = clone(estimator).fit(x, y)
         others = [clone(estimator).set_params(lam=float(factor * model.lam_)).fit(x, y) for factor in factors]
@@ -72,9 +72,9 @@ class SplineFamilyDisplay:
         """Draw on two ``axes``, or on new ones. Returns the display."""
         self.figure_, self.axes_ = new_axes(axes, 2)
         left, right = self.axes_
-        reach = np.ptp(self.x) or 1.0
-        t = np.linspace(self.x.min() - 0.05 * reach, self.x.max() + 0.05 * reach, 500)
-        left.plot(self.x, self.y, ".", color=GREY, markersize=4, label="data")
+        span = np.ptp(self.x) or 1.0
+        t = np.linspace(self.x.min() - 0.05 * span, self.x.max() + 0.05 * span, 500)
+        left.plot(self.x, self.y, ".", color=GRAY, markersize=4, label="data")
         self.other_lines_ = [
             left.plot(t, other.predict(t), color=CYCLE[1 + k % 7], linewidth=1, label=f"λ = {other.lam_:.1e}")[0]
             for k, other in enumerate(self.others)
@@ -95,21 +95,21 @@ class SplineFamilyDisplay:
 
 
 class FilterFactorDisplay:
-    r"""Picture of splines as low-pass filters: the factor of each frequency, and the step of a truncated series.
+    r"""Plot of splines as low-pass filters: the factor of each frequency, and the cutoff of a truncated series.
 
     Parameters
     ----------
     models : sequence of SmoothingSpline
-        Fitted to one target each.
+        Splines fitted to one target each.
     n_terms : int, optional
-        Where a truncated series cuts off, drawn as a step.
+        Cutoff of a truncated series, drawn as a step.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib axes and figure
         Where it was drawn.
     lines_ : list of matplotlib lines
-        One a model.
+        One per model.
     step_ : matplotlib line or None
         The truncated series.
 
@@ -142,9 +142,9 @@ class FilterFactorDisplay:
             most = max(map(len, self.factors))
             j = np.arange(1, most + 1)
             (self.step_,) = self.ax_.step(
-                j, (j <= self.n_terms).astype(float), where="mid", color=GREY, label=f"series of {self.n_terms}"
+                j, (j <= self.n_terms).astype(float), where="mid", color=GRAY, label=f"series of {self.n_terms}"
             )
-        self.ax_.set(xscale="log", xlabel="frequency j", ylabel="factor", title="What the fit leaves of each frequency")
+        self.ax_.set(xscale="log", xlabel="frequency j", ylabel="factor", title="Filter factor of each frequency")
         self.ax_.legend(frameon=False, fontsize=9)
         tidy(self.ax_)
         return self

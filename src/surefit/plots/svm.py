@@ -1,4 +1,4 @@
-"""Pictures of support vector machines: boundary with margins, tube, and what changes along C."""
+"""Plots of support vector machines: boundary with margins, epsilon-insensitive tube, and the path along C."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from surefit.core.errors import InvalidData
-from surefit.plots.axes import BLUE, FILL, GREY, INK, RED, new_axes, tidy
+from surefit.plots.axes import BLUE, FILL, GRAY, INK, RED, new_axes, tidy
 
 CURVE = 400  # points of a curve
-GRID = 160  # points a side of the plane
+GRID = 160  # points per side of the grid
 
 
 class SVCDisplay:
-    r"""Two classes in the plane: the boundary :math:`f = 0`, the margins :math:`f = \pm 1`, and the support rows ringed.
+    r"""Two classes in the plane: the boundary :math:`f = 0`, the margins :math:`f = \pm 1`, and rings around the support rows.
 
     Parameters
     ----------
@@ -59,20 +59,22 @@ class SVCDisplay:
         self.X, self.positive, self.points = np.asarray(X, dtype=np.float64), np.asarray(positive), np.asarray(points)
         self.support, self.grid, self.scores = np.asarray(support), grid, np.asarray(scores)
         if self.X.ndim != 2 or self.X.shape[1] != 2:
-            raise InvalidData(f"SVCDisplay: needs points in the plane; got shape {self.X.shape}.")
+            raise InvalidData(f"SVCDisplay: X must have two columns; got shape {self.X.shape}.")
 
     @classmethod
-    def from_estimator(cls, model, X, y, *, resolution: int = GRID) -> SVCDisplay:
-        """Gather the picture of a fitted :class:`surefit.SVC` with two classes and its training data."""
+    def from_estimator(cls, estimator, X, y, *, resolution: int = GRID) -> SVCDisplay:
+        """Return the display of a fitted :class:`surefit.SVC` with two classes and its training data."""
         X = np.asarray(X, dtype=np.float64)
-        if X.ndim != 2 or X.shape[1] != 2 or len(model.classes_) != 2:
-            raise InvalidData(f"SVCDisplay: needs two columns and two classes; got shape {X.shape}.")
+        if X.ndim != 2 or X.shape[1] != 2 or len(estimator.classes_) != 2:
+            raise InvalidData(f"SVCDisplay: expected two columns and two classes; got shape {X.shape}.")
         low, high = X.min(axis=0), X.max(axis=0)
         room = 0.08 * np.where(high > low, high - low, 1.0)
         first, second = (np.linspace(low[j] - room[j], high[j] + room[j], resolution) for j in range(2))
         plane = np.column_stack([part.ravel() for part in np.meshgrid(first, second)])
-        scores = model.decision_function(plane).reshape(len(second), len(first))
-        return cls(X, np.asarray(y) == model.classes_[1], model.points_, model.support_, (first, second), scores)
+        scores = estimator.decision_function(plane).reshape(len(second), len(first))
+        return cls(
+            X, np.asarray(y) == estimator.classes_[1], estimator.points_, estimator.support_, (first, second), scores
+        )
 
     def plot(self, ax: Any = None) -> SVCDisplay:
         """Draw on ``ax`` (new axes by default)."""
@@ -83,8 +85,8 @@ class SVCDisplay:
         )
         styles = {"levels": [-1.0, 0.0, 1.0], "colors": [RED, INK, BLUE], "linestyles": ["dashed", "solid", "dashed"]}
         self.contours_ = self.ax_.contour(*self.grid, self.scores, **styles)
-        for side, colour, mark in ((self.positive, BLUE, "o"), (~self.positive, RED, "s")):
-            self.ax_.scatter(*self.X[side].T, s=18, c=colour, marker=mark, edgecolors="white", linewidths=0.5, zorder=3)
+        for side, color, mark in ((self.positive, BLUE, "o"), (~self.positive, RED, "s")):
+            self.ax_.scatter(*self.X[side].T, s=18, c=color, marker=mark, edgecolors="white", linewidths=0.5, zorder=3)
         ringed = self.X[self.support]
         self.support_ = self.ax_.scatter(*ringed.T, s=70, facecolors="none", edgecolors=INK, linewidths=1.0, zorder=4)
         wrong = self.X[self.points == "misclassified"]
@@ -94,7 +96,7 @@ class SVCDisplay:
 
 
 class TubeDisplay:
-    r"""A regression on one column: the curve, its tube of half-width :math:`\varepsilon`, and rows by where they lie.
+    r"""Regression on one column: the curve, its tube of half-width :math:`\varepsilon`, and rows by position.
 
     Parameters
     ----------
@@ -128,20 +130,20 @@ class TubeDisplay:
     ['inside', 'on tube']
     """
 
-    COLOURS = {"inside": GREY, "on tube": INK, "above": BLUE, "below": RED}
+    COLORS = {"inside": GRAY, "on tube": INK, "above": BLUE, "below": RED}
 
     def __init__(self, x, y, points, curve, epsilon: float):
         self.x, self.y, self.points = np.asarray(x), np.asarray(y), np.asarray(points)
         self.curve, self.epsilon = curve, float(epsilon)
 
     @classmethod
-    def from_estimator(cls, model, X, y) -> TubeDisplay:
-        """Gather the picture of a fitted :class:`surefit.SVR` of one column and its training data."""
+    def from_estimator(cls, estimator, X, y) -> TubeDisplay:
+        """Return the display of a fitted :class:`surefit.SVR` with one column and its training data."""
         X = np.asarray(X, dtype=np.float64)
         if X.ndim != 2 or X.shape[1] != 1:
-            raise InvalidData(f"TubeDisplay: needs one column; got shape {X.shape}.")
+            raise InvalidData(f"TubeDisplay: X must have one column; got shape {X.shape}.")
         abscissae = np.linspace(X.min(), X.max(), CURVE)
-        return cls(X[:, 0], y, model.points_, (abscissae, model.predict(abscissae[:, None])), model.epsilon)
+        return cls(X[:, 0], y, estimator.points_, (abscissae, estimator.predict(abscissae[:, None])), estimator.epsilon)
 
     def plot(self, ax: Any = None) -> TubeDisplay:
         """Draw on ``ax`` (new axes by default)."""
@@ -151,11 +153,11 @@ class TubeDisplay:
         self.ax_.fill_between(x, f - self.epsilon, f + self.epsilon, color=FILL, alpha=0.6, linewidth=0)
         (self.line_,) = self.ax_.plot(x, f, color=BLUE)
         self.scatters_ = {}
-        for kind, colour in self.COLOURS.items():
+        for kind, color in self.COLORS.items():
             rows = self.points == kind
             if rows.any():
                 self.scatters_[kind] = self.ax_.scatter(
-                    self.x[rows], self.y[rows], s=20, c=colour, label=f"{kind} ({rows.sum()})", zorder=3
+                    self.x[rows], self.y[rows], s=20, c=color, label=f"{kind} ({rows.sum()})", zorder=3
                 )
         self.ax_.legend(frameon=False)
         self.ax_.set(xlabel="x", ylabel="y", title=f"tube of half-width {self.epsilon:.3g}")
@@ -163,12 +165,12 @@ class TubeDisplay:
 
 
 class SVCPathDisplay:
-    """What changes along C: the norm and the sum of slacks, and the relative gap that is proved at every C.
+    """Plot of the path along C: the norm and the sum of slacks, and the proved relative gap at every C.
 
     Parameters
     ----------
     path : SVCPath
-        What :func:`surefit.svc_path` returned.
+        Result of :func:`surefit.svc_path`.
 
     Attributes
     ----------
@@ -204,8 +206,8 @@ class SVCPathDisplay:
         Cs[0], Cs[-1] = path.Cs[0], path.Cs[-1]
         shares = [path.gap_at(C) / path.objective_at(C) for C in Cs]
         (gap,) = right.plot(Cs, shares, color=INK)
-        right.axhline(path.eps, color=GREY, linestyle="dashed")
-        right.plot(path.Cs, np.zeros(len(path.Cs)), "|", color=GREY, markersize=8)
-        right.set(ylabel="proved gap / objective", title=f"{len(path.Cs)} classifiers serve every C")
+        right.axhline(path.eps, color=GRAY, linestyle="dashed")
+        right.plot(path.Cs, np.zeros(len(path.Cs)), "|", color=GRAY, markersize=8)
+        right.set(ylabel="proved gap / objective", title=f"{len(path.Cs)} classifiers cover every C")
         self.lines_ = {"norm": norm, "slack": slack, "gap": gap}
         return self

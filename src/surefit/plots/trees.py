@@ -1,18 +1,18 @@
-"""Pictures of trees: the tree itself, its boxes in the plane, and the curve by which it was pruned. No Graphviz."""
+"""Plots of trees: the tree, its boxes in the plane, and the pruning curve. Graphviz is not needed."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from surefit.core.errors import InvalidData
-from surefit.plots.axes import BLUE, CYCLE, FILL, GREY, INK, new_axes, tidy
+from surefit.plots.axes import BLUE, CYCLE, FILL, GRAY, INK, new_axes, tidy
 from surefit.solvers.trees import FlatTree
 from surefit.solvers.trees.flat import LEAF, REASONS, THRESHOLD
 from surefit.trees.rules import branch_text
 
 
 class TreeDisplay:
-    """Picture of a tree: tests at the nodes, predictions and rows at the leaves.
+    """Plot of a tree: tests at the nodes, predictions and numbers of rows at the leaves.
 
     Parameters
     ----------
@@ -30,11 +30,11 @@ class TreeDisplay:
     ax_, figure_ : matplotlib axes and figure
         Where it was drawn.
     node_texts_ : dict of int to matplotlib text
-        What was written at each node.
+        Text of each node.
     edges_ : list of matplotlib line
-        One line a branch.
+        One per branch.
     positions_ : ndarray of shape (n_nodes, 2)
-        Place of each node: leaves side by side, a parent in the middle of its children.
+        Position of each node: leaves side by side, a parent in the middle of its children.
 
     Examples
     --------
@@ -54,15 +54,13 @@ class TreeDisplay:
         self.classes = classes
 
     @classmethod
-    def from_estimator(cls, estimator) -> TreeDisplay:
-        """Return the display of a fitted tree."""
+    def from_estimator(cls, estimator, X=None, y=None) -> TreeDisplay:
+        """Return the display of a fitted tree; ``X`` and ``y`` are not used."""
         names = estimator._names()
-        return cls(
-            estimator.tree_, names, categories=estimator.categories_, classes=getattr(estimator, "classes_", None)
-        )
+        return cls(estimator.tree_, names, categories=estimator._shown(), classes=getattr(estimator, "classes_", None))
 
     def plot(self, ax=None, *, max_depth=None, show_reason=False, decimals=3) -> TreeDisplay:
-        """Draw on ``ax``, or on new axes; nodes below ``max_depth`` are left out. Returns the display."""
+        """Draw on ``ax``, or on new axes; nodes below ``max_depth`` are omitted. Returns the display."""
         self.figure_, self.ax_ = new_axes(ax)
         depth = self.tree.depth
         shown = np.flatnonzero(depth <= (depth.max() if max_depth is None else max_depth))
@@ -72,14 +70,14 @@ class TreeDisplay:
             for child in self.tree.children(t).tolist():
                 if child in shown:
                     (x0, y0), (x1, y1) = self.positions_[t], self.positions_[child]
-                    self.edges_ += self.ax_.plot([x0, x1], [y0, y1], color=GREY, linewidth=1.0, zorder=1)
+                    self.edges_ += self.ax_.plot([x0, x1], [y0, y1], color=GRAY, linewidth=1.0, zorder=1)
                     if self.tree.kind[t] != THRESHOLD:
                         words = branch_text(self.tree, t, child, self.names, self.categories).split(" in ")[1]
                         self.ax_.text(
                             (x0 + x1) / 2, (y0 + y1) / 2, words, ha="center", va="center", fontsize=7, color=INK
                         )
         for t in shown.tolist():
-            box = {"boxstyle": "round,pad=0.3", "facecolor": self._colour(t), "edgecolor": GREY}
+            box = {"boxstyle": "round,pad=0.3", "facecolor": self._color(t), "edgecolor": GRAY}
             self.node_texts_[t] = self.ax_.text(
                 *self.positions_[t],
                 self._words(t, show_reason, decimals),
@@ -111,7 +109,7 @@ class TreeDisplay:
     def _words(self, t: int, show_reason: bool, decimals: int) -> str:
         tree = self.tree
         if tree.kind[t] == LEAF:
-            value = tree.value[t]
+            value = tree.values[t]
             first = f"{value[0]:.{decimals}g}" if self.classes is None else str(self.classes[int(value.argmax())])
             reason = f"\n{REASONS[tree.reason[t]]}" if show_reason else ""
             return f"{first}\n{tree.n_rows[t]} rows{reason}"
@@ -119,36 +117,36 @@ class TreeDisplay:
         test = f"{name} <= {tree.threshold[t]:.{decimals}g}" if tree.kind[t] == THRESHOLD else name
         return f"{test}\ngain {tree.gain[t]:.{decimals}g}"
 
-    def _colour(self, t: int) -> str:
+    def _color(self, t: int) -> str:
         if self.tree.kind[t] != LEAF or self.classes is None:
             return "white" if self.tree.kind[t] != LEAF else FILL
-        return CYCLE[int(self.tree.value[t].argmax()) % len(CYCLE)] + "55"
+        return CYCLE[int(self.tree.values[t].argmax()) % len(CYCLE)] + "55"
 
 
 class TreeBoxesDisplay:
-    """Picture of a tree of two numeric columns: every leaf is a box, coloured by its prediction.
+    """Plot of a tree on two numeric columns: every leaf is a box, colored by its prediction.
 
     Parameters
     ----------
     boxes : LeafBoxes
         The boxes, ``lower < x <= upper``.
     predictions : array of shape (n_leaves,)
-        Class number or value of each leaf.
+        Class index or value of each leaf.
     X : array of shape (n, 2)
         Rows to draw.
     y : array of shape (n,)
-        Class numbers or values of the rows.
+        Class indices or values of the rows.
     names : list of str
         Names of the two columns.
     is_classifier : bool
-        Whether predictions are class numbers.
+        Whether predictions are class indices.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib axes and figure
         Where it was drawn.
     patches_ : list of matplotlib rectangle
-        One a leaf.
+        One per leaf.
     points_ : matplotlib collection
         The rows.
 
@@ -169,16 +167,16 @@ class TreeBoxesDisplay:
         self.X, self.y = np.asarray(X, dtype=float), np.asarray(y)
         self.names, self.is_classifier = tuple(names), is_classifier
         if self.X.ndim != 2 or self.X.shape[1] != 2 or boxes.lower.shape[1] != 2:
-            raise InvalidData(f"TreeBoxesDisplay: needs a tree of two columns; got X of shape {self.X.shape}.")
+            raise InvalidData(f"TreeBoxesDisplay: the tree must have two columns; got X of shape {self.X.shape}.")
 
     @classmethod
     def from_estimator(cls, estimator, X, y) -> TreeBoxesDisplay:
-        """Return the display of a fitted tree of two columns and the rows ``X``, ``y``."""
-        boxes, value = estimator.leaf_boxes(), estimator.tree_.value
+        """Return the display of a fitted tree with two columns and the rows ``X``, ``y``."""
+        boxes, value = estimator.leaf_boxes(), estimator.tree_.values
         classes = getattr(estimator, "classes_", None)
-        guess = value[boxes.leaf, 0] if classes is None else value[boxes.leaf].argmax(axis=1)
+        estimate = value[boxes.leaf, 0] if classes is None else value[boxes.leaf].argmax(axis=1)
         codes = y if classes is None else np.searchsorted(classes, y)
-        return cls(boxes, guess, X, codes, names=estimator._names(), is_classifier=classes is not None)
+        return cls(boxes, estimate, X, codes, names=estimator._names(), is_classifier=classes is not None)
 
     def plot(self, ax=None) -> TreeBoxesDisplay:
         """Draw on ``ax``, or on new axes. Returns the display."""
@@ -189,15 +187,15 @@ class TreeBoxesDisplay:
         margin = 0.05 * np.where(high > low, high - low, 1.0)
         low, high = low - margin, high + margin
         self.patches_ = []
-        for lower, upper, guess in zip(self.boxes.lower, self.boxes.upper, self.predictions, strict=True):
+        for lower, upper, estimate in zip(self.boxes.lower, self.boxes.upper, self.predictions, strict=True):
             start, stop = np.clip(lower, low, high), np.clip(upper, low, high)
             patch = Rectangle(
-                start, *(stop - start), facecolor=self._colours(guess), alpha=0.25, edgecolor=GREY, linewidth=0.8
+                start, *(stop - start), facecolor=self._colors(estimate), alpha=0.25, edgecolor=GRAY, linewidth=0.8
             )
             self.patches_.append(self.ax_.add_patch(patch))
-        colours = [self._colours(value) for value in self.y]
+        colors = [self._colors(value) for value in self.y]
         self.points_ = self.ax_.scatter(
-            self.X[:, 0], self.X[:, 1], c=colours, s=16, edgecolors="white", linewidths=0.4, zorder=2
+            self.X[:, 0], self.X[:, 1], c=colors, s=16, edgecolors="white", linewidths=0.4, zorder=2
         )
         self.ax_.set_xlim(low[0], high[0])
         self.ax_.set_ylim(low[1], high[1])
@@ -206,7 +204,7 @@ class TreeBoxesDisplay:
         tidy(self.ax_)
         return self
 
-    def _colours(self, value):
+    def _colors(self, value):
         if self.is_classifier:
             return CYCLE[int(value) % len(CYCLE)]
         from matplotlib import colormaps
@@ -216,14 +214,14 @@ class TreeBoxesDisplay:
 
 
 class PruningCurveDisplay:
-    """Picture of risk against the number of leaves, for all prunings that a fit looked at.
+    """Plot of risk against the number of leaves, for all prunings of a fit.
 
     Parameters
     ----------
     n_leaves, risks : arrays of shape (n_prunings,)
         Leaves and training risk (validation risk for reduced-error pruning) of the nested prunings.
     chosen : int
-        Which of them was taken.
+        Index of the chosen pruning.
     cv_risks, cv_errors : arrays of shape (n_prunings,), optional
         Cross-validated risks with their standard errors.
 
@@ -254,8 +252,8 @@ class PruningCurveDisplay:
         self.chosen, self.cv_risks, self.cv_errors = int(chosen), cv_risks, cv_errors
 
     @classmethod
-    def from_estimator(cls, estimator) -> PruningCurveDisplay:
-        """Return the display of a tree fitted with ``pruning`` or ``ccp_alpha``."""
+    def from_estimator(cls, estimator, X=None, y=None) -> PruningCurveDisplay:
+        """Return the display of a tree fitted with ``pruning`` or ``ccp_alpha``; ``X`` and ``y`` are not used."""
         record = estimator.pruning_
         if record is None:
             raise InvalidData("PruningCurveDisplay: the tree was not pruned; fit it with pruning='cost_complexity'.")
@@ -267,7 +265,7 @@ class PruningCurveDisplay:
         """Draw on ``ax``, or on new axes. Returns the display."""
         self.figure_, self.ax_ = new_axes(ax)
         self.cv_line_ = self.band_ = None
-        (self.line_,) = self.ax_.plot(self.n_leaves, self.risks, color=GREY, marker=".", label="risk")
+        (self.line_,) = self.ax_.plot(self.n_leaves, self.risks, color=GRAY, marker=".", label="risk")
         if self.cv_risks is not None:
             (self.cv_line_,) = self.ax_.plot(
                 self.n_leaves, self.cv_risks, color=BLUE, marker=".", label="cross-validated"

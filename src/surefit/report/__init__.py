@@ -1,5 +1,5 @@
-"""A fit on one page: everything about a study in one HTML file that needs nothing else (needs jinja2 and matplotlib)."""
+"""A study on one page: one self-contained HTML file (needs jinja2 and matplotlib)."""
 
-from surefit.report.page import render, write
+from surefit.report.page import render
 
-__all__ = ["render", "write"]
+__all__ = ["render"]

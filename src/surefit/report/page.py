@@ -1,44 +1,33 @@
-"""The page: figures, tables and words of a study in one HTML file without links to anywhere."""
+"""The page: the result first, then the evidence; one HTML file without links to anywhere."""
 
 from __future__ import annotations
 
-from pathlib import Path
+import re
 from typing import Any
 
-from surefit.core.certificate import GRADES
+import numpy as np
+
 from surefit.core.errors import SurefitError
-from surefit.core.tables import number
-from surefit.persistence import write_file
+from surefit.core.tables import digits, number
 from surefit.report import figures
-from surefit.report.words import formula_key, objective_formula, objective_in_words
-from surefit.tables import Study
 
-MOST_COEFFICIENTS = 200
-
-
-def write(study: Study, path: str | Path, overwrite: bool = False) -> None:
-    """Write the report of a study to an HTML file, whole or not at all.
-
-    Parameters
-    ----------
-    study : Study
-        What :func:`surefit.tables.study_table` returned.
-    path : str or Path
-        Where to write.
-    overwrite : bool, default=False
-        Whether an existing file may be replaced.
-    """
-    write_file(path, render(study).encode("utf-8"), overwrite)
+MOST_COEFFICIENTS = 40
+MOST_COLUMNS = 20
+MEANINGS = {
+    "exact": "rational arithmetic",
+    "enclosed": "re-derived, rounding errors included",
+    "recomputed": "evaluated again",
+    "stated": "not a proof: an estimate, or nothing claimed",
+}
 
 
-def render(study: Study) -> str:
-    """Return the report of a study as HTML text.
+def render(study: Any) -> str:
+    """Return the report of a study (see :func:`surefit.study`) as HTML text.
 
     Examples
     --------
-    >>> from surefit.report import render
-    >>> from surefit.tables import Plan, builtin_table, study_table
-    >>> page = render(study_table(builtin_table(), Plan(target="progression", alpha=1.0)))
+    >>> import surefit
+    >>> page = surefit.study("iris", max_time=5, models=("linear",)).report()
     >>> "http" in page, "<script" in page
     (False, False)
     """
@@ -47,64 +36,104 @@ def render(study: Study) -> str:
     except ImportError:
         raise SurefitError("Reports need jinja2; install it with: pip install 'surefit[report]'.") from None
     environment = Environment(
-        loader=PackageLoader("surefit.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+        loader=PackageLoader("surefit.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )  # fmt: skip
     environment.filters["number"] = number
+    environment.filters["glued"] = glued
+    environment.filters["options"] = options
+    environment.filters["fixed"] = lambda value: (
+        f"{value:#.3g}" if 1e-4 <= abs(value) < 1e4 else glued(digits(value, 3))
+    )
+    environment.filters["few"] = lambda value: glued(digits(value, 3))
+    environment.filters["error"] = standard_error
+    environment.filters["score"] = lambda value: "–" if value is None else glued(digits(value))
     return environment.get_template("report.html").render(**_content(study))
 
 
-def _content(study: Study) -> dict[str, Any]:
-    certificate = study.model.certificate_
+def glued(text: str) -> str:
+    """Return a text whose numbers stay in one line with their units, signs and thousands."""
+    text = re.sub(r"(?<=\d) (?=%|s\b|±|\d{3}\b)", "\u00a0", text)
+    return re.sub(r"(?<=[±≤<=]) (?=\d)", "\u00a0", text)
+
+
+def options(text: str) -> Any:
+    """Return a text as HTML in which the options of the command line stay in one line."""
+    from markupsafe import Markup, escape
+
+    return Markup(re.sub(r"--[a-z][a-z-]*", r"<span class='option'>\g<0></span>", str(escape(glued(text)))))
+
+
+def standard_error(value: float | None) -> str:
+    """Return a standard error with two significant digits; a dash if there is none."""
+    if value is None or not np.isfinite(value):
+        return "–"
+    return f"{value:#.2g}" if 1e-4 <= value < 10 else glued(digits(value, 2))
+
+
+def _content(study: Any) -> dict[str, Any]:
+    words = study.words()
+    found = study.explanation
     return {
         "study": study,
         "record": study.model.record_,
-        "certificate": certificate,
-        "grade": GRADES[certificate.grade],
-        "claims": [(claim, study.verification[claim.name]) for claim in certificate.claims],
-        "gap": certificate["penalised_squares.gap"],
-        "objective": objective_in_words(certificate),
-        "formula": _safe(figures.formula_figure(objective_formula(certificate))),
-        "formula_key": formula_key(certificate),
-        "coefficients": coefficient_rows(study),
-        "n_features": len(study.model.encoder_.feature_names_),
-        "gap_svg": _safe(figures.gap_figure(study)),
-        "path_svg": _safe(figures.path_figure(study)),
-        "choice_svg": _safe(figures.choice_figure(study)),
-        "prediction_svg": _safe(figures.prediction_figure(study)),
-        "recipe": recipe(study),
+        "words": words,
+        "target": study.model.target_,
+        "meanings": MEANINGS,
+        "cards": words["cards"],
+        "importances": _bars(found.importances[:MOST_COLUMNS], "loss"),
+        "coefficients": _bars(found.coefficients[:MOST_COEFFICIENTS], "standardized"),
+        "n_coefficients": len(found.coefficients),
+        "confusion": _confusion(study),
+        "figures": {name: _safe(svg) for name, svg in _figures(study, words).items()},
+        "dependences": _dependences(found.dependences),
     }
 
 
-def coefficient_rows(study: Study) -> list[dict[str, Any]]:
-    """Return the coefficients, largest contribution first, with the length of a bar each (percent of the longest)."""
-    coefficients = sorted(study.model.coefficients, key=lambda c: -abs(c.standardised))
-    longest = max((abs(c.standardised) for c in coefficients), default=0.0) or 1.0
-    shown = coefficients[:MOST_COEFFICIENTS]
-    return [{**c._asdict(), "bar": 100 * abs(c.standardised) / longest, "left": c.standardised < 0} for c in shown]
+def _dependences(found: Any) -> list[Any]:
+    """Partial dependences on one scale, so that a column without effect looks like one."""
+    lines = [line for each in found for line in each.lines.values()]
+    low, high = min((np.min(line) for line in lines), default=0.0), max((np.max(line) for line in lines), default=1.0)
+    pad = 0.06 * (high - low) or 0.5
+    return [_safe(figures.dependence_figure(each, k, (low - pad, high + pad))) for k, each in enumerate(found)]
 
 
-def recipe(study: Study) -> str:
-    """Return the Python lines that verify the saved model again."""
-    record = study.model.record_
-    is_file = "file" in record
-    table = f"read_table({record['file']!r})" if is_file else "builtin_table()"
-    return "\n".join(
-        [
-            "from surefit import load",
-            f"from surefit.tables import {'read_table' if is_file else 'builtin_table'}, training_part",
-            "",
-            f"model = load({record.get('saved_as', 'model.surefit')!r})",
-            f"print(model.verify(training_part(model, {table})))",
-        ]
-    )
+def _figures(study: Any, words: dict[str, Any]) -> dict[str, str | None]:
+    found = {
+        "leaderboard": figures.leaderboard_figure(words["leaderboard"], study.metric.words),
+        "prediction": None,
+        "residual": None,
+        "calibration": None,
+    }
+    test = study.test
+    if test is not None and study.task == "regression":
+        found["prediction"] = figures.prediction_figure(test.truth, test.predicted, study.model.target_)
+        found["residual"] = figures.residual_figure(test.truth, test.predicted)
+    elif test is not None:
+        found["calibration"] = figures.calibration_figure(test.truth, test.probabilities)
+    return found
+
+
+def _confusion(study: Any) -> dict[str, Any] | None:
+    """Counts of truth against answer on the test rows; None for many classes."""
+    if study.test is None or study.task != "classification" or len(study.part.classes) > 12:
+        return None
+    k = len(study.part.classes)
+    counts = np.zeros((k, k), dtype=int)
+    np.add.at(counts, (study.test.truth, study.test.predicted), 1)
+    return {"classes": list(study.part.classes), "counts": counts.tolist()}
+
+
+def _bars(rows: list[Any], key: str) -> list[dict[str, Any]]:
+    """Rows with the length of a bar each, in percent of the longest."""
+    longest = max((abs(getattr(row, key)) for row in rows), default=0.0) or 1.0
+    return [
+        {**row._asdict(), "bar": 100 * abs(getattr(row, key)) / longest, "negative": getattr(row, key) < 0}
+        for row in rows
+    ]
 
 
 def _safe(svg: str | None) -> Any:
-    """Mark our own SVG as markup; names of features were escaped by matplotlib."""
+    """Mark our own SVG as markup; names of columns were escaped by matplotlib."""
     from markupsafe import Markup
 
     return None if svg is None else Markup(svg)

@@ -1,1 +1,1 @@
-"""Risk certificates: what rows that took no part in training prove about any model that scikit-learn can fit."""
+"""Risk certificates: bounds on the risk of any scikit-learn model from rows that were not used for training."""

@@ -1,4 +1,4 @@
-"""Several models as one: weighted averages of their clipped answers or probabilities, or a weighted vote."""
+"""Averages of several models: weighted means of clipped predictions or probabilities, or a weighted vote."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from surefit.risk.losses import Loss, respond
 
 
 class AveragedModels(BaseEstimator):
-    """The model that progressive validation certifies; made by ``Certified``, not fitted by itself."""
+    """Model that progressive validation certifies; created by ``Certified``, not fitted directly."""
 
     def __init__(self, models, weights, loss_name, low=0.0, high=1.0, classes=None):
         self.models = models
@@ -23,7 +23,7 @@ class AveragedModels(BaseEstimator):
             self.classes_ = classes
 
     def average(self, X) -> np.ndarray:
-        """Weighted mean of probabilities, votes or clipped predictions."""
+        """Return the weighted mean of probabilities, votes or clipped predictions."""
         loss = Loss(
             self.loss_name, "predict_proba" if self.loss_name == "brier" else "predict", True, self.low, self.high
         )
@@ -35,7 +35,7 @@ class AveragedModels(BaseEstimator):
         return np.asarray(total)
 
     def predict(self, X) -> np.ndarray:
-        """Most probable class (ties: the first in ``classes_``), or the average."""
+        """Return the most probable class (ties go to the first in ``classes_``), or the average."""
         found = self.average(X)
         return found if self.classes is None else self.classes[np.argmax(found, axis=1)]
 

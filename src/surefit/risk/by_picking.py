@@ -1,4 +1,4 @@
-"""Pick-to-Learn: rows of the second half that the model gets wrong move into training, and the bound counts them."""
+"""Pick-to-Learn: misclassified rows of the second half move into training, and the bound counts them."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import numpy as np
 
 from surefit.bounds.compression import pick_to_learn
 from surefit.core.errors import InvalidData
-from surefit.risk.claims import answer_witness, risk_claim
+from surefit.risk.claims import risk_claim
 from surefit.risk.losses import comparable, losses_of, respond, trivial_loss
 from surefit.risk.study import Outcome, Study
 
-#: Declared budgets, in batches of picked rows: the best of them is chosen, and paid for.
+#: Declared budgets, in batches of picked rows: the best one is chosen, and the bound accounts for the choice.
 BUDGETS = (0, 1, 2, 4, 8, 16)
 
 
 def certify_by_picking(study: Study, n_batch: int | None) -> Outcome:
-    """Train on the first half, move the worst misclassified units of the second into training, batch by batch.
+    """Train on the first half, then move the worst misclassified units of the second half into training, batch by batch.
 
-    What is picked depends on the picked and the misclassified units alone, so these are a compression set: each budget's bound is
-    that of :func:`surefit.bounds.pick_to_learn` at a share of delta.
+    The picks depend on the picked and the misclassified units alone, so these form a compression set: the bound of each budget is that of
+    :func:`surefit.bounds.pick_to_learn` at a fraction of delta.
     """
     half = study.units.total // 2
     first, second = study.order[:half], np.sort(study.order[half:])
@@ -36,31 +36,22 @@ def certify_by_picking(study: Study, n_batch: int | None) -> Outcome:
                 best = (bound, model, picked.copy(), train_rows)
         if not left.any():
             break
-        # The worst first, ties by place in the table: a rule that looks at no other row.
+        # The worst first, ties by position in the table: a rule that uses no other row.
         worst = np.flatnonzero(left)[np.argsort(score[left], kind="stable")[:batch]]
         picked[worst] = True
     assert best is not None
     bound, model, picked, train_rows = best
     test_rows = study.units.rows(second[~picked])
-    answer = respond(model, study.rows_of(test_rows), study.loss)
-    losses = losses_of(study.who, study.loss, study.y[test_rows], answer)
-    witness = {
-        "test_rows": test_rows, "train_rows": train_rows, "picked_rows": study.units.rows(second[picked]),
-        **answer_witness(study.loss, answer, losses, None),
-    }  # fmt: skip
-    if study.units.kind != "rows":
-        witness["units"] = study.units.renumbered(test_rows)
     claim = risk_claim(
-        "risk.pick_to_learn", bound, study.loss, about=f"the model trained on half the rows and {int(picked.sum())} picked ones",
-        tags=study.tags, delta=study.delta, trivial=trivial_loss(study.loss, study.y), predictor="estimator_", witness=witness,
-        numbers={"picked": int(picked.sum()), "batch": batch},
+        "risk.pick_to_learn", bound, study.loss, tags=study.tags, delta=study.delta, predictor="estimator_",
+        trivial=trivial_loss(study.loss, study.y[test_rows]), tested=len(test_rows), picked=int(picked.sum()),
     )  # fmt: skip
     ledger = [(f"budget of {k * batch} picked rows", study.delta / len(BUDGETS)) for k in BUDGETS]
     return Outcome(model, (claim,), ledger, train_rows, test_rows)
 
 
 def _judge(study: Study, model, units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Whether each unit is got wrong (copies of a row all are, or none), and how well the model does on it."""
+    """Return whether each unit is misclassified (duplicates agree), and the score of the model on it."""
     rows = study.units.ordered_rows(units)
     X, y = study.rows_of(rows), study.y[rows]
     answer = respond(model, X, study.loss)
@@ -78,7 +69,7 @@ def _judge(study: Study, model, units: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def _support(model, X, y: np.ndarray) -> np.ndarray:
-    """Probability or score of the true class, lower for worse; zero for a class the model has not met or gives no score."""
+    """Return the probability or score of the true class, lower for worse; zero for a class that the model was not fitted on."""
     if hasattr(model, "predict_proba"):
         scores = np.asarray(model.predict_proba(X), dtype=np.float64)
     elif hasattr(model, "decision_function"):
@@ -87,5 +78,5 @@ def _support(model, X, y: np.ndarray) -> np.ndarray:
     else:
         return np.zeros(len(y))
     hit = comparable(y)[:, None] == comparable(model.classes_)[None, :]
-    # One-vs-one machines may give a score a pair: then nothing is known about single classes, and rows go by their place.
+    # One-vs-one models may have a score per pair: then single classes have no score, and rows are ordered by position.
     return np.sum(scores * hit, axis=1) if scores.shape == hit.shape else np.zeros(len(y))

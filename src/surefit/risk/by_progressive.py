@@ -1,4 +1,4 @@
-"""Progressive validation: every block is tested by a model of the rows before it; the models are averaged."""
+"""Progressive validation: every block is tested by a model of the earlier rows; the models are averaged."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import numpy as np
 
 from surefit.bounds.progressive import pilot_rate, pilot_rate_bernstein, progressive_errors, progressive_losses
 from surefit.core.errors import InvalidData
-from surefit.risk.claims import answer_witness, risk_claim
+from surefit.risk.claims import risk_claim
 from surefit.risk.losses import losses_of, respond, trivial_loss
 from surefit.risk.study import Outcome, Study
 
 
 def certify_progressively(study: Study, n_blocks: int, classes: np.ndarray | None) -> Outcome:
-    """Test block after block in the second half; the rate of the bound comes from a pilot in the first.
+    """Test block after block of the second half; a pilot in the first half chooses the rate of the bound.
 
-    A convex loss bounds the average of the predictions; for 0-1 errors the vote of the models errs at most twice as often as they
-    do on average.
+    For a convex loss, the bound applies to the average of the predictions; for 0-1 errors, the error of the vote is at most twice the
+    mean error of the models.
     """
     half = study.units.total // 2
     if study.units.total - half < n_blocks or half < 2:
@@ -26,14 +26,16 @@ def certify_progressively(study: Study, n_blocks: int, classes: np.ndarray | Non
             f"got {study.units.total}."
         )
     cut = half - max(1, half // 4)
-    pilot = _tested(study, study.order[:cut], study.order[cut:half], classes)[0]
+    scout = study.fit(study.units.rows(study.order[:cut]))
+    losses, rows, _ = _test(study, scout, study.order[cut:half], classes)
+    pilot = study.units.means(losses, rows)
     blocks = np.array_split(study.order[half:], n_blocks)
     models, parts, start = [], [], half
     for block in blocks:
         models.append(study.fit(study.units.rows(study.order[:start])))
         parts.append(_test(study, models[-1], block, classes))
         start += len(block)
-    losses, rows, answers = (np.concatenate([part[k] for part in parts]) for k in range(3))
+    losses, rows = (np.concatenate([part[k] for part in parts]) for k in range(2))
     unit_losses = study.units.means(losses, rows)
     n = len(unit_losses)
     if study.loss.name == "zero_one" and study.units.kind != "groups":
@@ -41,20 +43,10 @@ def certify_progressively(study: Study, n_blocks: int, classes: np.ndarray | Non
         bound = progressive_errors(int(unit_losses.sum()), n, study.delta, rate=rate)
     else:
         bound = progressive_losses(unit_losses, study.delta, rate=pilot_rate_bernstein(pilot, n, study.delta))
-    about, factor = f"the average of the {n_blocks} models, which used all rows but the last block", 1.0
-    if not study.loss.convex:
-        about, factor = f"the vote of the {n_blocks} models, at most twice their mean risk", 2.0
-    sizes = [len(part[0]) for part in parts]
-    witness = {
-        "test_rows": rows, "blocks": np.repeat(np.arange(n_blocks), sizes),
-        **answer_witness(study.loss, answers, losses, classes),
-    }  # fmt: skip
-    if study.units.kind != "rows":
-        witness["units"] = study.units.renumbered(rows)
+    # The error of a vote is at most twice the mean error; the loss of an average of predictions is at most the mean loss.
     claim = risk_claim(
-        "risk.progressive", bound, study.loss, about=about, tags=study.tags, delta=study.delta, factor=factor,
-        trivial=trivial_loss(study.loss, study.y[rows]), predictor="models_", witness=witness,
-        numbers={"pilot_rows": len(pilot), "order_before": half},
+        "risk.progressive", bound, study.loss, tags=study.tags, delta=study.delta, factor=1 if study.loss.convex else 2,
+        trivial=trivial_loss(study.loss, study.y[rows]), predictor="models_", tested=len(rows), blocks=n_blocks,
     )  # fmt: skip
     weights = tuple(len(block) / math.fsum(map(len, blocks)) for block in blocks)
     first_rows = study.units.rows(study.order[:half])
@@ -66,13 +58,9 @@ def certify_progressively(study: Study, n_blocks: int, classes: np.ndarray | Non
         rows,
         models=tuple(models),
         weights=weights,
+        pilot=scout,
+        block_sizes=np.array([len(part[0]) for part in parts]),
     )
-
-
-def _tested(study: Study, train: np.ndarray, test: np.ndarray, classes) -> tuple[np.ndarray, np.ndarray]:
-    """Unit losses of a model of some units on others, and the rows tested."""
-    losses, rows, _ = _test(study, study.fit(study.units.rows(train)), test, classes)
-    return study.units.means(losses, rows), rows
 
 
 def _test(study: Study, model, test: np.ndarray, classes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -1,4 +1,4 @@
-"""What a model can lose against its tested twin at one input, whatever the label: inputs without labels bound it."""
+"""Largest excess loss of a model over its tested counterpart at one input, for any label, estimated on unlabeled inputs."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ from surefit.risk.losses import Loss
 
 
 def largest_excess(loss: Loss, model: np.ndarray, twin: np.ndarray) -> np.ndarray:
-    r"""Return :math:`\max_y (\ell(y, h(x)) - \ell(y, h_1(x)))_+` of each input, from the answers of model and twin; from 0 to 1."""
+    r"""Return :math:`\max_y (\ell(y, h(x)) - \ell(y, h_1(x)))_+` of each input, from the predictions of both models; from 0 to 1."""
     if loss.name == "zero_one":
         return (model != twin).astype(np.float64)
     if loss.name == "brier":
-        # The halved square sums differ by the same for every label, and the label's own probability counts once.
+        # The halved sums of squares differ by the same amount for every label, and the label's own probability counts once.
         own = 0.5 * np.sum(model**2 - twin**2, axis=1)
         gain = np.max(
             np.column_stack([twin - model, np.zeros(len(own))]), axis=1
-        )  # zero: a label that neither can name
+        )  # zero: a label that neither model knows
         return np.clip(own + gain, 0.0, 1.0)
     a, b = (model - loss.low) / (loss.high - loss.low), (twin - loss.low) / (loss.high - loss.low)
     if loss.name == "absolute":
         return np.abs(a - b)
-    return np.where(a > b, (a - b) * (a + b), (b - a) * (2.0 - a - b))  # squared: worst at an end of the range
+    return np.where(a > b, (a - b) * (a + b), (b - a) * (2.0 - a - b))  # squared: the maximum is at an end of the range
 
 
 def transfer_losses(twin_losses: np.ndarray, excess: np.ndarray, delta: float) -> RiskBound:
-    """Bound the mean loss of the model of all rows: the twin's on rows it did not see, plus the largest excess on fresh inputs."""
+    """Bound the mean loss of the model of all rows: the loss of the tested model, plus the largest excess on new inputs."""
     twin, change = holdout_loss(twin_losses, delta / 2), holdout_loss(excess, delta / 2)
     return RiskBound(
         "transfer_losses",
         min(1.0, (twin.value + change.value) * (1 + ROUND_OUT)),
         delta,
         "mean loss of the model trained on all rows",
-        ("iid", "rows_untouched", "unlabelled_same_law", "loss_in[0,1]"),
+        ("iid", "rows_untouched", "unlabeled_same_distribution", "loss_in[0,1]"),
         inputs={
             "empirical": twin.terms["empirical"],
             "n": len(twin_losses),
             "excess": change.terms["empirical"],
-            "n_unlabelled": len(excess),
+            "n_unlabeled": len(excess),
         },
         terms={"twin": twin.value, "change": change.value},
     )

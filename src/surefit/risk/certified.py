@@ -1,22 +1,35 @@
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
-from sklearn.utils.validation import check_random_state, validate_data
+from sklearn.utils.validation import check_random_state
 
 from surefit.bounds.resampling import holdout_size
-from surefit.checks.base import read
-from surefit.core.errors import DataRemark, InvalidData, InvalidParameter
+from surefit.core.claims import Claim
+from surefit.core.errors import DataWarning, InvalidData, InvalidParameter
 from surefit.core.estimator import CertifiedMixin, data_fingerprint
-from surefit.core.validation import ANYTHING, BOOLEAN, COUNT, NOTHING, RANDOM_STATE, Rule, check_params, one_of
+from surefit.core.sample import read
+from surefit.core.validation import (
+    ANYTHING,
+    BOOLEAN,
+    COUNT,
+    NOTHING,
+    RANDOM_STATE,
+    Rule,
+    check_params,
+    one_of,
+    read_data,
+)
+from surefit.core.warn import warn
+from surefit.problems import pose
 from surefit.risk.average import AveragedModels
 from surefit.risk.by_holdout import certify_by_holdout, certify_by_transfer, read_fresh
 from surefit.risk.by_picking import certify_by_picking
 from surefit.risk.by_progressive import certify_progressively
-from surefit.risk.claims import no_claim, sentence
+from surefit.risk.by_vc import certify_by_vc
 from surefit.risk.deployed import DeployedMixin
 from surefit.risk.ledger import SHARE
 from surefit.risk.losses import LOSS, TOLERANCE, Y_RANGE
@@ -28,53 +41,54 @@ from surefit.risk.void import why_void
 
 
 class Certified(CertifiedMixin, DeployedMixin, MetaEstimatorMixin, BaseEstimator):
-    r"""Any scikit-learn estimator or pipeline, fitted together with a proved limit of its risk.
+    r"""Any scikit-learn estimator or pipeline, fitted together with a proved upper bound on its risk.
 
     .. math:: P\bigl(\mathbb E\,\ell(Y, h(X)) \le \bar R\bigr) \ge 1 - \delta, \qquad \delta = 1 - \text{confidence}.
 
-    Hypothesis class, loss and optimiser are those of the estimator; the rows are spent so that something can be proved:
+    Hypothesis class, loss and optimizer are those of the estimator; the rows are split so that a bound can be proved:
 
     - ``by="holdout"``: a fifth of the rows (at least 200, or half) is withheld; the model of the others is tested on them.
     - ``by="progressive"``: ten blocks of the second half are each tested by a model of the rows before; the predictions of the
       ten models are averaged, and the Brier score or squared error of the average is bounded. Uses nearly all rows.
-    - ``by="transfer"``: the model of *all* rows, by a tested twin and by fresh inputs without labels.
+    - ``by="transfer"``: the model trained on *all* rows, compared with a tested model on new inputs without labels.
     - ``by="p2l"``: Pick-to-Learn: half the rows, and those of the other half that the model gets wrong.
+    - ``by="vc"``: a linear classifier of two classes on all rows, by its training error and the VC dimension of half-spaces;
+      vacuous unless there are many rows, and labeled as such.
 
-    Guarantee: ``risk_bound_`` is at least the true mean loss with probability at least ``confidence``, whatever the law of the
-    rows and whatever the estimator does inside (tuning included), under the assumptions named in the certificate (theory:
-    :ref:`concentration`, :ref:`progressive-validation`, :ref:`compression`). Equal rows stay on one side of a split and count
-    once; a table that was scaled with its own rows gets no claim.
+    Guarantee: ``risk_bound_`` is at least the true mean loss with probability at least ``confidence``, for any distribution of the rows
+    and any estimator (including tuning), under the assumptions stated in the certificate (theory: :ref:`concentration`,
+    :ref:`progressive-validation`, :ref:`compression`). Equal rows stay on one side of a split and count once; a table that was scaled
+    with its own rows gets no claim.
 
     Parameters
     ----------
     estimator : estimator, pipeline or None, default=None
         What to fit; it is cloned. Scalers, encoders and selectors belong inside a pipeline. None is ``LogisticRegression()``.
-    by : {"holdout", "progressive", "transfer", "p2l"}, default="holdout"
-        How the bound is bought.
+    by : {"holdout", "progressive", "transfer", "p2l", "vc"}, default="holdout"
+        How the bound is obtained.
     confidence : float, default=0.95
-        Probability with which the bound is to hold.
+        Confidence of the bound.
     loss : {"zero_one", "brier", "squared", "absolute", "quantile", "miss"}, callable or None, default=None
-        What is bounded. None: errors for a classifier (the Brier score with ``by="progressive"``, where it has
-        probabilities); for a regressor misses if ``tolerance`` is given, the squared error if ``y_range`` is, else
-        (``by="holdout"``) the absolute error that a share ``coverage`` of rows obeys. A function of (y, prediction) must return
-        values from 0 to 1 (``by="holdout"``), or 0 and 1 (``by="p2l"``).
+        The loss to bound. None: 0-1 errors for a classifier (the Brier score with ``by="progressive"``, if it has probabilities); for a
+        regressor misses if ``tolerance`` is given, the squared error if ``y_range`` is, else (``by="holdout"``) the ``coverage`` quantile
+        of the absolute error. A function of (y, prediction) must return values from 0 to 1 (``by="holdout"``), or 0 and 1 (``by="p2l"``).
     y_range : (low, high) or None, default=None
         Range of the target of a regressor, declared before the data were seen; predictions are clipped to it for the bound.
     coverage : float, default=0.9
-        Share of rows that ``loss="quantile"`` speaks of.
+        Level of the quantile with ``loss="quantile"``.
     tolerance : float or None, default=None
-        Largest error of a regressor that is no miss (``"holdout"``, ``"p2l"``): the probability of a larger one is bounded.
+        Largest error of a regressor that is not a miss (``"holdout"``, ``"p2l"``): the probability of a larger error is bounded.
     refit : bool, default=False
-        With ``by="holdout"``: deploy a model of all rows. The bound is then about its twin, and the certificate says so.
+        With ``by="holdout"``: deploy a model of all rows. The bound is then about the tested model, as the certificate states.
     test_size : int or None, default=None
-        Rows (or groups) to withhold; None: a fifth, at least 200 or half, at most 5000.
+        Number of rows (or groups) to hold out; None: a fifth, at least 200 or half, at most 5000.
     n_blocks : int, default=10
-        Blocks of ``by="progressive"``.
+        Number of blocks of ``by="progressive"``.
     batch_size : int or None, default=None
-        Rows that ``by="p2l"`` moves at a time; None: a fiftieth of the second half.
+        Number of rows that ``by="p2l"`` moves at a time; None: a fiftieth of the second half.
     assume : tuple of {"equal_rows_are_draws", "fixed_scaling", "independent_times"}, default=()
-        What you vouch for: equal rows are separate draws; the columns were scaled without looking at these rows; rows
-        indexed by time do not depend on each other.
+        Assumptions that you declare: equal rows are separate draws; the columns were scaled without using these rows; rows indexed by
+        time are independent.
     random_state : int, RandomState or None, default=None
         Seed of the split.
 
@@ -83,19 +97,23 @@ class Certified(CertifiedMixin, DeployedMixin, MetaEstimatorMixin, BaseEstimator
     estimator_ : estimator
         The model that predicts.
     risk_bound_ : float
-        The proved limit; NaN if nothing could be claimed.
+        The risk bound; NaN if nothing could be claimed.
     ledger_ : list of (str, float)
-        What each share of ``delta = 1 - confidence`` was spent on.
+        How ``delta = 1 - confidence`` was divided.
     train_rows_, test_rows_ : ndarray of int
         The split.
     twin_ : estimator
         The model that was tested (``by="holdout"`` and ``"transfer"``).
+    order_, groups_ : ndarray
+        Random order of the units, and the groups passed to ``fit`` (None without).
+    pilot_, block_sizes_
+        With ``by="progressive"``: the model whose losses chose the rate of the bound, and the number of rows of each block.
     models_, weights_ : tuple
         The averaged models (``by="progressive"``).
     classes_ : ndarray
-        Classes of y, of a classifier; one that the training part happened to lack is never predicted, and counts as an error.
+        Classes of y, for a classifier; a class that is missing in the training part is never predicted, and counts as an error.
     certificate_ : Certificate
-        The claim with its evidence; ``certificate_.verify(X, y)`` recounts it.
+        The claim with its evidence; ``certificate_.verify(X, y)`` re-derives it.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -109,7 +127,7 @@ class Certified(CertifiedMixin, DeployedMixin, MetaEstimatorMixin, BaseEstimator
     >>> model = Certified(make_pipeline(StandardScaler(), LogisticRegression(C=0.1)), random_state=0).fit(X, y)
     >>> print(model.certificate_.claims[0].statement)
     probability of error of the model, which did not see the 200 withheld rows <= 0.06473 with confidence 0.95, if the rows are
-    independent draws from one law and the tested rows took no part in training or in any choice
+    independent draws from one distribution and the tested rows were not used for training or model selection
     >>> model.verify(X, y)["risk.holdout"].ok
     True
     """
@@ -162,51 +180,51 @@ class Certified(CertifiedMixin, DeployedMixin, MetaEstimatorMixin, BaseEstimator
         self.assume = assume
         self.random_state = random_state
 
-    def fit(self, X, y, groups=None, X_unlabelled=None, **fit_params):
-        """Fit and certify.
+    def fit(self, X, y, groups=None, X_unlabeled=None, **fit_params):
+        """Fit the estimator and issue a certificate.
 
         Parameters
         ----------
         X, y : array-like
-            Rows and targets; X may be anything that the estimator can read row by row.
+            Rows and targets; X may have any type from which the estimator can read rows.
         groups : array of shape (n_rows,) or None
-            Rows of one group stay together, and groups are what is counted.
-        X_unlabelled : array-like or None
-            Fresh inputs, for ``by="transfer"``.
+            Group labels; rows of one group stay together, and groups are counted.
+        X_unlabeled : array-like or None
+            New inputs without labels, for ``by="transfer"``.
         **fit_params
-            Handed to every ``fit`` of the estimator, cut to its rows where there is one entry a row.
+            Passed to every ``fit`` of the estimator, restricted to its rows if there is one entry per row.
         """
         check_params(self)
         who = type(self).__name__
         if self.refit and self.by != "holdout":
             raise InvalidParameter(
-                who, "refit", f"False with by={self.by!r}, which decides itself what is deployed", True
+                who, "refit", f"False with by={self.by!r}, which determines the deployed model", True
             )
         given, y = y, self._read(X, y)
         study = self._study(X, y, groups, fit_params)
         if self.by == "transfer":
-            X_unlabelled = read_fresh(who, X, X_unlabelled, tuple(self.assume))
-        outcome, reason = self._run(study, X_unlabelled), why_void(X, given, groups=groups, assume=tuple(self.assume))
+            X_unlabeled = read_fresh(who, X, X_unlabeled, tuple(self.assume))
+        outcome, reason = self._run(study, X_unlabeled), why_void(X, given, groups=groups, assume=tuple(self.assume))
         claims = outcome.claims
         if reason is not None:
-            warnings.warn(f"{who}: {reason}.", DataRemark, stacklevel=2)
-            claims = (no_claim(claims[0].name, claims[0].about, reason),)
-        self._record(outcome, claims, X, y)
+            warn(f"{who}: {reason}.", DataWarning)
+            claims = (Claim("risk.void"),)
+        self._record(outcome, claims, X, y, study, groups)
         return self
 
     def _read(self, X, y) -> np.ndarray:
-        validate_data(self, X, y, skip_check_array=True)
+        read_data(self, X, y, skip_check_array=True)
         return read_target(type(self).__name__, X, y)
 
     def _study(self, X, y: np.ndarray, groups, fit_params: dict[str, Any]) -> Study:
         who, base = type(self).__name__, self._base()
         loss = loss_for(who, base, self.by, self.loss, self.y_range, self.tolerance)
-        if groups is not None and self.by in ("transfer", "p2l"):
+        if groups is not None and self.by in ("transfer", "p2l", "vc"):
             raise InvalidParameter(who, "groups", f"None with by={self.by!r}; use 'holdout' or 'progressive'", "groups")
         units = find_units(who, X, y, groups, self.assume)
         if units.total < 2:
             raise InvalidData(
-                f"{who}: at least 2 different rows (or groups) are needed to withhold one; got {units.total}: n_samples = {len(y)}."
+                f"{who}: at least 2 distinct rows (or groups) are required; got {units.total}: n_samples = {len(y)}."
             )
         order = check_random_state(self.random_state).permutation(units.total)
         return Study(
@@ -223,9 +241,11 @@ class Certified(CertifiedMixin, DeployedMixin, MetaEstimatorMixin, BaseEstimator
             fit_params,
         )
 
-    def _run(self, study: Study, X_unlabelled) -> Outcome:
+    def _run(self, study: Study, X_unlabeled) -> Outcome:
         if self.by == "progressive":
             return certify_progressively(study, self.n_blocks, self._classes(study))
+        if self.by == "vc":
+            return certify_by_vc(study)
         if self.by == "p2l":
             return certify_by_picking(study, self.batch_size)
         n_test = holdout_size(study.units.total) if self.test_size is None else self.test_size
@@ -233,22 +253,24 @@ class Certified(CertifiedMixin, DeployedMixin, MetaEstimatorMixin, BaseEstimator
             words = f"below the number of rows (or groups), {study.units.total}"
             raise InvalidParameter(study.who, "test_size", words, n_test)
         if self.by == "transfer":
-            return certify_by_transfer(study, n_test, X_unlabelled)
+            return certify_by_transfer(study, n_test, X_unlabeled)
         return certify_by_holdout(study, n_test, self.refit)
 
     def __getstate__(self):
-        return {
-            name: value for name, value in super().__getstate__().items() if name != "_fresh"
-        }  # a file need not hold inputs
+        state = dict(super().__getstate__())
+        if not isinstance(state.get("_fresh"), np.ndarray) and not sparse.issparse(state.get("_fresh")):
+            state.pop("_fresh", None)  # files store arrays, not tables of other libraries
+        return state
 
     def _classes(self, study: Study) -> np.ndarray | None:
         return np.unique(study.y) if is_classifier(self._base()) else None
 
-    def _record(self, outcome: Outcome, claims, X, y: np.ndarray) -> None:
+    def _record(self, outcome: Outcome, claims, X, y: np.ndarray, study: Study, groups) -> None:
         if self.by == "progressive":
             loss = loss_for("", self._base(), self.by, self.loss, self.y_range, self.tolerance)
             classes = np.unique(y) if loss.name in ("zero_one", "brier") else None
             self.models_, self.weights_ = outcome.models, outcome.weights
+            self.pilot_, self.block_sizes_ = outcome.pilot, outcome.block_sizes
             self.estimator_ = AveragedModels(outcome.models, outcome.weights, loss.name, loss.low, loss.high, classes)
         else:
             self.estimator_ = outcome.estimator
@@ -258,15 +280,12 @@ class Certified(CertifiedMixin, DeployedMixin, MetaEstimatorMixin, BaseEstimator
         self.risk_bound_ = float(claims[0].value)
         self.ledger_ = outcome.ledger
         self.train_rows_, self.test_rows_ = outcome.train_rows, outcome.test_rows
+        self.order_, self.groups_ = study.order, None if groups is None else np.asarray(groups)
         data = read(X, y)
         self._issue(
             "C",
             list(claims),
-            problem={
-                "procedure": self.by,
-                "assumptions": sentence(claims[0].assumptions) if claims[0].assumptions else "",
-                "ledger": [list(entry) for entry in outcome.ledger],
-            },
+            problem=pose(self, X, y),
             model=("train_rows_", "test_rows_"),
             data=data_fingerprint(data.X, data.y),
         )

@@ -4,65 +4,65 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 
 from surefit.bounds.conformal import conformal_quantile, conformal_rank
-from surefit.checks.risk_rows import take_rows
 from surefit.core.claims import Claim
 from surefit.core.errors import InvalidParameter
+from surefit.core.rows import take_rows
 from surefit.core.validation import BOOLEAN
-from surefit.risk.claims import no_claim
-from surefit.risk.conformal_base import RULES, ConformalMixin
-from surefit.risk.conformal_claims import folds_claim, split_claims
+from surefit.risk.conformal_predictor import RULES, ConformalMixin
+from surefit.risk.conformal_statement import folds_claim, split_claims
 from surefit.risk.losses import Loss, comparable, in_columns, respond
 
 PROBABILITIES = Loss("brier", "predict_proba", True)
 
 
 class ConformalClassifier(ConformalMixin, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    r"""Sets of classes with a proved chance of containing the true one, around any classifier with probabilities.
+    r"""Conformal classifier: prediction sets with guaranteed coverage, for any classifier with probabilities.
 
     .. math:: C(x) = \{k : 1 - \hat p_k(x) \le \hat q\}, \qquad
               \hat q = \text{the } \lceil (m + 1)(1 - \alpha) \rceil \text{-th smallest } 1 - \hat p_{y_i}(x_i),
 
-    over m calibration rows that the model did not see. Hypothesis class, loss and optimiser are those of the estimator.
+    over m calibration rows that the model did not see. Hypothesis class, loss and optimizer are those of the estimator.
 
-    Guarantee: the set of a new exchangeable row contains its class with probability at least ``coverage`` (split); with
-    ``by_class=True`` also among the rows of each class; for ``"cv+"`` and ``"jackknife+"`` at least about
-    ``1 - 2 (1 - coverage)``. The split also has a statement given the calibration rows (theory: :ref:`conformal`).
+    Guarantee: the set of a new exchangeable row contains its class with probability at least ``coverage`` (split); with ``by_class=True``
+    also within each class; for ``"cv+"`` and ``"jackknife+"`` at least about ``1 - 2 (1 - coverage)``. For the split there is also a
+    statement given the calibration rows (theory: :ref:`conformal`).
 
     Parameters
     ----------
     estimator : classifier with ``predict_proba``, pipeline or None, default=None
-        What to fit; it is cloned. None is ``LogisticRegression()``.
-    method : {"split", "jackknife+", "cv+"}, default="split"
-        How rows are spent; jackknife+ takes one fit a row.
+        Estimator to fit; it is cloned (except with ``"prefit"``). None is ``LogisticRegression()``.
+    method : {"split", "prefit", "jackknife+", "cv+"}, default="split"
+        How the rows are used; with ``"prefit"`` the estimator is already fitted, and all rows passed to ``fit`` are calibration rows;
+        jackknife+ needs one fit per row.
     coverage : float, default=0.9
-        Chance of containing the true class to aim at.
+        Target probability of containing the true class.
     by_class : bool, default=False
-        With ``"split"``: one threshold a class, for coverage within every class; a class with too few calibration rows is
-        then part of every set.
+        With ``"split"``: one threshold per class, for coverage within every class; a class with too few calibration rows is then part of
+        every set.
     confidence : float, default=0.95
-        Confidence of the statements given the calibration rows, all classes together.
+        Joint confidence of the statements given the calibration rows, over all classes.
     calibration_size : int or None, default=None
-        Calibration rows of ``"split"``; None: a fifth, at least 200 or half, at most 5000.
+        Number of calibration rows of ``"split"``; None: a fifth, at least 200 or half, at most 5000.
     n_folds : int, default=10
-        Folds of ``"cv+"``.
+        Number of folds of ``"cv+"``.
     assume : tuple of {"equal_rows_are_draws", "fixed_scaling", "independent_times"}, default=()
-        What you vouch for: equal rows are separate draws; the columns were scaled without looking at these rows; rows
-        indexed by time do not depend on each other.
+        Assumptions that you declare: equal rows are separate draws; the columns were scaled without using these rows; rows indexed by
+        time are independent.
     random_state : int, RandomState or None, default=None
         Seed of the split.
 
     Attributes
     ----------
     estimator_ : classifier
-        The model of the single prediction.
+        The model for point predictions.
     classes_ : ndarray
-        Classes of y. One that the training rows happened to lack has an infinite score: it is in every set or in none.
+        Classes of y. A class that is missing in the training rows has an infinite score: it is in every set or in none.
     thresholds_ : ndarray of shape (n_classes,)
-        Largest score of each class that is let into the set (split).
+        Largest score at which each class is included in the set (split).
     scores_ : ndarray
         Scores of the calibration rows.
     calibration_rows_ : ndarray of int
-        Those rows.
+        Indices of the calibration rows.
     models_ : list
         Models without each row or fold.
     certificate_ : Certificate
@@ -113,16 +113,16 @@ class ConformalClassifier(ConformalMixin, MetaEstimatorMixin, ClassifierMixin, B
         who = type(self).__name__
         if not hasattr(self._base(), "predict_proba"):
             raise InvalidParameter(who, "estimator", "a classifier with predict_proba", type(self._base()).__name__)
-        if self.by_class and self.method != "split":
+        if self.by_class and not self._splits:
             raise InvalidParameter(who, "by_class", f"False with method={self.method!r}", True)
         tags = (*units.tags, *self.assume)
-        if self.method == "split":
+        if self._splits:
             self.estimator_, train, rows = self._split(X, y, units, order)
             self._classes_of_y, met = np.unique(y), self.estimator_.classes_
             answer = self._scores(self.estimator_, take_rows(X, rows), met)
             self.calibration_rows_, self.scores_ = rows, self._own(answer, y[rows], met)
-            witness = {"rows": rows, "train_rows": train, "predictions": 1.0 - answer, "classes": comparable(met)}
-            claims = self._calibrate(y[rows], self.classes_, tags, witness)
+            self.train_rows_ = train
+            claims = self._calibrate(y[rows], self.classes_, tags)
         else:
             self.estimator_ = self._fit_rows(X, y, np.arange(len(y)))
             self.models_, self.folds_ = self._fold_models(X, y, units, order)
@@ -134,30 +134,27 @@ class ConformalClassifier(ConformalMixin, MetaEstimatorMixin, ClassifierMixin, B
             inside = np.flatnonzero(self.folds_ >= 0)
             rows = np.sort(inside[np.unique(units.codes[inside], return_index=True)[1]])
             self.calibration_rows_, self.scores_ = rows, scores[rows]
-            witness = {"rows": rows, "scores": self.scores_, "folds": self.folds_, "classes": comparable(known)}
-            claims = [folds_claim(len(rows), len(self.models_), 1.0 - self.coverage, tags, witness)]
+            claims = [folds_claim(len(rows), len(self.models_), 1.0 - self.coverage, tags)]
         self._finish(X, y, claims, ("scores_", "calibration_rows_"))
         return self
 
-    def _calibrate(self, y: np.ndarray, known: np.ndarray, tags, witness) -> list[Claim]:
-        """Thresholds and claims: one for all rows, or one a class at a share of delta."""
+    def _calibrate(self, y: np.ndarray, known: np.ndarray, tags) -> list[Claim]:
+        """Return thresholds and claims: one for all rows, or one per class at a fraction of delta."""
         alpha, delta = 1.0 - self.coverage, 1.0 - self.confidence
         if not self.by_class:
             found = conformal_quantile(self.scores_, alpha)
             self.thresholds_ = np.full(len(known), found.value)
-            return split_claims(found, delta, tags, witness)
+            return split_claims(found, delta, tags)
         self.thresholds_ = np.full(len(known), np.inf)
         claims = []
         for place, name in enumerate(known):
             own = self.scores_[comparable(y) == comparable([name])[0]]
             if len(own) == 0:
-                claims.append(
-                    no_claim("conformal.coverage", f"class {name}", "no calibration row has it; it is in every set")
-                )
+                claims.append(Claim("conformal.unseen_class", numbers={"group": str(comparable([name])[0])}))
                 continue
             found = conformal_quantile(own, alpha)
             self.thresholds_[place] = found.value
-            claims += split_claims(found, delta / len(known), tags, witness, group=str(comparable([name])[0]))
+            claims += split_claims(found, delta / len(known), tags, group=str(comparable([name])[0]))
         return claims
 
     def _scores(self, model, X, known) -> np.ndarray:
@@ -165,14 +162,14 @@ class ConformalClassifier(ConformalMixin, MetaEstimatorMixin, ClassifierMixin, B
 
     @staticmethod
     def _own(scores: np.ndarray, y: np.ndarray, known: np.ndarray) -> np.ndarray:
-        """Score of the true class; infinite for a class that the model cannot name."""
+        """Return the score of the true class; infinite for a class that the model was not fitted on."""
         hit = comparable(y)[:, None] == comparable(known)[None, :]
         return np.where(hit.any(axis=1), np.sum(np.where(hit, scores, 0.0), axis=1), np.inf)
 
     def predict_set(self, X) -> np.ndarray:
-        """Return which classes are in each row's set: booleans of shape (n_rows, n_classes), in the order of ``classes_``."""
+        """Return the classes in the set of each row: booleans of shape (n_rows, n_classes), in the order of ``classes_``."""
         self._check_fitted()
-        if self.method == "split":
+        if self._splits:
             met = self.estimator_.classes_
             scores = in_columns(self._scores(self.estimator_, X, met), self.estimator_, self.classes_, np.inf)
             return scores <= self.thresholds_
@@ -183,12 +180,12 @@ class ConformalClassifier(ConformalMixin, MetaEstimatorMixin, ClassifierMixin, B
             mine = np.sort(self.scores_[own == k])
             worse = worse + np.searchsorted(
                 mine, self._scores(model, X, known), side="left"
-            )  # rows with a smaller score
+            )  # number of rows with a smaller score
         return worse < rank
 
     def _base(self):
         if self.estimator is None:
-            from surefit.linear.logistic import LogisticRegression
+            from surefit.linear.logistic.classifier import LogisticRegression
 
             return LogisticRegression()
         return self.estimator

@@ -1,4 +1,4 @@
-"""What a meta-estimator does after fit: it answers by the model it deploys, and looks like it to scikit-learn."""
+"""Behavior of a meta-estimator after fit: it predicts with the deployed model and has its tags."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from surefit.core.errors import InvalidData
 from surefit.risk.losses import in_columns
 
 
-def _delegates(name: str):
-    """Whether the deployed model, or the one to be fitted, has the method."""
+def delegates(name: str):
+    """Return whether the deployed model, or the one to be fitted, has the method."""
 
     def check(self) -> bool:
         if "estimator_" in vars(self):
@@ -27,7 +27,7 @@ def _delegates(name: str):
 
 
 class DeployedMixin:
-    """Adds ``predict`` and its kin, ``score`` and the tags of the estimator; place it left of ``BaseEstimator``."""
+    """Mixin with ``predict`` and related methods, ``score`` and the tags of the estimator; place it left of ``BaseEstimator``."""
 
     estimator: Any
     estimator_: Any
@@ -35,14 +35,14 @@ class DeployedMixin:
 
     def _base(self):
         if self.estimator is None:
-            from surefit.linear.logistic import LogisticRegression
+            from surefit.linear.logistic.classifier import LogisticRegression
 
             return LogisticRegression()
         return self.estimator
 
     @property
     def classes_(self) -> np.ndarray:
-        """All classes of the rows, those included that the rows of the deployed model happened to lack."""
+        """All classes of the rows, including those missing in the training rows of the deployed model."""
         known = self.estimator_.classes_
         return vars(self).get("_classes_of_y", known)
 
@@ -51,25 +51,25 @@ class DeployedMixin:
         check_is_fitted(self, "estimator_")
         return self.estimator_.predict(X)
 
-    @available_if(_delegates("predict_proba"))
+    @available_if(delegates("predict_proba"))
     def predict_proba(self, X) -> np.ndarray:
-        """Return the class probabilities of the deployed model; zero for a class that it has not met."""
+        """Return the class probabilities of the deployed model; zero for a class that it was not fitted on."""
         check_is_fitted(self, "estimator_")
         return in_columns(self.estimator_.predict_proba(X), self.estimator_, self.classes_, 0.0)
 
-    @available_if(_delegates("decision_function"))
+    @available_if(delegates("decision_function"))
     def decision_function(self, X) -> np.ndarray:
-        """Return the scores of the deployed model; minus infinity for a class that it has not met."""
+        """Return the scores of the deployed model; minus infinity for a class that it was not fitted on."""
         check_is_fitted(self, "estimator_")
         found, model = self.estimator_.decision_function(X), self.estimator_
         if not is_classifier(model) or np.array_equal(model.classes_, self.classes_):
             return found
         if any(name.endswith("decision_function_shape") and kind == "ovo" for name, kind in model.get_params().items()):
             raise InvalidData(
-                f"{type(self).__name__}: the scores of {type(model).__name__} are about pairs of classes, and it has not met "
+                f"{type(self).__name__}: the scores of {type(model).__name__} are for pairs of classes, and it does not know "
                 f"all {len(self.classes_)}; use decision_function_shape='ovr', predict or another random_state."
             )
-        if len(self.classes_) == 2:  # the model knows one of them: a single column is about the second
+        if len(self.classes_) == 2:  # the model knows one of them: a single column is for the second
             return np.full(len(found), np.inf if model.classes_[0] == self.classes_[1] else -np.inf)
         both = np.column_stack([-found, found]) if found.ndim == 1 else found
         return in_columns(both, model, self.classes_, -np.inf)

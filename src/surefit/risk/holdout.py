@@ -1,4 +1,4 @@
-"""Certify any fitted predictor by rows that it has not seen."""
+"""Risk certificate of any fitted predictor from rows that it has not seen."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from surefit._version import __version__
-from surefit.checks.base import read
-from surefit.checks.risk_rows import row_keys
 from surefit.core.certificate import Certificate
-from surefit.core.errors import InvalidData, InvalidParameter
+from surefit.core.claims import Claim
+from surefit.core.errors import DataWarning, InvalidData, InvalidParameter
 from surefit.core.estimator import data_fingerprint, plain
+from surefit.core.rows import row_keys
+from surefit.core.sample import read
 from surefit.core.validation import COUNT
-from surefit.risk.claims import no_claim, sentence
+from surefit.core.warn import warn
 from surefit.risk.ledger import SHARE
 from surefit.risk.losses import read_loss
 from surefit.risk.target import read_target
-from surefit.risk.tested_rows import tested_claim
+from surefit.risk.tested_rows import Asked, tested_claim
 from surefit.risk.units import ASSUME, find_units
 from surefit.risk.void import why_void
 
@@ -45,46 +46,46 @@ def risk_certificate(
 ) -> Certificate:
     r"""Certify a fitted model of any library by rows that it has not seen.
 
-    With k errors on m rows the probability of error is at most the Clopper-Pearson limit; other losses in a declared range are
-    bounded by :math:`\mathrm{kl}^{-1}(\bar\ell, \ln(1/\delta)/m)`; a regressor without a declared range gets a limit of its
-    absolute error that at least ``coverage`` of all rows to come obey.
+    With k errors on m rows, the probability of error is at most the Clopper-Pearson limit; other losses in a declared range are bounded
+    by :math:`\mathrm{kl}^{-1}(\bar\ell, \ln(1/\delta)/m)`; for a regressor without a declared range, the ``coverage`` quantile of the
+    absolute error is bounded.
 
-    Guarantee: with probability at least ``confidence`` over the rows, for every law they may come from (theory:
-    :ref:`concentration`). Rows that the model was trained on are refused where that can be seen; equal rows count once.
+    Guarantee: with probability at least ``confidence`` over the rows, for every distribution (theory: :ref:`concentration`). Training
+    rows raise an error if they can be recognized; equal rows count once.
 
     Parameters
     ----------
     model : object with ``predict``, or function of X
-        The fitted model; ``predict_proba`` and ``classes_`` too for the Brier score. A model with ``classes_`` is a classifier.
+        The fitted model; the Brier score also needs ``predict_proba`` and ``classes_``. A model with ``classes_`` is a classifier.
     X_holdout, y_holdout : array-like
-        Rows that took no part in training or in any choice.
+        Rows that were not used for training or model selection.
     loss : {"zero_one", "brier", "squared", "absolute", "quantile", "miss"}, callable or None, default=None
         None: ``"zero_one"`` for a classifier; for a regressor ``"miss"`` if ``tolerance`` is given, ``"squared"`` if ``y_range`` is,
         else ``"quantile"``. A function of (y, prediction) must return losses from 0 to 1.
     confidence : float, default=0.95
-        Probability with which the statement is to hold.
+        Confidence of the statement.
     groups : array of shape (n_rows,) or None, default=None
-        Rows of a group (a patient, a day) may depend on each other; then groups are what is counted.
+        Group labels (patient, day), if rows of a group may be dependent; then groups are counted.
     y_range : (low, high) or None, default=None
         Range of the target, declared before the data were seen; predictions are clipped to it.
     coverage : float, default=0.9
-        Share of rows that ``loss="quantile"`` speaks of.
+        Level of the quantile with ``loss="quantile"``.
     tolerance : float or None, default=None
-        Largest error of a regressor that is no miss, with ``loss="miss"``.
+        Largest error of a regressor that is not a miss, with ``loss="miss"``.
     n_models : int, default=1
-        Number of models that were compared on these rows before this one was chosen: each is given ``delta / n_models``.
+        Number of models that were compared on these rows before this one was chosen: each gets ``delta / n_models``.
     ledger : DeltaLedger or None, default=None
-        Account for several looks at the same rows; replaces ``confidence`` and ``n_models``.
+        Account for several uses of the same rows; replaces ``confidence`` and ``n_models``.
     X_train : array-like or None, default=None
-        Training rows, to be searched for rows of the hold-out part.
+        Training rows, which are searched for hold-out rows.
     assume : tuple of {"equal_rows_are_draws", "fixed_scaling", "independent_times"}, default=()
-        What you vouch for: equal rows are separate draws; the columns were scaled without looking at these rows; rows
-        indexed by time do not depend on each other.
+        Assumptions that you declare: equal rows are separate draws; the columns were scaled without using these rows; rows indexed by
+        time are independent.
 
     Returns
     -------
     Certificate
-        One claim, ``"risk.holdout"`` or ``"risk.quantile"``; ``verify(X_holdout, y_holdout)`` recounts it.
+        One claim, ``"risk.holdout"`` or ``"risk.quantile"``; ``verify(X_holdout, y_holdout)`` re-derives it.
 
     Examples
     --------
@@ -118,7 +119,7 @@ def risk_certificate(
     data = read(X_holdout, y)
     classifier = hasattr(model, "classes_") if not hasattr(model, "__sklearn_tags__") else is_classifier(model)
     if not classifier and y.dtype.kind not in "biuf":
-        classifier = True  # a function that answers with texts
+        classifier = True  # a function that returns text
     has_proba = hasattr(model, "predict_proba") and hasattr(model, "classes_")
     asked = loss if not (loss is None and not hasattr(model, "predict") and classifier) else "zero_one"
     read_as = read_loss(
@@ -129,29 +130,26 @@ def risk_certificate(
         has_proba=has_proba,
         tolerance=tolerance,
     )
-    _refuse_training_rows(model, data, X_train)
+    refuse_training_rows(WHO, model, data, X_train)
     units = find_units(WHO, X_holdout, y, groups, assume)
     if ledger is None:
         delta, share = 1.0 - confidence, (1.0 - confidence) / n_models
     else:
         share = ledger.look(f"risk of {_name(model)}")
         delta = ledger.delta
-    about = f"the {_name(model)} tested on {units.total} {'rows' if units.kind == 'rows' else units.kind}"
     reason = why_void(X_holdout, y_holdout, groups=groups, assume=tuple(assume))
     if reason is not None:
-        claim = no_claim("risk.holdout", about, reason)
+        warn(f"{WHO}: {reason}.", DataWarning)
+        claim = Claim("risk.void")
     else:
-        claim = tested_claim(
-            WHO, model, X_holdout, y, loss=read_as, units=units, rows=np.arange(len(y)), delta=delta, share=share,
-            coverage=coverage, about=about, declared=tuple(assume),
-        )  # fmt: skip
+        asked = Asked(WHO, read_as, units, delta, coverage, tuple(assume))
+        claim = tested_claim(asked, model, X_holdout, y, np.arange(len(y)), share)
     certificate = Certificate(
         grade="C",
         estimator=_name(model),
         params={key: plain(value) for key, value in _params(model).items()},
         problem={
             "procedure": "holdout",
-            "assumptions": sentence(claim.assumptions) if claim.assumptions else "",
             "ledger": [["risk of the model", share]] if ledger is None else [list(entry) for entry in ledger.entries],
         },
         model={},
@@ -170,13 +168,11 @@ def _params(model: Any) -> dict:
     return model.get_params(deep=False) if hasattr(model, "get_params") else {}
 
 
-def _refuse_training_rows(model: Any, data, X_train) -> None:
-    """Training rows prove nothing: refuse them where the model, its certificate or the caller shows them."""
+def refuse_training_rows(who: str, model: Any, data, X_train=None) -> None:
+    """Raise ``InvalidData`` for training rows, if the model, its certificate or the caller identifies them."""
     certificate = getattr(model, "certificate_", None)
     if certificate is not None and certificate.data.get("X") == data_fingerprint(data.X)["X"]:
-        raise InvalidData(
-            f"{WHO}: these are the rows the {_name(model)} was trained on; pass rows that it has not seen."
-        )
+        raise InvalidData(f"{who}: these are the training rows of the {_name(model)}; pass rows that it has not seen.")
     kept = [getattr(model, name, None) for name in KEPT_ROWS] if X_train is None else [X_train]
     own: set[bytes] | None = None
     for rows in kept:
@@ -189,6 +185,6 @@ def _refuse_training_rows(model: Any, data, X_train) -> None:
         shared = own.intersection(row_keys(matrix.astype(np.float64)))
         if shared and len(shared) >= (1 if X_train is not None else 0.1 * len(own)):
             raise InvalidData(
-                f"{WHO}: {len(shared)} of the {len(own)} hold-out rows are among the rows the {_name(model)} was trained on; "
-                "remove them from the hold-out part."
+                f"{who}: {len(shared)} of the {len(own)} hold-out rows are training rows of the {_name(model)}; "
+                "remove them from the hold-out set."
             )

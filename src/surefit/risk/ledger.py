@@ -1,4 +1,4 @@
-"""The account of delta: every statement that may fail spends a share, and the shares never exceed the whole."""
+"""Account of the failure probability: every statement uses a share of delta, and the shares never exceed the total."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ import math
 from surefit.bounds.base import DELTA
 from surefit.core.errors import InvalidParameter, SurefitError
 
-#: What a confidence or a coverage may be.
+#: Rule for a confidence or a coverage.
 SHARE = DELTA
 
 
 class DeltaLedger:
-    r"""Account of a failure probability :math:`\delta` = 1 - ``confidence``, spent in shares.
+    r"""Account of a failure probability :math:`\delta` = 1 - ``confidence``, divided into shares.
 
-    Guarantee: all statements made with shares of one ledger hold together with probability at least ``confidence`` (union
-    bound; theory: :ref:`concentration`). The j-th look at the same hold-out rows spends :math:`6 \delta / (\pi j)^2`,
-    so that any number of looks can be afforded without fixing it beforehand.
+    Guarantee: all statements made with shares of one ledger hold jointly with probability at least ``confidence`` (union bound; theory:
+    :ref:`concentration`). The j-th use of the same hold-out rows gets :math:`6 \delta / (\pi j)^2`, so that the number of uses need not
+    be fixed in advance.
 
     Parameters
     ----------
     confidence : float, default=0.95
-        Probability with which everything bought from this ledger is to hold together.
+        Joint confidence of all statements made with this ledger.
 
     Attributes
     ----------
     entries : list of (str, float)
-        What each share was spent on.
+        Purpose and size of each share.
 
     Examples
     --------
@@ -46,26 +46,26 @@ class DeltaLedger:
 
     @property
     def delta(self) -> float:
-        """The whole."""
+        """The total failure probability."""
         return 1.0 - self.confidence
 
     @property
     def left(self) -> float:
-        """What has not been spent."""
+        """The remaining failure probability."""
         return self.delta - math.fsum(share for _, share in self.entries)
 
     def spend(self, what: str, share: float) -> float:
-        """Spend ``share`` on the statement ``what``; returns the share."""
+        """Use ``share`` for the statement ``what``; return the share."""
         if not 0 < share <= self.left * (1 + 1e-12):
             raise SurefitError(
                 f"DeltaLedger: {share:.3g} cannot be spent on {what!r}; {max(self.left, 0.0):.3g} of {self.delta:.3g} is left. "
-                "Collect fresh rows, or open a ledger with a smaller confidence before looking."
+                "Collect new rows, or start a ledger with a smaller confidence before using the rows."
             )
         self.entries.append((what, share))
         return share
 
     def look(self, what: str) -> float:
-        """Spend the share of the next look at the same rows; returns it."""
+        """Use the share of the next test on the same rows; return it."""
         return self.spend(what, 6.0 * self.delta / (math.pi * (len(self.entries) + 1)) ** 2)
 
     def __repr__(self) -> str:

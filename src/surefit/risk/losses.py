@@ -1,4 +1,4 @@
-"""Losses from 0 to 1 by which a risk certificate measures a model, and how each asks the model for its answer."""
+"""Losses from 0 to 1 for risk certificates, and the predictions they need."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TOLERANCE = NOTHING | NON_NEGATIVE
 
 
 class Loss(NamedTuple):
-    """A loss: its name, the method that gives the prediction, whether it is convex in it, and the range of the target."""
+    """Loss: its name, the prediction method, whether it is convex in the prediction, and the range of the target."""
 
     name: str
     method: str
@@ -41,7 +41,7 @@ class Loss(NamedTuple):
 
     @property
     def words(self) -> str:
-        """What the mean of the loss is called."""
+        """Name of the mean loss."""
         if self.name == "miss":
             return f"probability of |y - prediction| > {self.tolerance:g}"
         names = {
@@ -55,14 +55,14 @@ class Loss(NamedTuple):
 
     @property
     def clips(self) -> bool:
-        """Whether predictions are moved into the declared range first."""
+        """Whether predictions are first clipped to the declared range."""
         return self.name in ("squared", "absolute")
 
 
 def read_loss(
     who: str, loss, y_range, *, classifier: bool, has_proba: bool, prefer_convex: bool = False, tolerance=None
 ) -> Loss:
-    """Return the loss asked for, or the natural one of the model; refuse one that the model cannot be measured by."""
+    """Return the requested loss, or the default loss of the model; raise ``InvalidParameter`` if it does not suit the model."""
     if not LOSS.allows(loss):
         raise InvalidParameter(who, "loss", LOSS.words, loss)
     if not Y_RANGE.allows(y_range):
@@ -97,7 +97,7 @@ def read_loss(
 
 
 def respond(model: Any, X: Any, loss: Loss, classes: np.ndarray | None = None) -> np.ndarray:
-    """Ask the model; probabilities come in the order of ``classes`` (zero for those that the model has not met)."""
+    """Return the predictions of the model; probabilities are in the order of ``classes`` (zero for unknown classes)."""
     if loss.method == "predict_proba":
         found = _finite(model, np.asarray(model.predict_proba(X), dtype=np.float64))
         return found if classes is None else in_columns(found, model, classes, 0.0)
@@ -114,13 +114,13 @@ def _finite(model: Any, answer: np.ndarray) -> np.ndarray:
     if np.all(np.isfinite(answer)):
         return answer
     raise InvalidData(
-        f"{type(model).__name__}: the fitted model answers with {answer[~np.isfinite(answer)][0]}, about which nothing can be said; it may "
-        "have been fitted on too few rows, or on numbers that are too large."
+        f"{type(model).__name__}: the fitted model predicts {answer[~np.isfinite(answer)][0]}, which has no loss; it may "
+        "have been fitted on too few rows, or on values that are too large."
     )
 
 
 def in_columns(found: np.ndarray, model: Any, classes: np.ndarray, absent: float) -> np.ndarray:
-    """Columns of a model in the order of ``classes``, which are sorted; ``absent`` where the model has not met a class."""
+    """Return the columns of a model in the order of the sorted ``classes``; ``absent`` for a class that the model was not fitted on."""
     known = np.asarray(model.classes_)
     if np.array_equal(known, classes):
         return found
@@ -130,15 +130,15 @@ def in_columns(found: np.ndarray, model: Any, classes: np.ndarray, absent: float
 
 
 def losses_of(who: str, loss: Loss, y: np.ndarray, answer: np.ndarray, classes: np.ndarray | None = None) -> np.ndarray:
-    """Loss of each row, from 0 to 1; for ``quantile`` the absolute error itself."""
+    """Return the loss of each row, from 0 to 1; for ``quantile`` the absolute error itself."""
     if len(answer) != len(y):
-        raise InvalidData(f"{who}: the model gave {len(answer)} predictions for {len(y)} rows.")
+        raise InvalidData(f"{who}: the model must return {len(y)} predictions, one per row; got {len(answer)}.")
     if loss.name == "zero_one":
         return (comparable(answer) != comparable(y)).astype(np.float64)
     if loss.name == "brier":
         assert classes is not None
         truth = comparable(y)[:, None] == comparable(classes)[None, :]
-        unknown = 1.0 - truth.any(axis=1)  # a class that the model cannot name costs its whole probability
+        unknown = 1.0 - truth.any(axis=1)  # a class that the model does not know has probability zero
         return np.minimum(0.5 * (np.sum((answer - truth) ** 2, axis=1) + unknown), 1.0)
     if loss.name == "custom":
         assert loss.function is not None
@@ -152,15 +152,15 @@ def losses_of(who: str, loss: Loss, y: np.ndarray, answer: np.ndarray, classes: 
         return (target - answer) ** 2
     if target.min() < loss.low or target.max() > loss.high:
         raise InvalidData(
-            f"{who}: y must lie in y_range ({loss.low:g}, {loss.high:g}); it goes from {target.min():g} to {target.max():g}. "
-            "Declare a range that every target can be trusted to lie in."
+            f"{who}: y must lie in y_range ({loss.low:g}, {loss.high:g}); it ranges from {target.min():g} to {target.max():g}. "
+            "Declare a range that contains every possible target."
         )
     error = np.abs(target - answer) / (loss.high - loss.low)
     return error * error if loss.name == "squared" else error
 
 
 def trivial_loss(loss: Loss, y: np.ndarray) -> float:
-    """Mean loss of the best constant answer on these targets; a bound that is not below it says nothing."""
+    """Return the mean loss of the best constant prediction; a bound that is not below it is vacuous."""
     if loss.name in ("zero_one", "brier"):
         shares = np.unique(comparable(y), return_counts=True)[1] / len(y)
         return float(1.0 - shares.max()) if loss.name == "zero_one" else float(0.5 * (1.0 - np.sum(shares**2)))
@@ -177,6 +177,6 @@ def trivial_loss(loss: Loss, y: np.ndarray) -> float:
 
 
 def comparable(labels) -> np.ndarray:
-    """Labels as floats if they are numbers, else as texts: the two forms in which a certificate keeps them."""
+    """Return labels as floats if they are numbers, otherwise as text: the two formats of certificates."""
     array = np.asarray(labels)
     return array.astype(np.float64) if array.dtype.kind in "biuf" else array.astype(str)

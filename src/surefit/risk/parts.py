@@ -1,4 +1,4 @@
-"""A fit on some of the rows: what it is given, and what is said if these rows are too few for it."""
+"""Fits on some of the rows, with an informative error if these rows are too few."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier
 
-from surefit.checks.risk_rows import take_rows
 from surefit.core.errors import InvalidData
+from surefit.core.rows import take_rows
 
 
 def fit_part(who: str, estimator: Any, X: Any, y: np.ndarray, rows: np.ndarray, params: dict[str, Any] | None = None):
-    """Fit a clone on some rows; parameters of ``fit`` with one entry a row are cut to them.
+    """Fit a clone on some rows; parameters of ``fit`` with one entry per row are restricted to them.
 
-    Parts are drawn without looking at the labels, so a part may lack a class. Most models then never answer with it, and err on
-    it; those that cannot be fitted without it are named in the error.
+    Parts are drawn without using the labels, so a part may lack a class. Most models then never predict it, and err on it; if a model
+    cannot be fitted without it, the error names the class.
     """
     cut = {
         name: take_rows(value, rows) if _has_length(value, len(y)) else value for name, value in (params or {}).items()
@@ -29,16 +29,14 @@ def fit_part(who: str, estimator: Any, X: Any, y: np.ndarray, rows: np.ndarray, 
         given = f" with {', '.join(cut)}" if cut else ""
         without, advice = "", ""
         if lost is not None:
-            without = f" (these hold no row of class {lost})"
-            advice = (
-                " Rows were drawn without looking at classes: take another random_state, or more rows of rare classes."
-            )
+            without = f" (these contain no row of class {lost})"
+            advice = " Rows were drawn without using classes: use another random_state, or more rows of rare classes."
         words = f"{type(estimator).__name__} could not be fitted on {len(rows)} of {len(y)} rows{without}{given}"
         raise InvalidData(f"{who}: {words}: {str(error).rstrip('.')}.{advice}") from error
 
 
 def missing_classes(estimator: Any, y: np.ndarray, rows: np.ndarray) -> str | None:
-    """Classes of y that the rows lack, in words; None if there are none or the model is no classifier."""
+    """Return the classes of y that the rows lack, as text; None if there are none or the model is not a classifier."""
     if not is_classifier(estimator) or y.ndim > 1:
         return None
     lost = np.setdiff1d(np.unique(y), np.unique(y[rows]))

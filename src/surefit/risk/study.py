@@ -1,4 +1,4 @@
-"""What the four procedures of ``Certified`` share: the data, the units, the loss, and a fit on some of the rows."""
+"""What the five procedures of ``Certified`` share: the data, the units, the loss, and a fit on some of the rows."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from surefit.checks.risk_rows import take_rows
 from surefit.core.claims import Claim
+from surefit.core.rows import take_rows
 from surefit.risk.losses import Loss
 from surefit.risk.parts import fit_part
 from surefit.risk.units import Units
@@ -16,7 +16,7 @@ from surefit.risk.units import Units
 
 @dataclass(frozen=True)
 class Study:
-    """One run of a procedure: everything it may look at."""
+    """Input of one run of a procedure."""
 
     who: str
     estimator: Any
@@ -35,18 +35,18 @@ class Study:
         return fit_part(self.who, self.estimator, self.X, self.y, rows, self.fit_params)
 
     def rows_of(self, rows: np.ndarray) -> Any:
-        """Inputs of some rows, in that order."""
+        """Return the inputs of some rows, in that order."""
         return take_rows(self.X, rows)
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """Assumptions that every claim of the study makes."""
+        """Assumptions of every claim of the study."""
         return (*self.units.tags, *self.declared)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a procedure returns: the models, the claims, the rows they speak of, and how delta was spent."""
+    """Result of a procedure: the models, the claims, their rows, and how delta was divided."""
 
     estimator: Any
     claims: tuple[Claim, ...]
@@ -56,4 +56,6 @@ class Outcome:
     twin: Any = None
     models: tuple = ()
     weights: tuple[float, ...] = ()
-    fresh: Any = None  # inputs without labels, as the models were asked about them
+    fresh: Any = None  # unlabeled inputs on which the models were evaluated
+    pilot: Any = None  # model whose losses chose the rate of progressive validation
+    block_sizes: np.ndarray | None = None

@@ -1,93 +1,72 @@
-"""What a set of untouched rows proves about one model: the arithmetic that every risk certificate rests on."""
+"""Bounds from held-out rows for one model, used by all risk certificates."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from surefit.bounds.base import RiskBound, confidence_text
+from surefit.bounds.base import RiskBound
 from surefit.bounds.binomial import holdout, holdout_loss
 from surefit.bounds.conformal import conformal_rank
 from surefit.core.claims import Claim
-from surefit.risk.claims import answer_witness, risk_claim, sentence
+from surefit.risk.claims import risk_claim
 from surefit.risk.losses import Loss, losses_of, respond, trivial_loss
 from surefit.risk.units import Units
 
 
 def tested_bound(loss: Loss, unit_losses: np.ndarray, units: Units, delta: float) -> RiskBound:
-    """Clopper-Pearson where a unit is right or wrong, the inverse relative entropy for other losses and mixed groups."""
+    """Return the Clopper-Pearson bound for 0-1 losses of units, or the inverse relative entropy bound for other losses and mixed groups."""
     if loss.name in ("zero_one", "miss") and units.kind != "groups":
         return holdout(int(unit_losses.sum()), len(unit_losses), delta)
     return holdout_loss(unit_losses, delta)
 
 
+class Asked(NamedTuple):
+    """What is tested about a model: the loss, the units that are counted, and what is declared about them."""
+
+    who: str
+    loss: Loss
+    units: Units
+    delta: float
+    coverage: float
+    declared: tuple[str, ...]
+
+
 def tested_claim(
-    who: str,
+    asked: Asked,
     model: Any,
     X_rows: Any,
     y_rows: np.ndarray,
-    *,
-    loss: Loss,
-    units: Units,
     rows: np.ndarray,
-    delta: float,
     share: float | None = None,
-    coverage: float = 0.9,
-    about: str,
-    declared: tuple[str, ...] = (),
     predictor: str = "",
-    train_rows: np.ndarray | None = None,
 ) -> Claim:
-    """Test ``model`` on rows it has not seen; ``rows`` are their places in the table that ``verify`` will be given.
+    """Test ``model`` on rows it has not seen; ``rows`` are their indices in the table passed to ``verify``.
 
-    ``share`` is what may be spent of ``delta`` if the rows serve more than one statement.
+    ``share`` is the part of ``delta`` that may be used if the rows serve several statements.
     """
+    who, loss, units, delta, coverage, declared = asked
     classes = np.asarray(model.classes_) if loss.method == "predict_proba" else None
-    answer = respond(model, X_rows, loss, classes)
-    losses = losses_of(who, loss, y_rows, answer, classes)
-    witness = {"test_rows": rows, **answer_witness(loss, answer, losses, classes)}
-    if train_rows is not None:
-        witness["train_rows"] = train_rows
-    if units.kind != "rows":
-        witness["units"] = units.renumbered(rows)
-    share = delta if share is None else share
+    losses = losses_of(who, loss, y_rows, respond(model, X_rows, loss, classes), classes)
+    spent = delta if share is None else share
+    more: dict[str, Any] = {} if share is None else {"delta_spent": share}
+    witness = {"units": units.renumbered(rows)} if share is not None and units.kind != "rows" else {}
     tags = (*units.tags, *declared)
     unit_losses = units.means(losses, rows)
     if loss.name == "quantile":
-        whose = "mean |y - prediction| in a group," if units.kind == "groups" else "|y - prediction|"
-        return _quantile_claim(whose, unit_losses, coverage, delta, share, about, tags, predictor, witness)
-    bound = tested_bound(loss, unit_losses, units, share)
-    return risk_claim(
-        "risk.holdout", bound, loss, about=about, tags=tags, delta=delta, trivial=trivial_loss(loss, y_rows),
-        predictor=predictor, witness=witness,
-    )  # fmt: skip
-
-
-def _quantile_claim(whose, errors, coverage, delta, share, about, tags, predictor, witness) -> Claim:
-    """Order statistic of the absolute errors: needs no range of the target."""
-    m = len(errors)
-    rank = conformal_rank(m, 1.0 - coverage, share)
-    value = float(np.sort(errors)[rank - 1]) if rank <= m else float("inf")
-    assumptions = (*tags, "rows_untouched")
-    empty = ", which is vacuous (too few rows)" if rank > m else ""
-    return Claim(
-        "risk.quantile",
-        "risk_bound",
-        f"{whose} of {about} <= {value:.4g} with probability at least {coverage:.4g} for what is to come, with confidence "
-        f"{confidence_text(delta)}{empty}, {sentence(assumptions)}",
-        value=value,
-        about=about,
-        assumptions=assumptions,
-        confidence=1.0 - delta,
-        numbers={
-            "n": m,
-            "rank": rank,
+        numbers = {
+            "n": len(unit_losses),
             "coverage": coverage,
-            "loss": "quantile",
+            "assumes": [*tags, "rows_untouched"],
             "delta": delta,
-            "delta_spent": share,
-            "predictor": predictor,
-        },
-        witness=witness,
-    )
+            **more,
+        }
+        numbers |= {"loss": "quantile", "tested": len(rows), "low": loss.low, "high": loss.high, "predictor": predictor}
+        rank = conformal_rank(len(unit_losses), 1.0 - coverage, spent)
+        value = float(np.sort(unit_losses)[rank - 1]) * (1 + 1e-12) if rank <= len(unit_losses) else float("inf")
+        return Claim("risk.quantile", value, numbers=numbers, witness=witness)
+    return risk_claim(
+        "risk.holdout", tested_bound(loss, unit_losses, units, spent), loss, tags=tags, delta=delta, predictor=predictor,
+        trivial=trivial_loss(loss, y_rows), tested=len(rows), witness=witness, **more,
+    )  # fmt: skip

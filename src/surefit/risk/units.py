@@ -1,4 +1,4 @@
-"""What is independent of what: units of rows that must stay together, and signs that the rows were looked at before."""
+"""Independent units: rows that must stay together, and evidence that the rows were used before."""
 
 from __future__ import annotations
 
@@ -7,47 +7,47 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from surefit.checks.base import read
-from surefit.checks.risk_rows import row_keys
 from surefit.core.errors import InvalidData
+from surefit.core.rows import row_keys
+from surefit.core.sample import read
 from surefit.core.validation import Rule
 
-NORMAL_END = 5.199337582  # where scikit-learn cuts normal quantiles off
-#: What a user may vouch for where the data look as if a rule was broken.
+NORMAL_END = 5.199337582  # end of scikit-learn's clipped normal quantiles
+#: Assumptions that a user may declare if the data seem to violate a rule.
 DECLARABLE = ("equal_rows_are_draws", "fixed_scaling", "independent_times")
 ASSUME = Rule(
-    "a tuple of words from " + ", ".join(map(repr, DECLARABLE)),
+    "a tuple with elements from " + ", ".join(map(repr, DECLARABLE)),
     lambda v: isinstance(v, (tuple, list)) and all(word in DECLARABLE for word in v),
 )
 
 
 class Units(NamedTuple):
-    """The independent units of a table: ``codes[i]`` is that of row i, from 0 to ``total - 1``."""
+    """Independent units of a table: ``codes[i]`` is the unit of row i, from 0 to ``total - 1``."""
 
     codes: np.ndarray
     total: int
     kind: str  # "rows", "copies" (equal rows are one unit) or "groups"
 
     def rows(self, units: np.ndarray) -> np.ndarray:
-        """Rows of the given units, in the order of the table."""
+        """Return the rows of the given units, in the order of the table."""
         chosen = np.zeros(self.total, dtype=bool)
         chosen[units] = True
         return np.flatnonzero(chosen[self.codes])
 
     def ordered_rows(self, units: np.ndarray) -> np.ndarray:
-        """Rows of the given units, unit by unit in the order given."""
+        """Return the rows of the given units, unit by unit in the given order."""
         place = np.full(self.total, -1)
         place[units] = np.arange(len(units))
         rows = self.rows(units)
         return rows[np.argsort(place[self.codes[rows]], kind="stable")]
 
     def means(self, losses: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Mean loss of each unit, in the order in which ``rows`` first come to it."""
+        """Return the mean loss of each unit, in the order of first appearance in ``rows``."""
         within = self.renumbered(rows)
         return np.bincount(within, weights=losses) / np.bincount(within)
 
     def renumbered(self, rows: np.ndarray) -> np.ndarray:
-        """Units of the rows, numbered in the order of their first appearance."""
+        """Return the units of the rows, numbered in the order of their first appearance."""
         found, first, inverse = np.unique(self.codes[rows], return_index=True, return_inverse=True)
         rank = np.empty(len(found), dtype=np.int64)
         rank[np.argsort(first)] = np.arange(len(found))
@@ -55,18 +55,18 @@ class Units(NamedTuple):
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """What is assumed about them."""
+        """Assumptions about the units."""
         return {"rows": ("iid",), "copies": ("iid", "equal_rows_are_copies"), "groups": ("groups_iid",)}[self.kind]
 
 
 def find_units(who: str, X: Any, y, groups=None, assume=()) -> Units:
-    """Return the units: groups if given, else rows, copies of a row counted as one unless they were declared to be draws."""
+    """Return the units: groups if given, else rows, with duplicates counted as one unless they were declared to be draws."""
     data = read(X, y)
     n = data.X.shape[0]
     if groups is not None:
         names = np.asarray(groups)
         if names.shape != (n,):
-            raise InvalidData(f"{who}: groups must name one group a row ({n}); got shape {names.shape}.")
+            raise InvalidData(f"{who}: groups must name one group per row ({n}); got shape {names.shape}.")
         codes = np.unique(names, return_inverse=True)[1]
         return Units(codes, int(codes.max()) + 1, "groups")
     if "equal_rows_are_draws" in assume:
@@ -77,10 +77,10 @@ def find_units(who: str, X: Any, y, groups=None, assume=()) -> Units:
 
 
 def sign_of_scaling(X: Any) -> str | None:
-    """Say how the columns seem to have been scaled with numbers taken from all these rows, or None.
+    """Return how the columns seem to have been scaled with statistics of these rows, or None.
 
-    No measured column has mean zero to ten digits, or goes exactly from 0 (or -1) to 1, by chance; a table all of whose columns
-    do was centred, standardised or stretched by its own rows, the withheld ones included.
+    A measured column does not have mean zero to ten digits, or range exactly from 0 (or -1) to 1, by chance. If all columns of a table
+    do, they were centered, standardized or rescaled with their own rows, including the held-out ones.
     """
     table = read(X).X
     if sparse.issparse(table) or table.dtype.kind == "O" or table.shape[0] < 8:
@@ -96,23 +96,23 @@ def sign_of_scaling(X: Any) -> str | None:
     inside = np.any((part > low[live] + eps) & (part < high[live] - eps), axis=0)  # more than two values
     for bottom in (0.0, -1.0):
         if np.all((np.abs(low[live] - bottom) <= eps) & (np.abs(high[live] - 1.0) <= eps) & inside):
-            return f"every column of X goes exactly from {bottom:g} to 1"
+            return f"every column of X ranges exactly from {bottom:g} to 1"
     return _sign_of_other_scalers(part, np.abs(part).max(axis=0), eps)
 
 
 def _sign_of_other_scalers(part: np.ndarray, top: np.ndarray, eps: float) -> str | None:
-    """Medians and quartiles, normal quantiles, and largest entries that no measurement has in every column."""
+    """Detect medians and quartiles, normal quantiles, and largest entries that measurements do not have in every column."""
     low, middle, high = np.percentile(part, [25, 50, 75], axis=0)
     if np.all(np.abs(middle) <= eps) and np.all(np.abs(high - low - 1.0) <= eps) and not _is_balanced(part):
-        return "every column of X has median zero and quartiles that are one apart"
+        return "every column of X has median zero and interquartile range one"
     if np.all(np.abs(part.max(axis=0) - NORMAL_END) <= 1e-6) and np.all(np.abs(part.min(axis=0) + NORMAL_END) <= 1e-6):
-        return f"every column of X goes from {-NORMAL_END:.4f} to {NORMAL_END:.4f}, as normal quantiles of all rows do"
-    # A natural limit, or clipping, is mostly reached by several rows.
+        return f"every column of X ranges from {-NORMAL_END:.4f} to {NORMAL_END:.4f}, like normal quantiles of all rows"
+    # A natural limit, or clipping, is usually attained by several rows.
     if np.all(np.abs(top - 1.0) <= eps) and np.all(np.sum(np.abs(part) >= top - eps, axis=0) == 1):
         return "the largest entry of every column of X is exactly 1"
     return None
 
 
 def _is_balanced(part: np.ndarray) -> bool:
-    """Whether all columns hold few values: a designed experiment with levels -1 and 1 is centred without looking."""
+    """Return whether all columns have few values: a designed experiment with levels -1 and 1 is centered by design."""
     return all(len(np.unique(column)) <= 5 for column in part.T)

@@ -1,1 +1,1 @@
-"""Selection: splitting data honestly, choosing what to measure next, and seeing bias and variance."""
+"""Model selection: data splits, cross-validation, active design, and bias-variance decompositions."""

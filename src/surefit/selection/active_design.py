@@ -1,4 +1,4 @@
-"""Which input to measure next, for a linear model: no responses are needed."""
+"""Active design for linear models: choice of the next input, without responses."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from scipy import linalg
 
 from surefit.core.errors import InvalidData, InvalidParameter
 
-REFACTOR = 32  # rank-one updates between two fresh inversions: keeps rounding from piling up
+REFACTOR = 32  # rank-one updates between two inversions, which limits the accumulation of rounding errors
 
 
 class Query(NamedTuple):
-    """A chosen candidate.
+    """Chosen candidate.
 
     Attributes
     ----------
     row : int
-        Its place among the candidates; of equal ones the first.
+        Index among the candidates; ties go to the first.
     gain : float
-        By how much the criterion improves: the fall of the trace, or the variance of the prediction there.
+        Improvement of the criterion: the decrease of the trace, or the variance of the prediction.
     bound : float
-        The largest gain that any input of the candidates' largest norm could have.
+        The largest gain of any input whose norm is at most that of the candidates.
     efficiency : float
         ``gain / bound``, at most 1.
     """
@@ -36,24 +36,24 @@ class Query(NamedTuple):
 class ActiveDesign:
     r"""Greedy choice of inputs for linear regression.
 
-    With :math:`A = (X^\top X + \alpha I)^{-1}` and :math:`v = (x, 1)`, measuring at x lowers :math:`\mathrm{tr} A`, the mean squared
+    With :math:`A = (X^\top X + \alpha I)^{-1}` and :math:`v = (x, 1)`, a measurement at x lowers :math:`\mathrm{tr} A`, the mean squared
     error of the coefficients in units of the noise variance, by exactly
 
     .. math:: f(v) = \frac{v^\top A^2 v}{1 + v^\top A v} \;\le\; \frac{c^2 \lambda_1^2}{1 + c^2 \lambda_1}, \qquad \|v\| \le c,
 
-    with :math:`\lambda_1` the largest eigenvalue of :math:`A`; the other criterion is the variance :math:`v^\top A v` of the prediction,
-    whose greedy choice maximises :math:`\det X^\top X`.
+    where :math:`\lambda_1` is the largest eigenvalue of :math:`A`. The other criterion is the variance :math:`v^\top A v` of the
+    prediction, whose greedy choice maximizes :math:`\det X^\top X`.
 
     Parameters
     ----------
     X : array of shape (n_rows, n_features)
         Inputs measured so far.
     criterion : {"trace", "variance"}, default="trace"
-        What to improve.
+        Criterion to improve.
     fit_intercept : bool, default=True
         Append the constant 1 to each input.
     alpha : float >= 0, default=0.0
-        Ridge term, for a start with fewer independent inputs than coefficients.
+        Ridge term, needed if there are fewer independent inputs than coefficients.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class ActiveDesign:
 
     Examples
     --------
-    After -1 and 1, the ends of [-1, 1] are best again, with gain 1/4:
+    After -1 and 1, the ends of [-1, 1] are optimal again, with gain 1/4:
 
     >>> from surefit import ActiveDesign
     >>> design = ActiveDesign([[1.0], [-1.0]])
@@ -99,7 +99,7 @@ class ActiveDesign:
         return variance if self.criterion == "variance" else (VA**2).sum(axis=1) / (1 + variance)
 
     def choose(self, candidates) -> Query:
-        """Return the best candidate, with the most that any input of that size could gain."""
+        """Return the best candidate, with the largest gain of any input of that norm."""
         scores = self.scores(candidates)
         best = int(np.argmax(scores))
         size = float((self._rows(candidates) ** 2).sum(axis=1).max())
@@ -108,10 +108,10 @@ class ActiveDesign:
         return Query(best, float(scores[best]), bound, float(scores[best]) / bound)
 
     def add(self, x) -> ActiveDesign:
-        """Count the input ``x`` as measured. Returns the design."""
+        """Add a measurement at ``x``. Returns the design."""
         v = self._rows(np.atleast_2d(np.asarray(x, dtype=np.float64)))
         if len(v) != 1:
-            raise InvalidData(f"ActiveDesign: add takes one input; got {len(v)}.")
+            raise InvalidData(f"ActiveDesign: add expects one input; got {len(v)}.")
         self._gram += v.T @ v
         self._updates += 1
         if self._updates % REFACTOR == 0:
@@ -123,7 +123,7 @@ class ActiveDesign:
         return self
 
     def run(self, candidates, n_queries: int) -> list[Query]:
-        """Choose and add ``n_queries`` candidates one after the other; a candidate may be chosen again."""
+        """Choose and add ``n_queries`` candidates in sequence; a candidate may be chosen again."""
         candidates = np.asarray(candidates, dtype=np.float64)
         queries = []
         for _ in range(n_queries):
@@ -139,13 +139,13 @@ class ActiveDesign:
         rows = np.column_stack([X, np.ones(len(X))]) if self.fit_intercept else X
         known = getattr(self, "_gram", None)
         if known is not None and rows.shape[1] != len(known):
-            raise InvalidData(f"ActiveDesign: inputs must have as many columns as at the start; got {X.shape[1]}.")
+            raise InvalidData(f"ActiveDesign: inputs must have as many columns as X; got {X.shape[1]}.")
         return rows
 
     def _inverted(self) -> np.ndarray:
         values, V = linalg.eigh(self._gram)
         if values[0] <= len(values) * np.finfo(float).eps * values[-1]:
             raise InvalidData(
-                "ActiveDesign: the inputs so far do not determine the coefficients; add independent ones, or set alpha > 0."
+                "ActiveDesign: the inputs do not determine the coefficients; add independent inputs, or set alpha > 0."
             )
         return (V / values) @ V.T

@@ -1,4 +1,4 @@
-"""Bias, variance and noise of a learner at given points, when the truth is known."""
+"""Bias, variance and noise of a learner at given points, if the true function is known."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ LINEAR = 1e-6  # relative difference up to which a learner counts as linear in t
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BiasVariance:
-    """Decomposition of the expected squared error, one entry a point; ``error`` is the sum of the other three.
+    """Decomposition of the expected squared error, one entry per point; ``error`` is the sum of the other three.
 
     Attributes
     ----------
     squared_bias, variance, noise, error : ndarray of shape (n_points,)
-        The parts, and what they add up to.
+        The terms, and their sum.
     bias : ndarray of shape (n_points,)
         Mean prediction minus truth.
     standard_error : ndarray of shape (n_points,)
-        Monte-Carlo standard error of ``bias``; zero if the numbers are exact.
+        Monte Carlo standard error of ``bias``; zero if the numbers are exact.
     predictions : ndarray of shape (n_repeats, n_points) or None
-        Predictions of the fits, if any were drawn.
+        Predictions of the fits, if any were simulated.
     """
 
     bias: np.ndarray
@@ -42,7 +42,7 @@ class BiasVariance:
 
     @property
     def error(self) -> np.ndarray:
-        """Expected squared error of a new observation."""
+        """Expected squared error for a new observation."""
         return self.squared_bias + self.variance + self.noise
 
     def __repr__(self) -> str:
@@ -63,20 +63,20 @@ def bias_variance(
     Parameters
     ----------
     estimator : regressor
-        Any; it is cloned for each fit.
+        Any regressor; it is cloned for each fit.
     X : array of shape (n_rows, n_features)
         Training inputs, fixed.
     truth : callable
-        :math:`f`, from an array of rows to one number a row.
+        :math:`f`, from an array of rows to one number per row.
     noise : float >= 0
         Standard deviation :math:`\sigma` of the targets about the truth.
     at : array of shape (n_points, n_features) or None, default=None
-        Where to look; None: at the training rows.
+        Points of evaluation; None: the training rows.
     n_repeats : int >= 2, default=200
-        Training sets drawn, with normal noise, unless ``exact``.
+        Number of simulated training sets, with normal noise, unless ``exact``.
     exact : bool, default=False
-        Compute the numbers from the learner's hat matrix, column by column, instead: right for learners that are linear in the
-        targets (least squares, ridge, splines, on any basis), and refused for others. Normal noise is not needed then.
+        Compute the numbers from the learner's hat matrix, column by column. This is correct for learners that are linear in the targets
+        (least squares, ridge, splines, on any basis) and raises an error for others. Normal noise is not required then.
     random_state : int or None, default=None
         Seed of the noise.
 
@@ -86,7 +86,7 @@ def bias_variance(
 
     Examples
     --------
-    Ridge on the points -2 to 2 when the truth is 1 + 2x, at x = 3:
+    Ridge on the points -2 to 2, for the true function 1 + 2x, at x = 3:
 
     >>> import numpy as np
     >>> from surefit import Ridge, bias_variance

@@ -1,4 +1,4 @@
-"""Schwarz's criterion and Bayes factors."""
+"""Bayesian information criterion and Bayes factors."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from surefit.core.errors import InvalidParameter
 
 
 def bic(log_likelihood: float, n_parameters: int, n_rows: float, *, convention: str = "larger") -> float:
-    r"""Return Schwarz's criterion.
+    r"""Return the Bayesian information criterion (Schwarz).
 
     .. math:: \ell(\hat\theta) - \frac d2 \ln n \quad (\text{larger is better}), \qquad -2\ell + d \ln n \quad (\text{smaller is better})
 
-    Guarantee: per row it tends to the logarithm of the evidence; the difference of the two stays bounded and does *not* tend to zero
-    (theory: :ref:`laplace-approximation`).
+    Guarantee: divided by n, it converges to the log evidence divided by n; the difference of the two stays bounded and does *not*
+    converge to zero (theory: :ref:`laplace-approximation`).
 
     Parameters
     ----------
     log_likelihood : float
-        At the maximum.
+        Maximized log-likelihood.
     n_parameters : int
-        Free parameters.
+        Number of free parameters.
     n_rows : float
-        Rows, or the sum of their weights.
+        Number of rows, or the sum of their weights.
     convention : {"larger", "smaller"}, default="larger"
-        Which way is better: the notes' form, or minus two times it, as most software prints.
+        Sign convention: the first form, or minus two times it, as in most software.
 
     Examples
     --------
-    A model of six parameters beats one of three that is fifty units of log-likelihood worse, up to 3e14 rows:
+    A model with six parameters beats one with three and a log-likelihood smaller by fifty, up to 3e14 rows:
 
     >>> from surefit import bic
     >>> bic(-50, 6, 1e14) > bic(-100, 3, 1e14), bic(-50, 6, 4e14) > bic(-100, 3, 4e14)
@@ -45,7 +45,7 @@ def bic(log_likelihood: float, n_parameters: int, n_rows: float, *, convention: 
 
 
 def bayes_factor(log_evidence: float, other_log_evidence: float) -> float:
-    """Return how many times more probable the first model makes the data; infinite where that overflows.
+    """Return the Bayes factor of the first model against the second; infinite on overflow.
 
     Examples
     --------

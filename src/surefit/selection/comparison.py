@@ -1,4 +1,4 @@
-"""The difference of two models, measured on the same rows."""
+"""Paired comparison of two models on the same rows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Comparison:
-    """The difference of two models' mean losses, in pairs.
+    """Paired difference of the mean losses of two models.
 
     ``difference`` is the first minus the second. ``interval`` covers the difference of the fold models' mean risks with the
     stated confidence. ``p_value`` (Student's test with the variance corrected for overlapping training sets) is an estimate.
@@ -23,7 +23,7 @@ class Comparison:
 
     @property
     def decided(self) -> bool:
-        """Whether the interval leaves out zero: one model is proved to be better on average."""
+        """Whether the interval excludes zero: one model is proved to be better on average."""
         return self.interval[0] > 0 or self.interval[1] < 0
 
     def __repr__(self) -> str:

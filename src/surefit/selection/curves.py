@@ -1,110 +1,25 @@
-"""Learning, validation and complexity curves as objects, with a verdict: underfits, fits, overfits."""
+"""Learning, validation and complexity curves, with a verdict: underfits, fits, overfits."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import check_random_state
 
-from surefit.checks.risk_rows import take_rows
-from surefit.core import tables
 from surefit.core.errors import InvalidParameter
-from surefit.risk.losses import Loss, losses_of, read_loss, respond
-from surefit.risk.parts import fit_part
-from surefit.risk.target import read_target
-from surefit.risk.units import find_units
+from surefit.risk.losses import Loss
 from surefit.selection.cross_validation import named
-from surefit.selection.fold_losses import folds_of, measure
-
-
-@dataclass(frozen=True)
-class Curve:
-    """Training and test error along a path of models or of sample sizes.
-
-    ``kind`` is ``"complexity"`` (simple models first) or ``"learning"``; ``x`` the places, called ``name``; ``train`` and
-    ``test`` mean losses; ``uncertainty`` twice the standard error of the test loss, an estimate.
-    """
-
-    kind: str
-    name: str
-    x: tuple
-    train: np.ndarray
-    test: np.ndarray
-    uncertainty: np.ndarray
-    loss: Loss
-
-    @property
-    def gaps(self) -> np.ndarray:
-        """Test less training error."""
-        return self.test - self.train
-
-    @property
-    def best(self) -> int:
-        """Place of the smallest test error; the first of equal ones."""
-        return int(np.argmin(self.test))
-
-    @property
-    def chosen(self) -> int:
-        """First place within one standard error of the smallest test error: the simplest that is good enough."""
-        return int(np.flatnonzero(self.test <= self.test[self.best] + self.uncertainty[self.best] / 2)[0])
-
-    @property
-    def verdicts(self) -> tuple[str, ...]:
-        """One word a place.
-
-        Complexity: ``underfits`` if a richer model has a smaller training error and a test error smaller by more than the
-        uncertainty; ``overfits`` if the test error exceeds the training error by more than the uncertainty (its own or that of the
-        best model, whichever is smaller) and a simpler model does no worse; else ``fits``. Learning: ``overfits`` while the gap exceeds
-        the uncertainty, else ``settled``.
-        """
-        return tuple(self._verdict(k) for k in range(len(self.x)))
-
-    def _verdict(self, k: int) -> str:
-        # A wild model's own uncertainty is wild too; it must not excuse it.
-        gap = self.gaps[k] > min(self.uncertainty[k], self.uncertainty[self.best])
-        if self.kind == "learning":
-            return "overfits" if gap else "settled"
-        richer = (self.train[k + 1 :] < self.train[k]) & (self.test[k + 1 :] < self.test[k] - self.uncertainty[k])
-        if np.any(richer):
-            return "underfits"
-        return "overfits" if gap and np.any(self.test[:k] <= self.test[k]) else "fits"
-
-    @property
-    def sentence(self) -> str:
-        """What the curve says, in one sentence."""
-        if self.kind == "learning":
-            gap = f"The gap between training and test error at {self.x[-1]} rows is {self.gaps[-1]:.3g}"
-            if self.verdicts[-1] == "overfits":
-                return f"{gap}, more than the uncertainty of {self.uncertainty[-1]:.2g}: more rows, or a simpler model, should help."
-            return f"{gap}, within the uncertainty of {self.uncertainty[-1]:.2g}: a richer model may help, more rows hardly."
-        words = [f"{self.name} = {self.x[k]} {verdict}" for k, verdict in enumerate(self.verdicts) if verdict != "fits"]
-        end = "; ".join(words) if words else "no place under- or overfits beyond the uncertainty"
-        best, chosen = self.x[self.best], self.x[self.chosen]
-        return f"The smallest test error is at {self.name} = {best}, the simplest within reach is {chosen}; {end}."
-
-    def __repr__(self) -> str:
-        marks = [
-            ", ".join(word for word, place in (("best", self.best), ("chosen", self.chosen)) if place == k)
-            for k in range(len(self.x))
-        ]
-        rows: list[tuple[str, ...]] = [
-            (str(x), f"{a:.4g}", f"{b:.4g}", f"{u:.2g}", verdict, mark)
-            for x, a, b, u, verdict, mark in zip(
-                self.x, self.train, self.test, self.uncertainty, self.verdicts, marks, strict=True
-            )
-        ]
-        header = (self.name, "train", "test", "+-", "verdict", "")
-        return tables.text_table(f"{self.kind} curve, {self.loss.words}", header, rows, self.sentence)
+from surefit.selection.curve import Curve
+from surefit.selection.fold_losses import Measured, Plan, folds_of, measure, single_target
 
 
 def complexity_curve(
     estimators, X, y, *, cv=5, loss=None, y_range=None, groups=None, assume=(), random_state=None, name="model"
 ) -> Curve:
-    """Errors of several models, given from simple to rich, on the same folds.
+    """Return the errors of several models, ordered from simple to rich, on the same folds.
 
     Parameters
     ----------
@@ -115,7 +30,7 @@ def complexity_curve(
     cv, loss, y_range, groups, assume, random_state
         As in :func:`cross_validate`.
     name : str, default="model"
-        What the places of the curve are called.
+        Label of the models on the curve.
 
     Returns
     -------
@@ -134,32 +49,37 @@ def complexity_curve(
     >>> curve.verdicts, curve.x[curve.chosen]
     (('underfits', 'fits', 'overfits'), 2)
     """
-    models = named(estimators)
-    folds, read_as = measure(
-        "complexity_curve", list(models.values()), X, y, cv=cv, loss=loss, y_range=y_range, groups=groups, assume=assume,
-        random_state=random_state,
-    )  # fmt: skip
-    tested = np.hstack([folds.unit_losses(k) for k in range(folds.n_folds)]) * read_as.scale
-    error = tested.std(axis=1, ddof=1) / math.sqrt(tested.shape[1])
-    train = folds.train_losses.mean(axis=1) * read_as.scale
-    return Curve("complexity", name, tuple(models), train, tested.mean(axis=1), 2 * error, read_as)
+    plan = Plan(cv, loss, y_range, groups, tuple(assume), random_state, {"scoring": _unscored})
+    curve = _along("complexity_curve", list(named(estimators).items()), X, y, plan, name)
+    return replace(curve, values=())
+
+
+def _unscored(model, X, y) -> float:
+    """Return no score: a curve of models is about their losses."""
+    return 0.0
 
 
 def validation_curve(
     estimator,
     X,
-    y,
+    y=None,
     *,
     param_name,
     param_range,
-    cv=5,
+    groups=None,
+    cv=None,
+    scoring=None,
+    n_jobs=None,
+    pre_dispatch="all",
+    verbose=0,
+    error_score=np.nan,
+    params=None,
     loss=None,
     y_range=None,
-    groups=None,
     assume=(),
     random_state=None,
 ) -> Curve:
-    """Errors of one model along values of a parameter, given from simple to rich.
+    """Return scores and errors of one model along values of a parameter, ordered from simple to rich.
 
     Parameters
     ----------
@@ -170,13 +90,16 @@ def validation_curve(
     param_name : str
         Name of the parameter.
     param_range : list
-        Values, those of the simplest model first (a large penalty, a small degree).
-    cv, loss, y_range, groups, assume, random_state
+        Values, starting with the simplest model (a large penalty, a small degree).
+    groups, cv, scoring, n_jobs, pre_dispatch, verbose, error_score, params
+        As in scikit-learn.
+    loss, y_range, assume, random_state
         As in :func:`cross_validate`.
 
     Returns
     -------
     Curve
+        Unpacks to scikit-learn's ``train_scores, test_scores``, one line per value and one column per fold.
 
     Examples
     --------
@@ -188,28 +111,41 @@ def validation_curve(
     >>> curve = validation_curve(tree, X, y, param_name="max_depth", param_range=[1, 3, 9], random_state=0)
     >>> len(curve.x), bool(curve.train[2] < curve.train[0])
     (3, True)
+    >>> train_scores, test_scores = curve
+    >>> test_scores.shape
+    (3, 5)
     """
-    models = {value: clone(estimator).set_params(**{param_name: value}) for value in param_range}
-    return complexity_curve(
-        models, X, y, cv=cv, loss=loss, y_range=y_range, groups=groups, assume=assume, random_state=random_state,
-        name=param_name,
-    )  # fmt: skip
+    models = [(value, clone(estimator).set_params(**{param_name: value})) for value in param_range]
+    options = {
+        "scoring": scoring, "n_jobs": n_jobs, "pre_dispatch": pre_dispatch, "verbose": verbose, "error_score": error_score,
+        "params": params,
+    }  # fmt: skip
+    plan = Plan(cv, loss, y_range, groups, tuple(assume), random_state, options)
+    return _along("validation_curve", models, X, y, plan, param_name)
 
 
 def learning_curve(
     estimator,
     X,
-    y,
+    y=None,
     *,
-    train_sizes=(0.1, 0.33, 0.55, 0.78, 1.0),
-    cv=5,
+    groups=None,
+    train_sizes=(0.1, 0.325, 0.55, 0.775, 1.0),
+    cv=None,
+    scoring=None,
+    n_jobs=None,
+    pre_dispatch="all",
+    verbose=0,
+    shuffle=False,
+    random_state=None,
+    error_score=np.nan,
+    return_times=False,
+    params=None,
     loss=None,
     y_range=None,
-    groups=None,
     assume=(),
-    random_state=None,
 ) -> Curve:
-    """Errors of one model trained on more and more rows, tested on the same folds.
+    """Return scores and errors of one model trained on increasing numbers of rows, tested on the same folds.
 
     Parameters
     ----------
@@ -218,56 +154,89 @@ def learning_curve(
     X, y : array-like
         Rows and targets.
     train_sizes : list of float or int
-        Shares (up to 1.0) or numbers of the training rows of a fold.
-    cv, loss, y_range, groups, assume, random_state
+        Fractions (up to 1.0) or numbers of the training rows of a fold.
+    groups, cv, scoring, n_jobs, pre_dispatch, verbose, shuffle, random_state, error_score, return_times, params
+        As in scikit-learn; ``random_state`` is the seed of ``shuffle``.
+    loss, y_range, assume
         As in :func:`cross_validate`.
 
     Returns
     -------
     Curve
+        Unpacks to scikit-learn's ``train_sizes, train_scores, test_scores`` (and ``fit_times, score_times`` with ``return_times``).
 
     Examples
     --------
-    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from surefit import learning_curve
-    >>> X, y = load_digits(return_X_y=True)
-    >>> curve = learning_curve(GaussianNB(), X, y, train_sizes=[100, 400, 1400], random_state=0)
-    >>> curve.x, bool(curve.test[2] < curve.test[0])
-    ((100, 400, 1400), True)
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> curve = learning_curve(GaussianNB(), X, y, train_sizes=[0.2, 1.0])
+    >>> curve.x, curve.verdicts[1]
+    ((91, 455), 'settled')
+    >>> sizes, train_scores, test_scores = curve
+    >>> train_scores.shape
+    (2, 5)
     """
     who = "learning_curve"
-    target = read_target(who, X, y)
-    classifier = is_classifier(estimator)
-    read_as = read_loss(who, loss, y_range, classifier=classifier, has_proba=hasattr(estimator, "predict_proba"))
-    read_as = Loss("unbounded", "predict", True) if read_as.name == "quantile" else read_as
-    units = find_units(who, X, target, groups, assume)
-    rng = check_random_state(random_state)
-    splits, _ = folds_of(who, cv, units, target, classifier, rng)
-    sizes = _sizes(who, train_sizes, min(len(np.unique(units.codes[train])) for train, _ in splits))
-    classes = np.unique(target) if read_as.method == "predict_proba" else None
-    trained = np.zeros((len(sizes), len(splits)))
-    tested: list[list[np.ndarray]] = [[] for _ in sizes]
-    for k, (train, test) in enumerate(splits):
-        order = rng.permutation(np.unique(units.codes[train]))
-        for s, size in enumerate(sizes):
-            rows = units.rows(order[:size])
-            model = fit_part(who, estimator, X, target, rows)
-            found = [_losses(who, model, X, target, part, read_as, classes) for part in (rows, test)]
-            trained[s, k] = found[0].mean()
-            tested[s].append(units.means(found[1], test))
-    losses = np.vstack([np.concatenate(parts) for parts in tested]) * read_as.scale
-    error = losses.std(axis=1, ddof=1) / math.sqrt(losses.shape[1])
-    train_means = trained.mean(axis=1) * read_as.scale
-    return Curve("learning", "rows", tuple(sizes), train_means, losses.mean(axis=1), 2 * error, read_as)
+    options = {
+        "scoring": scoring, "n_jobs": n_jobs, "pre_dispatch": pre_dispatch, "verbose": verbose, "error_score": error_score,
+        "params": params, "return_train_score": True,
+    }  # fmt: skip
+    single_target(who, X, y)  # an unusable one is named before folds are drawn
+    plan = Plan(cv, loss, y_range, groups, tuple(assume), None, options)
+    splits, _ = folds_of(who, plan, None, X, y, is_classifier(estimator))
+    if shuffle:
+        rng = check_random_state(random_state)
+        splits = [(rng.permutation(train), test) for train, test in splits]
+    sizes = _sizes(who, train_sizes, len(splits[0][0]))
+    parts = [[(train[:size], test) for train, test in splits] for size in sizes]
+    found = [measure(who, [estimator], X, y, plan._replace(cv=part)) for part in parts]
+    train, test, error, loss_read = _errors(found)
+    values = (np.asarray(sizes), *_matrices(found, "train_score", "test_score"))
+    if return_times:
+        values = (*values, *_matrices(found, "fit_time", "score_time"))
+    return Curve("learning", "rows", tuple(sizes), train, test, error, loss_read, values)
 
 
-def _losses(who: str, model: Any, X, y: np.ndarray, rows: np.ndarray, loss: Loss, classes) -> np.ndarray:
-    return losses_of(who, loss, y[rows], respond(model, take_rows(X, rows), loss, classes), classes)
+def _along(who: str, pairs: list[tuple], X, y, plan: Plan, name: str) -> Curve:
+    """Return the curve of (value, model) pairs on the same folds."""
+    options = {**plan.scoring, "return_train_score": True}
+    if not pairs:
+        raise InvalidParameter(who, "param_range", "at least one value", [])
+    found = measure(who, [model for _, model in pairs], X, y, plan._replace(scoring=options))
+    each = [found._replace(scores=[scores], folds=_line(found, k)) for k, scores in enumerate(found.scores)]
+    train, test, error, loss = _errors(each)
+    values = _matrices(each, "train_score", "test_score")
+    return Curve("complexity", name, tuple(value for value, _ in pairs), train, test, error, loss, values)
+
+
+def _line(found: Measured, k: int):
+    folds = found.folds
+    return None if folds is None else folds._replace(losses=folds.losses[[k]], train_losses=folds.train_losses[[k]])
+
+
+def _errors(found: list[Measured]) -> tuple[np.ndarray, np.ndarray, np.ndarray, Loss]:
+    """Return mean training and test losses and twice the standard error of the latter; minus the scores where there are no losses."""
+    if all(each.folds is not None for each in found):
+        loss, folds = found[0].loss, [each.folds for each in found if each.folds is not None]
+        tested = [np.hstack([part.unit_losses(k)[0] for k in range(part.n_folds)]) * loss.scale for part in folds]
+        train = np.array([part.train_losses.mean() for part in folds]) * loss.scale
+    else:
+        loss = Loss("custom", "predict", False)
+        tested = [-np.asarray(each.scores[0]["test_score"]) for each in found]
+        train = np.array([-np.mean(each.scores[0]["train_score"]) for each in found])
+    error = np.array([line.std(ddof=1) / math.sqrt(len(line)) if len(line) > 1 else np.nan for line in tested])
+    return train, np.array([line.mean() for line in tested]), 2 * error, loss
+
+
+def _matrices(found: list[Measured], *keys: str) -> tuple[np.ndarray, ...]:
+    return tuple(np.vstack([each.scores[0][key] for each in found]) for key in keys)
 
 
 def _sizes(who: str, wanted, largest: int) -> list[int]:
-    sizes = [round(size * largest) if isinstance(size, float) and size <= 1 else int(size) for size in wanted]
+    shares = np.asarray(wanted).dtype.kind == "f" and np.max(wanted, initial=0.0) <= 1
+    sizes = [int(size * largest) if shares else int(size) for size in wanted]
     if not sizes or min(sizes) < 1 or max(sizes) > largest or sorted(set(sizes)) != sizes:
-        raise InvalidParameter(who, "train_sizes", f"increasing shares, or numbers from 1 to {largest}", wanted)
+        raise InvalidParameter(who, "train_sizes", f"increasing fractions, or integers from 1 to {largest}", wanted)
     return sizes

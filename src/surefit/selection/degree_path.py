@@ -1,8 +1,7 @@
-"""Polynomials of every degree from one factorisation, and the degree that does best on other rows."""
+"""Polynomial regression of every degree from one factorization, with choice of the degree on development rows."""
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from math import comb
 
@@ -12,10 +11,11 @@ from sklearn.utils import check_array
 
 from surefit.bases.polynomial import PolynomialBasis
 from surefit.core import tables
-from surefit.core.errors import DataRemark, InvalidData, InvalidParameter
+from surefit.core.errors import DataWarning, InvalidData, InvalidParameter
 from surefit.core.validation import COUNT, read_weights
+from surefit.core.warn import warn
 
-DEPENDENT = 1e-10  # share of a column's norm that must be left after the earlier ones are taken out
+DEPENDENT = 1e-10  # fraction of a column's norm that must remain after projecting out earlier columns
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -25,19 +25,19 @@ class DegreePath:
     Attributes
     ----------
     degrees : ndarray of int
-        The degrees that the rows determine.
+        The degrees for which the rows determine the polynomial.
     training_errors : ndarray of shape (n_degrees,)
-        Mean squared errors on the training rows; they never rise.
+        Mean squared errors on the training rows; they never increase.
     dev_errors : ndarray of shape (n_degrees,) or None
         Mean squared errors on the development rows.
     gaps : ndarray of shape (n_degrees,)
-        By how much the sum of squares of each fit exceeds the smallest possible one: rounding.
+        Excess of the sum of squares of each fit over the minimum, due to rounding.
     best_degree : int or None
-        Degree of the least development error, the smaller one of two.
+        Degree with the smallest development error; ties go to the smaller degree.
     coefs : tuple of ndarray
         For each degree, the coefficients of the constant and of the features of ``basis``.
     basis : PolynomialBasis
-        The monomials, of columns mapped onto [-1, 1].
+        The monomials of columns scaled to [-1, 1].
     """
 
     degrees: np.ndarray
@@ -49,7 +49,7 @@ class DegreePath:
     basis: PolynomialBasis
 
     def predict(self, X, degree: int | None = None) -> np.ndarray:
-        """Return the values at the rows of ``X`` of the polynomial of this degree, by default the best one."""
+        """Return the values of the polynomial of this degree (default: the best) at the rows of ``X``."""
         degree = self.best_degree if degree is None else degree
         if degree is None or degree not in self.degrees:
             known = f"one of the degrees 0 to {self.degrees[-1]}; without development rows there is no default"
@@ -63,7 +63,7 @@ class DegreePath:
             (str(k) + (" *" if k == self.best_degree else ""), f"{error:.4g}", other)
             for k, error, other in zip(self.degrees, self.training_errors, dev, strict=True)
         ]
-        foot = "All from one QR factorisation. * least error on the development rows."
+        foot = "All from one QR factorization. * least error on the development rows."
         return tables.text_table("Polynomial degrees", ("degree", "training error", "dev error"), rows, foot)
 
     def _or_nothing(self, errors: np.ndarray | None) -> np.ndarray:
@@ -71,15 +71,15 @@ class DegreePath:
 
 
 def degree_path(X, y, max_degree: int, *, X_dev=None, y_dev=None, sample_weight=None) -> DegreePath:
-    r"""Fit polynomials of all degrees up to ``max_degree`` by one QR factorisation.
+    r"""Fit polynomials of all degrees up to ``max_degree`` by one QR factorization.
 
-    Columns of the largest basis are ordered by degree, :math:`\Phi = QR`. The first :math:`m` columns of :math:`Q` span the
-    polynomials of the degree with :math:`m` monomials, so all fits come out of :math:`c = Q^\top y`:
+    Columns of the largest basis are ordered by degree, :math:`\Phi = QR`. The first :math:`m` columns of :math:`Q` span the polynomials
+    of the degree with :math:`m` monomials, so all fits follow from :math:`c = Q^\top y`:
 
     .. math:: \beta_m = R_m^{-1} c_m, \qquad \mathrm{RSS}_m = \|y\|^2 - \|c_m\|^2 .
 
-    Guarantee: each fit is that of least squares of its own degree, up to the stated ``gaps`` (theory:
-    :ref:`least-squares-gap`). The error on the development rows at the chosen degree is an optimistic estimate: it was chosen for it.
+    Guarantee: each fit is the least-squares fit of its degree, up to the stated ``gaps`` (theory: :ref:`least-squares-gap`). The
+    development error at the chosen degree is an optimistic estimate, because the degree was chosen by it.
 
     Parameters
     ----------
@@ -88,11 +88,11 @@ def degree_path(X, y, max_degree: int, *, X_dev=None, y_dev=None, sample_weight=
     y : array of shape (n_rows,)
         Targets.
     max_degree : int >= 1
-        Largest degree; the path ends earlier, with a remark, where the rows do not determine a polynomial.
+        Largest degree; the path ends earlier, with a warning, if the rows do not determine a polynomial.
     X_dev, y_dev : arrays, optional
-        Development rows, by which the degree is chosen.
+        Development rows, on which the degree is chosen.
     sample_weight : array of shape (n_rows,), optional
-        How often a training row counts.
+        Frequency weights of the training rows.
 
     Returns
     -------
@@ -124,11 +124,10 @@ def degree_path(X, y, max_degree: int, *, X_dev=None, y_dev=None, sample_weight=
     independent = np.abs(np.diag(R)) > DEPENDENT * np.linalg.norm(Phi[:, : len(R)], axis=0)
     ends = [m for m in ends if m <= len(independent) and independent[:m].all()]
     if len(ends) <= max_degree:
-        warnings.warn(
+        warn(
             f"degree_path: the rows determine polynomials up to degree {len(ends) - 1}; the path ends there instead of at "
-            f"{max_degree}. Give more distinct rows for more.",
-            DataRemark,
-            stacklevel=2,
+            f"{max_degree}. Use more distinct rows for higher degrees.",
+            DataWarning,
         )
     c = Q.T @ target
     coefs, errors, gaps = [], [], []
@@ -155,6 +154,6 @@ def _read(X, y, name: str) -> tuple[np.ndarray, np.ndarray]:
     y = np.asarray(y, dtype=np.float64) if y is not None else np.empty(0)
     if y.shape != (len(X),) or not np.isfinite(y).all():
         raise InvalidData(
-            f"degree_path: {name} has {len(X)} rows and needs as many finite targets; got shape {y.shape}."
+            f"degree_path: {name} has {len(X)} rows and must have as many finite targets; got shape {y.shape}."
         )
     return X, y

@@ -1,4 +1,4 @@
-"""How folds were drawn: blindly, by class (which has a price), or in a way about which nothing is proved."""
+"""How folds were drawn: independently of the data, by class (with a correction), or in a way without a proof."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ BLIND = "folds_drawn_independently_of_rows"
 
 
 class Drawing(NamedTuple):
-    """What the drawing of folds does to a bound.
+    """Effect of the drawing of folds on a bound.
 
-    ``weight`` multiplies delta: 1 if neither labels nor inputs were looked at, less if classes were. ``part`` is the share of each class
-    that a fold was meant to get (zero if classes were not looked at). ``trouble`` says why nothing is proved.
+    ``weight`` multiplies delta: 1 if folds depend on neither labels nor inputs, less if they depend on classes. ``part`` is the fraction
+    of each class intended for a fold (zero if classes were not used). ``trouble`` states why nothing is proved.
     """
 
     weight: float = 1.0
@@ -28,7 +28,7 @@ class Drawing(NamedTuple):
 
 
 def drawing_of(splitter: Any, y: np.ndarray, tests: Iterable[np.ndarray], units: Units) -> Drawing:
-    """Return how the folds, of which ``tests`` are the tested rows, were drawn."""
+    """Return how the folds with tested rows ``tests`` were drawn."""
     name = type(splitter).__name__
     by_size = name == "GroupKFold" and not splitter.shuffle and len(set(np.bincount(units.codes).tolist())) > 1
     if by_size or name == "StratifiedGroupKFold":
@@ -38,7 +38,7 @@ def drawing_of(splitter: Any, y: np.ndarray, tests: Iterable[np.ndarray], units:
         return Drawing()
     if units.kind != "rows":
         return Drawing(
-            trouble=f"{name} counts equal rows, or rows of a group, apart; use folds that do not look at classes"
+            trouble=f"{name} counts equal rows, or rows of a group, separately; use folds that do not depend on classes"
         )
     found, codes = np.unique(y, return_inverse=True)
     counts = np.bincount(codes)
@@ -51,19 +51,19 @@ def drawing_of(splitter: Any, y: np.ndarray, tests: Iterable[np.ndarray], units:
         return Drawing(trouble=f"it is not known how {name} draws its folds; use StratifiedKFold or KFold")
     weights = [share_weight(counts, fold, part) for fold in folds]
     if min(weights) == 0.0:
-        return Drawing(trouble="a fold has not the shares of the classes, though it was drawn by them")
-    # The mean of numbers is at least their geometric mean: the folds share the price.
+        return Drawing(trouble="a stratified fold does not have the class fractions of the data")
+    # The arithmetic mean is at least the geometric mean: the folds share the correction.
     return Drawing(math.exp(math.fsum(map(math.log, weights)) / len(weights)), part, "classes_known")
 
 
 def share_weight(counts: np.ndarray, fold: np.ndarray, part: Fraction) -> float:
-    r"""Price of a fold drawn by class: what delta is multiplied by, at most 1; zero if the fold has not the shares of the classes.
+    r"""Return the factor of delta for a fold drawn by class, at most 1; zero if the fold does not have the class fractions.
 
     With :math:`n_c` rows of class c, :math:`m_c` of them in the fold and :math:`r_c = n_c - m_c` elsewhere,
 
     .. math:: w = \binom{n - m}{r_1 \dots r_K} \Big/ \binom{n}{n_1 \dots n_K} \prod_c \Bigl(\frac{m_c}m\Bigr)^{m_c} N(r),
 
-    where :math:`N(r)` counts the folds that differ from the exact shares by less than a row in every class (theory:
+    where :math:`N(r)` counts the folds that differ from the exact fractions by less than one row in every class (theory:
     :ref:`stratified-folds`).
     """
     rest, m = counts - fold, int(fold.sum())
@@ -75,13 +75,13 @@ def share_weight(counts: np.ndarray, fold: np.ndarray, part: Fraction) -> float:
 
 
 def allowed_range(rest: np.ndarray, part: Fraction) -> list[tuple[int, int]]:
-    """Least and largest number of rows of each class in a fold that is less than a row away from ``part`` of the class."""
+    """Return the range of the number of rows of each class in a fold that differs from ``part`` of the class by less than one row."""
     p, q = part.numerator, part.denominator
     return [(max(0, (r * p - q) // (q - p) + 1), -((-r * p - q) // (q - p)) - 1) for r in rest.tolist()]
 
 
 def folds_like(rest: np.ndarray, m: int, part: Fraction) -> int:
-    """Number of folds of m rows, by their counts, whose classes come in the right shares, given the rows elsewhere."""
+    """Return the number of folds of m rows, by their counts, with the right class fractions, given the other rows."""
     ways = {0: 1}
     for low, high in allowed_range(rest, part):
         longer: dict[int, int] = {}
@@ -94,5 +94,5 @@ def folds_like(rest: np.ndarray, m: int, part: Fraction) -> int:
 
 
 def log_arrangements(counts: np.ndarray) -> float:
-    """Logarithm of the multinomial coefficient."""
+    """Return the logarithm of the multinomial coefficient."""
     return math.lgamma(int(counts.sum()) + 1) - math.fsum(math.lgamma(k + 1) for k in counts.tolist())

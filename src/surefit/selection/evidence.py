@@ -10,12 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 from surefit.bases.polynomial import PolynomialBasis
 from surefit.core.claims import Claim
 from surefit.core.errors import InvalidData, InvalidParameter
-from surefit.core.estimator import CertifiedMixin, data_fingerprint
+from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import ARRAY, NOTHING, POSITIVE, check_params, read_data, read_weights
 from surefit.linear.bayesian import BayesianLinearRegression
+from surefit.problems import pose
 from surefit.selection.bic import bic
-
-LOST = 1e-9  # share of the evidence that rounding may take before nothing is claimed
 
 
 class Candidate(NamedTuple):
@@ -28,36 +27,35 @@ class Candidate(NamedTuple):
 
 
 class EvidenceSelector(CertifiedMixin, MetaEstimatorMixin, RegressorMixin, BaseEstimator):
-    r"""The feature map under which the targets were most probable before they were seen.
+    r"""Selection of a feature map by the evidence of Bayesian linear regression.
 
     .. math:: \hat\jmath = \min \operatorname*{argmax}_j \ln \int p(y | X, w, \phi_j) \, p(w) \, dw
 
-    Hypothesis class: linear functions of the features of each candidate, with a normal prior on the coefficients. Loss: minus log evidence.
-    Optimiser: exhaustive over the candidates, each in closed form.
+    Hypothesis class: linear functions of the features of each candidate, with a normal prior on the coefficients. Loss: negative log
+    evidence. Optimizer: exhaustive search over the candidates, each in closed form.
 
-    Guarantee: the evidence of every candidate is re-derived by the checker along a second route (a matrix of the size of the rows). What
-    it means rests on prior and noise being right, and on the scale of the features, which is part of the prior (theory:
-    :ref:`laplace-approximation`).
+    Guarantee: the checker encloses the evidence of every candidate with its own posterior. The interpretation assumes that prior and
+    noise are correct, and depends on the scale of the features, which is part of the prior (theory: :ref:`laplace-approximation`).
 
     Parameters
     ----------
     candidates : list of transformers, dict of them, or None, default=None
-        Feature maps to compare; ``"passthrough"`` is the columns themselves. None compares the columns with all products of degree two.
+        Feature maps to compare; ``"passthrough"`` uses the columns themselves. None: the columns against all products of degree two.
     noise_variance : float > 0, default=1.0
         Variance of the noise.
     prior_variance : float > 0, default=1.0
-        Variance of each coefficient, the intercept included.
+        Variance of each coefficient, including the intercept.
 
     Attributes
     ----------
     results_ : list of Candidate
-        Name, number of parameters, log evidence and Schwarz's criterion of each.
+        Name, number of parameters, log evidence and BIC of each candidate.
     best_index_ : int
-        The choice; the first of equals.
+        Index of the best candidate; ties go to the first.
     best_estimator_ : Pipeline
-        The chosen features and their :class:`surefit.BayesianLinearRegression`, which predict.
+        The chosen features with their :class:`surefit.BayesianLinearRegression`, used for prediction.
     log_bayes_factors_ : ndarray
-        Log evidence of the best minus that of each.
+        Log evidence of the best minus that of each candidate.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
     n_features_in_, feature_names_in_
@@ -99,9 +97,9 @@ class EvidenceSelector(CertifiedMixin, MetaEstimatorMixin, RegressorMixin, BaseE
         self._issue(
             "A",
             [self._claim(fits, X)],
-            problem={"noise_variance": float(self.noise_variance), "prior_variance": float(self.prior_variance)},
+            problem=pose(self, X, y, weights),
             model=("best_index_", "log_bayes_factors_"),
-            data=data_fingerprint(X, y, weights),
+            sample=(X, y, weights),
         )
         return self
 
@@ -127,7 +125,7 @@ class EvidenceSelector(CertifiedMixin, MetaEstimatorMixin, RegressorMixin, BaseE
         evidence = float(regression.log_evidence_)
         if not np.isfinite(evidence):
             raise InvalidData(f"EvidenceSelector: the evidence of {name} is not finite; scale its features.")
-        # The likelihood at the posterior mean: the maximum up to the prior's pull.
+        # The likelihood at the posterior mean: the maximum up to the effect of the prior.
         residual = y - model.predict(X)
         s = np.ones(len(y)) if weights is None else weights
         noise = float(self.noise_variance)
@@ -136,25 +134,11 @@ class EvidenceSelector(CertifiedMixin, MetaEstimatorMixin, RegressorMixin, BaseE
         return Candidate(name, k, evidence, bic(fitted, k, count))
 
     def _claim(self, fits, X) -> Claim:
-        best = self.results_[self.best_index_]
         features = {f"features_{j}": np.asarray(_dense(model[:-1].transform(X))) for j, (_, model) in enumerate(fits)}
-        # The larger the features against noise and prior, the fewer digits of the evidence survive in floats, by either route.
-        signal = max(float(np.sum(Z * Z)) for Z in features.values()) * self.prior_variance / self.noise_variance
-        sure = 2.0**-53 * signal <= LOST
-        doubt = "" if sure else " Features this large leave no certain digits, so this is an estimate: scale them."
-        return Claim(
-            "evidence.best",
-            "optimality" if sure else "estimate",
-            f"Of {len(fits)} candidates {best.name!r} gives the targets the largest density under its prior: log evidence "
-            f"{best.log_evidence:.6g}.{doubt}",
-            value=best.log_evidence,
-            assumptions=("prior_declared", "noise_declared"),
-            numbers={"evidence": [float(r.log_evidence) for r in self.results_], "best": self.best_index_},
-            witness=features,
-        )
+        return Claim("evidence.best", witness=features)
 
     def predict(self, X, return_std=False):
-        """Return the predictions of the best candidate, and their standard deviations if asked."""
+        """Return the predictions of the best candidate, and their standard deviations if requested."""
         check_is_fitted(self)
         X = read_data(self, X, reset=False, dtype=np.float64)
         return self.best_estimator_.predict(X, return_std=return_std)

@@ -2,56 +2,54 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.model_selection import GridSearchCV as Grid
 from sklearn.model_selection import RandomizedSearchCV as Draws
 
 from surefit.core.validation import ANYTHING, COUNT, RANDOM_STATE
-from surefit.selection.search_base import RULES, SearchMixin
-from surefit.selection.search_claims import draws_claim
+from surefit.selection.search_estimator import RULES, SearchMixin
+from surefit.selection.search_statement import draws_claim
 
-#: What is searched when nothing is given: the penalty of a logistic regression.
+#: Default search: the penalty of a logistic regression.
 DEFAULT = {"C": (0.01, 0.1, 1.0, 10.0, 100.0)}
 
 
 class GridSearchCV(SearchMixin, MetaEstimatorMixin, BaseEstimator):
-    r"""Every combination of parameters on a grid, by cross-validation, with the price of having compared.
+    r"""Grid search with cross-validation and a risk bound that accounts for the number of candidates.
 
     .. math:: \bar p \le \mathrm{kfold}(\hat q_{\text{best}}, \delta / J)
 
-    for the best of J candidates. Hypothesis class, loss and optimiser are those of the estimator; the search is
-    scikit-learn's.
+    for the best of J candidates. Hypothesis class, loss and optimizer are those of the estimator; the search is scikit-learn's.
 
-    Guarantee: for a classifier scored by accuracy, ``risk_bound_`` is at least the mean risk of the chosen candidate's fold
-    models (with a single split: the risk of the model fitted on its training part) with probability at least ``confidence``,
-    though it was chosen as the best of J (theory: :ref:`k-fold`, :ref:`vc-inequality`). Folds drawn by class, scikit-learn's
-    default, cost a little more, which the certificate names (theory: :ref:`stratified-folds`). ``best_score_`` alone is optimistic.
+    Guarantee: for a classifier scored by accuracy, ``risk_bound_`` is at least the mean risk of the chosen candidate's fold models (with
+    a single split: the risk of the model fitted on its training part) with probability at least ``confidence``, although it was chosen as
+    the best of J (theory: :ref:`k-fold`, :ref:`vc-inequality`). Stratified folds, scikit-learn's default, give a slightly larger bound,
+    which the certificate states (theory: :ref:`stratified-folds`). ``best_score_`` alone is optimistic.
 
     Parameters
     ----------
     estimator : estimator or None, default=None
-        What to fit. None is ``LogisticRegression()``.
+        Estimator to fit. None is ``LogisticRegression()``.
     param_grid : dict, list of dicts or None, default=None
-        Values by name of parameter. None: five values of ``C``.
-    scoring, n_jobs, refit, cv, verbose, pre_dispatch, return_train_score
+        Values by parameter name. None: five values of ``C``.
+    scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score, return_train_score
         As in scikit-learn.
-    error_score : "raise" or number, default="raise"
-        What a candidate that cannot be fitted scores; scikit-learn's default is NaN with a warning.
     confidence : float, default=0.95
-        Probability with which the bound is to hold.
+        Confidence of the bound.
     assume : tuple of {"equal_rows_are_draws", "fixed_scaling", "independent_times"}, default=()
-        What you vouch for: without it, equal rows on both sides of a fold get no claim.
+        Assumptions that you declare: without them, equal rows on both sides of a fold prevent a claim.
 
     Attributes
     ----------
     best_estimator_, best_index_, best_params_, best_score_, cv_results_, multimetric_, n_splits_, refit_time_, scorer_
         As in scikit-learn.
     risk_bound_ : float
-        The proved limit; NaN if nothing can be claimed.
+        The risk bound; NaN if nothing can be claimed.
     ledger_ : list of (str, float)
-        What delta was spent on.
+        How delta was divided.
     fold_models_ : list
-        The chosen candidate's models, one a fold, which the claim is about and ``verify`` asks again; empty without a claim.
+        Models of the chosen candidate, one per fold, which the claim is about and ``verify`` evaluates again; empty without a claim.
     estimator_, classes_, certificate_, n_features_in_, feature_names_in_
         As in :class:`Certified`.
 
@@ -65,9 +63,9 @@ class GridSearchCV(SearchMixin, MetaEstimatorMixin, BaseEstimator):
     >>> search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3, 5, 7]}, cv=ShuffleSplit(1, random_state=0))
     >>> search = search.fit(X, y)
     >>> print(search.certificate_.claims[0].statement)
-    probability of error of the chosen candidate, fitted on the training part <= 0.03492 with confidence 0.95, of which 0.0088 is the
-    price of having compared 4 candidates, if the rows are independent draws from one law and the tested rows took no part in training
-    or in any choice
+    probability of error of the chosen candidate, fitted on the training part <= 0.03492 with confidence 0.95, after
+    comparing 4 candidates, if the rows are independent draws from one distribution and the tested rows were not used for training or
+    model selection
     """
 
     _rules = {**RULES, "param_grid": ANYTHING}
@@ -83,7 +81,7 @@ class GridSearchCV(SearchMixin, MetaEstimatorMixin, BaseEstimator):
         cv=None,
         verbose=0,
         pre_dispatch="2*n_jobs",
-        error_score="raise",
+        error_score=np.nan,
         return_train_score=False,
         confidence=0.95,
         assume=(),
@@ -110,33 +108,31 @@ class GridSearchCV(SearchMixin, MetaEstimatorMixin, BaseEstimator):
 
 
 class RandomizedSearchCV(SearchMixin, MetaEstimatorMixin, BaseEstimator):
-    r"""Parameters drawn at random, compared by cross-validation, with the price of having compared.
+    r"""Randomized search with cross-validation and a risk bound that accounts for the number of candidates.
 
     .. math:: P(\text{no draw among the best } q) = (1 - q)^r
 
-    for r independent draws; the rest is that of :class:`GridSearchCV`.
+    for r independent draws; otherwise as for :class:`GridSearchCV`.
 
-    Guarantee: that of :class:`GridSearchCV`, and one of the draws is among the best fraction of the search space that the
-    certificate names; delta is shared between the two statements (theory: :ref:`k-fold`).
+    Guarantee: that of :class:`GridSearchCV`, and one of the draws is among the best fraction of the search space that the certificate
+    states; delta is divided between the two statements (theory: :ref:`k-fold`).
 
     Parameters
     ----------
     estimator : estimator or None, default=None
-        What to fit. None is ``LogisticRegression()``.
+        Estimator to fit. None is ``LogisticRegression()``.
     param_distributions : dict, list of dicts or None, default=None
-        Lists or laws (``scipy.stats``) by name of parameter. None: five values of ``C``.
+        Lists or distributions (``scipy.stats``) by parameter name. None: five values of ``C``.
     n_iter : int, default=10
         Number of draws.
-    scoring, n_jobs, refit, cv, verbose, pre_dispatch, return_train_score
+    scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score, return_train_score
         As in scikit-learn.
-    error_score : "raise" or number, default="raise"
-        What a candidate that cannot be fitted scores; scikit-learn's default is NaN with a warning.
     random_state : int, RandomState or None, default=None
         Seed of the draws.
     confidence : float, default=0.95
-        Probability with which both statements are to hold together.
+        Joint confidence of both statements.
     assume : tuple of {"equal_rows_are_draws", "fixed_scaling", "independent_times"}, default=()
-        What you vouch for.
+        Assumptions that you declare.
 
     Attributes
     ----------
@@ -172,7 +168,7 @@ class RandomizedSearchCV(SearchMixin, MetaEstimatorMixin, BaseEstimator):
         verbose=0,
         pre_dispatch="2*n_jobs",
         random_state=None,
-        error_score="raise",
+        error_score=np.nan,
         return_train_score=False,
         confidence=0.95,
         assume=(),

@@ -1,4 +1,4 @@
-"""Training, development and test rows, and a record of how often the last were looked at."""
+"""Training, development and test split, with a record of the uses of the test rows."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from surefit.core.errors import InvalidData, InvalidParameter, SurefitError
 
 
 class ThreeWaySplit:
-    """Three disjoint sets of rows that cover the data; the test rows are handed out on record.
+    """Three disjoint sets of rows that cover the data; every use of the test rows is recorded.
 
     Attributes
     ----------
     train, dev : ndarray of int
-        Rows to fit on, and rows to choose hyper-parameters on.
+        Rows for fitting, and rows for choosing hyperparameters.
     n_test : int
         Number of test rows.
     test_uses : list of str
-        What each look at the test rows was for.
+        Purpose of each use of the test rows.
     """
 
     def __init__(self, train: np.ndarray, dev: np.ndarray, test: np.ndarray):
@@ -29,18 +29,18 @@ class ThreeWaySplit:
         self.test_uses: list[str] = []
 
     def use_test(self, purpose: str) -> np.ndarray:
-        """Return the test rows and write down what for."""
+        """Return the test rows and record the purpose."""
         if not isinstance(purpose, str) or not purpose:
-            raise InvalidParameter("ThreeWaySplit", "purpose", "a sentence that says what for", purpose)
+            raise InvalidParameter("ThreeWaySplit", "purpose", "a sentence that states the purpose", purpose)
         self.test_uses.append(purpose)
         return self._test
 
     def interval(self, losses, *, upper: float, delta: float = 0.05, part: str = "test", candidates: int = 1):
-        r"""Return the interval in which the expected loss lies with probability at least :math:`1 - \delta`.
+        r"""Return an interval that contains the expected loss with probability at least :math:`1 - \delta`.
 
-        Hoeffding's inequality, for losses from 0 to ``upper`` on rows that no choice was based on:
-        :math:`|\text{mean} - \text{expectation}| \le B \sqrt{\ln(2k / \delta) / (2m)}`. On the development rows k is the number of
-        candidates that were compared; on the test rows at least the number of times they were used.
+        Hoeffding's inequality, for losses from 0 to ``upper`` on rows that did not influence any choice: :math:`|\text{mean} -
+        \text{expectation}| \le B \sqrt{\ln(2k / \delta) / (2m)}`. On the development rows, k is the number of candidates that were
+        compared; on the test rows, at least the number of uses.
         """
         losses = np.asarray(losses, dtype=np.float64)
         if part not in ("dev", "test"):
@@ -51,21 +51,19 @@ class ThreeWaySplit:
             raise InvalidParameter("ThreeWaySplit", "candidates", "an integer >= 1", candidates)
         rows = self.n_test if part == "test" else len(self.dev)
         if losses.shape != (rows,):
-            raise InvalidData(f"ThreeWaySplit: there must be one loss a {part} row ({rows}); got shape {losses.shape}.")
+            raise InvalidData(f"ThreeWaySplit: expected one loss per {part} row ({rows}); got shape {losses.shape}.")
         if losses.min() < 0 or losses.max() > upper:
             raise InvalidData(
-                f"ThreeWaySplit: losses must lie from 0 to upper={upper:g}; they go from {losses.min():g} to {losses.max():g}. Clip "
-                "the loss by a bound declared beforehand."
+                f"ThreeWaySplit: losses must lie from 0 to upper={upper:g}; they range from {losses.min():g} to {losses.max():g}. Clip "
+                "the loss at a bound declared in advance."
             )
         if part == "test":
             if not self.test_uses:
-                raise SurefitError(
-                    "ThreeWaySplit: the test rows were never handed out; take them with use_test(purpose)."
-                )
+                raise SurefitError("ThreeWaySplit: the test rows have not been used; get them with use_test(purpose).")
             candidates = max(candidates, len(self.test_uses))
-        reach = upper * math.sqrt(math.log(2 * candidates / delta) / (2 * rows))
+        half_width = upper * math.sqrt(math.log(2 * candidates / delta) / (2 * rows))
         mean = float(losses.mean())
-        return max(mean - reach, 0.0), min(mean + reach, upper)
+        return max(mean - half_width, 0.0), min(mean + half_width, upper)
 
     def __repr__(self) -> str:
         times = len(self.test_uses)
@@ -82,9 +80,9 @@ def three_way_split(n_rows: int, *, dev=0.2, test=0.2, stratify=None, random_sta
     n_rows : int >= 3
         Number of rows.
     dev, test : float
-        Shares of the development and test rows, both above 0, together below 1.
+        Fractions of the development and test rows, both above 0, together below 1.
     stratify : array of shape (n_rows,) or None, default=None
-        Labels whose shares all three parts are to have.
+        Labels by which the split is stratified.
     random_state : int or None, default=None
         Seed.
 
@@ -105,13 +103,13 @@ def three_way_split(n_rows: int, *, dev=0.2, test=0.2, stratify=None, random_sta
         raise InvalidParameter("three_way_split", "n_rows", "an integer >= 3", n_rows)
     for name, share in (("dev", dev), ("test", test)):
         if not (isinstance(share, (int, float)) and 0 < share < 1):
-            raise InvalidParameter("three_way_split", name, "a share between 0 and 1", share)
+            raise InvalidParameter("three_way_split", name, "a fraction between 0 and 1", share)
     sizes = [max(1, round(n_rows * share)) for share in (dev, test)]
     if dev + test >= 1 or sum(sizes) >= n_rows:
-        raise InvalidParameter("three_way_split", "dev + test", "shares that leave rows to train on", dev + test)
+        raise InvalidParameter("three_way_split", "dev + test", "fractions that leave rows for training", dev + test)
     labels = None if stratify is None else np.asarray(stratify)
     if labels is not None and len(labels) != n_rows:
-        raise InvalidData(f"three_way_split: stratify must have one label a row ({n_rows}); got {len(labels)}.")
+        raise InvalidData(f"three_way_split: stratify must have one label per row ({n_rows}); got {len(labels)}.")
     rows = np.arange(n_rows)
     rest, held = train_test_split(rows, test_size=sizes[1], stratify=labels, random_state=random_state)
     own = None if labels is None else labels[rest]

@@ -5,19 +5,17 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
-from surefit.bounds.base import Deviation, NoBound, confidence_text
+from surefit.bounds.base import Deviation, NoBound
 from surefit.bounds.finite import finite_class
 from surefit.bounds.structural import CORRECTIONS, structural_risk
 from surefit.bounds.vc_inequality import vc
-from surefit.checks.base import read
 from surefit.core.claims import Claim
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.estimator import CertifiedMixin, data_fingerprint
-from surefit.core.validation import ARRAY, NOTHING, check_params, one_of
-from surefit.risk.claims import no_claim, sentence
+from surefit.core.sample import read
+from surefit.core.validation import ARRAY, NOTHING, check_labels, check_params, one_of, read_data
+from surefit.problems import pose
 from surefit.risk.deployed import DeployedMixin
 from surefit.risk.ledger import SHARE
 from surefit.risk.losses import comparable
@@ -25,42 +23,42 @@ from surefit.risk.target import read_target
 from surefit.risk.units import ASSUME, find_units
 from surefit.risk.void import why_void
 
-#: Steps after which linear rules are a class that was fixed beforehand: monomials, and scalings of single columns, which change
+#: Steps after which linear classifiers form a class that was fixed in advance: monomials, and scalings of single columns, which change
 #: neither the half-spaces nor the polynomials of a degree.
 FIXED = ("MaxAbsScaler", "MinMaxScaler", "PolynomialBasis", "PolynomialFeatures", "RobustScaler", "StandardScaler")
 
 
 class StructuralRiskMinimizer(CertifiedMixin, DeployedMixin, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    r"""Choice among nested classes of classifiers by training error plus price, at one confidence for all of them.
+    r"""Structural risk minimization: choice among nested classes of classifiers by training error plus a capacity term.
 
     .. math:: \hat k = \arg\min_k \; \hat R_n(\hat f_k) + \varepsilon_k(\delta_k), \qquad \sum_k \delta_k \le \delta,
 
-    where :math:`\varepsilon_k` is the uniform deviation of class k: that of Vapnik and Chervonenkis for its dimension, or that of
-    a finite class for its size. No row is set aside; the price for that is high, and shown.
+    where :math:`\varepsilon_k` is the uniform deviation of class k: that of Vapnik and Chervonenkis for its dimension, or that of a
+    finite class for its size. No row is held out; in return, the bound is large.
 
-    Hypothesis classes, loss and optimiser are those of the estimators; the choice is by 0-1 errors.
+    Hypothesis classes, loss and optimizer are those of the estimators; the choice is by 0-1 errors.
 
-    Guarantee: the risk of the chosen model is at most ``risk_bound_`` with probability at least ``confidence``, for every law
+    Guarantee: the risk of the chosen model is at most ``risk_bound_`` with probability at least ``confidence``, for every distribution
     of the rows, if the classes were fixed before the rows were seen (theory: :ref:`vc-inequality`).
 
     Parameters
     ----------
     estimators : list of classifiers or None, default=None
-        One a class, from the smallest to the largest. None: linear rules on all monomials up to degree 1, 2 and 3.
+        One classifier per class, from the smallest class to the largest. None: linear classifiers on all monomials up to degree 1, 2 and 3.
     dimensions : list or None, default=None
-        VC dimension (or ``surefit.bounds.set_class``) of each class, or its size with ``bound="finite"``. None: the number of
-        weights, for classifiers that end in a linear rule.
+        VC dimension (or ``surefit.bounds.set_class``) of each class, or its size with ``bound="finite"``. None: the number of weights,
+        for classifiers whose last step is linear.
     bound : {"vc", "finite"}, default="vc"
-        Which deviation.
-    theorem : {"rademacher", "double_sample", "symmetrised"}, default="rademacher"
-        Form of the VC inequality; the last is the textbook's.
+        The uniform deviation.
+    theorem : {"rademacher", "double_sample", "symmetrized"}, default="rademacher"
+        Form of the VC inequality; the last one is the textbook form.
     correction : {"union", "telescoping", "basel", "none"}, default="union"
-        How delta is shared out. ``"none"`` gives every class the whole of it, as textbooks often do: then nothing is claimed
-        for the chosen one.
+        How delta is divided. ``"none"`` gives every class the whole delta, as textbooks often do: then nothing is claimed for the chosen
+        class.
     confidence : float, default=0.95
-        Probability with which the bound is to hold.
+        Confidence of the bound.
     assume : tuple of {"equal_rows_are_draws", "fixed_scaling", "independent_times"}, default=()
-        What you vouch for; equal rows count once unless they are declared to be draws.
+        Assumptions that you declare; equal rows count once unless they are declared to be draws.
 
     Attributes
     ----------
@@ -69,15 +67,15 @@ class StructuralRiskMinimizer(CertifiedMixin, DeployedMixin, MetaEstimatorMixin,
     estimators_ : list
         All fitted models.
     table_ : Structure
-        Training errors, radii, shares of delta and the choice; ``table_.sums`` is what was minimised.
+        Training errors, radii, shares of delta and the choice; ``table_.sums`` is the minimized criterion.
     dimensions_ : list
         Dimensions or sizes used.
     best_index_ : int
-        Place of the chosen class; ties go to the smaller one.
+        Index of the chosen class; ties go to the smaller class.
     risk_bound_ : float
-        The proved limit of its risk.
+        The proved upper bound on its risk.
     classes_, certificate_, n_features_in_, feature_names_in_
-        As everywhere.
+        As in other estimators.
 
     Examples
     --------
@@ -95,7 +93,7 @@ class StructuralRiskMinimizer(CertifiedMixin, DeployedMixin, MetaEstimatorMixin,
         "estimators": NOTHING | ARRAY,
         "dimensions": NOTHING | ARRAY,
         "bound": one_of("vc", "finite"),
-        "theorem": one_of("rademacher", "double_sample", "symmetrised"),
+        "theorem": one_of("rademacher", "double_sample", "symmetrized"),
         "correction": CORRECTIONS,
         "confidence": SHARE,
         "assume": ASSUME,
@@ -121,11 +119,11 @@ class StructuralRiskMinimizer(CertifiedMixin, DeployedMixin, MetaEstimatorMixin,
         self.assume = assume
 
     def fit(self, X, y):
-        """Fit every class and choose. Returns the estimator."""
+        """Fit every class and choose one. Returns the estimator."""
         check_params(self)
-        validate_data(self, X, y, skip_check_array=True)
+        read_data(self, X, y, skip_check_array=True)
         y = read_target(type(self).__name__, X, y)
-        check_classification_targets(y)
+        check_labels(y)
         if self.bound == "vc" and len(np.unique(y)) > 2:
             raise InvalidData("Only binary classification is supported. The type of the target is multiclass.")
         self.estimators_ = [clone(model).fit(X, y) for model in self._family()]
@@ -140,17 +138,16 @@ class StructuralRiskMinimizer(CertifiedMixin, DeployedMixin, MetaEstimatorMixin,
         )
         self.best_index_ = self.table_.best
         self.estimator_ = self.estimators_[self.best_index_]
-        claim = self._claim(
-            delta, (*units.tags, *self.assume), {"rows": rows, "predictions": answers, "errors": errors}
-        )
-        # Scaling by all rows changes no class of linear rules; an order of time makes rows depend on each other.
+        claim = self._claim(delta, (*units.tags, *self.assume), n, errors)
+        # Scaling by all rows changes no class of linear classifiers; an order in time makes rows dependent.
         reason = why_void(X, assume=(*self.assume, "fixed_scaling"))
         if reason is not None:
-            claim = no_claim(claim.name, claim.about, reason)
+            claim = Claim("risk.void")
+        self.unclaimed_ = reason
         self.risk_bound_ = float(claim.value)
         data = read(X, y)
         self._issue(
-            "C", [claim], problem={"procedure": "structural", "bound": self.bound}, model=("best_index_",),
+            "C", [claim], problem=pose(self, X, y), model=("best_index_",),
             data=data_fingerprint(data.X, data.y),
         )  # fmt: skip
         return self
@@ -158,7 +155,7 @@ class StructuralRiskMinimizer(CertifiedMixin, DeployedMixin, MetaEstimatorMixin,
     def _family(self) -> list[Any]:
         if self.estimators is None:
             from surefit.bases.polynomial import PolynomialBasis
-            from surefit.linear.logistic import LogisticRegression
+            from surefit.linear.logistic.classifier import LogisticRegression
 
             return [make_pipeline(PolynomialBasis(degree), LogisticRegression()) for degree in (1, 2, 3)]
         return list(self.estimators)
@@ -171,7 +168,7 @@ class StructuralRiskMinimizer(CertifiedMixin, DeployedMixin, MetaEstimatorMixin,
             return [weights_of(who, model) for model in self.estimators_]
         sizes = list(self.dimensions)
         if len(sizes) != len(self.estimators_):
-            raise InvalidParameter(who, "dimensions", f"one number a class ({len(self.estimators_)})", sizes)
+            raise InvalidParameter(who, "dimensions", f"one number per class ({len(self.estimators_)})", sizes)
         return sizes
 
     def _deviation(self, k: int, n: int, delta: float) -> Deviation:
@@ -183,34 +180,20 @@ class StructuralRiskMinimizer(CertifiedMixin, DeployedMixin, MetaEstimatorMixin,
             raise InvalidParameter(type(self).__name__, f"dimensions[{k}]", f"finite ({found.reason})", size)
         return found
 
-    def _claim(self, delta: float, tags: tuple[str, ...], witness: dict[str, np.ndarray]) -> Claim:
-        table, bound = self.table_, self.table_.bound
-        assumptions = (*tags, "class_fixed_a_priori")
-        empty = ", which is vacuous" if bound.vacuous else ""
+    def _claim(self, delta: float, tags: tuple[str, ...], n: int, errors: np.ndarray) -> Claim:
+        table = self.table_
         if self.correction == "none":
-            text = (
-                f"class {table.best + 1} has the smallest sum of training error and radius, {bound.value:.4g}; every class got the "
-                "whole delta, so this bounds nothing that was chosen"
+            return Claim(
+                "selection.smallest_sum", float(table.bound.value), numbers={"best_number": int(table.best) + 1}
             )
-            return Claim("selection.structural", "estimate", text, value=bound.value, about="the chosen model")
-        return Claim(
-            "selection.structural",
-            "risk_bound",
-            f"probability of error of the model chosen from {len(table.sums)} classes (number {table.best + 1}) <= {bound.value:.4g} with "
-            f"confidence {confidence_text(delta)}{empty}, {sentence(assumptions)}",
-            value=bound.value,
-            about="the chosen model",
-            assumptions=assumptions,
-            confidence=1.0 - delta,
-            numbers={
-                **bound.inputs,
-                "bound": bound.name,
-                "best": table.best,
-                "delta": delta,
-                "penalty": table.radii[table.best],
-            },
-            witness={**witness, "shares": np.array(table.shares)},
-        )
+        numbers: dict[str, Any] = {
+            "n": n,
+            "errors": int(errors[table.best]),
+            "best": int(table.best),
+            "classes": len(table.sums),
+        }
+        numbers |= {"assumes": [*tags, "class_fixed_a_priori"], "delta": delta}
+        return Claim("selection.structural", float(table.bound.value), numbers=numbers)
 
     def _base(self):
         return self._family()[0]
@@ -222,19 +205,17 @@ class StructuralRiskMinimizer(CertifiedMixin, DeployedMixin, MetaEstimatorMixin,
 
 
 def weights_of(who: str, model: Any) -> int:
-    """VC dimension of the linear rules on the columns that the last step sees: its number of weights."""
+    """Return the VC dimension of linear classifiers on the columns of the last step: its number of weights."""
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
     for step in steps[:-1]:
         if type(step).__name__ not in FIXED:
             raise InvalidParameter(
                 who,
                 "dimensions",
-                f"declared where a step ({type(step).__name__}) may choose its columns by the rows",
+                f"declared if a step ({type(step).__name__}) may choose its columns from the data",
                 None,
             )
     last = steps[-1]
     if not hasattr(last, "coef_") or np.shape(last.coef_)[:-1] not in ((), (1,)):
-        raise InvalidParameter(
-            who, "dimensions", f"declared for a {type(last).__name__}, which is no linear rule", None
-        )
+        raise InvalidParameter(who, "dimensions", f"declared for a {type(last).__name__}, which is not linear", None)
     return int(np.shape(last.coef_)[-1]) + int(bool(getattr(last, "fit_intercept", True)))

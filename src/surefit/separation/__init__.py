@@ -1,4 +1,4 @@
-"""Facts about labelled data: separability, margins and the columns responsible."""
+"""Facts about labeled data: separability, margins and the columns responsible."""
 
 from surefit.separation.margin import MarginBracket, MaximalMargin, margin_bracket, maximal_margin
 from surefit.separation.margins import MarginReport, distances, margins

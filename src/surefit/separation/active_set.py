@@ -1,7 +1,7 @@
 r"""Shortest point of convex hulls on few rows: the compiled part of ``hull.py``.
 
 The weights of the shortest point of the affine hulls of the support rows P, with groups E (one column a group), solve
-:math:`\min \|P^\top \beta\|` with :math:`E^\top \beta = 1`. Rows are lifted to :math:`(p_i, \sqrt\sigma e_i)` and orthogonalised:
+:math:`\min \|P^\top \beta\|` with :math:`E^\top \beta = 1`. Rows are lifted to :math:`(p_i, \sqrt\sigma e_i)` and orthogonalized:
 :math:`[P, \sqrt\sigma E] = L Q` with L triangular. With :math:`y = L^\top \beta` and :math:`Q_E` the last columns of Q the
 problem is to find the shortest y with :math:`Q_E^\top y = \sqrt\sigma 1`, one equation a group; then
 :math:`L^\top \beta = y`. No matrix is ever multiplied by its transpose, so rows of very different lengths, and margins far
@@ -15,7 +15,7 @@ from surefit.core.jit import compiled
 
 @compiled(relaxed=True)
 def shortest(B, groups, n_groups, alpha, max_rounds):
-    """Improve ``alpha`` (in place; one a group in sum) to the shortest point of the hulls of the rows of ``B``; count rounds.
+    """Improve ``alpha`` (in place; it sums to one per group) to the shortest point of the hulls of the rows of ``B``; count rounds.
 
     Each round adds the row that most undercuts its group's support, then moves to the shortest point of the affine hulls,
     dropping rows whose weight reaches zero on the way. The point gets shorter each round, so no support comes twice.
@@ -33,7 +33,7 @@ def shortest(B, groups, n_groups, alpha, max_rounds):
                 k += 1
             else:
                 alpha[i] = 0.0  # an affine combination of the others, as far as floats can tell
-    if not _normalise(alpha, groups, n_groups):
+    if not _normalize(alpha, groups, n_groups):
         return 0
     last = np.inf
     for done in range(1, max_rounds + 1):
@@ -174,7 +174,7 @@ def _dot(a, b, m):
 
 
 @compiled
-def _normalise(alpha, groups, n_groups):
+def _normalize(alpha, groups, n_groups):
     """Scale the weights of each group to sum one; False if a group has none."""
     total = np.zeros(n_groups)
     for i in range(len(alpha)):

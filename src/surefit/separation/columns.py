@@ -13,7 +13,6 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
-from surefit.checks.separation import single_columns
 from surefit.core.budget import Budget
 from surefit.separation.decide import decide
 from surefit.separation.lifted import lift
@@ -62,7 +61,7 @@ def _dropped(rows: SignedRows, chosen: list[int], direction: list[int], strict: 
 
 
 def _proved(rows: SignedRows, columns: list[int], strict: bool, budget: Budget) -> list[int] | None:
-    """Return a direction on these columns only that separates as asked, if one is proved."""
+    """Return a direction on these columns only that separates as required, if one is proved."""
     if budget.spent() is not None:
         return None
     decision = decide(rows._replace(X=rows.X[:, columns]), budget)
@@ -110,3 +109,29 @@ def _least_norm(A: np.ndarray, total: np.ndarray, d: int, strict: bool) -> np.nd
     answer = linprog(cost, A_ub=table, b_ub=limit, bounds=bounds, method="highs-ds", **extra)
     x = answer.x
     return None if x is None else np.concatenate([x[:d] - x[d : 2 * d], x[2 * d :]])
+
+
+def single_columns(X, t: np.ndarray, intercept: bool) -> tuple[list[int], list[int]]:
+    """Columns that separate by themselves: strictly, and (others) weakly. Comparisons of floats are exact.
+
+    With an intercept a column separates if the two classes overlap at most in one value; without, if its sign is the label's.
+    """
+    if intercept:
+        ranges = [
+            (_extreme(X[t > 0], "min"), _extreme(X[t < 0], "max")),
+            (_extreme(X[t < 0], "min"), _extreme(X[t > 0], "max")),
+        ]
+        varies = _extreme(X, "max") > _extreme(X, "min")
+        strict = np.logical_or(*(low > high for low, high in ranges))
+        weak = np.logical_or(*(low >= high for low, high in ranges)) & varies & ~strict
+    else:
+        signed = X.multiply(t[:, None]).tocsc() if hasattr(X, "multiply") else X * t[:, None]
+        low, high = _extreme(signed, "min"), _extreme(signed, "max")
+        strict = (low > 0) | (high < 0)
+        weak = ((low >= 0) | (high <= 0)) & (low != high) & ~strict
+    return np.flatnonzero(strict).tolist(), np.flatnonzero(weak).tolist()
+
+
+def _extreme(X, which: str) -> np.ndarray:
+    values = getattr(X, which)(axis=0)
+    return values.toarray().ravel() if hasattr(values, "toarray") else np.asarray(values).ravel()

@@ -34,7 +34,7 @@ def independent_rows(A: np.ndarray) -> np.ndarray:
 
 
 def shortest_sum(A: np.ndarray, g: np.ndarray, budget: Budget) -> ConeHint | None:
-    """Minimise ``|g + A' beta|`` over ``beta >= 0``, on a working set of rows that grows by those it gets wrong."""
+    """Minimize ``|g + A' beta|`` over ``beta >= 0``, on a working set of rows that grows by those it gets wrong."""
     n, p = A.shape
     scale = float(np.linalg.norm(g))
     working = np.union1d(

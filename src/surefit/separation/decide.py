@@ -15,13 +15,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from surefit.checks.combinations import prove_combination
-from surefit.checks.integers import rank_at_least
 from surefit.core.budget import Budget
+from surefit.core.integers import rank_at_least
 from surefit.separation.cone import FLAT, independent_rows, shortest_sum
 from surefit.separation.exact import primitive, solve_nonnegative
 from surefit.separation.hints import search
 from surefit.separation.lifted import Lifted, lift, on_face
+from surefit.separation.proofs import proof_of
 from surefit.separation.signed_rows import SignedRows, direction_from_floats, shortened
 
 EXACT_COLUMNS = 40  # up to this many columns a vanishing combination is written down in integers at once
@@ -70,7 +70,7 @@ def decide(rows: SignedRows, budget: Budget) -> Decision:
 
 
 def _second_question(rows: SignedRows, space: Lifted, first: Reply, budget: Budget) -> Decision:
-    """Weak or overlap? One question to the cone of the rows usually settles it; if not, walk down faces one by one."""
+    """Weak or overlap? One question to the cone of the rows usually settles it; if not, faces are examined one by one."""
     known = Decision("not strict", rows=first.rows, weights=first.weights)
     if rank_at_least(rows.lifted(first.rows).rows) == rows.dimension:
         return known._replace(status="overlap")
@@ -194,4 +194,4 @@ def positive_weights(
 def _proved_by_floats(rows: SignedRows, support: np.ndarray) -> bool:
     if len(support) != rows.dimension + 1:
         return False
-    return prove_combination(rows.X, rows.t, rows.intercept, support, None).residual == 0
+    return not proof_of(rows, "separation.overlap", {"rows": support}).refusal

@@ -5,7 +5,7 @@ hull of the rows :math:`t_i x_i` from the origin. Both are
 
 .. math:: \min_\alpha \Bigl\| \sum_i \alpha_i t_i x_i \Bigr\|, \quad \alpha \ge 0, \;\; \sum_{i \in g} \alpha_i = 1
 
-for each group g: the two classes, or all rows. Any :math:`\alpha` gives a point z, an upper bound of the margin; z as a
+for each group g: the two classes, or all rows. Any :math:`\alpha` gives a point z, an upper bound on the margin; z as a
 direction gives a lower bound. The gap between them is the stopping rule.
 """
 
@@ -48,7 +48,7 @@ def nearest_point(
     X, t = rows.X, rows.t
     groups = (t < 0).astype(np.intp) if rows.intercept else np.zeros(len(t), dtype=np.intp)
     members = [np.flatnonzero(groups == g) for g in range(int(rows.intercept) + 1)]
-    centre = _centre(X) if rows.intercept else np.zeros(X.shape[1])  # hulls move together: nothing changes but rounding
+    center = _center(X) if rows.intercept else np.zeros(X.shape[1])  # hulls move together: nothing changes but rounding
     scores = t * np.asarray(X @ start).ravel()
     support = np.array([m[np.argmin(scores[m])] for m in members])
     working, batch = support, min(max(BATCH[0], X.shape[1] // 2), BATCH[1])
@@ -56,9 +56,9 @@ def nearest_point(
     best: NearestPoint | None = None
     reason: Reason | None = None
     while best is None or reason is None:
-        z = np.asarray((t[support] * weights) @ _centred(X[support], centre)).ravel()
+        z = np.asarray((t[support] * weights) @ _centered(X[support], center)).ravel()
         norm = float(np.linalg.norm(z))
-        scores = t * (np.asarray(X @ z).ravel() - centre @ z)
+        scores = t * (np.asarray(X @ z).ravel() - center @ z)
         up = norm / len(members)
         low = sum(float(np.min(scores[m])) for m in members) / len(members) / norm if norm > 0 else 0.0
         n_iter += 1
@@ -73,7 +73,7 @@ def nearest_point(
             working = np.union1d(working, np.concatenate([_smallest(scores, m, batch) for m in members]))
             alpha = _full(len(t), support, weights)[working]
             if block is None or len(working) > before:
-                block = _coordinates(X[working], t[working], centre)
+                block = _coordinates(X[working], t[working], center)
             cost = block.size + 12.0 * min(block.shape) ** 2
             work -= cost * shortest(block, groups[working], len(members), alpha, int(CHUNK / cost) + 20)
             if len(working) == before and np.array_equal(working[alpha > 0], support) and n_iter > best.n_iter:
@@ -107,19 +107,19 @@ def polished(rows: SignedRows, found: NearestPoint) -> np.ndarray:
     return w
 
 
-def _coordinates(X, t: np.ndarray, centre: np.ndarray) -> np.ndarray:
+def _coordinates(X, t: np.ndarray, center: np.ndarray) -> np.ndarray:
     """Signed rows in coordinates of their own: the same lengths and angles, in at most as many dimensions as rows."""
     if sparse.issparse(X) and X.shape[1] > X.shape[0]:
         values, vectors = np.linalg.eigh((X @ X.T).toarray() * np.outer(t, t))
         return np.ascontiguousarray(vectors * np.sqrt(np.maximum(values, 0.0)))
-    block = t[:, None] * _centred(X.toarray() if sparse.issparse(X) else X, centre)
+    block = t[:, None] * _centered(X.toarray() if sparse.issparse(X) else X, center)
     if block.shape[1] > block.shape[0]:
         block = qr(block.T, mode="r", check_finite=False)[0][: block.shape[0]].T
     return np.ascontiguousarray(block)
 
 
-def _centred(X, centre: np.ndarray):
-    return X if sparse.issparse(X) else np.asarray(X, dtype=np.float64) - centre
+def _centered(X, center: np.ndarray):
+    return X if sparse.issparse(X) else np.asarray(X, dtype=np.float64) - center
 
 
 def _full(n: int, chosen: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -134,7 +134,7 @@ def _smallest(scores: np.ndarray, among: np.ndarray, count: int) -> np.ndarray:
     return among[np.argpartition(scores[among], count)[:count]]
 
 
-def _centre(X) -> np.ndarray:
+def _center(X) -> np.ndarray:
     if sparse.issparse(X):
         return np.zeros(X.shape[1])
     return np.asarray(X, dtype=np.float64).mean(axis=0)

@@ -1,7 +1,7 @@
-r"""Where solvers look for hints: signed rows :math:`a_i = t_i (x_i, 1)`, centred, scaled and of length one.
+r"""Where solvers look for hints: signed rows :math:`a_i = t_i (x_i, 1)`, centered, scaled and of length one.
 
 Scaling rows and columns by positive numbers, and moving the origin when there is an intercept, changes no answer about
-separation. It does change what floats can see, so this is where linear programmes are solved; proofs use the data as given.
+separation. It does change what floats can see, so this is where linear programs are solved; proofs use the data as given.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from scipy import sparse
 
 
 class Lifted(NamedTuple):
-    """Signed unit rows and the way back to the coordinates of the data."""
+    """Signed unit rows, and the map back to the coordinates of the data."""
 
     A: Any
     norms: np.ndarray  # lengths of the rows before they were divided by them
-    centre: np.ndarray
+    center: np.ndarray
     scale: np.ndarray
     intercept: bool
 
     def back(self, v: np.ndarray) -> tuple[np.ndarray, float]:
         """Return ``(w, b)`` in the coordinates of the data."""
         w = v[: len(self.scale)] / self.scale
-        return w, (float(v[-1] - w @ self.centre) if self.intercept else 0.0)
+        return w, (float(v[-1] - w @ self.center) if self.intercept else 0.0)
 
 
 def lift(X, t: np.ndarray, intercept: bool) -> Lifted:
@@ -38,18 +38,18 @@ def lift(X, t: np.ndarray, intercept: bool) -> Lifted:
         return Lifted(sparse.csr_array(sparse.diags_array(1 / norms) @ A), norms, np.zeros(d), scale, intercept)
     A = np.empty((n, d + int(intercept)))
     A[:, :d] = X
-    centre = np.zeros(d)
+    center = np.zeros(d)
     if intercept:
         A[:, d] = 1.0
         with np.errstate(over="ignore"):
             mean = A[:, :d].mean(axis=0)
-        centre = np.where(np.isfinite(mean), mean, 0.0)
-        A[:, :d] -= centre
+        center = np.where(np.isfinite(mean), mean, 0.0)
+        A[:, :d] -= center
     scale = _positive(np.max(np.abs(A[:, :d]), axis=0))
     A[:, :d] /= scale
     norms = _positive(np.sqrt(np.einsum("ij,ij->i", A, A)))
     A *= (t / norms)[:, None]
-    return Lifted(A, norms, centre, scale, intercept)
+    return Lifted(A, norms, center, scale, intercept)
 
 
 def on_face(A: np.ndarray, face: list[int]) -> tuple[np.ndarray, np.ndarray]:

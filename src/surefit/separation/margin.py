@@ -1,4 +1,4 @@
-r"""Two-sided bounds of the maximal margin of labelled data, and the hyperplane that attains it."""
+r"""Two-sided bounds of the maximal margin of labeled data, and the hyperplane that attains it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surefit.checks.margin_bracket import hull_distance, margin_of
 from surefit.core.budget import Budget, Reason
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.validation import BOOLEAN, COUNT, NON_NEGATIVE, NOTHING, POSITIVE
 from surefit.separation.hull import NearestPoint, nearest_point, polished
-from surefit.separation.reading import read_labelled
+from surefit.separation.proofs import proof_of
+from surefit.separation.reading import read_labeled
 from surefit.separation.signed_rows import SignedRows
 
 
@@ -83,7 +83,7 @@ def margin_bracket(X, y, w=None, b: float | None = 0.0, alpha=None, intercept: b
     and without an intercept :math:`\gamma^* \le \| \sum_i \alpha_i t_i x_i \| / \sum_i \alpha_i`. The mistake counts of a
     perceptron are such weights.
 
-    Guarantee: both bounds hold for the data as stored, rounding included, whoever computed ``w`` and ``alpha``
+    Guarantee: both bounds hold for the data as stored, rounding included, for any ``w`` and ``alpha``
     (theory: :ref:`margin-bracket`).
 
     Parameters
@@ -113,7 +113,7 @@ def margin_bracket(X, y, w=None, b: float | None = 0.0, alpha=None, intercept: b
     0.223606798 0.223606798
     """
     who = "margin_bracket"
-    data = read_labelled(who, X, y)
+    data = read_labeled(who, X, y)
     if not BOOLEAN.allows(intercept):
         raise InvalidParameter(who, "intercept", BOOLEAN.words, intercept)
     require_both_classes(who, data.classes, intercept)
@@ -121,13 +121,13 @@ def margin_bracket(X, y, w=None, b: float | None = 0.0, alpha=None, intercept: b
     n, d = rows.X.shape
     if alpha is None:
         alpha = np.zeros(n)
-    alpha = _vector(who, "alpha", alpha, n, "one weight >= 0 a row")
+    alpha = _vector(who, "alpha", alpha, n, "one weight >= 0 per row")
     if np.any(alpha < 0):
         raise InvalidParameter(who, "alpha", "weights >= 0", float(alpha.min()))
     alpha = _spread(rows, alpha)
     if w is None:
         w, b = hull_point(rows, alpha), None
-    w = _vector(who, "w", w, d, "one finite number a column")
+    w = _vector(who, "w", w, d, "one finite number per column")
     if b is not None and not (np.ndim(b) == 0 and math.isfinite(b)):
         raise InvalidParameter(who, "b", "a finite number or None", b)
     if not intercept and b:
@@ -178,7 +178,7 @@ def maximal_margin(
     for name, rule, value in (*rules, ("max_time", POSITIVE | NOTHING, max_time)):
         if not rule.allows(value):
             raise InvalidParameter(who, name, rule.words, value)
-    data = read_labelled(who, X, y)
+    data = read_labeled(who, X, y)
     require_both_classes(who, data.classes, intercept)
     rows = SignedRows(data.X, data.t, bool(intercept))
     with Budget(max_iter=max_iter, max_time=max_time) as budget:
@@ -194,24 +194,37 @@ def widest(
     """Solve for the widest margin from the direction ``start``; None if neither that nor the solver's separates."""
     found: NearestPoint = nearest_point(rows, start, tol=tol, budget=budget, work=work)
     directions = [found.z, polished(rows, found), start]
-    lows = [margin_of(rows.X, rows.t, w, best_offset(rows, w)).down for w in directions]
-    low, w = max(lows), directions[int(np.argmax(lows))]
+    w = max(directions, key=lambda w: _margin(rows, w))
     b = best_offset(rows, w)
     functional = float(np.min(rows.t * (np.asarray(rows.X @ w).ravel() + b)))
     length = float(found.z @ found.z)
-    if not (low > 0 and functional > 0 and length > 0):
+    if not (functional > 0 and length > 0):
         return None
     w, b = w / functional, b / functional
     multipliers = found.alpha * ((1 + int(rows.intercept)) / length)
     bracket = bracket_of(rows, w, b, found.alpha)
+    if not bracket.low > 0:
+        return None
     reason = Reason.CONVERGED if bracket.relative_width <= tol else found.reason
     return MaximalMargin(w, b, multipliers, bracket, reason, found.n_iter)
 
 
 def bracket_of(rows: SignedRows, w: np.ndarray, b: float, alpha: np.ndarray) -> MarginBracket:
     """Return the bracket that a hyperplane and hull weights prove."""
-    low, up = margin_of(rows.X, rows.t, w, b), hull_distance(rows.X, rows.t, alpha, rows.intercept)
-    return MarginBracket(low.down, up.up, w, b, alpha)
+    support = np.flatnonzero(alpha)
+    witness = {"w": w, "b": np.array([b]), "rows": support, "alpha": alpha[support]}
+    proof = proof_of(rows, "separation.margin_bracket", witness)
+    return MarginBracket(proof.value, proof.numbers["up"].value, w, b, alpha)
+
+
+def _margin(rows: SignedRows, w: np.ndarray) -> float:
+    """Return the margin along ``w`` in floats, minus infinity for zero: good enough to choose a direction by."""
+    largest = float(np.max(np.abs(w), initial=0.0))
+    if not 0.0 < largest < math.inf:
+        return -math.inf
+    w = w / largest
+    scores = rows.t * (np.asarray(rows.X @ w, dtype=np.float64).ravel() + best_offset(rows, w))
+    return float(np.min(scores)) / math.sqrt(float(w @ w))
 
 
 def hull_point(rows: SignedRows, alpha: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-r"""Margins of a linear rule on labelled rows: functional and geometric, distances, feet, slack, and kinds of rows."""
+r"""Margins of a linear rule on labeled rows: functional and geometric, distances, projections, slack, and kinds of rows."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from surefit.checks.integers import integers, signs
 from surefit.core import tables
 from surefit.core.errors import InvalidData, InvalidParameter
+from surefit.core.integers import integers, signs
 from surefit.core.validation import NON_NEGATIVE, read_data
-from surefit.separation.reading import read_labelled
+from surefit.separation.reading import read_labeled
 from surefit.separation.taxonomy import KINDS, conflicting, kinds_by_margin, kinds_by_multiplier
 
 
@@ -81,7 +81,7 @@ class MarginReport:
             ("margin", f"{self.margin:.6g}, at row {self.nearest}; {verdict}"),
             ("width", f"2 / |w| = {self.width:.6g}"),
             ("rows", counts),
-            ("slack", f"{math.fsum(self.slack):.6g} in sum: at most so many mistakes"),
+            ("slack", f"{math.fsum(self.slack):.6g} in total, an upper bound on the number of mistakes"),
         ]
         if self.multiplier_kinds is not None:
             words = (
@@ -92,7 +92,7 @@ class MarginReport:
 
 
 def margins(rule, X, y, *, alpha=None, C: float = math.inf, tol: float = 1e-6) -> MarginReport:
-    r"""Margins, distances, slack and kinds of labelled rows with respect to a linear rule.
+    r"""Margins, distances, slack and kinds of labeled rows with respect to a linear rule.
 
     .. math:: \gamma_i = t_i f(x_i), \qquad \tilde\gamma_i = \gamma_i / \|w\|, \qquad \xi_i = \max(0, 1 - \gamma_i) .
 
@@ -129,7 +129,7 @@ def margins(rule, X, y, *, alpha=None, C: float = math.inf, tol: float = 1e-6) -
     if not NON_NEGATIVE.allows(tol):
         raise InvalidParameter(who, "tol", NON_NEGATIVE.words, tol)
     w, b, classes = read_rule(who, rule)
-    data = read_labelled(who, X, y)
+    data = read_labeled(who, X, y)
     t = data.t if classes is None else _signed_by(who, classes, np.asarray(y).ravel())
     f = _scores(who, w, b, data.X)
     norm = _norm(w)
@@ -159,7 +159,7 @@ def margins(rule, X, y, *, alpha=None, C: float = math.inf, tol: float = 1e-6) -
 
 
 def distances(rule, X, *, feet: bool = False):
-    r"""Signed distances of rows from the hyperplane of a linear rule, and the feet of the perpendiculars if asked.
+    r"""Signed distances of rows from the hyperplane of a linear rule, and the orthogonal projections of the rows if requested.
 
     .. math:: \frac{x^\top w + b}{\|w\|}, \qquad h = x - \frac{x^\top w + b}{\|w\|^2} \, w .
 
@@ -216,9 +216,9 @@ def read_rule(who: str, rule) -> tuple[np.ndarray, float, np.ndarray | None]:
 
 
 def _signed_by(who: str, classes: np.ndarray, y: np.ndarray) -> np.ndarray:
-    foreign = ~np.isin(y, classes)
-    if foreign.any():
-        row = int(np.argmax(foreign))
+    external = ~np.isin(y, classes)
+    if external.any():
+        row = int(np.argmax(external))
         raise InvalidData(f"{who}: row {row} has the label {y[row : row + 1].tolist()[0]!r}, unknown to the model.")
     return np.where(y == classes[-1], 1.0, -1.0)
 

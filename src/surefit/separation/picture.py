@@ -33,11 +33,11 @@ def _lines(ax, w: np.ndarray, b: float, levels: list[float]) -> None:
     if not np.any(w):
         return
     view = ax.axis()
-    centre = np.array([view[0] + view[1], view[2] + view[3]]) / 2
+    center = np.array([view[0] + view[1], view[2] + view[3]]) / 2
     along = np.array([-w[1], w[0]]) / np.linalg.norm(w)
     reach = np.hypot(view[1] - view[0], view[3] - view[2])
     for level in levels:
-        foot = centre - (w @ centre + b - level) / (w @ w) * w
+        foot = center - (w @ center + b - level) / (w @ w) * w
         ends = np.array([foot - reach * along, foot + reach * along])
         ax.plot(*ends.T, "k-" if level == 0 else "k--", linewidth=1.0)
     ax.axis(view)

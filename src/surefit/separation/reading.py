@@ -1,4 +1,4 @@
-"""Labelled data as the facts of this folder read them: any two labels, dense or sparse, names kept."""
+"""Labeled data as the facts of this folder read them: any two labels, dense or sparse, names kept."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from surefit.checks import base
-from surefit.checks.separation import named_labels
 from surefit.core.errors import InvalidData
+from surefit.core.sample import Data, read
 from surefit.core.validation import read_data
+from surefit.problems.separation import named_labels
 
 
-class Labelled(NamedTuple):
+class Labeled(NamedTuple):
     """Rows with labels -1 and +1."""
 
     X: Any  # float64 or float32, dense or CSR
@@ -22,32 +22,32 @@ class Labelled(NamedTuple):
     classes: tuple[Any, ...]  # (negative, positive) as the user wrote them; one entry if only one class occurs
     named: tuple[Any, ...]  # the same as JSON values
     names: list[str] | None  # names of the columns, if X had any
-    raw: base.Data  # what the checker will see
+    raw: Data  # what the checker will see
 
-    def with_columns(self, columns) -> Labelled:
+    def with_columns(self, columns) -> Labeled:
         """Return the same rows with some columns only."""
         return self._replace(X=self.X[:, columns])
 
 
-def read_labelled(who: str, X, y) -> Labelled:
-    """Read data for ``who``; one or two classes, else an error that says what to pass instead."""
+def read_labeled(who: str, X, y) -> Labeled:
+    """Read data for ``who``; one or two classes, otherwise an error that states what to pass instead."""
     reader = type(who, (BaseEstimator,), {})()  # lends its name to the messages and keeps the names of the columns
     read_data(reader, X, y, accept_sparse=["csc", "csr"], dtype=[np.float64, np.float32])
     names = getattr(reader, "feature_names_in_", None)
-    raw = base.read(X, y)
-    labels = named_labels(raw)
+    raw = read(X, y)
+    labels = named_labels(raw.y)
     kinds, first, codes = np.unique(labels, return_index=True, return_inverse=True)
     if len(kinds) > 2:
         shown = ", ".join(repr(kind.item()) for kind in kinds[:3]) + (", ..." if len(kinds) > 3 else "")
         raise InvalidData(
-            f"{who}: y must have two classes; got {len(kinds)} ({shown}). Ask about one class against the others: "
+            f"{who}: y must have two classes; got {len(kinds)} ({shown}). To test one class against the others, "
             f"pass y == {kinds[0].item()!r} in place of y."
         )
     t = np.where(codes == len(kinds) - 1, 1.0, -1.0)
     if len(kinds) == 1 and labels.dtype.kind == "f" and kinds[0] <= 0:
         t = -t  # a lone 0 or -1 is the negative class
     original = np.asarray(y).ravel()[first]
-    return Labelled(
+    return Labeled(
         X=_rows(raw.X),
         t=t,
         classes=tuple(getattr(label, "item", lambda label=label: label)() for label in original),

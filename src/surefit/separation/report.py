@@ -43,7 +43,7 @@ class SeparabilityReport:
     separable : bool or None
         Whether a hyperplane has all rows strictly on their side. None if undecided.
     mle_exists : bool or None
-        Whether unpenalised logistic regression has a finite estimate.
+        Whether unpenalized logistic regression has a finite estimate.
     w, b : ndarray of shape (n_columns,), float; or None
         Separating hyperplane: of widest margin and scaled to ``min t f = 1`` if strict, weak if weak.
     alpha : ndarray of shape (n_rows,) or None
@@ -120,7 +120,7 @@ class SeparabilityReport:
 
     @property
     def margin(self) -> float | None:
-        """The margin that ``(w, b)`` surely has; a lower bound of the widest one."""
+        """A proved margin of ``(w, b)``; a lower bound on the widest one."""
         return None if self.bracket is None else self.bracket.low
 
     @property
@@ -181,7 +181,7 @@ def _listed(columns: list, most: int = 8) -> str:
 
 
 def _weights(rows, decision) -> np.ndarray:
-    """Weights as floats with sum one; for an enclosed proof they are solved for, to be looked at only."""
+    """Weights as floats with sum one; for an enclosed proof they are approximate and for display only."""
     alpha = np.zeros(len(rows.t))
     if decision.weights is not None:
         total = sum(decision.weights)

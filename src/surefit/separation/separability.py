@@ -5,17 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from surefit._version import __version__
-from surefit.checks.margin_bracket import radius_of
 from surefit.core.budget import Budget
 from surefit.core.certificate import Certificate
 from surefit.core.errors import InvalidParameter
 from surefit.core.estimator import data_fingerprint
 from surefit.core.validation import BOOLEAN, NON_NEGATIVE, NOTHING, POSITIVE
+from surefit.problems import Given, derived
 from surefit.separation import claims
 from surefit.separation.columns import Responsible, responsible_columns
 from surefit.separation.decide import Decision, decide
 from surefit.separation.margin import MaximalMargin, widest
-from surefit.separation.reading import Labelled, read_labelled
+from surefit.separation.proofs import proof_of
+from surefit.separation.reading import Labeled, read_labeled
 from surefit.separation.report import SeparabilityReport
 from surefit.separation.signed_rows import SignedRows, direction_from_floats, rounded
 
@@ -34,7 +35,7 @@ def separability(
     - ``"weak"``: none has, but some has :math:`t_i f(x_i) \ge 0` for all i and :math:`> 0` for one (quasi-complete separation).
     - ``"not separable"``: no :math:`(w, b)` does even that, unless all :math:`f(x_i) = 0`.
 
-    In the first two cases unpenalised logistic regression has no finite estimate; in the third it has one.
+    In the first two cases unpenalized logistic regression has no finite estimate; in the third it has one.
 
     Guarantee: the status is a theorem about the data as stored. A direction is checked on every row, its absence by a positive
     combination :math:`\sum_i \alpha_i t_i (x_i, 1) = 0` that vanishes exactly; where size forbids a proof the status is
@@ -78,7 +79,7 @@ def separability(
     for name, rule, value in (*rules, ("max_time", POSITIVE | NOTHING, max_time)):
         if not rule.allows(value):
             raise InvalidParameter(who, name, rule.words, value)
-    data = read_labelled(who, X, y)
+    data = read_labeled(who, X, y)
     rows = SignedRows(data.X, data.t, bool(intercept))
     one_class = rows.intercept and len(data.classes) == 1
     margin, responsible = None, NO_COLUMNS
@@ -101,21 +102,16 @@ def _with_widest_margin(rows: SignedRows, decision: Decision, tol: float, budget
     return (decision._replace(direction=v) if np.all(rows.signs(v) > 0) else decision), margin
 
 
-def _report(data: Labelled, rows: SignedRows, decision, margin, responsible, budget, params) -> SeparabilityReport:
-    radius = radius_of(rows.X).up
+def _report(data: Labeled, rows: SignedRows, decision, margin, responsible, budget, params) -> SeparabilityReport:
+    radius = proof_of(rows, "separation.radius").value
     draft = Certificate(
         grade="A",
         estimator="separability",
         params=params,
-        problem={
-            "question": "is there (w, b) with t (x'w + b) > 0 on all rows?",
-            "intercept": rows.intercept,
-            "negative": data.named[0] if np.any(data.t < 0) else None,
-            "positive": data.named[-1] if np.any(data.t > 0) else None,
-        },
+        problem=derived("separability", Given(params, data.raw.X, data.raw.y, None, {})) or {},
         model={},
         data=data_fingerprint(data.raw.X, data.raw.y),
-        claims=tuple(claims.claims_of(data, rows, decision, margin, responsible, radius)),
+        claims=tuple(claims.claims_of(rows, decision, margin, responsible)),
         run={"solver": "active set on a growing working set, then exact proof", "seconds": budget.seconds},
         version=__version__,
     )

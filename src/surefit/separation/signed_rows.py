@@ -1,4 +1,4 @@
-"""Labelled rows as exact objects: integers in, integers out."""
+"""Labeled rows as exact objects: integers in, integers out."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from surefit.checks.integers import integers, lifted_integers, signs
+from surefit.core.integers import integers, lifted_integers, signs
 from surefit.separation.exact import null_space, primitive
 
 

@@ -46,7 +46,7 @@ def conflicting(functional: np.ndarray, kinds: np.ndarray, tol: float) -> np.nda
 
 
 def offset_interval(scores: np.ndarray, t: np.ndarray, alpha: np.ndarray, C: float = math.inf) -> tuple[float, float]:
-    r"""All offsets that are optimal with given multipliers of a support vector machine.
+    r"""All intercepts that are optimal with given multipliers of a support vector machine.
 
     With :math:`F_i = \sum_j \alpha_j t_j K(x_j, x_i)` (``scores``), every row with a free multiplier gives
     :math:`b = t_i - F_i`; rows at a bound give one-sided limits. Without free rows an interval is left.

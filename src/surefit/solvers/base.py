@@ -8,7 +8,7 @@ from surefit.core.budget import Reason
 
 
 class Solution(NamedTuple):
-    """What a solver returns: a point, a proved bound on how far it is from the best one, and how it got there."""
+    """Result of a solver: a point, a bound on its suboptimality, and how it was found."""
 
     coef: np.ndarray  # (n_features,), float64
     intercept: float
@@ -19,6 +19,6 @@ class Solution(NamedTuple):
     n_iter: int
     reason: Reason
     history: list[tuple[float, int, float]]  # (seconds, iterations, gap) at each evaluation
-    inactive: np.ndarray  # (n_features,) bool: proved zero in every solution
+    inactive: np.ndarray  # (n_features,) bool: proved to be zero in every solution
     n_support: int
-    multiplier: float | None = None  # weight of the penalty that stands for a radius
+    multiplier: float | None = None  # weight of the penalty that corresponds to a radius

@@ -1,10 +1,11 @@
-r"""Coordinate ascent on the dual of the hinge, over rows, with shrinking: a step costs one row, and its entries only.
+r"""Dual coordinate ascent for the hinge loss, over rows, with shrinking; a step costs the entries of one row.
 
 .. math:: D(\alpha) = \sum_i \alpha_i - \tfrac12 \Bigl\|\sum_i \alpha_i t_i x_i\Bigr\|^2, \qquad 0 \le \alpha_i \le c_i,
     \qquad \sum_i \alpha_i t_i = 0 \text{ with a free intercept.}
 
-The equality is met by multipliers: the intercept is a coefficient that is pulled towards its last value, and the pull vanishes as the
-sum does. Without an intercept the answer is final, with its gap; with one it is a start for Newton's method.
+The equality constraint is handled by multipliers: the intercept is a coefficient with a proximal term towards its last value, and that
+term vanishes as the sum does. Without an intercept the result is final, with its gap; with an intercept it is a starting point for
+Newton's method.
 """
 
 from __future__ import annotations
@@ -16,32 +17,30 @@ from scipy import sparse
 
 from surefit.core.budget import Budget, Reason
 from surefit.core.jit import compiled
-from surefit.solvers.newton.minimise import Fit
+from surefit.solvers.newton.minimize import Fit
 from surefit.solvers.newton.rows import Rows
 from surefit.solvers.newton.scalar_scores import ScalarScores
 from surefit.solvers.newton.terms import SmoothedHinge
 
 MOST_PASSES = 60
-LARGEST_DENSE = 5_000_000  # cells of a dense matrix with few rows that is copied into rows
-BLOCK = (
-    64  # rows visited in a row where the matrix exceeds the cache: one by one at random they cost four times as much
-)
+LARGEST_DENSE = 5_000_000  # entries of a dense matrix with few rows that is copied into rows
+BLOCK = 64  # consecutive rows per block if the matrix exceeds the cache: single random rows cost four times as much
 FITS_CACHE = 100_000  # entries
-LOOK_EVERY = 10  # passes between two gaps, unless the rows visited say that it is worth looking
-HOPEFUL = 1.2  # the gap as the rows met it during a pass, over the gap after it; replaced by the ratio seen
+LOOK_EVERY = 10  # passes between two gaps, unless the current rows suggest a small gap
+HOPEFUL = 1.2  # gap estimated during a pass divided by the gap after it; replaced by the observed ratio
 START_PASSES = 12  # with an intercept
-START_WIDTH = 0.05  # of the smoothed band at which Newton's method takes over
+START_WIDTH = 0.05  # width of the smoothed region at which Newton's method takes over
 
 
 def dual_start(rows: Rows, scores: ScalarScores, intercept: bool, limit: float, budget: Budget) -> Fit | None:
-    """Return a solution or a start, or None where the primal method is at home (many dense rows, other losses)."""
+    """Return a solution or a starting point, or None if the primal method is better (many dense rows, other losses)."""
     n, d = rows.shape
     few = n <= 4 * d and n * d <= LARGEST_DENSE
     if not (rows.sparse or few) or not isinstance(scores.loss, SmoothedHinge):
         return None
     X = sparse.csr_array(rows.X)
     if not X.has_canonical_format:
-        X = X.copy()  # the user's matrix is not reordered behind his back
+        X = X.copy()  # the user's matrix must not be modified
         X.sum_duplicates()
     y, c = scores.y, scores.weights
     began = time.perf_counter()
@@ -58,22 +57,8 @@ def dual_start(rows: Rows, scores: ScalarScores, intercept: bool, limit: float, 
             break
         blocks = np.arange(-(-len(active) // block))
         shuffle(blocks, n_pass)
-        left, up, down, met = ascent_pass(
-            X.data,
-            X.indices,
-            X.indptr,
-            y,
-            c,
-            squares,
-            pull if intercept else 0.0,
-            alpha,
-            w,
-            bias,
-            active,
-            blocks,
-            block,
-            *limits,
-        )
+        problem, work = (X.data, X.indices, X.indptr, y, c, squares), (active, blocks, block)
+        left, up, down, met = ascent_pass(*problem, pull if intercept else 0.0, alpha, w, bias, *work, *limits)
         active = active[:left]
         limits = (up if up > 0 else np.inf, down if down < 0 else -np.inf)
         if intercept:
@@ -93,7 +78,7 @@ def dual_start(rows: Rows, scores: ScalarScores, intercept: bool, limit: float, 
                 )
             hopeful = min(met / gap, HOPEFUL)
             if left < 0.1 * len(whole) or hopeful < 0.5:
-                active, limits = whole.copy(), (np.inf, -np.inf)  # look at the rows that were left out once more
+                active, limits = whole.copy(), (np.inf, -np.inf)  # reconsider the rows that were shrunk
                 hopeful = HOPEFUL
     return Fit(w[None, :], bias[:1].copy(), np.inf, np.inf, 0, Reason.MAX_ITER, history, START_WIDTH, False, None, None)
 
@@ -110,7 +95,7 @@ def square_sums(data, indptr):
 
 @compiled
 def shuffle(blocks, seed):
-    """Put ``blocks`` into an order that depends on ``seed`` alone."""
+    """Shuffle ``blocks`` by an order that depends on ``seed`` alone."""
     state = np.uint64(88172645463325252) ^ np.uint64(seed)
     for k in range(len(blocks) - 1, 0, -1):
         state ^= state << np.uint64(13)
@@ -122,9 +107,9 @@ def shuffle(blocks, seed):
 
 @compiled
 def ascent_pass(data, indices, indptr, y, c, squares, pull, alpha, w, bias, active, blocks, size, highest, lowest):
-    """One pass over the active rows, block by block; rows that sit firmly at a bound leave, the others keep their order.
+    """Perform one pass over the active rows, block by block; rows that are clearly at a bound are removed.
 
-    Returns the number of rows that stay, the extreme slopes, and the gap as the rows met it, each on its visit.
+    Return the number of remaining rows, the extreme derivatives, and the gap estimated from each row when it was processed.
     """
     up, down, met = -np.inf, np.inf, 0.0
     for block in blocks:
@@ -134,21 +119,21 @@ def ascent_pass(data, indices, indptr, y, c, squares, pull, alpha, w, bias, acti
             dot = bias[0]
             for entry in range(start, stop):
                 dot += data[entry] * w[np.uint32(indices[entry])]
-            slope = y[i] * dot - 1.0
+            derivative = y[i] * dot - 1.0
             old = alpha[i]
-            met += c[i] * max(-slope, 0.0) + old * slope
-            if (old == 0.0 and slope > highest) or (old == c[i] and slope < lowest):
+            met += c[i] * max(-derivative, 0.0) + old * derivative
+            if (old == 0.0 and derivative > highest) or (old == c[i] and derivative < lowest):
                 active[k] = -1
                 continue
-            free = slope
+            free = derivative
             if old == 0.0:
-                free = min(slope, 0.0)
+                free = min(derivative, 0.0)
             elif old == c[i]:
-                free = max(slope, 0.0)
+                free = max(derivative, 0.0)
             up, down = max(up, free), min(down, free)
             curvature = squares[i] + pull
             if free != 0.0 and curvature > 0.0:
-                new = min(max(old - slope / curvature, 0.0), c[i])
+                new = min(max(old - derivative / curvature, 0.0), c[i])
                 change = (new - old) * y[i]
                 if change != 0.0:
                     alpha[i] = new

@@ -1,4 +1,4 @@
-"""From one target to a fitted spline: the problem, lambda, the curve and what is stored of it."""
+"""Fitting of one target: the problem, lambda, the curve and the stored attributes."""
 
 from typing import NamedTuple
 
@@ -6,14 +6,14 @@ import numpy as np
 from scipy import sparse
 
 from surefit.core.errors import InvalidData
-from surefit.solvers.spline import Choice, Problem, Proof, choose, coefficients, fold, prove, trace
+from surefit.solvers.spline import Choice, Problem, choose, coefficients, fold, trace
 from surefit.solvers.spline.search import leave_one_out, squares_and_trace
 
-SMALLEST = 1e-60  # a span whose third powers, times those of the grid of lambda, keep their digits
+SMALLEST = 1e-60  # smallest range whose third powers, times those of the grid of lambda, keep their digits
 
 
 class Fit(NamedTuple):
-    """One target's spline."""
+    """Spline of one target."""
 
     lam: float
     edof: float
@@ -26,11 +26,12 @@ class Fit(NamedTuple):
     loo: np.ndarray
     choice: Choice | None
     problem: Problem
-    proof: Proof
+    objective: float
+    dual: np.ndarray  # weights times residuals, which keep their digits where differences of values lose them
 
 
 def read_column(X):
-    """Return a vector as one column; anything else as it came."""
+    """Return a vector as one column; other inputs unchanged."""
     if hasattr(X, "columns") or sparse.issparse(X):
         return X
     values = np.asarray(X)
@@ -45,7 +46,7 @@ def fit_column(estimator, x, y, weights, origin: float | None, lams) -> Fit:
     if criterion and not problem.total > problem.free:
         raise InvalidData(
             f"SmoothingSpline: lam={criterion!r} needs a total weight above {problem.free}; got {problem.total:.6g} "
-            f"(n_samples={len(x)}). Weights count rows: multiply them by a constant (n / sum), or give lam as a number."
+            f"(n_samples={len(x)}). Weights are frequency weights: multiply them by a constant (n / sum), or pass lam as a number."
         )
     choice = choose(problem, criterion, lams) if criterion else None
     lam = choice.lam if choice is not None else float(estimator.lam)
@@ -57,8 +58,10 @@ def fit_column(estimator, x, y, weights, origin: float | None, lams) -> Fit:
         knots = np.concatenate([[origin], knots])
         mass = np.concatenate([[max(problem.total - float(mass.sum()), 0.0)], mass])
     values = coef[0]
-    place = np.searchsorted(knots, x, side="right") - 1  # of nearly tied points the first is the knot
-    unit = (1 - curve.spared) / problem.weights  # derivative of a value by a target of weight one
+    place = np.searchsorted(knots, x, side="right") - 1  # of nearly tied points, the first is the knot
+    unit = (
+        1 - curve.residual_diagonal
+    ) / problem.weights  # derivative of a value with respect to a target of weight one
     unit = np.concatenate([[0.0], unit]) if origin is not None else unit
     used = np.ones(len(x), dtype=bool) if weights is None else weights > 0
     fitted, hat, loo = np.full(len(x), np.nan), np.zeros(len(x)), np.full(len(x), np.nan)
@@ -69,9 +72,17 @@ def fit_column(estimator, x, y, weights, origin: float | None, lams) -> Fit:
     loo[order] = leave_one_out(problem, curve)
     if not used.all():
         fitted[~used] = _at(knots, coef, x[~used])
+    dual = problem.weights * curve.residuals
     sigma2 = squares / left if left > 0 else float("nan")
     edof = problem.total - left
-    return Fit(lam, edof, sigma2, knots, mass, coef, fitted, hat, loo, choice, problem, prove(problem, lam, curve))
+    objective = _minimum(y[used], fitted[used], None if weights is None else weights[used], origin)
+    return Fit(lam, edof, sigma2, knots, mass, coef, fitted, hat, loo, choice, problem, objective, dual)
+
+
+def _minimum(y: np.ndarray, fitted: np.ndarray, weights: np.ndarray | None, origin: float | None) -> float:
+    r"""Return :math:`\min P = \frac1S \sum_i s_i r_i (y_i - c)`, for any constant that is not penalized."""
+    level = float(np.average(y, weights=weights)) if origin is None else 0.0
+    return float(np.average((y - fitted) * (y - level), weights=weights))
 
 
 def _at(knots, coef, x) -> np.ndarray:
@@ -95,7 +106,7 @@ def _require_enough(problem: Problem, x, origin: float | None) -> None:
         )
     if not SMALLEST < problem.length < 1 / SMALLEST:
         raise InvalidData(
-            f"{who}: x spans {problem.length:.2g}, whose powers are beyond floating point; multiply x by a constant."
+            f"{who}: x has the range {problem.length:.2g}, whose powers overflow or underflow; multiply x by a constant."
         )
     if n < max(problem.free, 1):
         words = "distinct x" + (" right of the origin" if origin is not None else "")

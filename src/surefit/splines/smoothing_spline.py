@@ -3,65 +3,71 @@ from scipy import stats
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from surefit.core.claims import Claim
 from surefit.core.errors import InvalidData, InvalidParameter
-from surefit.core.estimator import CertifiedMixin, data_fingerprint
+from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import ARRAY, NOTHING, POSITIVE, REAL, check_params, one_of, read_data, read_weights
+from surefit.problems import pose
+from surefit.problems.stated_gap import DualGapMixin
 from surefit.solvers.spline import spread, starting_at
-from surefit.splines.claims import claims
 from surefit.splines.fitting import Fit, fit_column, read_column
 
+SAME = 1e-9  # relative difference allowed between two computations of a criterion
 
-class SmoothingSpline(CertifiedMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
-    r"""Linear or cubic smoothing spline of one variable, in time proportional to the number of rows.
+
+class SmoothingSpline(CertifiedMixin, DualGapMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
+    r"""Linear or cubic smoothing spline in one variable, in linear time.
 
     .. math:: P(f) = \frac1S \sum_i s_i (y_i - f(x_i))^2 + \lambda \int (f^{(m)}(t))^2 dt, \qquad S = \sum_i s_i,
 
-    with :math:`m = 1` for ``degree=1`` and :math:`m = 2` for ``degree=3``, over all functions for which this makes sense. The
-    minimiser is a spline with a knot at every distinct :math:`x_i`, constant (``degree=1``) or straight (``degree=3``) beyond the
-    data. It is also the posterior mean under a (once integrated) Brownian prior, which gives the bands.
+    with :math:`m = 1` for ``degree=1`` and :math:`m = 2` for ``degree=3``, over all functions for which this is defined. The minimizer is
+    a spline with a knot at every distinct :math:`x_i`, constant (``degree=1``) or linear (``degree=3``) beyond the data. It is also the
+    posterior mean under a (once integrated) Brownian prior, which gives the bands.
 
-    Hypothesis class: the Sobolev space of order m; loss: squared; optimiser: two sweeps that subtract nothing of equal sign,
-    so that points may be tied or as close as floats allow.
+    Hypothesis class: the Sobolev space of order m. Loss: squared. Optimizer: two recursions without cancellation, so that points may be
+    tied or arbitrarily close.
 
-    Guarantee: no fitted value is farther from that of the exact minimiser than ``certificate_["smoothing_spline.values"].value``,
-    and the chosen lambda is the best on a declared grid and in its own neighbourhood (theory: :ref:`smoothing-splines`).
+    Guarantee: the fitted values are within ``certificate_["smoothing_spline.values"].value`` of those of the exact minimizer, and the
+    chosen lambda is the best on a declared grid and in its neighborhood (theory: :ref:`smoothing-splines`).
 
     Parameters
     ----------
     degree : {1, 3}, default=3
         Piecewise linear or cubic.
     lam : {"gcv", "loo", "reml"} or float > 0, default="gcv"
-        :math:`\lambda` in units of the data, or how to choose it: generalised cross-validation, exact leave-one-out error, or
+        :math:`\lambda` in units of the data, or how to choose it: generalized cross-validation, exact leave-one-out error, or
         restricted maximum likelihood.
     lams : array of positive numbers, default=None
         Values to choose from. By default a grid from interpolation to a polynomial, refined around its best point.
     form : {"general", "special"}, default="general"
-        "special" asks for :math:`f = 0` (and :math:`f' = 0` if cubic) at ``origin``, left of the data: the Brownian prior without a
-        free constant or line.
+        "special" requires :math:`f = 0` (and :math:`f' = 0` if cubic) at ``origin``, left of the data: the Brownian prior without an
+        unpenalized constant or line.
     origin : float, default=0.0
-        Where the special form starts; without effect for the general one.
+        Origin of the special form; not used by the general one.
 
     Attributes
     ----------
     lam_ : float or ndarray of shape (n_targets,)
         The lambda used.
+    dual_gap_, objective_ : float
+        Proved bound on :math:`P - \min P`, and :math:`P`, all targets together.
     edof_ : float or ndarray of shape (n_targets,)
         Effective degrees of freedom: the trace of the hat matrix.
     sigma2_ : float or ndarray of shape (n_targets,)
-        Noise variance: residual squares over ``S - edof_``; NaN if nothing is left to estimate it from.
+        Noise variance: residual sum of squares divided by ``S - edof_``; NaN if it cannot be estimated.
     knots_ : ndarray of shape (n_knots,)
-        Distinct inputs, after ``origin`` in the special form.
+        Distinct inputs, preceded by ``origin`` in the special form.
     knot_weights_ : ndarray of shape (n_knots,)
-        Sum of the weights at each.
+        Sum of the weights at each knot.
     coef_ : ndarray of shape (degree + 1, n_knots) or (degree + 1, n_knots, n_targets)
         Value and derivatives just right of each knot.
     fitted_values_, hat_diagonal_, loo_residuals_ : ndarray of the shape of y
-        At each training row: value, diagonal of the hat matrix (the derivative of the value by the target), and exact
-        error when one copy of the row is left out (NaN for a row of weight zero, infinite if the others determine no spline).
+        At each training row: value, diagonal of the hat matrix (the derivative of the value with respect to the target), and exact
+        leave-one-out error (NaN for a row of weight zero, infinite if the others determine no spline).
     lams_ : ndarray of shape (n_lams,)
-        The grid; absent if ``lam`` is a number.
+        The grid; missing if ``lam`` is a number.
     criterion_values_ : ndarray of shape (n_lams,) or (n_lams, n_targets)
-        The criterion on it, smaller is better.
+        The criterion on the grid; smaller is better.
     certificate_ : Certificate
         Claims about the fit.
     n_features_in_, feature_names_in_
@@ -99,7 +105,7 @@ class SmoothingSpline(CertifiedMixin, MultiOutputMixin, RegressorMixin, BaseEsti
         self.origin = origin
 
     def fit(self, X, y, sample_weight=None):
-        """Fit to inputs of one column (or a vector); rows count as often as ``sample_weight`` says. Returns the estimator."""
+        """Fit to inputs with one column (or a vector), with ``sample_weight`` as frequency weights. Returns the estimator."""
         check_params(self)
         lams = self._grid()
         X, y = read_data(self, self._as_column(X), y, dtype=np.float64, multi_output=True, y_numeric=True)
@@ -113,15 +119,10 @@ class SmoothingSpline(CertifiedMixin, MultiOutputMixin, RegressorMixin, BaseEsti
         given = Y[:, 0] if Y.shape[1] == 1 else Y
         self._issue(
             "A",
-            claims(fits, self.lam if isinstance(self.lam, str) else None),
-            problem={
-                "degree": int(self.degree),
-                "origin": origin,
-                "lam": [float(fit.lam) for fit in fits],
-                "criterion": self.lam if isinstance(self.lam, str) else None,
-            },
-            model=("coef_", "lam_", "edof_"),
-            data=data_fingerprint(X, given, weights),
+            _claims(fits, self.lam, lams),
+            problem=pose(self, X, given, weights, "lam_"),
+            model=("coef_", "lam_", "edof_", "sigma2_", "knots_", "knot_weights_"),
+            sample=(X, given, weights),
             run={"solver": "two sweeps", "reason": "converged"},
         )
         return self
@@ -134,14 +135,14 @@ class SmoothingSpline(CertifiedMixin, MultiOutputMixin, RegressorMixin, BaseEsti
         return (values, self._std(x)) if return_std else values
 
     def derivative(self, X, order=1):
-        """Return a derivative of the spline at ``X``, from the right at knots; ``order`` counts from 0."""
+        """Return a derivative of the spline at ``X``, right-sided at knots; ``order`` counts from 0."""
         check_is_fitted(self)
         if isinstance(order, bool) or not isinstance(order, (int, np.integer)) or order < 0:
             raise InvalidParameter("SmoothingSpline.derivative", "order", "an integer >= 0", order)
         return self._evaluate(self._points(X), int(order))
 
     def interval(self, X, confidence=0.95):
-        """Return the lower and upper end of pointwise Bayesian bands: normal with mean, deviation and noise as fitted."""
+        """Return the lower and upper end of pointwise Bayesian bands: normal with the fitted mean, standard deviation and noise."""
         if not 0 < confidence < 1:
             raise InvalidParameter("SmoothingSpline.interval", "confidence", "between 0 and 1", confidence)
         values, std = self.predict(X, return_std=True)
@@ -152,7 +153,7 @@ class SmoothingSpline(CertifiedMixin, MultiOutputMixin, RegressorMixin, BaseEsti
         """Re-derive every claim of ``certificate_`` from the training data, independently of the solver."""
         return self.certificate_.verify(self._as_column(X), y, sample_weight=sample_weight)
 
-    # --- inside -------------------------------------------------------------------------------------------------------
+    # --- private ------------------------------------------------------------------------------------------------------
 
     def _grid(self) -> np.ndarray | None:
         if self.lams is None:
@@ -186,6 +187,7 @@ class SmoothingSpline(CertifiedMixin, MultiOutputMixin, RegressorMixin, BaseEsti
         self.coef_, self.lam_, self.edof_ = joined("coef"), joined("lam"), joined("edof")
         self.sigma2_, self.fitted_values_ = joined("sigma2"), joined("fitted")
         self.hat_diagonal_, self.loo_residuals_ = joined("hat_diagonal"), joined("loo")
+        self.objective_ = float(sum(fit.objective for fit in fits))
         self.__dict__.pop("lams_", None)
         self.__dict__.pop("criterion_values_", None)
         if fits[0].choice is not None:
@@ -194,7 +196,7 @@ class SmoothingSpline(CertifiedMixin, MultiOutputMixin, RegressorMixin, BaseEsti
             self.criterion_values_ = columns[0] if single else np.stack(columns, axis=-1)
 
     def _evaluate(self, x: np.ndarray, order: int) -> np.ndarray:
-        """Taylor's formula at the knot to the left; beyond the first knot the polynomial that is not penalised."""
+        """Evaluate Taylor's formula at the knot to the left; before the first knot, the unpenalized polynomial."""
         place = np.maximum(np.searchsorted(self.knots_, x, side="right") - 1, 0)
         step = x - self.knots_[place]
         coef = self.coef_[:, place]
@@ -223,5 +225,27 @@ class SmoothingSpline(CertifiedMixin, MultiOutputMixin, RegressorMixin, BaseEsti
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.one_d_array = True
-        tags.input_tags.two_d_array = False  # tables of one column are welcome, but only those
+        tags.input_tags.two_d_array = False  # only tables with one column are supported
         return tags
+
+
+def _claims(fits: list[Fit], criterion, given) -> list[Claim]:
+    """Return the claims; only the choice of lambda states a number, because re-deriving it would cost more than the fit."""
+    claims = [
+        Claim("smoothing_spline.gap", witness={"dual": np.stack([fit.dual for fit in fits], axis=-1)}),
+        *(Claim(f"smoothing_spline.{name}") for name in ("values", "derivatives", "edof")),
+    ]
+    choices = [fit.choice for fit in fits if fit.choice is not None]
+    if not choices:
+        return claims
+    columns = []
+    for choice in choices:  # for the default grid, the two neighbors of the best value
+        best = int(np.argmin(np.abs(np.log(choice.lams) - np.log(choice.lam))))
+        places = [max(best - 1, 0), min(best + 1, len(choice.lams) - 1)]
+        columns.append(choice.lams if given is not None else choice.lams[places])
+    edges = np.array([bool(choice.edge) for choice in choices])
+    size = max((abs(choice.value) for choice in choices if np.isfinite(choice.value)), default=0.0)
+    size += max(fit.problem.total for fit in fits) if criterion == "reml" else 0.0  # logarithms, one per row
+    numbers = {"compared": len(columns[0]), "edge": bool(edges.any()), "criterion": criterion}
+    witness = {"lams": np.stack(columns, axis=-1), "edges": edges}
+    return [*claims, Claim("smoothing_spline.choice", SAME * size, numbers=numbers, witness=witness)]

@@ -1,4 +1,4 @@
-"""The spline as a low-pass filter: eigenvalues of the hat matrix, their limit, and the series that cuts off instead."""
+"""Smoothing spline as a low-pass filter: eigenvalues of the hat matrix, their limit, and the truncated series."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.validation import COUNT, POSITIVE
 from surefit.solvers.spline import Problem, starting_at, trace
 
-MOST_KNOTS = 5000  # a dense hat matrix of the cubic spline beyond this is more than the picture is worth
+MOST_KNOTS = 5000  # limit for a dense hat matrix of the cubic spline
 
 
 def filter_factors(model) -> np.ndarray:
     r"""Return the eigenvalues of the hat matrix of a fitted :class:`SmoothingSpline`, largest first.
 
-    The fit multiplies each eigenvector of the data by its factor, :math:`1 / (1 + S \lambda / \gamma_j)` with :math:`\gamma_j`
-    the eigenvalues of the prior's covariance: smooth parts pass, rough ones are damped. Factors of the general form begin
-    with one (degree 1) or two ones (degree 3). Their sum is ``edof_``. With weights w the symmetric
-    :math:`w^{1/2} H w^{-1/2}` is meant, which has the same eigenvalues.
+    The fit multiplies each eigenvector of the data by its factor, :math:`1 / (1 + S \lambda / \gamma_j)` with :math:`\gamma_j` the
+    eigenvalues of the prior covariance: smooth components pass, rough ones are damped. Factors of the general form start with one (degree
+    1) or two ones (degree 3). Their sum is ``edof_``. With weights w, the symmetric :math:`w^{1/2} H w^{-1/2}` is used, which has the
+    same eigenvalues.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def filter_factors(model) -> np.ndarray:
     """
     check_is_fitted(model)
     if np.ndim(model.lam_):
-        raise InvalidData("filter_factors: the model must be fitted to one target; fit one spline a target.")
+        raise InvalidData("filter_factors: the model must be fitted to one target; fit one spline per target.")
     origin = float(model.origin) if model.form == "special" else None
     problem = starting_at(model.knots_, model.knot_weights_, model.degree, origin, float(model.knot_weights_.sum()))
     if model.degree == 3:
@@ -59,7 +59,7 @@ def filter_factors(model) -> np.ndarray:
 def _symmetric_hat(problem: Problem, lam: float) -> np.ndarray:
     n, root = len(problem.knots), np.sqrt(problem.weights)
     if n > MOST_KNOTS:
-        raise InvalidData(f"filter_factors: a cubic spline may have at most {MOST_KNOTS} distinct x here; got {n}.")
+        raise InvalidData(f"filter_factors: a cubic spline must have at most {MOST_KNOTS} distinct x; got {n}.")
     hat = np.empty((n, n))
     for j in range(n):
         unit = np.zeros(n)
@@ -71,8 +71,8 @@ def _symmetric_hat(problem: Problem, lam: float) -> np.ndarray:
 def sine_filter_factors(lam, n_terms) -> np.ndarray:
     r"""Return :math:`1 / (1 + \lambda \pi^2 (j - \frac12)^2)`, j = 1, ..., ``n_terms``.
 
-    What :func:`filter_factors` of the special linear spline tend to for equally spaced points on (0, 1]: the factor of
-    :math:`\sqrt2 \sin((j - \frac12) \pi t)`.
+    Limit of :func:`filter_factors` of the special linear spline for equally spaced points on (0, 1]: the factor of :math:`\sqrt2 \sin((j
+    - \frac12) \pi t)`.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def sine_filter_factors(lam, n_terms) -> np.ndarray:
 
 
 class SineSeries(NamedTuple):
-    """A sum of ``coef[j - 1] * sqrt(2) * sin((j - 1/2) pi t)``."""
+    """Sum of ``coef[j - 1] * sqrt(2) * sin((j - 1/2) pi t)``."""
 
     coef: np.ndarray
 
@@ -108,15 +108,15 @@ class SineSeries(NamedTuple):
 
 
 def sines(t: np.ndarray, n_terms: int) -> np.ndarray:
-    """Return the first ``n_terms`` eigenfunctions of the min kernel on (0, 1), one a column."""
+    """Return the first ``n_terms`` eigenfunctions of the min kernel on (0, 1), one per column."""
     return np.sqrt(2.0) * np.sin(np.outer(t, np.pi * (np.arange(1, n_terms + 1) - 0.5)))
 
 
 def truncated_series(x, y, n_terms) -> SineSeries:
-    r"""Project data on the first sine functions: the filter that passes ``n_terms`` frequencies whole and no other.
+    r"""Project data on the first sine functions: an ideal low-pass filter with ``n_terms`` frequencies.
 
-    Least squares on :math:`\sqrt2 \sin((j - \frac12) \pi t)`, :math:`j \le` ``n_terms``: what the special linear spline does with a
-    smooth filter (:func:`sine_filter_factors`), cut off sharply.
+    Least squares on :math:`\sqrt2 \sin((j - \frac12) \pi t)`, :math:`j \le` ``n_terms``. The special linear spline applies a smooth
+    filter (:func:`sine_filter_factors`) instead of this cutoff.
 
     Parameters
     ----------

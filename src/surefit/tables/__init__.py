@@ -1,23 +1,28 @@
-"""Tables of people's files: reading, encoding into matrices, splitting, and models that take tables (needs polars)."""
+"""Tables from files: reading, interpretation of columns, encoding as matrices (needs polars)."""
 
+from surefit.core.text import counted
+from surefit.tables.builtin import BUILTINS, builtin_table
+from surefit.tables.columns import Spelling, describe, interpret
 from surefit.tables.encoder import TableEncoder
-from surefit.tables.model import Coefficient, TableRegressor
-from surefit.tables.plan import Plan
-from surefit.tables.reading import builtin_table, read_table
-from surefit.tables.study import Study, study_table, training_part
-from surefit.tables.table import Table, as_table, split_table
+from surefit.tables.reading import read_table
+from surefit.tables.table import Table, as_table, column_option, did_you_mean, listed
+from surefit.tables.typed import Column, typed, typed_column
 
 __all__ = [
-    "Coefficient",
-    "Plan",
-    "Study",
+    "BUILTINS",
+    "Column",
+    "Spelling",
     "Table",
     "TableEncoder",
-    "TableRegressor",
     "as_table",
     "builtin_table",
+    "column_option",
+    "counted",
+    "describe",
+    "did_you_mean",
+    "interpret",
+    "listed",
     "read_table",
-    "split_table",
-    "study_table",
-    "training_part",
+    "typed",
+    "typed_column",
 ]

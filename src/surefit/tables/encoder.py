@@ -1,97 +1,114 @@
-"""From a table of numbers, dates and texts to a matrix, the same way every time."""
+"""Encoding of tables of numbers, dates and texts as matrices."""
 
 from __future__ import annotations
 
+import re
 import warnings
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from surefit.core.errors import DataRemark, InvalidData
-from surefit.core.validation import BOOLEAN, COUNT, check_params
-from surefit.tables.cells import OTHER_DATE, as_numbers, as_texts, kind_of
-from surefit.tables.table import Table, as_table
+from surefit.core.errors import DataWarning, InvalidData
+from surefit.core.text import counted
+from surefit.core.validation import COUNT, check_params
+from surefit.tables.table import Table, as_table, column_option
 
 if TYPE_CHECKING:
     import polars
 
+NUMERIC = ("number", "boolean")
+MISSING_LEVEL = "(missing)"
+OTHER_LEVEL = "(other)"
+MICROSECONDS_PER_DAY = 86_400_000_000
+WORD = re.compile(r"[^\W\d_][\w']+")
+
 
 class TableEncoder(TransformerMixin, BaseEstimator):
-    r"""Turns the columns of a table into features of a matrix, and remembers how.
+    r"""Encoder of typed columns as numeric features.
 
-    Numbers stay; truth values become 0 and 1; dates become days since 1970-01-01 and times of day hours since midnight; a
-    text column becomes one 0/1 feature a level (two levels: one feature, for the second). With ``standardise`` each feature
-    is then shifted and scaled, :math:`z_{ij} = (x_{ij} - m_j) / s_j`, with the mean and the standard deviation of the fitted
-    rows (:math:`s_j = 1` for a constant feature).
+    Numbers are kept; a missing one is replaced by the median of the fitted rows, with a 0/1 indicator feature. Booleans become 0 and 1. A
+    categorical column becomes one 0/1 feature per level (two levels: one feature); missing cells are a separate level, and rare levels
+    are pooled. A date becomes days since 1970-01-01, and its month, weekday and hour if they vary. A text becomes :math:`\log(1 +
+    \text{count})` of its most common words. Each feature is then standardized, :math:`z_{ij} = (x_{ij} - m_j) / s_j`, with mean and
+    standard deviation of the fitted rows; constant features are dropped.
 
-    Guarantee: rows that were encoded once are encoded to the same bits again, also after saving and loading.
+    Guarantee: rows are always encoded to the same bits, also after saving and loading.
 
-    A text that did not occur in the fitted rows counts as an average level: its features take their mean :math:`m_j`, and a
-    ``DataRemark`` says so. Missing cells, infinities, and text where numbers were fitted are refused, with row and column.
+    A level that did not occur in the fitted rows is treated as ``(other)`` if there is such a level, else as an average level, and a
+    ``DataWarning`` is issued. Infinite cells raise an error, with row and column.
 
     Parameters
     ----------
-    standardise : bool, default=True
-        Whether to shift and scale the features.
-    max_levels : int >= 1, default=100
-        A text column with more levels than this is left out, with a ``DataRemark``: it names rows rather than groups them.
+    kinds : dict of str to str or None, default=None
+        Columns to use: ``number``, ``boolean``, ``category``, ``date`` or ``text``. None: by the types of the columns.
+    max_levels : int >= 1, default=40
+        Maximum number of levels of a category with their own feature; rarer ones are pooled.
+    max_words : int >= 1, default=200
+        Maximum number of words of a text column with a feature.
 
     Attributes
     ----------
-    kinds_ : dict of str to str
-        Columns in use: ``number``, ``boolean``, ``date``, ``time`` or ``text``.
-    levels_ : dict of str to list of str
-        Levels of each text column, sorted.
-    feature_names_ : list of str
-        Names of the features: the column, or ``column=level``.
+    recipes_ : dict of str to dict
+        Fitted parameters of each column.
+    feature_names_, feature_columns_ : list of str
+        Name of each feature, such as ``town=Ghent``, and its column.
     means_, scales_ : ndarray of shape (n_features,)
-        The mean of each feature, and what it is divided by (ones without ``standardise``).
+        Mean and scale of each feature.
 
     Examples
     --------
     >>> import polars
     >>> from surefit.tables import TableEncoder
-    >>> frame = polars.DataFrame({"age": [31, 47, 39], "town": ["Delft", "Ghent", "Delft"]})
-    >>> encoder = TableEncoder(standardise=False).fit(frame)
+    >>> frame = polars.DataFrame({"age": [31.0, None, 39.0, 44.0], "town": ["Delft", "Ghent", "Delft", None]})
+    >>> encoder = TableEncoder().fit(frame)
     >>> encoder.feature_names_
-    ['age', 'town=Ghent']
-    >>> encoder.transform(frame)
-    array([[31.,  0.],
-           [47.,  1.],
-           [39.,  0.]])
+    ['age', 'age is missing', 'town=(missing)', 'town=Delft', 'town=Ghent']
+    >>> print(encoder.transform(frame)[:, 1].round(2))
+    [-0.58  1.73 -0.58 -0.58]
     """
 
-    _rules = {"standardise": BOOLEAN, "max_levels": COUNT}
+    _rules = {"max_levels": COUNT, "max_words": COUNT}
 
-    def __init__(self, *, standardise=True, max_levels=100):
-        self.standardise = standardise
+    def __init__(self, kinds=None, *, max_levels=40, max_words=200):
+        self.kinds = kinds
         self.max_levels = max_levels
+        self.max_words = max_words
 
     def fit(self, X, y=None):
-        """Learn columns, levels, means and scales. Returns the encoder."""
+        """Learn levels, medians, words, means and scales. Returns the encoder."""
         check_params(self)
         table = as_table(X)
-        self.kinds_: dict[str, str] = {}
-        self.levels_: dict[str, list[str]] = {}
-        self.feature_names_: list[str] = []
-        for column in table.frame:
-            self._learn(table, column)
-        if not self.feature_names_:
-            raise InvalidData(f"{table.source}: no column is left to predict from; add a column of numbers or groups.")
-        encoded = self._encode(table)
-        self.means_ = encoded.mean(axis=0)
-        self.scales_ = _scales(encoded, self.means_) if self.standardise else np.ones(len(self.means_))
+        kinds = self.kinds if self.kinds is not None else {column.name: kind_of(column) for column in table.frame}
+        table.require(kinds)
+        numbers = _all_numbers(table, [name for name, kind in kinds.items() if kind in NUMERIC])
+        self.recipes_: dict[str, dict[str, Any]] = {
+            name: _learned_number(kind, numbers[name]) if kind in NUMERIC else self._learn(kind, table.frame[name])
+            for name, kind in kinds.items()
+        }
+        encoded, names, columns = self._encode(table, quiet=True)
+        vary = np.ptp(encoded, axis=0) > 0 if encoded.size else np.zeros(encoded.shape[1], dtype=bool)
+        if not vary.any():
+            raise InvalidData(
+                f"{table.source}: no column varies over the training rows, so there is nothing to predict from; add a column."
+            )
+        self.kept_ = np.flatnonzero(vary)
+        self.feature_names_ = [names[j] for j in self.kept_]
+        self.feature_columns_ = [columns[j] for j in self.kept_]
+        encoded = encoded[:, vary]
+        self.means_, self.scales_ = encoded.mean(axis=0), encoded.std(axis=0)
+        self.scales_[~(self.scales_ > 0)] = 1.0  # squares of tiny values may underflow
         return self
 
     def transform(self, X) -> np.ndarray:
-        """Return the features as a matrix in column order, one row a row."""
+        """Return the features as a matrix, one row per table row."""
         check_is_fitted(self)
-        encoded = self._encode(as_table(X))
-        if self.standardise:
-            encoded -= self.means_
-            encoded /= self.scales_
+        encoded = self._encode(as_table(X))[0][:, self.kept_]
+        encoded -= self.means_
+        encoded /= self.scales_
+        encoded[np.isnan(encoded)] = 0.0  # an unseen level counts as average
         return encoded
 
     def get_feature_names_out(self, input_features=None) -> np.ndarray:
@@ -99,149 +116,164 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return np.asarray(self.feature_names_, dtype=object)
 
-    @property
-    def text_columns(self) -> tuple[str, ...]:
-        """Columns that are text: a file must be read so that their cells stay as they are written."""
-        return tuple(self.levels_)
-
     # --- learning -----------------------------------------------------------------------------------------------------
 
-    def _learn(self, table: Table, column: polars.Series) -> None:
-        kind = kind_of(column)
-        if kind == "other":
-            raise InvalidData(
-                f"{table.source}: column {column.name!r} holds {str(column.dtype).lower()} values; expected numbers, "
-                "texts, truth values or dates. Leave the column out or convert it."
-            )
-        if kind == "empty":
-            remark(f"Column {column.name!r} is empty; it was left out.")
-        elif kind == "text":
-            self._learn_levels(table, column)
-        else:
-            self.kinds_[column.name] = kind
-            self.feature_names_.append(column.name)
-            if kind in ("date", "time"):
-                unit = "days since 1970-01-01" if kind == "date" else "hours since midnight"
-                remark(f"Column {column.name!r} holds {kind}s; they count as {unit}.")
-
-    def _learn_levels(self, table: Table, column: polars.Series) -> None:
-        name, texts = column.name, as_texts(column)
-        levels = sorted(texts.drop_nulls().unique().to_list())
-        if len(levels) > self.max_levels:
-            _refuse_spoilt_numbers(table, texts)
-            what = "dates in a form other than YYYY-MM-DD" if _all_match(texts, OTHER_DATE) else "different texts"
-            remark(f"Column {name!r} has {len(levels)} {what} (more than {self.max_levels}); it was left out.")
-            return
-        if len(levels) == 1:
-            remark(f"Column {name!r} holds the same text in every row; it says nothing and was left out.")
-            return
-        self.kinds_[name] = "text"
-        self.levels_[name] = levels
-        self.feature_names_.extend(f"{name}={level}" for level in _with_feature(levels))
+    def _learn(self, kind: str, column: polars.Series) -> dict[str, Any]:
+        known = column.drop_nulls()
+        missing = column.null_count() > 0
+        if kind == "date":
+            return _learned_number(kind, _days(column)) | {"parts": _parts_of(known)}
+        if kind == "category":
+            counts = Counter(known.to_list())
+            ordered = sorted(counts, key=lambda level: (-counts[level], level))
+            rare = 1 if len(ordered) > self.max_levels else 0
+            levels = [level for level in ordered if counts[level] > rare][: self.max_levels]
+            pooled = sorted(set(ordered) - set(levels))
+            names = [*([MISSING_LEVEL] if missing else []), *([OTHER_LEVEL] if pooled else []), *sorted(levels)]
+            return {"kind": kind, "levels": names, "pooled": pooled}
+        words = Counter(word for text in known.to_list() for word in set(_words(text)))
+        common = sorted(words, key=lambda word: (-words[word], word))[: self.max_words]
+        return {"kind": "text", "words": [word for word in common if words[word] > 1]}
 
     # --- encoding -----------------------------------------------------------------------------------------------------
 
-    def _encode(self, table: Table) -> np.ndarray:
-        table.require(self.kinds_)
-        encoded = np.empty((table.frame.height, len(self.feature_names_)), order="F")
-        j = 0
-        for name, kind in self.kinds_.items():
-            column = table.frame[name]
-            if kind == "text":
-                width = len(_with_feature(self.levels_[name]))
-                self._encode_levels(table, as_texts(column), encoded[:, j : j + width], j)
+    def _encode(self, table: Table, quiet: bool = False) -> tuple[np.ndarray, list[str], list[str]]:
+        table.require(self.recipes_)
+        plain = _all_numbers(table, [name for name, recipe in self.recipes_.items() if recipe["kind"] in NUMERIC])
+        blocks: list[np.ndarray] = []
+        names: list[str] = []
+        columns: list[str] = []
+        for name, recipe in self.recipes_.items():
+            if recipe["kind"] in NUMERIC or recipe["kind"] == "date":
+                cells = plain[name] if name in plain else _days(table.frame[name])
+                block, features = _number_block(table, name, recipe, cells, quiet)
             else:
-                width = 1
-                encoded[:, j] = as_numbers(column)
-                require_finite(table, name, encoded[:, j])
-            j += width
-        return encoded
-
-    def _encode_levels(self, table: Table, texts: polars.Series, out: np.ndarray, first: int) -> None:
-        import polars
-
-        if texts.null_count():
-            place = int(np.flatnonzero(texts.is_null().to_numpy())[0])
-            raise missing_cell(table, texts.name, place, texts.null_count())
-        levels = self.levels_[texts.name]
-        skipped = len(levels) - len(_with_feature(levels))
-        codes = texts.replace_strict(levels, list(range(len(levels))), default=-1, return_dtype=polars.Int64).to_numpy()
-        for j in range(out.shape[1]):
-            out[:, j] = codes == j + skipped
-        unseen = np.flatnonzero(codes < 0)
-        if len(unseen):
-            out[unseen] = self.means_[first : first + out.shape[1]]
-            remark(
-                f"Column {texts.name!r}: {texts[int(unseen[0])]!r} (row {table.rows[unseen[0]]}) did not occur when the "
-                f"model was fitted; {len(unseen)} rows with new texts count as average in this column."
-            )
+                block, features = _BLOCKS[recipe["kind"]](table, name, recipe, quiet)
+            blocks.append(block)
+            names += features
+            columns += [name] * len(features)
+        encoded = np.empty((table.frame.height, len(names)), order="F")
+        place = 0
+        for block in blocks:
+            encoded[:, place : place + block.shape[1]] = block
+            place += block.shape[1]
+        return encoded, names, columns
 
 
-def _with_feature(levels: list[str]) -> list[str]:
-    """Levels that have a feature of their own: of two, one says it all."""
-    return levels[1:] if len(levels) == 2 else levels
+def _all_numbers(table: Table, names: list[str]) -> dict[str, np.ndarray]:
+    """Return the number columns as arrays, NaN where a cell is missing; in one step, because a table may have thousands."""
+    import polars
+
+    if not names:
+        return {}
+    block = table.frame.select(polars.col(names).cast(polars.Float64).fill_null(float("nan"))).to_numpy()
+    return {name: block[:, j] for j, name in enumerate(names)}
 
 
-def remark(text: str) -> None:
-    """Say that something is odd but usable."""
-    warnings.warn(text, DataRemark, stacklevel=3)
+def _learned_number(kind: str, numbers: np.ndarray) -> dict[str, Any]:
+    missing = np.isnan(numbers)
+    finite = numbers[np.isfinite(numbers)]
+    return {"kind": kind, "missing": bool(missing.any()), "median": float(np.median(finite)) if len(finite) else 0.0}
 
 
-def require_finite(table: Table, name: str, values: np.ndarray) -> None:
-    """Refuse a column with a missing or infinite cell, or a text among numbers; name the first such row."""
-    bad = np.flatnonzero(~np.isfinite(values))
-    if not len(bad):
-        return
-    place = int(bad[0])
-    cell = table.frame[name][place]
-    if isinstance(cell, str) and cell.strip():
+def _number_block(
+    table: Table, name: str, recipe: dict[str, Any], numbers: np.ndarray, quiet: bool
+) -> tuple[np.ndarray, list[str]]:
+    missing = np.isnan(numbers)
+    infinite = np.flatnonzero(np.isinf(numbers))
+    if len(infinite):
         raise InvalidData(
-            f"{table.source}: column {name!r}, row {table.rows[place]}: expected a number, got {cell!r}"
-            f"{_decimal_comma(cell)}. Correct the cell or leave out the row."
+            f"{table.source}: column {name!r}, row {table.rows[infinite[0]]} is infinite; correct the cell, or leave the column out "
+            f"with {column_option(name, 'drop')}."
         )
-    if np.isinf(values[place]):
-        raise InvalidData(
-            f"{table.source}: column {name!r}, row {table.rows[place]} is infinite; correct the cell or leave out the row."
+    if missing.any() and not recipe["missing"] and not quiet:
+        _say(
+            f"Column {name!r}: {counted(int(missing.sum()), 'cell is', 'cells are')} missing, though none was when the model "
+            "was fitted; the median is used."
         )
-    raise missing_cell(table, name, place, int(np.isnan(values).sum()))
+    features, names = [np.where(missing, recipe["median"], numbers)], [name]
+    if recipe["missing"]:
+        features.append(missing.astype(np.float64))
+        names.append(f"{name} is missing")
+    for part in recipe.get("parts", ()):
+        values = _part(part, table.frame[name])
+        features.append(np.where(np.isnan(values), 0.0, values))
+        names.append(f"{name} {part}")
+    return np.column_stack(features), names
 
 
-def missing_cell(table: Table, name: str, place: int, count: int) -> InvalidData:
-    """Return the error about a missing cell."""
-    more = f" ({count} such cells in this column)" if count > 1 else ""
-    return InvalidData(
-        f"{table.source}: column {name!r}, row {table.rows[place]} is missing (NaN){more}; fill the cell, leave out the row, "
-        "or leave out the column."
-    )
+def _category_block(table: Table, name: str, recipe: dict[str, Any], quiet: bool) -> tuple[np.ndarray, list[str]]:
+    import polars
 
-
-def _refuse_spoilt_numbers(table: Table, texts: polars.Series) -> None:
-    """A column of mostly numbers with many values is not a set of groups: a few cells are spoilt."""
-    numbers = as_numbers(texts)
-    known = texts.is_not_null().to_numpy()
-    spoilt = np.flatnonzero(known & np.isnan(numbers))
-    comma = _all_match(texts, r"^[+-]?\d*,\d+$")
-    if comma or len(spoilt) <= known.sum() / 2:
-        place = int(spoilt[0])
-        cell = texts[place]
-        raise InvalidData(
-            f"{table.source}: column {texts.name!r}, row {table.rows[place]}: expected a number like in most rows, got "
-            f"{cell!r}{_decimal_comma(cell)}. Correct the {len(spoilt)} such cells or leave out the column."
+    levels = recipe["levels"]
+    texts = table.frame[name].fill_null(MISSING_LEVEL)
+    codes = texts.replace_strict(levels, range(len(levels)), default=-1, return_dtype=polars.Int64).to_numpy()
+    strange = codes < 0
+    if recipe["pooled"]:
+        codes = np.where(strange, levels.index(OTHER_LEVEL), codes)
+        strange &= ~texts.is_in(recipe["pooled"]).to_numpy()
+    unseen = np.flatnonzero(strange)
+    if len(unseen) and not quiet:
+        _say(
+            f"Column {name!r}: {texts[int(unseen[0])]!r} (row {table.rows[unseen[0]]}) did not occur when the model was fitted; "
+            f"{counted(len(unseen), 'row with a new level counts', 'rows with new levels count')} as "
+            f"{'other' if recipe['pooled'] else 'average'} in this column."
         )
+    skipped = 1 if len(levels) == 2 else 0
+    block = np.zeros((len(codes), len(levels) - skipped))
+    known = np.flatnonzero(codes >= skipped)
+    block[known, codes[known] - skipped] = 1.0
+    block[codes < 0] = np.nan  # becomes the mean
+    return block, [f"{name}={level}" for level in levels[skipped:]]
 
 
-def _decimal_comma(cell: Any) -> str:
-    cell = str(cell).strip()
-    is_comma = cell.count(",") == 1 and cell.replace(",", "").lstrip("+-").isdigit()
-    return " (write numbers with a decimal point)" if is_comma else ""
+def _text_block(table: Table, name: str, recipe: dict[str, Any], quiet: bool) -> tuple[np.ndarray, list[str]]:
+    place = {word: j for j, word in enumerate(recipe["words"])}
+    block = np.zeros((table.frame.height, len(place)))
+    for i, text in enumerate(table.frame[name].to_list()):
+        for word in _words(text or ""):
+            if word in place:
+                block[i, place[word]] += 1.0
+    return np.log1p(block), [f"{name}: {word}" for word in recipe["words"]]
 
 
-def _all_match(texts: polars.Series, pattern: str) -> bool:
-    return bool(texts.drop_nulls().str.contains(pattern).all())
+_BLOCKS = {"category": _category_block, "text": _text_block}
 
 
-def _scales(encoded: np.ndarray, means: np.ndarray) -> np.ndarray:
-    scales = encoded.std(axis=0)
-    scales[np.ptp(encoded, axis=0) == 0] = 1.0  # rounding of the mean must not make a constant column vary
-    scales[~(scales > 0)] = 1.0  # squares of tiny values may vanish
-    return scales
+def kind_of(column: polars.Series) -> str:
+    """Return the kind of a typed column from its type."""
+    import polars
+
+    if column.dtype == polars.Boolean:
+        return "boolean"
+    if column.dtype.is_numeric():
+        return "number"
+    return "date" if column.dtype in (polars.Date, polars.Datetime) else "category"
+
+
+def _days(column: polars.Series) -> np.ndarray:
+    """Return datetimes as days since 1970-01-01."""
+    import polars
+
+    moments = column.cast(polars.Datetime("us"))
+    return moments.dt.epoch("us").cast(polars.Float64).fill_null(float("nan")).to_numpy() / MICROSECONDS_PER_DAY
+
+
+def _parts_of(column: polars.Series) -> list[str]:
+    """Return the parts of a date that vary, in addition to the day count."""
+    return [part for part in ("month", "weekday", "hour") if len(column) and np.ptp(_part(part, column)) > 0]
+
+
+def _part(part: str, column: polars.Series) -> np.ndarray:
+    import polars
+
+    moments = column.cast(polars.Datetime("us"))
+    return getattr(moments.dt, part)().cast(polars.Float64).to_numpy()
+
+
+def _words(text: str) -> list[str]:
+    return WORD.findall(text.lower())
+
+
+def _say(text: str) -> None:
+    warnings.warn(text, DataWarning, stacklevel=4)

@@ -1,1 +1,1 @@
-"""Decision trees: exact splits, pruning inside ``fit``, missing values, categories, and a certificate of every split."""
+"""Decision trees: exact splits, pruning inside ``fit``, missing values, categories, and a certificate for every split."""

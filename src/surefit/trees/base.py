@@ -1,28 +1,23 @@
-"""What both trees can do once fitted."""
+"""Common methods of both fitted trees."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from surefit.core.validation import check_params, read_data
+from surefit.core.blocks import by_rows
+from surefit.core.validation import check_params
 from surefit.solvers import trees as solver
 from surefit.solvers.trees import REASONS, FlatTree
 from surefit.solvers.trees.flat import LEAF
 from surefit.solvers.trees.pruning import Path, parents_of, weakest_links
 from surefit.trees.boxes import LeafBoxes, leaf_boxes
+from surefit.trees.categories import encode, read_table
 from surefit.trees.columns import as_rows
 from surefit.trees.prune import impurity_risk
 from surefit.trees.rules import Clause, clauses, rules_text, tree_text
-
-READ: dict[str, Any] = {
-    "accept_sparse": ["csc", "csr"],
-    "dtype": [np.float64, np.float32],
-    "ensure_all_finite": "allow-nan",
-}
+from surefit.trees.split_curve import SplitCurve, split_curve
 
 
 def _node_array(name: str, words: str):
@@ -37,25 +32,35 @@ class TreeMixin:
     """Nodes, paths, boxes, rules, importances."""
 
     tree_: FlatTree
+    category_labels_: dict = {}
 
-    node_kind_ = _node_array("kind", "0 leaf, 1 threshold, 2 subset of categories, 3 one branch a category.")
+    node_kind_ = _node_array("kind", "0 leaf, 1 threshold, 2 subset of categories, 3 one branch per category.")
     node_feature_ = _node_array("feature", "Column of each split, -2 at leaves.")
     node_threshold_ = _node_array("threshold", "Threshold of each split, nan where there is none.")
     node_left_ = _node_array("left", "First child, -1 at leaves.")
     node_right_ = _node_array("right", "Last child, -1 at leaves.")
     node_missing_left_ = _node_array("missing_left", "Whether a missing value goes left.")
-    node_start_ = _node_array("start", "Where the category sets or branches of a node begin.")
+    node_start_ = _node_array("start", "Start of the category sets or branches of a node.")
     node_words_ = _node_array("words", "Category sets, as bits.")
-    node_branches_ = _node_array("branches", "Children of nodes with one branch a category.")
-    node_value_ = _node_array("value", "Class shares, mean or median of each node.")
+    node_branches_ = _node_array("branches", "Children of nodes with one branch per category.")
+    node_value_ = _node_array("values", "Class fractions, mean or median of each node.")
+
+    @property
+    def n_codes_(self) -> int:
+        """Number of categories of the column with the most, plus one for missing values."""
+        return int(self.tree_.n_codes)
+
+    @property
+    def is_categorical_(self) -> np.ndarray:
+        """Whether each column is categorical."""
+        return np.isin(np.arange(self.n_features_in_), list(self.categories_))  # type: ignore[attr-defined]
 
     def apply(self, X, check_input=True) -> np.ndarray:
-        """Return the node that keeps each row: a leaf, or the inner node at which a category was never seen."""
-        rows = self._rows(X)
-        return solver.apply(self.tree_, rows)
+        """Return the node of each row: a leaf, or the inner node at which its category was not seen in training."""
+        return by_rows(self._read(X), lambda part: solver.apply(self.tree_, as_rows(part, self.categories_)))  # type: ignore
 
     def decision_path(self, X, check_input=True) -> sparse.csr_matrix:
-        """Return the nodes that each row passes, as a 0-1 matrix of shape (n, n_nodes)."""
+        """Return the nodes on the path of each row, as a 0-1 matrix of shape (n, n_nodes)."""
         node, parent = self.apply(X), parents_of(self.tree_.end)
         n = len(node)
         rows, columns, row = [], [], np.arange(n)
@@ -80,7 +85,7 @@ class TreeMixin:
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Share of each column in the total decrease of the impurity; zeros if nothing was split."""
+        """Contribution of each column to the total decrease of the impurity, as a fraction; zeros if nothing was split."""
         check_is_fitted(self)
         tree, total = self.tree_, np.zeros(self.n_features_in_)  # type: ignore[attr-defined]
         inner = tree.kind != LEAF
@@ -94,7 +99,7 @@ class TreeMixin:
         return {int(t): REASONS[self.tree_.reason[t]] for t in leaves}
 
     def gain_audit(self) -> np.ndarray:
-        """Return one record a split: node, column, threshold, rows, weight, impurity, gain and its share of the root's impurity."""
+        """Return one record per split: node, column, threshold, rows, weight, impurity, gain and its fraction of the root's impurity."""
         check_is_fitted(self)
         tree = self.tree_
         t = np.flatnonzero(tree.kind != LEAF)
@@ -116,25 +121,42 @@ class TreeMixin:
             records[name] = column
         return records
 
+    def node_splits(self, X, y, node: int = 0) -> dict[int, SplitCurve]:
+        """Return all cuts of the rows of (X, y) at a node, per numeric column that is not constant there."""
+        rows = np.flatnonzero(self.decision_path(X)[:, [node]].toarray().ravel())
+        values, y = self._rows(X)[rows], np.asarray(y)[rows]
+        named = self.criterion  # type: ignore[attr-defined]
+        criterion = "entropy" if named == "log_loss" else named
+        numeric = [j for j in range(values.shape[1]) if j not in self.categories_ and len(np.unique(values[:, j])) > 1]  # type: ignore
+        return {j: split_curve(values[:, j], y, criterion=criterion) for j in numeric}
+
     def leaf_boxes(self) -> LeafBoxes:
         """Return the box lower < x <= upper of each leaf in the numeric columns."""
         check_is_fitted(self)
         return leaf_boxes(self.tree_, self.n_features_in_)  # type: ignore[attr-defined]
 
     def clauses(self) -> list[Clause]:
-        """Return one conjunction of tests a leaf; exactly one holds for every row whose categories were seen in training."""
+        """Return one conjunction of tests per leaf; exactly one holds for every row whose categories were seen in training."""
         check_is_fitted(self)
-        return clauses(self.tree_, self._names(), self.categories_, getattr(self, "classes_", None))  # type: ignore
+        return clauses(self.tree_, self._names(), self._shown(), getattr(self, "classes_", None))  # type: ignore
 
     def export_rules(self) -> str:
         """Return the tree as text: for each class (each value) an OR of ANDs."""
         return rules_text(self.clauses())
 
     def export_text(self, decimals: int = 2) -> str:
-        """Return the tree as indented text, one line a branch."""
+        """Return the tree as indented text, one line per branch."""
         check_is_fitted(self)
         classes = getattr(self, "classes_", None)
-        return tree_text(self.tree_, self._names(), self.categories_, classes, decimals)  # type: ignore[attr-defined]
+        return tree_text(self.tree_, self._names(), self._shown(), classes, decimals)  # type: ignore[attr-defined]
+
+    def _certified_rows(self, X):
+        """Return the rows as the certificate is about them: text as codes."""
+        return encode(X, self.category_labels_)  # type: ignore[attr-defined]
+
+    def _shown(self) -> dict:
+        """Return the values of the categorical columns as in the table: text or numbers."""
+        return {**self.categories_, **self.category_labels_}  # type: ignore[attr-defined]
 
     def _path(self) -> Path:
         return weakest_links(self.tree_, impurity_risk(self.tree_))
@@ -143,13 +165,16 @@ class TreeMixin:
         names = getattr(self, "feature_names_in_", None)
         return [f"x{j}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]  # type: ignore
 
-    def _rows(self, X) -> np.ndarray:
+    def _read(self, X):
         check_is_fitted(self)
-        return as_rows(read_data(self, X, reset=False, **READ), self.categories_)  # type: ignore[attr-defined]
+        return read_table(self, X, reset=False)
+
+    def _rows(self, X) -> np.ndarray:
+        return as_rows(self._read(X), self.categories_)  # type: ignore[attr-defined]
 
     def _values(self, X) -> np.ndarray:
-        rows = self._rows(X)
-        return solver.predict(self.tree_, rows)
+        nodes = self.apply(X)
+        return self.tree_.values[nodes]
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()  # type: ignore[misc]
@@ -159,7 +184,7 @@ class TreeMixin:
 
 
 def pruning_path(estimator, X, y, sample_weight=None):
-    """Fit a copy without pruning and return scikit-learn's ``ccp_alphas`` and ``impurities`` of its nested prunings."""
+    """Fit a copy without pruning; return scikit-learn's ``ccp_alphas`` and ``impurities`` of its nested prunings."""
     from sklearn.base import clone
     from sklearn.utils import Bunch
 

@@ -11,21 +11,21 @@ from surefit.solvers.trees.flat import LEAF, THRESHOLD
 
 
 class LeafBoxes(NamedTuple):
-    """One box a leaf, ``lower < x <= upper`` column by column; they fill the space, without overlap."""
+    """One box per leaf, ``lower < x <= upper`` in each column; the boxes partition the space."""
 
     leaf: np.ndarray  # (k,) node numbers
     lower: np.ndarray  # (k, d)
     upper: np.ndarray  # (k, d)
 
     def find(self, X) -> np.ndarray:
-        """Return the leaf whose box holds each row of ``X`` (no missing values), by looking at all boxes."""
+        """Return the leaf whose box contains each row of ``X`` (no missing values), by testing all boxes."""
         X = np.asarray(X, dtype=np.float64)
         inside = (self.lower[None] < X[:, None]) & (X[:, None] <= self.upper[None])
         return self.leaf[inside.all(axis=2).argmax(axis=1)]
 
 
 def leaf_boxes(tree: FlatTree, d: int) -> LeafBoxes:
-    """Return the boxes of all leaves; categorical columns stay unbounded."""
+    """Return the boxes of all leaves; categorical columns are unbounded."""
     m = len(tree.kind)
     lower, upper = np.full((m, d), -np.inf), np.full((m, d), np.inf)
     for t in range(m):

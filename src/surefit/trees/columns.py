@@ -1,4 +1,4 @@
-"""From a table to columns: dense, categories as codes, thresholds that were declared beforehand."""
+"""Conversion of a table to dense columns, with categories as codes and declared thresholds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST_CATEGORIES = 255
 
 
 def as_columns(X, categories: dict[int, np.ndarray]) -> np.ndarray:
-    """Return the columns of X one after another, float64, categories as codes; -1 is a category never seen, nan is missing."""
+    """Return the columns of X in float64, with categories as codes; -1 is an unseen category, nan is missing."""
     dense = X.toarray() if sparse.issparse(X) else X
     values = np.ascontiguousarray(dense.T, dtype=np.float64)
     values = values.copy() if np.shares_memory(values, dense) and categories else values
@@ -33,18 +33,24 @@ def as_rows(X, categories: dict[int, np.ndarray]) -> np.ndarray:
 
 
 def codes_of(column: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Return the place of each value among the known ones, -1 if it is not there, nan if it is missing."""
+    """Return the index of each value among the known ones, -1 if it is unknown, nan if it is missing."""
     place = np.minimum(np.searchsorted(known, column), max(len(known) - 1, 0))
     codes = np.where(known[place] == column, place, -1.0) if len(known) else np.full(len(column), -1.0)
     return np.where(np.isnan(column), np.nan, codes)
 
 
 def read_categories(estimator, X, table: Any) -> dict[int, np.ndarray]:
-    """Return the values of each categorical column, sorted; ``table`` is X as the user gave it, for names and types."""
+    """Return the sorted values of each categorical column; ``table`` is X as passed by the user, for names and types."""
     who, given, d = type(estimator).__name__, estimator.categorical_features, X.shape[1]
     if given is None:
         return {}
-    chosen = _chosen_columns(who, given, d, table)
+    labels = getattr(estimator, "category_labels_", {})
+    chosen = _chosen_columns(who, given, d, table, labels)
+    texts = sorted(set(labels) - set(chosen.tolist()))
+    if texts:
+        raise InvalidParameter(
+            who, "categorical_features", f"a list that includes column {texts[0]}, which contains text", given
+        )
     found = {}
     for j in chosen:
         column = np.asarray(X[:, [j]].toarray() if sparse.issparse(X) else X[:, j], dtype=np.float64).ravel()
@@ -52,12 +58,12 @@ def read_categories(estimator, X, table: Any) -> dict[int, np.ndarray]:
         if len(found[int(j)]) > MOST_CATEGORIES:
             raise InvalidData(
                 f"{who}: column {j} has {len(found[int(j)])} categories, more than {MOST_CATEGORIES}; "
-                "merge rare ones, or leave the column out of categorical_features."
+                "merge rare categories, or remove the column from categorical_features."
             )
     return found
 
 
-def _chosen_columns(who: str, given: Any, d: int, table: Any) -> np.ndarray:
+def _chosen_columns(who: str, given: Any, d: int, table: Any, labels: dict) -> np.ndarray:
     names = list(getattr(table, "columns", []))
     if isinstance(given, str):
         if given != "from_dtype":
@@ -65,9 +71,9 @@ def _chosen_columns(who: str, given: Any, d: int, table: Any) -> np.ndarray:
                 who, "categorical_features", "None, 'from_dtype', column numbers or names, a mask", given
             )
         types = [str(kind) for kind in getattr(table, "dtypes", [])]
-        return np.array(
-            [j for j, kind in enumerate(types) if kind.lower() in ("category", "categorical", "enum")], dtype=int
-        )
+        marked = ("category", "categorical", "enum", "object", "str", "utf8")
+        by_type = [j for j, kind in enumerate(types) if kind.lower().startswith(marked)]
+        return np.array(sorted({*by_type, *labels}), dtype=int)
     listed = np.asarray(given)
     if listed.dtype == bool and listed.shape == (d,):
         return np.flatnonzero(listed)
@@ -86,7 +92,7 @@ def read_thresholds(estimator, d: int) -> list[np.ndarray] | None:
     given, who = estimator.thresholds, type(estimator).__name__
     if given is None:
         return None
-    words = "None, a list of numbers for all columns, or one list a column"
+    words = "None, a list of numbers for all columns, or one list per column"
     try:
         per_column = [np.asarray(item, dtype=np.float64) for item in given]
     except (TypeError, ValueError):
@@ -97,5 +103,7 @@ def read_thresholds(estimator, d: int) -> list[np.ndarray] | None:
         raise InvalidParameter(who, "thresholds", words + f" ({d} of them)", given)
     per_column = [np.unique(item) for item in per_column]
     if max(len(item) for item in per_column) > 254:
-        raise InvalidParameter(who, "thresholds", "at most 254 numbers a column", max(len(item) for item in per_column))
+        raise InvalidParameter(
+            who, "thresholds", "at most 254 numbers per column", max(len(item) for item in per_column)
+        )
     return per_column

@@ -1,21 +1,25 @@
-"""Fitting a tree: read, grow, prune, certify."""
+"""Fitting of a tree: read, grow, prune, certify."""
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from surefit.core.estimator import data_fingerprint
+from surefit.core.blocks import require_memory
 from surefit.core.validation import read_weights
+from surefit.problems import pose
 from surefit.solvers import trees as solver
 from surefit.solvers.trees import FlatTree, Rules
-from surefit.trees.claims import make_claims, problem_of
+from surefit.trees.claims import make_claims
 from surefit.trees.columns import as_columns, read_categories, read_thresholds
 from surefit.trees.parameters import growth_rules, random_stream, read_monotone
-from surefit.trees.prune import pruned
+from surefit.trees.prune import CostComplexity, pruned
 
-#: Fitted attributes that the certificate speaks of.
+#: Attributes that the fit derived from the table or chose by cross-validation.
+CHOSEN = ("n_codes_", "is_categorical_", "pruning_alpha_")
+#: Fitted attributes in the certificate.
 MODEL = (
     "node_kind_",
     "node_feature_",
@@ -27,11 +31,12 @@ MODEL = (
     "node_words_",
     "node_branches_",
     "node_value_",
+    *CHOSEN,
 )
 
 
 class Sample(NamedTuple):
-    """Everything a fit needs to know about the data."""
+    """Training data of a tree."""
 
     values: np.ndarray  # (d, n) columns, categories as codes
     y: np.ndarray  # (n,) class codes or real targets
@@ -40,7 +45,7 @@ class Sample(NamedTuple):
     criterion: str
     categories: np.ndarray  # (d,) number of categories, 0 for numbers
     monotone: np.ndarray | None
-    declared: list[np.ndarray] | None  # thresholds fixed beforehand
+    declared: list[np.ndarray] | None  # thresholds fixed in advance
     bins: solver.Bins | None  # None: exact cuts
     seed: int
 
@@ -51,7 +56,8 @@ class Sample(NamedTuple):
 
 
 def read_sample(estimator, X, table, y, weights, n_classes: int) -> Sample:
-    """Translate the data and the parameters that concern columns."""
+    """Convert the data and the parameters about columns."""
+    require_memory(type(estimator).__name__, X, 12, "use a forest, which needs a twelfth of that, or fewer columns")
     estimator.categories_ = read_categories(estimator, X, table)
     d = X.shape[1]
     counts = np.zeros(d, dtype=np.int64)
@@ -82,42 +88,44 @@ def grow_tree(sample: Sample, rules: Rules, rows: np.ndarray | None = None) -> F
     weights = sample.weights
     if weights is not None and np.all(weights[rows] == 1.0):
         weights = None
-    centre = 0.0
+    center = 0.0
     if sample.n_classes:
         target = solver.class_target(sample.y, sample.n_classes, sample.criterion, weights)
     else:
-        if sample.criterion == "squared_error":  # sums of squares keep their digits
-            centre = float(np.average(sample.y[rows], weights=None if weights is None else weights[rows]))
-        target = solver.real_target(sample.y - centre, sample.criterion, weights)
+        if sample.criterion == "squared_error":  # keeps the digits of sums of squares
+            center = float(np.average(sample.y[rows], weights=None if weights is None else weights[rows]))
+        target = solver.real_target(sample.y - center, sample.criterion, weights)
     monotone = sample.monotone
     options: dict[str, Any] = {"categories": sample.categories, "monotone": monotone, "rows": part}
     if sample.bins is None:
         tree = solver.grow_exact(sample.values, target, rules, **options)
     else:
         tree = solver.grow_binned(sample.bins, target, rules, **options)
-    return tree._replace(value=tree.value + centre) if centre else tree
+    return tree._replace(values=tree.values + center) if center else tree
 
 
 def fit_tree(estimator, X, table, y, given_y, sample_weight, class_weights: np.ndarray | None, n_classes: int):
-    """Fit ``estimator`` on validated X and encoded y; ``given_y`` is y as the certificate will meet it. Returns the estimator."""
+    """Fit ``estimator`` on validated X and encoded y; ``given_y`` is y in the format of the certificate. Returns the estimator."""
     given = read_weights(estimator, sample_weight, X.shape[0])
     weights = given
     if class_weights is not None:
         weights = class_weights[y] if given is None else given * class_weights[y]
     sample = read_sample(estimator, X, table, y, weights, n_classes)
     rows = sample.rows()
-    total = float(len(rows)) if weights is None else float(weights[rows].sum())
+    total = float(len(rows)) if weights is None else math.fsum(weights)
     rules = growth_rules(estimator, len(rows), X.shape[1], total, sample.seed)
     outcome = pruned(estimator, sample, rules, grow_tree)
     estimator.tree_ = outcome.tree
     estimator.pruning_ = outcome.record
     estimator.max_features_ = rules.max_features
+    chosen = outcome.record.alpha if isinstance(outcome.record, CostComplexity) else 0.0
+    estimator.pruning_alpha_ = float(chosen)
     estimator._issue(
         "C",
         make_claims(estimator, sample, outcome, rules),
-        problem=problem_of(estimator, sample, rules, class_weights),
-        model=MODEL,
-        data=data_fingerprint(X, given_y, given),
+        problem=pose(estimator, X, given_y, given, *CHOSEN),
+        model=(*MODEL, "classes_") if n_classes else MODEL,
+        sample=(X, given_y, given),
         run={"solver": "exact cuts" if sample.bins is None else "binned cuts"},
     )
     return estimator

@@ -17,16 +17,16 @@ MOST_ROWS = 512
 
 
 class OptimalTree(NamedTuple):
-    """The best tree of a small problem, and how far the greedy one is from it; costs are error rate + alpha x leaves."""
+    """Optimal tree of a small problem, and the gap of the greedy tree; costs are error rate + alpha x leaves."""
 
     tree: FlatTree
     cost: float
-    errors: float  # weight of the rows that it gets wrong
+    errors: float  # weight of the misclassified rows
     n_leaves: int
-    greedy: DecisionTreeClassifier  # grown greedily to the same depth, with its best pruning for the same alpha
+    greedy: DecisionTreeClassifier  # grown greedily to the same depth, with its optimal pruning for the same alpha
     greedy_cost: float
     gap: float  # greedy_cost - cost
-    n_subproblems: int  # sets of rows and depths looked at
+    n_subproblems: int  # number of sets of rows and depths considered
 
 
 def optimal_tree(
@@ -40,15 +40,15 @@ def optimal_tree(
     criterion="entropy",
     max_subproblems=200_000,
 ) -> OptimalTree:
-    r"""Find the best of all trees of bounded depth by looking at all of them, and the gap of greedy growth.
+    r"""Find the optimal tree of bounded depth by exhaustive search, and the gap of greedy growth.
 
     .. math:: \min_\tau \frac1W \sum_i w_i \mathbf 1\{y_i \ne \tau(x_i)\} + \alpha |\tau|, \qquad \text{depth}(\tau) \le D
 
-    and among the minimisers one with fewest leaves. The best tree on a set of rows is the best leaf, or the best of all splits with best
-    trees of less depth below; sets of rows that several paths lead to are solved once. Finding the smallest tree is NP-hard, so this is for
-    tiny problems: some dozen rows or ten boolean columns, depth 3 or 4.
+    and among the minimizers one with fewest leaves. The best tree on a set of rows is the best leaf, or the best of all splits with
+    optimal trees of smaller depth below; each set of rows is solved once. Finding the smallest tree is NP-hard, so this is for tiny
+    problems: a few dozen rows or ten boolean columns, depth 3 or 4.
 
-    Guarantee: no tree of the class is better than the result.
+    Guarantee: no tree of the class is better.
 
     Parameters
     ----------
@@ -59,15 +59,15 @@ def optimal_tree(
     max_depth : int >= 1, default=3
         Depth D.
     alpha : float >= 0, default=0.0
-        Price of a leaf, in units of the error rate.
+        Penalty per leaf, in units of the error rate.
     sample_weight : array of shape (n,), optional
-        How often each row counts.
+        Frequency weights.
     categorical_features : list of int, optional
-        Columns that are split into one branch a category; the others are cut at thresholds.
+        Columns that are split into one branch per category; the others are cut at thresholds.
     criterion : {"gini", "entropy", "misclassification"}, default="entropy"
-        For the greedy tree to compare with.
+        Criterion of the greedy tree for comparison.
     max_subproblems : int >= 1, default=200000
-        Sets of rows after which the search is given up with an error.
+        Number of subproblems after which the search stops with an error.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def optimal_tree(
 
     Examples
     --------
-    Greedy growth does not begin with the genre, whose gain is 0, and needs 10 leaves where 6 are enough:
+    The greedy tree does not start with the genre, whose gain is 0, and needs 10 leaves where 6 are enough:
 
     >>> from surefit import optimal_tree
     >>> from surefit.data import load_movie_grid
@@ -92,9 +92,9 @@ def optimal_tree(
     X = check_array(X, dtype=np.float64, estimator=who)
     classes, codes = np.unique(column_or_1d(y), return_inverse=True)
     if len(codes) != len(X):
-        raise InvalidData(f"{who}: X has {len(X)} rows and y has {len(codes)}; they must agree.")
+        raise InvalidData(f"{who}: X has {len(X)} rows but y has {len(codes)} entries.")
     if len(X) > MOST_ROWS:
-        raise InvalidData(f"{who}: X has {len(X)} rows, more than {MOST_ROWS}; use DecisionTreeClassifier.")
+        raise InvalidData(f"{who}: X must have at most {MOST_ROWS} rows; got {len(X)}. Use DecisionTreeClassifier.")
     weights = read_weights(who, sample_weight, len(X))
     w = np.ones(len(X)) if weights is None else weights
     listed = sorted({int(j) for j in categorical_features or []})
@@ -109,7 +109,7 @@ def optimal_tree(
         categorical_features=listed or None,
         categorical_split="multiway" if listed else "subset",
     ).fit(X, y, sample_weight=weights)
-    risk = greedy.tree_.weight * (1 - greedy.tree_.value.max(axis=1)) / w.sum()
+    risk = greedy.tree_.weight * (1 - greedy.tree_.values.max(axis=1)) / w.sum()
     path = weakest_links(greedy.tree_, risk)
     pruned = collapse(greedy.tree_, path.collapse_at <= alpha)
     errors, leaves = float(tree.weight[tree.kind == LEAF] @ _error_rates(tree)), tree.n_leaves
@@ -119,15 +119,15 @@ def optimal_tree(
 
 
 def _error_rates(tree: FlatTree) -> np.ndarray:
-    return 1.0 - tree.value[tree.kind == LEAF].max(axis=1)
+    return 1.0 - tree.values[tree.kind == LEAF].max(axis=1)
 
 
 class _Search:
-    """Best trees of sets of rows, a set being the bits of an integer; a cost is (errors + price of the leaves, leaves)."""
+    """Optimal trees of sets of rows, which are bits of an integer; a cost is (errors + cost of the leaves, leaves)."""
 
-    def __init__(self, X, codes, w, n_classes: int, categorical: list[int], price: float, limit: int):
+    def __init__(self, X, codes, w, n_classes: int, categorical: list[int], leaf_cost: float, limit: int):
         self.X, self.codes, self.w, self.n_classes = X, codes, w, n_classes
-        self.price, self.limit = price, limit
+        self.leaf_cost, self.limit = leaf_cost, limit
         self.solved: dict[tuple[int, int], tuple[tuple[float, int], Any]] = {}
         self.class_masks = [_mask(codes == c) for c in range(n_classes)]
         self.unit = bool(np.all(w == 1.0))
@@ -147,27 +147,27 @@ class _Search:
                 yield j, float(middle), [left, ((1 << len(self.X)) - 1) & ~left]
 
     def counts(self, rows: int) -> np.ndarray:
-        """Weight of each class among the rows."""
+        """Return the weight of each class among the rows."""
         if self.unit:
             return np.array([(rows & mask).bit_count() for mask in self.class_masks], dtype=float)
         inside = _bits(rows, len(self.X))
         return np.bincount(self.codes[inside], weights=self.w[inside], minlength=self.n_classes)
 
     def best(self, rows: int, depth: int) -> tuple[float, int]:
-        """Return the least cost of a tree of at most this depth on these rows."""
+        """Return the smallest cost of a tree of at most this depth on these rows."""
         key = (rows, depth)
         if key in self.solved:
             return self.solved[key][0]
         if len(self.solved) >= self.limit:
             raise InvalidData(
-                f"optimal_tree: more than {self.limit} sets of rows to look at; lower max_depth, or raise max_subproblems."
+                f"optimal_tree: more than {self.limit} subproblems; lower max_depth, or raise max_subproblems."
             )
         counts = self.counts(rows)
-        least, choice = (float(counts.sum() - counts.max()) + self.price, 1), None
-        if depth > 0 and least > (self.price, 1):
+        least, choice = (float(counts.sum() - counts.max()) + self.leaf_cost, 1), None
+        if depth > 0 and least > (self.leaf_cost, 1):
             for cut in self.cuts:
                 parts = [rows & mask for mask in cut[2] if rows & mask]
-                if len(parts) < 2 or (len(parts) * self.price, len(parts)) >= least:
+                if len(parts) < 2 or (len(parts) * self.leaf_cost, len(parts)) >= least:
                     continue
                 cost, leaves = 0.0, 0
                 for part in parts:
@@ -188,30 +188,13 @@ def _bits(rows: int, n: int) -> np.ndarray:
 
 
 def _flat(search: _Search, everything: int, depth: int) -> FlatTree:
-    """Write the best tree as arrays, parents before children."""
+    """Convert the optimal tree to arrays, parents before children."""
     n_codes = max((len(cut[2]) for cut in search.cuts if cut[1] is None), default=0) + 1
     nodes: list[dict[str, Any]] = []
     branches: list[int] = []
 
     def add(rows: int, left_depth: int, level: int) -> int:
-        here, counts = len(nodes), search.counts(rows)
-        share = counts / counts.sum()
-        reason = PURE if counts.max() == counts.sum() else DEPTH if left_depth == 0 else SMALL_GAIN
-        node: dict[str, Any] = {
-            "kind": LEAF,
-            "feature": -2,
-            "threshold": np.nan,
-            "left": -1,
-            "right": -1,
-            "start": -1,
-            "level": level,
-        }
-        node |= {
-            "value": share,
-            "weight": counts.sum(),
-            "n_rows": rows.bit_count(),
-            "reason": reason,
-        }
+        here, node = len(nodes), _leaf(search.counts(rows), rows.bit_count(), left_depth, level)
         nodes.append(node)
         choice = search.solved[rows, left_depth][1]
         if choice is not None:
@@ -233,11 +216,21 @@ def _flat(search: _Search, everything: int, depth: int) -> FlatTree:
         return here
 
     add(everything, depth, 0)
+    return _arrays(nodes, branches, n_codes)
 
+
+def _leaf(counts: np.ndarray, n_rows: int, left_depth: int, level: int) -> dict[str, Any]:
+    reason = PURE if counts.max() == counts.sum() else DEPTH if left_depth == 0 else SMALL_GAIN
+    node: dict[str, Any] = {"kind": LEAF, "feature": -2, "threshold": np.nan, "left": -1, "right": -1, "start": -1}
+    weight = counts.sum()
+    return node | {"level": level, "value": counts / weight, "weight": weight, "n_rows": n_rows, "reason": reason}
+
+
+def _arrays(nodes: list[dict[str, Any]], branches: list[int], n_codes: int) -> FlatTree:
     def column(name, kind):
         return np.array([node[name] for node in nodes], dtype=kind)
 
-    value, weight, left = column("value", float), column("weight", float), column("left", np.int32)
+    value, weight = column("value", float), column("weight", float)
     impurity = 1.0 - value.max(axis=1)
     gain = np.zeros(len(nodes))
     for t, node in enumerate(nodes):
@@ -248,7 +241,7 @@ def _flat(search: _Search, everything: int, depth: int) -> FlatTree:
         column("kind", np.int8),
         column("feature", np.int32),
         column("threshold", float),
-        left,
+        column("left", np.int32),
         column("right", np.int32),
         np.zeros(len(nodes), dtype=bool),
         column("start", np.int32),

@@ -1,4 +1,4 @@
-"""What the parameters of both trees may be, and what they mean for a given number of rows and columns."""
+"""Parameters of both trees: their rules, and their values for a given number of rows and columns."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from surefit.core.validation import (
     Rule,
     one_of,
 )
+from surefit.problems.trees import stopping_rules
 from surefit.solvers.trees import Rules
 
 _is_count = COUNT.allows
@@ -54,28 +55,22 @@ RULES = {
 
 
 def random_stream(random_state) -> np.random.RandomState:
-    """Return scikit-learn's kind of stream; a Generator seeds one."""
+    """Return a ``RandomState``; a Generator is used to seed one."""
     if isinstance(random_state, np.random.Generator):
         return np.random.RandomState(int(random_state.integers(2**31 - 1)))
     return check_random_state(random_state)
 
 
 def growth_rules(estimator, n_rows: int, n_columns: int, weight: float, seed: int) -> Rules:
-    """Translate the parameters of an estimator for a training set of this size."""
-    leaf, split, leaves = estimator.min_samples_leaf, estimator.min_samples_split, estimator.max_leaf_nodes
-    leaf = leaf if isinstance(leaf, numbers.Integral) else math.ceil(leaf * n_rows)
-    split = split if isinstance(split, numbers.Integral) else max(2, math.ceil(split * n_rows))
+    """Convert the parameters of an estimator to rules for a training set of this size."""
+    params = estimator.get_params(deep=False)
+    rules = stopping_rules(params, n_rows, weight)
     return Rules(
-        max_depth=2**31 - 1 if estimator.max_depth is None else int(estimator.max_depth),
-        min_samples_split=max(int(split), 2 * int(leaf)),
-        min_samples_leaf=int(leaf),
-        min_weight_leaf=float(estimator.min_weight_fraction_leaf) * weight,
-        max_leaf_nodes=0 if leaves is None else int(leaves),
-        min_impurity_decrease=float(estimator.min_impurity_decrease),
-        min_gain=float(estimator.min_gain),
-        max_features=_n_drawn(estimator.max_features, n_columns),
-        random_cuts=estimator.splitter == "random",
-        multiway=estimator.categorical_split == "multiway",
+        **rules,
+        min_gain=float(params["min_gain"]),
+        max_features=_n_drawn(params["max_features"], n_columns),
+        random_cuts=params["splitter"] == "random",
+        multiway=params["categorical_split"] == "multiway",
         seed=seed,
     )
 
@@ -93,7 +88,7 @@ def _n_drawn(max_features: Any, n_columns: int) -> int:
 
 
 def read_monotone(estimator, n_columns: int) -> np.ndarray | None:
-    """Return the directions in which predictions must go, one a column, or None."""
+    """Return the monotonicity constraints, one per column, or None."""
     given = estimator.monotonic_cst
     if given is None:
         return None

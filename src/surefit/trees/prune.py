@@ -1,4 +1,4 @@
-"""Choosing a pruning inside ``fit``: by cross-validation along the weakest-link path, or by validation rows."""
+"""Choice of a pruning inside ``fit``: by cross-validation along the weakest-link path, or by validation rows."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from surefit.trees.parameters import random_stream
 
 
 class CostComplexity(NamedTuple):
-    """What cost-complexity pruning looked at; risks and alphas are per unit of weight."""
+    """Details of cost-complexity pruning; risks and alphas are per unit of weight."""
 
-    alphas: np.ndarray  # (k,) pruning k is best from alphas[k] up to alphas[k + 1]
+    alphas: np.ndarray  # (k,) pruning k is optimal from alphas[k] up to alphas[k + 1]
     risks: np.ndarray  # (k,) training risk of the prunings
     n_leaves: np.ndarray  # (k,)
     chosen: int
@@ -32,23 +32,23 @@ class ReducedError(NamedTuple):
     """The rounds of reduced-error pruning."""
 
     validation_rows: np.ndarray  # row numbers
-    order: np.ndarray  # nodes of the whole tree, in the order in which they were pruned
+    order: np.ndarray  # nodes of the whole tree, in the order of pruning
     risks: np.ndarray  # validation risk before the first round and after each
     n_leaves: np.ndarray
 
 
 class Outcome(NamedTuple):
-    """The tree to use, the tree it was pruned from, and how it was chosen (None: not pruned)."""
+    """Final tree, tree before pruning, and how it was chosen (None: not pruned)."""
 
     tree: FlatTree
     whole: FlatTree
     record: Any
     path: Path | None
-    grown_on: np.ndarray | None  # rows, where not all of them
+    grown_on: np.ndarray | None  # training rows, if not all
 
 
 def pruned(estimator, sample, rules: Rules, grow: Callable) -> Outcome:
-    """Grow a tree and prune it as the estimator asks."""
+    """Grow a tree and prune it according to the parameters of the estimator."""
     if estimator.pruning == "reduced_error":
         return _by_validation(estimator, sample, rules, grow)
     whole = grow(sample, rules)
@@ -66,25 +66,27 @@ def pruned(estimator, sample, rules: Rules, grow: Callable) -> Outcome:
 
 
 def impurity_risk(tree: FlatTree) -> np.ndarray:
-    """Share of the total impurity that each node has: scikit-learn's measure for ``ccp_alpha``."""
+    """Return the fraction of the total impurity of each node: scikit-learn's measure for ``ccp_alpha``."""
     return tree.weight * tree.impurity / tree.weight[0]
 
 
 def node_risk(tree: FlatTree, sample) -> np.ndarray:
-    """Share of the weight that each node would predict wrongly; for real targets its share of the total impurity."""
+    """Return the misclassified fraction of the weight for each node; for real targets its fraction of the total impurity."""
     if sample.n_classes:
-        return tree.weight * (1.0 - tree.value.max(axis=1)) / tree.weight[0]
+        return tree.weight * (1.0 - tree.values.max(axis=1)) / tree.weight[0]
     return impurity_risk(tree)
 
 
 def predicted(tree: FlatTree, sample) -> np.ndarray:
-    """Class code or value that each node predicts."""
-    return tree.value.argmax(axis=1).astype(np.float64) if sample.n_classes else np.ascontiguousarray(tree.value[:, 0])
+    """Return the class code or value that each node predicts."""
+    return (
+        tree.values.argmax(axis=1).astype(np.float64) if sample.n_classes else np.ascontiguousarray(tree.values[:, 0])
+    )
 
 
 def _by_cross_validation(estimator, sample, rules: Rules, grow: Callable, path: Path) -> CostComplexity:
     following = np.append(path.alphas[1:], np.inf)
-    middles = np.zeros(len(path.alphas))  # of the range in which a pruning is best, on the scale of ratios
+    middles = np.zeros(len(path.alphas))  # geometric midpoints of the ranges in which a pruning is optimal
     middles[1:] = np.sqrt(path.alphas[1:] * following[1:])
     rows = sample.rows()
     losses, squares, weight = np.zeros(len(middles)), np.zeros(len(middles)), 0.0
@@ -113,7 +115,7 @@ def _by_cross_validation(estimator, sample, rules: Rules, grow: Callable, path: 
 
 
 def _folds(estimator, sample, rows: np.ndarray):
-    """Yield (train, test) rows; an integer asks for so many folds, every k-th row of each class in the order of the rows."""
+    """Yield (train, test) rows; an integer k gives k folds, every k-th row of each class in the order of the rows."""
     cv = estimator.cv
     if COUNT.allows(cv):
         if cv < 2:
@@ -156,13 +158,13 @@ def _by_validation(estimator, sample, rules: Rules, grow: Callable) -> Outcome:
 def node_losses(
     tree: FlatTree, sample, kept: np.ndarray, rows: np.ndarray, w: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the losses of the rows that stop at each node, and those of all rows that reach it, if it were a leaf."""
-    guess, parent = predicted(tree, sample), parents_of(tree.end)
+    """Return the losses of the rows that end at each node, and of all rows that reach it if it were a leaf."""
+    estimate, parent = predicted(tree, sample), parents_of(tree.end)
     stopped, reached = np.zeros(len(tree.kind)), np.zeros(len(tree.kind))
     y = sample.y[rows].astype(np.float64)
     node, first = kept.copy(), True
     while len(node):
-        loss = w * ((guess[node] != y) if sample.n_classes else (guess[node] - y) ** 2)
+        loss = w * ((estimate[node] != y) if sample.n_classes else (estimate[node] - y) ** 2)
         np.add.at(reached, node, loss)
         if first:
             stopped, first = reached.copy(), False

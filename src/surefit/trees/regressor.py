@@ -3,91 +3,97 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 
-from surefit.core.errors import InvalidData, InvalidParameter
+from surefit.core.errors import InvalidData
 from surefit.core.estimator import CertifiedMixin
-from surefit.core.validation import check_params, one_of, read_data
-from surefit.trees.base import READ, TreeMixin, pruning_path
+from surefit.core.validation import check_params, one_of
+from surefit.trees.base import TreeMixin, pruning_path
+from surefit.trees.categories import read_table
 from surefit.trees.fit import fit_tree
 from surefit.trees.parameters import RULES
 
 
-class DecisionTreeRegressor(CertifiedMixin, TreeMixin, RegressorMixin, BaseEstimator):
-    r"""Regression by a tree of axis-parallel cuts, grown greedily and pruned on request.
+class DecisionTreeRegressor(TreeMixin, CertifiedMixin, RegressorMixin, BaseEstimator):
+    r"""Decision tree regressor with axis-parallel splits, grown greedily and optionally pruned.
 
     .. math::
 
         Q(s) = \sum_{x_i \le s} w_i (y_i - \bar y_1)^2 + \sum_{x_i > s} w_i (y_i - \bar y_2)^2
              = Q - \frac{W_1 W_2}{W} (\bar y_1 - \bar y_2)^2
 
-    Hypothesis class: trees whose nodes test one column. Loss: squared error, absolute error, or Poisson deviance. Optimiser: the best split
-    of each node, ties to the lowest column, then the lowest threshold. A value equal to the threshold goes left.
+    Hypothesis class: trees whose nodes test one column. Loss: squared error, absolute error, or Poisson deviance. Optimizer: the best
+    split of each node; ties go to the lowest column, then the lowest threshold. A value equal to the threshold goes left.
 
-    Guarantee: every split is the best of its node, the gains add up, and a cost-complexity pruning is the best of all prunings of the grown
-    tree (theory: :ref:`pruning`). Nothing is claimed about other trees.
+    Guarantee: every split is the best of its node, the gains sum to the total, and a cost-complexity pruning is optimal among all
+    prunings of the grown tree (theory: :ref:`pruning`). There is no claim about other trees.
 
     Parameters
     ----------
     criterion : {"squared_error", "absolute_error", "poisson"}, default="squared_error"
         Distance from the mean, from the median, or half the deviance of counts with the mean as rate (y >= 0).
     splitter : {"best", "random"}, default="best"
-        "random": one random cut a column, the best of them is taken.
+        "random": the best of one random cut per column.
     max_depth : int >= 1 or None, default=None
-        Longest path from the root.
+        Maximum depth.
     min_samples_split : int >= 2 or float in (0, 1], default=2
-        Rows (a share of them) that a node needs to be split.
+        Number of rows (or fraction) that a node needs to be split.
     min_samples_leaf : int >= 1 or float in (0, 1), default=1
-        Rows (a share of them) on each side of a split.
+        Smallest number of rows (or fraction) on each side of a split.
     min_weight_fraction_leaf : float in [0, 0.5], default=0.0
-        Share of the total weight on each side of a split.
+        Smallest fraction of the total weight on each side of a split.
     max_features : int, float in (0, 1], "sqrt", "log2" or None, default=None
-        Columns to look at in each node, drawn afresh; None: all.
+        Number of columns considered per node, drawn at random for each node; None: all.
     random_state : int, RandomState, Generator or None, default=None
-        For ``max_features``, ``splitter="random"`` and validation rows. Without them a fit has nothing random.
+        Seed for ``max_features``, ``splitter="random"`` and validation rows. Otherwise the fit is deterministic.
     max_leaf_nodes : int >= 2 or None, default=None
-        Most leaves; the split of the largest weighted gain comes first.
+        Maximum number of leaves; the split with the largest weighted gain comes first.
     min_impurity_decrease : float >= 0, default=0.0
-        Least gain of a split times the node's share of the weight, as in scikit-learn.
+        Smallest gain of a split times the node's fraction of the weight, as in scikit-learn.
     ccp_alpha : float >= 0, default=0.0
-        Prune with this weight of a leaf in units of the impurity, as in scikit-learn; ignored if ``pruning`` is given.
+        Penalty per leaf for pruning, in units of the impurity, as in scikit-learn; ignored if ``pruning`` is given.
     monotonic_cst : array of -1, 0, 1 or None, default=None
-        Direction in which the prediction must go in each column; not for "absolute_error".
+        Monotonicity constraint of the prediction in each column.
     min_gain : float >= 0, default=0.0
-        Least gain of a split, whatever the share of its node.
+        Smallest gain of a split, independent of the size of its node.
     max_bins : int from 2 to 255 or None, default=None
-        None: all cuts are looked at. Else each column is cut into so many bins of about equally many rows, and only edges of bins
-        are thresholds.
-    thresholds : list of numbers, list of such lists (one a column), or None, default=None
-        The only thresholds allowed, declared before the data were seen.
+        None: all cuts are considered. Otherwise each column is divided into this many bins of about equally many rows, and only edges of
+        bins are thresholds.
+    thresholds : list of numbers, list of such lists (one per column), or None, default=None
+        The only allowed thresholds, declared before the data were seen.
     categorical_features : list of column numbers or names, mask, "from_dtype" or None, default=None
-        Columns whose values are categories, given as numbers (codes). A category never seen at a node keeps the row there.
+        Categorical columns, with numbers or text as values; "from_dtype" uses the columns of a pandas or polars table with categorical or
+        text dtype. A row with a category that was not seen at a node stays at that node.
     categorical_split : {"subset", "multiway"}, default="subset"
-        A set of categories against the others, or one branch a category; then a column is spent along a path.
+        One set of categories against the others, or one branch per category; then a column is used at most once on a path.
     pruning : {"cost_complexity", "reduced_error"} or None, default=None
-        How to prune inside ``fit``: "cost_complexity" minimises the training loss plus alpha times the number of leaves, alpha chosen by
-        cross-validation; "reduced_error" makes leaves of nodes as long as that lowers the squared error on rows set aside.
+        How to prune inside ``fit``: "cost_complexity" minimizes the training loss plus alpha times the number of leaves, with alpha
+        chosen by cross-validation; "reduced_error" turns nodes into leaves while this lowers the squared error on held-out rows.
     cv : int >= 2, splitter or pairs of rows, default=10
-        Folds that choose alpha. An integer takes every k-th row in the order of the rows.
+        Folds that choose alpha. An integer k uses every k-th row in the order of the rows.
     standard_errors : float >= 0, default=1.0
-        The smallest tree whose cross-validated risk is within so many standard errors of the least; 0: the least itself.
+        Choose the smallest tree whose cross-validated risk is within this many standard errors of the minimum; 0: the minimum itself.
     validation_fraction : float in (0, 1), default=0.25
-        Share of rows set aside by "reduced_error".
+        Fraction of rows held out by "reduced_error".
     allow_zero_gain : bool, default=False
-        Whether "reduced_error" also prunes nodes that change nothing, which gives a smaller tree.
+        Whether "reduced_error" also prunes nodes that do not change the error, which gives a smaller tree.
     delta : float in (0, 1), default=0.05
-        Failure probability of the risk bound that comes with ``thresholds``.
+        Failure probability of the risk bound for ``thresholds``.
 
     Attributes
     ----------
     tree_ : FlatTree
-        The nodes as arrays, parents before children, with scikit-learn's names besides ours.
+        The nodes as arrays, parents before children, also under scikit-learn's names.
+    pruning_alpha_ : float
+        Penalty per leaf of the pruning: ``ccp_alpha``, or as chosen by cross-validation; 0 without cost-complexity pruning.
     pruning_ : CostComplexity, ReducedError or None
-        What pruning looked at: alphas, risks, leaves; cross-validated risks, or the rounds.
+        Details of the pruning: alphas, risks, leaves; cross-validated risks, or the rounds.
     categories_ : dict
-        Values of each categorical column.
+        Values of each categorical column, codes for text.
+    category_labels_ : dict
+        Text labels of the codes 0, 1, ... of a column.
     max_features_ : int
-        Columns looked at in each node.
+        Number of columns considered per node.
     feature_importances_ : ndarray of shape (n_features,)
-        Share of each column in the total decrease of the impurity.
+        Contribution of each column to the total decrease of the impurity, as a fraction.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
     n_features_in_, feature_names_in_
@@ -159,24 +165,20 @@ class DecisionTreeRegressor(CertifiedMixin, TreeMixin, RegressorMixin, BaseEstim
         self.delta = delta
 
     def fit(self, X, y, sample_weight=None, check_input=True):
-        """Grow and prune; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        """Grow and prune the tree, with ``sample_weight`` as frequency weights. Returns the estimator."""
         check_params(self)
         table = X
-        X, y = read_data(self, X, y, y_numeric=True, **READ)
+        X, y = read_table(self, X, y, y_numeric=True)
         y = np.asarray(y, dtype=np.float64)
         if self.criterion == "poisson" and (y.min() < 0 or y.sum() <= 0):
             raise InvalidData(
                 "DecisionTreeRegressor: criterion='poisson' needs y >= 0 with a positive sum; "
                 f"the least is {y.min():.6g}, the sum {y.sum():.6g}. Use 'squared_error'."
             )
-        if self.monotonic_cst is not None and self.criterion == "absolute_error":
-            raise InvalidParameter(
-                "DecisionTreeRegressor", "monotonic_cst", "None for criterion='absolute_error'", self.monotonic_cst
-            )
         return fit_tree(self, X, table, y, y, sample_weight, None, 0)
 
     def predict(self, X, check_input=True) -> np.ndarray:
-        """Return the value of each row's leaf."""
+        """Return the value of the leaf of each row."""
         return self._values(X)[:, 0]
 
     def cost_complexity_pruning_path(self, X, y, sample_weight=None):

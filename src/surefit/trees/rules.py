@@ -1,4 +1,4 @@
-"""A tree in words: an OR of ANDs for every class, or indented lines."""
+"""Trees as text: an OR of ANDs per class, or indented lines."""
 
 from __future__ import annotations
 
@@ -11,17 +11,23 @@ from surefit.solvers.trees.flat import LEAF, MULTIWAY, THRESHOLD
 
 
 class Condition(NamedTuple):
-    """What a clause asks of one column: ``low < x <= high`` or one of ``values``, and whether a missing value passes."""
+    """Condition of a clause on one column: ``low < x <= high`` or one of ``values``, and whether a missing value passes."""
 
     column: int
     name: str
     low: float
     high: float
-    values: tuple[float, ...] | None  # None for numbers
+    values: tuple | None  # categories, numbers or text; None for numbers
     missing: bool
 
     def passes(self, X: np.ndarray) -> np.ndarray:
-        """Whether each row passes."""
+        """Return whether each row passes."""
+        if self.values is not None and any(isinstance(v, str) for v in self.values):
+            column = X[:, self.column].tolist()
+            absent = [v is None or v != v for v in column]
+            return np.array(
+                [self.missing if gone else str(v) in self.values for v, gone in zip(column, absent, strict=True)]
+            )
         x = np.asarray(X[:, self.column], dtype=np.float64)
         with np.errstate(invalid="ignore"):
             inside = np.isin(x, self.values) if self.values is not None else (x > self.low) & (x <= self.high)
@@ -29,8 +35,8 @@ class Condition(NamedTuple):
 
     def __str__(self) -> str:
         if self.values is not None:
-            words = f"{self.name} = {_number(self.values[0])}" if len(self.values) == 1 else ""
-            words = words or f"{self.name} in {{{', '.join(map(_number, self.values))}}}"
+            words = f"{self.name} = {_shown(self.values[0])}" if len(self.values) == 1 else ""
+            words = words or f"{self.name} in {{{', '.join(map(_shown, self.values))}}}"
         elif self.low == -np.inf and self.high == np.inf:
             words = f"{self.name} not missing"
         elif self.low == -np.inf:
@@ -51,7 +57,7 @@ class Clause(NamedTuple):
     weight: float
 
     def holds(self, X) -> np.ndarray:
-        """Whether all tests pass, for each row of ``X``."""
+        """Return whether all tests pass, for each row of ``X``."""
         X = np.asarray(X)
         passed = np.ones(len(X), dtype=bool)
         for test in self.tests:
@@ -66,6 +72,10 @@ def _number(value: float) -> str:
     return f"{value:.6g}"
 
 
+def _shown(value) -> str:
+    return value if isinstance(value, str) else _number(value)
+
+
 def clauses(tree: FlatTree, names: list[str], categories: dict[int, np.ndarray], classes) -> list[Clause]:
     """Return the clauses of all leaves, from left to right."""
     found: list[Clause] = []
@@ -73,9 +83,9 @@ def clauses(tree: FlatTree, names: list[str], categories: dict[int, np.ndarray],
     while stack:
         node, tests = stack.pop()
         if tree.kind[node] == LEAF:
-            value = tree.value[node]
-            guess = value[0] if classes is None else classes[int(np.argmax(value))]
-            found.append(Clause(node, tuple(tests[j] for j in sorted(tests)), guess, float(tree.weight[node])))
+            value = tree.values[node]
+            estimate = value[0] if classes is None else classes[int(np.argmax(value))]
+            found.append(Clause(node, tuple(tests[j] for j in sorted(tests)), estimate, float(tree.weight[node])))
             continue
         j = int(tree.feature[node])
         for child in reversed(tree.children(node).tolist()):
@@ -98,12 +108,12 @@ def _narrowed(tree: FlatTree, node: int, child: int, test: Condition, categories
         return test._replace(low=max(test.low, t), missing=missing)
     codes = _codes(tree, node, child)
     known = categories[test.column]
-    values = tuple(float(known[c]) for c in codes if c < len(known) and float(known[c]) in (test.values or ()))
+    values = tuple(v for c, v in enumerate(known.tolist()) if c in codes and v in (test.values or ()))
     return test._replace(values=values, missing=test.missing and tree.n_codes - 1 in codes)
 
 
 def _codes(tree: FlatTree, node: int, child: int) -> set[int]:
-    """Codes that go from ``node`` to ``child``; the last code is missing."""
+    """Return the codes that go from ``node`` to ``child``; the last code is missing."""
     if tree.kind[node] == MULTIWAY:
         table = tree.branches[tree.start[node] : tree.start[node] + tree.n_codes]
         return set(np.flatnonzero(table == child).tolist())
@@ -138,16 +148,16 @@ def tree_text(tree: FlatTree, names: list[str], categories, classes, decimals: i
 
 
 def branch_text(tree: FlatTree, node: int, child: int, names: list[str], categories, decimals: int = 2) -> str:
-    """Return the words of the branch from a node to its child."""
+    """Return the text of the branch from a node to its child."""
     j, first = int(tree.feature[node]), child == tree.left[node]
     if tree.kind[node] == THRESHOLD:
         return f"{names[j]} {'<=' if first else '>'} {tree.threshold[node]:.{decimals}f}"
     codes = sorted(_codes(tree, node, child))
     known = categories[j]
-    return f"{names[j]} in {{{', '.join('missing' if c >= len(known) else _number(known[c]) for c in codes)}}}"
+    return f"{names[j]} in {{{', '.join('missing' if c >= len(known) else _shown(known[c]) for c in codes)}}}"
 
 
 def _leaf_text(tree: FlatTree, node: int, classes, decimals: int) -> str:
     if classes is None:
-        return f"value: {tree.value[node, 0]:.{decimals}f}"
-    return f"class: {classes[int(np.argmax(tree.value[node]))]}"
+        return f"value: {tree.values[node, 0]:.{decimals}f}"
+    return f"class: {classes[int(np.argmax(tree.values[node]))]}"

@@ -1,4 +1,4 @@
-"""A belief that stays in its family when data arrive."""
+"""Conjugate priors: the posterior belongs to the family of the prior."""
 
 from __future__ import annotations
 
@@ -10,14 +10,34 @@ from surefit.core.errors import InvalidData, InvalidParameter
 
 
 class Mode(NamedTuple):
-    """The most probable parameter; ``inside`` is False where the density is largest on the boundary, or has no single mode."""
+    """The most probable parameter; the smallest of several.
+
+    ``inside`` is False where the density is largest on the boundary, ``unique`` where several values are equally probable.
+
+    Examples
+    --------
+    >>> from surefit import conjugate
+    >>> conjugate.BetaBernoulli(3, 2).mode
+    Mode(value=0.6666666666666666, inside=True, unique=True)
+    >>> conjugate.BetaBernoulli(1, 1).mode.unique
+    False
+    """
 
     value: Any
     inside: bool
+    unique: bool = True
 
 
 class Conjugate:
-    """A belief about a parameter: ``update`` returns the belief after more data, in any order and any portions."""
+    """Distribution of a parameter: ``update`` returns the posterior after more data, in any order and any portions.
+
+    Examples
+    --------
+    >>> from surefit import conjugate
+    >>> prior = conjugate.BetaBernoulli(1, 1)
+    >>> isinstance(prior, conjugate.Conjugate), prior.update([1, 0, 1])
+    (True, BetaBernoulli(alpha=3.0, beta=2.0))
+    """
 
     def _positive(self, **values) -> None:
         for name, value in values.items():
@@ -31,11 +51,11 @@ class Conjugate:
         return found
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Return the central interval that holds the parameter with probability ``confidence``."""
-        low, high = self.law.interval(confidence)  # type: ignore[attr-defined]
+        """Return the central interval that contains the parameter with probability ``confidence``."""
+        low, high = self.distribution.interval(confidence)  # type: ignore[attr-defined]
         return float(low), float(high)
 
     @property
     def mean(self) -> Any:
         """Mean of the parameter."""
-        return float(self.law.mean())  # type: ignore[attr-defined]
+        return float(self.distribution.mean())  # type: ignore[attr-defined]

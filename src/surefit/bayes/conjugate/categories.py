@@ -27,7 +27,7 @@ class BetaBernoulli(Conjugate):
     >>> belief
     BetaBernoulli(alpha=4.0, beta=3.0)
     >>> belief.mode, round(belief.mean, 4)
-    (Mode(value=0.6, inside=True), 0.5714)
+    (Mode(value=0.6, inside=True, unique=True), 0.5714)
     """
 
     alpha: float = 1.0
@@ -37,20 +37,20 @@ class BetaBernoulli(Conjugate):
         self._positive(alpha=self.alpha, beta=self.beta)
 
     def update(self, x) -> BetaBernoulli:
-        """Return the belief after tosses, 1 for heads and 0 for tails."""
+        """Return the posterior after tosses, 1 for heads and 0 for tails."""
         x = self._read(x)
         if not np.all((x == 0) | (x == 1)):
             raise InvalidData(f"BetaBernoulli: tosses must be 0 or 1; got {x!r}.")
         return replace(self, alpha=float(self.alpha + x.sum()), beta=float(self.beta + len(x) - x.sum()))
 
     @property
-    def law(self):
-        """The law of the parameter."""
+    def distribution(self):
+        """The distribution of the parameter."""
         return stats.beta(self.alpha, self.beta)
 
     @property
     def mode(self) -> Mode:
-        """Most probable value; on the boundary where the density grows towards it."""
+        """Most probable value; on the boundary where the density grows towards it, 0 of both ends, 1/2 of a flat density."""
         a, b = self.alpha - 1, self.beta - 1
         if a > 0 and b > 0:
             return Mode(a / (a + b), True)
@@ -58,7 +58,18 @@ class BetaBernoulli(Conjugate):
             return Mode(0.0, False)
         if b <= 0 < a or (b < a <= 0):
             return Mode(1.0, False)
-        return Mode(math.nan, False)  # flat, or as large at both ends
+        return Mode(0.5, True, False) if a == b == 0 else Mode(0.0, False, False)
+
+    def map_mle_bound(self, n: int) -> float:
+        r"""Bound :math:`|\theta_{MAP} - \theta_{MLE}|` after n tosses under this prior.
+
+        .. math:: |\theta_{MAP} - \theta_{MLE}| \le \frac{\max(\alpha, \beta) - 1}{n + \alpha + \beta - 2}, \qquad \alpha, \beta \ge 1
+        """
+        if self.alpha < 1 or self.beta < 1 or n < 1:
+            raise InvalidData(
+                f"BetaBernoulli: the bound needs alpha >= 1, beta >= 1 and a toss; got {self.alpha}, {self.beta} and n = {n}."
+            )
+        return (max(self.alpha, self.beta) - 1) / (n + self.alpha + self.beta - 2)
 
     def predictive(self) -> float:
         """Return the probability that the next toss shows heads."""
@@ -89,7 +100,7 @@ class DirichletMultinomial(Conjugate):
         self._positive(alpha=self.alpha)
 
     def update(self, x) -> DirichletMultinomial:
-        """Return the belief after observed categories 0, 1, ..."""
+        """Return the posterior after observed categories 0, 1, ..."""
         x = self._read(x)
         if not np.all((x >= 0) & (x < len(self.alpha)) & (x == np.floor(x))):
             raise InvalidData(
@@ -99,8 +110,8 @@ class DirichletMultinomial(Conjugate):
         return DirichletMultinomial(tuple(np.asarray(self.alpha) + counts))
 
     @property
-    def law(self):
-        """The law of the probabilities."""
+    def distribution(self):
+        """The distribution of the probabilities."""
         return stats.dirichlet(np.asarray(self.alpha))
 
     @property
@@ -115,7 +126,12 @@ class DirichletMultinomial(Conjugate):
         if np.all(extra > 0):
             return Mode(extra / extra.sum(), True)
         kept = np.maximum(extra, 0)
-        return Mode(kept / kept.sum() if kept.sum() > 0 else np.full(len(kept), math.nan), False)
+        if kept.sum() > 0:
+            return Mode(kept / kept.sum(), False)
+        flat = bool(np.all(extra == 0))
+        return Mode(
+            np.full(len(kept), 1 / len(kept)) if flat else np.eye(len(kept))[int(np.argmin(-extra))], flat, False
+        )
 
     def interval(self, confidence: float = 0.95):
         """Return the central interval of each category's probability."""

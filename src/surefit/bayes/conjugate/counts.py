@@ -31,15 +31,15 @@ class GammaPoisson(Conjugate):
         self._positive(shape=self.shape, rate=self.rate)
 
     def update(self, x) -> GammaPoisson:
-        """Return the belief after counts."""
+        """Return the posterior after counts."""
         x = self._read(x)
         if not np.all((x >= 0) & (x == np.floor(x))):
             raise InvalidData(f"GammaPoisson: counts must be integers >= 0; got {x!r}.")
         return GammaPoisson(float(self.shape + x.sum()), float(self.rate + len(x)))
 
     @property
-    def law(self):
-        """The law of the rate."""
+    def distribution(self):
+        """The distribution of the rate."""
         return stats.gamma(self.shape, scale=1 / self.rate)
 
     @property
@@ -48,7 +48,7 @@ class GammaPoisson(Conjugate):
         return Mode(max(self.shape - 1, 0.0) / self.rate, self.shape > 1)
 
     def predictive(self):
-        """Return the law of the next count: negative binomial."""
+        """Return the distribution of the next count: negative binomial."""
         return stats.nbinom(self.shape, self.rate / (self.rate + 1))
 
     def log_evidence(self, x) -> float:

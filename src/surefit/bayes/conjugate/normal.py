@@ -1,4 +1,4 @@
-"""Priors of the mean, of the variance, and of both, of a normal law."""
+"""Priors of the mean, of the variance, and of both, of a normal distribution."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from surefit.bayes.conjugate.base import Conjugate, Mode
 
 @dataclass(frozen=True)
 class NormalNormal(Conjugate):
-    r"""Normal prior of the mean of a normal law whose variance is known.
+    r"""Normal prior of the mean of a normal distribution whose variance is known.
 
     Precision :math:`1/\tau_n^2 = 1/\tau^2 + n/\sigma^2`, mean :math:`\tau_n^2 (\mu_0/\tau^2 + \sum_i x_i / \sigma^2)`.
 
@@ -32,15 +32,15 @@ class NormalNormal(Conjugate):
         self._positive(variance=self.variance, noise_variance=self.noise_variance)
 
     def update(self, x) -> NormalNormal:
-        """Return the belief after observations."""
+        """Return the posterior after observations."""
         x = self._read(x)
         precision = 1 / self.variance + len(x) / self.noise_variance
         location = (self.location / self.variance + math.fsum(x) / self.noise_variance) / precision
         return replace(self, location=location, variance=1 / precision)
 
     @property
-    def law(self):
-        """The law of the mean."""
+    def distribution(self):
+        """The distribution of the mean."""
         return stats.norm(self.location, math.sqrt(self.variance))
 
     @property
@@ -49,21 +49,21 @@ class NormalNormal(Conjugate):
         return Mode(self.location, True)
 
     def predictive(self):
-        """Return the law of the next observation."""
+        """Return the distribution of the next observation."""
         return stats.norm(self.location, math.sqrt(self.variance + self.noise_variance))
 
     def log_evidence(self, x) -> float:
         """Return the logarithm of the joint density of the observations."""
-        x, belief, total = self._read(x), self, 0.0
+        x, posterior, total = self._read(x), self, 0.0
         for value in x:
-            total += float(belief.predictive().logpdf(value))
-            belief = belief.update([value])
+            total += float(posterior.predictive().logpdf(value))
+            posterior = posterior.update([value])
         return total
 
 
 @dataclass(frozen=True)
 class InverseGammaNormal(Conjugate):
-    r"""Inverse-gamma prior of the *variance* of a normal law whose mean is known: :math:`IG(a + n/2, b + \tfrac12 \sum_i (x_i - \mu)^2)`.
+    r"""Inverse-gamma prior of the variance of normal data with known mean: :math:`IG(a + n/2, b + \tfrac12 \sum_i (x_i - \mu)^2)`.
 
     Examples
     --------
@@ -80,14 +80,14 @@ class InverseGammaNormal(Conjugate):
         self._positive(shape=self.shape, scale=self.scale)
 
     def update(self, x) -> InverseGammaNormal:
-        """Return the belief after observations."""
+        """Return the posterior after observations."""
         x = self._read(x)
         scale = self.scale + 0.5 * math.fsum((x - self.location) ** 2)
         return replace(self, shape=self.shape + len(x) / 2, scale=scale)
 
     @property
-    def law(self):
-        """The law of the variance."""
+    def distribution(self):
+        """The distribution of the variance."""
         return stats.invgamma(self.shape, scale=self.scale)
 
     @property
@@ -96,7 +96,7 @@ class InverseGammaNormal(Conjugate):
         return Mode(self.scale / (self.shape + 1), True)
 
     def predictive(self):
-        """Return the law of the next observation: Student's t."""
+        """Return the distribution of the next observation: Student's t."""
         return stats.t(2 * self.shape, self.location, math.sqrt(self.scale / self.shape))
 
     def log_evidence(self, x) -> float:
@@ -110,7 +110,7 @@ class InverseGammaNormal(Conjugate):
 
 @dataclass(frozen=True)
 class NormalInverseGamma(Conjugate):
-    r"""Joint prior of mean and variance of a normal law: :math:`\mu | \sigma^2 \sim N(m, \sigma^2/\kappa)`, :math:`\sigma^2 \sim IG(a, b)`.
+    r"""Joint prior of mean and variance of normal data: :math:`\mu | \sigma^2 \sim N(m, \sigma^2/\kappa)`, :math:`\sigma^2 \sim IG(a, b)`.
 
     Examples
     --------
@@ -128,7 +128,7 @@ class NormalInverseGamma(Conjugate):
         self._positive(count=self.count, shape=self.shape, scale=self.scale)
 
     def update(self, x) -> NormalInverseGamma:
-        """Return the belief after observations."""
+        """Return the posterior after observations."""
         x = self._read(x)
         n = len(x)
         if n == 0:
@@ -140,13 +140,13 @@ class NormalInverseGamma(Conjugate):
         return NormalInverseGamma(location, count, self.shape + n / 2, self.scale + 0.5 * spread)
 
     @property
-    def law(self):
-        """The law of the mean, the variance integrated out."""
+    def distribution(self):
+        """The distribution of the mean, the variance integrated out."""
         return stats.t(2 * self.shape, self.location, math.sqrt(self.scale / (self.shape * self.count)))
 
     @property
-    def variance_law(self):
-        """The law of the variance."""
+    def variance_distribution(self):
+        """The distribution of the variance."""
         return stats.invgamma(self.shape, scale=self.scale)
 
     @property
@@ -155,7 +155,7 @@ class NormalInverseGamma(Conjugate):
         return Mode((self.location, self.scale / (self.shape + 1.5)), True)
 
     def predictive(self):
-        """Return the law of the next observation: Student's t."""
+        """Return the distribution of the next observation: Student's t."""
         return stats.t(2 * self.shape, self.location, math.sqrt(self.scale * (1 + 1 / self.count) / self.shape))
 
     def log_evidence(self, x) -> float:

@@ -1,6 +1,6 @@
-r"""The rounds of AdaBoost: weights, votes, and the product that bounds the training error.
+r"""AdaBoost: weights, votes, and the product that bounds the training error.
 
-Weights stay normalised: :math:`D_{m+1}(i) = D_m(i) e^{\alpha_m (\mathbf 1\{wrong\} - 1/2)} / Z_m`.
+Weights stay normalized: :math:`D_{m+1}(i) = D_m(i) e^{\alpha_m (\mathbf 1\{wrong\} - 1/2)} / Z_m`.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from surefit.core.budget import Budget, Reason
 from surefit.core.jit import compiled
 from surefit.solvers.boosting.stumps import Stump, best_edge, best_stump, cut_after, sorted_columns
 
-#: ``learn(D)`` returns a member fitted to the weights, and the codes of the classes it gives to the training rows.
+#: ``learn(D)`` returns a member fitted to the weights, and its predicted class indices for the training rows.
 Learner = Callable[[np.ndarray], tuple[Any, np.ndarray]]
 
 
 class Round(NamedTuple):
-    """One member: its weighted error, its vote, the normaliser, and the training error of all votes so far."""
+    """One member: its weighted error, its vote, the normalizer, and the training error of all votes so far."""
 
     member: Any
     error: float
@@ -30,17 +30,17 @@ class Round(NamedTuple):
 
 
 class Rounds(NamedTuple):
-    """A finished run."""
+    """Result of a run."""
 
     log: list[Round]
-    said: list[np.ndarray]  # codes that each member gave to the training rows
+    said: list[np.ndarray]  # predicted class indices of each member for the training rows
     reason: Reason
-    worse_than_chance: bool  # the last learner was refused
+    worse_than_chance: bool  # the last learner was rejected
     votes: np.ndarray  # (rows, classes) sums of the votes
 
 
 class StumpLearner:
-    """Fits the best stump; columns are sorted once."""
+    """Learner of the best stump; columns are sorted once."""
 
     def __init__(self, X: np.ndarray, codes: np.ndarray, n_classes: int):
         self.X = np.asfortranarray(X)
@@ -49,7 +49,7 @@ class StumpLearner:
         self.signs = np.where(codes == 1, 1.0, -1.0)
 
     def __call__(self, D: np.ndarray) -> tuple[Stump, np.ndarray]:
-        """Return the stump and what it says."""
+        """Return the stump and its predictions."""
         if self.n_classes == 2:
             j, k, positive = best_edge(self.order, self.signs * D, 1.0)
             left, right = (0, 1) if positive else (1, 0)
@@ -79,11 +79,11 @@ def boost(
     log: list[Round] = []
     told: list[np.ndarray] = []
     product = 1.0
-    chance = 1 / (1 + math.exp(-extra)) if n_classes > 1 else 1.0  # the error at which the log-odds plus extra vanish
+    chance = 1 / (1 + math.exp(-extra)) if n_classes > 1 else 1.0  # the error at which the log-odds plus extra is zero
     while True:
         member, said = learn(D)
         error = lost_weight(D, said, codes)
-        if error <= 0.0:  # infinite log-odds: this member alone is right on every row, with any positive vote
+        if error <= 0.0:  # infinite log-odds: this member alone classifies every row correctly, with any positive vote
             votes = (said[:, None] == np.arange(n_classes)).astype(np.float64)
             return Rounds([Round(member, 0.0, 1.0, math.exp(-0.5), 0.0)], [said], Reason.CONVERGED, False, votes)
         if error >= chance * (1 - 1e-14):
@@ -112,7 +112,7 @@ def _say(column, threshold, left, right):
 
 @compiled
 def lost_weight(D, said, codes):
-    """Weight of the rows on which ``said`` is wrong."""
+    """Return the weight of the rows that ``said`` misclassifies."""
     lost = 0.0
     for i in range(len(codes)):
         if said[i] != codes[i]:
@@ -122,7 +122,7 @@ def lost_weight(D, said, codes):
 
 @compiled
 def _reweigh(D, said, codes, votes, up, down, alpha, shares):
-    """Update weights and votes; return the share of rows whose class does not have more votes than every other."""
+    """Update weights and votes; return the fraction of rows whose class does not have more votes than every other."""
     failed = 0.0
     for i in range(len(codes)):
         own = codes[i]

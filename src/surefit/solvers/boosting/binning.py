@@ -1,7 +1,7 @@
-"""Columns as small integers: at most 255 bins a column, cut at quantiles, with one more for missing values.
+"""Binning of columns: at most 255 bins per column, with cuts at quantiles, and one bin for missing values.
 
-Four columns share a 32-bit word, so that one load brings four codes of a row: ``words[g, i]`` holds the codes of columns
-4g to 4g + 3 of row i, the first in the lowest byte.
+Four columns share a 32-bit word, so that one load fetches four codes of a row: ``words[g, i]`` contains the codes of columns 4g to 4g + 3
+of row i, the first in the lowest byte.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import numpy as np
 from surefit.core.jit import compiled
 from surefit.core.threads import map_blocks
 
-MISSING = 255  # code of a missing value, or of a category that was not seen
-SAMPLE = 2**16  # rows that decide where the cuts are, evenly spread over all
+MISSING = 255  # code of a missing value or an unknown category
+SAMPLE = 2**16  # rows that determine the cuts, evenly spaced
 PACK = 4
 ROWS = 4096
 
@@ -22,17 +22,17 @@ ROWS = 4096
 class Bins(NamedTuple):
     """Cuts of all columns.
 
-    A number belongs to the first bin whose cut is not below it; a category has the code of its place among the categories.
+    A number belongs to the first bin whose cut is not below it; the code of a category is its position among the categories.
     """
 
-    cuts: np.ndarray  # (columns, 256), ascending, filled up with infinity
-    n_bins: np.ndarray  # bins of each column that numbers or categories can fall into
-    categorical: np.ndarray  # bool, one a column
-    has_missing: np.ndarray  # bool, one a column
+    cuts: np.ndarray  # (columns, 256), ascending, padded with infinity
+    n_bins: np.ndarray  # number of bins of each column for numbers or categories
+    categorical: np.ndarray  # bool, one per column
+    has_missing: np.ndarray  # bool, one per column
 
 
 def find_bins(X: np.ndarray, weights: np.ndarray | None, max_bins: int, categorical: np.ndarray, n_jobs: Any) -> Bins:
-    """Choose the cuts: between all values if they are few, else at quantiles of the weighted rows."""
+    """Choose the cuts: between all values if there are few, otherwise at quantiles of the weighted rows."""
     n, d = X.shape
     cuts, n_bins, has_missing = np.full((d, 256), np.inf), np.ones(d, dtype=np.int64), np.zeros(d, dtype=bool)
     stride = -(-n // SAMPLE)
@@ -53,7 +53,7 @@ def find_bins(X: np.ndarray, weights: np.ndarray | None, max_bins: int, categori
             cuts[j, : len(found)] = found
             n_bins[j] = len(found) + (0 if categorical[j] else 1)
 
-    map_blocks(find, d, 8, n_jobs)  # a line of the cache holds eight neighbours
+    map_blocks(find, d, 8, n_jobs)  # a cache line contains eight neighbors
     return Bins(cuts, np.maximum(n_bins, 1), categorical, has_missing)
 
 
@@ -81,7 +81,7 @@ def _cuts_between(values: np.ndarray, weights: np.ndarray | None, max_bins: int)
 
 
 def encode(X: np.ndarray, bins: Bins, n_jobs: Any = None) -> np.ndarray:
-    """Return the codes of all rows, packed four columns a word: shape (columns / 4, rows)."""
+    """Return the codes of all rows, packed four columns per word: shape (columns / 4, rows)."""
     n, d = X.shape
     words = np.zeros((-(-d // PACK), n), dtype=np.uint32)
     map_blocks(
@@ -101,7 +101,7 @@ def _encode(X, cuts, n_bins, categorical, words):
         shift = np.uint32(8 * (j % 4))
         for i in range(n):
             x = float(X[i, j])
-            low = 128 * (line[127] < x)  # number of cuts below x, without a branch that could be guessed wrongly
+            low = 128 * (line[127] < x)  # number of cuts below x, without an unpredictable branch
             low += 64 * (line[low + 63] < x)
             low += 32 * (line[low + 31] < x)
             low += 16 * (line[low + 15] < x)
@@ -116,5 +116,5 @@ def _encode(X, cuts, n_bins, categorical, words):
 
 @compiled
 def code_at(words, j, row):
-    """Code of column j of a row."""
+    """Return the code of column j of a row."""
     return (words[j >> 2, row] >> np.uint32(8 * (j & 3))) & np.uint32(255)

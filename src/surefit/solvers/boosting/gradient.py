@@ -1,4 +1,4 @@
-"""Gradient boosting: a Newton step by a tree (one a class), again and again."""
+"""Gradient boosting: Newton steps by trees, one tree per class."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from surefit.core.errors import InvalidData
 from surefit.core.jit import compiled
 from surefit.core.threads import count_threads, map_blocks
 from surefit.solvers.boosting.grower import grow, route
-from surefit.solvers.boosting.histograms import add_all, choose_scale, quantise
+from surefit.solvers.boosting.histograms import add_all, choose_scale, quantize
 from surefit.solvers.boosting.losses import gradients, renews_leaves, weighted_quantile
 from surefit.solvers.boosting.nodes import Columns, Limits, make_nodes, make_workspace
 from surefit.solvers.boosting.splits import Rules
 
-LARGE = 20_000  # rows from which threads are worth their start
-ROWS = 2048  # predicted at a time, so that scores stay in the cache
+LARGE = 20_000  # number of rows from which threads are faster
+ROWS = 2048  # rows per block of predictions, so that scores stay in the cache
 
 
 class Tree(NamedTuple):
-    """A finished tree: what prediction and the checker need."""
+    """Fitted tree, with what prediction and the checker need."""
 
     feature: np.ndarray  # -1: a leaf
     bin: np.ndarray  # largest code that goes left; -1: see subset
@@ -29,10 +29,10 @@ class Tree(NamedTuple):
     right: np.ndarray
     subset: np.ndarray
     value: np.ndarray  # of every node, times the learning rate
-    rows: np.ndarray  # their number in every node
+    rows: np.ndarray  # number of rows in every node
     gain: np.ndarray
     depth: np.ndarray
-    low: np.ndarray  # limits of the value that monotone columns set, before the learning rate
+    low: np.ndarray  # limits of the value from monotonicity constraints, before the learning rate
     high: np.ndarray
 
     @property
@@ -42,7 +42,7 @@ class Tree(NamedTuple):
 
 
 class Booster:
-    """State of a fit: scores of the training rows, and memory that all trees share."""
+    """State of a fit: scores of the training rows, and memory shared by all trees."""
 
     def __init__(
         self, columns: Columns, y, s, z: np.ndarray, loss, *, rules: Rules, limits: Limits, rate: float, n_jobs=None
@@ -61,14 +61,14 @@ class Booster:
         self.leaf_of = np.empty(n, dtype=np.uint16 if 2 * leaves < 2**16 else np.uint32)
 
     def step(self, random: np.random.RandomState) -> tuple[list[Tree], float]:
-        """Add one tree a class; returns them, and the weighted loss *before* the step."""
+        """Add one tree per class; return the trees and the weighted loss *before* the step."""
         total, steepest, sharpest = gradients(self.loss, self.y, self.z, self.s, self.g, self.h)
         if not (np.isfinite(total) and np.isfinite(steepest) and np.isfinite(sharpest)):
             raise InvalidData("Gradient boosting: the loss overflowed; lower learning_rate, or scale the targets.")
         scale = choose_scale(len(self.y), steepest, sharpest)
         trees = []
         for k in range(len(self.z)):
-            quantise(self.g[k], self.h[k], scale.gradient, scale.curvature, scale.count_bits, self.cells)
+            quantize(self.g[k], self.h[k], scale.gradient, scale.curvature, scale.count_bits, self.cells)
             seed = int(random.randint(2**31 - 1)) if self.columns.max_features < len(self.columns.n_bins) else 1
             ready = self._root_in_threads()
             count = grow(self.columns, self.cells, scale, self.rules, self.limits, self.nodes, self.space, seed, ready)
@@ -76,7 +76,7 @@ class Booster:
         return trees, total
 
     def _root_in_threads(self) -> bool:
-        """Add up the largest histogram, that of all rows, columns in blocks over the threads; no bit depends on their number."""
+        """Compute the largest histogram, that of all rows, in blocks of columns; the result does not depend on the number of threads."""
         threads = count_threads(self.n_jobs)
         if threads == 1 or len(self.y) < LARGE:
             return False
@@ -85,7 +85,7 @@ class Booster:
         return True
 
     def _finish(self, k: int, count: int) -> Tree:
-        """Set the values of the leaves from the gradients themselves, and move the scores."""
+        """Set the values of the leaves from the unrounded gradients, and update the scores."""
         nodes, rows = self.nodes, self.space.rows
         values = np.zeros(count)
         quantile = renews_leaves(self.loss)
@@ -116,7 +116,7 @@ class Booster:
 
 @compiled
 def _name_leaves(nodes, count, rows, leaf_of):
-    """Write the leaf of each row, so that later passes can walk through memory in order."""
+    """Store the leaf of each row, so that later passes read memory in order."""
     for leaf in range(count):
         if nodes.feature[leaf] < 0:
             for k in range(nodes.first[leaf], nodes.last[leaf]):
@@ -142,7 +142,7 @@ def _move(leaf_of, values, z):
 
 
 def add_scores(words: np.ndarray, trees: list[Tree], z: np.ndarray, n_jobs: Any = None) -> None:
-    """Add what the trees say of binned rows to the scores ``z``, in the order of the trees."""
+    """Add the predictions of the trees for binned rows to the scores ``z``, in the order of the trees."""
 
     def work(start: int, stop: int) -> None:
         for tree in trees:

@@ -1,4 +1,4 @@
-"""One tree on histograms of gradients: the leaf with the largest gain is split first."""
+"""Growing of one tree on histograms of gradients; the leaf with the largest gain is split first."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from surefit.solvers.boosting.splits import Node, by_ratio, scan, value_of
 
 @compiled
 def goes_left(nodes, node, code):
-    """Whether rows with this code of the node's column go left."""
+    """Return whether rows with this code of the node's column go left."""
     if code == 255:
         return nodes.missing_left[node]
     if nodes.bin[node] >= 0:
@@ -24,12 +24,12 @@ def goes_left(nodes, node, code):
 
 
 @compiled
-def grow(columns, cells, scale, rules, limits, nodes, space, seed, root_is_ready):
-    """Grow a tree; returns the number of nodes. ``space.rows`` ends up sorted by leaf, ascending within each.
+def grow(columns, cells, scale, rules, limits, nodes, space, seed, root_is_ready):  # noqa: C901 - one compiled loop
+    """Grow a tree; return the number of nodes. Afterward ``space.rows`` is sorted by leaf, ascending within each.
 
-    If ``root_is_ready`` the last slot of ``space.histograms`` holds the histogram of all rows.
+    If ``root_is_ready``, the last slot of ``space.histograms`` contains the histogram of all rows.
     """
-    words, root = columns.words, np.int64(0)  # no literal: functions would be compiled for it once more
+    words, root = columns.words, np.int64(0)  # not a literal, which would compile functions once more
     n, n_groups = len(cells), len(words)
     n_slots = len(space.histograms)
     free = np.arange(n_slots)
@@ -91,7 +91,7 @@ def grow(columns, cells, scale, rules, limits, nodes, space, seed, root_is_ready
         add_some(columns.by_row, cells, space.rows[start:stop], root, n_groups, space.histograms[other])
         take_away(space.histograms[slot], space.histograms[other], root, n_groups)
         nodes.slot[small], nodes.slot[large] = other, slot
-        for child in (large, small):  # the smaller one is split first where leaves are not limited: few histograms wait
+        for child in (large, small):  # without a limit on leaves, the smaller child is split first
             is_open = open_left if child == left else open_right
             held = nodes.slot[child]
             if is_open:
@@ -114,7 +114,7 @@ def _may_split(nodes, node, rules, limits):
 
 @compiled
 def _choose(columns, nodes, node, histogram, scale, rules, limits, state):
-    """Write the best split into the node (or -1); returns the state of the draws."""
+    """Store the best split in the node (or -1); return the state of the random generator."""
     d = len(columns.n_bins)
     own = Node(nodes.gradient[node], nodes.packed[node], nodes.low[node], nodes.high[node])
     mask = (np.int64(1) << scale.count_bits) - 1
@@ -143,10 +143,8 @@ def _choose(columns, nodes, node, histogram, scale, rules, limits, state):
                 top = gain
                 nodes.feature[node], nodes.missing_left[node] = j, from_left == 1
                 nodes.gain[node] = gain - parent
-                if (
-                    not columns.has_missing[j] or not missing
-                ):  # nothing to learn from: rows that come go with the majority
-                    nodes.missing_left[node] = 2 * (c & mask) >= (own.packed & mask)
+                if not columns.has_missing[j] or not missing:  # no information: later rows follow the majority
+                    nodes.missing_left[node] = 2 * (c & mask) > (own.packed & mask)
                 nodes.bin[node] = place
                 if columns.categorical[j]:
                     nodes.bin[node] = -1
@@ -159,7 +157,7 @@ def _choose(columns, nodes, node, histogram, scale, rules, limits, state):
 
 @compiled
 def _allow(columns, sets, allowed, state):
-    """Mark the columns that interaction sets allow, then leave a random part of them."""
+    """Mark the columns that interaction sets allow, then keep a random subset of them."""
     d = len(allowed)
     if len(columns.groups):
         allowed[:] = False
@@ -176,7 +174,7 @@ def _allow(columns, sets, allowed, state):
                 count += 1
         keep = min(columns.max_features, count)
         allowed[:] = False
-        for k in range(keep):  # the first steps of a shuffle
+        for k in range(keep):  # partial Fisher-Yates shuffle
             state = state * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
             pick = k + np.int64((state >> np.uint64(33)) % np.uint64(count - k))
             members[k], members[pick] = members[pick], members[k]
@@ -186,23 +184,23 @@ def _allow(columns, sets, allowed, state):
 
 @compiled
 def _divide(columns, nodes, node, left, right, space, scale, rules):
-    """Sort the rows of a node into its children, keeping their order, and give the children what they inherit."""
+    """Partition the rows of a node among its children, keeping their order, and initialize the children."""
     words, j = columns.words, nodes.feature[node]
     start, stop = nodes.first[node], nodes.last[node]
     line, shift = words[j >> 2], np.uint32(8 * (j & 3))
     table = np.empty(256, dtype=np.bool_)
     for b in range(256):
         table[b] = goes_left(nodes, node, b)
-    rows, spare = space.rows, space.spare
+    rows, slack = space.rows, space.slack
     middle, behind = start, 0
     for k in range(start, stop):
         row = rows[k]
         to_left = table[(line[row] >> shift) & np.uint32(255)]
         rows[middle] = row
-        spare[behind] = row
+        slack[behind] = row
         middle += to_left
         behind += not to_left
-    copy_into(rows[middle:stop], spare[:behind])
+    copy_into(rows[middle:stop], slack[:behind])
     nodes.first[left], nodes.last[left], nodes.first[right], nodes.last[right] = start, middle, middle, stop
     histogram = space.histograms[nodes.slot[node], j]
     a, c = np.int64(0), np.int64(0)
@@ -236,7 +234,7 @@ def _divide(columns, nodes, node, left, right, space, scale, rules):
 
 @compiled
 def route(words, nodes, row):
-    """Leaf of a binned row."""
+    """Return the leaf of a binned row."""
     node = 0
     while nodes.feature[node] >= 0:
         code = np.int64(code_at(words, nodes.feature[node], row))

@@ -1,8 +1,8 @@
-r"""Histograms of gradients in integers: exact sums, whatever their order, and exact differences of them.
+r"""Histograms of gradients in integers: sums and differences are exact and independent of their order.
 
-Gradients are rounded to multiples of a step before a tree is grown. A cell has two words of 64 bits: the sum of the
-gradients, and the sum of the curvatures above the number of rows (``count_bits`` low bits). Since nothing overflows, a
-parent's histogram minus one child's is exactly the other child's, and no thread can change a bit.
+Gradients are rounded to multiples of a step before a tree is grown. A cell has two words of 64 bits: the sum of the gradients, and the
+sum of the curvatures above the number of rows (``count_bits`` low bits). Since nothing overflows, the histogram of a parent minus that of
+one child is exactly that of the other child, and results do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from surefit.core.jit import compiled
 
 
 class Scale(NamedTuple):
-    """Steps of the rounded gradients and curvatures, and the bits that count rows."""
+    """Steps of the rounded gradients and curvatures, and the number of bits for row counts."""
 
     gradient: float
     curvature: float
@@ -35,12 +35,12 @@ def choose_scale(n: int, largest_gradient: float, largest_curvature: float) -> S
 
 
 def _step(largest: float, bits: int) -> float:
-    """Power of two such that ``largest`` is at most 2^bits steps."""
+    """Return a power of two such that ``largest`` is at most 2^bits steps."""
     return 2.0 ** (math.frexp(largest)[1] - bits) if largest > 0 else 1.0
 
 
 @compiled
-def quantise(g, h, step_g, step_h, count_bits, cells):
+def quantize(g, h, step_g, step_h, count_bits, cells):
     """Round gradients and curvatures into the two words of each row."""
     by_g, by_h = 1.0 / step_g, 1.0 / step_h
     for i in range(len(g)):
@@ -50,7 +50,7 @@ def quantise(g, h, step_g, step_h, count_bits, cells):
 
 @compiled
 def add_all(words, cells, first, last, histogram):
-    """Histogram of all rows, for the groups of four columns from ``first`` to ``last``."""
+    """Compute the histogram of all rows, for the groups of four columns from ``first`` to ``last``."""
     for q in range(first, last):
         line = words[q]
         h0, h1, h2, h3 = _cleared(histogram, q)
@@ -60,7 +60,7 @@ def add_all(words, cells, first, last, histogram):
 
 @compiled
 def add_some(by_row, cells, rows, first, last, histogram):
-    """Histogram of some rows. A few of them at a time are copied next to each other: one miss of the cache a row."""
+    """Compute the histogram of some rows. Rows are copied in small batches, with one cache miss per row."""
     n_groups = last - first
     size = max(64, 16384 // n_groups)
     words, packed = np.empty((n_groups, size), dtype=np.uint32), np.empty((size, 2), dtype=np.int64)
@@ -112,7 +112,7 @@ def _add_four(v, a, c, h0, h1, h2, h3):
 
 @compiled
 def take_away(whole, part, first, last):
-    """Turn the parent's histogram into that of the other child, in place."""
+    """Subtract a child from its parent's histogram in place, which gives the other child."""
     for j in range(4 * first, 4 * last):
         for b in range(256):
             whole[j, b, 0] -= part[j, b, 0]

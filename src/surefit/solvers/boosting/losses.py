@@ -1,8 +1,8 @@
-r"""Losses as gradient boosting sees them: value, slope and curvature of each row, a constant to start from, and leaf values.
+r"""Losses for gradient boosting: value, derivative and curvature per row, an initial constant, and leaf values.
 
-Losses of :mod:`surefit.losses` are taken as they are; where a curvature vanishes it is replaced by a bound on it, so that a
-Newton step stays finite. Poisson and gamma deviances and cross-entropy of several classes are added here: the score is the
-logarithm of the mean, or of the probability.
+Losses of :mod:`surefit.losses` are used directly. Where a curvature vanishes, it is replaced by an upper bound, so that a Newton step
+stays finite. This module adds Poisson and gamma deviances and multiclass cross-entropy, where the score is the logarithm of the mean or
+of the probability.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import numpy as np
 
 from surefit.core.dispatch import generic
 from surefit.core.jit import compiled
-from surefit.losses import Absolute, Exponential, Huber, Logistic, Squared, slope, value
+from surefit.losses import Absolute, ExponentialLoss, Huber, Logistic, Squared, slope, value
 
 POWERS = np.ldexp(1.0, np.arange(-1024, 1))
 
 
 class Pinball(NamedTuple):
-    r"""Quantile loss :math:`\max(q (y - z), (q - 1)(y - z))`; its minimiser is the q-quantile."""
+    r"""Quantile loss :math:`\max(q (y - z), (q - 1)(y - z))`; its minimizer is the q-quantile."""
 
     quantile: float = 0.5
 
@@ -34,19 +34,19 @@ class GammaDeviance(NamedTuple):
 
 
 class CrossEntropy(NamedTuple):
-    r"""Minus the log-likelihood of a label among several: :math:`\ln \sum_k e^{z_k} - z_y`."""
+    r"""Multiclass cross-entropy, the negative log-likelihood of a label: :math:`\ln \sum_k e^{z_k} - z_y`."""
 
     n_classes: int
 
 
 @generic
 def newton(loss, y, z):
-    """Return value, slope and curvature in ``z`` (or a bound on the curvature where it may vanish)."""
+    """Return value, derivative and curvature in ``z`` (or an upper bound on the curvature where it may vanish)."""
 
 
 @generic
 def start(loss, y, s):
-    """Return the best constant score (one a class)."""
+    """Return the best constant score (one per class)."""
 
 
 @newton.register(Squared)
@@ -82,14 +82,14 @@ def _(loss, y, z):
     return e + z, 1.0 - e, e
 
 
-@newton.register(Exponential)
+@newton.register(ExponentialLoss)
 def _(loss, y, z):
     e = np.exp(-y * z)
     return e, -y * e, e
 
 
 def gradients(loss, y: np.ndarray, z: np.ndarray, s: np.ndarray, g: np.ndarray, h: np.ndarray) -> tuple:
-    """Fill slopes and curvatures, times the weights; return the weighted loss, and bounds on slopes and curvatures."""
+    """Compute weighted derivatives and curvatures; return the weighted loss, and bounds on derivatives and curvatures."""
     if isinstance(loss, CrossEntropy):
         return _cross_entropy(y, z, s, g, h)
     if isinstance(loss, Logistic):
@@ -99,13 +99,13 @@ def gradients(loss, y: np.ndarray, z: np.ndarray, s: np.ndarray, g: np.ndarray, 
 
 
 def mean_loss(loss, y: np.ndarray, z: np.ndarray, s: np.ndarray) -> float:
-    """Weighted mean of the loss at scores ``z``."""
+    """Return the weighted mean loss at scores ``z``."""
     g, h = np.empty_like(z), np.empty_like(z)
     return gradients(loss, y, z, s, g, h)[0] / float(np.sum(s))
 
 
 def renews_leaves(loss) -> float | None:
-    """Return the quantile of the residuals that is the best value of a leaf, or None where a Newton step is used."""
+    """Return the quantile of the residuals that is the best leaf value, or None if a Newton step is used."""
     return {Absolute: 0.5, Pinball: getattr(loss, "quantile", 0.5)}.get(type(loss))
 
 
@@ -122,10 +122,10 @@ def _pointwise(loss, y, z, s, g, h):
 
 @compiled(relaxed=True)
 def _logistic(y, z, s, g, h, powers, even):
-    """Labels 0 and 1; returns the weighted loss.
+    """Compute the logistic loss for labels 0 and 1; return the weighted loss.
 
-    Blocks of 256 rows in simple loops, which become vector instructions: exponentials by a polynomial on [-ln 2 / 2, ln 2 / 2] and
-    a table of powers of two, and, where weights are equal, one logarithm for the product of 256 factors 1 + e.
+    Blocks of 256 rows use simple loops that are vectorized: exponentials by a polynomial on [-ln 2 / 2, ln 2 / 2] and a table of powers
+    of two and, for equal weights, one logarithm for the product of 256 factors 1 + e.
     """
     total = 0.0
     e = np.empty(256)
@@ -186,7 +186,7 @@ def _cross_entropy(y, z, s, g, h):
 
 
 def weighted_quantile(values: np.ndarray, s: np.ndarray, q: float) -> float:
-    """Return the smallest minimiser's midpoint: mean of the lower and upper q-quantile."""
+    """Return the midpoint of the set of minimizers: the mean of the lower and upper q-quantile."""
     order = np.argsort(values)
     values, reached = values[order], np.cumsum(s[order])
     wanted = q * reached[-1]
@@ -231,7 +231,7 @@ def _(loss, y, s):
     return np.array([math.log(p / (1 - p))])
 
 
-@start.register(Exponential)
+@start.register(ExponentialLoss)
 def _(loss, y, s):
     p = min(max(float(np.average(y > 0, weights=s)), 1e-15), 1 - 1e-15)
     return np.array([0.5 * math.log(p / (1 - p))])

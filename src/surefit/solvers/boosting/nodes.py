@@ -1,4 +1,4 @@
-"""What a growing tree works on: binned columns, limits, nodes in arrays, and memory that all trees share."""
+"""Data of a growing tree: binned columns, limits, nodes in arrays, and memory shared by all trees."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Columns(NamedTuple):
-    """The binned columns and what may be done with them."""
+    """The binned columns and their constraints."""
 
     words: np.ndarray  # (groups of four columns, rows)
     by_row: np.ndarray  # the same, (rows, groups)
@@ -17,11 +17,11 @@ class Columns(NamedTuple):
     categorical: np.ndarray
     monotone: np.ndarray  # -1, 0 or 1
     groups: np.ndarray  # (sets of columns that may interact, columns) of bool; no set: all may
-    max_features: int  # columns looked at in a node
+    max_features: int  # number of columns considered per node
 
 
 class Limits(NamedTuple):
-    """When a tree stops growing."""
+    """Limits on the growth of a tree."""
 
     max_leaves: int  # 0: no limit
     max_depth: int
@@ -29,7 +29,7 @@ class Limits(NamedTuple):
 
 
 class Nodes(NamedTuple):
-    """A tree in arrays; node 0 is the root, children are always later than their parent."""
+    """Tree in arrays; node 0 is the root, and children have larger indices than their parent."""
 
     feature: np.ndarray  # -1: a leaf
     bin: np.ndarray  # largest code that goes left
@@ -45,20 +45,20 @@ class Nodes(NamedTuple):
     depth: np.ndarray
     gradient: np.ndarray  # integer sums
     packed: np.ndarray
-    sets: np.ndarray  # bits of the interaction sets still possible
-    slot: np.ndarray  # of the histogram; -1: given back
+    sets: np.ndarray  # bits of the interaction sets that are still possible
+    slot: np.ndarray  # slot of the histogram; -1: released
 
 
 class Workspace(NamedTuple):
-    """Memory that all trees share."""
+    """Memory shared by all trees."""
 
     rows: np.ndarray
-    spare: np.ndarray
+    slack: np.ndarray
     histograms: np.ndarray  # (slots, columns, 256, 2)
 
 
 def make_nodes(most: int) -> Nodes:
-    """Return room for ``most`` nodes."""
+    """Allocate ``most`` nodes."""
     whole = np.zeros(most, dtype=np.int64)
     small = np.zeros(most, dtype=np.int32)
     real = np.zeros(most)
@@ -83,7 +83,7 @@ def make_nodes(most: int) -> Nodes:
 
 
 def make_workspace(n: int, n_groups: int, slots: int) -> Workspace:
-    """Return memory for trees on ``n`` rows."""
+    """Allocate memory for trees on ``n`` rows."""
     return Workspace(
         np.empty(n, dtype=np.uint32),
         np.empty(n, dtype=np.uint32),

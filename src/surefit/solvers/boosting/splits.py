@@ -1,8 +1,8 @@
-r"""The best split of a node from its histograms.
+r"""Best split of a node from its histograms.
 
-A child with gradient sum G and curvature sum H has the value :math:`v = -G / (H + \lambda)`, within the limits that monotone
-columns set, and lowers the second-order loss by :math:`-(2 G v + (H + \lambda) v^2) / 2`, which is
-:math:`\tfrac12 G^2 / (H + \lambda)` without limits. Gains below are twice that. Ties go to the earlier column and bin.
+A child with gradient sum G and curvature sum H has the value :math:`v = -G / (H + \lambda)`, clipped to the limits of monotonicity
+constraints. It lowers the second-order loss by :math:`-(2 G v + (H + \lambda) v^2) / 2`, which is :math:`\tfrac12 G^2 / (H + \lambda)`
+without limits. Gains below are twice that. Ties go to the earlier column and bin.
 """
 
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from surefit.core.loops import ascending
 
 
 class Rules(NamedTuple):
-    """What a split must satisfy, and how values are formed."""
+    """Constraints on splits, and regularization of leaf values."""
 
     l2: float
     min_rows: int
@@ -22,7 +22,7 @@ class Rules(NamedTuple):
 
 
 class Node(NamedTuple):
-    """Sums of a node in integers, their steps, and the limits of its value."""
+    """Integer sums of a node, their steps, and the limits of its value."""
 
     gradient: int
     packed: int  # curvature above the count
@@ -32,22 +32,22 @@ class Node(NamedTuple):
 
 @compiled
 def value_of(G, H, l2, low, high):
-    """Best value of a leaf within limits."""
+    """Return the best value of a leaf within its limits."""
     v = -G / (H + l2) if H + l2 > 0.0 else 0.0
     return min(max(v, low), high)
 
 
 @compiled
 def drop_of(G, H, l2, v):
-    """Twice the fall of the second-order loss."""
+    """Return twice the decrease of the second-order loss."""
     return -(2.0 * G * v + (H + l2) * v * v)
 
 
 @compiled
 def scan(cells, n_bins, missing, order, node, scale, rules, sign, from_left, best):
-    """Scan the bins in ``order`` (or in their own) from below; missing rows go left if ``from_left``.
+    """Scan the bins in ``order`` (or in their own order) from below; missing rows go left if ``from_left``.
 
-    Returns the best gain (at least ``best``), its place and the packed sums on the left.
+    Return the best gain (at least ``best``), its position and the packed sums on the left.
     """
     mask = (np.int64(1) << scale.count_bits) - 1
     rows = node.packed & mask
@@ -84,7 +84,7 @@ def scan(cells, n_bins, missing, order, node, scale, rules, sign, from_left, bes
 
 @compiled
 def by_ratio(cells, n_bins, l2, scale, order):
-    """Categories present in the node by their own value; the best subset is a prefix of this order. Returns their number."""
+    """Sort the categories of the node by their value and return their number; the best subset is a prefix of this order."""
     mask = (np.int64(1) << scale.count_bits) - 1
     ratios = np.empty(n_bins)
     count = 0

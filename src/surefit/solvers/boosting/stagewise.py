@@ -1,9 +1,8 @@
 r"""Forward stagewise steps: the best function of a basis, then the best factor for it.
 
-With slopes :math:`g_i = s_i \varphi'(y_i, f_i)` a function b with factor :math:`\beta` changes the loss by
-:math:`\beta \langle g, b \rangle` to first order. The function with the largest :math:`|\langle g, b \rangle| / \|b\|_s` is chosen; for
-squared loss, and for exponential loss with functions of values -1 and 1, that is the one with the largest fall of the loss after
-its best factor.
+With derivatives :math:`g_i = s_i \varphi'(y_i, f_i)`, a function b with factor :math:`\beta` changes the loss by :math:`\beta \langle g,
+b \rangle` to first order. The function with the largest :math:`|\langle g, b \rangle| / \|b\|_s` is chosen. For squared loss, and for
+exponential loss with functions of values -1 and 1, it is the function with the largest decrease of the loss after its best factor.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from surefit.core.jit import compiled
 from surefit.losses import slope, value
 from surefit.solvers.boosting.stumps import best_edge, cut_after, sorted_columns
 
-LARGEST = 1024.0  # of a factor: where a loss falls for ever, it is as good as at its limit
+LARGEST = 1024.0  # largest factor, for losses that decrease without bound
 
 
 class StumpBasis:
@@ -25,7 +24,7 @@ class StumpBasis:
         self.order = sorted_columns(self.X)
 
     def best(self, g: np.ndarray, s: np.ndarray) -> tuple[tuple[int, float], np.ndarray]:
-        """Return (column, threshold) and values of the function with the largest product with -g (up to its sign)."""
+        """Return (column, threshold) and values of the function with the largest inner product with -g (up to its sign)."""
         j, k, _ = best_edge(self.order, -g, float(np.sum(np.abs(g))))
         threshold = cut_after(self.X, self.order, j, k)
         return (int(j), threshold), np.where(self.X[:, j] > threshold, 1.0, -1.0)
@@ -39,18 +38,18 @@ class ColumnBasis:
         self.norms: np.ndarray | None = None
 
     def best(self, g: np.ndarray, s: np.ndarray) -> tuple[tuple[int, float], np.ndarray]:
-        """Return (column, nan) and values of the function with the largest product with g, over its norm."""
+        """Return (column, nan) and values of the function with the largest inner product with g, divided by its norm."""
         if self.norms is None:
             self.norms = np.sqrt(np.einsum("ij,ij,i->j", self.B, self.B, s))
         products = np.abs(g @ self.B)
         scores = np.divide(products, self.norms, out=np.zeros_like(products), where=self.norms > 0)
-        j = int(np.argmax(scores > scores.max() * (1 - 1e-12)))  # a tie goes to the first
+        j = int(np.argmax(scores > scores.max() * (1 - 1e-12)))  # ties go to the first
         return (j, np.nan), self.B[:, j]
 
 
 @compiled
-def slopes(loss, y, z, s, g):
-    """Fill the slopes times the weights; return the weighted loss."""
+def derivatives(loss, y, z, s, g):
+    """Compute the weighted derivatives; return the weighted loss."""
     total = 0.0
     for i in range(len(y)):
         g[i] = s[i] * slope(loss, y[i], z[i])
@@ -59,8 +58,8 @@ def slopes(loss, y, z, s, g):
 
 
 @compiled
-def slope_along(loss, y, z, s, b, beta):
-    """Derivative of the loss in the factor of ``b``."""
+def derivative_along(loss, y, z, s, b, beta):
+    """Return the derivative of the loss with respect to the factor of ``b``."""
     total = 0.0
     for i in range(len(y)):
         if b[i] != 0.0 and s[i] != 0.0:
@@ -70,13 +69,13 @@ def slope_along(loss, y, z, s, b, beta):
 
 @compiled
 def best_factor(loss, y, z, s, b):
-    """Minimise the loss in the factor of ``b`` by halving an interval on whose ends the slope has different signs."""
-    at_zero = slope_along(loss, y, z, s, b, 0.0)
+    """Minimize the loss over the factor of ``b`` by bisection of its derivative."""
+    at_zero = derivative_along(loss, y, z, s, b, 0.0)
     if at_zero == 0.0:
         return 0.0
     sign = -1.0 if at_zero > 0.0 else 1.0
     low, high = 0.0, 1.0
-    while sign * slope_along(loss, y, z, s, b, sign * high) < 0.0:
+    while sign * derivative_along(loss, y, z, s, b, sign * high) < 0.0:
         low, high = high, 2.0 * high
         if high > LARGEST:
             return sign * LARGEST
@@ -84,7 +83,7 @@ def best_factor(loss, y, z, s, b):
         middle = 0.5 * (low + high)
         if middle == low or middle == high:
             break
-        if sign * slope_along(loss, y, z, s, b, sign * middle) < 0.0:
+        if sign * derivative_along(loss, y, z, s, b, sign * middle) < 0.0:
             low = middle
         else:
             high = middle

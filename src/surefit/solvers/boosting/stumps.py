@@ -1,9 +1,8 @@
-r"""Best stumps by weighted 0-1 error, by a scan of columns that are sorted once.
+r"""Best stumps by weighted 0-1 error, found by scanning sorted columns.
 
-Two classes with labels :math:`t_i = \pm1`: the stump that says + above a threshold has edge
-:math:`\sum_i w_i t_i h(x_i) = T - 2c`, where :math:`T = \sum_i w_i t_i` and :math:`c` is the part of it at or below the
-threshold; its negative has the opposite edge. The best stump has the largest :math:`|T - 2c|`, and all of them take one
-pass over each column.
+For two classes with labels :math:`t_i = \pm1`, the stump that predicts + above a threshold has edge :math:`\sum_i w_i t_i h(x_i) = T -
+2c`, where :math:`T = \sum_i w_i t_i` and :math:`c` is its part at or below the threshold. The negated stump has the opposite edge. The
+best stump has the largest :math:`|T - 2c|`, and one pass over each column finds it.
 """
 
 from typing import NamedTuple
@@ -13,13 +12,13 @@ import numpy as np
 from surefit.core.jit import compiled
 from surefit.core.threads import map_blocks
 
-#: Edges that agree to this part of the total weight are a tie: the earlier stump (column, threshold, sign) is kept.
+#: Edges that differ by at most this fraction of the total weight are tied: the earlier stump (column, threshold, sign) is kept.
 TIE = 1e-13
-COLUMNS = 4  # scanned together: four independent sums hide the latency of one
+COLUMNS = 4  # scanned together: four independent sums hide latency
 
 
 class Stump(NamedTuple):
-    """At or below ``threshold`` of column ``feature`` the class ``left``, above it the class ``right``."""
+    """Stump that predicts ``left`` at or below ``threshold`` of column ``feature``, and ``right`` above."""
 
     feature: int
     threshold: float
@@ -28,7 +27,7 @@ class Stump(NamedTuple):
 
 
 def sorted_columns(X: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-    """Rows of each column in ascending order, one column a line; the last bit marks the end of a run of equal values."""
+    """Return the row order of each sorted column, one per line; the last bit marks the end of a run of equal values."""
     n, d = X.shape
     order = np.empty((d, n), dtype=np.uint32)
 
@@ -45,7 +44,7 @@ def sorted_columns(X: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
 
 
 def best_stump(X: np.ndarray, order: np.ndarray, codes: np.ndarray, w: np.ndarray, n_classes: int) -> Stump:
-    """Stump with the smallest weighted 0-1 error; ties go to the lowest column, then threshold, then to ``right > left``."""
+    """Return the stump with the smallest weighted 0-1 error; ties go to the lowest column, then threshold, then ``right > left``."""
     if n_classes <= 2:
         signed = np.where(codes == n_classes - 1, w, -w)
         j, k, positive = best_edge(order, signed, float(np.sum(w)))
@@ -56,17 +55,17 @@ def best_stump(X: np.ndarray, order: np.ndarray, codes: np.ndarray, w: np.ndarra
 
 
 def cut_after(X: np.ndarray, order: np.ndarray, j: int, k: int) -> float:
-    """Threshold between places ``k`` and ``k + 1`` of sorted column ``j``; below all values for ``k = -1``."""
+    """Return the threshold between positions ``k`` and ``k + 1`` of sorted column ``j``; below all values for ``k = -1``."""
     if k < 0:
         return -np.inf
     low, high = float(X[order[j, k] >> 1, j]), float(X[order[j, k + 1] >> 1, j])
     middle = low / 2 + high / 2
-    return middle if low <= middle < high else low  # neighbours in floating point have nothing between them
+    return middle if low <= middle < high else low  # adjacent floats have no number between them
 
 
 @compiled
 def best_edge(order, signed, total):
-    """Column, place in its order (-1: before all) and sign of the largest edge."""
+    """Return column, position in its order (-1: before all) and sign of the largest edge."""
     d, n = order.shape
     T = 0.0
     for i in range(n):

@@ -1,8 +1,8 @@
-r"""Exact leave-one-out errors of ridge regression for a whole path of penalties, from one eigendecomposition.
+r"""Exact leave-one-out errors of ridge regression for a path of penalties, from one eigendecomposition.
 
 With :math:`Z = \sqrt{S}(X - \bar x) = P V^\top`, :math:`P = Z V` and :math:`Z^\top Z = V \Lambda V^\top`, the leverage of a row is
-:math:`h_i = s_i / S + \sum_j P_{ij}^2 / (\lambda_j + \alpha)` and leaving it out turns its residual into :math:`r_i / (1 - h_i)`.
-Rows that stand for several (weight above one) lose one of them: their leverage counts once.
+:math:`h_i = s_i / S + \sum_j P_{ij}^2 / (\lambda_j + \alpha)`, and leaving it out changes its residual to :math:`r_i / (1 - h_i)`. If the
+weight of a row is greater than one, a single copy is left out, so its leverage counts once.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg, sparse
 
+from surefit.core.partitioned import Part, PartitionedRows
 from surefit.solvers.least_squares import moments as rows_of
 from surefit.solvers.least_squares.moments import Moments, collect
+from surefit.solvers.least_squares.partitioned import compress
 
 
 class Basis(NamedTuple):
-    """Eigenvectors of the moments: Q of ``Z Z'`` where rows are fewer than features, else V of ``Z' Z``."""
+    """Eigenvectors of the moments: Q of ``Z Z'`` if there are fewer rows than features, else V of ``Z' Z``."""
 
     total: float
     x_mean: np.ndarray
@@ -33,17 +35,17 @@ class Path(NamedTuple):
     """Errors along a path of penalties."""
 
     squared: np.ndarray  # (alphas, targets): weighted mean of squared leave-one-out errors
-    gcv: np.ndarray  # (alphas, targets): generalised cross-validation
-    freedom: np.ndarray  # (alphas,): effective degrees of freedom, the intercept included
-    predictions: np.ndarray | None  # (rows, targets, alphas): leave-one-out predictions, if asked for
+    gcv: np.ndarray  # (alphas, targets): generalized cross-validation
+    degrees_of_freedom: np.ndarray  # (alphas,): effective degrees of freedom, including the intercept
+    predictions: np.ndarray | None  # (rows, targets, alphas): leave-one-out predictions, if requested
     basis: Basis
 
 
-def eigenbasis(X, Y, weights, centred: bool) -> Basis:
-    """Decompose the smaller of the two matrices of inner products."""
+def eigenbasis(X, Y, weights, centered: bool) -> Basis:
+    """Decompose the smaller of the two Gram matrices."""
     n, d = X.shape
     if n < d:
-        total, x_mean, y_mean = rows_of.means(X, Y, weights, centred)
+        total, x_mean, y_mean = rows_of.means(X, Y, weights, centered)
         values, Q = linalg.eigh(
             rows_of.gram_of_rows(X, weights, x_mean), check_finite=False, overwrite_a=True, driver="evd"
         )
@@ -51,14 +53,14 @@ def eigenbasis(X, Y, weights, centred: bool) -> Basis:
         root = np.ones((n, 1)) if weights is None else np.sqrt(weights)[:, None]
         along = np.sqrt(values)[:, None] * (Q.T @ (root * (Y - y_mean)))
         return Basis(total, x_mean, y_mean, values, along, Q, None, None)
-    m = collect(X, Y, weights, centred)
+    m = collect(X, Y, weights, centered)
     values, V = linalg.eigh(m.gram, check_finite=False, driver="evd")
     return Basis(m.total, m.x_mean, m.y_mean, np.maximum(values, 0.0), V.T @ m.cross, None, V, m)
 
 
-def spectrum_of(X, Y, weights, centred: bool) -> tuple[np.ndarray, np.ndarray]:
+def spectrum_of(X, Y, weights, centered: bool) -> tuple[np.ndarray, np.ndarray]:
     """Return the eigenvalues of ``Z' Z`` and the target along its eigenvectors."""
-    basis = eigenbasis(X, Y, weights, centred)
+    basis = eigenbasis(X, Y, weights, centered)
     return basis.values, basis.along
 
 
@@ -70,17 +72,61 @@ def factor(basis: Basis, alpha: float):
     return lambda v: vectors @ (shrink * (vectors.T @ v))
 
 
-def leave_one_out(X, Y, weights, alphas: np.ndarray, *, centred: bool, keep: bool = False) -> Path:
+def leave_one_out(X, Y, weights, alphas: np.ndarray, *, centered: bool, keep: bool = False) -> Path:
     """Return the errors at each of ``alphas`` (all > 0)."""
+    if isinstance(X, PartitionedRows):
+        return _partitioned(X, alphas, centered)
+    basis = eigenbasis(X, Y, weights, centered)
+    kept = np.empty((X.shape[0], Y.shape[1], len(alphas))) if keep else None
+    X = X.tocsr() if sparse.issparse(X) else X
+    plain, squared = _sums(X, Y, weights, basis, alphas, centered, _whole(weights), kept)
+    return _path(basis, alphas, centered, plain, squared, kept)
+
+
+def _whole(weights: np.ndarray | None) -> bool:
+    """Whole weights are repetitions, of which one is left out; any other weight belongs to its row, which is left out."""
+    return weights is not None and bool(np.all(weights == np.floor(weights)))
+
+
+def _path(basis: Basis, alphas: np.ndarray, centered: bool, plain, squared, kept) -> Path:
+    degrees_of_freedom = (basis.values[:, None] / (basis.values[:, None] + alphas)).sum(axis=0) + float(centered)
+    total = basis.total
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gcv = np.where(degrees_of_freedom < total, plain / total / (1 - degrees_of_freedom / total) ** 2, np.inf)
+    return Path(squared.T / total, gcv.T, degrees_of_freedom, kept, basis)
+
+
+def _partitioned(rows: PartitionedRows, alphas: np.ndarray, centered: bool) -> Path:
+    """Do the same by two passes: one for the triangle of all rows, one for their errors."""
+    few = compress(rows, centered)
+    basis = eigenbasis(few.X, few.Y, None, False)._replace(
+        total=few.total, x_mean=few.x_mean, y_mean=few.y_mean, moments=None
+    )
+    whole = bool(rows.map_reduce(_part_whole, combine=min)) if rows.weighted else False
+    plain, squared = rows.map_reduce(_part_sums, basis, alphas, centered, whole)
+    return _path(basis, alphas, centered, plain, squared, None)
+
+
+def _part_whole(part: Part) -> bool:
+    return _whole(part.weights)
+
+
+def _part_sums(
+    part: Part, basis: Basis, alphas: np.ndarray, centered: bool, whole: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    Y = np.asarray(part.y, dtype=np.float64).reshape(len(part.X), -1)
+    return _sums(part.X, Y, part.weights, basis, alphas, centered, whole, None)
+
+
+def _sums(
+    X, Y, weights, basis: Basis, alphas: np.ndarray, centered: bool, whole: bool, kept
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the weighted sums of squared errors, plain and left out, by target and penalty; ``kept`` takes the predictions."""
     n, k, count = X.shape[0], Y.shape[1], len(alphas)
-    basis = eigenbasis(X, Y, weights, centred)
     total, x_mean, y_mean, values, along, Q, V, _ = basis
     shrink = 1 / (values[:, None] + alphas)  # (directions, alphas)
     pulled = (along[:, :, None] * shrink[:, None, :]).reshape(len(values), k * count)
-    freedom = (values[:, None] * shrink).sum(axis=0) + (1.0 if centred else 0.0)
     squared, plain = np.zeros((k, count)), np.zeros((k, count))
-    kept = np.empty((n, k, count)) if keep else None
-    X = X.tocsr() if sparse.issparse(X) else X
     for rows in rows_of.row_blocks((n, len(values))):
         root = None if weights is None else np.sqrt(weights[rows])[:, None]
         if Q is not None:
@@ -98,16 +144,16 @@ def leave_one_out(X, Y, weights, alphas: np.ndarray, *, centred: bool, keep: boo
         if root is not None:
             safe = np.where(root > 0, root, 1.0)
             fitted, s = fitted / safe, root**2
-            leverage, once = leverage / safe**2, np.minimum(s, 1.0)
-        if centred:
+            leverage, once = leverage / safe**2, np.minimum(s, 1.0) if whole else s
+        if centered:
             leverage = leverage + 1 / total
         errors = (Y[rows] - y_mean)[:, :, None] - fitted.reshape(-1, k, count)
         plain += (s[:, :, None] * errors**2).sum(axis=0)
         left = 1 - once * leverage
-        errors /= np.where(left > 0, left, np.inf)[:, None, :]  # a row that alone holds up a direction says nothing
+        errors /= np.where(left > 0, left, np.inf)[
+            :, None, :
+        ]  # a row that alone determines a direction gives no information
         squared += (s[:, :, None] * errors**2).sum(axis=0)
         if kept is not None:
             kept[rows] = Y[rows][:, :, None] - errors
-    with np.errstate(divide="ignore", invalid="ignore"):
-        gcv = np.where(freedom < total, plain / total / (1 - freedom / total) ** 2, np.inf)
-    return Path(squared.T / total, gcv.T, freedom, kept, basis)
+    return plain, squared

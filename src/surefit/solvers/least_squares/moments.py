@@ -1,4 +1,4 @@
-"""Weighted means and centred second moments in one pass over blocks of rows: no copy of the data is made."""
+"""Weighted means and centered second moments in one pass over blocks of rows, without copying the data."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import numpy as np
 from scipy import sparse
 
 BLOCK_BYTES = 4 * 2**20  # a block of rows that stays in the cache
+SAMPLED = 256  # rows from which the distance to the origin is judged
 
 
 class Moments(NamedTuple):
-    """First and second moments of the rows (x, y), about the means if an intercept is free, else about zero."""
+    """First and second moments of the rows (x, y), about the means with an intercept, otherwise about zero."""
 
     total: float  # sum of the weights
     x_mean: np.ndarray
@@ -23,25 +24,25 @@ class Moments(NamedTuple):
 
 
 def row_blocks(shape: tuple[int, int]) -> Iterator[slice]:
-    """Cut the rows into blocks that fit the cache."""
+    """Divide the rows into blocks that fit into the cache."""
     size = max(64, BLOCK_BYTES // (8 * max(1, shape[1])))
     return (slice(start, min(start + size, shape[0])) for start in range(0, shape[0], size))
 
 
-def collect(X, Y: np.ndarray, weights: np.ndarray | None, centred: bool) -> Moments:
-    """Collect the moments of all rows; ``Y`` has one column a target."""
+def collect(X, Y: np.ndarray, weights: np.ndarray | None, centered: bool) -> Moments:
+    """Collect the moments of all rows; ``Y`` has one column per target."""
     n, d = X.shape
     total = float(n) if weights is None else float(weights.sum())
     if sparse.issparse(X):
-        return _collect_sparse(X, Y, weights, centred, total)
+        return _collect_sparse(X, Y, weights, centered, total)
     columns = d + Y.shape[1]
-    # Subtracting a mean of some rows first keeps the digits of data that lie far from the origin.
+    # Subtracting the mean of some rows first keeps the digits of data far from the origin.
     shift = np.zeros(columns)
-    if centred:
+    if centered:
         some = next(row_blocks((n, columns)))
         shift = np.concatenate([X[some].mean(axis=0, dtype=np.float64), Y[some].mean(axis=0)])
     if weights is None and X.dtype == np.float64 and X.flags.c_contiguous and _near_origin(X):
-        return _collect_in_place(X, Y, centred, total)
+        return _collect_in_place(X, Y, centered, total)
     sums, products = np.zeros(columns), np.zeros((columns, columns))
     buffer = np.empty((min(n, max(64, BLOCK_BYTES // (8 * columns))), columns))
     for rows in row_blocks((n, columns)):
@@ -51,24 +52,24 @@ def collect(X, Y: np.ndarray, weights: np.ndarray | None, centred: bool) -> Mome
         if weights is not None:
             sums += weights[rows] @ Z
             Z *= np.sqrt(weights[rows])[:, None]
-        elif centred:
+        elif centered:
             sums += Z.sum(axis=0)
         products += Z.T @ Z
-    if centred:
+    if centered:
         products -= np.outer(sums, sums) / total
         shift += sums / total
     return Moments(total, shift[:d], shift[d:], products[:d, :d], products[:d, d:], np.diag(products)[d:].copy())
 
 
 def _near_origin(X: np.ndarray) -> bool:
-    """Whether centring afterwards cancels no digits worth keeping, judged by the first rows."""
-    some = X[next(row_blocks(X.shape))]
+    """Return whether centering afterward loses no significant digits, judged by a sample of the rows."""
+    some = X[:: -(-len(X) // SAMPLED)]
     return bool(np.all(some.mean(axis=0) ** 2 <= some.var(axis=0)))
 
 
-def _collect_in_place(X: np.ndarray, Y: np.ndarray, centred: bool, total: float) -> Moments:
-    """Collect the moments about zero, without touching the rows, and centre them at the end."""
-    d, y_shift = X.shape[1], Y.mean(axis=0) if centred else np.zeros(Y.shape[1])
+def _collect_in_place(X: np.ndarray, Y: np.ndarray, centered: bool, total: float) -> Moments:
+    """Collect the moments about zero, without copying rows, and center them at the end."""
+    d, y_shift = X.shape[1], Y.mean(axis=0) if centered else np.zeros(Y.shape[1])
     gram, cross, sums = np.zeros((d, d)), np.zeros((d, Y.shape[1])), np.zeros(d)
     squares = np.zeros(Y.shape[1])
     for rows in row_blocks(X.shape):
@@ -76,30 +77,30 @@ def _collect_in_place(X: np.ndarray, Y: np.ndarray, centred: bool, total: float)
         gram += Z.T @ Z
         cross += Z.T @ Yc
         squares += (Yc * Yc).sum(axis=0)
-        if centred:
+        if centered:
             sums += np.ones(len(Z)) @ Z
     mean = sums / total
     gram -= np.outer(sums, mean)
     return Moments(total, mean, y_shift, gram, cross, squares)
 
 
-def _collect_sparse(X, Y, weights, centred: bool, total: float) -> Moments:
+def _collect_sparse(X, Y, weights, centered: bool, total: float) -> Moments:
     X = X.astype(np.float64) if X.dtype != np.float64 else X
     s = np.ones(X.shape[0]) if weights is None else weights
     weighted = sparse.diags_array(s) @ X
     x_mean, y_mean = np.zeros(X.shape[1]), np.zeros(Y.shape[1])
-    if centred:
+    if centered:
         x_mean, y_mean = np.asarray(X.T @ s).ravel() / total, s @ Y / total
     Yc = Y - y_mean
     gram = (X.T @ weighted).toarray() - total * np.outer(x_mean, x_mean)
     return Moments(total, x_mean, y_mean, gram, np.asarray(weighted.T @ Yc), s @ (Yc * Yc))
 
 
-def slopes(X, Y, weights, w: np.ndarray, x_mean: np.ndarray, y_mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def gradients(X, Y, weights, w: np.ndarray, x_mean: np.ndarray, y_mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return ``sum_i s_i (x_i - mean) r_i`` and the weighted squares of ``r = (y - mean) - (x - mean) w``, by target."""
-    slope, squares = np.zeros((X.shape[1], Y.shape[1])), np.zeros(Y.shape[1])
+    gradient, squares = np.zeros((X.shape[1], Y.shape[1])), np.zeros(Y.shape[1])
     if sparse.issparse(X):
-        r = Y - y_mean - centred_times(X, x_mean, w)
+        r = Y - y_mean - centered_times(X, x_mean, w)
         sr = r if weights is None else weights[:, None] * r
         return np.asarray(X.T @ sr) - np.outer(x_mean, sr.sum(axis=0)), (r * sr).sum(axis=0)
     plain = X.dtype == np.float64 and X.flags.c_contiguous and _near_origin(X)
@@ -109,14 +110,14 @@ def slopes(X, Y, weights, w: np.ndarray, x_mean: np.ndarray, y_mean: np.ndarray)
         Z = X[rows] if plain else X[rows] - x_mean
         r = Y[rows] - level - Z @ w
         sr = r if weights is None else weights[rows][:, None] * r
-        slope += Z.T @ sr
+        gradient += Z.T @ sr
         sums += sr.sum(axis=0)
         squares += (r * sr).sum(axis=0)
-    return slope - (np.outer(x_mean, sums) if plain else 0.0), squares
+    return gradient - (np.outer(x_mean, sums) if plain else 0.0), squares
 
 
 def gram_of_rows(X, weights: np.ndarray | None, x_mean: np.ndarray) -> np.ndarray:
-    """Return ``Z Z'`` for ``Z = sqrt(s) (X - mean)``: the small matrix when there are fewer rows than features."""
+    """Return ``Z Z'`` for ``Z = sqrt(s) (X - mean)``: the smaller Gram matrix if there are fewer rows than features."""
     if sparse.issparse(X):
         X = X.astype(np.float64)
         inner, along = (X @ X.T).toarray(), np.asarray(X @ x_mean).ravel()
@@ -141,39 +142,30 @@ def transposed(X, weights: np.ndarray | None, x_mean: np.ndarray, c: np.ndarray)
     return sum(((X[rows] - x_mean).T @ c[rows] for rows in row_blocks(X.shape)), np.zeros((X.shape[1], c.shape[1])))
 
 
-def centred_times(X, x_mean: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Return ``(X - mean) w``, one column a target."""
+def centered_times(X, x_mean: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Return ``(X - mean) w``, one column per target."""
     if sparse.issparse(X):
         return np.asarray(X @ w) - x_mean @ w
     return np.concatenate([(X[rows] - x_mean) @ w for rows in row_blocks(X.shape)])
 
 
 def smallest_kept(shape: tuple[int, int], singular: np.ndarray, x_mean: np.ndarray, total: float) -> float:
-    """Return the size from which a singular value of centred data is more than rounding of the data or of their means."""
+    """Return the threshold below which singular values of centered data are rounding errors."""
     largest = max(float(np.max(singular, initial=0.0)) * max(shape), 8 * float(np.linalg.norm(x_mean)) * total**0.5)
     return largest * float(np.finfo(float).eps)
 
 
-def means(X, Y, weights: np.ndarray | None, centred: bool) -> tuple[float, np.ndarray, np.ndarray]:
-    """Return the sum of the weights and the means that centring subtracts."""
+def means(X, Y, weights: np.ndarray | None, centered: bool) -> tuple[float, np.ndarray, np.ndarray]:
+    """Return the sum of the weights and the means that centering subtracts."""
     s = np.ones(X.shape[0]) if weights is None else weights
     total = float(s.sum())
-    if not centred:
+    if not centered:
         return total, np.zeros(X.shape[1]), np.zeros(Y.shape[1])
     if sparse.issparse(X):
         return total, np.asarray(X.T @ s).ravel() / total, s @ Y / total
     rough = X[0].astype(np.float64)
     exact = rough + sum((s[rows] @ (X[rows] - rough) for rows in row_blocks(X.shape)), np.zeros(X.shape[1])) / total
     return total, exact, s @ Y / total
-
-
-def spreads(X, weights: np.ndarray | None, x_mean: np.ndarray) -> np.ndarray:
-    """Return the norm of each column of ``Z``."""
-    s = np.ones(X.shape[0]) if weights is None else weights
-    if sparse.issparse(X):
-        return np.sqrt(np.maximum(np.asarray(X.multiply(X).T @ s).ravel() - s.sum() * x_mean**2, 0.0))
-    parts = (s[rows] @ (X[rows] - x_mean) ** 2 for rows in row_blocks(X.shape))
-    return np.sqrt(sum(parts, np.zeros(X.shape[1])))
 
 
 def any_dense(X: Any) -> np.ndarray:

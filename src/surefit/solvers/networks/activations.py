@@ -1,8 +1,8 @@
-r"""The catalogue of activations :math:`\sigma`: values and slopes of whole arrays, in place.
+r"""Catalog of activations :math:`\sigma`: values and derivatives of arrays, in place.
 
-The sigmoids with limits -1 and 1 (``standard``, ``arctan``, ``gaussian``, ``threshold``) have a twin
-:math:`\sigma^* = (\sigma + 1)/2` with limits 0 and 1 (``logistic``, ``cauchy_cdf``, ``normal_cdf``, ``step``). The last of
-each row is a jump: it can be evaluated, but no gradient passes through it.
+The sigmoids with limits -1 and 1 (``standard``, ``arctan``, ``gaussian``, ``threshold``) have a counterpart :math:`\sigma^* = (\sigma +
+1)/2` with limits 0 and 1 (``logistic``, ``cauchy_cdf``, ``normal_cdf``, ``step``). The last of each list is a step function: it can be
+evaluated, but has no useful gradient.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ _DENSITY = 1.0 / math.sqrt(2.0 * math.pi)
 
 
 class Activation(NamedTuple):
-    """One activation; both functions write into the array they are given last."""
+    """Activation; both functions write into their last argument."""
 
     name: str
     value: Callable[[np.ndarray, np.ndarray], Any]  # value(z, out): out = sigma(z)
-    multiply_slope: Callable[[np.ndarray, np.ndarray, np.ndarray], Any] | None  # (z, a, delta): delta *= sigma'(z)
+    multiply_derivative: Callable[[np.ndarray, np.ndarray, np.ndarray], Any] | None  # (z, a, delta): delta *= sigma'(z)
     twin: str | None = None  # the same sigmoid with the other pair of limits
 
     def after_bias(self, z: np.ndarray, bias: np.ndarray, out: np.ndarray) -> None:
         """Add the bias to ``z`` in place and write the activation into ``out``."""
         if self.name == "relu":
-            _bias_relu(z, bias, out)  # one walk instead of two: the default deserves it
+            _bias_relu(z, bias, out)  # one pass instead of two, since this is the default
         else:
             z += bias
             self.value(z, out)
@@ -72,7 +72,7 @@ def _logistic(z, out):
     expit(z, out=out)
 
 
-def _logistic_slope(z, a, delta):
+def _logistic_derivative(z, a, delta):
     _times_a_one_minus_a(a, delta)
 
 
@@ -85,7 +85,7 @@ def _standard(z, out):
     np.tanh(out, out=out)
 
 
-def _standard_slope(z, a, delta):
+def _standard_derivative(z, a, delta):
     _times_one_minus_square(a, delta)
     delta *= 0.5
 
@@ -95,7 +95,7 @@ def _arctan(z, out):
     out *= 2 / math.pi
 
 
-def _arctan_slope(z, a, delta):
+def _arctan_derivative(z, a, delta):
     delta /= (1 + z * z) * (math.pi / 2)
 
 
@@ -105,7 +105,7 @@ def _cauchy_cdf(z, out):
     out += 0.5
 
 
-def _cauchy_slope(z, a, delta):
+def _cauchy_derivative(z, a, delta):
     delta /= (1 + z * z) * math.pi
 
 
@@ -114,7 +114,7 @@ def _gaussian(z, out):
     erf(out, out=out)
 
 
-def _gaussian_slope(z, a, delta):
+def _gaussian_derivative(z, a, delta):
     delta *= np.exp(-0.5 * z * z) * (2 * _DENSITY)
 
 
@@ -122,7 +122,7 @@ def _normal_cdf(z, out):
     ndtr(z, out=out)
 
 
-def _normal_slope(z, a, delta):
+def _normal_derivative(z, a, delta):
     delta *= np.exp(-0.5 * z * z) * _DENSITY
 
 
@@ -134,7 +134,7 @@ def _step(z, out):
     out[...] = z > 0
 
 
-# Whole arrays: as fast as a double loop once compiled, and bearable where compilation is switched off.
+# Whole arrays: as fast as a compiled double loop, and acceptable without compilation.
 @compiled
 def _bias_relu(z, bias, out):
     z += bias
@@ -142,7 +142,7 @@ def _bias_relu(z, bias, out):
 
 
 @compiled
-def _relu_slope(z, a, delta):
+def _relu_derivative(z, a, delta):
     delta *= a > 0
 
 
@@ -156,7 +156,7 @@ def _times_a_one_minus_a(a, delta):
     delta *= a - a * a
 
 
-def _tanh_slope(z, a, delta):
+def _tanh_derivative(z, a, delta):
     _times_one_minus_square(a, delta)
 
 
@@ -164,17 +164,17 @@ ACTIVATIONS = {
     entry.name: entry
     for entry in (
         Activation("identity", _identity, _keep),
-        Activation("logistic", _logistic, _logistic_slope, "standard"),
-        Activation("tanh", _tanh, _tanh_slope),
-        Activation("relu", _relu, _relu_slope),
-        Activation("standard", _standard, _standard_slope, "logistic"),
-        Activation("arctan", _arctan, _arctan_slope, "cauchy_cdf"),
-        Activation("cauchy_cdf", _cauchy_cdf, _cauchy_slope, "arctan"),
-        Activation("gaussian", _gaussian, _gaussian_slope, "normal_cdf"),
-        Activation("normal_cdf", _normal_cdf, _normal_slope, "gaussian"),
+        Activation("logistic", _logistic, _logistic_derivative, "standard"),
+        Activation("tanh", _tanh, _tanh_derivative),
+        Activation("relu", _relu, _relu_derivative),
+        Activation("standard", _standard, _standard_derivative, "logistic"),
+        Activation("arctan", _arctan, _arctan_derivative, "cauchy_cdf"),
+        Activation("cauchy_cdf", _cauchy_cdf, _cauchy_derivative, "arctan"),
+        Activation("gaussian", _gaussian, _gaussian_derivative, "normal_cdf"),
+        Activation("normal_cdf", _normal_cdf, _normal_derivative, "gaussian"),
         Activation("threshold", _threshold, None, "step"),
         Activation("step", _step, None, "threshold"),
     )
 }
 
-TRAINABLE = tuple(name for name, entry in ACTIVATIONS.items() if entry.multiply_slope is not None)
+TRAINABLE = tuple(name for name, entry in ACTIVATIONS.items() if entry.multiply_derivative is not None)

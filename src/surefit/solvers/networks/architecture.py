@@ -1,9 +1,8 @@
-r"""Which unit is linked to which, and which links share a weight.
+r"""Links between units, and links that share a weight.
 
-Between two layers stands either nothing (every unit is linked to every unit) or a *link table*: an integer matrix of shape
-(units below, units above) whose entry is the number of the free weight on that link, or -1 where there is no link. Equal
-numbers share a weight. Every unit has a bias of its own. The free parameters are packed into one vector: the weights of
-layer after layer, then the biases of layer after layer.
+Two consecutive layers are either fully connected (None) or connected by a *link table*: an integer matrix of shape (units below, units
+above) whose entry is the index of the free weight of that link, or -1 if there is no link. Equal indices share a weight. Every unit has
+its own bias. The free parameters are packed into one vector: the weights layer by layer, then the biases layer by layer.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from surefit.core.errors import InvalidParameter
 
 
 class Architecture(NamedTuple):
-    """Sizes of all layers, input first, and one link table (or None) between neighbours.
+    """Sizes of all layers, input first, and one link table (or None) between consecutive layers.
 
     Examples
     --------
@@ -38,7 +37,7 @@ class Architecture(NamedTuple):
 
     @property
     def n_links(self) -> int:
-        """Number of links, those from the constant unit (biases) among them."""
+        """Number of links, including those from the constant unit (biases)."""
         weights = (
             int(np.prod(self.shape(k))) if table is None else int(np.sum(table >= 0))
             for k, table in enumerate(self.tables)
@@ -47,7 +46,7 @@ class Architecture(NamedTuple):
 
     @property
     def n_weights(self) -> int:
-        """Number of free weights, biases not counted: a shared weight counts once."""
+        """Number of free weights without biases; a shared weight counts once."""
         return sum(self.weights_of(k) for k in range(self.n_layers))
 
     @property
@@ -57,9 +56,9 @@ class Architecture(NamedTuple):
 
     @property
     def n_identifiable(self) -> int:
-        """Number of parameters that softmax outputs determine: one vector added to all classes changes nothing.
+        """Number of parameters that softmax outputs determine: adding one vector to all classes has no effect.
 
-        Meant for a last layer with all links, where that vector has one entry a unit below and one for the bias.
+        Intended for a fully connected last layer, where that vector has one entry per unit below and one for the bias.
         """
         return self.n_parameters - (self.sizes[-2] + 1 if self.tables[-1] is None else 0)
 
@@ -73,13 +72,13 @@ class Architecture(NamedTuple):
         return int(np.prod(self.shape(k))) if table is None else int(table.max(initial=-1)) + 1
 
     def pieces(self) -> tuple[list[slice], list[slice]]:
-        """Where the weights and the biases of each layer stand in the packed vector."""
+        """Return the slices of the weights and the biases of each layer in the packed vector."""
         ends = np.cumsum([self.weights_of(k) for k in range(self.n_layers)] + list(self.sizes[1:]))
         parts = [slice(int(a), int(b)) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
         return parts[: self.n_layers], parts[self.n_layers :]
 
     def pack(self, coefs, intercepts) -> np.ndarray:
-        """Return the free parameters of given matrices and biases."""
+        """Pack matrices and biases into the vector of free parameters."""
         parts = []
         for matrix, table in zip(coefs, self.tables, strict=True):
             if table is None:
@@ -101,14 +100,14 @@ class Architecture(NamedTuple):
 
 
 def expand(table: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """Return the matrix whose links carry the free weights that the table names."""
+    """Return the weight matrix that the link table defines for the free weights."""
     matrix = np.zeros(table.shape, dtype=free.dtype)
     matrix[table >= 0] = free[table[table >= 0]]
     return matrix
 
 
 def read_table(who: str, given, shape: tuple[int, int], place: int) -> np.ndarray | None:
-    """Return a user's mask or link table as a table with numbers 0, 1, ... without gaps; None for all links."""
+    """Return a user's mask or link table as a table with indices 0, 1, ... without gaps; None if fully connected."""
     if given is None:
         return None
     table = np.asarray(given)

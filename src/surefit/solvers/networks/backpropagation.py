@@ -1,11 +1,11 @@
-r"""One forward and one backward sweep over a batch of rows, in buffers that are made once.
+r"""Forward and backward pass over a batch of rows, in preallocated buffers.
 
 .. math::
 
     J(\vartheta) = \frac{1}{S} \Bigl[ \sum_i s_i \varphi_i(f_i) + \frac{\alpha}{2} \|w\|^2 \Bigr], \qquad S = \sum_i s_i,
 
-where :math:`w` are the free weights without the biases. The sums over rows are returned bare; penalty and division are left
-to the step that uses them.
+where :math:`w` are the free weights without the biases. The sums over rows are returned without penalty and division, which are left to
+the step that uses them.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from surefit.solvers.networks.activations import Activation
 from surefit.solvers.networks.architecture import Architecture
 from surefit.solvers.networks.outputs import Output
 
-ROWS = 1024  # rows at once where the whole sample is swept; fixed, so that sums have one order
+ROWS = 1024  # rows per block in a pass over the whole sample; fixed, so that sums have a fixed order
 NO_WEIGHTS = np.empty(0)
 
 
 class Network:
-    """Parameters of a network in one vector, with the buffers of its sweeps.
+    """Parameters of a network in one vector, with the buffers of its passes.
 
     Parameters
     ----------
     architecture, activation, output
-        What the network computes.
+        Definition of the network.
     theta : ndarray of shape (n_parameters,)
-        Free parameters; kept and changed in place.
+        Free parameters; stored and modified in place.
     rows : int
         Largest batch.
     """
@@ -46,15 +46,15 @@ class Network:
         self.theta, self.gradient = theta, np.zeros_like(theta)
         self.n_weights = architecture.n_weights
         weights, biases = architecture.pieces()
-        self.coefs, self.slopes, self.shared = [], [], []
+        self.coefs, self.gradients, self.shared = [], [], []
         for k, table in enumerate(architecture.tables):
             shape = architecture.shape(k)
             if table is None:
                 self.coefs.append(theta[weights[k]].reshape(shape))
-                self.slopes.append(self.gradient[weights[k]].reshape(shape))
-            else:  # a dense matrix that follows the free weights; products stay products of matrices
+                self.gradients.append(self.gradient[weights[k]].reshape(shape))
+            else:  # dense matrix that is updated from the free weights, so that products are matrix products
                 self.coefs.append(np.zeros(shape, dtype=theta.dtype))
-                self.slopes.append(np.zeros(shape, dtype=theta.dtype))
+                self.gradients.append(np.zeros(shape, dtype=theta.dtype))
                 places = np.flatnonzero(table.ravel() >= 0)
                 self.shared.append((k, places, table.ravel()[places], weights[k]))
         self.intercepts = [theta[piece] for piece in biases]
@@ -66,12 +66,12 @@ class Network:
         self.follow()
 
     def follow(self) -> None:
-        """Let the matrices follow a change of ``theta``."""
+        """Update the matrices after a change of ``theta``."""
         for k, places, numbers, piece in self.shared:
             _spread(self.theta[piece], places, numbers, self.coefs[k].ravel())
 
     def scores(self, X) -> np.ndarray:
-        """Return the scores of the last layer; a buffer that the next sweep overwrites."""
+        """Return the scores of the last layer, in a buffer that the next pass overwrites."""
         n, below = X.shape[0], X
         for k in range(len(self.coefs)):
             total = self.sums[k][:n]
@@ -87,24 +87,24 @@ class Network:
         return total
 
     def sweep(self, X, Y: np.ndarray, weights: np.ndarray = NO_WEIGHTS) -> float:
-        """Return ``sum_i s_i phi_i`` and leave its gradient in ``gradient``."""
+        """Return ``sum_i s_i phi_i`` and write its gradient to ``gradient``."""
         n = X.shape[0]
         delta = self.scores(X)
-        loss = outputs.loss_and_slope(self.output, delta, Y, weights)
+        loss = outputs.loss_and_derivative(self.output, delta, Y, weights)
         for k in range(len(self.coefs) - 1, -1, -1):
             below = X if k == 0 else self.values[k - 1][:n]
             if type(below) is np.ndarray:
-                np.matmul(below.T, delta, out=self.slopes[k])
+                np.matmul(below.T, delta, out=self.gradients[k])
             else:
-                self.slopes[k][...] = below.T @ delta
+                self.gradients[k][...] = below.T @ delta
             _sum_columns(delta, self.intercept_slopes[k])
             if k > 0:
                 back = self.deltas[k - 1][:n]
                 np.matmul(delta, self.coefs[k].T, out=back)
-                self.activation.multiply_slope(self.sums[k - 1][:n], below, back)  # type: ignore[misc]
+                self.activation.multiply_derivative(self.sums[k - 1][:n], below, back)  # type: ignore[misc]
                 delta = back
         for k, places, numbers, piece in self.shared:
-            _gather(self.slopes[k].ravel(), places, numbers, self.gradient[piece])
+            _gather(self.gradients[k].ravel(), places, numbers, self.gradient[piece])
         return loss
 
     def penalty(self) -> float:
@@ -116,9 +116,9 @@ class Network:
 def whole_objective(
     network: Network, X, Y, weights: np.ndarray | None, alpha: float, features: np.ndarray | None = None
 ) -> tuple[float, np.ndarray]:
-    """Return J and its gradient over all rows, by blocks of rows in a fixed order; ``network`` has room for ``ROWS``.
+    """Return J and its gradient over all rows, by blocks of rows in a fixed order; ``network`` has buffers for ``ROWS`` rows.
 
-    ``features``, if given, receives what the last layer sees.
+    ``features``, if given, receives the inputs of the last layer.
     """
     gradient = np.zeros(len(network.theta))
     losses = []
@@ -142,17 +142,17 @@ def predictions(network: Network, X) -> np.ndarray:
 
 
 def row_pieces(n: int) -> list[slice]:
-    """Cut the rows into pieces of at most ``ROWS``."""
+    """Divide the rows into slices of at most ``ROWS``."""
     return [slice(start, min(start + ROWS, n)) for start in range(0, n, ROWS)]
 
 
 def dense(X) -> np.ndarray:
-    """Return rows as a plain array."""
+    """Return rows as a dense array."""
     return X.toarray() if sparse.issparse(X) else X
 
 
 def as_type(X, dtype) -> Any:
-    """Return the rows in the type of the network."""
+    """Return the rows in the dtype of the network."""
     return X if X.dtype == dtype else X.astype(dtype)
 
 

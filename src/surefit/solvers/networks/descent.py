@@ -1,4 +1,4 @@
-"""Descent on the objective over all rows: L-BFGS, and plain gradient descent with a line search."""
+"""Descent on the objective over all rows: L-BFGS, and gradient descent with a line search."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from surefit.core.budget import Budget, Reason
 
 Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
-ENOUGH = 1e-4  # share of the decrease that the slope promises, asked of a step (Armijo)
+ENOUGH = 1e-4  # fraction of the first-order decrease that a step must attain (Armijo)
 SHORTEST = 1e-14  # relative to the first step tried
 
 
 def l_bfgs(
     objective: Objective, theta: np.ndarray, *, tol: float, max_fun: int, budget: Budget
 ) -> tuple[np.ndarray, list[float], Reason]:
-    """Minimise by limited-memory quasi-Newton steps until the largest slope is at most ``tol``.
+    """Minimize by L-BFGS until the largest absolute derivative is at most ``tol``.
 
-    Returns the point, the objective after each iteration (it never rises), and why it stopped.
+    Return the point, the objective after each iteration (it never increases), and why it stopped.
     """
     losses: list[float] = []
     why: list[Reason] = []
@@ -32,7 +32,7 @@ def l_bfgs(
             why.append(reason)
             raise StopIteration
 
-    # A flat stretch is no reason to stop: the claim is about the slope.
+    # A small decrease is not a reason to stop: the claim is about the gradient.
     options = {"maxfun": max_fun, "maxiter": 10**9, "gtol": tol, "ftol": 4 * np.finfo(float).eps}
     found = minimize(objective, theta, method="L-BFGS-B", jac=True, callback=after, options=options)
     steep = float(np.max(np.abs(found.jac), initial=0.0))
@@ -48,28 +48,28 @@ def l_bfgs(
 def gradient_descent(
     objective: Objective, theta: np.ndarray, *, tol: float, budget: Budget, rate: float
 ) -> tuple[np.ndarray, list[float], Reason]:
-    """Minimise by steps against the gradient, each shortened until it decreases the objective enough.
+    """Minimize by gradient descent with backtracking.
 
-    Returns the point, the objective at the start and after each step (it never rises), and why it stopped.
+    Return the point, the objective at the start and after each step (it never increases), and why it stopped.
     """
-    value, slope = objective(theta)
+    value, derivative = objective(theta)
     losses, step = [value], rate
     reason = budget.spent(0, value)
     while reason is None:
-        if np.max(np.abs(slope), initial=0.0) <= tol:
+        if np.max(np.abs(derivative), initial=0.0) <= tol:
             return theta, losses, Reason.CONVERGED
-        promised, step = float(slope @ slope), 2 * step
+        promised, step = float(derivative @ derivative), 2 * step
         shortest = SHORTEST * step
         while True:
-            trial = theta - step * slope
+            trial = theta - step * derivative
             new_value, new_slope = objective(trial)
             if new_value <= value - ENOUGH * step * promised:
                 break
             step /= 2
             if step < shortest:
                 return theta, losses, Reason.STALLED
-        theta, value, slope = trial, new_value, new_slope
+        theta, value, derivative = trial, new_value, new_slope
         losses.append(value)
         reason = budget.spent(len(losses) - 1, value)
-    done = np.max(np.abs(slope), initial=0.0) <= tol
+    done = np.max(np.abs(derivative), initial=0.0) <= tol
     return theta, losses, Reason.CONVERGED if done else reason

@@ -1,10 +1,10 @@
-"""Stochastic training: epochs of mini-batches, a rule for standing still, and curves of what happened."""
+"""Stochastic training: epochs of mini-batches, stopping rules, and learning curves."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -18,9 +18,9 @@ UNBOUNDED = float("inf")
 
 @dataclass
 class Log:
-    """What happened so far; ``warm_start`` and ``partial_fit`` go on with it."""
+    """History of a fit; ``warm_start`` and ``partial_fit`` continue it."""
 
-    losses: list[float] = field(default_factory=list)  # mean loss of the batches of an epoch, penalty included
+    losses: list[float] = field(default_factory=list)  # mean loss of the batches of an epoch, including the penalty
     validation_losses: list[float] = field(default_factory=list)  # mean loss of the validation rows, without penalty
     validation_scores: list[float] = field(default_factory=list)
     best_loss: float = UNBOUNDED
@@ -31,62 +31,63 @@ class Log:
 
 @dataclass(frozen=True)
 class Validation:
-    """Rows that are watched, never trained on."""
+    """Validation rows, which are not used for training."""
 
     X: Any
     Y: np.ndarray
     weights: np.ndarray | None
-    score: Callable[[np.ndarray], float]  # of predictions, larger is better
+    score: Callable[[np.ndarray], float]  # score of predictions, larger is better
+
+
+class Rows(NamedTuple):
+    """Training rows."""
+
+    X: Any
+    Y: np.ndarray
+    weights: np.ndarray | None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to train."""
+
+    alpha: float
+    batch: int
+    random: np.random.RandomState | None  # shuffles the rows before each epoch; None keeps their order
+    tol: float  # more than ``patience`` consecutive epochs without an improvement by ``tol`` end the fit
+    patience: float
+    stop_early: bool = False  # measure progress by the validation score, and restore the parameters of the best one
+    once: bool = False  # one epoch only
+    tell: Callable[[str], None] | None = None
 
 
 def train(
     network: Network,
-    X,
-    Y: np.ndarray,
-    weights: np.ndarray | None,
+    rows: Rows,
     stepper: Any,
     log: Log,
     budget: Budget,
-    *,
-    alpha: float,
-    batch: int,
-    random: np.random.RandomState | None,
-    tol: float,
-    patience: float,
+    plan: Plan,
     validation: Validation | None = None,
-    stop_early: bool = False,
-    once: bool = False,
-    tell: Callable[[str], None] | None = None,
 ) -> tuple[int, Reason]:
-    """Train in place; return the number of epochs and why they ended.
-
-    Parameters
-    ----------
-    random : RandomState or None
-        Shuffles the rows before each epoch; None keeps their order.
-    tol, patience : float
-        More than ``patience`` epochs in a row without an improvement by ``tol`` end the fit.
-    stop_early : bool
-        Judge progress by the validation score, and return to the parameters of the best one.
-    once : bool
-        One epoch only.
-    """
-    order = np.arange(X.shape[0])
+    """Train in place; return the number of epochs and why training stopped."""
+    random, tol = plan.random, plan.tol
+    order = np.arange(rows.X.shape[0])
     best = network.theta.copy()
     n_iter, reason = 0, None
     while reason is None:
         if random is not None:
-            # One shuffle applied to the last order: the stream of scikit-learn, so that equal seeds give equal batches.
+            # Shuffle the last order once, as scikit-learn does, so that equal seeds give equal batches.
             turn = np.arange(len(order))
             random.shuffle(turn)
             order = order[turn]
-        loss = _epoch(network, X, Y, weights, stepper, order, batch, alpha, random is not None, budget)
+        loss = _epoch(network, rows, stepper, order, plan, budget)
         n_iter += 1
         log.losses.append(loss)
         log.rows_seen += len(order)
         if validation is not None:
             _watch(network, validation, log)
-        if stop_early:
+        if plan.stop_early:
             improved = log.validation_scores[-1] > log.best_score
             log.standing = log.standing + 1 if log.validation_scores[-1] < log.best_score + tol else 0
             if improved:
@@ -95,18 +96,18 @@ def train(
             log.standing = log.standing + 1 if loss > log.best_loss - tol else 0
         log.best_loss = min(log.best_loss, loss)
         stepper.end_epoch(log.rows_seen)
-        if tell is not None:
+        if plan.tell is not None:
             watched = f", validation loss {log.validation_losses[-1]:.6g}" if validation is not None else ""
-            tell(f"epoch {n_iter}: loss {loss:.6g}{watched}")
+            plan.tell(f"epoch {n_iter}: loss {loss:.6g}{watched}")
         reason = budget.spent(n_iter, loss)
-        if log.standing > patience:
+        if log.standing > plan.patience:
             if stepper.gives_up():
                 reason = Reason.CONVERGED
             else:
                 log.standing = 0
-        if once or not np.isfinite(loss):
+        if plan.once or not np.isfinite(loss):
             break
-    if stop_early and np.isfinite(log.best_score):
+    if plan.stop_early and np.isfinite(log.best_score):
         network.theta[:] = best
         network.follow()
     return n_iter, reason or Reason.MAX_ITER
@@ -120,7 +121,7 @@ def mean_loss(network: Network, X, Y, weights: np.ndarray | None) -> tuple[float
         scores = network.scores(as_type(X[piece], network.theta.dtype))
         found[piece] = scores
         part = NO_WEIGHTS if weights is None else weights[piece]
-        loss += outputs.loss_and_slope(network.output, scores, Y[piece], part)
+        loss += outputs.loss_and_derivative(network.output, scores, Y[piece], part)
     total = X.shape[0] if weights is None else float(np.sum(weights))
     return loss / total, outputs.predict(network.output, found)
 
@@ -131,23 +132,22 @@ def _watch(network: Network, validation: Validation, log: Log) -> None:
     log.validation_scores.append(validation.score(found))
 
 
-def _epoch(network, X, Y, weights, stepper, order, batch, alpha, shuffled, budget) -> float:
+def _epoch(network: Network, sample: Rows, stepper: Any, order: np.ndarray, plan: Plan, budget: Budget) -> float:
+    (X, Y, weights), batch, alpha, shuffled = sample, plan.batch, plan.alpha, plan.random is not None
     n, loss, seen = len(order), 0.0, 0
     rows = None if sparse.issparse(X) else np.empty((batch, X.shape[1]), dtype=X.dtype)
     targets = np.empty((batch, Y.shape[1]), dtype=Y.dtype)
     for start in range(0, n, batch):
         size = min(batch, n - start)
         chosen: Any = order[start : start + size] if shuffled else slice(start, start + size)
-        if not shuffled:
-            part, own = X[chosen], Y[chosen]
-        elif rows is None:
+        if not shuffled or rows is None:
             part, own = X[chosen], Y[chosen]
         else:
             part = X.take(chosen, axis=0, out=rows[:size], mode="clip")
             own = Y.take(chosen, axis=0, out=targets[:size], mode="clip")
         s = NO_WEIGHTS if weights is None else weights[chosen]
         total = float(size) if weights is None else float(np.sum(s))
-        if total == 0.0:  # every row of the batch has weight zero: nothing is asked of it
+        if total == 0.0:  # all rows of the batch have weight zero
             continue
         bare = network.sweep(part, own, s)
         loss += (bare + 0.5 * alpha * network.penalty()) / total * size

@@ -1,7 +1,7 @@
-r"""Output units with their loss: from the last scores to predictions, the loss, and its slope in the scores.
+r"""Output units with their loss: predictions, loss, and its derivative with respect to the scores.
 
 ========== ================ =========================================================== ==============================
-output     loss             :math:`\varphi(f)` of one row                               slope
+output     loss             :math:`\varphi(f)` of one row                               derivative
 ========== ================ =========================================================== ==============================
 softmax    log_loss         :math:`-\sum_k y_k \ln g_k(f)`                              :math:`g_k - y_k`
 logistic   log_loss         :math:`\sum_k \ln(1 + e^{f_k}) - y_k f_k`                   :math:`l(f_k) - y_k`
@@ -12,7 +12,7 @@ logistic   squared_error    :math:`\sum_k (l(f_k) - y_k)^2`                     
 exp        poisson          :math:`\sum_k y_k \ln(y_k / e^{f_k}) - y_k + e^{f_k}`       :math:`e^{f_k} - y_k`
 ========== ================ =========================================================== ==============================
 
-For softmax with squares, :math:`d_k = 2 g_k [(g_k - y_k) - \sum_s (g_s - y_s) g_s]`.
+For softmax with squared error, :math:`d_k = 2 g_k [(g_k - y_k) - \sum_s (g_s - y_s) g_s]`.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ class Output(NamedTuple):
 
 
 def predict(output: Output, scores: np.ndarray) -> np.ndarray:
-    """Turn scores into predictions, in place."""
+    """Convert scores to predictions, in place."""
     if output.activation != "identity":
         _PREDICT[output.activation](scores)
     return scores
 
 
-def loss_and_slope(output: Output, scores: np.ndarray, Y: np.ndarray, weights: np.ndarray) -> float:
+def loss_and_derivative(output: Output, scores: np.ndarray, Y: np.ndarray, weights: np.ndarray) -> float:
     """Return ``sum_i s_i phi_i`` and overwrite ``scores`` by ``s_i phi_i'``; ``weights`` may be empty (all one)."""
     return _SLOPES[output](scores, Y, weights)
 

@@ -1,4 +1,4 @@
-r"""Steps of the stochastic solvers, each one pass over all parameters.
+r"""Steps of the stochastic solvers, each with one pass over all parameters.
 
 With :math:`g = (\text{sum over the batch} + \alpha w) / S` (biases without :math:`\alpha`), *momentum* sets
 :math:`v \leftarrow \mu v - \eta g` and adds :math:`v`, or with Nesterov's look ahead :math:`\mu v - \eta g` once more; *Adam*
@@ -16,7 +16,7 @@ from surefit.core.jit import compiled
 
 
 class Momentum:
-    """Stochastic gradient steps with momentum and a schedule of rates."""
+    """Stochastic gradient steps with momentum and a learning-rate schedule."""
 
     def __init__(self, size: int, dtype, *, rate: float, schedule: str, momentum: float, nesterov: bool, power: float):
         self.first_rate, self.rate, self.schedule = float(rate), float(rate), schedule
@@ -39,28 +39,28 @@ class Momentum:
         )
 
     def end_epoch(self, rows_seen: int) -> None:
-        """Lower the rate if the schedule says so."""
+        """Update the learning rate according to the schedule."""
         if self.schedule == "invscaling":
             self.rate = self.first_rate / (rows_seen + 1) ** self.power
 
     def gives_up(self) -> bool:
-        """Whether a standstill ends the fit; the adaptive schedule first lowers the rate."""
+        """Return whether lack of progress ends the fit; the adaptive schedule first lowers the rate."""
         if self.schedule != "adaptive" or self.rate <= 1e-6:
             return True
         self.rate /= 5
         return False
 
     def state(self) -> dict:
-        """Return what the next call of ``partial_fit`` needs."""
+        """Return the state that the next call of ``partial_fit`` needs."""
         return {"velocity": self.velocity, "rate": self.rate}
 
     def go_on_from(self, state: dict) -> None:
-        """Take over the state of an earlier call."""
+        """Restore the state of an earlier call."""
         self.velocity, self.rate = state["velocity"].copy(), state["rate"]
 
 
 class Adam:
-    """Steps scaled by running means of the gradient and its square."""
+    """Adam: steps scaled by running means of the gradient and its square."""
 
     def __init__(self, size: int, dtype, *, rate: float, beta_1: float, beta_2: float, epsilon: float):
         self.rate, self.beta_1, self.beta_2, self.epsilon = float(rate), float(beta_1), float(beta_2), float(epsilon)
@@ -72,23 +72,22 @@ class Adam:
         of = theta.dtype.type
         rate = self.rate * math.sqrt(1 - self.beta_2**self.steps) / (1 - self.beta_1**self.steps)
         betas = of(self.beta_1), of(1 - self.beta_1), of(self.beta_2), of(1 - self.beta_2)
-        _adam(
-            theta, gradient, self.mean, self.square, n_weights, of(alpha), of(total), betas, of(rate), of(self.epsilon)
-        )
+        means = (self.mean, self.square)
+        _adam(theta, gradient, means, n_weights, of(alpha), of(total), betas, of(rate), of(self.epsilon))
 
     def end_epoch(self, rows_seen: int) -> None:
         """Do nothing."""
 
     def gives_up(self) -> bool:
-        """Return True: a standstill ends the fit."""
+        """Return True: lack of progress ends the fit."""
         return True
 
     def state(self) -> dict:
-        """Return what the next call of ``partial_fit`` needs."""
+        """Return the state that the next call of ``partial_fit`` needs."""
         return {"mean": self.mean, "square": self.square, "steps": self.steps}
 
     def go_on_from(self, state: dict) -> None:
-        """Take over the state of an earlier call."""
+        """Restore the state of an earlier call."""
         self.mean, self.square, self.steps = state["mean"].copy(), state["square"].copy(), state["steps"]
 
 
@@ -103,8 +102,8 @@ def _momentum(theta, gradient, velocity, n_weights, alpha, total, momentum, rate
 
 
 @compiled
-def _adam(theta, gradient, mean, square, n_weights, alpha, total, betas, rate, epsilon):
-    b1, c1, b2, c2 = betas
+def _adam(theta, gradient, means, n_weights, alpha, total, betas, rate, epsilon):
+    (mean, square), (b1, c1, b2, c2) = means, betas
     for j in range(len(theta)):
         g = gradient[j] + alpha * theta[j] if j < n_weights else gradient[j]
         g = g / total

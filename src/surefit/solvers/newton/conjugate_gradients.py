@@ -1,4 +1,4 @@
-"""Newton directions by preconditioned conjugate gradients, where the matrix of second derivatives is too large to form."""
+"""Newton directions by preconditioned conjugate gradients, if the Hessian is too large to form."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from surefit.solvers.newton.rows import Rows
 
-FORCING = 0.1  # residual at which a direction is good enough, relative
+FORCING = 0.1  # relative residual at which a direction is accurate enough
 MOST_STEPS = 500
 
 
@@ -22,7 +22,7 @@ def direction(
     accuracy: float,
     ask: Callable[[], None],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return (dW, db) that solve the Newton system up to ``accuracy``; the slope in the intercepts must be zero."""
+    """Return (dW, db) that solve the Newton system up to ``accuracy``; the derivative in the intercepts must be zero."""
     K, d = gradient.shape
     if K == 1:
         curvatures = scores.diagonal(state, 0)

@@ -1,4 +1,4 @@
-"""Line search along a Newton direction: Armijo's rule, and a secant to the flat point where curvature jumps."""
+"""Line search along a Newton direction: Armijo's rule, and a secant step where curvature jumps."""
 
 import numpy as np
 
@@ -6,10 +6,10 @@ BACKTRACKS = 30
 
 
 def line_search(at, dW, db, V) -> bool:
-    """Move the solver's point ``at`` along the direction, ``V = X dW + db``; return whether the objective fell."""
-    decrease = float(np.vdot(at.G, dW)) + float(at.slopes.sum(axis=0) @ db)
+    """Move the solver's point ``at`` along the direction, ``V = X dW + db``; return whether the objective decreased."""
+    decrease = float(np.vdot(at.G, dW)) + float(at.derivatives.sum(axis=0) @ db)
     decrease += at.penalty(at.W + dW) - at.penalty(at.W)
-    noise = 1e-15 * abs(at.value) * np.sqrt(at.rows.shape[0])  # below that only the gap can tell better from worse
+    noise = 1e-15 * abs(at.value) * np.sqrt(at.rows.shape[0])  # below this level only the gap distinguishes points
     if not np.isfinite(decrease) or decrease >= noise:
         return False
     t = 1.0
@@ -25,23 +25,23 @@ def line_search(at, dW, db, V) -> bool:
 
 
 def _flat_point(at, dW, V, t: float, terms) -> float:
-    """Return a step between 0 and t where the objective is nearly flat along the direction: it is convex there.
+    """Return a step between 0 and t at which the derivative along the direction, which is convex, is nearly zero.
 
-    Halving would stop just before a kink, again and again, where the curvature changes at once.
+    Halving would repeatedly stop just before a kink, where the curvature jumps.
     """
 
-    def slope(t, terms):
+    def derivative(t, terms):
         return float(np.vdot(terms[1], V)) + at.l2 * float(np.vdot(at.W + t * dW, dW))
 
     low, high = 0.0, t
-    at_low, at_high = slope(0.0, at.terms), slope(t, terms)
+    at_low, at_high = derivative(0.0, at.terms), derivative(t, terms)
     first = abs(at_low)
     for _ in range(BACKTRACKS):
         if not at_low < 0.0 < at_high:
             return 0.5 * (low + high)
         secant = low - at_low * (high - low) / (at_high - at_low)
         t = min(max(secant, low + 0.1 * (high - low)), high - 0.1 * (high - low))
-        middle = slope(t, at.scores.evaluate(at.Z + t * V))
+        middle = derivative(t, at.scores.evaluate(at.Z + t * V))
         if abs(middle) <= 0.1 * first:
             return t
         low, high, at_low, at_high = (t, high, middle, at_high) if middle < 0.0 else (low, t, at_low, middle)

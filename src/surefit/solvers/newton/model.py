@@ -1,4 +1,4 @@
-"""The quadratic model of a Newton step: second derivatives in some coefficients, with the intercepts solved for."""
+"""Quadratic model of a Newton step: Hessian in some coefficients, with the intercepts eliminated."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from surefit.solvers.newton.rows import Rows
 
 
 class Model(NamedTuple):
-    """Second derivatives of the loss in the coefficients ``coords`` (flat indices into (K, d))."""
+    """Hessian of the loss in the coefficients ``coords`` (flat indices into (K, d))."""
 
     coords: np.ndarray
     H: np.ndarray
-    back: np.ndarray  # (K, len(coords)): the intercepts move by -back @ step
+    back: np.ndarray  # (K, len(coords)): the intercepts change by -back @ step
 
     def restricted(self, coords: np.ndarray) -> Model | None:
-        """Return the model of fewer coefficients, or None if some are not in this one."""
+        """Return the model restricted to fewer coefficients, or None if some are not in this one."""
         if np.array_equal(coords, self.coords):
             return self
         place = np.searchsorted(self.coords, coords)
@@ -32,7 +32,7 @@ class Model(NamedTuple):
 
 
 def build(rows: Rows, scores, state, coords: np.ndarray, intercept: bool) -> Model:
-    """Second derivatives at ``state`` (what ``scores.evaluate`` returned last); ``coords`` ascend."""
+    """Return the Hessian at ``state`` (the last result of ``scores.evaluate``); ``coords`` must ascend."""
     if scores.n_scores == 1:
         weights = scores.hessian_block(state, 0, 0)[1]
         means = rows.weighted_means(weights) if intercept else np.zeros(rows.shape[1])
@@ -48,7 +48,7 @@ def _build_joint(rows, scores, P, coords, intercept) -> Model:
     m = len(columns)
     shift = np.zeros(d)
     if intercept and not rows.sparse:
-        # keeps digits of columns far from the origin: that of the rows that matter, not that of far ones without curvature
+        # keeps digits of columns far from the origin: use the rows with curvature, not distant ones without
         shift = rows.weighted_means(sum(scores.diagonal(P, k) for k in range(K)))
     H = np.empty((K, m, K, m))
     border, corner = np.empty((K, m, K)), np.empty((K, K))

@@ -1,7 +1,7 @@
-"""Some columns of a sparse matrix, as short rows: a Gram matrix of them costs the squares of the lengths of these rows.
+"""Selected columns of a sparse matrix, stored as short rows; their Gram matrix costs the squared lengths of these rows.
 
-A working set has a few hundred columns of many thousands. They are picked in one reading of the rows as they lie, which costs a
-fraction of turning the whole matrix into columns.
+A working set has a few hundred of many thousand columns. They are selected in one pass over the stored rows, which costs a fraction of
+converting the whole matrix to columns.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import numpy as np
 
 from surefit.core.jit import compiled
 
-SHORT = 8.0  # rows are short if the pairs of entries in them are that many times fewer than the pairs of columns
-MOST_CENTRED = 0.9  # share of a column's squares that centring may take away before its digits matter
+SHORT = 8.0  # rows are short if they contain this many times fewer pairs of entries than there are pairs of columns
+MOST_CENTERED = 0.9  # fraction of the sum of squares of a column that centering may remove before it loses digits
 
 
 class Picked(NamedTuple):
-    """``columns`` (ascending) of a matrix with their positions as column numbers: the arrays of a CSR matrix."""
+    """The ``columns`` (ascending) of a matrix, renumbered by position: the arrays of a CSR matrix."""
 
     columns: np.ndarray
     data: np.ndarray
@@ -25,16 +25,16 @@ class Picked(NamedTuple):
     indptr: np.ndarray
 
     def holds(self, columns: np.ndarray) -> bool:
-        """Whether all of ``columns`` (ascending) are here."""
+        """Return whether all of ``columns`` (ascending) are included."""
         place = np.searchsorted(self.columns, columns)
         return bool(np.all(place < len(self.columns))) and bool(np.all(self.columns[place] == columns))
 
     def times(self, w: np.ndarray) -> np.ndarray:
-        """Return the product with ``w``, one coefficient a column that is here."""
+        """Return the product with ``w``, one coefficient per included column."""
         return _times(self.data, self.indices, self.indptr, w)
 
     def gram(self, weights: np.ndarray, means: np.ndarray) -> np.ndarray | None:
-        """Return the Gram matrix of the columns less ``means``, rows weighted; None if another route is faster or safer."""
+        """Return the Gram matrix of the centered columns with weighted rows; None if another method is faster or more accurate."""
         n, m = len(self.indptr) - 1, len(self.columns)
         lengths = np.diff(self.indptr).astype(np.float64)
         if SHORT * float(lengths @ lengths) > n * float(m) ** 2:
@@ -47,20 +47,18 @@ class Picked(NamedTuple):
             return pairs
         total = float(weights.sum())
         taken = means * (2.0 * sums - total * means)
-        if np.any(taken > MOST_CENTRED * np.diag(pairs)):
+        if np.any(taken > MOST_CENTERED * np.diag(pairs)):
             return None
         cross = np.outer(means, sums - 0.5 * total * means)
         return pairs - (cross + cross.T)
 
 
 class Picker:
-    """Picks columns of a CSR or CSC matrix, one set after the other; a set lives until the next is picked."""
+    """Selects columns of a CSR or CSC matrix; a selection is valid until the next one."""
 
     def __init__(self, X):
         self.X = X
-        self._memory: tuple[np.ndarray, ...] | None = (
-            None  # used again: touching fresh pages costs as much as the picking
-        )
+        self._memory: tuple[np.ndarray, ...] | None = None  # reused: allocating memory costs as much as the selection
         self.last: Picked | None = None
 
     def pick(self, columns: np.ndarray) -> Picked:
@@ -91,7 +89,9 @@ def _pick(data, indices, indptr, place, out, positions, starts):
         starts[i] = count
         for entry in range(indptr[i], indptr[i + 1]):
             position = place[np.uint32(indices[entry])]
-            positions[count] = position  # written always, kept if the column is wanted: a branch would be guessed wrong
+            positions[count] = (
+                position  # always written, kept only if the column is wanted: avoids an unpredictable branch
+            )
             out[count] = data[entry]
             count += position >= 0
     starts[len(indptr) - 1] = count
@@ -111,7 +111,7 @@ def _times(data, indices, indptr, w):
 
 @compiled
 def _add_pairs(data, indices, indptr, weights, pairs, squares, sums):
-    """Add each pair of entries of a row to one triangle, whichever; an entry with itself to ``squares``."""
+    """Add each pair of entries of a row to one triangle, and squares of entries to ``squares``."""
     for i in range(len(indptr) - 1):
         weight = weights[i]
         if weight == 0.0:

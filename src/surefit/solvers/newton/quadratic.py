@@ -1,7 +1,7 @@
-r"""Minimise a quadratic plus an elastic-net penalty: :math:`g^\top\delta + \tfrac12\delta^\top H\delta + \Omega(w + \delta)`.
+r"""Minimize a quadratic plus an elastic-net penalty: :math:`g^\top\delta + \tfrac12\delta^\top H\delta + \Omega(w + \delta)`.
 
-Sweeps of coordinate descent find the support; with the signs of the support fixed the rest is a linear system, whose solution
-is followed until the first coefficient reaches zero.
+Coordinate descent finds the support. With the signs of the support fixed, the rest is a linear system, whose solution is followed until
+the first coefficient reaches zero.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from surefit.core.jit import compiled
 
 SWEEPS = 10
 ROUNDS = 200
-RIDGE = 1e-13  # relative, added to a singular matrix
+RIDGE = 1e-13  # relative ridge for a singular matrix
 
 
-def factorise(H: np.ndarray, l2: float):
-    """Return the Cholesky factor of ``H + l2 I``, made definite if rounding or the data make it singular."""
+def factorize(H: np.ndarray, l2: float):
+    """Return the Cholesky factor of ``H + l2 I``, regularized if it is singular."""
     A = H.copy()
     A.flat[:: len(A) + 1] += l2
     scale = float(np.trace(A)) / max(len(A), 1)
@@ -26,7 +26,7 @@ def factorise(H: np.ndarray, l2: float):
             return linalg.cho_factor(_with_ridge(A, ridge * scale), lower=True, check_finite=False)
         except linalg.LinAlgError:
             continue
-    # rounding left it indefinite: lift its spectrum until the step points downhill; a line search decides how far to go
+    # rounding made it indefinite: shift its spectrum to obtain a descent direction; a line search chooses the step
     lowest = float(linalg.eigvalsh(A, subset_by_index=[0, 0])[0])
     return linalg.cho_factor(_with_ridge(A, 2 * abs(lowest) + 1e-6 * abs(scale)), lower=True, check_finite=False)
 
@@ -37,10 +37,10 @@ def _with_ridge(A: np.ndarray, ridge: float) -> np.ndarray:
     return B
 
 
-def minimise_quadratic(H: np.ndarray, g: np.ndarray, w: np.ndarray, l1: float, l2: float, target: float) -> np.ndarray:
-    """Return the step ``delta``; ``target`` is the largest violation of optimality, in units of ``l1``, that is accepted."""
+def minimize_quadratic(H: np.ndarray, g: np.ndarray, w: np.ndarray, l1: float, l2: float, target: float) -> np.ndarray:
+    """Return the step ``delta``; ``target`` is the largest accepted violation of optimality, in units of ``l1``."""
     if l1 == 0.0:
-        return -linalg.cho_solve(factorise(H, l2), g + l2 * w, check_finite=False)
+        return -linalg.cho_solve(factorize(H, l2), g + l2 * w, check_finite=False)
     u, q = w.copy(), g.copy()  # q: gradient of the smooth part without l2
     H = np.ascontiguousarray(H)
     diagonal = np.maximum(np.diag(H), RIDGE * max(np.trace(H) / len(H), 1e-300))
@@ -58,17 +58,17 @@ def minimise_quadratic(H: np.ndarray, g: np.ndarray, w: np.ndarray, l1: float, l
 
 
 def _violation(q, u, l1, l2) -> float:
-    slope = q + l2 * u
-    off = np.where(u != 0.0, np.abs(slope + l1 * np.sign(u)), np.maximum(np.abs(slope) - l1, 0.0))
+    derivative = q + l2 * u
+    off = np.where(u != 0.0, np.abs(derivative + l1 * np.sign(u)), np.maximum(np.abs(derivative) - l1, 0.0))
     return float(np.max(off, initial=0.0))
 
 
 def _follow_support(H, q, u, support, l1, l2) -> None:
-    """Newton on the support, each time as far as the first coefficient that would change its sign."""
+    """Newton steps on the support, each up to the first coefficient that would change its sign."""
     while len(support):
         signs = np.sign(u[support])
-        slope = q[support] + l2 * u[support] + l1 * signs
-        step = -linalg.cho_solve(factorise(H[np.ix_(support, support)], l2), slope, check_finite=False)
+        derivative = q[support] + l2 * u[support] + l1 * signs
+        step = -linalg.cho_solve(factorize(H[np.ix_(support, support)], l2), derivative, check_finite=False)
         crossing = (u[support] + step) * signs < 0.0
         t = 1.0
         if crossing.any():
@@ -86,7 +86,7 @@ def _follow_support(H, q, u, support, l1, l2) -> None:
 
 @compiled(relaxed=True)
 def _sweeps(H, diagonal, q, u, l1, l2, n_sweeps, target):
-    """One sweep over all coordinates, then several over the support; ends when no coordinate is off by more than target."""
+    """Perform one sweep over all coordinates, then several over the support; stop when no violation exceeds ``target``."""
     size = len(u)
     for sweep in range(n_sweeps + 1):
         worst = 0.0

@@ -1,4 +1,4 @@
-"""Products with a matrix of features, dense or sparse, as Newton's method needs them."""
+"""Products with a feature matrix, dense or sparse, for Newton's method."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 from scipy import sparse
 
 from surefit.core.jit import compiled
-from surefit.designs import as_design, gram_rows
+from surefit.operators import as_design, gram_rows
 from surefit.solvers.newton.picked import Picker
 
-FEW_ROWS = 0.5  # share of rows with curvature below which the others are left out of a Gram matrix
+FEW_ROWS = 0.5  # fraction of rows with curvature below which the others are excluded from a Gram matrix
 
 
 def _nothing() -> None:
@@ -20,7 +20,7 @@ def _nothing() -> None:
 
 
 class Rows:
-    """A matrix of features (dense, CSR or CSC) with its products; scores are (n, K), coefficients (K, d)."""
+    """Feature matrix (dense, CSR or CSC) with its products; scores are (n, K), coefficients (K, d)."""
 
     def __init__(self, X: Any):
         if sparse.issparse(X):
@@ -54,11 +54,11 @@ class Rows:
 
     @cached_property
     def design(self):
-        """The matrix as a design, which knows Gram matrices of some columns."""
+        """The matrix as a design, which provides Gram matrices of some columns."""
         return as_design(self.X)
 
     def gram(self, columns: np.ndarray, weights: np.ndarray, means: np.ndarray) -> np.ndarray:
-        """Return the Gram matrix of ``columns``, rows weighted, columns centred at ``means``."""
+        """Return the Gram matrix of ``columns``, with weighted rows and columns centered at ``means``."""
         used = np.flatnonzero(weights)
         if len(used) == 0:
             return np.zeros((len(columns), len(columns)))
@@ -84,22 +84,23 @@ class Rows:
 
     @cached_property
     def peak(self) -> float:
-        """Largest absolute value of all."""
-        return float(max(self.X.max(), -self.X.min())) if self.shape[1] else 0.0
+        """Largest absolute value of all entries."""
+        values = self.X.data if self.sparse else self.X  # zeros that are not stored change nothing
+        return float(max(values.max(), -values.min())) if values.size else 0.0
 
     def weighted_means(self, weights: np.ndarray) -> np.ndarray:
-        """Return the means of the columns under ``weights``; plain ones if all weights are zero."""
+        """Return the weighted means of the columns; unweighted means if all weights are zero."""
         total = weights.sum()
         if not total > 0:
             return np.asarray(self.X.mean(axis=0)).ravel()
         return np.asarray(self.X.T @ weights).ravel() / total
 
-    def curvature_times(self, curvatures: np.ndarray, v: np.ndarray, centre: bool) -> np.ndarray:
-        """Return ``X' D (X v - mean)``, ``D`` the curvatures; the mean is the D-weighted one, or zero."""
+    def curvature_times(self, curvatures: np.ndarray, v: np.ndarray, center: bool) -> np.ndarray:
+        """Return ``X' D (X v - mean)`` for curvatures ``D``; the mean is the D-weighted one, or zero."""
         if self.sparse and self.X.format == "csr":
-            return _curvature_times(self.X.data, self.X.indices, self.X.indptr, curvatures, v, centre)
+            return _curvature_times(self.X.data, self.X.indices, self.X.indptr, curvatures, v, center)
         u = np.asarray(self.X @ v)
-        if centre:
+        if center:
             u = u - (curvatures @ u) / max(curvatures.sum(), 1e-300)
         return np.asarray(self.X.T @ (curvatures * u))
 
@@ -119,13 +120,13 @@ class Rows:
 
 
 @compiled
-def _curvature_times(data, indices, indptr, curvatures, v, centre):
-    # rows without curvature are never read; a row is still in cache when it is scattered
+def _curvature_times(data, indices, indptr, curvatures, v, center):
+    # rows without curvature are skipped; a row is still in cache when it is scattered
     n = len(indptr) - 1
     out = np.zeros(len(v))
-    scores = np.empty(n if centre else 0)
+    scores = np.empty(n if center else 0)
     mean, total = 0.0, 0.0
-    if centre:
+    if center:
         for i in range(n):
             if curvatures[i] > 0.0:
                 dot = 0.0
@@ -137,7 +138,7 @@ def _curvature_times(data, indices, indptr, curvatures, v, centre):
         mean = mean / total if total > 0.0 else 0.0
     for i in range(n):
         if curvatures[i] > 0.0:
-            if centre:
+            if center:
                 dot = scores[i] - mean
             else:
                 dot = 0.0
@@ -151,7 +152,7 @@ def _curvature_times(data, indices, indptr, curvatures, v, centre):
 
 @compiled
 def _peaks(data, indices, largest):
-    """Largest absolute value of each column, in the order in which entries lie: columns are not put together for that."""
+    """Compute the largest absolute value of each column, in storage order, without converting to columns."""
     for k in range(len(data)):
         largest[indices[k]] = max(largest[indices[k]], abs(data[k]))
     return largest

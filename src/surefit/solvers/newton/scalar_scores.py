@@ -1,4 +1,4 @@
-"""One score a row: loss, slopes and curvatures over all rows, the best constant, and sharpening of smoothed losses."""
+"""One score per row: loss, derivatives and curvatures over all rows, the best constant, and the width of smoothed losses."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy as np
 from surefit.core.jit import compiled
 from surefit.solvers.newton.terms import score_terms, young
 
-CONSTANT_STEPS = 60  # of the safeguarded search for the best constant
+CONSTANT_STEPS = 60  # iterations of the safeguarded search for the best constant
 
 
 class ScalarScores:
-    """Loss of one score a row, ``sum_i c_i loss(y_i, z_i)``.
+    """Loss of one score per row, ``sum_i c_i loss(y_i, z_i)``.
 
     Parameters
     ----------
     loss : a term with ``score_terms`` and ``young``
-        The loss; one with a ``width`` is a smoothed one and gets sharper as the solver asks.
+        The loss; a loss with a ``width`` is smoothed, and the solver reduces the width.
     y, weights : ndarray of shape (n_rows,)
         Targets and weights ``c``.
     """
@@ -31,21 +31,21 @@ class ScalarScores:
         self.weights = np.ascontiguousarray(weights, dtype=np.float64)
 
     def evaluate(self, Z: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        """Return the total loss, its slopes (n, 1) and curvatures (n,)."""
-        slopes, curvatures = np.empty(len(self.y)), np.empty(len(self.y))
-        total = _evaluate(self.loss, self.y, self.weights, Z[:, 0], slopes, curvatures)
-        return total, slopes[:, None], curvatures
+        """Return the total loss, its derivatives (n, 1) and curvatures (n,)."""
+        derivatives, curvatures = np.empty(len(self.y)), np.empty(len(self.y))
+        total = _evaluate(self.loss, self.y, self.weights, Z[:, 0], derivatives, curvatures)
+        return total, derivatives[:, None], curvatures
 
     def value(self, Z: np.ndarray) -> float:
         """Return the total loss."""
         return _value(self.loss, self.y, self.weights, Z[:, 0])
 
-    def young(self, Z: np.ndarray, slopes: np.ndarray) -> float:
-        """Return the Fenchel-Young differences of ``Z`` and dual slopes, summed; infinite outside the domain."""
-        return _young(self.loss, self.y, self.weights, Z[:, 0], np.ascontiguousarray(slopes[:, 0]))
+    def young(self, Z: np.ndarray, derivatives: np.ndarray) -> float:
+        """Return the sum of the Fenchel-Young terms of ``Z`` and dual derivatives; infinite outside the domain."""
+        return _young(self.loss, self.y, self.weights, Z[:, 0], np.ascontiguousarray(derivatives[:, 0]))
 
     def best_shift(self, Z: np.ndarray) -> np.ndarray:
-        """Return the constant to add to the scores that minimises the loss."""
+        """Return the constant to add to the scores that minimizes the loss."""
         return np.array([_best_shift(self.loss, self.y, self.weights, Z[:, 0], CONSTANT_STEPS)])
 
     def hessian_block(self, curvatures: np.ndarray, k: int, m: int) -> tuple[float, np.ndarray]:
@@ -62,25 +62,25 @@ class ScalarScores:
 
     @property
     def width(self) -> float:
-        """Width of the smoothed bands; zero if nothing is smoothed."""
+        """Width of the smoothed regions; zero if nothing is smoothed."""
         return getattr(self.loss, "width", 0.0)
 
     def sharpen(self, width: float) -> None:
-        """Set the width of the smoothed bands."""
+        """Set the width of the smoothed regions."""
         self.loss = self.loss._replace(width=float(width))
 
     def part(self, step: int) -> ScalarScores:
-        """Return the loss of every ``step``-th row, weighted up."""
+        """Return the loss of every ``step``-th row, with scaled weights."""
         return ScalarScores(self.loss, self.y[::step], self.weights[::step] * step)
 
 
 @compiled
-def _evaluate(loss, y, c, z, slopes, curvatures):
+def _evaluate(loss, y, c, z, derivatives, curvatures):
     total = 0.0
     for i in range(len(y)):
-        value, slope, curvature = score_terms(loss, y[i], z[i])
+        value, derivative, curvature = score_terms(loss, y[i], z[i])
         total += c[i] * value
-        slopes[i] = c[i] * slope
+        derivatives[i] = c[i] * derivative
         curvatures[i] = c[i] * curvature
     return total
 
@@ -104,33 +104,33 @@ def _young(loss, y, c, z, v):
 
 @compiled
 def _best_shift(loss, y, c, z, steps):
-    """Newton on one variable, kept inside a bracket that every slope narrows."""
+    """Newton's method in one variable, safeguarded by a bracket."""
     low, high, shift = -np.inf, np.inf, 0.0
     for _ in range(steps):
-        slope, curvature, size = 0.0, 0.0, 0.0
+        derivative, curvature, size = 0.0, 0.0, 0.0
         for i in range(len(y)):
             _, g, h = score_terms(loss, y[i], z[i] + shift)
-            slope += c[i] * g
+            derivative += c[i] * g
             size += c[i] * abs(g)
             curvature += c[i] * h
-        if abs(slope) <= 1e-15 * size or size == 0.0:
+        if abs(derivative) <= 1e-15 * size or size == 0.0:
             if curvature == 0.0:  # flat: take the middle, where rows of both classes are equally far from their kinks
                 low = _edge(loss, y, c, z, shift, -1.0)
                 high = _edge(loss, y, c, z, shift, 1.0)
                 if np.isfinite(low) and np.isfinite(high):
                     shift = 0.5 * (low + high)
             break
-        if slope > 0.0:
+        if derivative > 0.0:
             high = shift
         else:
             low = shift
-        step = -slope / curvature if curvature > 0.0 else np.inf * -np.sign(slope)
+        step = -derivative / curvature if curvature > 0.0 else np.inf * -np.sign(derivative)
         new = shift + step
         if not low < new < high:
             if low > -np.inf and high < np.inf:
                 new = 0.5 * (low + high)
             else:
-                new = shift - np.sign(slope) * max(1.0, 2.0 * abs(shift))
+                new = shift - np.sign(derivative) * max(1.0, 2.0 * abs(shift))
         if new == shift:
             break
         shift = new
@@ -139,17 +139,17 @@ def _best_shift(loss, y, c, z, steps):
 
 @compiled
 def _edge(loss, y, c, z, start, sign):
-    """End of the interval of constants, on the side of ``sign``, over which the loss stays flat."""
+    """Return the end, on the side of ``sign``, of the interval of constants over which the loss is constant."""
     near, step = start, 1e-3 * (1.0 + abs(start))
     far = np.inf
     for _ in range(100):
         trial = near + sign * step if not np.isfinite(far) else 0.5 * (near + far)
-        slope, size = 0.0, 0.0
+        derivative, size = 0.0, 0.0
         for i in range(len(y)):
             g = score_terms(loss, y[i], z[i] + trial)[1]
-            slope += c[i] * g
+            derivative += c[i] * g
             size += c[i] * abs(g)
-        if abs(slope) > 1e-15 * size:
+        if abs(derivative) > 1e-15 * size:
             far = trial
         else:
             near = trial

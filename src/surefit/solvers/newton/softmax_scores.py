@@ -1,4 +1,4 @@
-"""Several scores a row under the softmax: loss, slopes and curvatures over all rows, and the best constants."""
+"""Several scores per row under the softmax: loss, derivatives and curvatures over all rows, and the best constants."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ CONSTANT_STEPS = 30
 
 
 class SoftmaxScores:
-    """Loss ``sum_i c_i [log sum_k exp(z_ik) - z_i,y_i]``; with ``pinned`` the last score is zero and not a variable.
+    """Loss ``sum_i c_i [log sum_k exp(z_ik) - z_i,y_i]``; with ``pinned``, the last score is fixed at zero.
 
     Parameters
     ----------
@@ -42,23 +42,23 @@ class SoftmaxScores:
         return total, E
 
     def evaluate(self, Z: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        """Return the total loss, its slopes (n, n_scores) and the probabilities (n, n_scores)."""
+        """Return the total loss, its derivatives (n, n_scores) and the probabilities (n, n_scores)."""
         total, P = self._parts(Z)
         P = P[:, : self.n_scores]
-        slopes = P * self.weights[:, None]
+        derivatives = P * self.weights[:, None]
         inside = self.codes < self.n_scores
-        slopes[self._rows[inside], self.codes[inside]] -= self.weights[inside]
-        return total, slopes, P
+        derivatives[self._rows[inside], self.codes[inside]] -= self.weights[inside]
+        return total, derivatives, P
 
     def value(self, Z: np.ndarray) -> float:
         """Return the total loss."""
         return self._parts(Z)[0]
 
-    def young(self, Z: np.ndarray, slopes: np.ndarray) -> float:
-        """Return the Fenchel-Young differences: weighted relative entropies; infinite outside the simplex."""
+    def young(self, Z: np.ndarray, derivatives: np.ndarray) -> float:
+        """Return the sum of the Fenchel-Young terms: weighted relative entropies; infinite outside the simplex."""
         used = self.weights > 0
         Q = np.zeros((len(Z), self.n_classes))
-        Q[used, : self.n_scores] = slopes[used] / self.weights[used, None]
+        Q[used, : self.n_scores] = derivatives[used] / self.weights[used, None]
         inside = self.codes < self.n_scores
         Q[self._rows[inside], self.codes[inside]] += 1.0
         if self.pinned:
@@ -73,16 +73,16 @@ class SoftmaxScores:
         return float(self.weights[used] @ np.maximum(terms[used], 0.0))
 
     def best_shift(self, Z: np.ndarray) -> np.ndarray:
-        """Return the constants to add to the scores that minimise the loss (damped Newton)."""
+        """Return the constants to add to the scores that minimize the loss (damped Newton)."""
         shift, total = np.zeros(self.n_scores), np.inf
         step, t = np.zeros(self.n_scores), 1.0
         for _ in range(CONSTANT_STEPS):
-            value, slopes, P = self.evaluate(Z + shift + t * step)
-            if value > total + 1e-14 * abs(total):
+            value, derivatives, P = self.evaluate(Z + shift + t * step)
+            if not np.isfinite(value) or value > total + 1e-14 * abs(total):  # step too long: overflow, or no descent
                 t *= 0.5
                 continue
             shift, total, t = shift + t * step, value, 1.0
-            g = slopes.sum(axis=0)
+            g = derivatives.sum(axis=0)
             if np.max(np.abs(g)) <= 1e-14 * self.weights.sum():
                 break
             H = np.diag(self.weights @ P) - (P * self.weights[:, None]).T @ P
@@ -105,5 +105,5 @@ class SoftmaxScores:
         return self.hessian_block(P, k, k)[1]
 
     def part(self, step: int) -> SoftmaxScores:
-        """Return the loss of every ``step``-th row, weighted up."""
+        """Return the loss of every ``step``-th row, with scaled weights."""
         return SoftmaxScores(self.codes[::step], self.n_classes, self.weights[::step] * step, self.pinned)

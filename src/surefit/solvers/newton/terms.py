@@ -1,7 +1,7 @@
-r"""Losses as Newton's method sees them: value, slope and curvature in one call, and the Fenchel-Young difference.
+r"""Losses for Newton's method: value, derivative and curvature in one call, and the Fenchel-Young term.
 
-Losses with kinks are replaced by a quadratic within a band of width :math:`h` around each kink; outside the band nothing
-changes. The slope of the smoothed loss is a dual point of the *original* problem, whose gap shrinks like :math:`h^2`.
+Losses with kinks are replaced by a quadratic within a region of width :math:`h` around each kink and are unchanged elsewhere. The
+derivative of the smoothed loss is a dual point of the *original* problem, whose gap decreases like :math:`h^2`.
 """
 
 from typing import NamedTuple
@@ -14,12 +14,12 @@ from surefit.losses import Logistic, SquaredEpsilonInsensitive, SquaredHinge
 
 @generic
 def score_terms(loss, y, z):
-    """Return (value, slope, curvature) in ``z``."""
+    """Return (value, derivative, curvature) in ``z``."""
 
 
 @generic
 def young(loss, y, z, v):
-    """Return ``value(z) + conjugate(v) - z v`` of the loss as it was before smoothing; ``v`` is one of its slopes."""
+    """Return ``value(z) + conjugate(v) - z v`` of the loss before smoothing, for a subgradient ``v``."""
 
 
 class SmoothedHinge(NamedTuple):
@@ -29,7 +29,7 @@ class SmoothedHinge(NamedTuple):
 
 
 class SmoothedTube(NamedTuple):
-    r"""Tube :math:`(|r| - \epsilon)_+`, quadratic within :math:`h / 2` of each edge."""
+    r"""Epsilon-insensitive loss :math:`(|r| - \epsilon)_+`, quadratic within :math:`h / 2` of each edge of the tube."""
 
     epsilon: float
     width: float
@@ -46,7 +46,7 @@ def _(loss, y, z):
 
 @young.register(Logistic)
 def _(loss, y, z, v):
-    # relative entropy of the label under v and under z: never negative, zero at the slope
+    # relative entropy of the label under v and under z: non-negative, zero at the derivative
     p = min(max(-v * y, 0.0), 1.0)
     u = y * z
     soft = np.log1p(np.exp(-abs(u)))
@@ -112,18 +112,18 @@ def _(loss, y, z, v):
 @score_terms.register(SmoothedTube)
 def _(loss, y, z):
     half = 0.5 * loss.width
-    total, slope, curvature = 0.0, 0.0, 0.0
+    total, derivative, curvature = 0.0, 0.0, 0.0
     for side in (-1.0, 1.0):
         slack = side * (z - y) - loss.epsilon
         if slack >= half:
             total += slack
-            slope += side
+            derivative += side
         elif slack > -half:
             part = (slack + half) / loss.width
             total += 0.5 * (slack + half) * part
-            slope += side * part
+            derivative += side * part
             curvature += 1.0 / loss.width
-    return total, slope, curvature
+    return total, derivative, curvature
 
 
 @young.register(SmoothedTube)

@@ -1,1 +1,1 @@
-"""Working-set solver of kernel machines with a box: support vector classification and regression."""
+"""Working-set solver for box-constrained kernel machines: support vector classification and regression."""

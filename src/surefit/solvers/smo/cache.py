@@ -1,4 +1,4 @@
-"""A bounded store of kernel rows in float32; what does not fit is forgotten, the longest unused first."""
+"""Least-recently-used cache of kernel rows in float32."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from surefit.core.jit import compiled
 from surefit.core.loops import copy_into
 from surefit.core.threads import map_blocks
 
-PIECE = 4 << 20  # bytes a call of the kernel may return: blocks of this size stay in the cache and are recycled
-SHARES = 16  # parts into which a product with all rows is cut, so that threads can take turns
+PIECE = 4 << 20  # bytes per call of the kernel: blocks of this size stay in the cache and are reused
+SHARES = 16  # parts of a product with all rows, for threads
 
 
 def share_of(rows: int, step: int) -> int:
-    """Rows of one such part: a multiple of ``step``, the rows that are computed at a time."""
+    """Return the number of rows per part: a multiple of ``step``, the number of rows computed at a time."""
     return step * max(1, -(-rows // (SHARES * step)))
 
 
 class RowCache:
-    """Rows of a Gram matrix over the rows in play, computed in blocks when first asked for.
+    """Cache of rows of a Gram matrix over the active rows, computed in blocks on demand.
 
     Parameters
     ----------
     gram : GramRows
         Source of the rows; ``gram.block(indices)`` returns them in float32.
     megabytes : float
-        Room for rows; ``least`` rows are kept whatever it says.
+        Size of the cache; at least ``least`` rows are kept.
     n_jobs : int or None
-        Threads that compute missing rows, in blocks whose cut does not depend on it.
+        Number of threads for missing rows; the division into blocks does not depend on it.
     """
 
     def __init__(self, gram, megabytes: float, least: int, n_jobs: int | None = None):
@@ -38,7 +38,7 @@ class RowCache:
         self._lay_out(gram, np.zeros(0, dtype=np.int64))
 
     def _lay_out(self, gram, owners: np.ndarray) -> None:
-        """Cut the memory into rows; the first ones already belong to ``owners``."""
+        """Divide the memory into rows; the first ones belong to ``owners``."""
         n = gram.n
         self.gram = gram
         capacity = min(n, len(self.memory) // n)
@@ -51,7 +51,7 @@ class RowCache:
         self.used[: len(owners)] = self.clock
 
     def keep(self, gram, kept: np.ndarray) -> None:
-        """Go on with the rows ``kept`` alone, of which ``gram`` is the source; what is known of them stays."""
+        """Restrict the cache to the rows ``kept``, with source ``gram``; known values are kept."""
         place = np.full(self.gram.n, -1, dtype=np.int64)
         place[kept] = np.arange(len(kept))
         slots = np.flatnonzero((self.owner >= 0) & (place[self.owner] >= 0))
@@ -61,7 +61,7 @@ class RowCache:
         self._lay_out(gram, owners)
 
     def fetch(self, indices: np.ndarray) -> np.ndarray:
-        """Return the slots of the rows ``indices``, computing those that are missing."""
+        """Return the slots of the rows ``indices``, computing the missing ones."""
         self.clock += 1
         slots = self.slot[indices]
         self.used[slots[slots >= 0]] = self.clock
@@ -90,7 +90,7 @@ def _store(block, slots, rows):
 
 @compiled
 def _compact(memory, n, slots, kept):
-    """Move row ``slots[k]``, its columns ``kept``, to place k; forward in memory, so nothing is overwritten unread."""
+    """Move row ``slots[k]``, its columns ``kept``, to position k; in memory order, so nothing is overwritten before it is read."""
     m = len(kept)
     for k in range(len(slots)):
         source, goal = slots[k] * n, k * m

@@ -1,8 +1,8 @@
-r"""Sparse rows with labels, a linear kernel and a free offset: coordinate ascent on the dual at a fixed offset, and a search for it.
+r"""Linear kernel with sparse rows and an intercept: dual coordinate ascent at a fixed intercept, and a search for the intercept.
 
-At a fixed offset b nothing ties the rows, and a step of one row costs its entries only. The sum of the dual vector falls as b rises;
-where it is zero, the vector solves the problem with a free offset. The root is bracketed and found by false position, each time from
-the last vector, so that a value of b costs a few passes.
+At a fixed intercept b, the rows are not coupled, and a step costs the entries of one row. The sum of the dual vector decreases as b
+increases; where it is zero, the vector solves the problem with a free intercept. The root is bracketed and found by false position with
+warm starts, so that each value of b costs a few passes.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from surefit.solvers.dual_start import BLOCK, ascent_pass, shuffle, square_sums
 from surefit.solvers.smo.problem import BoxProblem
 from surefit.solvers.smo.rows import LinearRows
 
-OFFSETS = 40  # tried at most
-PASSES = 6  # at each of them
+OFFSETS = 40  # largest number of intercepts
+PASSES = 6  # passes per intercept
 FIRST_STEP = 0.1
-INSIDE = 0.1  # share of the bracket that every step cuts off at least
-NARROW = 1e-5  # a bracket below that came from vectors that were not exact: a new one is opened
+INSIDE = 0.1  # smallest fraction of the bracket that every step removes
+NARROW = 1e-5  # a narrower bracket comes from inexact vectors: start a new one
 
 
 def ascend_coordinates(gram: LinearRows, problem: BoxProblem, budget: Budget) -> Iterator[tuple[np.ndarray, int]]:
-    """Yield dual vectors whose sums approach zero, each with its passes."""
+    """Yield dual vectors whose sums approach zero, each with its number of passes."""
     X = sparse.csr_array(gram.A)
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
     ascent = _Ascent(X, problem)
     b, step = 0.0, FIRST_STEP
-    low = high = None  # offsets with a sum above and below zero, and these sums
+    low = high = None  # intercepts with a sum above and below zero, and these sums
     for _ in range(OFFSETS):
         if budget.spent(0) not in (None, Reason.MAX_ITER):
             return
@@ -52,17 +52,17 @@ def ascend_coordinates(gram: LinearRows, problem: BoxProblem, budget: Budget) ->
 
 
 class _Ascent:
-    """Vectors that are kept between offsets: the dual one, and the weights of the columns that it makes."""
+    """Vectors that are reused for the next intercept: the dual vector, and its primal weights."""
 
     def __init__(self, X: sparse.csr_array, problem: BoxProblem):
         self.X, self.y = X, problem.y
-        self.prices = np.maximum(problem.high, -problem.low)
+        self.upper = np.maximum(problem.high, -problem.low)
         self.squares = square_sums(X.data, X.indptr)
         self.alpha, self.w = np.zeros(X.shape[0]), np.zeros(X.shape[1])
         self.passes = 0
 
     def at(self, b: float) -> float:
-        """Ascend at this offset; returns the sum of the dual vector."""
+        """Ascend at this intercept; return the sum of the dual vector."""
         active, limits = np.arange(len(self.y)), (np.inf, -np.inf)
         bias = np.array([b, 0.0])
         for _ in range(PASSES):
@@ -70,7 +70,7 @@ class _Ascent:
             blocks = np.arange(-(-len(active) // BLOCK))
             shuffle(blocks, self.passes)
             left, up, down, _ = ascent_pass(
-                self.X.data, self.X.indices, self.X.indptr, self.y, self.prices, self.squares, 0.0, self.alpha, self.w,
+                self.X.data, self.X.indices, self.X.indptr, self.y, self.upper, self.squares, 0.0, self.alpha, self.w,
                 bias, active, blocks, BLOCK, *limits,
             )  # fmt: skip
             active, limits = active[:left], (up if up > 0 else np.inf, down if down < 0 else -np.inf)

@@ -1,4 +1,4 @@
-"""What a dual vector is worth: the best offset for it, the primal, the gap; hard margins by scaling."""
+"""Evaluation of a dual vector: best intercept, primal objective and gap; hard margins by scaling."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from surefit.solvers.smo.problem import BoxProblem, best_offsets, row_gaps
 from surefit.solvers.smo.rows import GaussianRows, LinearRows
 
 UNIT = 2e-16
-NOISE = 0.1 * UNIT  # rounding of a score over the kernel times the dual vector, as much of it as meets no opposite
+NOISE = 0.1 * UNIT  # rounding error of a score relative to the kernel times the dual vector, allowing for cancellation
 
 
 class Point(NamedTuple):
-    """A dual vector with what it proves. For a hard margin ``scale`` turns it into a feasible primal one."""
+    """Dual vector with its primal and gap. For a hard margin, ``scale`` turns it into a feasible primal point."""
 
     beta: np.ndarray
     scores: np.ndarray  # K beta, in float64
     b: float
-    interval: tuple[float, float]  # all best offsets
+    interval: tuple[float, float]  # all best intercepts
     gap: float
     primal: float
     dual: float
@@ -30,7 +30,7 @@ class Point(NamedTuple):
 
 
 def combine(gram, beta: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-    """``K beta`` in float64, from the rows that carry weight; the same bits for any ``n_jobs``."""
+    """Return ``K beta`` in float64, from the rows with non-zero weights; identical for any ``n_jobs``."""
     if isinstance(gram, LinearRows):
         return gram.times(beta)
     if isinstance(gram, GaussianRows):
@@ -49,7 +49,7 @@ def combine(gram, beta: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
 
 
 def evaluate(problem: BoxProblem, beta: np.ndarray, scores: np.ndarray) -> Point:
-    """Return the primal at the best offset and the gap."""
+    """Return the point with the primal at the best intercept and the gap."""
     if problem.hard:
         return _evaluate_hard(problem, beta, scores)
     g = problem.y - scores
@@ -63,9 +63,8 @@ def evaluate(problem: BoxProblem, beta: np.ndarray, scores: np.ndarray) -> Point
 def _evaluate_hard(problem: BoxProblem, beta: np.ndarray, scores: np.ndarray) -> Point:
     r"""Scale ``(K beta, b)`` until every margin is one.
 
-    If all margins are at least :math:`m > 0`, dividing by m is feasible, and its price is at most
-    :math:`\|w\|^2 / (2 m^2)`; the dual is largest at the multiple :math:`\sum\alpha / \|w\|^2` of beta, where it is
-    :math:`(\sum\alpha)^2 / (2\|w\|^2)`.
+    If all margins are at least :math:`m > 0`, dividing by m is feasible, with primal objective at most :math:`\|w\|^2 / (2 m^2)`. The
+    dual is largest at the multiple :math:`\sum\alpha / \|w\|^2` of beta, where it is :math:`(\sum\alpha)^2 / (2\|w\|^2)`.
     """
     g, positive = problem.y - scores, problem.y > 0
     b, m = 0.0, 1.0 - float(np.max(problem.y * g, initial=-np.inf))
@@ -74,20 +73,20 @@ def _evaluate_hard(problem: BoxProblem, beta: np.ndarray, scores: np.ndarray) ->
         b, m = 0.5 * (top + bottom), 1.0 - 0.5 * (top - bottom)
     square, total = float(beta @ scores), float(problem.y @ beta)
     if m <= 0.0 or square <= 0.0:
-        dual = total**2 / (2 * square) if square > 0.0 else 0.0
+        dual = (total / square) * (0.5 * total) if square > 0.0 else 0.0  # a square could overflow
         return Point(beta, scores, b, (b, b), math.inf, math.inf, dual)
-    dual, primal = total**2 / (2 * square), square / (2 * m * m)
+    dual, primal = (total / square) * (0.5 * total), square / (2 * m * m)
     return Point(beta, scores, b, (b, b), max(primal - dual, 0.0), primal, dual, 1.0 / m)
 
 
 def in_noise(problem: BoxProblem, point: Point, largest: float) -> bool:
-    """Whether the gap is no larger than what the rounding of scores may add to it, so that no vector proves more."""
-    prices = float(np.sum(np.maximum(problem.high, -problem.low)))
-    return 0.0 < point.gap <= NOISE * largest * float(np.linalg.norm(point.beta)) * prices
+    """Return whether the gap is within the rounding error of the scores, so that it cannot be reduced."""
+    bounds = float(np.sum(np.maximum(problem.high, -problem.low)))
+    return 0.0 < point.gap <= NOISE * largest * float(np.linalg.norm(point.beta)) * bounds
 
 
 def quick_gap(problem: BoxProblem, beta, g, low, high, best: float, least: float) -> float:
-    """Upper bound of the gap of the rows in play, without sorting: the offset is the middle of the slopes."""
+    """Return an upper bound on the gap of the active rows without sorting: the intercept is the midpoint of the derivatives."""
     if problem.hard:
         m = 1.0 - (0.5 * (best - least) if problem.offset else max(best, -least))
         square = float(beta @ (np.sign(high + low) - g))

@@ -1,4 +1,4 @@
-"""Compiled loops of the working-set solver: which rows to work on, and the small problem on them."""
+"""Compiled loops of the working-set solver: selection of rows, and the subproblem on them."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import numpy as np
 
 from surefit.core.jit import compiled
 
-TINY = 1e-12  # least curvature, as a share of the largest diagonal entry: two rows that a kernel cannot tell apart still give a step
+TINY = (
+    1e-12  # smallest curvature relative to the largest diagonal entry, so that indistinguishable rows still give a step
+)
 
 
 @compiled
-def slopes(g, beta, low, high, epsilon, up, down):
-    """Fill gains per unit of raising (``up``) and prices of lowering (``down``) each entry; blocked ones are infinite.
+def derivatives(g, beta, low, high, epsilon, up, down):
+    """Compute the directional derivatives of the dual for raising (``up``) and lowering (``down``) each entry; infinite at bounds.
 
-    Returns the largest gain and the smallest price: the point is optimal if the first is not above the second.
+    Return the largest gain and the smallest cost: the point is optimal if the gain does not exceed the cost.
     """
     best, least = -np.inf, np.inf
     for i in range(len(g)):
@@ -30,10 +32,10 @@ def slopes(g, beta, low, high, epsilon, up, down):
 
 @compiled(relaxed=True)
 def solve_pairs(K, g, beta, low, high, epsilon, tolerance, max_steps, scale):
-    """Raise one entry and lower another until no pair gains more than ``tolerance`` a unit; the sum of beta stays.
+    """Raise one entry and lower another until no pair gains more than ``tolerance`` per unit; the sum of beta is constant.
 
-    Second-order selection: the entry with the largest gain, with the partner that improves the dual most. Works in place on
-    ``beta`` and ``g``; returns the number of steps.
+    Second-order selection: the entry with the largest gain, and the partner that increases the dual most. Works in place on ``beta`` and
+    ``g``; returns the number of steps.
     """
     q = len(g)
     floor = TINY * scale
@@ -49,18 +51,18 @@ def solve_pairs(K, g, beta, low, high, epsilon, tolerance, max_steps, scale):
         j, most, least = -1, 0.0, np.inf
         for k in range(q):
             if beta[k] > low[k]:
-                price = g[k] + epsilon if beta[k] <= 0.0 else g[k] - epsilon
-                least = min(least, price)
-                fall = best - price
+                cost = g[k] + epsilon if beta[k] <= 0.0 else g[k] - epsilon
+                least = min(least, cost)
+                fall = best - cost
                 if fall > 0.0:
                     value = fall * fall / max(K[i, i] + K[k, k] - 2.0 * K[i, k], floor)
                     if value > most:
                         most, j = value, k
         if j < 0 or best - least <= tolerance:
             return step
-        price = g[j] + epsilon if beta[j] <= 0.0 else g[j] - epsilon
-        t = (best - price) / max(K[i, i] + K[j, j] - 2.0 * K[i, j], floor)
-        # the kink at zero is a bound that the next step may pass
+        cost = g[j] + epsilon if beta[j] <= 0.0 else g[j] - epsilon
+        t = (best - cost) / max(K[i, i] + K[j, j] - 2.0 * K[i, j], floor)
+        # the kink at zero is a bound that the next step may cross
         goal_i = 0.0 if epsilon > 0.0 and beta[i] < 0.0 else high[i]
         goal_j = 0.0 if epsilon > 0.0 and beta[j] > 0.0 else low[j]
         t_all = min(t, goal_i - beta[i], beta[j] - goal_j)
@@ -73,21 +75,21 @@ def solve_pairs(K, g, beta, low, high, epsilon, tolerance, max_steps, scale):
 
 @compiled(relaxed=True)
 def solve_singles(K, g, beta, low, high, epsilon, tolerance, max_steps, scale):
-    """Without an offset nothing ties the entries: move one at a time, the one that improves the dual most."""
+    """Solve without an intercept: move one entry at a time, the one that increases the dual most."""
     q = len(g)
     floor = TINY * scale
     for step in range(max_steps):
         i, most, worst, move = -1, 0.0, 0.0, 0.0
         for k in range(q):
-            slope = 0.0
+            derivative = 0.0
             if beta[k] < high[k]:
-                slope = max(g[k] - epsilon if beta[k] >= 0.0 else g[k] + epsilon, 0.0)
-            if slope == 0.0 and beta[k] > low[k]:
-                slope = min(g[k] + epsilon if beta[k] <= 0.0 else g[k] - epsilon, 0.0)
-            worst = max(worst, abs(slope))
-            value = slope * slope / max(K[k, k], floor)
+                derivative = max(g[k] - epsilon if beta[k] >= 0.0 else g[k] + epsilon, 0.0)
+            if derivative == 0.0 and beta[k] > low[k]:
+                derivative = min(g[k] + epsilon if beta[k] <= 0.0 else g[k] - epsilon, 0.0)
+            worst = max(worst, abs(derivative))
+            value = derivative * derivative / max(K[k, k], floor)
             if value > most:
-                most, i, move = value, k, slope
+                most, i, move = value, k, derivative
         if i < 0 or worst <= tolerance:
             return step
         old = beta[i]
@@ -103,7 +105,7 @@ def solve_singles(K, g, beta, low, high, epsilon, tolerance, max_steps, scale):
 
 @compiled(relaxed=True)
 def subtract_rows(rows, slots, change, g):
-    """``g -= change @ rows[slots]``, eight rows at a time so that g is read once for eight."""
+    """Compute ``g -= change @ rows[slots]``, eight rows at a time, so that g is read once per eight rows."""
     n = len(g)
     count = len(slots)
     first = 0
@@ -123,7 +125,7 @@ def subtract_rows(rows, slots, change, g):
 
 @compiled
 def gather(rows, slots, columns):
-    """Return ``rows[slots][:, columns]`` in float64, symmetric: the lower triangle is read, the upper one mirrors it."""
+    """Return ``rows[slots][:, columns]`` in float64; the lower triangle is read and mirrored."""
     q = len(slots)
     block = np.empty((q, q))
     for i in range(q):

@@ -1,9 +1,9 @@
-r"""Linear kernels by the linear solver: the dual vector that comes with Newton's method on a smoothed primal.
+r"""Linear kernels through Newton's method on a smoothed primal, which yields a dual vector.
 
-The slopes :math:`-\beta_i` of the smoothed losses at the best :math:`(w, b)` lie in the box of the dual, sum to zero where the offset is
-free, and are exactly at a bound for every row outside the smoothed bands. A pass costs the entries of X and no kernel value. The
-machine predicts with :math:`X^\top\beta`, not with :math:`w`, so what counts is the gap of :math:`\beta` alone; the bands are narrowed
-until it is small enough or rounding ends it.
+The derivatives :math:`-\beta_i` of the smoothed losses at the best :math:`(w, b)` lie in the box of the dual, sum to zero if there is an
+intercept, and are exactly at a bound for every row outside the smoothed regions. A pass costs the entries of X and no kernel value. The
+machine predicts with :math:`X^\top\beta`, not with :math:`w`, so only the gap of :math:`\beta` matters; the smoothing width is reduced
+until it is small enough or rounding limits progress.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ import numpy as np
 
 from surefit.core.budget import Budget, Reason
 from surefit.solvers.dual_start import dual_start
-from surefit.solvers.newton import Rows, ScalarScores, minimise, subsample_start
+from surefit.solvers.newton import Rows, ScalarScores, minimize, subsample_start
 from surefit.solvers.newton.terms import SmoothedHinge, SmoothedTube
 from surefit.solvers.smo.problem import BoxProblem
 from surefit.solvers.smo.rows import LinearRows
 
-ROUNDS = 6  # tolerances tried, each a tenth of the last
-FIRST = 0.03  # share of the demanded gap that Newton's method is asked for: its gap is that of another pair of points
+ROUNDS = 6  # number of tolerances, each a tenth of the last
+FIRST = 0.03  # fraction of the requested gap for Newton's method, whose gap is for another pair of points
 
 
 def dual_points(gram: LinearRows, problem: BoxProblem, tol: float, budget: Budget) -> Iterator[tuple[np.ndarray, int]]:
-    """Yield dual vectors of falling gaps, each with the steps that it took; the caller says when one is good enough."""
+    """Yield dual vectors with decreasing gaps, each with its number of steps; the caller decides when to stop."""
     c = np.maximum(problem.high, -problem.low)
     targets = problem.y
     loss = SmoothedHinge(4.0) if problem.one_sided else SmoothedTube(problem.epsilon, float(np.ptp(targets)) or 1.0)
@@ -41,7 +41,7 @@ def dual_points(gram: LinearRows, problem: BoxProblem, tol: float, budget: Budge
     if first is not None and first.width:
         scores.sharpen(first.width)
     for _ in range(ROUNDS):
-        fit = minimise(
+        fit = minimize(
             rows, scores, 0.0, 1.0, intercept=problem.offset, tolerance=goal, budget=budget, coef=coef, offset=offset,
             model=model,
         )  # fmt: skip

@@ -1,11 +1,11 @@
-r"""Polish in float64: Newton's method on the rows strictly between their bounds.
+r"""Refinement in float64: Newton's method on the rows strictly between their bounds.
 
-On a face of the box the dual is a plain quadratic: with the free rows F, the best step solves
+On a face of the box, the dual is quadratic: with the free rows F, the best step solves
 
 .. math:: \begin{pmatrix} K_{FF} + \delta I & 1 \\ 1^\top & 0 \end{pmatrix} \binom{\Delta}{b} = \binom{y_F - (K\beta)_F \mp \varepsilon}{0}.
 
-The ridge :math:`\delta` keeps singular kernels solvable; the step is repeated, so it costs steps and no accuracy. A step that
-leaves the box stops at its edge, where the row that met it is fixed.
+The ridge :math:`\delta` keeps singular systems solvable; since the step is repeated, it costs steps but no accuracy. A step that leaves
+the box stops at its boundary, where the row that reached it is fixed.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from surefit.core.budget import Budget
 from surefit.solvers.smo.evaluation import Point, combine, evaluate
 from surefit.solvers.smo.problem import BoxProblem
 
-LARGEST_FACE = 4000  # free rows: one factorisation of this size takes about a second
+LARGEST_FACE = 4000  # free rows: one factorization of this size takes about a second
 RIDGE = 1e-13
-WORK = 4e10  # operations a polish may cost
+WORK = 4e10  # limit of operations for the refinement
 WHOLE_STEPS = 3
 
 
@@ -30,20 +30,20 @@ def polish(gram, problem: BoxProblem, point: Point, budget: Budget) -> Point:
     if not 0 < len(free) <= LARGEST_FACE:
         return point
     K = gram.take(free).block(np.arange(len(free)))
-    slope = (problem.y - point.scores)[free] - problem.epsilon * np.sign(beta[free])
+    derivative = (problem.y - point.scores)[free] - problem.epsilon * np.sign(beta[free])
     ridge = RIDGE * len(free) * float(np.max(np.diagonal(K)))
     place, spent, whole_steps = np.arange(len(free)), 0.0, 0
     while len(place) > int(problem.offset) and spent < WORK and whole_steps < WHOLE_STEPS and not budget.stopped:
-        step = _newton_step(K[np.ix_(place, place)], slope[place], ridge, problem.offset)
+        step = _newton_step(K[np.ix_(place, place)], derivative[place], ridge, problem.offset)
         spent += len(place) ** 3 / 3 + 4 * len(place) ** 2
-        if step is None or float(step @ slope[place]) <= 0.0:
+        if step is None or float(step @ derivative[place]) <= 0.0:
             break
         rows = free[place]
         share, blocked = _longest(beta[rows], step, problem, rows)
         beta[rows] += share * step
-        slope -= share * (K[:, place] @ step)
+        derivative -= share * (K[:, place] @ step)
         if blocked is None:
-            whole_steps += 1  # with the ridge a step is not all the way; a few are
+            whole_steps += 1  # with the ridge a single step is not exact, but a few are
             continue
         edge = rows[blocked]
         beta[edge] = _nearest_edge(beta[edge], problem, edge)
@@ -52,25 +52,25 @@ def polish(gram, problem: BoxProblem, point: Point, budget: Budget) -> Point:
     return after if after.dual >= point.dual or after.gap < point.gap else point
 
 
-def _newton_step(K, slope, ridge, offset) -> np.ndarray | None:
+def _newton_step(K, derivative, ridge, offset) -> np.ndarray | None:
     K = K.copy()
     K[np.diag_indices_from(K)] += ridge
     try:
         factor = linalg.cho_factor(K, lower=True, overwrite_a=True, check_finite=False)
     except linalg.LinAlgError:
         return None
-    step = linalg.cho_solve(factor, slope, check_finite=False)
+    step = linalg.cho_solve(factor, derivative, check_finite=False)
     if offset:
-        ones = linalg.cho_solve(factor, np.ones(len(slope)), check_finite=False)
+        ones = linalg.cho_solve(factor, np.ones(len(derivative)), check_finite=False)
         step = step - ones * (step.sum() / ones.sum())
-        step -= step.mean()  # the sum stays zero to the last bit that counts
+        step -= step.mean()  # the sum stays zero up to rounding
     return step
 
 
 def _longest(beta, step, problem: BoxProblem, rows) -> tuple[float, int | None]:
-    """Largest share of the step, at most all of it, that stays on the face; and the entry that stops it."""
+    """Return the largest fraction of the step, at most one, that stays on the face, and the entry that limits it."""
     low, high = problem.low[rows], problem.high[rows]
-    if problem.epsilon > 0.0:  # zero is an edge of the face
+    if problem.epsilon > 0.0:  # zero is a boundary of the face
         low, high = np.where(beta > 0, 0.0, low), np.where(beta < 0, 0.0, high)
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = np.where(step > 0, (high - beta) / step, np.where(step < 0, (low - beta) / step, np.inf))

@@ -1,17 +1,16 @@
-r"""The problem that working-set solvers solve: one dual vector in a box, with a kernel, a tube and perhaps a free offset.
+r"""Problem of the working-set solvers: a dual vector in a box, with a kernel, an epsilon-insensitive tube and an optional intercept.
 
 .. math::
 
     D(\beta) = y^\top\beta - \varepsilon\|\beta\|_1 - \tfrac12\,\beta^\top K\beta, \qquad l_i \le \beta_i \le h_i, \quad
-    \textstyle\sum_i \beta_i = 0 \text{ if the offset is free.}
+    \textstyle\sum_i \beta_i = 0 \text{ if the intercept is free.}
 
-A classifier has labels :math:`y_i = \pm1`, no tube, and the box between 0 and :math:`y_i c_i`; a regression has a tube and the
-box :math:`\pm c_i`. With residuals :math:`r_i = y_i - (K\beta)_i - b` the gap to the primal is a sum of terms that are never
-negative,
+A classifier has labels :math:`y_i = \pm1`, no tube, and the box between 0 and :math:`y_i c_i`; a regression has a tube and the box
+:math:`\pm c_i`. With residuals :math:`r_i = y_i - (K\beta)_i - b` the gap to the primal is a sum of non-negative terms,
 
 .. math:: P - D = \sum_i \bigl[h_i (r_i - \varepsilon)_+ - l_i (-r_i - \varepsilon)_+ + \varepsilon|\beta_i| - \beta_i r_i\bigr],
 
-so it can be blamed on single rows.
+one per row.
 """
 
 from __future__ import annotations
@@ -25,17 +24,17 @@ from surefit.core.jit import compiled
 
 
 class BoxProblem(NamedTuple):
-    """Targets, box and tube; the kernel comes apart, as rows."""
+    """Targets, box and tube; the kernel is passed separately, as rows."""
 
     y: np.ndarray
     low: np.ndarray
     high: np.ndarray
     epsilon: float
-    offset: bool  # whether the offset is free, and so the sum of beta zero
+    offset: bool  # whether the intercept is free, and so the sum of beta zero
 
     @property
     def hard(self) -> bool:
-        """Whether slack is forbidden (infinite prices)."""
+        """Whether the margin is hard (infinite ``C``)."""
         return bool(np.isinf(self.high).any())
 
     @property
@@ -45,19 +44,19 @@ class BoxProblem(NamedTuple):
 
 
 def classification(labels: np.ndarray, weights: np.ndarray, offset: bool) -> BoxProblem:
-    """Soft margin: ``labels`` are -1 and 1, ``weights`` the price of a unit of slack (infinite: hard margin)."""
+    """Return the soft-margin problem: ``labels`` are -1 and 1, ``weights`` the parameters ``C`` of the rows (infinite: hard margin)."""
     positive = labels > 0
     labels, weights = np.asarray(labels, dtype=np.float64), np.asarray(weights, dtype=np.float64)
     return BoxProblem(labels, np.where(positive, 0.0, -weights), np.where(positive, weights, 0.0), 0.0, offset)
 
 
 def regression(y: np.ndarray, weights: np.ndarray, epsilon: float, offset: bool) -> BoxProblem:
-    """Tube of half-width ``epsilon``; ``weights`` are the price of a unit outside."""
+    """Return the regression problem with a tube of half-width ``epsilon``; ``weights`` are the parameters ``C`` of the rows."""
     return BoxProblem(y, -weights, weights, float(epsilon), offset)
 
 
 def best_offsets(problem: BoxProblem, g: np.ndarray) -> tuple[float, float]:
-    """All offsets that minimise the primal for given ``g = y - K beta``: the ends of an interval.
+    """Return the interval of all intercepts that minimize the primal for given ``g = y - K beta``.
 
     The primal is piecewise linear in b with kinks at ``g - epsilon`` and ``g + epsilon``.
     """
@@ -67,27 +66,27 @@ def best_offsets(problem: BoxProblem, g: np.ndarray) -> tuple[float, float]:
     kinks = np.concatenate([g[up] - problem.epsilon, g[down] + problem.epsilon])
     weights = np.concatenate([problem.high[up], -problem.low[down]])
     order = np.argsort(kinks, kind="stable")
-    # slope of the primal just right of each kink: minus all weights above it that pull up, plus those passed
+    # derivative of the primal just right of each kink: minus the weights above it, plus those passed
     pull = float(np.sum(problem.high[up]))
-    slopes = np.cumsum(weights[order]) - pull
+    derivatives = np.cumsum(weights[order]) - pull
     size = float(np.sum(weights)) * 1e-15 * len(weights)
-    first = int(np.searchsorted(slopes, -size))
+    first = int(np.searchsorted(derivatives, -size))
     first = min(first, len(order) - 1)
     last = first
-    while last + 1 < len(order) and slopes[last] <= size:
+    while last + 1 < len(order) and derivatives[last] <= size:
         last += 1
     return float(kinks[order[first]]), float(kinks[order[last]])
 
 
 def balanced(problem: BoxProblem, beta: np.ndarray) -> np.ndarray:
-    """Make the sum of beta zero where the offset is free: the entries with most room to their bounds take the rest."""
+    """Make the sum of beta zero if there is an intercept: the entries farthest from their bounds absorb the difference."""
     if not problem.offset:
         return beta
     for _ in range(3):
         rest = -math.fsum(beta)
         room = np.maximum((problem.high - beta) if rest > 0 else (beta - problem.low), 0.0)
         for chosen in ((beta > problem.low) & (beta < problem.high) & (beta != 0.0), beta != 0.0):
-            if float(np.sum(room[chosen])) >= abs(rest):  # rows without weight keep none
+            if float(np.sum(room[chosen])) >= abs(rest):  # rows without weight stay at zero
                 room = np.where(chosen, room, 0.0)
                 break
         total = float(np.sum(room[np.isfinite(room)]))
@@ -96,7 +95,7 @@ def balanced(problem: BoxProblem, beta: np.ndarray) -> np.ndarray:
         widest = int(np.argmax(np.where(beta != 0.0, np.minimum(problem.high - beta, beta - problem.low), 0.0)))
         if room[widest] >= 2 * abs(rest) and (beta[widest] + rest) * beta[widest] >= 0.0:
             beta = beta.copy()
-            beta[widest] += rest  # usually rounding only: one free row takes it
+            beta[widest] += rest  # usually only rounding: one free row absorbs it
         elif np.isfinite(room).all():
             beta = np.clip(beta + math.copysign(min(1.0, abs(rest) / total), rest) * room, problem.low, problem.high)
         else:
@@ -106,7 +105,7 @@ def balanced(problem: BoxProblem, beta: np.ndarray) -> np.ndarray:
 
 @compiled
 def row_gaps(y_minus, beta, low, high, epsilon, b):
-    """Terms of the gap, one a row, at residuals ``y_minus - b``."""
+    """Return the terms of the gap, one per row, at residuals ``y_minus - b``."""
     terms = np.empty(len(beta))
     for i in range(len(beta)):
         r = y_minus[i] - b

@@ -1,4 +1,4 @@
-"""Kernel rows as the working-set solver wants them: as fast as BLAS gives them, symmetric to rounding."""
+"""Kernel rows for the working-set solver, computed by BLAS, symmetric up to rounding."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from surefit.solvers.smo.cache import PIECE, share_of
 
 
 def solver_rows(kernel: Kernel, X) -> tuple[Any, Any]:
-    """Return rows of the Gram matrix in float64 and in float32; the Gaussian kernel of dense rows has its own."""
+    """Return rows of the Gram matrix in float64 and in float32; the Gaussian kernel of dense rows has its own implementation."""
     if type(kernel) is RBF and not sparse.issparse(X):
         A = kernel.read(X)
         n, d = A.shape
@@ -31,22 +31,22 @@ def solver_rows(kernel: Kernel, X) -> tuple[Any, Any]:
 
 
 class LinearRows(GramRows):
-    """Rows of inner products; a product with all of them goes through the columns and forms none."""
+    """Rows of inner products; a product with all rows uses the columns and forms no kernel matrix."""
 
     def times(self, beta: np.ndarray) -> np.ndarray:
-        """``K beta = X (X' beta)``."""
+        """Return ``K beta = X (X' beta)``."""
         return np.asarray(self.A @ (self.A.T @ beta)).ravel()
 
 
 class GaussianRows:
     r"""Gaussian rows by one product: :math:`\langle (x, -|x|^2/2, 1), (x', 1, -|x'|^2/2) \rangle = -|x - x'|^2 / 2`.
 
-    Two more columns cost less than a pass over the result. Entries may be above one by rounding, which no solver minds.
+    Two more columns cost less than a pass over the result. Entries may exceed one by rounding, which does not affect the solver.
 
     Parameters
     ----------
     extended : ndarray of shape (n, d + 2)
-        Rows in units of the length scale from their mean, then a one and minus half the squared norm.
+        Centered rows in units of the length scale, then a one and minus half the squared norm.
     """
 
     def __init__(self, extended: np.ndarray):
@@ -58,7 +58,7 @@ class GaussianRows:
         return _values(self.extended[indices], self.extended, indices)
 
     def times(self, beta: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-        """``K beta``; values between two rows that carry weight are computed once and used for both."""
+        """Return ``K beta``; values between two rows with non-zero weights are computed once."""
         support = np.flatnonzero(beta)
         order = np.concatenate([support, np.flatnonzero(beta == 0.0)])
         rows, weights, s = self.extended[order], beta[support], len(support)
@@ -78,14 +78,14 @@ class GaussianRows:
         return scores
 
     def take(self, indices) -> GaussianRows:
-        """Return the same for some of the elements."""
+        """Return the prepared rows of some of the elements."""
         return GaussianRows(self.extended[indices])
 
 
 def _values(left: np.ndarray, right: np.ndarray, diagonal: np.ndarray) -> np.ndarray:
-    """Values of rows ``left``, a copy that is used up, with rows ``right``; ``diagonal`` says which column is each row itself."""
+    """Return the values of rows ``left`` (overwritten) with rows ``right``; ``diagonal`` is the column of each row itself."""
     left[:, -2], left[:, -1] = left[:, -1].copy(), 1.0
-    with np.errstate(invalid="ignore"):  # BLAS may load what lies behind short rows, and raise flags about it
+    with np.errstate(invalid="ignore"):  # BLAS may read beyond short rows and raise flags
         values = left @ right.T
     values[np.arange(len(left)), diagonal] = 0.0
     return np.exp(values, out=values)

@@ -1,10 +1,10 @@
-r"""The cubic smoothing spline as two sweeps that never subtract quantities of equal sign.
+r"""Cubic smoothing spline by two recursions that never subtract quantities of equal sign.
 
-What the data left of a point know about the value :math:`f` and the slope :math:`g` there is a quadratic
-:math:`a (f + b g - u)^2 + c (g - v)^2`. Seeing a datum and moving over a gap change the five numbers by sums and products
-of one sign only (:math:`b \le 0` throughout), so that :math:`a, b, c` keep nearly all their digits however close the points
-are; the banded normal equations lose as many digits as the squares of the gaps are small. The sweep from the right is the
-same one in the mirror, and both together give the spline, its variances and what it would be without one of the data.
+The information of the data left of a point about the value :math:`f` and the derivative :math:`g` there is a quadratic :math:`a (f + b g
+- u)^2 + c (g - v)^2`. Adding a datum and crossing a gap update the five numbers by sums and products of one sign only (:math:`b \le 0`
+throughout), so that :math:`a, b, c` keep nearly all their digits for close points. The banded normal equations lose digits in proportion
+to the squares of the gaps. The recursion from the right is the mirror image; both together give the spline, its variances and its
+leave-one-out values.
 """
 
 import math
@@ -13,7 +13,7 @@ import numpy as np
 
 from surefit.core.jit import compiled
 
-STATE = 10  # numbers kept a knot
+STATE = 10  # numbers stored per knot
 
 
 @compiled
@@ -24,14 +24,14 @@ def see(a, b, c, u, v, weight, y):
     c_new = c + pull * b
     v_new = (
         (c * v + pull * (u - y)) / c_new if c_new > 0.0 else 0.0
-    )  # an average: a wild v of little weight is forgotten
+    )  # an average: a large v of little weight has little effect
     u_new = y + share * (u - y) if share < 0.5 else u + weight / (a + weight) * (y - u)
     return a + weight, share * b, c_new, u_new, v_new
 
 
 @compiled
 def move(a, b, c, u, v, gap, rate):
-    """Cross a gap; ``rate`` is the variance that the slope gains per unit of length."""
+    """Cross a gap; ``rate`` is the variance that the derivative gains per unit of length."""
     grown = rate * gap
     kept = 1.0 / (1.0 + c * grown)
     middle = b - 0.5 * gap
@@ -41,20 +41,21 @@ def move(a, b, c, u, v, gap, rate):
 
 @compiled
 def start(lead, rate):
-    """Know value and slope to be zero at a distance ``lead``; nothing at all if that is negative."""
+    """Return the state with value and derivative zero at a distance ``lead``; without information if that is negative."""
     if lead < 0.0:
         return 0.0, 0.0, 0.0, 0.0, 0.0
     return 12.0 / (rate * lead**3), -0.5 * lead, 1.0 / (rate * lead), 0.0, 0.0
 
 
 @compiled
-def join(a, b, c, u, v, a2, b2, c2, u2, v2):
-    """Add what the mirrored sweep (second five numbers) knows."""
+def join(own, mirrored):
+    """Combine with the information of the mirrored recursion."""
+    (a, b, c, u, v), (a2, b2, c2, u2, v2) = own, mirrored
     total = a + a2
     if total == 0.0:
         return 0.0, 0.0, c + c2, 0.0, 0.0
     share, other = a / total, a2 / total
-    apart = b + b2  # the mirrored b has the other sign
+    apart = b + b2  # the mirrored b has the opposite sign
     pull = a * other * apart
     c_new = c + c2 + pull * apart
     v_new = (c * v - c2 * v2 + pull * (u - u2)) / c_new if c_new > 0.0 else 0.0
@@ -63,9 +64,9 @@ def join(a, b, c, u, v, a2, b2, c2, u2, v2):
 
 @compiled
 def sweep(gaps, weights, targets, rate, lead, states):
-    """Fill what the data left (five numbers) and right (five more) of every knot know there.
+    """Compute the information of the data left (five numbers) and right (five more) of every knot.
 
-    Both sweeps run in one loop: neither waits for the divisions of the other.
+    Both recursions run in one loop, so that their divisions overlap.
     """
     n = len(targets)
     a, b, c, u, v = start(lead, rate)
@@ -84,21 +85,25 @@ def sweep(gaps, weights, targets, rate, lead, states):
 
 @compiled
 def meet(s, weight, y):
-    """Return value, slope, residual at the left-out datum, and ``1 - h``, h the diagonal of the hat matrix, at one knot."""
-    a, b, c, u, v = join(s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7], s[8], s[9])
-    left_out, spared, value = 0.0, 0.0, y
-    if a > 0.0 and c > 0.0:  # else the other data determine no spline, and this one goes through the datum
+    """Return value, derivative, leave-one-out residual, and ``1 - h`` (h: diagonal of the hat matrix) at one knot."""
+    a, b, c, u, v = join((s[0], s[1], s[2], s[3], s[4]), (s[5], s[6], s[7], s[8], s[9]))
+    left_out, residual_diagonal, value = 0.0, 0.0, y
+    if a > 0.0 and c > 0.0:  # otherwise the other data determine no spline, and this one interpolates the datum
         without = u - b * v
         grip = weight * (1.0 / a + b * b / c)
-        left_out, spared = y - without, 1.0 / (1.0 + grip)
-        value = y - spared * left_out if spared < 0.5 else without + grip * spared * left_out
+        left_out, residual_diagonal = y - without, 1.0 / (1.0 + grip)
+        value = (
+            y - residual_diagonal * left_out
+            if residual_diagonal < 0.5
+            else without + grip * residual_diagonal * left_out
+        )
     a, b, c, u, v = see(a, b, c, u, v, weight, y)
-    return value, v, left_out, spared
+    return value, v, left_out, residual_diagonal
 
 
 @compiled
 def smooth(gaps, weights, targets, rate, lead, states, curve):
-    """Fill the rows of ``curve``: values, slopes, residuals at left-out data, and ``1 - h``."""
+    """Compute the rows of ``curve``: values, derivatives, leave-one-out residuals, and ``1 - h``."""
     sweep(gaps, weights, targets, rate, lead, states)
     for i in range(len(targets)):
         curve[0, i], curve[1, i], curve[2, i], curve[3, i] = meet(states[i], weights[i], targets[i])
@@ -106,7 +111,7 @@ def smooth(gaps, weights, targets, rate, lead, states, curve):
 
 @compiled
 def likelihood(gaps, weights, targets, rate, lead):
-    """Return the minimum of the penalised squares and the log-determinant of the data's covariance, up to a constant."""
+    """Return the minimum of the penalized sum of squares and the log-determinant of the data covariance, up to a constant."""
     a, b, c, u, v = start(lead, rate)
     energy, log_det = 0.0, 0.0
     n = len(targets)
@@ -123,7 +128,7 @@ def likelihood(gaps, weights, targets, rate, lead):
 
 @compiled
 def variances(knots, gaps, weights, rate, lead, points, places, result):
-    """Fill the posterior variance at ``points``, where ``places`` counts the knots that are not right of each."""
+    """Compute the posterior variance at ``points``, where ``places`` is the number of knots at or left of each point."""
     n = len(knots)
     left, right = np.zeros((n, 3)), np.zeros((n, 3))
     a, b, c, _, _ = start(lead, rate)
@@ -141,11 +146,11 @@ def variances(knots, gaps, weights, rate, lead, points, places, result):
     for k in range(len(points)):
         i = places[k]
         if i == 0 and lead >= 0.0:
-            reach = points[k] - (knots[0] - lead)
-            if reach <= 0.0:
+            distance = points[k] - (knots[0] - lead)
+            if distance <= 0.0:
                 result[k] = 0.0
                 continue
-            a, b, c, _, _ = start(reach, rate)
+            a, b, c, _, _ = start(distance, rate)
         elif i == 0:
             a, b, c = 0.0, 0.0, 0.0
         else:
@@ -154,5 +159,5 @@ def variances(knots, gaps, weights, rate, lead, points, places, result):
         if i < n:
             s = right[i]
             a2, b2, c2, _, _ = move(s[0], s[1], s[2], 0.0, 0.0, knots[i] - points[k], rate)
-            a, b, c, _, _ = join(a, b, c, 0.0, 0.0, a2, b2, c2, 0.0, 0.0)
+            a, b, c, _, _ = join((a, b, c, 0.0, 0.0), (a2, b2, c2, 0.0, 0.0))
         result[k] = 1.0 / a + b * b / c

@@ -1,7 +1,7 @@
-r"""The linear smoothing spline as two sweeps.
+r"""Linear smoothing spline by two recursions.
 
-What the data left of a point know about the value :math:`f` there is :math:`a (f - u)^2`; a datum adds to :math:`a`, a gap
-wears it down. The sweep from the right is the same, and both together give the spline.
+The information of the data left of a point about the value :math:`f` there is :math:`a (f - u)^2`; a datum increases :math:`a`, a gap
+decreases it. The recursion from the right is the same; both together give the spline.
 """
 
 import math
@@ -10,12 +10,12 @@ import numpy as np
 
 from surefit.core.jit import compiled
 
-STATE = 4  # numbers kept a knot
+STATE = 4  # numbers stored per knot
 
 
 @compiled
 def start(lead, rate):
-    """Know the value to be zero at a distance ``lead``; nothing at all if that is negative."""
+    """Return the state with value zero at a distance ``lead``; without information if that is negative."""
     return 0.0 if lead < 0.0 else 1.0 / (rate * lead)
 
 
@@ -34,7 +34,7 @@ def move(a, gap, rate):
 
 @compiled
 def sweep(gaps, weights, targets, rate, lead, states):
-    """Fill what the data left (two numbers) and right (two more) of every knot know there, both sweeps in one loop."""
+    """Compute the information of the data left (two numbers) and right (two more) of every knot, in one loop."""
     n = len(targets)
     a, u = start(lead, rate), 0.0
     a2, u2 = 0.0, 0.0
@@ -51,19 +51,21 @@ def sweep(gaps, weights, targets, rate, lead, states):
 
 @compiled
 def meet(s, weight, y):
-    """Return value, slope (of the cubic spline only), residual at the left-out datum, and ``1 - h`` at one knot."""
+    """Return value, derivative (cubic spline only), leave-one-out residual, and ``1 - h`` at one knot."""
     total = s[0] + s[2]
     if total == 0.0:  # there is no other datum
         return y, 0.0, 0.0, 0.0
     without = (s[0] * s[1] + s[2] * s[3]) / total
-    left_out, spared = y - without, total / (total + weight)
-    value = y - spared * left_out if spared < 0.5 else without + weight / (total + weight) * left_out
-    return value, 0.0, left_out, spared
+    left_out, residual_diagonal = y - without, total / (total + weight)
+    value = (
+        y - residual_diagonal * left_out if residual_diagonal < 0.5 else without + weight / (total + weight) * left_out
+    )
+    return value, 0.0, left_out, residual_diagonal
 
 
 @compiled
 def smooth(gaps, weights, targets, rate, lead, states, curve):
-    """Fill the rows of ``curve``: values, zeros, residuals at left-out data, and ``1 - h``."""
+    """Compute the rows of ``curve``: values, zeros, leave-one-out residuals, and ``1 - h``."""
     sweep(gaps, weights, targets, rate, lead, states)
     for i in range(len(targets)):
         curve[0, i], curve[1, i], curve[2, i], curve[3, i] = meet(states[i], weights[i], targets[i])
@@ -71,7 +73,7 @@ def smooth(gaps, weights, targets, rate, lead, states, curve):
 
 @compiled
 def likelihood(gaps, weights, targets, rate, lead):
-    """Return the minimum of the penalised squares and the log-determinant of the data's covariance, up to a constant."""
+    """Return the minimum of the penalized sum of squares and the log-determinant of the data covariance, up to a constant."""
     a, u = start(lead, rate), 0.0
     energy, log_det = 0.0, 0.0
     n = len(targets)
@@ -88,7 +90,7 @@ def likelihood(gaps, weights, targets, rate, lead):
 
 @compiled
 def variances(knots, gaps, weights, rate, lead, points, places, result):
-    """Fill the posterior variance at ``points``, where ``places`` counts the knots that are not right of each."""
+    """Compute the posterior variance at ``points``, where ``places`` is the number of knots at or left of each point."""
     n = len(knots)
     left, right = np.zeros(n), np.zeros(n)
     a = start(lead, rate)
@@ -107,11 +109,11 @@ def variances(knots, gaps, weights, rate, lead, points, places, result):
         i = places[k]
         a = 0.0
         if i == 0 and lead >= 0.0:
-            reach = points[k] - (knots[0] - lead)
-            if reach <= 0.0:
+            distance = points[k] - (knots[0] - lead)
+            if distance <= 0.0:
                 result[k] = 0.0
                 continue
-            a = start(reach, rate)
+            a = start(distance, rate)
         elif i > 0:
             a = move(left[i - 1], points[k] - knots[i - 1], rate)
         if i < n:

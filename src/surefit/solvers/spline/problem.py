@@ -1,9 +1,9 @@
-r"""The problem of a smoothing spline on distinct sorted points, and its solution at one :math:`\lambda`.
+r"""Problem of a smoothing spline on distinct sorted points, and its solution at one :math:`\lambda`.
 
 .. math:: P(f) = \frac1S \sum_i s_i (y_i - f(x_i))^2 + \lambda \int (f^{(m)})^2, \qquad m = (\text{degree} + 1) / 2 .
 
-Tied rows are one knot with the sum of their weights and the mean of their targets; what is lost is a constant. Lengths are
-measured in units of the range of x.
+Tied rows are merged into one knot with the sum of their weights and the mean of their targets; the objective changes by a constant.
+Lengths are measured in units of the range of x.
 """
 
 from typing import NamedTuple
@@ -13,7 +13,7 @@ import numpy as np
 from surefit.solvers.spline import cubic, linear
 
 SWEEPS = {1: linear, 3: cubic}
-TIE = 1e-60  # points closer than this share of the range are one: their cubes would underflow, and no value could tell
+TIE = 1e-60  # points closer than this fraction of the range are merged, because their cubes would underflow
 
 
 class Problem(NamedTuple):
@@ -27,7 +27,7 @@ class Problem(NamedTuple):
     lead: float  # from the origin of the special form to the first knot, in units of ``length``; -1 if there is none
     length: float
     total: float  # S, all rows
-    within: float  # squares that no function of x can explain
+    within: float  # sum of squares that no function of x can explain
     offset: float
     rows: np.ndarray  # knot of each row of positive weight, -1 at the origin of the special form
     row_weights: np.ndarray
@@ -35,31 +35,31 @@ class Problem(NamedTuple):
 
     @property
     def order(self) -> int:
-        """The derivative that is penalised."""
+        """The derivative that is penalized."""
         return (self.degree + 1) // 2
 
     @property
     def free(self) -> int:
-        """Dimension of what is not penalised."""
+        """Dimension of the unpenalized space."""
         return self.order if self.lead < 0 else 0
 
     def rate(self, lam):
-        """Variance per unit of length that the prior of the same spline has, noise having variance one."""
+        """Return the variance per unit of length of the equivalent prior, for noise of variance one."""
         return self.length ** (2 * self.order - 1) / (self.total * lam)
 
 
 class Curve(NamedTuple):
     """A spline at the knots."""
 
-    values: np.ndarray  # minus the offset
-    slopes: np.ndarray  # per unit of ``length``; zero for degree 1
-    left_out: np.ndarray  # target minus what the spline without that knot predicts
-    spared: np.ndarray  # 1 - h, h the diagonal of the hat matrix
+    values: np.ndarray  # minus ``offset``
+    derivatives: np.ndarray  # derivatives per unit of ``length``; zero for degree 1
+    left_out: np.ndarray  # leave-one-out residuals of the knots
+    residual_diagonal: np.ndarray  # 1 - h, h the diagonal of the hat matrix
 
     @property
     def residuals(self) -> np.ndarray:
-        """Targets minus values, with all digits even where they nearly agree."""
-        return self.spared * self.left_out
+        """Targets minus values, with full relative accuracy."""
+        return self.residual_diagonal * self.left_out
 
 
 def fold(x: np.ndarray, y: np.ndarray, weights: np.ndarray | None, degree: int, origin: float | None) -> Problem:
@@ -98,7 +98,7 @@ def fold(x: np.ndarray, y: np.ndarray, weights: np.ndarray | None, degree: int, 
 
 
 def workspace(problem: Problem) -> np.ndarray:
-    """Room for the sweeps, to be used again and again: fresh memory costs as much as the sweeps."""
+    """Allocate reusable memory for the recursions, because new memory costs as much as the recursions."""
     return np.empty((len(problem.knots), SWEEPS[problem.degree].STATE))
 
 
@@ -113,21 +113,21 @@ def trace(problem: Problem, lam: float, room: np.ndarray | None = None) -> Curve
 
 
 def coefficients(problem: Problem, lam: float, curve: Curve) -> np.ndarray:
-    """Value and derivatives just right of every knot, one row an order, in units of the data.
+    """Return the value and derivatives just right of every knot, one row per order, in units of the data.
 
-    In the special form the origin is the first column. The highest derivative is a running sum of residuals (its jumps are
-    ``w r / (S lam)``), which keeps its digits between close knots where differences of values lose them.
+    In the special form, the origin is the first column. The highest derivative is a cumulative sum of residuals (its jumps are ``w r / (S
+    lam)``), which keeps its digits between close knots, unlike differences of values.
     """
     special = problem.lead >= 0
     gaps = np.concatenate([[problem.lead], problem.gaps]) if special else problem.gaps
-    values, slopes = curve.values + problem.offset, curve.slopes
+    values, derivatives = curve.values + problem.offset, curve.derivatives
     if special:
-        values, slopes = np.concatenate([[0.0], values]), np.concatenate([[0.0], slopes])
+        values, derivatives = np.concatenate([[0.0], values]), np.concatenate([[0.0], derivatives])
     pulls = problem.rate(lam) * problem.weights * curve.residuals
     top, half = np.zeros(len(values)), 0 if special else len(values) // 2
     tail = np.cumsum(pulls[::-1])[::-1]
     top[:-1] = tail if special else tail[1:]
-    if half:  # without an origin the sums vanish at both ends: each half is summed from its own, where it is small
+    if half:  # without an origin the sums vanish at both ends: each half is summed from its own end, where it is small
         top[:half] = -np.cumsum(pulls[:half])
     if problem.degree == 1:
         return np.stack([values, top / problem.length])
@@ -136,11 +136,11 @@ def coefficients(problem: Problem, lam: float, curve: Curve) -> np.ndarray:
     if half:
         curvature[1:half] = -np.cumsum((gaps * top[:-1])[: half - 1])
     unit = problem.length
-    return np.stack([values, slopes / unit, curvature / unit**2, -top / unit**3])
+    return np.stack([values, derivatives / unit, curvature / unit**2, -top / unit**3])
 
 
 def spread(problem: Problem, lam: float, points: np.ndarray) -> np.ndarray:
-    """Posterior variance of the spline at ``points`` when the noise has variance one."""
+    """Return the posterior variance of the spline at ``points`` for noise of variance one."""
     result = np.empty(len(points))
     places = np.searchsorted(problem.knots, points, side="right")
     shift, unit = problem.knots[0], problem.length
@@ -152,5 +152,5 @@ def spread(problem: Problem, lam: float, points: np.ndarray) -> np.ndarray:
 
 
 def starting_at(knots: np.ndarray, weights: np.ndarray, degree: int, origin: float | None, total: float) -> Problem:
-    """Rebuild the problem of a fitted model from its knots, for what does not depend on the targets."""
+    """Rebuild the problem of a fitted model from its knots, for quantities that do not depend on the targets."""
     return fold(knots, np.zeros(len(knots)), weights, degree, origin)._replace(total=total)

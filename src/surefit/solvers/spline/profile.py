@@ -1,13 +1,13 @@
-r"""Squares and trace of many splines at once, from one sweep and its derivative.
+r"""Residual sum of squares and trace of many splines, from one recursion and its derivative.
 
-Let E be the smallest penalised sum of squares and D the log-determinant of the data's covariance (both fall out of the sweep
-from the left, datum by datum), and let a prime be the derivative by the logarithm of the prior's rate. Then
+Let E be the minimum of the penalized sum of squares and D the log-determinant of the data covariance (both are computed by the recursion
+from the left), and let a prime be the derivative with respect to the logarithm of the prior's rate. Then
 
-.. math:: RSS = E + E', \qquad \operatorname{tr} H = (\text{dimension not penalised}) + D',
+.. math:: RSS = E + E', \qquad \operatorname{tr} H = (\text{dimension not penalized}) + D',
 
-so the sweep from the right and its memory are not needed. Several rates go through the data side by side: their arithmetic is the
-same, and the processor does it for the price of one. In the loops ``da`` and ``dc`` are derivatives of logarithms, ``db``, ``du`` and
-``dv`` plain ones; for the sweep itself see ``cubic`` and ``linear``.
+so the recursion from the right and its memory are not needed. Several rates are processed together in vectorized loops. In the loops
+``da`` and ``dc`` are derivatives of logarithms, ``db``, ``du`` and ``dv`` plain ones; for the recursion itself see ``cubic`` and
+``linear``.
 """
 
 import numpy as np
@@ -16,36 +16,36 @@ from surefit.core.jit import compiled
 from surefit.solvers.spline.problem import SWEEPS, Problem
 
 LANES = L = 8
-ROWS = 14  # rate; E, E', D'; a, b, c, u, v; their derivatives (one block of memory, or the loop is not vectorised)
+ROWS = 14  # rate; E, E', D'; a, b, c, u, v; their derivatives (one block of memory, or the loop is not vectorized)
 
 
 def squares_and_trace(problem: Problem, lams: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Residual sums of squares over all rows, and effective degrees of freedom, one for each lambda."""
-    squares, freedom = np.empty(len(lams)), np.empty(len(lams))
+    """Return the residual sums of squares over all rows, and effective degrees of freedom, one per lambda."""
+    squares, degrees_of_freedom = np.empty(len(lams)), np.empty(len(lams))
     sweep, known = cubic if problem.degree == 3 else linear, problem.lead >= 0
     for begin in range(0, len(lams), LANES):
         part = lams[begin : begin + LANES]
         z = np.zeros((ROWS, LANES))
-        z[0] = problem.rate(np.resize(part, LANES))  # a short batch repeats itself
+        z[0] = problem.rate(np.resize(part, LANES))  # a short batch is padded by repetition
         for k in range(LANES if known else 0):
             state = np.ravel(SWEEPS[problem.degree].start(problem.lead, z[0, k]))
             z[4 : 4 + len(state), k] = state
             z[[9, 11], k] = -1.0  # a and c are inversely proportional to the rate
         sweep(problem.gaps, problem.weights, problem.targets, z.ravel(), known)
         squares[begin : begin + LANES] = problem.within + (z[1] + z[2])[: len(part)]
-        freedom[begin : begin + LANES] = problem.free + z[3, : len(part)]
-    return squares, freedom
+        degrees_of_freedom[begin : begin + LANES] = problem.free + z[3, : len(part)]
+    return squares, degrees_of_freedom
 
 
 @compiled(relaxed=True)
 def cubic(gaps, weights, targets, z, known):
-    """Carry the rows of ``z``, one column a rate, over the data: see ``ROWS`` for what they hold."""
+    """Run the recursion for the rows of ``z``, one column per rate, over the data; ``ROWS`` describes the rows."""
     n = len(targets)
     for i in range(n):
         w, y = weights[i], targets[i]
         d = gaps[i] if i < n - 1 else 0.0
-        counts = 1.0 if known or i > 1 else 0.0  # the first data only determine what is free
-        guard = 0.0 if known or i > 0 else 1.0  # no division of zero by zero at the first
+        counts = 1.0 if known or i > 1 else 0.0  # the first data only determine the unpenalized part
+        guard = 0.0 if known or i > 0 else 1.0  # avoids 0 / 0 at the first datum
         for k in range(L):
             a, b, c, u, v = z[4 * L + k], z[5 * L + k], z[6 * L + k], z[7 * L + k], z[8 * L + k]
             da, db, dc, du, dv = z[9 * L + k], z[10 * L + k], z[11 * L + k], z[12 * L + k], z[13 * L + k]
@@ -75,8 +75,8 @@ def cubic(gaps, weights, targets, z, known):
             middle = b - 0.5 * d
             bulge = middle * (2.0 * kept * db + middle * d_kept)
             spread = grown * (d * d / 12.0 + middle * middle * kept)
-            worn = 1.0 / (1.0 + a * spread)
-            z[4 * L + k], z[9 * L + k] = a * worn, (da - a * (spread + grown * bulge)) * worn
+            exhausted = 1.0 / (1.0 + a * spread)
+            z[4 * L + k], z[9 * L + k] = a * exhausted, (da - a * (spread + grown * bulge)) * exhausted
             z[5 * L + k], z[10 * L + k] = middle * kept - 0.5 * d, kept * db + middle * d_kept
             z[6 * L + k], z[11 * L + k] = c * kept, kept * dc_new - lost
             z[7 * L + k] = u - middle * lost * v_new
@@ -86,7 +86,7 @@ def cubic(gaps, weights, targets, z, known):
 
 @compiled(relaxed=True)
 def linear(gaps, weights, targets, z, known):
-    """Do the same for linear splines, which have no b, c, v."""
+    """Run the recursion for linear splines, which have no b, c, v."""
     n = len(targets)
     for i in range(n):
         w, y = weights[i], targets[i]
@@ -103,5 +103,5 @@ def linear(gaps, weights, targets, z, known):
             z[3 * L + k] -= counts * relative
             z[7 * L + k], z[12 * L + k] = y - share * error, share * (du - relative * error)
             a, spread = a + w, z[k] * d
-            worn = 1.0 / (1.0 + a * spread)
-            z[4 * L + k], z[9 * L + k] = a * worn, (share * da - a * spread) * worn
+            exhausted = 1.0 / (1.0 + a * spread)
+            z[4 * L + k], z[9 * L + k] = a * exhausted, (share * da - a * spread) * exhausted

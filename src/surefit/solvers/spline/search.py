@@ -1,4 +1,4 @@
-"""How much to smooth: criteria, the declared grid, and the best point on it."""
+"""Choice of the smoothing parameter: criteria, the declared grid, and the best point on it."""
 
 import math
 from typing import NamedTuple
@@ -10,26 +10,26 @@ from surefit.solvers.spline import profile
 from surefit.solvers.spline.problem import SWEEPS, Curve, Problem, trace, workspace
 
 STEPS = 0.375  # decades between two values of the grid, times the order: degrees of freedom change by half
-SMOOTHEST = 1e3  # the largest lambda of the grid, in units of the range of x: a polynomial to all intents
+SMOOTHEST = 1e3  # the largest lambda of the grid, in units of the range of x: practically a polynomial
 ZOOMS = 3  # each makes the interval 4.5 times shorter
 FLOOR = (
-    1e-24  # squares below this share of those of the targets are rounding: data on a line ask for the largest lambda
+    1e-24  # squares below this fraction of those of the targets are rounding: data on a line ask for the largest lambda
 )
-BRACKET = 0.01  # the minimum is enclosed to this much of log(lambda)
+BRACKET = 0.01  # the minimum is enclosed to this accuracy in log(lambda)
 
 
 class Choice(NamedTuple):
-    """A chosen lambda, and what the grid said."""
+    """Chosen lambda, and the criterion on the grid."""
 
     lam: float
     value: float
     lams: np.ndarray
     values: np.ndarray
-    edge: bool  # at an end of the grid, or picked from given values: nothing is said about its neighbourhood
+    edge: bool  # at an end of the grid, or picked from given values: no statement about its neighborhood
 
 
 def declared_grid(problem: Problem) -> np.ndarray:
-    """Values of lambda from nearly interpolation to nearly a polynomial, in units of the data."""
+    """Return values of lambda from nearly interpolation to nearly a polynomial, in units of the data."""
     power = 2 * problem.order
     low = (math.pi * max(len(problem.knots), 2)) ** -power
     count = math.ceil(math.log10(SMOOTHEST / low) / (STEPS * problem.order)) + 1
@@ -37,28 +37,30 @@ def declared_grid(problem: Problem) -> np.ndarray:
 
 
 def squares_and_trace(problem: Problem, curve: Curve) -> tuple[float, float]:
-    """Residual sum of squares over all rows, and ``S`` minus the effective degrees of freedom."""
+    """Return the residual sum of squares over all rows, and ``S`` minus the effective degrees of freedom."""
     r = curve.residuals
-    left = problem.total - len(problem.knots) + float(curve.spared.sum())
+    left = problem.total - len(problem.knots) + float(curve.residual_diagonal.sum())
     return problem.within + float((problem.weights * r) @ r), left
 
 
 def leave_one_out(problem: Problem, curve: Curve) -> np.ndarray:
-    """Error at each row when one copy of it is left out; infinite where the others do not determine the spline."""
+    """Return the error at each row when one copy of it is left out; infinite if the others do not determine the spline."""
     knot = problem.rows
-    if len(knot) == len(problem.knots) and curve.spared.all() and np.all(problem.weights <= 1.0):
+    if len(knot) == len(problem.knots) and curve.residual_diagonal.all() and np.all(problem.weights <= 1.0):
         return curve.left_out
-    mass, spared = problem.weights[knot], curve.spared[knot]
+    mass, residual_diagonal = problem.weights[knot], curve.residual_diagonal[knot]
     copies = np.minimum(problem.row_weights, 1.0)
     alone = mass <= copies
     r = problem.row_targets - problem.targets[knot] + curve.residuals[knot]
-    kept = spared + np.maximum(mass - copies, 0.0) * (1 - spared) / mass
-    errors = np.where(alone, np.where(spared > 0, curve.left_out[knot], np.inf), r / np.where(alone, 1.0, kept))
-    return np.where(knot < 0, problem.row_targets, errors)  # at the origin the spline is zero whatever the data
+    kept = residual_diagonal + np.maximum(mass - copies, 0.0) * (1 - residual_diagonal) / mass
+    errors = np.where(
+        alone, np.where(residual_diagonal > 0, curve.left_out[knot], np.inf), r / np.where(alone, 1.0, kept)
+    )
+    return np.where(knot < 0, problem.row_targets, errors)  # at the origin the spline is zero for any data
 
 
 def score(problem: Problem, lam: float, criterion: str, room: np.ndarray | None = None) -> float:
-    """Value of the criterion, to be minimised."""
+    """Return the value of the criterion, to be minimized."""
     room = workspace(problem) if room is None else room
     sweeps, rate, rounding = SWEEPS[problem.degree], problem.rate(lam), floor(problem)
     if criterion == "reml":
@@ -75,21 +77,21 @@ def score(problem: Problem, lam: float, criterion: str, room: np.ndarray | None 
 
 
 def floor(problem: Problem) -> float:
-    """Return what a sum of squares of rounding errors may be."""
+    """Return the level of rounding errors in a sum of squares."""
     return FLOOR * (problem.within + float((problem.weights * problem.targets) @ problem.targets))
 
 
 def scores(problem: Problem, lams: np.ndarray, criterion: str, room: np.ndarray) -> np.ndarray:
-    """Values of the criterion, for GCV many at once."""
+    """Return the values of the criterion; for GCV, many are computed together."""
     if criterion != "gcv":
         return np.array([score(problem, lam, criterion, room) for lam in lams])
-    squares, freedom = profile.squares_and_trace(problem, lams)
-    left, squares = problem.total - freedom, np.maximum(squares, floor(problem))
+    squares, degrees_of_freedom = profile.squares_and_trace(problem, lams)
+    left, squares = problem.total - degrees_of_freedom, np.maximum(squares, floor(problem))
     return np.where(left > 0, problem.total * squares / np.where(left > 0, left, 1.0) ** 2, math.inf)
 
 
 def choose(problem: Problem, criterion: str, lams: np.ndarray | None = None) -> Choice:
-    """Return the best lambda of the grid, then of the interval between its neighbours; of equal ones the largest."""
+    """Return the best lambda of the grid, then of the interval between its neighbors; ties go to the largest."""
     given = lams is not None
     grid = np.sort(lams) if lams is not None else declared_grid(problem)
     room = np.empty((0, 0)) if criterion in ("gcv", "reml") else workspace(problem)
@@ -112,7 +114,7 @@ def choose(problem: Problem, criterion: str, lams: np.ndarray | None = None) -> 
 
 
 def zoomed(values_at, low: float, high: float) -> float:
-    """Minimise between two points by ever finer grids, eight values for the price of one, and a parabola at the end."""
+    """Minimize between two points by successively finer grids and a final parabola."""
     for _ in range(ZOOMS):
         points = np.linspace(low, high, profile.LANES + 2)
         values = np.concatenate([[math.inf], values_at(points[1:-1]), [math.inf]])
@@ -126,7 +128,7 @@ def zoomed(values_at, low: float, high: float) -> float:
 
 
 def descended(values_at, low: float, high: float) -> float:
-    """Minimise between two points by Brent's method."""
+    """Minimize between two points by Brent's method."""
     found = minimize_scalar(
         lambda t: values_at(np.array([t]))[0], bounds=(low, high), method="bounded", options={"xatol": BRACKET / 10}
     )

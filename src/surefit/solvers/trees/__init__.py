@@ -1,17 +1,17 @@
-r"""Compiled tree growing: exact on sorted columns, or by histograms on binned ones; the same loop for both.
+r"""Compiled tree growing: exact on sorted columns, or by histograms on binned columns; one loop serves both.
 
 Calling convention::
 
     values = np.ascontiguousarray(X.T)                          # (d, n) float64, one column after the other, nan = missing
     target = class_target(codes, n_classes, "gini", weights)    # or real_target(y, "squared_error", weights)
     tree = grow_exact(values, target, Rules(max_depth=8))       # sorts, grows, returns a FlatTree
-    tree.value[apply(tree, X)]                                  # the value of the node that keeps each row
+    tree.values[apply(tree, X)]                                 # the value of the node that keeps each row
 
     bins = bin_columns(values, max_bins=255)                    # once for many trees: (d, n) uint8 codes and edges
     tree = grow_binned(bins, target, Rules(max_features=5, seed=17), rows=np.flatnonzero(counts))
 
-- ``values``: real numbers, ``nan`` where missing. A categorical column (``categories[j] > 0``, the number of categories) holds the
-  codes 0, 1, ...; binned columns hold at most 255 categories.
+- ``values``: real numbers, ``nan`` where missing. A categorical column (``categories[j] > 0``, the number of categories) contains the
+  codes 0, 1, ...; binned columns have at most 255 categories.
 - ``rows``: the rows to grow on, ascending (all by default). Rows of weight zero must be left out: weights are > 0. For a bootstrap
   sample pass the counts as weights and ``rows=np.flatnonzero(counts)``. ``class_target`` and ``real_target`` take arrays over all n rows.
 - ``order``: for many exact trees on the same rows, ``order = presort(values)`` once and ``grow_exact(values, target, rules, order=order)``;
@@ -19,7 +19,7 @@ Calling convention::
 - ``Rules``: stopping rules, ``max_features`` drawn in every node with a generator started by ``seed``; ties go to the lowest column, then
   to the lowest threshold, missing values to the right before left.
 - ``monotone``: (d,) int8, 1 or -1 where the prediction must rise or fall in a column.
-- Result: a :class:`~surefit.solvers.trees.flat.FlatTree`. ``value`` is (m, k): k = n_classes shares of the classes (also for two), or
+- Result: a :class:`~surefit.solvers.trees.flat.FlatTree`. ``values`` is (m, k): k = n_classes shares of the classes (also for two), or
   k = 1 mean (median). ``gain`` and ``impurity`` are per unit of weight. A subtree is a range of nodes; ``collapse`` prunes.
 - ``apply(tree, X)``, ``predict(tree, X)`` and ``add_prediction(tree, X, out, scale)`` take rows (n, d), float64 or float32, in any order
   of memory.
@@ -68,7 +68,7 @@ def class_target(codes: np.ndarray, n_classes: int, criterion: str = "gini", wei
 
 
 def real_target(y: np.ndarray, criterion: str = "squared_error", weights: np.ndarray | None = None):
-    """Return the target of a regression; sums lose digits if the mean of ``y`` is far from zero, so centre squared errors first."""
+    """Return the target of a regression; sums lose digits if the mean of ``y`` is far from zero, so center squared errors first."""
     weights = np.empty(0) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
     y = np.ascontiguousarray(y, dtype=np.float64)
     return absolute(y, weights) if criterion == "absolute_error" else Sums(y, weights, CRITERIA[criterion])
@@ -91,5 +91,5 @@ def _grown(data, n: int, target, rules: Rules, d: int, categories, monotone) -> 
     monotone = np.zeros(d, dtype=np.int8) if monotone is None else np.asarray(monotone, dtype=np.int8)
     tree = grow(data, n, target, rules, categories, monotone)
     if isinstance(target, Sums) and target.y.dtype == np.uint8:
-        tree = tree._replace(value=np.column_stack([1.0 - tree.value[:, 0], tree.value[:, 0]]))
+        tree = tree._replace(values=np.column_stack([1.0 - tree.values[:, 0], tree.values[:, 0]]))
     return tree

@@ -1,4 +1,4 @@
-"""The absolute error as a criterion: medians of both sides of every cut, kept in two binary indexed trees."""
+"""Absolute error as a criterion: medians of both sides of every cut, maintained in two binary indexed trees."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from surefit.core.jit import compiled
 from surefit.core.loops import ascending
 from surefit.solvers.trees.histograms import best_bin, has_bins, n_bin_sums
 from surefit.solvers.trees.segments import NEW, ROW
-from surefit.solvers.trees.targets import Cut, best_cut, n_orders, n_sums, order_key, prepare, summarise
+from surefit.solvers.trees.targets import Cut, best_cut, n_orders, n_sums, order_key, prepare, summarize
 
 
 class Absolute(NamedTuple):
-    """A real target whose nodes are judged by the sum of distances from their median."""
+    """Real target with the sum of distances from the median as impurity."""
 
     y: np.ndarray  # (n,) float64
     weights: np.ndarray  # (n,) float64 > 0, or empty
@@ -24,7 +24,7 @@ class Absolute(NamedTuple):
 
 
 def absolute(y: np.ndarray, weights: np.ndarray) -> Absolute:
-    """Make the target with its working space."""
+    """Return the target with its workspace."""
     return Absolute(y, weights, np.empty(len(y), dtype=np.int64), np.empty(len(y)))
 
 
@@ -40,7 +40,7 @@ def _(target):
 
 @best_bin.register(Absolute)
 def _(target, codes, rows, histogram, weight, sums, limits):
-    return Cut(-math.inf, -1, False)  # never asked: medians need all rows
+    return Cut(-math.inf, -1, False)  # never used: medians need all rows
 
 
 @n_bin_sums.register(Absolute)
@@ -55,7 +55,7 @@ def _(target):
 
 @compiled
 def _median(y, weights):
-    """Weighted median: the middle of the interval of minimisers, and the sum of distances from it; and the total weight."""
+    """Return the weighted median (the midpoint of the minimizers), the sum of distances from it, and the total weight."""
     order = ascending(y)
     weight = 0.0
     for i in range(len(y)):
@@ -91,7 +91,7 @@ def _(target, segment, which):
     return _median(y, weights)[0]
 
 
-@summarise.register(Absolute)
+@summarize.register(Absolute)
 def _(target, segment, sums):
     y, weights = _targets(target, segment)
     median, distance, weight = _median(y, weights)
@@ -119,7 +119,7 @@ def _add(tree, place, weight, total):
 
 @compiled
 def _distance(tree, sorted_y, weight, total):
-    """Sum of distances from a median of the rows in a tree of (weight, weighted sum)."""
+    """Return the sum of distances from a median of the rows in a tree of (weight, weighted sum)."""
     p, step, below, below_sum = 0, 1, 0.0, 0.0
     while 2 * step < len(tree):
         step *= 2
@@ -133,13 +133,33 @@ def _distance(tree, sorted_y, weight, total):
     return median * below - below_sum + (total - below_sum) - median * (weight - below)
 
 
+@compiled
+def _middle(tree, sorted_y, weight):
+    """Return the median (the midpoint of the minimizers) of the rows in a tree of (weight, weighted sum)."""
+    ends = np.zeros(2)
+    for which in range(2):  # the first row up to which there is half of the weight, and the first with more
+        p, step, below = 0, 1, 0.0
+        while 2 * step < len(tree):
+            step *= 2
+        while step > 0:
+            if p + step < len(tree):
+                reached = below + tree[p + step, 0]
+                if reached < weight / 2.0 or (which == 1 and reached == weight / 2.0):
+                    p += step
+                    below = reached
+            step //= 2
+        ends[which] = sorted_y[min(p, len(sorted_y) - 1)]
+    return ends[0] / 2.0 + ends[1] / 2.0
+
+
 @best_cut.register(Absolute)
 def _(target, segment, missing, weight, sums, limits):
     n, weighted = len(segment), len(target.weights) > 0
+    free = limits.direction == 0 and limits.low == -math.inf and limits.high == math.inf
     present, sorted_y = n - missing, target.sorted_y[:n]
     best, place, missing_left = -math.inf, -1, False
-    centre = sorted_y[n // 2]  # distances do not change when all targets are shifted
-    sorted_y = sorted_y - centre
+    center = sorted_y[n // 2]  # distances do not change when all targets are shifted
+    sorted_y = sorted_y - center
     left, right = np.empty((n + 1, 2)), np.empty((n + 1, 2))
     whole = -1.0
     for side in range(2 if missing > 0 else 1):
@@ -148,7 +168,7 @@ def _(target, segment, missing, weight, sums, limits):
         for p in range(n):
             row = segment[p] & ROW
             each = target.weights[row] if weighted else 1.0
-            y = target.y[row] - centre
+            y = target.y[row] - center
             if side == 1 and p >= present:
                 extra += 1
                 left_weight, left_sum = left_weight + each, left_sum + each * y
@@ -162,7 +182,7 @@ def _(target, segment, missing, weight, sums, limits):
         for p in range(stop):
             row = segment[p] & ROW
             each = target.weights[row] if weighted else 1.0
-            y = target.y[row] - centre
+            y = target.y[row] - center
             left_weight, left_sum = left_weight + each, left_sum + each * y
             right_weight, right_sum = right_weight - each, right_sum - each * y
             _add(left, target.rank[row], each, each * y)
@@ -179,5 +199,11 @@ def _(target, segment, missing, weight, sums, limits):
             inside = _distance(left, sorted_y, left_weight, left_sum)
             inside += _distance(right, sorted_y, right_weight, right_sum)
             if whole - inside > best + limits.tie:
+                if not free:
+                    here, there = _middle(left, sorted_y, left_weight), _middle(right, sorted_y, right_weight)
+                    if limits.direction * (there - here) < 0.0:
+                        continue
+                    if min(here, there) + center < limits.low or max(here, there) + center > limits.high:
+                        continue
                 best, place, missing_left = whole - inside, p + 1, side == 1
     return Cut(best, place, missing_left)

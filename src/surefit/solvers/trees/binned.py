@@ -26,11 +26,11 @@ from surefit.solvers.trees.segments import NEW, ROW, note_left, partition
 from surefit.solvers.trees.targets import best_cut
 
 MISSING = 255  # code of a missing value
-FEW = 24  # nodes with fewer rows are sorted, not counted
+FEW = 24  # nodes with fewer rows are sorted instead of counted
 
 
 class Bins(NamedTuple):
-    """Columns as codes: value x has the code c of the first edge with x <= edges[j, c], or one more than the last."""
+    """Columns as codes: value x has the code c of the first edge with x <= edges[j, c], or the code after the last edge."""
 
     codes: np.ndarray  # (d, n) uint8; 255 is missing, a category is its own code
     edges: np.ndarray  # (d, 254) float64, inf beyond the last
@@ -38,7 +38,7 @@ class Bins(NamedTuple):
 
 
 class Binned(NamedTuple):
-    """The grower's view of binned columns."""
+    """Binned columns as used by the grower."""
 
     codes: np.ndarray
     edges: np.ndarray
@@ -50,10 +50,10 @@ class Binned(NamedTuple):
 
 
 def bin_columns(values: np.ndarray, max_bins: int = 255, categories=None, edges: list | None = None) -> Bins:
-    """Bin the columns of ``values`` (d, n): one bin a value if they are few, else bins of about equally many rows.
+    """Bin the columns of ``values`` (d, n): one bin per value if there are few, otherwise bins of about equally many rows.
 
-    An edge is the midpoint of two neighbouring values, so cuts of up to ``max_bins`` distinct values are exact. ``edges``, one
-    ascending list a column (None: from the data), fixes the thresholds beforehand. Columns with ``categories[j] > 0`` keep their codes.
+    An edge is the midpoint of two neighboring values, so cuts of up to ``max_bins`` distinct values are exact. ``edges``, one ascending
+    list per column (None: from the data), fixes the thresholds in advance. Columns with ``categories[j] > 0`` keep their codes.
     """
     d, n = values.shape
     codes = np.empty((d, n), dtype=np.uint8)
@@ -74,7 +74,7 @@ def bin_columns(values: np.ndarray, max_bins: int = 255, categories=None, edges:
 
 @compiled
 def _encode_sorted(column, order, max_bins, cuts, codes):
-    """Cut a sorted column into bins of about equally many rows; write edges and codes, return the number of edges."""
+    """Divide a sorted column into bins of about equally many rows; write edges and codes, return the number of edges."""
     n = len(order)
     present = n
     while present > 0 and np.isnan(column[order[present - 1] & ROW]):
@@ -83,7 +83,7 @@ def _encode_sorted(column, order, max_bins, cuts, codes):
     distinct = min(present, 1)
     for i in range(1, present):
         distinct += order[i] >= NEW
-    used, wanted = 0, 1  # edges so far; the next one is wanted after this share of the rows
+    used, wanted = 0, 1  # edges so far; the next one is wanted after this fraction of the rows
     for i in range(present):
         if i > 0 and order[i] >= NEW:  # a cut before row i is possible
             if distinct <= max_bins or i * max_bins >= wanted * present:
@@ -98,7 +98,7 @@ def _encode_sorted(column, order, max_bins, cuts, codes):
 
 
 def binned(bins: Bins, target, rows: np.ndarray | None = None) -> Binned:
-    """Make the grower's view of binned columns, restricted to ``rows`` if given."""
+    """Return binned columns for the grower, restricted to ``rows`` if given."""
     n = bins.codes.shape[1]
     rows = np.arange(n, dtype=np.uint32) if rows is None else np.array(rows, dtype=np.uint32)
     buffer, segment = np.empty(len(rows), dtype=np.uint32), np.empty(len(rows), dtype=np.uint32)
@@ -140,7 +140,7 @@ def _(data, feature, start, stop):
     else:
         places = np.zeros(257, dtype=np.int64)
         for i in range(len(rows)):
-            places[codes[rows[i] & ROW] + 1] += 1
+            places[np.int64(codes[rows[i] & ROW]) + 1] += 1
         for code in range(256):
             places[code + 1] += places[code]
         for i in range(len(rows)):

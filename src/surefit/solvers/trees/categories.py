@@ -1,7 +1,7 @@
-"""Cuts of a categorical column: subsets against their complement, or one branch a category.
+"""Cuts of a categorical column: subsets against their complement, or one branch per category.
 
-Categories are put in the order of their mean (of the share of a class) and cut like numbers. For two classes and for squared error
-some best subset is an initial part of that order (Breiman et al. 1984); for more classes the orders of all classes are tried.
+Categories are sorted by their mean (of the fraction of a class) and cut like numbers. For two classes and for squared error, some best
+subset is a prefix of that order (Breiman et al. 1984); for more classes the orders of all classes are tried.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from surefit.core.jit import compiled
 from surefit.core.loops import ascending
 from surefit.solvers.trees.data import missing_at, segment_of
 from surefit.solvers.trees.segments import NEW, ROW
-from surefit.solvers.trees.targets import Cut, Limits, best_cut, n_orders, order_key, summarise
+from surefit.solvers.trees.targets import Cut, Limits, best_cut, n_orders, order_key, summarize
 
 
 @compiled
 def group_starts(segment):
-    """Places where a new category begins in a segment in the order of the column, and its length."""
+    """Return the starts of the categories in a segment in the order of the column, and its length."""
     starts = np.empty(len(segment) + 1, dtype=np.int64)
     count = 0
     for i in range(len(segment)):
@@ -63,14 +63,14 @@ def best_subset(data, target, feature, start, stop, weight, sums, limits):
 
 @compiled
 def best_multiway(data, target, feature, start, stop, impurity, sums, limits):
-    """Return the decrease of one branch a category as a cut; its place is the number of branches."""
+    """Return the decrease of one branch per category as a cut; its place is the number of branches."""
     segment = segment_of(data, feature, start, stop)
     starts = group_starts(segment)
     scratch = np.empty_like(sums)
     total = impurity
     for g in range(len(starts) - 1):
         part = segment[starts[g] : starts[g + 1]]
-        weight, spread, _ = summarise(target, part, scratch)
+        weight, spread, _ = summarize(target, part, scratch)
         if len(part) < limits.min_rows or weight < limits.min_weight:
             return Cut(-np.inf, -1, False)
         total -= spread
@@ -80,5 +80,5 @@ def best_multiway(data, target, feature, start, stop, impurity, sums, limits):
 
 @compiled
 def relaxed(limits):
-    """Limits of a categorical column: no direction, every place allowed."""
+    """Return the limits of a categorical column: no direction, all places allowed."""
     return Limits(limits.min_rows, limits.min_weight, limits.tie, -1, 0, limits.low, limits.high)

@@ -1,8 +1,8 @@
-r"""Impurities: what a split is to lower.
+r"""Impurity criteria of splits.
 
-The total impurity of a node is its weight times its impurity. For targets that a criterion knows by their weight W and the sum S of w y
-(real targets, and two classes 0 and 1) there is the ``decrease`` of the total by a cut; for class weights there is ``class_spread``.
-Totals are concave, so no cut raises them. Criteria are numbers, not types, so that one compiled grower serves them all.
+The total impurity of a node is its weight times its impurity. For targets that are summarized by their weight W and the sum S of w y
+(real targets, and two classes 0 and 1), ``decrease`` is the decrease of the total by a cut; for class weights there is ``class_spread``.
+Totals are concave, so no cut increases them. Criteria are numbers, not types, so that one compiled grower serves all of them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,10 @@ from surefit.core.jit import compiled
 
 GINI, ENTROPY, MISCLASSIFICATION, SQUARED_ERROR, POISSON, ABSOLUTE_ERROR = range(6)
 
-#: Names of the criteria, as estimators spell them.
+#: A smaller share of a node's sum may be rounding of a difference whose true value is zero.
+LEAST_SHARE = 1e-11
+
+#: Names of the criteria in the estimators.
 CRITERIA = {
     "gini": GINI,
     "entropy": ENTROPY,
@@ -27,7 +30,7 @@ CRITERIA = {
 
 @compiled
 def spread(criterion, weight, total):
-    """Total impurity of a node of two classes, ``total`` of whose ``weight`` is of class 1."""
+    """Return the total impurity of a node of two classes, where ``total`` of its ``weight`` belongs to class 1."""
     rest = weight - total
     if total <= 0.0 or rest <= 0.0:
         return 0.0
@@ -40,7 +43,7 @@ def spread(criterion, weight, total):
 
 @compiled
 def decrease(criterion, left_weight, left_sum, weight, total):
-    """By how much the total impurity falls if (left_weight, left_sum) is split off; -inf if the cut is not allowed."""
+    """Return the decrease of the total impurity by a cut with (left_weight, left_sum) on the left; -inf if it is not allowed."""
     right_weight = weight - left_weight
     if criterion == GINI:
         shift = left_sum * weight - total * left_weight  # exact for counts
@@ -50,7 +53,7 @@ def decrease(criterion, left_weight, left_sum, weight, total):
         return shift * shift * weight / (left_weight * right_weight)
     right_sum = total - left_sum
     if criterion == POISSON:
-        if left_sum <= 0.0 or right_sum <= 0.0:  # a leaf must predict a positive rate
+        if min(left_sum, right_sum) <= LEAST_SHARE * total:  # a leaf must predict a positive rate
             return -math.inf
         mean = total / weight
         return left_sum * math.log(left_sum / left_weight / mean) + right_sum * math.log(
@@ -65,7 +68,7 @@ def decrease(criterion, left_weight, left_sum, weight, total):
 
 @compiled
 def class_spread(criterion, counts, weight):
-    """Total impurity of a node with these class weights."""
+    """Return the total impurity of a node with these class weights."""
     if weight <= 0.0:
         return 0.0
     total = 0.0

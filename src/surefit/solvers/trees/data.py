@@ -1,4 +1,4 @@
-"""What a grower asks of the columns, sorted or binned."""
+"""Verbs of the columns, sorted or binned, that a grower uses."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from surefit.core.dispatch import generic
 
 @generic
 def first_rows(data, start, stop):
-    """Rows of the node in places ``start .. stop``, in any order, as a segment."""
+    """Return the rows of the node in places ``start .. stop``, in any order, as a segment."""
 
 
 @generic
 def segment_of(data, feature, start, stop):
-    """Rows of the node in the order of a column, missing values last; may be a buffer that the next call reuses."""
+    """Return the rows of the node in the order of a column, missing values last; may be a buffer that the next call reuses."""
 
 
 @generic
 def missing_at(data, feature, start, stop):
-    """How many rows of the node have no value in a column."""
+    """Return the number of rows of the node with a missing value in a column."""
 
 
 @generic
 def is_constant(data, feature, start, stop):
-    """Whether no cut of the column is possible."""
+    """Return whether no cut of the column is possible."""
 
 
 @generic
@@ -32,29 +32,29 @@ def cut_column(data, target, feature, start, stop, weight, sums, limits):
 
 @generic
 def random_place(data, feature, start, stop, share):
-    """Place of a cut at ``share`` of the way from the least to the largest value of a column."""
+    """Return the place of a cut at the fraction ``share`` between the smallest and the largest value of a column."""
 
 
 @generic
 def threshold_at(data, feature, segment, place, missing):
-    """Threshold of the cut after the first ``place`` rows of a segment, which ends in so many missing values."""
+    """Return the threshold of the cut after the first ``place`` rows of a segment that ends with ``missing`` missing values."""
 
 
 @generic
 def category_of(data, feature, row):
-    """Category of a row, -1 if missing."""
+    """Return the category of a row, -1 if missing."""
 
 
 @generic
 def mark_left(data, segment, place, missing, missing_left):
-    """Note which rows of a segment go left; return how many."""
+    """Mark the rows of a segment that go left; return their number."""
 
 
 @generic
 def split_first(data, start, stop):
-    """Move the rows noted as left to the front of what ``first_rows`` shows."""
+    """Move the rows marked as left to the front of the rows that ``first_rows`` returns."""
 
 
 @generic
 def split_others(data, start, stop):
-    """Do the same wherever else rows are listed; not called when both children are leaves."""
+    """Do the same in all other lists of rows; not called if both children are leaves."""

@@ -1,4 +1,4 @@
-"""A fitted tree as flat arrays, one entry a node, in the order in which a reader would draw it (parents before children)."""
+"""Fitted tree as flat arrays, one entry per node, in preorder (parents before children)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SPLIT, PURE, DEPTH, FEW_ROWS, NO_CUT, SMALL_GAIN, LEAVES, PRUNED = range(8)
 
 
 class FlatTree(NamedTuple):
-    """A tree of ``m`` nodes; node 0 is the root, a node's subtree is a consecutive range of nodes (preorder).
+    """Tree with ``m`` nodes; node 0 is the root, and a subtree is a consecutive range of nodes (preorder).
 
     A node of kind ``THRESHOLD`` sends ``x[feature] <= threshold`` to ``left``, the rest to ``right``, and a missing value to
     ``left`` where ``missing_left``. Categories are ``0 .. n_codes - 2``, and missing is the category ``n_codes - 1``. A node of kind
@@ -43,7 +43,7 @@ class FlatTree(NamedTuple):
     start: np.ndarray  # (m,) int32, into ``words`` or ``branches``
     words: np.ndarray  # (.,) uint64, category sets
     branches: np.ndarray  # (.,) int32, children of multiway nodes
-    value: np.ndarray  # (m, k) float64: mean or median (k = 1), or class shares
+    values: np.ndarray  # (m, k) float64: mean or median (k = 1), or class shares
     impurity: np.ndarray  # (m,) float64, per unit of weight
     gain: np.ndarray  # (m,) float64: impurity minus the mean impurity of the children, 0 at leaves
     weight: np.ndarray  # (m,) float64
@@ -79,6 +79,31 @@ class FlatTree(NamedTuple):
         return self.right
 
     @property
+    def value(self) -> np.ndarray:
+        """``values`` in scikit-learn's layout, (nodes, outputs, classes)."""
+        return self.values[:, None, :]
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of targets."""
+        return 1
+
+    @property
+    def n_classes(self) -> np.ndarray:
+        """Number of classes of each target; 1 for a number."""
+        return np.array([self.values.shape[1]])
+
+    @property
+    def max_n_classes(self) -> int:
+        """Largest number of classes of a target."""
+        return self.values.shape[1]
+
+    @property
+    def missing_go_to_left(self) -> np.ndarray:
+        """``missing_left``, under scikit-learn's name."""
+        return self.missing_left.astype(np.uint8)
+
+    @property
     def n_node_samples(self) -> np.ndarray:
         """``n_rows``, under scikit-learn's name."""
         return self.n_rows
@@ -89,7 +114,7 @@ class FlatTree(NamedTuple):
         return self.weight
 
     def children(self, node: int) -> np.ndarray:
-        """Children of ``node`` from left to right; empty for a leaf."""
+        """Return the children of ``node`` from left to right; empty for a leaf."""
         found, child = [], node + 1
         while self.kind[node] != LEAF and child < self.end[node]:
             found.append(child)
@@ -97,7 +122,7 @@ class FlatTree(NamedTuple):
         return np.array(found, dtype=np.int64)
 
     def category_sets(self, node: int) -> tuple[np.ndarray, np.ndarray]:
-        """Categories that a SUBSET node sends left, and right."""
+        """Return the categories that a SUBSET node sends left, and right."""
         first, size = int(self.start[node]), (self.n_codes + 63) // 64
         return bits_of(self.words[first : first + size]), bits_of(self.words[first + size : first + 2 * size])
 
@@ -114,7 +139,7 @@ def collapse(tree: FlatTree, leaves: np.ndarray) -> FlatTree:
 
 
 def take(tree: FlatTree, old: np.ndarray, leaves: np.ndarray) -> FlatTree:
-    """Return the nodes ``old`` (in preorder) as a tree of their own; those marked in ``leaves`` become leaves."""
+    """Return the nodes ``old`` (in preorder) as a separate tree; those marked in ``leaves`` become leaves."""
     new = np.full(len(tree.kind), -1, dtype=np.int32)
     new[old] = np.arange(len(old), dtype=np.int32)
     cut = leaves[old] & (tree.kind[old] != LEAF)
@@ -132,7 +157,7 @@ def take(tree: FlatTree, old: np.ndarray, leaves: np.ndarray) -> FlatTree:
         np.where(leaf, -1, tree.start[old]).astype(np.int32),
         tree.words,
         branches,
-        tree.value[old],
+        tree.values[old],
         tree.impurity[old],
         np.where(leaf, 0.0, tree.gain[old]),
         tree.weight[old],
@@ -156,7 +181,7 @@ def _kept(kind, end, leaves):
 
 @compiled
 def _next_kept(new, count):
-    """Place that the first kept node at or after each old node has."""
+    """Return the new position of the first kept node at or after each old node."""
     following = np.empty(len(new) + 1, dtype=np.int32)
     following[len(new)] = count
     for node in range(len(new) - 1, -1, -1):

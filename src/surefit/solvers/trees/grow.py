@@ -1,4 +1,4 @@
-"""Growing a tree: one loop for sorted and binned columns and for every target."""
+"""Tree growing: one loop for sorted and binned columns and for every target."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from surefit.solvers.trees.data import (
 from surefit.solvers.trees.flat import FlatTree
 from surefit.solvers.trees.nodes import NODE, Rules, finished
 from surefit.solvers.trees.segments import NEW, ROW
-from surefit.solvers.trees.targets import TIE, Limits, n_sums, prepare, summarise
+from surefit.solvers.trees.targets import TIE, Limits, n_sums, prepare, summarize
 
 _TYPES = (int, int, int, float, int, float, float, int, bool, bool, int)
 
 
 def grow(data, n: int, target, rules: Rules, categories: np.ndarray, monotone: np.ndarray) -> FlatTree:
-    """Grow a tree on the ``n`` rows of ``data``; see the head of ``surefit.solvers.trees`` for the convention."""
+    """Grow a tree on the ``n`` rows of ``data``; see ``surefit.solvers.trees`` for the calling convention."""
     room = 2 * n - 1
     if rules.max_depth < 31 and not rules.multiway:
         room = min(room, 2 ** (rules.max_depth + 1) - 1)
@@ -46,7 +46,7 @@ def grow(data, n: int, target, rules: Rules, categories: np.ndarray, monotone: n
 
 
 @compiled
-def _grow(data, n, target, rules, categories, monotone, nodes, sums, n_codes):
+def _grow(data, n, target, rules, categories, monotone, nodes, sums, n_codes):  # noqa: C901 - one compiled loop
     n_words = (n_codes + 63) // 64
     words, branches = np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int32)
     used_words, used_branches = 0, 0
@@ -54,7 +54,7 @@ def _grow(data, n, target, rules, categories, monotone, nodes, sums, n_codes):
     drawn = np.arange(len(categories))
     nodes[0].first, nodes[0].last, nodes[0].depth = 0, n, 0
     nodes[0].low, nodes[0].high = -np.inf, np.inf
-    root = nodes[0].first  # 0, of the type of a node's number
+    root = nodes[0].first  # 0, with the type of a node index
     _open(data, target, rules, nodes, sums, root)
     count: Any = 1
     leaves: Any = 1
@@ -116,9 +116,9 @@ def _close(nodes, node, reason):
 
 @compiled
 def _open(data, target, rules, nodes, sums, node):
-    """Summarise a node's rows; decide whether it must be a leaf."""
+    """Summarize the rows of a node; decide whether it must be a leaf."""
     segment = first_rows(data, nodes[node].first, nodes[node].last)
-    weight, spread, pure = summarise(target, segment, sums[node])
+    weight, spread, pure = summarize(target, segment, sums[node])
     nodes[node].weight, nodes[node].spread = weight, spread
     nodes[node].reason, nodes[node].decrease = flat.SPLIT, 0.0
     n = len(segment)
@@ -143,7 +143,7 @@ def _next_random(random, bound):
 
 @compiled
 def _draw_columns(data, rules, nodes, node, random, drawn):
-    """Put the columns to look at first in ``drawn``; constant ones do not count. Return how many."""
+    """Move the columns to consider to the front of ``drawn``, not counting constant ones; return their number."""
     d, useful, taken = len(drawn), 0, 0
     if rules.max_features >= d:
         return d
@@ -154,7 +154,7 @@ def _draw_columns(data, rules, nodes, node, random, drawn):
             useful += 1
         taken += 1
     numbers = drawn[:taken].astype(np.float64)
-    ranks = ascending(numbers)  # ties go to the lowest column whatever the order of drawing
+    ranks = ascending(numbers)  # ties go to the lowest column for any order of drawing
     for k in range(taken):
         drawn[k] = np.int64(numbers[ranks[k]])
     return taken
@@ -223,7 +223,7 @@ def _split_in_two(data, target, rules, monotone, nodes, sums, node, sets, n_code
         nodes[node].threshold = threshold_at(data, j, segment, place, missing)
     n_left = mark_left(data, segment, place, missing, nodes[node].missing_left)
     if nodes[node].kind == flat.THRESHOLD and missing == 0:
-        nodes[node].missing_left = n_left > stop - start - n_left  # a value missing later goes where most rows go
+        nodes[node].missing_left = n_left > stop - start - n_left  # values missing at prediction go where most rows go
     for child in range(left, right + 1):
         nodes[child].depth = nodes[node].depth + 1
         nodes[child].low, nodes[child].high = nodes[node].low, nodes[node].high
@@ -236,6 +236,7 @@ def _split_in_two(data, target, rules, monotone, nodes, sums, node, sets, n_code
         split_others(data, start, stop)
     if monotone[j] != 0 and nodes[node].kind == flat.THRESHOLD:
         middle = (sums[left, 0] / nodes[left].weight + sums[right, 0] / nodes[right].weight) / 2.0
+        middle = min(max(middle, nodes[node].low), nodes[node].high)
         if monotone[j] > 0:
             nodes[left].high, nodes[right].low = middle, middle
         else:
@@ -244,7 +245,7 @@ def _split_in_two(data, target, rules, monotone, nodes, sums, node, sets, n_code
 
 @compiled
 def _split_multiway(data, target, rules, nodes, sums, node, branches):
-    """Give every category at the node a child of its own, one after the other."""
+    """Create one child per category at the node."""
     start, stop, j = nodes[node].first, nodes[node].last, nodes[node].feature
     branches[:] = -1
     child = nodes[node].left

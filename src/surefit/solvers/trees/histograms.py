@@ -16,12 +16,12 @@ from surefit.solvers.trees.targets import Classes, Cut, Sums
 
 @generic
 def has_bins(target):
-    """Whether a histogram is enough to find the best cut."""
+    """Return whether a histogram is sufficient to find the best cut."""
 
 
 @generic
 def n_bin_sums(target):
-    """Numbers kept a bin; the first is the number of rows."""
+    """Return the number of sums per bin; the first is the number of rows."""
 
 
 @generic

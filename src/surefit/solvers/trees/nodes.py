@@ -1,4 +1,4 @@
-"""Nodes while a tree grows, the rules they obey, and the finished tree."""
+"""Nodes of a growing tree, its rules, and the finished tree."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from surefit.solvers.trees.flat import FlatTree
 
 
 class Rules(NamedTuple):
-    """When to stop, and where to look."""
+    """Stopping rules and the choice of columns."""
 
     max_depth: int = 2**31 - 1
     min_samples_split: int = 2
     min_samples_leaf: int = 1
     min_weight_leaf: float = 0.0  # absolute, not a fraction
     max_leaf_nodes: int = 0  # 0: no limit; else the node of largest total decrease is split first
-    min_impurity_decrease: float = 0.0  # of the total decrease over the weight of all rows
-    min_gain: float = 0.0  # of the decrease over the weight of the node
-    max_features: int = 2**31 - 1  # columns to look at in each node, drawn without replacement
-    random_cuts: bool = False  # one random cut a column, as in extremely randomised trees
-    multiway: bool = False  # one branch a category
+    min_impurity_decrease: float = 0.0  # total decrease divided by the weight of all rows
+    min_gain: float = 0.0  # decrease divided by the weight of the node
+    max_features: int = 2**31 - 1  # columns per node, drawn without replacement
+    random_cuts: bool = False  # one random cut per column, as in extremely randomized trees
+    multiway: bool = False  # one branch per category
     seed: int = 0
 
 
-#: A node while the tree grows: as in ``FlatTree``, with the node's range of rows; children of a node stand side by side.
+#: Node of a growing tree: as in ``FlatTree``, with the range of rows; the children of a node are adjacent.
 NODE = np.dtype(
     [
         ("threshold", np.float64),
@@ -55,7 +55,7 @@ NODE = np.dtype(
 
 
 def finished(nodes: np.ndarray, sums: np.ndarray, words, branches, n_codes: int) -> FlatTree:
-    """Put the nodes in preorder."""
+    """Convert the nodes to a tree in preorder."""
     old, end = _preorder(nodes["left"], nodes["right"])
     new = np.empty(len(nodes) + 1, dtype=np.int32)
     new[old] = np.arange(len(nodes))
@@ -95,7 +95,7 @@ def _preorder(left, right):
     while top > 0:
         top -= 1
         node = stack[top]
-        if node < 0:  # all below is numbered
+        if node < 0:  # everything below is numbered
             end[place[-node - 1]] = visited
             continue
         old[visited], place[node] = node, visited

@@ -1,4 +1,4 @@
-"""Columns in sorted order, cut exactly: every column's order is kept, node by node, by stable partition."""
+"""Sorted columns with exact cuts: the order of every column is maintained node by node by stable partition."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from surefit.solvers.trees.data import (
 from surefit.solvers.trees.segments import NEW, ROW, note_left, partition
 from surefit.solvers.trees.targets import best_cut
 
-FEW = 24  # longer runs of keys that agree in their leading bits are sorted by NumPy
+FEW = 24  # longer runs of keys with equal leading bits are sorted by NumPy
 
 
 class Presorted(NamedTuple):
@@ -41,23 +41,23 @@ def presort(values: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
     d, n = values.shape
     rows = np.arange(n, dtype=np.uint32) if rows is None else np.asarray(rows, dtype=np.uint32)
     order = np.empty((d, len(rows)), dtype=np.uint32)
-    keys, spare = np.empty(len(rows), dtype=np.uint64), np.empty(len(rows), dtype=np.uint64)
+    keys, slack = np.empty(len(rows), dtype=np.uint64), np.empty(len(rows), dtype=np.uint64)
     for j in range(d):
         _leading_bits(values[j], rows, keys)
-        _sort_leading(keys, spare)
+        _sort_leading(keys, slack)
         _finish(values[j], keys, order[j])
     return order
 
 
 def presorted(values: np.ndarray, order: np.ndarray) -> Presorted:
-    """Make the grower's view of sorted columns; ``order`` is used up."""
+    """Return sorted columns for the grower; ``order`` is modified."""
     n = values.shape[1]
     return Presorted(values, order, np.empty(order.shape[1], dtype=np.uint32), np.zeros(n, dtype=np.uint8))
 
 
 @compiled
 def _leading_bits(column, rows, keys):
-    """Write keys of 32 leading bits of the value, in the order of numbers, and the row."""
+    """Write keys that consist of the 32 leading bits of the value, in numerical order, and the row."""
     bits = column.view(np.uint64)
     sign, low = np.uint64(1 << 63), np.uint64(0xFFFFFFFF)
     for i in range(len(rows)):
@@ -65,14 +65,14 @@ def _leading_bits(column, rows, keys):
         if np.isnan(column[row]):
             keys[i] = (~low) | row  # missing values come last
             continue
-        key = bits[row] if column[row] != 0.0 else np.uint64(0)  # -0.0 is 0.0
+        key = bits[row] if column[row] != 0.0 else np.uint64(0)  # -0.0 equals 0.0
         key = ~key if key & sign else key | sign
         keys[i] = (key & ~low) | row
 
 
 @compiled
-def _sort_leading(keys, spare):
-    """Sort by the upper 32 bits, keeping the order of equal ones: three rounds of counting, by 11, 11 and 10 bits."""
+def _sort_leading(keys, slack):
+    """Sort stably by the upper 32 bits: three rounds of counting sort, by 11, 11 and 10 bits."""
     n = len(keys)
     counts = np.zeros((3, 2048), dtype=np.int64)
     mask = np.uint64(2047)
@@ -81,7 +81,7 @@ def _sort_leading(keys, spare):
         counts[0, key & mask] += 1
         counts[1, (key >> np.uint64(11)) & mask] += 1
         counts[2, (key >> np.uint64(22)) & mask] += 1
-    source, aim = keys, spare
+    source, aim = keys, slack
     for digit in range(3):
         place = counts[digit]
         total = 0
@@ -101,7 +101,7 @@ def _sort_leading(keys, spare):
 
 @compiled
 def _finish(column, keys, order):
-    """Put rows whose leading bits agree in order, and mark where the value changes."""
+    """Sort rows with equal leading bits, and mark where the value changes."""
     n = len(keys)
     shift, low = np.uint64(32), np.uint64(0xFFFFFFFF)
     start = 0
@@ -122,7 +122,7 @@ def _finish(column, keys, order):
                 for i in range(len(run)):
                     order[start + i] = run[i]
         else:
-            for i in range(start, stop):  # insertion keeps equal values in the order of the rows
+            for i in range(start, stop):  # insertion sort is stable
                 row = keys[i] & low
                 p = i
                 while p > start and column[order[p - 1]] > column[row]:

@@ -1,8 +1,8 @@
-r"""Pruning: which inner nodes become leaves.
+r"""Pruning of trees.
 
-Cost-complexity pruning minimises :math:`C_\alpha(\tau) = \sum_{t \in \text{leaves}} R(t) + \alpha |\tau|` over all prunings. The
-smallest minimisers are nested, so a tree has one number a node: the :math:`\alpha` from which on it is a leaf (weakest link). Reduced-error
-pruning makes leaves of the nodes whose validation errors fall by it, the best first.
+Cost-complexity pruning minimizes :math:`C_\alpha(\tau) = \sum_{t \in \text{leaves}} R(t) + \alpha |\tau|` over all prunings. The smallest
+minimizers are nested, so each node has one number: the :math:`\alpha` from which it is a leaf (weakest link). Reduced-error pruning turns
+nodes into leaves while this lowers the validation errors, the best first.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from surefit.solvers.trees.flat import LEAF, FlatTree
 
 
 class Path(NamedTuple):
-    """The nested prunings of a tree: pruning ``k`` is best for all alpha from ``alphas[k]`` up to ``alphas[k + 1]``."""
+    """Nested prunings of a tree: pruning ``k`` is optimal for all alpha from ``alphas[k]`` up to ``alphas[k + 1]``."""
 
-    collapse_at: np.ndarray  # (m,) the alpha from which on a node is a leaf, or gone; inf at leaves of the whole tree
+    collapse_at: np.ndarray  # (m,) the alpha from which a node is a leaf or removed; inf at leaves of the whole tree
     alphas: np.ndarray  # (k,) ascending, the first is 0
     risks: np.ndarray  # (k,) sum of R over the leaves
     n_leaves: np.ndarray  # (k,)
@@ -30,7 +30,7 @@ def parents_of(end: np.ndarray) -> np.ndarray:
 
 
 def weakest_links(tree: FlatTree, risk: np.ndarray) -> Path:
-    """Return the whole path of smallest optimal prunings for the node risks ``risk`` (m,)."""
+    """Return the path of smallest optimal prunings for the node risks ``risk`` (m,)."""
     tie = 1e-12 * float(np.max(np.abs(risk), initial=0.0))
     return Path(
         *_weakest_links(tree.kind == LEAF, tree.end, _parents(tree.end), np.asarray(risk, dtype=np.float64), tie)
@@ -42,8 +42,8 @@ def reduced_error(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Prune the node that lowers the validation errors most until none does; ties go to the node with most leaves below it.
 
-    ``errors`` (m,) has the validation errors that each node would make as a leaf, over the rows that reach it, and ``visits`` (m,) the
-    errors of rows that an inner node keeps. Returns the marks of the nodes to collapse, their order, and the errors after each round.
+    ``errors`` (m,) contains the validation errors of each node as a leaf, over the rows that reach it, and ``visits`` (m,) the errors of
+    rows that stay at an inner node. Returns the marks of the nodes to collapse, their order, and the errors after each round.
     """
     leaf = tree.kind == LEAF
     return _reduced_error(leaf, tree.end, _parents(tree.end), visits, errors, allow_zero_gain)
@@ -62,7 +62,7 @@ def _parents(end):
 
 @compiled
 def _below(leaf, end, parent, risk):
-    """Risk and number of leaves of every node's subtree."""
+    """Return the risk and the number of leaves of every subtree."""
     total, leaves = np.zeros(len(end)), np.zeros(len(end), dtype=np.int64)
     for node in range(len(end) - 1, -1, -1):
         if leaf[node]:
@@ -75,7 +75,7 @@ def _below(leaf, end, parent, risk):
 
 @compiled
 def _weakest(node, end, link, least):
-    """Refresh the least link in a node's subtree from its own and its children's."""
+    """Update the smallest link in a subtree from its root and its children."""
     least[node] = link[node]
     child = node + 1
     while child < end[node]:
@@ -101,7 +101,7 @@ def _weakest_links(leaf, end, parent, risk, tie):
             count += 1
             alphas[count - 1] = alpha
         node = 0
-        while link[node] > alpha + tie:  # walk down to the topmost node that gives way
+        while link[node] > alpha + tie:  # descend to the topmost node that is pruned
             child = node + 1
             while least[child] > alpha + tie:
                 child = end[child]
@@ -164,7 +164,7 @@ def _reduced_error(leaf, end, parent, kept, errors, allow_zero_gain):
 def held_out_losses(kept, parent, collapse_at, predicted, y, weights, alphas, zero_one: bool):
     """Return the sums over held-out rows of weighted losses and of their squares, for each of the ascending ``alphas``.
 
-    ``kept`` is the node of the whole tree that keeps each row, ``predicted`` what each node predicts.
+    ``kept`` is the node of the whole tree at which each row ends, ``predicted`` the prediction of each node.
     """
     y = np.asarray(y, dtype=np.float64)
     return _held_out_losses(kept, parent, collapse_at, predicted, y, weights, np.asarray(alphas), zero_one)
@@ -173,7 +173,7 @@ def held_out_losses(kept, parent, collapse_at, predicted, y, weights, alphas, ze
 @compiled
 def _held_out_losses(kept, parent, collapse_at, predicted, y, weights, alphas, zero_one):
     k = len(alphas)
-    change, change_squares = np.zeros(k + 1), np.zeros(k + 1)  # of the sums, from one alpha to the next
+    change, change_squares = np.zeros(k + 1), np.zeros(k + 1)  # changes of the sums from one alpha to the next
     for i in range(len(kept)):
         node, begin = kept[i], 0
         while begin < k:

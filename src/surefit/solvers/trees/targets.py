@@ -1,4 +1,4 @@
-"""Targets: what the rows of a node have to say about a cut."""
+"""Targets of tree growing: summaries of nodes and best cuts."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from surefit.core.jit import compiled
 from surefit.solvers.trees.criteria import GINI, POISSON, SQUARED_ERROR, class_spread, decrease, spread
 from surefit.solvers.trees.segments import NEW, ROW
 
-#: Gains that differ by less than this share of the node's impurity are a tie, and the first of them wins.
+#: Gains that differ by less than this fraction of the node's impurity are tied; the first one wins.
 TIE = 1e-12
 
 
 class Cut(NamedTuple):
-    """A place to cut a segment: so many rows with a value go left; ``place`` < 0 if there is none."""
+    """Cut of a segment: the number of rows with a value that go left; ``place`` < 0 if there is none."""
 
     decrease: float
     place: Any  # int64
@@ -25,19 +25,19 @@ class Cut(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """What a cut must respect."""
+    """Constraints on a cut."""
 
     min_rows: int  # on each side
     min_weight: float  # on each side
     tie: float  # a later cut must be better by more than this
-    only: int  # the one place to look at, or -1 for all
-    direction: Any  # int64; 1: means must rise from left to right, -1: fall, 0: free
+    only: int  # the only place to consider, or -1 for all
+    direction: Any  # int64; 1: means must increase from left to right, -1: decrease, 0: unconstrained
     low: float  # means of both sides must lie in low .. high
     high: float
 
 
 class Sums(NamedTuple):
-    """A target of which a criterion needs weight and sum only: real numbers, or two classes 0 and 1."""
+    """Target that is summarized by weight and sum: real numbers, or two classes 0 and 1."""
 
     y: np.ndarray  # (n,) float64 or uint8
     weights: np.ndarray  # (n,) float64 > 0, or empty if every row counts once
@@ -55,17 +55,17 @@ class Classes(NamedTuple):
 
 @generic
 def n_sums(target):
-    """How many numbers summarise a node."""
+    """Return how many numbers summarize a node."""
 
 
 @generic
 def prepare(target, segment):
-    """Get ready to search the columns of a node."""
+    """Prepare the search of the columns of a node."""
 
 
 @generic
-def summarise(target, segment, sums):
-    """Write the node's numbers to ``sums``; return weight, total impurity, and whether all targets are equal."""
+def summarize(target, segment, sums):
+    """Write the summary of a node to ``sums``; return weight, total impurity, and whether all targets are equal."""
 
 
 @generic
@@ -75,12 +75,12 @@ def best_cut(target, segment, missing, weight, sums, limits):
 
 @generic
 def n_orders(target):
-    """In how many orders categories are tried."""
+    """Return the number of orders in which categories are tried."""
 
 
 @generic
 def order_key(target, segment, which):
-    """Where a category with these rows stands in order ``which``."""
+    """Return the sort key of a category with these rows in order ``which``."""
 
 
 @n_sums.register(Sums)
@@ -136,7 +136,7 @@ def _(target, segment, which):
     return total / weight
 
 
-@summarise.register(Sums)
+@summarize.register(Sums)
 def _(target, segment, sums):
     weight, total, weighted, pure = 0.0, 0.0, len(target.weights) > 0, True
     first = target.y[segment[0] & ROW]
@@ -162,7 +162,7 @@ def _(target, segment, sums):
     return weight, max(impurity, 0.0), False
 
 
-@summarise.register(Classes)
+@summarize.register(Classes)
 def _(target, segment, sums):
     sums[:] = 0.0
     weight, weighted, pure = 0.0, len(target.weights) > 0, True
@@ -178,7 +178,7 @@ def _(target, segment, sums):
 
 @compiled
 def _quadratic_cut(y, weights, segment, weight, total, min_rows, tie):
-    """Return best place and score (shift^2 / (W_1 W_2)) of a cut, where only the number of rows on each side matters."""
+    """Return the best place and score (shift^2 / (W_1 W_2)) of a cut, if only the number of rows on each side is constrained."""
     n, weighted = len(segment), len(weights) > 0
     best, place = -math.inf, -1
     left_weight, left_sum = 0.0, 0.0

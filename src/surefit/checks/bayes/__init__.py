@@ -1,0 +1,1 @@
+"""Checks posteriors, evidence and class-conditional distributions."""

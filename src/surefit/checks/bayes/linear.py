@@ -1,0 +1,129 @@
+r"""Checks the posterior of Bayesian linear regression and its evidence, rounding included.
+
+With :math:`A = Z^\top S Z / \sigma^2 + I / \tau^2` and any triangular :math:`L`, :math:`LL^\top = C`, let
+:math:`F = L^\top A L - I` and :math:`\eta = \|F\|_F < 1`. Then :math:`(1 - \eta) C \preceq A^{-1} (1 - \eta^2)` and
+:math:`A^{-1} \preceq C / (1 - \eta)`: every posterior variance is right up to the factor :math:`1 \pm \eta/(1-\eta)`, the mean
+:math:`m` is within :math:`\|L^\top (Am - c)\| / \sqrt{1 - \eta}` posterior standard deviations of the exact one, and
+:math:`\ln\det A = -2 \ln\det L + \ln\det(I + F)`. Nothing depends on the units of the columns (theory: ``mle-map``).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from surefit.checks.eigen import dense, weights_of
+from surefit.checks.enclosure import Enclosed, gamma
+from surefit.checks.judge import AtMost, Proof, claim, no_claim, refused, shared
+from surefit.core.certificate import Certificate
+from surefit.core.claims import Claim
+from surefit.core.sample import Data
+
+no_claim("bayesian_linear.sequential",
+        "The posterior was updated in several calls; no claim is made about the earlier rows.")  # fmt: skip
+
+
+class Posterior(NamedTuple):
+    """Bounds on the error of a posterior mean and covariance, and the log evidence."""
+
+    distance: float  # of the mean, in posterior standard deviations
+    distance_rounding: float
+    eta: float  # of the covariance; one or more: nothing is known
+    eta_rounding: float
+    log_evidence: float
+    radius: float
+
+
+UNKNOWN = Posterior(math.inf, 0.0, math.inf, 0.0, math.nan, math.inf)
+
+
+@claim("bayesian_linear.posterior", kind="optimality", side="upper", infinite=True, theory="mle-map",
+       says="The posterior mean is within {value:.2g} posterior standard deviations of the exact one, and every posterior variance "
+       "within {variance:.2g} of itself.")  # fmt: skip
+def posterior(certificate: Certificate, claim: Claim, data: Data) -> Proof:
+    """The posterior mean is right up to value posterior standard deviations, every variance up to its share."""
+    found, model = _posterior(certificate, data), certificate.model
+    stored = np.append(model["intercept_"], model["coef_"]) if certificate.problem["fit_intercept"] else model["coef_"]
+    if not np.array_equal(stored, model["posterior_mean_"]):
+        return refused("coef_ and intercept_ are not the posterior mean")
+    room = 1 - found.eta
+    variance = AtMost(found.eta / room, found.eta_rounding / room**2) if room > 0 else AtMost(math.inf)
+    note = "normal equations in the axes of the posterior."
+    return Proof(found.distance, note=note, numbers={"variance": variance}, spread=found.distance_rounding)
+
+
+@claim("bayesian_linear.evidence", kind="data_fact", side="upper", infinite=True, theory="mle-map",
+       says="The log evidence is {log_evidence:.8g}, up to {value:.2g}.")  # fmt: skip
+def evidence(certificate: Certificate, claim: Claim, data: Data) -> Proof:
+    """``log_evidence_`` is off by at most value."""
+    found, stored = _posterior(certificate, data), float(certificate.model["log_evidence_"])
+    numbers, note = {"log_evidence": stored}, f"log evidence {found.log_evidence:.8g}."
+    if not math.isfinite(found.radius):
+        return Proof(math.inf, note=note, numbers=numbers)
+    return Proof(abs(found.log_evidence - stored) + found.radius, note=note, numbers=numbers, spread=found.radius)
+
+
+@shared
+def _posterior(certificate: Certificate, data: Data) -> Posterior:
+    problem, model, X = certificate.problem, certificate.model, dense(data.X)
+    Z = np.column_stack([np.ones(len(X)), X]) if problem["fit_intercept"] else X
+    m, C = model["posterior_mean_"], model["posterior_covariance_"]
+    if m.shape != (Z.shape[1],) or C.shape != 2 * m.shape or not (np.isfinite(m).all() and np.isfinite(C).all()):
+        raise ValueError("posterior_mean_ and posterior_covariance_ do not fit the columns")
+    rows, y = exactly(Z), exactly(data.target)
+    return enclosed_posterior(rows, y, weights_of(data), problem["noise_variance"], problem["prior_variance"], m, C)
+
+
+def exactly(values: Any) -> Enclosed:
+    """Return numbers that are known without error."""
+    values = np.asarray(values, dtype=np.float64)
+    return Enclosed(values, np.zeros(values.shape))
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def enclosed_posterior(
+    rows: Enclosed, targets: Enclosed, s: Any, noise: float, prior: float, m: Any, C: Any
+) -> Posterior:
+    """Enclose the errors of mean ``m`` and covariance ``C``, and the log evidence of the targets."""
+    Z, y = rows.mid, targets.mid
+    n, p = Z.shape
+    try:
+        L = np.linalg.cholesky((C + C.T) / 2)
+    except np.linalg.LinAlgError:
+        return UNKNOWN
+    if not np.array_equal(C, C.T):
+        return UNKNOWN
+    root = np.sqrt(s / noise)[:, None]
+    B, B_rad = root * (Z @ L), root * ((gamma(p + 8) * np.abs(Z) + rows.rad) @ np.abs(L)) * (1 + gamma(p + 8))
+    size = np.abs(B) + B_rad
+    F = B.T @ B + L.T @ L / prior - np.eye(p)
+    products = size.T @ size + np.abs(L).T @ np.abs(L) / prior + np.eye(p)
+    F_rad = 2 * size.T @ B_rad + gamma(n + p + 16) * products
+    eta_rounding = float(np.linalg.norm(F_rad)) * (1 + gamma(p * p + 8))
+    eta = float(np.linalg.norm(F)) * (1 + gamma(p * p + 8)) + eta_rounding
+    if not eta < 1:
+        return UNKNOWN
+    r = y - Z @ m
+    r_rad = gamma(p + 4) * (np.abs(y) + np.abs(Z) @ np.abs(m)) + targets.rad + rows.rad @ np.abs(m) * (1 + gamma(p + 4))
+    q, weighted = root[:, 0] * r, root[:, 0] * (np.abs(r) + r_rad)
+    off = B.T @ q - L.T @ m / prior
+    off_rad = size.T @ (root[:, 0] * r_rad) + B_rad.T @ weighted
+    off_rad += gamma(n + p + 16) * (size.T @ weighted + np.abs(L).T @ np.abs(m) / prior)
+    grow = (1 + gamma(p + 8)) / math.sqrt(1 - eta)
+    rounding = float(np.linalg.norm(off_rad)) * grow
+    distance = float(np.linalg.norm(off)) * grow + rounding
+    # The exact minimum of the quadratic is below its value at m by the squared distance.
+    quadratic, penalty = math.fsum(q * q), math.fsum(m * m) / prior
+    logs = np.log(np.diag(L))
+    constant = math.fsum(s) * math.log(2 * math.pi * noise) + p * math.log(prior)
+    value = -0.5 * (constant - 2 * math.fsum(logs) + quadratic + penalty)
+    radius = 0.5 * (-p * math.log1p(-eta) + distance**2) + gamma(64) * (
+        abs(constant) + p * (1 + abs(math.log(noise)) + abs(math.log(prior))) + float(np.sum(np.abs(logs)))
+    )
+    radius += 0.5 * (math.fsum((2 * np.abs(q) + weighted) * root[:, 0] * r_rad) + gamma(16) * (quadratic + penalty))
+    radius += gamma(16) * math.fsum(s) * (1 + abs(math.log(noise)))
+    if not math.isfinite(distance + radius):
+        return UNKNOWN
+    return Posterior(distance, rounding, eta, eta_rounding, value, radius * (1 + gamma(64)))

@@ -1,0 +1,1 @@
+"""Checks partitions and mixtures."""

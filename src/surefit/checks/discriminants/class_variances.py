@@ -1,0 +1,190 @@
+"""Means and variances of Gaussian naive Bayes, enclosed, and how far stored ones are from them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from surefit.checks.discriminants.scatter import Sums, sums_about
+from surefit.checks.enclosure import Enclosed, gamma
+from surefit.core.certificate import Certificate
+from surefit.core.errors import CertificateError
+from surefit.core.partitioned import Part, PartitionedRows
+from surefit.core.sample import Data, read_target
+from surefit.problems.labels import class_codes
+
+Found = Callable[[float], tuple[float, float]]
+
+
+class Moved(NamedTuple):
+    """Mean of the rows minus a given point, and their variance, each column enclosed."""
+
+    shift: Enclosed
+    variance: Enclosed
+
+
+def gaussian_distances(
+    certificate: Certificate, earlier: dict[str, np.ndarray], data: Data, codes: np.ndarray
+) -> Found:
+    """Return distances of means (in standard deviations) and variances (relative), and the log-likelihood lost."""
+    model, K, d = certificate.model, len(certificate.problem["classes"]), data.X.shape[1]
+    theta, var = np.asarray(model["theta_"]), np.asarray(model["var_"])
+    if theta.shape != (K, d) or var.shape != (K, d) or not np.isfinite(theta).all():
+        raise CertificateError(f"{certificate.estimator}: theta_ or var_ have no valid means and variances.")
+    if isinstance(data.X, PartitionedRows):
+        found = data.X.map_reduce(_of_part, certificate.problem["classes"], theta, combine=_joined)
+    else:
+        found = _of_rows(data.X, codes, data.weights, theta)
+    masses = np.array([math.fsum(partial) for partial in zip(*found[0], strict=True)])
+    before, parts = _before(earlier, K, d), found[1]
+    totals = masses + before[0]
+    if not np.all(var[totals > 0] > 0):
+        raise CertificateError(f"{certificate.estimator}: theta_ or var_ have no valid means and variances.")
+    floor = _floor(certificate, theta, parts, masses)
+    moved = [_moved(theta[k], parts[k], totals[k], tuple(part[k] for part in before)) for k in range(K)]
+    with np.errstate(divide="ignore"):
+        log_priors = np.log(model["class_prior_"]) if "class_prior_" in model else model["class_log_prior_"]
+    priors = prior_distances(certificate, totals, log_priors)
+
+    def distances(factor: float) -> tuple[float, float]:
+        largest, lost = priors(factor)
+        largest = max(largest, relative(model, "class_count_", totals, gamma(8) * factor))
+        largest = max(
+            largest, relative(model, "epsilon_", floor.mid, 0.0) + float(_over(factor * floor.rad, floor.mid))
+        )
+        for k, part in enumerate(moved):
+            off = np.abs(part.shift.mid) + factor * part.shift.rad
+            wanted = part.variance.mid + floor.mid
+            change = np.abs(wanted - var[k]) + factor * (part.variance.rad + floor.rad + gamma(4) * (wanted + var[k]))
+            means, variances = _over(off, np.sqrt(var[k])), _over(change, var[k])
+            largest = max(largest, float(np.max(means)), float(np.max(variances)))
+            lost += float(totals[k]) / 2 * float(np.sum(_entropy_loss(variances) + means * means))
+        return largest * (1 + gamma(16)), lost * (1 + gamma(K * d + 64))
+
+    return distances
+
+
+def _of_rows(X: Any, codes: np.ndarray, weights: np.ndarray | None, theta: np.ndarray) -> tuple[list[Any], list[Sums]]:
+    """Return the weights of the classes, as a list of partial ones, and the sums of their rows about ``theta``."""
+    s = np.ones(X.shape[0]) if weights is None else weights
+    members = [np.flatnonzero((codes == k) & (s > 0)) for k in range(len(theta))]
+    parts = [sums_about(theta[k], X, weights, rows, False) for k, rows in enumerate(members)]
+    return [[math.fsum(s[rows]) for rows in members]], parts
+
+
+def _of_part(part: Part, classes: list[Any], theta: np.ndarray) -> tuple[list[Any], list[Sums]]:
+    return _of_rows(part.X, class_codes(read_target(part.y), classes), part.weights, theta)
+
+
+def _joined(a: Any, b: Any) -> Any:
+    """Add the sums of two partitions: one more addition each."""
+    parts = [
+        Sums(x.sums + y.sums, x.sizes + y.sizes, x.squares + y.squares, x.products, max(x.depth, y.depth) + 1)
+        for x, y in zip(a[1], b[1], strict=True)
+    ]
+    return a[0] + b[0], parts
+
+
+def _before(earlier: dict[str, np.ndarray], K: int, d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return weights, means and variances of earlier rows."""
+    if not earlier:
+        return np.zeros(K), np.zeros((K, d)), np.zeros((K, d))
+    variances = np.maximum(earlier["var_"] - earlier["epsilon_"], 0.0)
+    if earlier["class_count_"].shape != (K,) or earlier["theta_"].shape != (K, d) or variances.shape != (K, d):
+        raise CertificateError("The recorded statistics of earlier rows have another shape than the model.")
+    return earlier["class_count_"], earlier["theta_"], variances
+
+
+def _moved(point: np.ndarray, part: Sums, total: float, before: tuple[Any, ...]) -> Moved:
+    """Enclose the mean, relative to ``point``, and the variance of the rows of a class together with those before."""
+    count, mean, variance = before
+    if total == 0:
+        return Moved(Enclosed(point, np.zeros_like(point)), Enclosed(np.zeros_like(point), np.zeros_like(point)))
+    apart = mean - point
+    rounding = gamma(part.depth + 16)
+    shift = (part.sums + count * apart) / total
+    shift_radius = rounding * (part.sizes + count * np.abs(apart)) / total * (1 + rounding)
+    squares = (part.squares + count * (variance + apart * apart)) / total
+    radius = rounding * (squares + shift * shift) + (2 * np.abs(shift) + shift_radius) * shift_radius
+    return Moved(
+        Enclosed(shift, shift_radius), Enclosed(np.maximum(squares - shift * shift, 0.0), radius * (1 + rounding))
+    )
+
+
+def _floor(certificate: Certificate, theta: np.ndarray, parts: list[Sums], masses: np.ndarray) -> Enclosed:
+    """Enclose what is added to variances: a share of the largest one of these rows, or what a model of another library says."""
+    share = certificate.problem.get("var_smoothing")
+    if share is None:
+        return Enclosed(np.asarray(certificate.model["epsilon_"]), np.zeros(()))
+    total, m = math.fsum(masses), masses[:, None]
+    apart = theta - masses @ theta / total  # the sums of each class are moved to one point near the mean of all rows
+    sums, sizes, squares = (np.stack([part[i] for part in parts]) for i in range(3))
+    rounding = gamma(max(part.depth for part in parts) + len(parts) + 32)
+    mean = (sums + m * apart).sum(axis=0) / total
+    mean_radius = rounding * (sizes + m * np.abs(apart)).sum(axis=0) / total
+    second = (squares + 2 * sums * apart + m * apart**2).sum(axis=0) / total
+    size = (squares + 2 * sizes * np.abs(apart) + m * apart**2).sum(axis=0) / total
+    radius = (rounding * (size + mean**2) + (2 * np.abs(mean) + mean_radius) * mean_radius) * (1 + rounding)
+    variance = np.maximum(second - mean**2, 0.0)
+    return Enclosed(share * np.max(variance), share * np.max(radius + gamma(4) * variance))
+
+
+def _entropy_loss(change: np.ndarray) -> np.ndarray:
+    r"""Bound :math:`r - 1 - \ln r` for ratios r within ``change`` of one."""
+    return np.where(change < 1, change**2 / (2 * np.maximum(1 - change, 1e-300) ** 2), math.inf)
+
+
+def _over(part: np.ndarray, unit: np.ndarray) -> np.ndarray:
+    """Return quotients; zero over zero is zero."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(part == 0, 0.0, part / unit)
+
+
+def relative(model: dict[str, Any], name: str, wanted: np.ndarray, radius: float) -> float:
+    """Return the largest relative distance of a stored attribute from what is wanted; zero if the model does not have it."""
+    if name not in model:
+        return 0.0
+    stored = np.asarray(model[name], dtype=np.float64)
+    if stored.shape != np.shape(wanted):
+        return math.inf
+    found = float(np.max(_over(np.abs(stored - wanted) + radius * wanted, wanted), initial=0.0))
+    return math.inf if math.isnan(found) else found
+
+
+def prior_distances(certificate: Certificate, totals: np.ndarray, stored: np.ndarray) -> Found:
+    """Return distances of the logarithms of class probabilities from shares, or given ones, and the log-likelihood lost."""
+    given = certificate.problem.get("priors")
+    if certificate.problem.get("given_priors"):
+        return lambda factor: (0.0, 0.0)  # those of a model of another library
+    found = log_distances(stored, totals / math.fsum(totals) if given is None else np.asarray(given), gamma(8))
+
+    def distances(factor: float) -> tuple[float, float]:
+        low, high = found.mid - factor * found.rad, found.mid + factor * found.rad
+        return largest_of(low, high), 0.0 if given is not None else math.fsum(totals) * hoeffding(low, high)
+
+    return distances
+
+
+def log_distances(stored: np.ndarray, wanted: np.ndarray, rounding: float) -> Enclosed:
+    """Enclose ``stored - log(wanted)``, ``wanted`` being known up to a relative error; equal infinities are at distance zero."""
+    if np.shape(stored) != np.shape(wanted):
+        raise CertificateError("Stored logarithms have another shape than the sums over the rows.")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(wanted)
+        mid = np.where(stored == logs, 0.0, stored - logs)
+        rad = np.where(np.isneginf(logs), 0.0, rounding * 1.01 + gamma(8) * (np.abs(stored) + np.abs(logs)))
+    return Enclosed(np.where(np.isnan(mid), math.inf, mid), np.where(np.isfinite(rad), rad, 0.0))
+
+
+def largest_of(low: np.ndarray, high: np.ndarray) -> float:
+    """Return the largest absolute value in intervals."""
+    return float(np.max(np.maximum(np.abs(low), np.abs(high)), initial=0.0)) * (1 + gamma(4))
+
+
+def hoeffding(low: np.ndarray, high: np.ndarray) -> float:
+    """Bound the divergence of two distributions whose log-ratios lie in intervals, by Hoeffding's lemma: range squared over eight."""
+    reach = float(np.max(high, initial=-math.inf) - np.min(low, initial=math.inf))
+    return reach * reach / 8 * (1 + gamma(8)) if np.size(low) and math.isfinite(reach) else math.inf

@@ -1,0 +1,161 @@
+r"""Checks quadratic discriminants from the rows: the densities of the classes are the likeliest Gaussian ones.
+
+For a precision :math:`TT^\top` and the covariance :math:`C` of :math:`n` rows, the log-likelihood is below the largest possible one by
+exactly :math:`\tfrac n2 (\operatorname{tr} E - \ln\det(I + E))`, :math:`E = T^\top C T - I`, plus
+:math:`\tfrac n2 \|T^\top (m - \bar x)\|^2` for a mean :math:`m`. Where variances are at their floor only the positive part of that
+block of :math:`E` counts. :math:`T^\top C T` is that of the whitened rows: products of rows would square their condition (theory:
+``gaussian-likelihood-gap``).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from surefit.checks.discriminants.pencil import own_covariance, powers_of_two
+from surefit.checks.discriminants.scatter import ClassScatter, blocks, class_scatter
+from surefit.checks.eigen import rows_at_once, weights_of
+from surefit.checks.enclosure import gamma
+from surefit.checks.judge import Proof, claim, refused
+from surefit.core.certificate import Certificate
+from surefit.core.claims import Claim
+from surefit.core.sample import Data
+from surefit.problems.labels import names_of
+
+
+class Seen(NamedTuple):
+    """A covariance seen in the axes of the model, ``T' C T``, up to ``radius`` in Frobenius norm."""
+
+    matrix: np.ndarray
+    radius: float
+
+
+def _sentence(stated: Claim) -> str:
+    if not math.isfinite(stated.value):
+        return "The smallest variances of a class are lost in rounding, so nothing is claimed; scale the columns of X, or raise tol."
+    shrunk = "of the Gaussian densities with the shrunk covariances, in divergence"
+    what = shrunk if stated.numbers["shrunk"] else "of any Gaussian densities"
+    return f"The log-likelihood of the rows is within {stated.value:.3g} of the largest {what}."
+
+
+@claim(
+    "quadratic.likelihood",
+    kind="optimality",
+    side="upper",
+    infinite=True,
+    theory="gaussian-likelihood-gap",
+    says=_sentence,
+)
+def likelihood(certificate: Certificate, stated: Claim, data: Data) -> Proof:
+    """Bound how far the log-likelihood is below that of the best Gaussian densities (of the shrunk ones, in divergence)."""
+    problem = certificate.problem
+    by_matrix = problem["shrinkage"] == "auto" or problem["covariance"] == "given"
+    found = class_scatter(certificate, data, by_matrix)
+    trouble = _trouble(certificate, found, data.X.shape[1])
+    if trouble:
+        return refused(trouble)
+    value = worse = 0.0
+    for k in range(len(found.totals)):
+        at_least, at_most = _class_gap(certificate, data, found, k, by_matrix)
+        value, worse = value + at_least, worse + at_most
+    shrunk = bool(by_matrix or problem["shrinkage"] or problem.get("reg_param", 0.0))
+    limit = 1e-6 * float(np.sum([len(rows) for rows in found.members]))
+    own, level = {"shrunk": shrunk}, "recomputed" if by_matrix else "enclosed"
+    if not math.isfinite(worse):
+        return Proof(math.inf, level, "the smallest variances are lost in rounding.", own, limit=limit)
+    return Proof(value, level, "covariances, means and priors recomputed.", own, limit=limit, spread=worse - value)
+
+
+def _trouble(certificate: Certificate, found: ClassScatter, d: int) -> str:
+    """Return why axes, variances, priors or labels cannot be those of a model; an empty text if they can."""
+    model, problem, K = certificate.model, certificate.problem, len(found.totals)
+    if model["rotations_"].shape != (K, d, d) or model["scalings_"].shape != (K, d) or model["means_"].shape != (K, d):
+        return "there must be one mean, one set of axes and one variance per axis for each class"
+    if not np.all(np.isfinite(model["rotations_"])) or not np.all(np.isfinite(model["scalings_"])):
+        return "axes and variances must be finite"
+    if not np.all(model["scalings_"] > 0) or np.any(model["scalings_"] < problem["floor"]):
+        return "a variance is below its floor"
+    if "priors_" in model and not np.array_equal(model["priors_"], problem["priors"]):
+        return "priors_ are not those of the classes"
+    if "classes_" in model and names_of(model["classes_"]) != problem["classes"]:
+        return "classes_ are not the sorted labels"
+    return ""
+
+
+def _class_gap(
+    certificate: Certificate, data: Data, found: ClassScatter, k: int, by_matrix: bool
+) -> tuple[float, float]:
+    """Return the gap of one class, rounding included, and what another evaluation may find at most."""
+    model, floor, total, d = certificate.model, certificate.problem["floor"], float(found.totals[k]), data.X.shape[1]
+    rotation, variances = model["rotations_"][k], model["scalings_"][k]
+    tilt = float(np.linalg.norm(rotation.T @ rotation - np.eye(d))) + gamma(4 * d + 8) * d
+    if tilt >= 0.5:
+        return math.inf, math.inf
+    T, raised = rotation / np.sqrt(variances), variances == floor
+    seen = (_by_matrix if by_matrix else _by_rows)(certificate, data, found, k, T)
+    E = seen.matrix - np.eye(d)
+    E[np.ix_(raised, raised)] = _positive_part(E[np.ix_(raised, raised)])
+    error, slack = float(np.linalg.norm(E)), seen.radius + gamma(8) * d
+    shift, radius = np.abs(model["means_"][k] - found.means[k]), found.mean_radii[k]
+    # Axes that are not quite orthogonal change the volume of the density, and let the precision exceed one over the floor.
+    loose = total / 2 * (2 * int(np.sum(raised)) * tilt + math.sqrt(d) * tilt / (1 - tilt))
+    results = []
+    for times in (1, 3):
+        away = total / 2 * float(np.sum((np.abs(T).T @ (shift + times * radius)) ** 2))
+        results.append((_divergence(error + times * slack, total) + away + times * loose) * (1 + gamma(4 * d + 64)))
+    return results[0], results[1]
+
+
+def _by_rows(certificate: Certificate, data: Data, found: ClassScatter, k: int, T: np.ndarray) -> Seen:
+    """Whiten the rows of a class, take their products, and add what shrinkage adds."""
+    X, s, total, d = data.X, weights_of(data), float(found.totals[k]), len(T)
+    X = X.tocsr() if hasattr(X, "tocsr") else X
+    product, squares, rows = np.zeros((d, d)), np.zeros(d), found.members[k]
+    for block, piece in blocks(X, rows):
+        centered = block - found.means[k]
+        if data.weights is not None:
+            centered *= np.sqrt(s[piece])[:, None]
+        whitened = centered @ T
+        product += whitened.T @ whitened
+        squares += np.einsum("ij,ij->j", centered, centered)
+    size = rows_at_once(d)
+    depth = min(size, len(rows)) + len(rows) // size + 8
+    spread = float(np.sum(squares))
+    sizes = d * float(squares @ np.sum(T * T, axis=1)) * (1 + gamma(depth + d))  # of |x||T|, by Cauchy and Schwarz
+    length, off = math.sqrt(float(np.trace(product))), gamma(d + 8) * math.sqrt(sizes)
+    moved = total * float(np.sum((np.abs(T).T @ found.mean_radii[k]) ** 2))  # the mean itself is rounded
+    radius = (2 * off * length + off**2 + gamma(depth) * length**2 + moved) / total
+    share, added = _drawn(certificate, spread / total / d)
+    inner = T.T @ T
+    radius = share * radius + added * gamma(depth + 2 * d) * float(np.linalg.norm(np.abs(T).T @ np.abs(T)))
+    return Seen(share * product / total + added * inner, radius * (1 + gamma(64)))
+
+
+def _drawn(certificate: Certificate, mean_variance: float) -> tuple[float, float]:
+    """Return what multiplies the covariance and what is added to its diagonal."""
+    shrinkage, ridge_share = certificate.problem["shrinkage"], certificate.problem.get("reg_param", 0.0)
+    if shrinkage:
+        return 1 - shrinkage, shrinkage * mean_variance
+    return 1 - ridge_share, ridge_share
+
+
+def _by_matrix(certificate: Certificate, data: Data, found: ClassScatter, k: int, T: np.ndarray) -> Seen:
+    """Take a covariance that is not a multiple of that of the rows, in columns scaled to its diagonal."""
+    C, radius = own_covariance(certificate, data, found, k)
+    further, d = powers_of_two(C), len(T)
+    C, radius = C / further / further[:, None], radius / float(np.min(further)) ** 2
+    T = T * (found.scale * further)[:, None]
+    size = float(np.max(np.sum(np.abs(T) @ np.abs(T).T, axis=1))) * (1 + gamma(4 * d))
+    return Seen(T.T @ C @ T, size * (radius + gamma(2 * d + 8) * float(np.linalg.norm(C)) * d))
+
+
+def _positive_part(E: np.ndarray) -> np.ndarray:
+    values, vectors = np.linalg.eigh(E)
+    return (vectors * np.maximum(values, 0.0)) @ vectors.T
+
+
+def _divergence(error: float, total: float) -> float:
+    r"""Bound :math:`\tfrac n2(\operatorname{tr}E - \ln\det(I+E))` for :math:`\|E\|_F \le` ``error``."""
+    return total / 2 * error**2 / (2 * (1 - error)) if error < 1 else math.inf

@@ -1,0 +1,127 @@
+r"""Means and scatter matrices of classes for the checker, with radii that contain the rounding errors.
+
+Columns are divided by powers of two near their standard deviations, which is exact: the radius of a product of scaled columns is
+small for every column, in any units.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from surefit.checks.eigen import dense, rows_at_once, weights_of
+from surefit.checks.enclosure import UNIT, gamma
+from surefit.checks.judge import shared
+from surefit.core.certificate import Certificate
+from surefit.core.sample import Data
+
+
+class ClassScatter(NamedTuple):
+    """Classes as the rows say; scatter matrices in scaled columns."""
+
+    members: list[np.ndarray]  # rows of each class
+    totals: np.ndarray  # (k,) weights
+    means: np.ndarray  # (k, d), columns not scaled
+    mean_radii: np.ndarray  # (k, d)
+    scale: np.ndarray  # (d,) powers of two
+    products: np.ndarray  # (k, d, d), or (0, d, d) if there are too many columns
+    radii: np.ndarray  # (k,) Frobenius
+
+
+def members_of(certificate: Certificate, data: Data) -> list[np.ndarray]:
+    """Return the rows of each class that have a weight."""
+    y = data.target
+    names = y if y.dtype.kind == "f" else np.array([str(label) for label in y])
+    counts = weights_of(data) > 0
+    return [np.flatnonzero((names == label) & counts) for label in certificate.problem["classes"]]
+
+
+@shared
+def class_scatter(certificate: Certificate, data: Data, products: bool = True) -> ClassScatter:
+    """Return means and scatter matrices of the classes that the certificate names."""
+    members, s, d = members_of(certificate, data), weights_of(data), data.X.shape[1]
+    X = data.X.tocsr() if hasattr(data.X, "tocsr") else data.X
+    K = len(members)
+    totals = np.array([math.fsum(s[rows]) for rows in members])
+    pilots = _pilots(certificate, X, members)
+    found = [sums_about(pilots[k], X, None if data.weights is None else s, members[k], products) for k in range(K)]
+    moves = np.stack([part.sums / total for part, total in zip(found, totals, strict=True)])
+    spreads = np.stack([part.sizes / total for part, total in zip(found, totals, strict=True)])
+    depth = np.array([part.depth for part in found])[:, None]
+    means = pilots + moves
+    radii = (gamma(4) * np.abs(means) + np.vectorize(gamma)(depth + 8) * spreads) * (1 + 8 * UNIT)
+    deviations = np.sqrt(sum(part.squares for part in found) / totals.sum())
+    scale = np.where(deviations > 0, 2.0 ** np.round(np.log2(np.where(deviations > 0, deviations, 1.0))), 1.0)
+    matrices, errors = np.zeros((K if products else 0, d, d)), np.zeros(K)
+    for k in range(K if products else 0):
+        move, rad = moves[k] / scale, float(np.linalg.norm(radii[k] / scale)) * (1 + gamma(d + 4))
+        about = found[k].products / np.outer(scale, scale)
+        matrices[k] = about - totals[k] * np.outer(move, move)  # from the pilot to the mean
+        length = float(np.linalg.norm(move)) * (1 + gamma(d + 4))
+        moved = totals[k] * ((2 * length + rad) * rad + gamma(8) * length**2)  # the mean itself is rounded
+        errors[k] = (gamma(found[k].depth + 8) * float(np.trace(about)) + moved) * (1 + 4 * UNIT)
+    return ClassScatter(members, totals, means, radii, scale, matrices, errors)
+
+
+class Sums(NamedTuple):
+    """Weighted sums of differences from a pilot, of their sizes, squares and products, and how deep the sums are."""
+
+    sums: np.ndarray
+    sizes: np.ndarray
+    squares: np.ndarray
+    products: np.ndarray
+    depth: int
+
+
+def _pilots(certificate: Certificate, X: Any, members: list[np.ndarray]) -> np.ndarray:
+    """Return a point near each class: the model's means, or one of its rows; any point gives a true answer."""
+    given = np.asarray(certificate.model.get("means_", ()))
+    if given.shape == (len(members), X.shape[1]) and given.dtype.kind == "f" and np.all(np.isfinite(given)):
+        return given.astype(np.float64, copy=False)
+    return np.stack([dense(X[rows[:1]])[0] for rows in members])
+
+
+def sums_about(pilot: np.ndarray, X: Any, s: np.ndarray | None, rows: np.ndarray, products: bool) -> Sums:
+    """Read the rows of a class once."""
+    d, size = X.shape[1], rows_at_once(X.shape[1])
+    sums, sizes, squares, product = np.zeros(d), np.zeros(d), np.zeros(d), np.zeros((d, d) if products else 0)
+    for block, piece in blocks(X, rows):
+        block = block - pilot
+        w = np.ones(len(piece)) if s is None else s[piece]
+        sums += w @ block
+        sizes += w @ np.abs(block)
+        if products:
+            weighted = block if s is None else block * np.sqrt(w)[:, None]
+            part = weighted.T @ weighted
+            product += part
+            squares += np.diag(part)
+        else:
+            squares += w @ (block * block)
+    return Sums(sums, sizes, squares, product, min(size, len(rows)) + len(rows) // size)
+
+
+def blocks(X: Any, rows: np.ndarray) -> Iterator[Any]:
+    """Yield the rows as dense float64 blocks, each with its positions."""
+    size = rows_at_once(X.shape[1])
+    for start in range(0, len(rows), size):
+        piece = rows[start : start + size]
+        yield dense(X[piece]), piece
+
+
+def ledoit_wolf(C: np.ndarray, mean: np.ndarray, total: float, X: Any, s: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return the covariance shrunk by the share of Ledoit and Wolf for standardized columns."""
+    d = len(C)
+    deviation = np.sqrt(np.maximum(np.diag(C), 0.0))
+    deviation = np.where(deviation > 10 * np.finfo(float).eps * np.abs(mean), deviation, 1.0)
+    R = C / np.outer(deviation, deviation)
+    fourth = math.fsum(
+        float(s[piece] @ np.sum(((block - mean) / deviation) ** 2, axis=1) ** 2) for block, piece in blocks(X, rows)
+    )
+    middle = float(np.trace(R)) / d
+    beta = (fourth / total - float(np.sum(R * R))) / (d * total)
+    delta = float(np.sum((R - middle * np.eye(d)) ** 2)) / d
+    share = 0.0 if d == 1 or min(beta, delta) <= 0 else min(beta, delta) / delta
+    return ((1 - share) * R + share * middle * np.eye(d)) * np.outer(deviation, deviation)

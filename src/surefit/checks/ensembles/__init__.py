@@ -1,0 +1,1 @@
+"""Checkers of stumps, AdaBoost, forests, bagging, gradient boosting and stagewise fits."""

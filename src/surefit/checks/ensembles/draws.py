@@ -1,0 +1,73 @@
+"""Repeats the draws of forests and bagged models from their seeds, for dense and sparse rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from surefit.checks.labels import label_codes
+from surefit.core.certificate import Certificate
+from surefit.core.sample import Data
+
+
+class Draws:
+    """Repeats how often each row was drawn, from a seed."""
+
+    def __init__(self, certificate: Certificate, data: Data):
+        self.problem, self.weights, self.n = certificate.problem, data.weights, data.X.shape[0]
+        if self.problem["bootstrap"]:
+            self.order = _lexicographic(data.X, targets(certificate, data))
+            self.ends = None if data.weights is None else np.cumsum(data.weights[self.order])
+
+    def __call__(self, seed: int) -> np.ndarray:
+        """Return how often each row counts in the member of this seed."""
+        if not self.problem["bootstrap"]:
+            return np.ones(self.n) if self.weights is None else self.weights
+        points = np.random.RandomState(seed).random_sample(self.problem["draws"])
+        if self.ends is None:
+            places = (points * self.n).astype(np.int64)
+        else:
+            places = np.searchsorted(self.ends, points * self.ends[-1], side="right")
+        found = np.zeros(self.n)
+        found[self.order] = np.bincount(np.minimum(places, self.n - 1), minlength=self.n)
+        return found
+
+
+def _lexicographic(X: Any, y: np.ndarray) -> np.ndarray:
+    """Rows in the order of their columns, then of the target; only rows that share their first value need the other columns."""
+    if sparse.issparse(X):
+        return _sparse_lexicographic(X.tocsc(), y)
+    X = np.asarray(X, dtype=np.float64)
+    order = np.argsort(X[:, 0], kind="stable")
+    first = X[order, 0]
+    same = (first[1:] == first[:-1]) | (np.isnan(first[1:]) & np.isnan(first[:-1]))
+    tied = np.concatenate([same, [False]]) | np.concatenate([[False], same])
+    rows = order[tied]
+    order[tied] = rows[np.lexsort((y[rows], *X[rows].T[::-1]))]
+    return order
+
+
+def _sparse_lexicographic(X: Any, y: np.ndarray) -> np.ndarray:
+    """Sort by the target, then stably by the columns from the last to the first: only rows with an entry move, to either end."""
+    n = len(y)
+    place = np.empty(n, dtype=np.int64)
+    place[np.argsort(y, kind="stable")] = np.arange(n)
+    low, high = 0, n
+    for j in range(X.shape[1] - 1, -1, -1):
+        column = X[:, [j]].tocoo()
+        rows, values = column.row[column.data != 0], column.data[column.data != 0].astype(np.float64)
+        order = np.lexsort((place[rows], values))  # missing values last
+        rows, below = rows[order], int(np.count_nonzero(values < 0))
+        place[rows[:below]] = np.arange(low - below, low)
+        place[rows[below:]] = np.arange(high, high + len(rows) - below)
+        low, high = low - below, high + len(rows) - below
+    return np.argsort(place, kind="stable")
+
+
+def targets(certificate: Certificate, data: Data) -> np.ndarray:
+    """Class indices, or real targets."""
+    if certificate.problem["classes"]:
+        return label_codes(certificate, data)[0]
+    return np.asarray(data.target, dtype=np.float64)

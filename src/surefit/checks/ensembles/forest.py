@@ -1,0 +1,272 @@
+r"""Checks forests and bagged models: draws repeated from their seeds, leaves, out-of-bag errors, and bounds of the vote.
+
+Rows lie in lexicographic order, each on an interval as long as its weight, and a tree draws the rows on whose intervals uniform
+points fall: the draws are repeated here from the seeds alone. Bagged models other than forests bring a table of what their
+members predict (theory: ``bootstrap-votes``).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from surefit.checks.bounds import CONFIRM
+from surefit.checks.enclosure import UNIT, gamma
+from surefit.checks.ensembles.draws import Draws, targets
+from surefit.checks.ensembles.packed import PackedTree, leaves_of, packed_trees
+from surefit.checks.judge import Digits, Proof, claim, refused, shared
+from surefit.checks.labels import row_weights
+from surefit.checks.trees.structure import median_distance
+from surefit.core.catalog import Entry, register
+from surefit.core.certificate import Certificate
+from surefit.core.claims import Claim
+from surefit.core.sample import Data
+
+BLOCK = 1024  # rows of a sparse table that are made dense at a time
+
+for _name, _words in (
+    ("forest.global", "Nothing is claimed about other forests: splits are chosen greedily."),
+    ("bagging.members", "Nothing is claimed about the members beyond their own certificates."),
+):
+    register(Entry(_name, kind="no_claim", side="none", says=_words))
+
+
+def _leaves(X: Any, rows: np.ndarray, tree: PackedTree) -> np.ndarray:
+    """Leaf of each of ``rows``; rows of a sparse table are made dense in blocks."""
+    if not sparse.issparse(X):
+        return leaves_of(X, rows, tree)
+    found = np.empty(len(rows), dtype=np.int64)
+    for start in range(0, len(rows), BLOCK):
+        part = np.ascontiguousarray(X[rows[start : start + BLOCK]].toarray(), dtype=np.float64)
+        found[start : start + BLOCK] = leaves_of(part, np.arange(len(part)), tree)
+    return found
+
+
+def _table(data: Data) -> Any:
+    return data.X.tocsr() if sparse.issparse(data.X) else np.ascontiguousarray(data.X, dtype=np.float64)
+
+
+class Votes(NamedTuple):
+    """What the members predict for rows that they have not drawn."""
+
+    sums: np.ndarray  # (rows, values) over the members that left the row out
+    heard: np.ndarray  # (rows,) number of them
+    wrong: np.ndarray  # (members, rows) bool
+    left_out: np.ndarray  # (members, rows) bool
+
+
+def _of_leaves(claim: Claim) -> str:
+    what = "median" if claim.numbers["median"] else "mean (class shares)"
+    leaves, trees = claim.numbers["leaves"], claim.numbers["trees"]
+    return f"Each of {leaves} leaves of {trees} trees holds the {what} of the drawn rows that reach it, up to {claim.value:.1g}."
+
+
+@claim("forest.leaves", kind="process_fact", side="upper", theory="bootstrap-votes", says=_of_leaves)
+def leaves(certificate: Certificate, claim: Claim, data: Data) -> Proof:
+    """Repeat the draws of every tree and send the drawn rows down."""
+    y, draws = targets(certificate, data), Draws(certificate, data)
+    trees, seeds = _trees(certificate, data), _seeds(certificate)
+    X, problem = _table(data), certificate.problem
+    worst = doubt = 0.0
+    for tree, seed in zip(trees, seeds, strict=True):
+        weights = draws(int(seed))
+        if problem["class_weights"]:
+            weights = weights * _class_factors(problem, weights, y)[y]
+        rows = np.flatnonzero(weights > 0)
+        leaf = _leaves(X, rows, tree)
+        distance, rounding = _leaf_distance(tree, leaf, y[rows], weights[rows], problem)
+        worst, doubt = max(worst, distance), max(doubt, rounding)
+    numbers = {
+        "leaves": int(sum(np.count_nonzero(tree.feature < 0) for tree in trees)),
+        "trees": len(trees),
+        "median": problem["criterion"] == "absolute_error",
+    }
+    note = "draws were repeated from the seeds, and the rows sent down every tree."
+    return Proof(worst + doubt, "recomputed" if numbers["median"] else "enclosed", note, numbers, spread=doubt)
+
+
+def _class_factors(problem: dict[str, Any], weights: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Factor of each class; "balanced_subsample" gives the classes of the drawn rows equal weight."""
+    if problem["class_weights"] != "balanced_subsample":
+        return np.asarray(problem["class_weights"])
+    held = np.array([math.fsum(weights[y == k]) for k in range(problem["classes"])])
+    there = held > 0
+    return np.where(there, math.fsum(held) / (np.count_nonzero(there) * np.where(there, held, 1.0)), 1.0)
+
+
+def _leaf_distance(
+    tree: PackedTree, leaf: np.ndarray, y: np.ndarray, weights: np.ndarray, problem: dict[str, Any]
+) -> tuple[float, float]:
+    """Largest distance of a leaf from what its rows say, and the rounding in it."""
+    size, K = len(tree.feature), problem["classes"]
+    held = np.bincount(leaf, weights=weights, minlength=size)
+    own = np.flatnonzero(tree.feature < 0)
+    if np.any(held[own] == 0):
+        raise ValueError("a leaf has no drawn rows")
+    ratio = gamma(len(leaf) + 8)
+    if K:
+        counts = np.bincount(leaf * K + y, weights=weights, minlength=size * K).reshape(size, K)
+        if tree.value.shape[1] < K:
+            raise ValueError("a leaf lacks the share of a class")
+        whole = bool(np.all(weights == np.rint(weights)))
+        return float(np.max(np.abs(counts[own] / held[own, None] - tree.value[own, :K]))), 4 * (
+            4 * UNIT if whole else ratio
+        )
+    if problem["criterion"] == "absolute_error":
+        order = np.argsort(leaf, kind="stable")
+        parts = np.split(order, np.flatnonzero(np.diff(leaf[order])) + 1)
+        return max(median_distance(y[p], weights[p], float(tree.value[leaf[p[0]], 0])) for p in parts), 0.0
+    center = float(y[0])
+    means = np.bincount(leaf, weights=weights * (y - center), minlength=size)[own] / held[own]
+    spread = np.bincount(leaf, weights=weights * np.abs(y - center), minlength=size)[own] / held[own]
+    off = tree.value[own, 0] - center
+    return float(np.max(np.abs(off - means))), float(np.max(2 * ratio * spread + 4 * UNIT * np.abs(off))) * (1 + ratio)
+
+
+@claim(
+    "forest.subsets",
+    kind="feasibility",
+    side="exact",
+    theory="bootstrap-votes",
+    says="Trees use only their own {columns} columns: {value:.0f} splits violate this.",
+)
+def subsets(certificate: Certificate, claim: Claim, data: Data) -> Proof:
+    """Count cuts of columns outside the set drawn for the tree."""
+    d, size, wrong = data.X.shape[1], int(certificate.problem["columns_of_a_tree"]), 0
+    for tree, seed in zip(_trees(certificate, data), _seeds(certificate), strict=True):
+        own = np.random.RandomState(int(seed)).choice(d, size, replace=False)
+        wrong += int(np.count_nonzero(~np.isin(tree.feature[tree.feature >= 0], own)))
+    return Proof(float(wrong), "exact", f"{wrong} cuts elsewhere.", {"columns": size}, limit=0.0)
+
+
+def _of_errors(claim: Claim) -> str:
+    what = "error" if claim.numbers["classes"] else "mean squared error"
+    return f"The out-of-bag {what} is {claim.value:.6g} on {claim.numbers['rows']} rows (an estimate of the error on new rows)."
+
+
+@claim("forest.out_of_bag", kind="estimate", side="digits", theory="bootstrap-votes", says=_of_errors)
+def out_of_bag(certificate: Certificate, claim: Claim, data: Data) -> Proof:
+    """Average the losses of rows over the members that have not drawn them."""
+    votes, y, weights = _votes(certificate, data), targets(certificate, data), row_weights(data)
+    rows = (votes.heard > 0) & (weights > 0)
+    if not rows.any():
+        return refused("no row was left out by any member")
+    means, w = votes.sums[rows] / votes.heard[rows, None], weights[rows]
+    numbers = {"rows": int(np.count_nonzero(rows)), "classes": bool(certificate.problem["classes"])}
+    if certificate.problem["classes"]:
+        value = math.fsum(w[means.argmax(axis=1) != y[rows]]) / math.fsum(w)
+        return Proof(value, "recomputed", "votes of all members counted.", numbers, spread=4 * UNIT * value)
+    off = means[:, 0] - y[rows]
+    value = math.fsum(w * off**2) / math.fsum(w)
+    each = gamma(len(votes.left_out) + 4) * np.max(np.abs(votes.sums), initial=0.0)
+    spread = math.fsum(w * (2 * np.abs(off) * each + each**2)) / math.fsum(w) + 8 * UNIT * value
+    return Proof(value, "recomputed", "predictions of all members averaged.", numbers, spread=min(spread, 1e-6 * value))
+
+
+@claim(
+    "forest.draws",
+    kind="process_fact",
+    side="exact",
+    theory="bootstrap-votes",
+    says="{members} members drew {draws} rows each; {value:.0f} rows were drawn by all of them.",
+)
+def drawn(certificate: Certificate, claim: Claim, data: Data) -> Proof:
+    """Repeat the draws of all members."""
+    draws, seeds = Draws(certificate, data), _seeds(certificate)
+    always = np.ones(draws.n, dtype=bool)
+    for seed in seeds:
+        always &= draws(int(seed)) > 0
+    numbers = {"members": len(seeds), "draws": int(certificate.problem["draws"])}
+    return Proof(float(np.count_nonzero(always)), "exact", "draws were repeated from the seeds.", numbers)
+
+
+def _of_votes(claim: Claim) -> str:
+    words = f"The majority vote misclassifies a new row with probability at most {claim.value:.4g}"
+    return words + (" (vacuous)." if claim.value >= 1 else f", with confidence {1 - claim.numbers['delta']:.4g}.")
+
+
+_RISK = {
+    "kind": "risk_bound",
+    "side": "upper",
+    "theory": "majority-vote",
+    "assumptions": ("iid", "members_tested_on_unseen_rows"),
+    "about": "the majority vote of the members",
+    "says": _of_votes,
+}
+
+
+@claim("forest.vote_first_order", **_RISK)
+def first_order(certificate: Certificate, claim: Claim, data: Data) -> Proof:
+    """With the stated confidence the majority vote errs on new rows with probability at most the value."""
+    votes = _votes(certificate, data)
+    counts = votes.left_out.sum(axis=1)
+    lost = (votes.wrong & votes.left_out).sum(axis=1)
+    return _vote(certificate, claim, data, lost / np.maximum(counts, 1), int(counts.min()))
+
+
+@claim("forest.vote_tandem", **_RISK)
+def tandem(certificate: Certificate, claim: Claim, data: Data) -> Proof:
+    """The same from pairs of members."""
+    votes = _votes(certificate, data)
+    out, lost = votes.left_out.astype(np.float64), (votes.wrong & votes.left_out).astype(np.float64)
+    joint = out @ out.T  # counts: exact in any order
+    return _vote(certificate, claim, data, (lost @ lost.T) / np.maximum(joint, 1), int(joint.min()))
+
+
+def _vote(certificate: Certificate, claim: Claim, data: Data, losses: np.ndarray, n: int) -> Proof:
+    if data.weights is not None or n < 1:
+        return refused("the bound needs rows that count once, and rows that were left out")
+    mean, delta = math.fsum(losses.ravel()) / losses.size, float(certificate.problem["delta"]) / 2
+    z = {"empirical": mean, "n": n, "divergence": 0.0, "delta": delta}
+    evidence = CONFIRM[claim.name.removeprefix("forest.")](claim.value, z, claim.witness)
+    proved = evidence.ok and (evidence.exact or evidence.slack >= evidence.margin)
+    numbers = {"empirical": Digits(mean, 4 * UNIT * mean), "n": n, "delta": delta}
+    note = f"mean loss {mean:.4g} on at least {n} unseen rows; the limit follows, if the assumptions hold."
+    return Proof(claim.value if proved else 1.0, evidence.level, note, numbers)
+
+
+def _seeds(certificate: Certificate) -> np.ndarray:
+    seeds = np.asarray(certificate.model["tree_seeds_"])
+    if seeds.ndim != 1 or seeds.dtype.kind not in "iu" or np.any((seeds < 0) | (seeds >= 2**32)):
+        raise ValueError("the seeds must be integers from 0 to 2**32 - 1")
+    return seeds
+
+
+@shared
+def _trees(certificate: Certificate, data: Data) -> list[PackedTree]:
+    return packed_trees(certificate.model, data.X.shape[1])
+
+
+@shared
+def _votes(certificate: Certificate, data: Data) -> Votes:
+    y, draws, seeds = targets(certificate, data), Draws(certificate, data), _seeds(certificate)
+    n, K = len(y), max(certificate.problem["classes"], 1)
+    forest = "tree_starts_" in certificate.model
+    trees = _trees(certificate, data) if forest else []
+    X = _table(data)
+    sums, heard = np.zeros((n, K)), np.zeros(n, dtype=np.int64)
+    wrong, left_out = np.zeros((len(seeds), n), dtype=bool), np.zeros((len(seeds), n), dtype=bool)
+    table = None if forest else _predicted(certificate, len(seeds), n, K)
+    for t, seed in enumerate(seeds):
+        rows = np.flatnonzero(draws(int(seed)) == 0)
+        if table is None:
+            values = trees[t].value[_leaves(X, rows, trees[t])][:, :K]
+        else:
+            values = table[t, rows]
+        sums[rows] += values
+        heard[rows] += 1
+        left_out[t, rows] = True
+        if certificate.problem["classes"]:
+            wrong[t, rows] = values.argmax(axis=1) != y[rows]
+    return Votes(sums, heard, wrong, left_out)
+
+
+def _predicted(certificate: Certificate, members: int, n: int, K: int) -> np.ndarray:
+    """Predictions of the members for every row, from the table in the evidence."""
+    table = np.asarray(certificate["forest.out_of_bag"].witness["said"], dtype=np.float64)
+    if table.shape != (members, n, K) or not np.all(np.isfinite(table)):
+        raise ValueError("the table of predictions must have one line per member and one entry per row")
+    return table

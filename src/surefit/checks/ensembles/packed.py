@@ -1,0 +1,66 @@
+"""Trees of an ensemble, packed one after the other: validated once, then rows are routed by a compiled loop."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from surefit.core.jit import compiled
+
+
+class PackedTree(NamedTuple):
+    """The nodes of one tree; ``feature`` is negative at leaves."""
+
+    feature: np.ndarray
+    threshold: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    missing_left: np.ndarray
+    value: np.ndarray  # (nodes, values)
+
+
+def slices(model: dict[str, np.ndarray], d: int, names: tuple[str, ...]) -> list[slice]:
+    """Validate the arrays ``tree_<name>_`` and return the nodes of each tree; children must come after their parents."""
+    starts = np.asarray(model["tree_starts_"])
+    m = len(model["tree_feature_"])
+    if starts.ndim != 1 or starts.dtype.kind not in "iu" or len(starts) < 1 or starts[0] != 0 or starts[-1] != m:
+        raise ValueError("the trees do not cover the list of nodes")
+    if np.any(np.diff(starts) < 1) or any(len(model[f"tree_{name}_"]) != m for name in names):
+        raise ValueError("the arrays of the trees must have one entry per node")
+    feature, left, right = (np.asarray(model[f"tree_{name}_"]) for name in ("feature", "left", "right"))
+    if any(part.dtype.kind not in "iu" or part.ndim != 1 for part in (feature, left, right)):
+        raise ValueError("columns and children of the trees must be integers")
+    tree = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    place, size = np.arange(m) - starts[tree], np.diff(starts)[tree]
+    inner = feature >= 0
+    for child in (left, right):
+        if np.any((child[inner] <= place[inner]) | (child[inner] >= size[inner])):
+            raise ValueError("a tree is not in order: a child must come after its parent")
+    if np.any(feature >= d) or not np.all(np.isfinite(model["tree_value_"])):
+        raise ValueError("a tree cuts a column that does not exist, or has a value that is not a number")
+    return [slice(int(a), int(b)) for a, b in pairwise(starts)]
+
+
+def packed_trees(model: dict[str, np.ndarray], d: int) -> list[PackedTree]:
+    """Return the trees of an ensemble."""
+    arrays = {name: np.ascontiguousarray(model[f"tree_{name}_"]) for name in PackedTree._fields}
+    if arrays["value"].ndim != 2:
+        raise ValueError("the values of the trees must be a table")
+    return [PackedTree(**{k: v[part] for k, v in arrays.items()}) for part in slices(model, d, PackedTree._fields)]
+
+
+@compiled
+def leaves_of(X: Any, rows: Any, tree: PackedTree) -> np.ndarray:
+    """Leaf of each of ``rows``."""
+    feature, threshold, left, right, missing_left, _ = tree
+    found = np.empty(len(rows), dtype=np.int64)
+    for i in range(len(rows)):
+        node = 0
+        while feature[node] >= 0:
+            x = X[rows[i], feature[node]]
+            goes_left = x <= threshold[node] or (x != x and missing_left[node])
+            node = left[node] if goes_left else right[node]
+        found[i] = node
+    return found

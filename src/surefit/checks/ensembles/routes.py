@@ -1,0 +1,92 @@
+"""Routes of training rows through boosted trees: the nodes of a tree divide blocks of rows, whose values stay in the cache."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from surefit.core.jit import compiled
+
+ROWS = 2048  # in a block
+
+
+class BoostedTree(NamedTuple):
+    """The nodes of one tree; ``cut`` is the largest value that goes left, ``subset`` the categories that do."""
+
+    feature: np.ndarray
+    cut: np.ndarray
+    coded: np.ndarray  # whether the node splits categories
+    missing_left: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    subset: np.ndarray
+    value: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+@compiled
+def _route(columns: Any, start: Any, tree: BoostedTree, base: Any, stop: Any, bins: Any, rows: Any, found: Any) -> None:
+    """Write the node in which each of ``len(found)`` rows from ``start`` on ends, in a tree with nodes ``base`` to ``stop``."""
+    feature, cut, coded, missing_left, left, right, subset, _, _, _ = tree
+    n = len(found)
+    first, last = np.zeros(stop - base, dtype=np.int64), np.zeros(stop - base, dtype=np.int64)
+    last[0] = n
+    for i in range(n):
+        rows[i] = i
+    for node in range(stop - base):  # children come after their parents
+        at, begin, end = base + node, first[node], last[node]
+        j = feature[at]
+        if j < 0:
+            for k in range(begin, end):
+                found[rows[k]] = at
+            continue
+        line, top, lost = columns[j, start : start + n], cut[at], missing_left[at]
+        middle, behind = begin, n
+        for k in range(begin, end):
+            row = rows[k]
+            x = line[row]
+            goes_left = (x <= top) | ((x != x) & lost)
+            if coded[at]:
+                goes_left = _in_subset(subset[at], bins[0][j, : bins[1][j]], x, lost)
+            rows[middle] = row  # overwritten by the next row if this one goes right, where it is kept behind all others
+            rows[behind] = row
+            middle += goes_left
+            behind += not goes_left
+        for k in range(behind - n):
+            rows[middle + k] = rows[n + k]
+        first[left[at]], last[left[at]], first[right[at]], last[right[at]] = begin, middle, middle, end
+
+
+@compiled
+def _in_subset(subset: Any, categories: Any, x: Any, lost: Any) -> Any:
+    """Return whether a category goes left; those that the fit did not meet go where missing values do."""
+    place = np.searchsorted(categories, x)
+    if place < len(categories) and categories[place] == x:
+        return (subset[place >> 5] >> np.uint32(place & 31)) & 1 == 1
+    return lost
+
+
+@compiled
+def leaves_of(columns: Any, tree: BoostedTree, bins: Any) -> np.ndarray:
+    """Return the leaf of each row; ``columns`` is the transposed matrix, ``bins`` the categories of each column and their number."""
+    found, rows = np.empty(columns.shape[1], dtype=np.int64), np.empty(2 * ROWS, dtype=np.int64)
+    for start in range(0, len(found), ROWS):
+        _route(columns, start, tree, np.int64(0), len(tree.feature), bins, rows, found[start : start + ROWS])
+    return found
+
+
+@compiled
+def add_steps(columns: Any, trees: BoostedTree, starts: Any, bins: Any, z: Any, size: Any) -> None:
+    """Add the values of all trees to the scores, in their order, and their absolute values to ``size``."""
+    found, rows = np.empty(ROWS, dtype=np.int64), np.empty(2 * ROWS, dtype=np.int64)
+    for start in range(0, columns.shape[1], ROWS):
+        count = min(ROWS, columns.shape[1] - start)
+        for t in range(len(starts) - 1):
+            k = t % len(z)
+            _route(columns, start, trees, starts[t], starts[t + 1], bins, rows, found[:count])
+            for i in range(count):
+                step = trees.value[found[i]]
+                z[k, start + i] += step
+                size[k, start + i] += abs(step)

@@ -1,0 +1,115 @@
+r"""Checks stumps by trying all of them: every cut of every column, with the best labels on both sides.
+
+Sums of weights are taken column by column in the order of the values. They are exact if the weights are integers with a
+total below :math:`2^{53}`; else a sum of n weights is off by at most :math:`\gamma_n` times itself
+(theory: ``stump-optimality``).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from surefit.checks.enclosure import UNIT, gamma
+from surefit.checks.judge import Proof, claim, refused
+from surefit.checks.labels import label_codes, row_weights
+from surefit.core.certificate import Certificate
+from surefit.core.claims import Claim
+from surefit.core.jit import compiled
+from surefit.core.sample import Data
+
+
+class SortedColumns(NamedTuple):
+    """Rows of each column in ascending order."""
+
+    order: np.ndarray  # (columns, rows) twice the row, plus one where a run of equal values ends and a cut may follow
+
+
+def sort_columns(X: np.ndarray) -> SortedColumns:
+    """Sort all columns."""
+    n, d = X.shape
+    order = np.empty((d, n), dtype=np.uint32)
+    for j in range(d):
+        column = np.ascontiguousarray(X[:, j], dtype=np.float64)
+        rows = np.argsort(column)  # the order within a run of equal values does not matter
+        values = column[rows]
+        order[j] = rows.astype(np.uint32) << np.uint32(1)
+        order[j, :-1] |= values[1:] > values[:-1]
+    return SortedColumns(order)
+
+
+def least_error(columns: SortedColumns, codes: np.ndarray, weights: np.ndarray, n_classes: int) -> float:
+    """Smallest weight of the rows that a stump gets wrong; constants are stumps."""
+    whole = np.bincount(codes, weights=weights, minlength=n_classes)
+    return float(np.sum(whole)) - _most_right(columns.order, codes, weights, whole)
+
+
+def largest_edge(columns: SortedColumns, signed: np.ndarray) -> float:
+    """Largest absolute edge, the sum of w t h(x), of a stump with values -1 and 1, from ``signed`` = w t."""
+    return _largest(columns.order, signed, math.fsum(signed))
+
+
+@compiled
+def _largest(order: Any, signed: Any, total: Any) -> Any:
+    best = abs(total)
+    for j in range(len(order)):
+        below = 0.0
+        for k in range(order.shape[1]):
+            entry = order[j, k]
+            below += signed[entry >> 1]
+            if entry & 1:
+                best = max(best, abs(total - 2.0 * below))
+    return best
+
+
+@compiled
+def _most_right(order: Any, codes: Any, weights: Any, whole: Any) -> Any:
+    best, below = np.max(whole), np.empty(len(whole))
+    for j in range(len(order)):
+        below[:] = 0.0
+        for k in range(order.shape[1]):
+            row = order[j, k] >> 1
+            below[codes[row]] += weights[row]
+            if order[j, k] & 1:
+                best = max(best, np.max(below) + np.max(whole - below))
+    return best
+
+
+def sums_exactly(weights: np.ndarray) -> bool:
+    """Whether sums of these weights have no rounding: integers with a small total."""
+    return bool(np.all(weights == np.rint(weights)) and np.sum(weights) < 2.0**52)
+
+
+def said_by(column: np.ndarray, threshold: float, left: int, right: int, n_classes: int) -> np.ndarray:
+    """Codes that a stump gives to rows, from its column; refuse labels that do not exist."""
+    if not (0 <= left < n_classes and 0 <= right < n_classes) or math.isnan(threshold):
+        raise ValueError("a stump predicts a class that does not exist, or has no threshold")
+    return np.where(column <= threshold, left, right)
+
+
+@claim(
+    "stump.optimal",
+    kind="optimality",
+    side="upper",
+    theory="stump-optimality",
+    says="The weighted error is {error:.6g}, and no stump has a smaller one by more than {value:.1g}.",
+)
+def optimal(certificate: Certificate, claim: Claim, data: Data) -> Proof:
+    """Try all stumps: none has a weighted error smaller by more than the value."""
+    model, (codes, n_classes), weights = certificate.model, label_codes(certificate, data), row_weights(data)
+    feature = int(model["feature_"])
+    if not 0 <= feature < data.X.shape[1]:
+        return refused(f"the stump cuts column {feature}, which does not exist")
+    said = said_by(data.X[:, feature], float(model["threshold_"]), int(model["left_"]), int(model["right_"]), n_classes)
+    lost, total = math.fsum(weights[said != codes]), math.fsum(weights)
+    least = least_error(sort_columns(data.X), codes, weights, n_classes)
+    if float(model["error_"]) != lost / total:
+        return refused(f"error_ is {float(model['error_'])!r}, the weighted error is {lost / total!r}")
+    exact = sums_exactly(weights)
+    doubt = 0.0 if exact else 4 * gamma(len(codes) + 4)
+    gap = max(lost - least, 0.0) / total * (1 + 4 * UNIT) + doubt
+    note = f"all stumps of {data.X.shape[1]} columns were tried: none misclassifies less than {least:.9g}."
+    # Sums of the lost and of all weights are rounded correctly, so every evaluation gives the same quotient.
+    return Proof(gap, "exact" if exact else "enclosed", note, {"error": lost / total}, spread=2 * doubt)

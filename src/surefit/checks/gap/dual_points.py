@@ -1,0 +1,210 @@
+r"""Dual points: slopes at the scores or a witness, moved so that equalities hold exactly.
+
+The intercept demands :math:`\sum_i\theta_i = 0`, a free column :math:`v_j = 0`. Where a quadratic penalty is so small that the rounding of
+:math:`v` counts, :math:`v_j = l_{2,j} w_j` holds exactly on every column, and the penalty's terms are zero.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from surefit.checks.enclosure import UNIT, Enclosed, upper_sum
+from surefit.checks.gap import rows
+from surefit.checks.gap.equalities import LARGEST, balanced, orthogonal, projected
+from surefit.checks.gap.losses import has_kinks, stepped_slopes
+from surefit.checks.gap.penalties import Penalty
+
+JOINS = 8  # rounds in which columns with a positive coefficient join those that are met exactly
+
+
+class Point(NamedTuple):
+    """A fitted point and its problem: targets, weights, coefficients, intercept."""
+
+    y: np.ndarray
+    c: np.ndarray
+    w: np.ndarray
+    b: float
+    intercept: bool  # whether b is free
+    b_rad: float = 0.0  # rounding of b and of the targets, where both were moved
+
+
+class Dual(NamedTuple):
+    """How to build the dual point: from a witness, or from the scores (smoothed over ``width`` where the loss has kinks)."""
+
+    witness: np.ndarray | None = None
+    width: float = 0.0
+    multiplier: float | None = None  # of a radius
+    scores: Enclosed | None = None  # of another point, whose slopes are taken
+    step: Enclosed | None = None  # of the scores: slopes are those after it, kinks being smoothed by barriers
+    barrier: float = 0.0  # weight of these
+    given: tuple[np.ndarray, np.ndarray] | None = None  # rows whose dual variables are given, and these
+
+
+class Free(NamedTuple):
+    """Functions that are not penalized in a kernel's space: their values as columns, their coefficients, and what they add up to."""
+
+    columns: Any  # an operator
+    coef: np.ndarray
+    values: Enclosed
+
+
+class Terms(NamedTuple):
+    """A dual point that is feasible up to a radius."""
+
+    theta: np.ndarray
+    rad: np.ndarray  # a feasible point is within it
+    slip: np.ndarray  # another evaluation may build a point that far away
+    exact: np.ndarray  # coordinates whose terms are zero exactly
+    boxed: bool = False  # free columns are dependent: only coefficients in a box compete
+
+
+def slopes_at(loss: Any, point: Point, dual: Dual, z: Enclosed) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return dual variables, how far those of another evaluation may be, and the curvatures of the loss."""
+    y, c = point.y, point.c
+    z = z if dual.scores is None else dual.scores
+    if dual.witness is not None:
+        g = rows.clipped(loss, y, np.asarray(dual.witness, dtype=np.float64))
+        return g, np.zeros(len(y)), rows.slopes(loss, y, z.mid, 0.0)[1]
+    if dual.step is not None and dual.barrier > 0.0 and has_kinks(loss):
+        return replaced(loss, y, stepped(loss, y, z, dual.step, dual.barrier), dual.given, 0)
+    offset, more = 0.0, 0.0
+    if point.intercept and dual.width == 0.0 and not has_kinks(loss):
+        offset = rows.best_offset(loss, y, c, z.mid)
+    g, bends = rows.slopes(loss, y, z.mid + offset, dual.width)
+    if offset != 0.0:  # two roots differ by the rounding of the scores, and of their own equation
+        steep = float(c @ bends)
+        more = 2 * float(np.max(z.rad[c > 0], initial=0.0)) + 4 * UNIT * abs(offset)
+        rounding = (16 + len(y) / 128) * UNIT * upper_sum(c * np.abs(g))
+        more += rounding / steep if steep > 0 else abs(offset)
+    return g, rows.slope_moves(loss, y, z.mid + offset, dual.width, g, 2 * z.rad + more), bends
+
+
+def stepped(
+    loss: Any, y: Any, z: Enclosed, step: Enclosed, barrier: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return what :func:`slopes_at` does, for the dual variables after a step of an interior-point method."""
+    g = stepped_slopes(loss, y, z.mid, step.mid, barrier)
+    slip = 8 * UNIT * np.abs(g)
+    for sign in (1, -1):  # scores and steps of another evaluation
+        for turn in (1, -1):
+            moved = stepped_slopes(loss, y, z.mid + 2 * sign * z.rad, step.mid + 2 * turn * step.rad, barrier)
+            slip = np.maximum(slip, np.abs(moved - g) * (1 + 8 * UNIT) + 8 * UNIT * np.abs(g))
+    return g, slip, rows.slopes(loss, y, z.mid, 0.0)[1]
+
+
+def replaced(
+    loss: Any, y: Any, start: tuple[Any, ...], given: Any, first: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return dual variables with some given ones in place; ``first`` is the index of the first of these rows among all."""
+    g, slip, bends = start
+    if given is not None:
+        inside = (given[0] >= first) & (given[0] < first + len(y))
+        where = np.asarray(given[0][inside], dtype=np.int64) - first
+        g[where] = rows.clipped(loss, y[where], given[1][inside])
+        slip[where] = 0.0
+    return g, slip, bends
+
+
+def given_rows(witness: dict[str, np.ndarray], k: int) -> tuple[np.ndarray, np.ndarray] | None:
+    """Read the rows of a witness whose dual variables are given."""
+    if f"rows_{k}" not in witness:
+        return None
+    which, values = np.asarray(witness[f"rows_{k}"]), np.asarray(witness[f"slopes_{k}"], dtype=np.float64)
+    if which.dtype.kind != "i" or which.shape != values.shape or which.ndim != 1:
+        raise ValueError("rows with given dual variables must be integers, with one number each")
+    return which, values
+
+
+def dual_point(operator: Any, loss: Any, penalty: Penalty, point: Point, start: tuple[Any, ...]) -> Terms:
+    """Return a dual point from the slopes; where free columns are dependent, coefficients have to stay in a box."""
+    g, slip, bends = start
+    c, free = point.c, penalty.free
+    theta = np.where(c > 0, -c * g, 0.0)
+    if not free.any():
+        theta, rad = balanced(theta, point.intercept)
+        return Terms(theta, rad, c * slip, free)
+    joined = free & (point.w != 0) if penalty.positive else free  # v <= 0 is enough for a positive coefficient at zero
+    product = operator.transposed(theta, np.array([np.zeros(len(c)), c * slip]))
+    for _ in range(JOINS):
+        terms = met(operator, loss, penalty, point, start, joined, product)
+        if terms is None:
+            break
+        if not penalty.positive:
+            return terms
+        v, radii = operator.transposed(terms.theta, np.array([terms.rad]))
+        more = free & ~joined & (v + radii[0] > 0)
+        if not more.any():
+            return terms
+        joined = joined | more
+    moved, which = theta, np.flatnonzero(joined)
+    if len(c) * (len(which) + 1) <= LARGEST:
+        columns = operator.columns(which, np.arange(len(c)))
+        columns = np.column_stack([columns, np.ones(len(c))]) if point.intercept else columns
+        room = np.minimum(rows.room(loss, point.y, g), 1.0)
+        moved = projected(columns, theta, c * bends if np.any(bends > 0) else c * room)
+    g = rows.clipped(loss, point.y, np.divide(-moved, c, out=np.zeros(len(c)), where=c > 0))
+    theta, rad = balanced(np.where(c > 0, -c * g, 0.0), point.intercept)
+    return Terms(theta, rad, c * slip, np.zeros(len(free), dtype=bool), True)
+
+
+def kernel_dual_point(loss: Any, strength: float, point: Point, dual: Dual, z: Enclosed, free: Free | None) -> Terms:
+    """Return a dual point in a kernel's space: ``strength * beta`` or a witness, orthogonal to the free functions."""
+    y, c = point.y, point.c
+    given = np.divide(-strength * point.w, c, out=np.zeros(len(c)), where=c > 0)
+    given = given if dual.witness is None else np.asarray(dual.witness, dtype=np.float64)
+    g = rows.clipped(loss, y, given)
+    if free is None:
+        theta, rad = balanced(np.where(c > 0, -c * g, 0.0), point.intercept)
+        return Terms(theta, rad, rad, np.zeros(0, dtype=bool))
+    none, start = np.zeros(len(free.coef)), (g, np.zeros(len(c)), rows.slopes(loss, y, z.mid, 0.0)[1])
+    inner = Point(y, c, free.coef, 0.0, False)
+    terms = met(free.columns, loss, Penalty(none, none), inner, start)
+    return Terms(0.0 * c, 0.0 * c, 0.0 * c, none > 0) if terms is None else terms  # zero is always orthogonal
+
+
+def met(
+    operator: Any,
+    loss: Any,
+    penalty: Penalty,
+    point: Point,
+    start: tuple[Any, ...],
+    columns: Any = None,
+    product: Any = None,
+) -> Terms | None:
+    """Return a dual point with ``v = l2 w`` exactly on some columns (all, unless given): their terms are zero.
+
+    None if these are too dependent, or the point leaves its domain.
+    """
+    (g, slip, bends), c = start, point.c
+    theta = np.where(c > 0, -c * g, 0.0)
+    columns = ~penalty.excluded if columns is None else columns
+    which = np.flatnonzero(columns)
+    if len(which) + point.intercept == 0:
+        theta, rad = balanced(theta, False)
+        return Terms(theta, rad + 2 * UNIT * np.abs(theta), c * slip, columns)
+    if product is None:
+        product = operator.transposed(theta, np.array([np.zeros(len(c)), c * slip]))
+    wanted = penalty.l2[which] * point.w[which]
+    v, radii = product[0][which] - wanted, product[1][:, which]
+    radii = radii + 2 * UNIT * (np.abs(v) + np.abs(wanted))
+    if point.intercept:
+        v, radii = np.append(v, sum(rows.side_sums(theta))), np.column_stack([radii, _sums(theta, c * slip)])
+    used = c > 0
+    for D in (c * bends, c * np.minimum(rows.room(loss, point.y, g), 1.0)):
+        frame = operator.frame(which, point.intercept, D)
+        if frame is None:
+            continue
+        theta_, rad, other = orthogonal(frame, theta, v, radii, c * slip)
+        at = np.divide(-theta_, c, out=np.zeros(len(c)), where=c > 0)
+        if np.all(rad[used] <= c[used] * rows.room(loss, point.y, at)[used]):
+            return Terms(theta_, rad + 2 * UNIT * np.abs(theta_), other, columns)
+    return None
+
+
+def _sums(theta: np.ndarray, slip: np.ndarray) -> np.ndarray:
+    """Return the rounding of the sum of theta, and by how much that of another evaluation may differ."""
+    up, down = rows.side_sums(theta)
+    rounding = 4 * UNIT * (up - down)
+    return np.array([[rounding], [rounding + upper_sum(slip)]])

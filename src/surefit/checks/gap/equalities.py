@@ -1,0 +1,150 @@
+r"""Dual points that satisfy equalities exactly: the sum for an unpenalized intercept, and unpenalized columns.
+
+Floats rarely satisfy an equality, but a point that does can be proved to exist nearby. The sum is repaired by scaling the heavier
+side. For columns :math:`F` and weights :math:`D` of rows, the point :math:`\theta - DF(F^\top DF)^{-1}F^\top\theta` is orthogonal to them.
+With :math:`T` such that :math:`B = \sqrt D F T` is nearly orthonormal, :math:`\|B^\top B - I\|` and the rounding of :math:`B` say how far
+that point is from the floats. The move may be restricted to some rows (:math:`D = 0` elsewhere): then the cost is a pass over the
+data for :math:`F^\top\theta`, and a factor of those rows.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from surefit.checks.enclosure import UNIT, gamma
+from surefit.checks.gap.rows import side_sums
+
+LARGEST = 5e7  # entries of the free columns, as a dense matrix
+FEW = 2e7  # rows times squared columns up to which all rows take part in the move
+ROWS_PER_COLUMN = 20  # of those that take part otherwise
+STEPS = 3  # of iterative refinement
+TINY = 1e-290  # a product that underflows loses less
+
+
+def balanced(theta: np.ndarray, intercept: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Scale the heavier side so that the sum is zero; the exact point is within the radius and in every box around zero.
+
+    All of it is scaled by a little less than 1, so that dual variables stay in their boxes where weights are rounded.
+    """
+    theta = theta * (1 - 16 * UNIT)
+    rad = 2 * UNIT * np.abs(theta)
+    if intercept:
+        up, down = side_sums(theta)
+        if up != -down:
+            side = (theta > 0) == (up > -down)
+            theta = np.where(side, theta * (min(up, -down) / max(up, -down)), theta)
+            rad = rad + np.where(side, 10 * UNIT * np.abs(theta), 0.0)
+    return theta, rad
+
+
+class Frame(NamedTuple):
+    """Nearly orthonormal combinations ``B = root F T`` of some columns, on some rows."""
+
+    rows: np.ndarray
+    root: np.ndarray  # square root of the weights of these rows
+    scale: np.ndarray  # powers of two by which the columns were divided
+    T: np.ndarray
+    B: np.ndarray
+    off: np.ndarray  # by how much a row of B differs from the exact product
+    M: np.ndarray  # B'B
+    error: float  # of M
+    least: float  # smallest eigenvalue of the exact B'B, at least
+
+
+def rows_to_move(D: np.ndarray, k: int) -> np.ndarray:
+    """Return rows that take part in a move along ``k`` columns: all, or evenly spaced ones, or the heaviest."""
+    rows = np.flatnonzero(D > 0)
+    count = max(ROWS_PER_COLUMN * k, int(FEW / max(k * k, 1)) // 4)
+    if len(rows) * k * k <= FEW or len(rows) <= 2 * count:
+        return rows
+    if np.max(D) > 16 * np.median(D[rows]):
+        return np.sort(rows[np.argpartition(-D[rows], count)[:count]])
+    return rows[:: len(rows) // count]
+
+
+def frame_of(F: np.ndarray, D: np.ndarray, rows: np.ndarray, roundings: int = 0) -> Frame | None:
+    """Return a frame of the columns ``F``, given on ``rows``, or None if they are too dependent.
+
+    Entries of ``F`` may have been computed by a subtraction, and by ``roundings`` more operations.
+    """
+    m, k = F.shape
+    root = np.sqrt(D[rows])
+    Z = root[:, None] * F
+    norms = np.linalg.norm(Z, axis=0)
+    if k > m or not (np.all(np.isfinite(norms)) and np.all(norms > 1e-140)):
+        return None
+    scale = 2.0 ** np.round(np.log2(norms))
+    Z /= scale
+    R = linalg.qr(Z, mode="r", check_finite=False)[0][:k]
+    if np.min(np.abs(np.diag(R))) < 64 * k * UNIT:
+        return None
+    T = linalg.solve_triangular(R, np.eye(k), check_finite=False)
+    B = Z @ T
+    off = np.linalg.norm(np.abs(Z) @ np.abs(T), axis=1) * (gamma(k + 6 + roundings) * 1.01) + TINY
+    moved = float(np.linalg.norm(off)) * 1.01
+    M, size = B.T @ B, float(np.linalg.norm(B)) * 1.01
+    error = gamma(m + 2) * size**2 + 2 * size * moved + moved**2
+    apart = 1.01 * float(np.linalg.norm(M - np.eye(k))) + error
+    return Frame(rows, root, scale, T, B, off, M, error, 1.0 - apart) if apart < 0.5 else None
+
+
+def orthogonal(frame: Frame, theta: Any, v: Any, radii: Any, slip: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return theta moved by what makes ``v`` zero, a radius within which the exact point lies, and how far another one may be.
+
+    ``v`` encloses the columns' products with theta, minus their target values, up to the first of ``radii``; another evaluation
+    may start from a theta that differs by ``slip``, and its ``v`` by the second.
+    """
+    rows, T, B, k = frame.rows, frame.T, frame.B, len(frame.T)
+    t = T.T @ (v / frame.scale)
+    t_rad, t_slip = (np.abs(T).T @ ((rad + gamma(k + 4) * np.abs(v)) / frame.scale) * (1 + 1e-9) for rad in radii)
+    if np.count_nonzero(slip) == np.count_nonzero(slip[rows]):  # no sum over other rows
+        share = slip[rows] / frame.root
+        direct = (np.abs(B).T @ share + float(np.sum(frame.off * share))) * 1.01 + 2 * t_rad
+        t_slip = np.minimum(t_slip, direct)
+    u = t
+    for _ in range(STEPS):
+        u = u + (t - frame.M @ u)
+    length = float(np.linalg.norm(u)) * 1.01
+    left = np.abs(t - frame.M @ u) + gamma(k + 4) * (np.abs(t) + np.abs(frame.M) @ np.abs(u)) + t_rad
+    left_norm = (float(np.linalg.norm(left)) + frame.error * length) * 1.01
+    norms = np.linalg.norm(B, axis=1) * 1.01
+    move = frame.root * (B @ u)
+    out, rad, other = theta.copy(), np.zeros(len(theta)), slip.copy()
+    out[rows] = theta[rows] - move
+    apart = (norms + frame.off) * (left_norm / frame.least) + (frame.off + gamma(k + 4) * norms) * length
+    rad[rows] = (frame.root * apart + 2 * UNIT * (np.abs(theta[rows]) + np.abs(move))) * 1.01
+    other[rows] += frame.root * (norms + frame.off) * (float(np.linalg.norm(t_slip)) / frame.least * 1.01)
+    return out, rad, other
+
+
+def projected(F: np.ndarray, theta: np.ndarray, D: np.ndarray) -> np.ndarray:
+    """Return theta without what the columns of ``F`` explain, in plain floats; they may be dependent."""
+    root = np.sqrt(D)
+    Z = root[:, None] * F
+    norms = np.linalg.norm(Z, axis=0)
+    if not np.all(np.isfinite(norms)):
+        return theta
+    scale = np.where(norms > 0, norms, 1.0)
+    U, values, V = linalg.svd(Z / scale, full_matrices=False)
+    kept = values > max(F.shape) * 4 * UNIT * np.max(values, initial=0.0)
+    for _ in range(STEPS):  # theta - D F (F'DF)^+ F'theta
+        theta = theta - root * (U[:, kept] @ ((V[kept] @ ((F.T @ theta) / scale)) / values[kept]))
+    return theta
+
+
+def frame_on_rows(operator: Any, which: np.ndarray, ones: bool, D: np.ndarray) -> Frame | None:
+    """Return a frame of some columns of ``operator`` (and a constant one), on few rows if these are enough."""
+    k = len(which) + ones
+    few = rows_to_move(D, k)
+    every = np.flatnonzero(D > 0)
+    for rows in (few, every) if len(few) < len(every) else (every,):
+        if len(rows) * k > LARGEST or k > len(rows):
+            continue
+        F = operator.columns(which, rows)
+        found = frame_of(np.column_stack([F, np.ones(len(rows))]) if ones else F, D, rows, operator.roundings)
+        if found is not None:
+            return found
+    return None

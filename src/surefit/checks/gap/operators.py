@@ -1,0 +1,238 @@
+"""Operators of the gap theorem: products with coefficients and with dual variables, each with its rounding.
+
+A kernel operator has ``times(beta)`` and ``diagonal()``; a matrix has ``times(w)``, ``transposed(theta, radii)``, ``norms(c)`` and
+``columns(which, rows)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from surefit.checks.enclosure import UNIT, Enclosed, gamma, length
+from surefit.checks.gap import loops
+from surefit.checks.gap.equalities import Frame, frame_on_rows
+from surefit.checks.judge import shared
+
+#: Underflow: each product may lose this much.
+TINY = 2.0**-1074
+SMALL_BLOCK = 1 << 18  # numbers in a block that is converted or shifted: it stays in the cache
+
+
+class _Framed:
+    """Keeps the last frame of free columns: several targets share it."""
+
+    _kept: tuple[Any, ...] | None = None
+    roundings = 0  # by which each entry may differ from the exact one
+
+    def frame(self, which: np.ndarray, ones: bool, weights: np.ndarray) -> Frame | None:
+        """Return nearly orthonormal combinations of some columns (and a constant one), rows weighted."""
+        kept = self._kept
+        if kept is None or not (
+            np.array_equal(kept[0], which) and kept[1] == ones and np.array_equal(kept[2], weights)
+        ):
+            self._kept = which, ones, weights, frame_on_rows(self, which, ones, weights)
+        assert self._kept is not None
+        return self._kept[3]
+
+
+class _Matrix(_Framed):
+    """A matrix as the theorem takes it; ``A`` has rows that lie in memory, those of the matrix or its columns."""
+
+    by_rows: bool
+    shape: tuple[int, int]
+    column_terms: int  # terms of the longest sum over a column
+    _by_columns: Callable[..., Any]  # products with a vector, their sizes, and squared norms of the columns
+    _weighted_squares: Callable[..., Any]
+    _squares: np.ndarray | None = None  # norms of the columns, after the first pass
+    _last: tuple[np.ndarray, Enclosed] | None = None  # coefficients and their product, which several claims ask for
+
+    def times(self, w: np.ndarray) -> Enclosed:
+        """Enclose the product with coefficients."""
+        if self._last is None or not np.array_equal(self._last[0], w):
+            self._last = w.copy(), self._product(w)
+        return self._last[1]
+
+    def _product(self, w: np.ndarray) -> Enclosed:
+        raise AttributeError("the matrix is dense or sparse")
+
+    def transposed(self, theta: np.ndarray, radii: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Enclose the product of the transposed matrix with ``theta``, for each row of ``radii`` of ``theta``.
+
+        What the radii add is bounded by Cauchy and Schwarz, so that one pass is enough.
+        """
+        mid, size, squares = self._by_columns(theta)
+        self._squares = squares
+        k, norms = gamma(self.column_terms + 4), self.norms()
+        lengths = np.array([length(rad) for rad in radii])
+        return mid, (size * k + np.outer(lengths, norms)) * (1 + 4 * k) + self.shape[0] * TINY
+
+    def norms(self, c: np.ndarray | None = None) -> np.ndarray:
+        """Return upper bounds on the norms ``sqrt(sum_i c_i x_ij^2)`` of the columns."""
+        weight = 1.0 if c is None else float(np.max(c, initial=0.0))
+        if c is None or weight == np.min(c, initial=weight):  # the same for all rows
+            if self._squares is None:
+                self._squares = self._by_columns(np.zeros(self.shape[0]))[2]
+            squares = self._squares
+        else:
+            squares = self._weighted_squares(c / weight) if weight > 0 else np.zeros(self.shape[1])
+        return np.sqrt((squares + self.shape[0] * TINY) * weight) * (1 + gamma(self.column_terms + 8))
+
+
+class Dense(_Matrix):
+    """The matrix ``X - 1 shift'``; the subtraction is counted as one more rounding, and ``roundings`` for each entry of ``X``."""
+
+    def __init__(self, X: np.ndarray, shift: np.ndarray | None = None, roundings: int = 0) -> None:
+        self.X, self.shift, self.shape, self.roundings = np.asarray(X), shift, np.shape(X), roundings
+        self.by_rows = not self.X.flags.f_contiguous or self.X.flags.c_contiguous
+        self.A = np.ascontiguousarray(self.X) if self.by_rows else self.X.T
+        n, d = self.shape
+        plain = shift is None and self.A.dtype == np.float64
+        steps = [max(k, 1) if plain else max(loops.PART, SMALL_BLOCK // max(m, 1)) for k, m in ((n, d), (d, n))]
+        step = steps[0] if self.by_rows else steps[1]
+        self.pieces = [slice(start, start + step) for start in range(0, len(self.A), step)]
+        # Radii do not depend on the order in memory: what is proved in one order can be proved in the other.
+        self.piece_terms = max(-(-n // steps[0]), -(-d // steps[1]))
+        terms = min(loops.PART, n) + -(-n // loops.PART) + 4
+        self.column_terms = terms + self.piece_terms + roundings
+
+    def blocks(self, A: np.ndarray, shift: np.ndarray | None) -> Iterator[Any]:
+        """Yield slices of rows of ``A`` and those rows; ``shift`` is subtracted."""
+        for piece in self.pieces:
+            part = np.asarray(A[piece], dtype=np.float64)
+            if shift is not None:
+                part = part - (shift if self.by_rows else shift[piece, None])
+            if len(part):
+                yield piece, part
+
+    def _product(self, w: np.ndarray) -> Enclosed:
+        """Columns without a coefficient are not read."""
+        n, used = self.shape[0], np.flatnonzero(w)
+        few = len(used) < 0.5 * len(w)
+        A, u, shift = self.A, w, self.shift
+        if few:
+            A, u = A[:, used] if self.by_rows else A[used], w[used]
+            shift = None if shift is None else shift[used]
+        mid, size = np.zeros(n), np.zeros(n)
+        for piece, part in self.blocks(A, shift):
+            if self.by_rows:
+                mid[piece], size[piece], _ = loops.dots(part, u)
+            else:
+                more = loops.sums(part, u[piece])
+                mid, size = mid + more[0], size + more[1]
+        k = gamma(len(used) + 4 + self.piece_terms + self.roundings)
+        return Enclosed(mid, size * (k * (1 + 2 * k)) + len(used) * TINY)
+
+    def _by_columns(self, theta: np.ndarray) -> np.ndarray:
+        found = np.zeros((3, self.shape[1]))
+        for piece, part in self.blocks(self.A, self.shift):
+            if self.by_rows:
+                found += loops.sums(part, theta[piece])
+            else:
+                found[:, piece] = loops.dots(part, theta)
+        return found
+
+    def _weighted_squares(self, c: np.ndarray) -> np.ndarray:
+        squares = np.zeros(self.shape[1])
+        for piece, part in self.blocks(self.A, self.shift):
+            if self.by_rows:
+                squares += loops.sums(part * part, c[piece])[0]
+            else:
+                squares[piece] = loops.dots(part * part, c)[0]
+        return squares
+
+    def columns(self, which: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Return some columns as a dense matrix, on some rows."""
+        every = len(rows) == self.shape[0] and bool(np.all(rows == np.arange(len(rows))))
+        part = self.X if every else self.X[rows]
+        found = np.array(part[:, which], dtype=np.float64)
+        return found if self.shift is None else found - self.shift[which]
+
+    def row_norms(self) -> np.ndarray:
+        """Return upper bounds on the Euclidean norms of the rows."""
+        X = self.X if self.shift is None else self.X - self.shift
+        squares = np.einsum("ij,ij->i", X, X, dtype=np.float64)
+        return np.sqrt(squares + self.shape[1] * TINY) * (1 + gamma(self.shape[1] + 4))
+
+
+class Sparse(_Matrix):
+    """A sparse matrix; it has no shift."""
+
+    shift = None
+
+    def __init__(self, X: Any) -> None:
+        self.X, self.shape, self.by_rows = X, X.shape, X.format == "csr"
+        A = X if self.by_rows else X.tocsc()
+        self.A = A.data.astype(np.float64, copy=False), A.indices, A.indptr
+        inner = int(np.max(np.diff(A.indptr), initial=0))
+        outer = int(np.max(np.bincount(A.indices, minlength=1), initial=0))
+        self.row_terms, self.column_terms = (inner, outer) if self.by_rows else (outer, inner)
+
+    def _product(self, w: np.ndarray) -> Enclosed:
+        k = gamma(self.row_terms + 1)
+        mid, size, _ = loops.sparse_dots(*self.A, w) if self.by_rows else loops.sparse_sums(*self.A, w, self.shape[0])
+        return Enclosed(mid, size * (k * (1 + 2 * k)) + self.row_terms * TINY)
+
+    def _by_columns(self, theta: np.ndarray) -> np.ndarray:
+        if self.by_rows:
+            found = loops.sparse_sums(*self.A, theta, self.shape[1])
+        else:
+            found = loops.sparse_dots(*self.A, theta)
+        if not self.X.has_canonical_format:  # an entry may be stored in parts
+            found[2] = self._weighted_squares(np.ones(self.shape[0]))
+        return found
+
+    def _weighted_squares(self, c: np.ndarray) -> np.ndarray:
+        size = abs(self.X)
+        size.sum_duplicates()
+        return np.asarray(size.multiply(size).T @ c).ravel() * (1 + gamma(self.column_terms))
+
+    def columns(self, which: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Return some columns as a dense matrix, on some rows."""
+        return self.X.tocsr()[rows][:, which].toarray().astype(np.float64, copy=False)
+
+    def row_norms(self) -> np.ndarray:
+        """Return upper bounds on the Euclidean norms of the rows."""
+        size = abs(self.X)
+        squares = np.asarray(size.multiply(size).sum(axis=1)).ravel()
+        return np.sqrt(squares + self.row_terms * TINY) * (1 + gamma(2 * self.row_terms + 4))
+
+
+class Gram:
+    """A kernel operator over a given matrix ``K``, known up to ``rad`` (0: its floats are the kernel)."""
+
+    def __init__(self, K: np.ndarray, rad: Any = 0.0) -> None:
+        self.K, self.rad, self.shape = np.asarray(K, dtype=np.float64), rad, np.shape(K)
+
+    def times(self, beta: np.ndarray) -> Enclosed:
+        """Enclose ``K beta``."""
+        k, size = gamma(int(np.count_nonzero(beta)) + 2), np.abs(beta)
+        off = self.rad @ size if np.ndim(self.rad) else self.rad * float(np.sum(size))
+        return Enclosed(self.K @ beta, (np.abs(self.K) @ size * k + off) * (1 + 4 * k) + len(beta) * TINY)
+
+    def diagonal(self) -> np.ndarray:
+        """Return upper bounds on ``K_ii``."""
+        off = np.diag(self.rad) if np.ndim(self.rad) else self.rad
+        return (np.diag(self.K) + off) * (1 + 2 * UNIT)
+
+
+def with_constant(X: Any) -> Any:
+    """Return the matrix with one more column of ones."""
+    ones = np.ones((X.shape[0], 1))
+    if sparse.issparse(X):
+        return sparse.hstack([X, sparse.csr_array(ones)], format="csr")
+    return np.hstack([np.asarray(X, dtype=np.float64), ones])
+
+
+def operator_of(X: Any, shift: np.ndarray | None = None) -> Dense | Sparse:
+    """Return the operator of a matrix; a sparse one takes no shift."""
+    return Sparse(X) if sparse.issparse(X) else Dense(X, shift)
+
+
+@shared
+def operator_on(certificate: Any, data: Any) -> Dense | Sparse:
+    """Return the operator of the rows as given, one for all claims about them."""
+    return operator_of(data.X)

@@ -1,0 +1,164 @@
+"""One pass over the rows: dual points from scores, and the Fenchel-Young terms of the loss with their rounding."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from surefit.checks.enclosure import UNIT
+from surefit.checks.gap.verbs import curvature, domain, edge_size, excess, largest, slope
+from surefit.core.jit import compiled
+
+SUM_BLOCK = 256  # rows that are added up before their sum joins the total
+NEWTON_STEPS = 60  # of the safeguarded search for the best intercept
+
+
+@compiled
+def slopes(loss: Any, y: Any, z: Any, width: Any) -> tuple[Any, Any]:
+    """Return the slopes at the scores, and the curvatures."""
+    g, h = np.empty(len(y)), np.empty(len(y))
+    for i in range(len(y)):
+        low, high = domain(loss, y[i])
+        g[i] = min(max(slope(loss, y[i], z[i], width), low), high)
+        h[i] = curvature(loss, y[i], z[i])
+    return g, h
+
+
+@compiled
+def slope_moves(loss: Any, y: Any, z: Any, width: Any, g: Any, moves: Any) -> np.ndarray:
+    """Return by how much a slope can change where its score moves by at most ``moves``: slopes increase."""
+    out = np.empty(len(y))
+    for i in range(len(y)):
+        low, high = domain(loss, y[i])
+        up = min(max(slope(loss, y[i], z[i] + moves[i], width), low), high)
+        down = min(max(slope(loss, y[i], z[i] - moves[i], width), low), high)
+        out[i] = max(up - g[i], g[i] - down) + 8.0 * UNIT * abs(g[i])
+    return out
+
+
+@compiled
+def clipped(loss: Any, y: Any, g: Any) -> np.ndarray:
+    """Return given dual variables, moved into their domain; NaN becomes a feasible number."""
+    out = np.empty(len(y))
+    for i in range(len(y)):
+        low, high = domain(loss, y[i])
+        value = g[i] if g[i] == g[i] else 0.0
+        out[i] = min(max(value, low), high)
+    return out
+
+
+@compiled
+def room(loss: Any, y: Any, g: Any) -> np.ndarray:
+    """Return the distance of each dual variable from the nearer end of its domain."""
+    out = np.empty(len(y))
+    for i in range(len(y)):
+        low, high = domain(loss, y[i])
+        out[i] = max(min(g[i] - low, high - g[i]), 0.0)
+    return out
+
+
+@compiled
+def best_offset(loss: Any, y: Any, c: Any, z: Any) -> Any:
+    """Return the constant to add to the scores at which the weighted slopes sum to zero: Newton inside a bracket."""
+    low, high, offset = -math.inf, math.inf, 0.0
+    for _ in range(NEWTON_STEPS):
+        total, size, bend = 0.0, 0.0, 0.0
+        for start in range(0, len(y), SUM_BLOCK):
+            part = 0.0
+            for i in range(start, min(start + SUM_BLOCK, len(y))):
+                g = slope(loss, y[i], z[i] + offset, 0.0)
+                part += c[i] * g
+                size += c[i] * abs(g)
+                bend += c[i] * curvature(loss, y[i], z[i] + offset)
+            total += part
+        if abs(total) <= (8.0 + len(y) / SUM_BLOCK) * UNIT * size:  # the rest is rounding of the sum
+            break
+        if total > 0.0:
+            high = offset
+        else:
+            low = offset
+        new = offset - total / bend if bend > 0.0 else math.nan
+        if not low < new < high:
+            if low > -math.inf and high < math.inf:
+                new = 0.5 * (low + high)
+            else:
+                new = offset + (1.0 if total < 0.0 else -1.0) * max(1.0, 2.0 * abs(offset))
+        if new == offset or abs(new) > 1e300:
+            break
+        offset = new
+    return offset
+
+
+@compiled
+def side_sums(values: Any) -> tuple[Any, Any]:
+    """Return the sum of the positive values and that of the negative ones, both right to a unit in the last place or two."""
+    sums, rests = np.zeros(2), np.zeros(2)
+    for value in values:
+        k = 0 if value > 0.0 else 1
+        total = sums[k] + value
+        if abs(value) > abs(sums[k]):  # the larger first: what the sum loses is then exact
+            rests[k] += (value - total) + sums[k]
+        else:
+            rests[k] += (sums[k] - total) + value
+        sums[k] = total
+    return sums[0] + rests[0], sums[1] + rests[1]
+
+
+@compiled
+def _row(loss: Any, y: Any, z: Any, z_rad: Any, g: Any, g_rad: Any, z_slip: Any, g_slip: Any) -> tuple[Any, Any, Any]:
+    dz = z_rad + 4.0 * UNIT * (abs(z) + edge_size(loss, y))
+    other = largest(loss, y, z, dz + z_slip, g, g_rad + g_slip)
+    if other == 0.0:
+        return 0.0, 0.0, 0.0
+    return excess(loss, y, z, g), largest(loss, y, z, dz, g, g_rad), other
+
+
+@compiled
+def row_terms(
+    loss: Any, y: Any, c: Any, z: Any, z_rad: Any, g: Any, g_rad: Any, z_slip: Any, g_slip: Any
+) -> tuple[Any, Any, Any]:
+    """Return the loss terms of each row: plain, with rounding, and with the rounding of another evaluation as well.
+
+    The second encloses the truth; the third bounds what another order of summation could enclose.
+    """
+    plain, upper, other = np.zeros(len(y)), np.zeros(len(y)), np.zeros(len(y))
+    for i in range(len(y)):
+        if c[i] > 0.0:
+            terms = _row(loss, y[i], z[i], z_rad[i], g[i], g_rad[i], z_slip[i], g_slip[i])
+            plain[i], upper[i], other[i] = c[i] * terms[0], c[i] * terms[1], c[i] * terms[2]
+    return plain, upper, other
+
+
+@compiled
+def row_sums(
+    loss: Any, y: Any, c: Any, z: Any, z_rad: Any, g: Any, g_rad: Any, z_slip: Any, g_slip: Any
+) -> tuple[Any, Any, Any]:
+    """Return the sums of :func:`row_terms`; the second and the third are rounded up."""
+    plain, upper, other = 0.0, 0.0, 0.0
+    for start in range(0, len(y), SUM_BLOCK):
+        a, b, d = 0.0, 0.0, 0.0
+        for i in range(start, min(start + SUM_BLOCK, len(y))):
+            if c[i] > 0.0:
+                terms = _row(loss, y[i], z[i], z_rad[i], g[i], g_rad[i], z_slip[i], g_slip[i])
+                a, b, d = a + c[i] * terms[0], b + c[i] * terms[1], d + c[i] * terms[2]
+        plain, upper, other = plain + a, upper + b, other + d
+    up = 1.0 + 2.0 * (SUM_BLOCK + len(y) // SUM_BLOCK + 4) * UNIT
+    return plain, upper * up, other * up
+
+
+@compiled
+def loss_sums(loss: Any, y: Any, c: Any, z: Any, z_rad: Any, z_slip: Any) -> tuple[Any, Any]:
+    """Return the sum of the losses, rounded up, and that of an evaluation elsewhere: no loss is negative."""
+    upper, other = 0.0, 0.0
+    for start in range(0, len(y), SUM_BLOCK):
+        a, b = 0.0, 0.0
+        for i in range(start, min(start + SUM_BLOCK, len(y))):
+            if c[i] > 0.0:
+                dz = z_rad[i] + 4.0 * UNIT * (abs(z[i]) + edge_size(loss, y[i]))
+                a += c[i] * largest(loss, y[i], z[i], dz, 0.0, 0.0)
+                b += c[i] * largest(loss, y[i], z[i], dz + z_slip[i], 0.0, 0.0)
+        upper, other = upper + a, other + b
+    up = 1.0 + 2.0 * (SUM_BLOCK + len(y) // SUM_BLOCK + 4) * UNIT
+    return upper * up, other * up

@@ -1,0 +1,253 @@
+r"""The gap theorem: Fenchel-Young terms, one per row and one per coordinate, bound how far a point is from the optimum.
+
+For :math:`P(w, b) = \sum_i c_i\,\phi(y_i, z_i) + \sum_j \Omega_j(w_j)` with :math:`z = Aw + b`, and slopes :math:`g_i` in the domain of the
+conjugates, :math:`\theta = -cg`, :math:`v = A^\top\theta` (and :math:`\sum_i \theta_i = 0` if :math:`b` is free),
+
+.. math:: P(w, b) - \min P \le \sum_i c_i [\phi(z_i) + \phi^*(g_i) - z_i g_i] + \sum_j [\Omega_j(w_j) + \Omega_j^*(v_j) - w_j v_j],
+
+every bracket non-negative. In a kernel's space :math:`f = K\beta + Tb` with free functions :math:`T` (the constant, or more), the penalty
+is :math:`\tfrac\lambda2\beta^\top K\beta`, and :math:`T^\top\theta = 0`.
+The dual point comes from the scores or from a witness; its equalities hold exactly at a point within a radius that is accounted for
+(theory: ``fenchel-gap``).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from surefit.checks.enclosure import BLOCK, UNIT, Enclosed, block_sum, gamma, upper_sum
+from surefit.checks.gap import rows
+from surefit.checks.gap.dual_points import Dual, Free, Point, Terms, dual_point, kernel_dual_point, met, slopes_at
+from surefit.checks.gap.penalties import Penalty
+
+BLURRED = 1e-10  # share of the objective that the rounding of v may cost before the conditions are met exactly
+BOX = 1e6  # where columns are dependent, coefficients up to this multiple of the data's scale compete
+
+
+class Gap(NamedTuple):
+    """What is proved about a point."""
+
+    value: float  # P - min P is at most this, rounding included
+    spread: float  # rounding in it, and what another order of summation may change
+    plain: float  # the same sum in plain floats
+    objective: float  # P is at most this
+    objective_spread: float
+    dual: np.ndarray  # g, one per row
+    dual_rad: np.ndarray
+    correlations: np.ndarray  # upper bounds of |v_j| (of v_j for positive coefficients)
+    least: np.ndarray  # lower bounds of the same
+    z: Enclosed
+    box: float = math.inf  # finite: only coefficients of up to this multiple of the data's scale compete
+    met: bool = False  # the dual point is exactly orthogonal to every column that is not excluded
+    blur: float = 0.0  # what the rounding of v costs where the penalty is quadratic
+
+
+def prove(operator: Any, loss: Any, penalty: Penalty, point: Point, dual: Dual = Dual()) -> Gap:  # noqa: B008
+    """Bound ``P(w, b) - min P`` at ``point``."""
+    product = operator.times(point.w)
+    mid = product.mid + point.b
+    rad = product.rad + 2 * UNIT * (np.abs(product.mid) + abs(point.b)) + point.b_rad
+    z = Enclosed(mid, rad)
+    if penalty.radius is not None and dual.multiplier == 0.0:  # without the constraint the optimum is no larger
+        _require_radius(penalty, point.w)
+        penalty = penalty.scaled(0.0)
+    start = slopes_at(loss, point, dual, z)
+    terms = dual_point(operator, loss, penalty, point, start)
+    found = _bounded(operator, loss, penalty, point, dual, z, terms)
+    if penalty.radius is None and blurred(penalty, found):  # meet the optimality conditions of all columns exactly
+        closer = met(operator, loss, penalty, point, start)
+        other = found if closer is None else _bounded(operator, loss, penalty, point, dual, z, closer)
+        found = min(found, other, key=lambda gap: gap.value + 2.5 * gap.spread)
+    return found
+
+
+def _bounded(operator: Any, loss: Any, penalty: Penalty, point: Point, dual: Dual, z: Enclosed, terms: Terms) -> Gap:
+    """Add up the terms at a dual point."""
+    if np.all(terms.exact | penalty.excluded):  # no pass is needed where every column is met
+        v, radii = np.zeros(len(point.w)), np.zeros((2, len(point.w)))
+    else:  # with a box, any evaluation removes what the columns explain
+        slip = np.zeros(len(point.y)) if terms.boxed else terms.slip
+        v, radii = operator.transposed(terms.theta, np.array([terms.rad, terms.rad + slip]))
+        v, radii = np.where(terms.exact, 0.0, v), np.where(terms.exact, 0.0, radii)
+    box = math.inf
+    if terms.boxed:  # only coefficients in a box compete
+        box, penalty = BOX, penalty.boxed(_box(operator, point, z))
+    if penalty.radius is not None:
+        return _constrained(loss, penalty, point, dual, z, terms, v, radii)
+    found = _assembled(loss, penalty, point, z, terms, v, radii)
+    found = found._replace(met=bool(np.all((terms.exact & penalty.free) | penalty.excluded)))
+    return found if found.value == found.objective else found._replace(box=box)
+
+
+def blurred(penalty: Penalty, found: Gap) -> bool:
+    """Whether a small quadratic penalty makes the rounding of v count: its term is v^2 / (2 l2)."""
+    if not np.any(penalty.l2 > 0) or np.any(penalty.l1[~penalty.excluded] > 0) or penalty.box is not None:
+        return False
+    return found.blur > BLURRED * found.objective
+
+
+def _box(operator: Any, point: Point, z: Enclosed) -> np.ndarray:
+    """Return the largest absolute coefficients that compete: ``BOX`` times what gives one column the size of all scores."""
+    size = math.sqrt(upper_sum(point.c * (z.mid**2 + point.y**2))) + 1e-300
+    with np.errstate(divide="ignore"):
+        return np.maximum(BOX * size / operator.norms(point.c), 2 * np.abs(point.w))
+
+
+def _assembled(loss: Any, penalty: Penalty, point: Point, z: Enclosed, terms: Terms, v: Any, radii: Any) -> Gap:
+    y, c = point.y, point.c
+    shrink = shrinks(penalty, v, radii)
+    g, g_rad, slip = row_duals(terms, c, shrink)
+    sums = rows.row_sums(loss, y, c, z.mid, z.rad, g, g_rad, 2 * z.rad, slip)
+    found = joined(penalty, point.w, terms.exact, shrink, v, radii, sums)
+    return _trivial(loss, penalty, point, z, found._replace(dual=g, dual_rad=g_rad, z=z))
+
+
+def shrinks(penalty: Penalty, v: np.ndarray, radii: np.ndarray) -> tuple[float, float]:
+    """Return the factor that makes ``v`` feasible, and that of an evaluation elsewhere."""
+    return penalty.shrink(v, radii[0]), penalty.shrink(v, radii[0] + 2 * radii[1])
+
+
+def row_duals(terms: Terms, c: np.ndarray, shrink: tuple[float, float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the slopes that the shrunk dual point has, their radii, and how far those of another evaluation may be."""
+    g, g_rad = _shares(terms.theta * shrink[0], terms.rad * shrink[0], c)
+    slip = np.divide(terms.slip, c, out=np.zeros(len(c)), where=c > 0)
+    if shrink[1] < shrink[0]:  # another evaluation may have to shrink more
+        slip = slip + 2 * (1.0 - shrink[1] / shrink[0]) * np.abs(g)
+    return g, g_rad, slip
+
+
+def joined(penalty: Penalty, w: Any, exact: Any, shrinks: tuple[float, float], v: Any, radii: Any, sums: Any) -> Gap:
+    """Add the terms of the penalty to the sums over the rows: plain, rounded up, and rounded up elsewhere."""
+    plain, upper, other = sums
+    shrink, moved = shrinks[0], (shrinks[0] - shrinks[1]) * np.abs(v)  # by another evaluation
+    kept = ~exact  # zero is exact for free columns, shrunk or not
+    near = penalty.upper(w, shrink * v, (shrink * radii[0] + 4 * UNIT * np.abs(v)) * (1 + 4 * UNIT))[kept]
+    far = penalty.upper(w, shrink * v, 2 * (radii[1] + 4 * UNIT * np.abs(v)) + moved)[kept]
+    value = (upper + upper_sum(near)) * (1 + 8 * UNIT)
+    widest = (other + upper_sum(far)) * (1 + 8 * UNIT)
+    total = plain + block_sum(penalty.excess(w, shrink * v)[kept]) if np.isfinite(value) else math.inf
+    signed = np.maximum(v, 0.0) if penalty.positive else np.abs(v)
+    most, least = (shrink * (signed + sign * radii[0]) * (1 + sign * 4 * UNIT) for sign in (1, -1))
+    none = np.zeros(0)
+    found = Gap(
+        value,
+        widest - min(total, value),
+        total,
+        math.inf,
+        0.0,
+        none,
+        none,
+        most,
+        np.maximum(least, 0.0),
+        Enclosed(none, none),
+    )
+    curved = kept & (penalty.l2 > 0)
+    with np.errstate(over="ignore"):
+        return found._replace(blur=float(np.sum(radii[1][curved] ** 2 / penalty.l2[curved])))
+
+
+def _trivial(loss: Any, penalty: Penalty, point: Point, z: Enclosed, found: Gap) -> Gap:
+    sums = rows.loss_sums(loss, point.y, point.c, z.mid, z.rad, 2 * z.rad)
+    return with_objective(penalty, point.w, len(point.y), sums, found)
+
+
+def with_objective(penalty: Penalty, w: np.ndarray, count: int, sums: tuple[float, float], found: Gap) -> Gap:
+    """Add the objective; no loss is negative, so it bounds the gap too. ``sums`` are the losses, rounded up, here and elsewhere."""
+    upper, other = sums
+    size = upper_sum(penalty.value(w)) * (1 + 8 * UNIT)
+    objective = (upper + size) * (1 + 8 * UNIT)
+    rounding = max((other + size) * (1 + 8 * UNIT) - objective, 0.0) + 16 * UNIT * objective
+    found = found._replace(plain=min(found.plain, found.value))  # plain floats may leave the domain by a rounding
+    order = (gamma(min(count + len(w), BLOCK)) + 64 * UNIT) * found.value  # sums in another order
+    found = found._replace(spread=max(found.spread, 0.0) + order if math.isfinite(found.spread) else math.inf)
+    rounding += (gamma(min(count + len(w), BLOCK)) + 64 * UNIT) * objective
+    found = found._replace(objective=objective, objective_spread=rounding)
+    if not found.value + 2.5 * found.spread <= objective + 2.5 * rounding:  # what would be stated
+        return found._replace(value=objective, spread=rounding, plain=objective, box=math.inf)
+    return found
+
+
+def _constrained(
+    loss: Any, penalty: Penalty, point: Point, dual: Dual, z: Enclosed, terms: Terms, v: Any, radii: Any
+) -> Gap:
+    """Bound under a radius: the multiplier times the penalty is one more problem; the multiplier times the slack is added."""
+    multiplier = dual.multiplier
+    if multiplier is None:  # the smallest for which v is feasible
+        sized = (penalty.l1 > 0) & ~penalty.excluded
+        reach = ((np.maximum(v, 0.0) if penalty.positive else np.abs(v)) + 2 * radii[1])[sized]
+        multiplier = float(np.max(reach / penalty.l1[sized], initial=0.0)) * (1 + 8 * UNIT)
+    slack = _require_radius(penalty, point.w)
+    found = _assembled(loss, penalty.scaled(multiplier), point, z, terms, v, radii)
+    cost = multiplier * slack * (1 + 4 * UNIT)
+    found = found._replace(
+        value=(found.value + cost) * (1 + 4 * UNIT), spread=found.spread + 8 * UNIT * cost, plain=found.plain + cost
+    )
+    return _trivial(loss, penalty.scaled(0.0), point, z, found)
+
+
+def _require_radius(penalty: Penalty, w: np.ndarray) -> float:
+    slack = float(penalty.slack(w))
+    if slack < 0.0:
+        raise ValueError(f"the coefficients violate the radius {float(penalty.radius or 0.0)!r} by {-slack:.3g}")
+    return slack
+
+
+def _shares(theta: np.ndarray, rad: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    g = np.divide(-theta, c, out=np.zeros(len(c)), where=c > 0)
+    return g, np.divide(rad, c, out=np.zeros(len(c)), where=c > 0) * (1 + 4 * UNIT) + 8 * UNIT * np.abs(g)
+
+
+def prove_kernel(
+    operator: Any,
+    loss: Any,
+    strength: float,
+    point: Point,
+    dual: Dual = Dual(),  # noqa: B008
+    free: Free | None = None,
+) -> Gap:
+    """Bound the gap of ``f = K beta + b`` with penalty ``strength / 2 beta' K beta``; ``point.w`` is ``beta``.
+
+    With ``free`` functions, these take the place of the intercept. The dual point is ``strength * beta`` unless a witness is given. The
+    penalty's term is ``strength / 2`` times the squared norm of ``beta - theta / strength`` in the kernel's space.
+    """
+    y, c, beta = point.y, point.c, point.w
+    product = operator.times(beta)
+    z = Enclosed(product.mid + point.b, product.rad + 2 * UNIT * (np.abs(product.mid) + abs(point.b)) + point.b_rad)
+    if free is not None:
+        p = free.values
+        z = Enclosed(z.mid + p.mid, z.rad + p.rad + 2 * UNIT * (np.abs(z.mid) + np.abs(p.mid)))
+    terms = kernel_dual_point(loss, strength, point, dual, z, free)
+    theta, rad = terms.theta, terms.rad
+    apart = beta - theta / strength
+    off = (rad / strength + 4 * UNIT * (np.abs(beta) + np.abs(theta) / strength)) * (1 + 4 * UNIT)
+    root = np.sqrt(np.maximum(operator.diagonal(), 0.0)) * (1 + 4 * UNIT)
+    norm = upper_sum((np.abs(apart) + off) * root)  # triangle inequality
+    plain_norm = norm
+    if upper_sum(np.abs(apart) * root) > upper_sum(off * root):
+        image = operator.times(apart)
+        square = float(apart @ image.mid)
+        high = square + upper_sum(np.abs(apart) * (image.rad + gamma(len(beta) + 2) * np.abs(image.mid)))
+        norm = min(norm, math.sqrt(max(high, 0.0)) * (1 + 4 * UNIT) + upper_sum(off * root))
+        plain_norm = math.sqrt(max(square, 0.0))
+    g, g_rad = _shares(theta, rad, c)
+    slip = _shares(theta, terms.slip, c)[1]
+    plain, upper, other = rows.row_sums(loss, y, c, z.mid, z.rad, g, g_rad, 2 * z.rad, slip)
+    value = (upper + 0.5 * strength * norm**2) * (1 + 8 * UNIT)
+    moved = upper_sum(terms.slip * root) / strength if free is not None else 0.0  # by another evaluation
+    widest = (other + 0.5 * strength * (norm + 2 * abs(norm - plain_norm) + moved) ** 2) * (1 + 8 * UNIT)
+    total = plain + 0.5 * strength * min(plain_norm, norm) ** 2
+    # the RKHS norm of the function itself, for the objective
+    square = float(beta @ product.mid)
+    high = max(square, 0.0) + upper_sum(np.abs(beta) * (product.rad + gamma(len(beta) + 2) * np.abs(product.mid)))
+    penalty = Penalty(np.zeros(1), np.array([strength]))
+    inner = point._replace(w=np.array([math.sqrt(high) * (1 + 4 * UNIT)]))
+    return _trivial(
+        loss,
+        penalty,
+        inner,
+        z,
+        Gap(value, widest - min(total, value), total, math.inf, 0.0, g, g_rad, np.zeros(0), np.zeros(0), z),
+    )

@@ -1,0 +1,58 @@
+r"""Functions of a loss for the gap theorem: its derivatives, their domain, and upper bounds on its Fenchel-Young terms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from surefit.checks.enclosure import UNIT
+from surefit.core.dispatch import generic
+from surefit.core.jit import compiled
+
+
+@generic
+def domain(loss: Any, y: Any) -> Any:
+    """Return the interval of slopes at target ``y``."""
+
+
+@generic
+def slope(loss: Any, y: Any, z: Any, width: Any) -> Any:
+    """Return a slope at ``z``; with ``width`` > 0, that of the loss smoothed over bands of this width around its kinks."""
+
+
+@generic
+def curvature(loss: Any, y: Any, z: Any) -> Any:
+    """Return the second derivative at ``z``, zero where there is a kink."""
+
+
+@generic
+def excess(loss: Any, y: Any, z: Any, g: Any) -> Any:
+    """Return an upper bound on the Fenchel-Young term, rounding of its evaluation included; ``g`` is in the domain.
+
+    Losses are smallest at zero, so the term at ``g = 0`` is the loss itself.
+    """
+
+
+@generic
+def largest(loss: Any, y: Any, z: Any, dz: Any, g: Any, dg: Any) -> Any:
+    """Return an upper bound on the term for scores within ``dz`` of ``z`` and slopes within ``dg`` of ``g``."""
+
+
+@compiled
+def corners(loss: Any, y: Any, z: Any, dz: Any, g: Any, dg: Any) -> Any:
+    """Return the largest term at a corner of the box: it is convex in the score and in the slope."""
+    low, high = domain(loss, y)
+    most = 0.0
+    for z_end in (z + dz, z - dz):
+        for g_end in (g + dg, g - dg):
+            most = max(most, excess(loss, y, z_end, min(max(g_end, low), high)))
+    return most * (1.0 + 4.0 * UNIT)
+
+
+@largest.register(object)
+def _(loss: Any, y: Any, z: Any, dz: Any, g: Any, dg: Any) -> Any:
+    return corners(loss, y, z, dz, g, dg)
+
+
+@generic
+def edge_size(loss: Any, y: Any) -> Any:
+    """Return a bound of the numbers that are subtracted from ``z``: their rounding is one more move of ``z``."""

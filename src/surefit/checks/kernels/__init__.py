@@ -1,0 +1,1 @@
+"""Checkers of kernel machines, and kernel values with their rounding."""

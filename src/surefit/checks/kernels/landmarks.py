@@ -1,0 +1,139 @@
+r"""Functions in the span of landmarks as the checker sees them: norms, images of dual points, and what the span misses of those.
+
+For :math:`g = \sum_i \theta_i k(x_i, \cdot)`, dealt into groups of rows, any :math:`p_b = \sum_j e_{bj} k(z_j, \cdot)` and their
+sum :math:`p`,
+
+.. math:: \|f - g\|^2 \le \|f - p\|^2 + 2 \langle f - p, p - g \rangle + \Bigl(\sum_b \|g_b - p_b\|\Bigr)^2 ,
+
+where everything is a sum of kernel values with landmarks and within groups (theory: ``kernel-subset-machines``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from surefit.checks.enclosure import UNIT, Bound, Enclosed, gamma
+from surefit.checks.kernels.model import spread_out
+from surefit.checks.kernels.operator import Gram
+from surefit.core.certificate import Certificate
+from surefit.core.errors import CertificateError
+from surefit.core.sample import Data
+
+SMALL_GROUP = 1000  # rows
+MOST_VALUES = 5e8  # kernel values that dual="auto" takes where small groups do not need more
+
+
+class Image(NamedTuple):
+    """The function of a dual point as the landmarks see it."""
+
+    e: np.ndarray  # coefficients of its approximation in the span
+    pulled: Enclosed  # its inner products with the landmarks
+    missed: Bound  # distance between the two
+
+
+class Landmarks(NamedTuple):
+    """The landmarks with their kernel values, and directions of their span that are distinguishable despite rounding."""
+
+    gram: Gram
+    rows: np.ndarray
+    inner: Enclosed
+    whiten: np.ndarray  # coefficients of directions that are orthonormal but for rounding
+    slant: float  # largest eigenvalue of their products less one
+
+    @classmethod
+    def of(cls, certificate: Certificate, data: Data, rank: int) -> Landmarks:
+        """Read the landmarks of a certificate; ``rank`` directions are taken, as many as the fit had."""
+        gram, rows = Gram.of(certificate, data), np.asarray(certificate.model["landmarks_"])
+        spread_out(np.zeros((1, len(rows))), rows, gram.n)  # different rows of X
+        inner = gram.values(rows, rows)
+        eigenvalues, vectors = linalg.eigh(inner.mid)
+        if not 0 <= rank <= len(rows) or np.any(eigenvalues[len(rows) - rank :] <= 0.0):
+            raise CertificateError(f"The span of {len(rows)} landmarks does not have {rank} directions.")
+        kept = slice(len(rows) - rank, None)
+        whiten = vectors[:, kept] / np.sqrt(eigenvalues[kept])
+        size = np.abs(whiten)
+        noise = size.T @ (inner.rad + gamma(2 * len(rows) + 4) * np.abs(inner.mid)) @ size
+        off = np.abs(whiten.T @ inner.mid @ whiten - np.eye(rank)) + noise * (1 + gamma(2 * len(rows) + 8))
+        return cls(gram, rows, inner, whiten, float(np.linalg.norm(off)) * (1 + gamma(rank * rank + 8)))
+
+    def form(self, v: np.ndarray) -> Enclosed:
+        """Enclose the squared norm of the function with coefficients ``v``."""
+        size, m = np.abs(v), len(v)
+        rad = size @ (self.inner.rad + gamma(2 * m + 4) * np.abs(self.inner.mid)) @ size * (1 + gamma(2 * m + 4))
+        return Enclosed(v @ self.inner.mid @ v, rad)
+
+    def apart(self, a: np.ndarray, image: Image, scale: float) -> Bound:
+        """Bound the norm of the function with coefficients ``a`` less ``scale`` times that of a dual point."""
+        v = a - scale * image.e
+        near = self.form(v)
+        off, off_rad = self._off(image.e, image.pulled)
+        rounded = 8 * UNIT * float(np.sum(np.abs(a)) + np.sum(np.abs(image.e))) * float(np.max(self.gram.lengths()))
+        squares, mids = [max(float(near.mid), 0.0)], max(float(near.mid), 0.0)
+        squares += [float(near.rad), 2 * scale * float(np.abs(v) @ (np.abs(off) + 2 * off_rad))]
+        squares.append((scale * image.missed.value) ** 2)
+        mids += (scale * max(image.missed.value - image.missed.spread, 0.0)) ** 2
+        value = math.sqrt(math.fsum(squares)) * (1 + 16 * UNIT) + rounded
+        return Bound(value, value - math.sqrt(mids) * (1 - 16 * UNIT))
+
+    def gradient(self, a: np.ndarray, image: Image, slip: float) -> Bound:
+        r"""Bound half the squared norm of the gradient in the span: :math:`\tfrac12 \|W^\top (K a - p)\|^2 / (1 - \epsilon)`."""
+        if not self.slant < 0.5:
+            return Bound(math.inf, 0.0)
+        off, off_rad = self._off(a, image.pulled)
+        t = self.whiten.T @ off
+        rad = np.abs(self.whiten).T @ (off_rad + gamma(len(off) + 4) * np.abs(off)) * (1 + gamma(len(off) + 8))
+        value, mid = (float(np.linalg.norm(np.abs(t) + rad)) + 1.5 * slip) ** 2, float(t @ t)
+        value = 0.5 * value / (1 - self.slant) * (1 + gamma(len(t) + 16))
+        return Bound(value, value - 0.5 * mid * (1 - gamma(len(t) + 16)))
+
+    def _off(self, a: np.ndarray, pulled: Enclosed) -> tuple[np.ndarray, np.ndarray]:
+        """Return ``K a - pulled`` on the landmarks and its radius."""
+        off = self.inner.mid @ a - pulled.mid
+        rad = (self.inner.rad + gamma(len(a) + 4) * np.abs(self.inner.mid)) @ np.abs(a) + pulled.rad
+        return off, (rad + 4 * UNIT * np.abs(pulled.mid)) * (1 + gamma(len(a) + 4))
+
+    def image(self, theta: np.ndarray, groups: int) -> Image:
+        """Approximate the function of ``theta`` in the span, group by group."""
+        m = len(self.rows)
+        e, pulled, rad, size, missed, mid, count = np.zeros(m), np.zeros(m), np.zeros(m), 0.0, 0.0, 0.0, 0
+        for rows in group_rows(theta, groups):
+            part = np.zeros(self.gram.n)
+            part[rows] = theta[rows]
+            inside, with_marks = self.gram.square(part), self.gram.times(part, self.rows)
+            own = self.whiten @ (self.whiten.T @ with_marks.mid)
+            near = self.form(own)
+            square = float(inside.mid - 2 * own @ with_marks.mid + near.mid)
+            sums = float(np.abs(own) @ np.abs(with_marks.mid))
+            error = float(inside.rad + 2 * np.abs(own) @ with_marks.rad + near.rad) + gamma(2 * m + 8) * (
+                abs(float(inside.mid)) + 2 * sums + abs(float(near.mid))
+            )
+            missed += math.sqrt(max(square, 0.0) + error) * (1 + 4 * UNIT)
+            mid += math.sqrt(max(square - error, 0.0))
+            e, pulled, count = e + own, pulled + with_marks.mid, count + 1
+            rad += with_marks.rad + gamma(groups + 2) * np.abs(with_marks.mid)
+            size += float(np.sum(np.abs(own)))
+        largest = float(np.max(self.gram.lengths()))
+        missed = missed * (1 + gamma(count + 2)) + gamma(count + 2) * size * largest  # e is a rounded sum
+        return Image(e, Enclosed(pulled, rad), Bound(missed, missed - mid))
+
+
+def group_rows(theta: np.ndarray, groups: int) -> Iterator[np.ndarray]:
+    """Yield the rows with a coefficient, group by group: every k-th row, independently of the order of the data."""
+    for first in range(groups):
+        rows = np.arange(first, len(theta), groups)
+        rows = rows[theta[rows] != 0.0]
+        if len(rows):
+            yield rows
+
+
+def count_groups(support: int, dual: str) -> int:
+    """Return into how many groups the rows with a dual coefficient are dealt."""
+    if dual == "exact":
+        return 1
+    most = SMALL_GROUP if dual == "bounded" else max(SMALL_GROUP, MOST_VALUES / max(support, 1))
+    return max(1, math.ceil(support / most))

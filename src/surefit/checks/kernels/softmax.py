@@ -1,0 +1,97 @@
+r"""Rows of the simplex as dual points of the multinomial loss, and the divergences that they cost, rounding counted.
+
+For rows :math:`Q_i` of the simplex and :math:`\theta = c (Y - Q)`, with zero column sums where the intercepts are free,
+
+.. math:: P - \min P \le \tfrac12 \sum_k \|f_k - g_k\|^2 + \sum_i c_i\, \mathrm{KL}(Q_i \,\|\, P_i), \qquad
+          g_k = \sum_i \theta_{ik} k(x_i, \cdot) .
+
+:math:`Q` is the softmax at the model's scores, mixed with one constant row that makes the sums exactly right. Entry by entry it is known
+up to a radius, and :math:`q \ln(q/p) - q + p`, which is convex in :math:`q` and at most :math:`(q - p)^2 / p`, pays for that
+(theory: ``kernel-softmax-gap``).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from surefit.checks.enclosure import UNIT, Bound, Enclosed, upper_sum
+
+SWEEPS = 30  # of scaling columns and rows
+
+
+def indicators(codes: np.ndarray, count: int) -> np.ndarray:
+    """Return one row per label with a one at its class."""
+    Y = np.zeros((len(codes), count))
+    Y[np.arange(len(codes)), codes] = 1.0
+    return Y
+
+
+def with_column_sums(Q: np.ndarray, Y: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """Return rows near ``Q`` whose weighted column sums are those of ``Y``.
+
+    Columns are scaled in turn with rows, which keeps small entries small; what is left is mixed in as one constant row.
+    """
+    goal, total = c @ Y, float(c.sum())
+    for _ in range(SWEEPS):
+        q = c @ Q
+        if not np.all(q > 0) or np.max(np.abs(q - goal)) <= 8 * UNIT * total:
+            break
+        Q = Q * (goal / q)
+        Q = Q / Q.sum(axis=1, keepdims=True)
+    q = c @ Q
+    share = float(np.max(np.maximum(q - goal, 0.0) / np.where(q > 0, q, 1.0)))
+    if share == 0.0:
+        return Q
+    return (1.0 - share) * Q + (goal - (1.0 - share) * q)[None, :] / total
+
+
+def log_probabilities(F: Enclosed, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return logarithms of the softmax of ``F + b``, and by how much they can be off."""
+    Z = F.mid + b
+    log_p = Z - Z.max(axis=1, keepdims=True)
+    log_p = log_p - np.log(np.exp(log_p).sum(axis=1, keepdims=True))
+    size = np.abs(F.mid) + np.abs(b) + np.abs(Z - Z.max(axis=1, keepdims=True)) + np.abs(log_p)
+    own = np.max(F.rad + 8 * UNIT * size, axis=1, keepdims=True)
+    return log_p, np.broadcast_to(2 * own + (4 * F.mid.shape[1] + 64) * UNIT, Z.shape)
+
+
+def divergences(Q: np.ndarray, moved: np.ndarray, log_p: np.ndarray, off: np.ndarray) -> np.ndarray:
+    """Bound ``q ln(q/p) - q + p`` for all q within ``moved`` of ``Q`` and p with a logarithm within ``off`` of ``log_p``."""
+    P, low, high = np.exp(log_p), np.maximum(Q - moved, 0.0), Q + moved
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        grown = 2 * np.expm1(off)
+        near = (np.abs(Q - P) + moved + P * grown) ** 2 / (P * np.exp(-2 * off))
+        ends = [np.where(q > 0.0, q * (np.log(q) - log_p), 0.0) for q in (low, high)]
+        size = np.maximum(np.abs(ends[0]), np.abs(ends[1])) + high + P
+        far = np.maximum(*ends) + off * high - low + P * (1 + grown) + 16 * UNIT * size
+    near, far = (np.where(np.isnan(part), np.inf, part) for part in (near, far))
+    return np.minimum(near, np.maximum(far, 0.0)) * (1 + 64 * UNIT) + np.finfo(np.float64).tiny
+
+
+def divergence(c: np.ndarray, Q: np.ndarray, moved: np.ndarray, log_p: np.ndarray, off: np.ndarray) -> Bound:
+    """Bound the weighted sum of the divergences; another evaluation has logarithms that differ by twice their rounding."""
+    value, widest = (
+        upper_sum(c * np.sum(divergences(Q, times * moved, log_p, times * off), axis=1)) * (1 + 64 * UNIT)
+        for times in (1, 3)
+    )
+    return Bound(value, widest - value + 64 * UNIT * value)
+
+
+def simplex_moves(P: np.ndarray, Y: np.ndarray, c: np.ndarray, offset: bool) -> np.ndarray | None:
+    """Bound, entry by entry, how far rows of the simplex with the right sums are from ``P``; None if there are none."""
+    width = P.shape[1]
+    slip = np.abs(P.sum(axis=1, keepdims=True) - 1.0) + 2 * (width + 4) * UNIT  # to sums of exactly one
+    moved = P * slip * (1 + 2 * slip)
+    if not offset:
+        return moved
+    lacking = np.array([math.fsum(column) for column in (c[:, None] * (Y - P)).T])
+    noise = np.array([upper_sum(c * column) for column in (moved + 4 * UNIT * (Y + P)).T])
+    sums = np.array([math.fsum(c * column) for column in P.T])
+    least = (sums - noise) * (1 - 8 * UNIT)
+    if not np.all(least > 0.0):
+        return None
+    share = float(np.max(np.maximum(noise - lacking, 0.0) / least)) * (1 + 8 * UNIT)
+    constant = (np.abs(lacking) + noise + share * (sums + noise)) / math.fsum(c) * (1 + 16 * UNIT)
+    return (moved + share * (P + moved) + constant) * (1 + 16 * UNIT) if share < 1.0 else None

@@ -1,0 +1,125 @@
+r"""The estimate of the squared error on new rows by generalized cross-validation, :math:`\bar r^2 / (1 - \mathrm{df}/n)^2`.
+
+Degrees of freedom are the trace of the matrix that turns targets into fitted values: :math:`\sum_j s_j^2 / (s_j^2 + \mu)` for ridge
+regression with singular values :math:`s_j`, what a Gaussian prior does not hold back, and one per feature in use for the lasso.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from surefit.checks.eigen import centered_product, dense, rows_at_once, spectrum, weighted_mean
+from surefit.checks.enclosure import Enclosed, block_sum, gamma, times
+from surefit.checks.judge import AtMost, Proof, claim, refused
+from surefit.core.certificate import Certificate
+from surefit.core.claims import Claim
+from surefit.core.sample import Data
+
+ENOUGH = 1e-7  # rounding in the degrees of freedom up to which products of the rows are accurate enough
+
+
+@claim("estimates.gcv", kind="estimate", side="upper", theory="least-squares-gap", about="mean squared error on new rows",
+       says="estimate, not a bound: mean squared error on new rows {value:.4g} (generalized cross-validation, "
+            "{degrees_of_freedom:.4g} degrees of freedom in {rows} rows)")  # fmt: skip
+def gcv(certificate: Certificate, stated: Claim, data: Data) -> Proof:
+    """Divide the mean squared residual by what the degrees of freedom leave, target by target."""
+    n, d = data.X.shape
+    if data.weights is not None:
+        return refused("rows with weights do not count equally")
+    W = np.asarray(certificate.model["coef_"], dtype=np.float64).reshape(-1, d)
+    b = np.broadcast_to(np.asarray(certificate.model["intercept_"], dtype=np.float64), (len(W),))
+    targets = np.asarray(data.target, dtype=np.float64).reshape(n, -1).T
+    if len(W) != len(targets):
+        return refused(f"{len(targets)} targets need {len(targets)} rows of coefficients; there are {len(W)}")
+    known = _scores_of_gaps(data)
+    if known and len(known) != len(W):
+        return refused("the scores are not one column per target")
+    mid = most = degrees_of_freedom = off = 0.0
+    for t, (w, y) in enumerate(zip(W, targets, strict=True)):
+        square, square_off = _mean_square(*known[t]) if known else _mean_square(times(data.X, w), y, float(b[t]))
+        df, df_off = _freedom(certificate, data, t)
+        if not df + df_off < n:
+            return refused(f"{df:.4g} degrees of freedom are too many for {n} rows")
+        mid += square / (1 - df / n) ** 2 / len(W)
+        most += (square + square_off) / (1 - (df + df_off) / n) ** 2 / len(W)
+        degrees_of_freedom, off = max(degrees_of_freedom, df), max(off, df_off)
+    numbers = {"degrees_of_freedom": AtMost(degrees_of_freedom + off, off), "rows": n}
+    most *= 1 + gamma(16)
+    return Proof(
+        most, "recomputed", note="residuals and degrees of freedom recomputed.", numbers=numbers, spread=most - mid
+    )
+
+
+def _scores_of_gaps(data: Data) -> list[tuple[Enclosed, np.ndarray, float]]:
+    """Return the scores and targets that the proof of the gap enclosed, if it came first; targets may be moved to the origin."""
+    if "linear.gaps" not in data.memo:
+        return []
+    pairs = zip(data.memo["linear.gaps"], data.memo["linear.columns"].points, strict=True)
+    return [(gap.z, point.y, 0.0) for gap, point in pairs]
+
+
+def _mean_square(scores: Enclosed, y: np.ndarray, b: float) -> tuple[float, float]:
+    residuals = np.abs(y - scores.mid - b)
+    rad = scores.rad + gamma(4) * (np.abs(y) + np.abs(scores.mid) + abs(b))
+    return block_sum(residuals**2) / len(y), block_sum((2 * residuals + rad) * rad) / len(y) * (1 + gamma(len(y) + 8))
+
+
+def _freedom(certificate: Certificate, data: Data, target: int) -> tuple[float, float]:
+    """Return the degrees of freedom and their rounding."""
+    problem, model, n = certificate.problem, certificate.model, data.X.shape[0]
+    if "posterior_covariance_" in model:
+        held = np.diagonal(model["posterior_covariance_"]) / problem["prior_variance"]
+        count = len(held)
+        return max(count - float(np.sum(held)), 0.0), gamma(count + 8) * (count + float(np.sum(np.abs(held))))
+    penalty, free = problem["penalty"], bool(problem["fit_intercept"])
+    if "alphas" not in penalty:
+        return float(np.count_nonzero(model["coef_"]) + free), 0.0
+    if penalty["positive"] or penalty.get("ball") is not None:
+        raise ValueError("a constrained fit is not a linear function of the targets")
+    ratio = penalty["l2"] * penalty["alphas"][target] / (problem["strength"] / (n if problem["mean"] else 1))
+    apart = free and not problem.get("penalize_intercept", False)
+    gaps = data.memo.get("linear.gaps")
+    if ratio == 0 and gaps and gaps[target].met and penalty["factors"] is None and apart == free:
+        return float(
+            data.X.shape[1] + apart
+        ), 0.0  # a dual point orthogonal to every column was built: they are independent
+    s2, s2_off = _squared_singular_values(data, penalty["factors"], free and not apart, apart, ratio)
+    if ratio == 0:
+        if np.any((s2 > 0) & (s2 <= 2 * s2_off)):
+            raise ValueError("the rank of X cannot be determined because of rounding")
+        return float(np.sum(s2 > 2 * s2_off) + apart), 0.0
+    shares, off = s2 / (s2 + ratio), _doubts(s2, s2_off, ratio)
+    return float(np.sum(shares)) + apart, float(np.sum(off)) + gamma(len(s2) + 16) * len(s2)
+
+
+def _doubts(s2: np.ndarray, off: np.ndarray, ratio: float) -> np.ndarray:
+    """Bound the rounding in the degrees of freedom of each direction; without a penalty, one where rounding hides the rank."""
+    if ratio == 0:
+        return (s2 <= 2 * off).astype(np.float64)
+    low = np.maximum(s2 - off, 0.0) + ratio
+    return np.minimum(off * ratio / low**2, 1.0)
+
+
+def _squared_singular_values(data: Data, factors: Any, constant: bool, centered: bool, ratio: float) -> Any:
+    """Return squared singular values and their rounding, by products of the rows where these keep enough digits."""
+    key = ("gcv", constant, centered)
+    if key not in data.memo:
+        X = data.X
+        n, d = X.shape
+        mean = weighted_mean(X, np.ones(n)) if centered else np.zeros(d)
+        if factors is None and not constant:
+            M, off = centered_product(X, np.ones(n), mean, by_rows=n < d)
+            if centered and n < d:  # the same matrix, whatever the rounding of the mean
+                M = M - M.mean(axis=0) - M.mean(axis=1)[:, None] + M.mean()
+            whole = spectrum(M, off)
+            data.memo[key] = np.maximum(whole.values, 0.0), np.full(len(whole.values), whole.radius)
+        known = data.memo.get(key)
+        if known is None or float(np.sum(_doubts(known[0], known[1], ratio))) > ENOUGH:
+            Z = np.column_stack([dense(X), np.ones(n)]) if constant else dense(X) - mean
+            Z = Z / np.sqrt(np.asarray(factors, dtype=np.float64)) if factors is not None else Z
+            s = np.linalg.svd(Z, compute_uv=False)
+            off = gamma(4 * min(n, d) + rows_at_once(d)) * float(np.linalg.norm(Z))
+            data.memo[key] = s**2, (2 * s + off) * off
+    return data.memo[key]

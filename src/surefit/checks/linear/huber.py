@@ -1,0 +1,71 @@
+r"""The gap of Huber's regression with its scale: one more dual constraint, a ball.
+
+.. math:: P(w, b, \sigma) = S\sigma + \sum_i s_i \sigma H(r_i/\sigma) + \alpha\|w\|^2, \qquad S = \sum_i s_i .
+
+Since :math:`\sigma H(r/\sigma) = \max_{|q| \le 2\varepsilon} (qr - \sigma q^2/4)`, slopes :math:`q_i` with
+:math:`\sum_i s_i q_i^2 \le 4S` bound the minimum over all scales, and the gap is that of Huber's loss at the fitted scale plus
+:math:`\sigma (S - \sum_i s_i q_i^2/4)`
+(theory: ``huber-gap``).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from surefit.checks.enclosure import BLOCK, UNIT, block_sum, gamma, upper_sum
+from surefit.checks.gap import Dual, Gap, Penalty, Piecewise, Point, prove
+from surefit.core.certificate import Certificate
+from surefit.core.sample import Data
+
+SCALINGS = 3  # of a dual point into its ball
+
+
+def at_scale(certificate: Certificate) -> Certificate:
+    """Return the problem at the fitted scale: Huber's loss of the residuals, its edges a rounding closer."""
+    problem, scale = certificate.problem, float(certificate.model["scale_"])
+    if not 0.0 < scale < math.inf:
+        raise ValueError(f"the scale must be a number > 0; it is {scale!r}")
+    edge = problem["epsilon"] * scale * (1 - 4 * UNIT)
+    return replace(certificate, problem={**problem, "loss": "huber", "delta": edge, "strength": 2.0 / scale})
+
+
+def prove_huber(
+    operator: Any, loss: Piecewise, penalty: Penalty, point: Point, dual: Dual, data: Data, scale: float
+) -> Gap:
+    """Bound P - min P over coefficients, intercepts and scales."""
+    s = np.ones(len(point.y)) if data.weights is None else data.weights
+    total = math.fsum(s)
+    ball, inside = total * scale * scale * (1 - 16 * UNIT), False
+    for _ in range(SCALINGS):
+        found = prove(operator, loss, penalty, point, dual)
+        largest = upper_sum(s * (np.abs(found.dual) + found.dual_rad) ** 2) * (1 + 16 * UNIT)
+        inside = largest <= ball
+        if inside:
+            break
+        dual = dual._replace(witness=found.dual * (math.sqrt(ball / largest) * (1 - 1e-12)))
+    apart = upper_sum(point.c * (np.abs(found.z.mid - point.y) + found.z.rad)) * 16 * UNIT * loss.high  # of the edges
+    objective = (total * scale * (1 + 4 * UNIT) + found.objective * (1 + 32 * UNIT) + apart) * (1 + 8 * UNIT)
+    rounding = found.objective_spread * 2 + 2 * apart + 64 * UNIT * objective
+    least = block_sum(s * np.maximum(np.abs(found.dual) - found.dual_rad, 0.0) ** 2) / scale
+    least *= 1 - 2 * gamma(min(len(s), BLOCK) + 16)
+    extra = max(total * scale * (1 + 8 * UNIT) - least, 0.0)
+    value = (found.value * (1 + 32 * UNIT) + apart + extra) * (1 + 8 * UNIT)
+    moves = upper_sum(s * (2 * np.abs(found.dual) + found.dual_rad) * found.dual_rad) / scale
+    spread = 2 * found.spread + 2 * apart + 4 * moves + (64 * UNIT + gamma(min(len(s), BLOCK) + 16)) * total * scale
+    if not inside or found.value >= found.objective or not value + 2.5 * spread <= objective + 2.5 * rounding:
+        value, spread = objective, rounding  # no term is negative
+        found = found._replace(box=math.inf)
+    return found._replace(value=value, spread=spread, plain=value, objective=objective, objective_spread=rounding)
+
+
+def null_objective(data: Data, free: bool) -> float:
+    """Return twice the weighted spread of the targets: the objective of their mean, or of zero, is no larger."""
+    y = np.asarray(data.target, dtype=np.float64)
+    s = np.ones(len(y)) if data.weights is None else data.weights
+    total = math.fsum(s)
+    level = math.fsum(s * y) / total if free else 0.0
+    return 2 * math.sqrt(total * math.fsum(s * (y - level) ** 2))

@@ -1,0 +1,111 @@
+r"""Checks the gap of several targets with a common support, by Fenchel-Young terms of rows and of groups.
+
+For dual variables :math:`\Theta` (n, t) whose columns sum to zero if there are intercepts, :math:`V = X^\top\Theta / n`,
+
+.. math:: P - \min P \le \tfrac{1}{2n} \|R - \Theta\|_F^2 + \sum_j \Big[
+          \alpha \|W_j\| + \tfrac\beta2 \|W_j\|^2 - \langle W_j, V_j \rangle + \tfrac{1}{2\beta} (\|V_j\| - \alpha)_+^2 \Big] ,
+
+and with :math:`\beta = 0` all :math:`\|V_j\| \le \alpha` (theory: ``fenchel-gap``). :math:`\Theta` is the residuals, centered and scaled.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from surefit.checks.enclosure import UNIT, gamma, upper_sum
+from surefit.checks.judge import AtMost, Proof, claim, refused
+from surefit.core.centering import moved_intercept
+from surefit.core.certificate import Certificate
+from surefit.core.claims import Claim
+from surefit.core.sample import Data
+
+ELSEWHERE = 3.0  # multiple of the rounding that another evaluation may meet
+
+
+class Point(NamedTuple):
+    """Residuals and their radius, dual variables before scaling and how far their sums are from zero, and products with columns."""
+
+    R: np.ndarray
+    R_rad: np.ndarray
+    G: np.ndarray
+    off: np.ndarray
+    V: np.ndarray
+    V_rad: np.ndarray
+
+
+@claim("multi_task.gap", kind="optimality", side="upper", theory="fenchel-gap",
+       says="The objective {objective:.6g} is within {value:.3g} of the smallest possible one.")  # fmt: skip
+def gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
+    """Bound the distance of the objective from its minimum."""
+    problem = certificate.problem
+    W, b = np.asarray(certificate.model["coef_"]), np.asarray(certificate.model["intercept_"])
+    X, Y = np.asarray(data.X, dtype=np.float64), np.asarray(data.target, dtype=np.float64)
+    Y = Y.reshape(len(Y), -1)
+    tasks = Y.shape[1]
+    if W.shape != (tasks, X.shape[1]) or b.shape != (tasks,) or not (np.isfinite(W).all() and np.isfinite(b).all()):
+        return refused("coef_ and intercept_ must hold one finite row and one number per target")
+    if not problem["fit_intercept"] and np.any(b != 0):
+        return refused("there are intercepts although fit_intercept=False")
+    with np.errstate(over="ignore", invalid="ignore"):
+        point = _point(X, Y, W, b, problem["fit_intercept"])
+        value, objective = _bounds(point, W.T, problem["l1"], problem["l2"], 1.0)
+        value_elsewhere, objective_elsewhere = _bounds(point, W.T, problem["l1"], problem["l2"], ELSEWHERE)
+    if not math.isfinite(objective_elsewhere):
+        return refused("squares of the residuals overflow")
+    null = Y - Y.mean(axis=0) if problem["fit_intercept"] else Y
+    limit = problem["tol"] * float(np.sum(null * null)) / (2 * len(Y))
+    numbers = {"objective": AtMost(objective, objective_elsewhere - objective + 64 * UNIT * objective)}
+    spread = value_elsewhere - value + gamma(64) * value
+    return Proof(value, numbers=numbers, limit=limit, spread=spread, limit_spread=gamma(len(Y) * tasks + 64) * limit,
+                 note="Fenchel-Young terms of rows and groups.")  # fmt: skip
+
+
+def _point(X: Any, Y: Any, W: Any, b: Any, centered: bool) -> Point:
+    """Enclose residuals and correlations; columns are shifted to their means, which intercepts absorb."""
+    n = len(X)
+    shift = X.mean(axis=0) if centered else np.zeros(X.shape[1])
+    used = np.flatnonzero(W.any(axis=0))
+    Z = X - shift if centered else X
+    offsets = np.array([moved_intercept(float(b[t]), shift, W[t]) for t in range(len(b))]) if centered else b
+    active = Z[:, used]
+    R = Y - (active @ W[:, used].T + offsets)
+    sizes = np.abs(active) @ np.abs(W[:, used]).T + np.abs(offsets) + np.abs(Y)
+    rad = gamma(len(used) + 8) * sizes * (1 + gamma(len(used) + 8))
+    G = R - R.mean(axis=0) if centered else R
+    off = np.array([abs(math.fsum(column)) for column in G.T]) / n * (1 + 4 * UNIT) if centered else np.zeros(len(b))
+    V, V_sizes = Z.T @ G / n, np.abs(Z).T @ np.abs(G) / n
+    V_rad = (gamma(n + 8) * V_sizes + np.outer(np.abs(Z).mean(axis=0), off)) * (1 + gamma(n + 16))
+    return Point(R, rad, G, off, V, V_rad)
+
+
+def _bounds(p: Point, W: np.ndarray, alpha: float, beta: float, factor: float) -> tuple[float, float]:
+    """Return upper bounds on the gap and on the objective, with ``factor`` times the rounding."""
+    n, tasks = p.R.shape
+    more = 1 + gamma(tasks + 16)
+    norms = np.sqrt(np.sum(W * W, axis=1))
+    size = upper_sum((alpha * norms + beta / 2 * norms**2) * more)
+    objective = upper_sum(((np.abs(p.R) + factor * p.R_rad) ** 2).ravel()) / (2 * n) * more + size
+    reach = np.sqrt(np.sum(p.V**2, axis=1)) * more + factor * np.sqrt(np.sum(p.V_rad**2, axis=1)) * more
+    most = float(np.max(reach, initial=0.0))
+    scales = {min(1.0, alpha / most * (1 - 8 * UNIT)) if most > 0 else 1.0} | ({1.0} if beta > 0 else set())
+    found = [_terms(p, W, norms, reach, (alpha, beta), scale, factor) for scale in scales]
+    return min(*found, objective), objective
+
+
+def _terms(
+    p: Point, W: Any, norms: Any, reach: Any, weights: tuple[float, float], scale: float, factor: float
+) -> float:
+    """Add up the terms at the residuals times ``scale``."""
+    (n, tasks), (alpha, beta) = p.R.shape, weights
+    rounding = gamma(tasks + 32)
+    apart = np.abs(p.R - scale * p.G) + scale * p.off + factor * p.R_rad + gamma(4) * (np.abs(p.R) + np.abs(p.G))
+    loss = upper_sum((apart * apart).ravel()) / (2 * n)
+    over = np.maximum(scale * reach * (1 + 4 * UNIT) - alpha, 0.0)
+    conjugate = over * over / (2 * beta) if beta > 0 else np.zeros(len(W))
+    terms = alpha * norms + beta / 2 * norms**2 - scale * np.sum(W * p.V, axis=1) + conjugate
+    sizes = alpha * norms + beta * norms**2 + np.sum(np.abs(W * p.V), axis=1) + conjugate
+    radii = scale * np.sum(np.abs(W) * p.V_rad, axis=1) + rounding * sizes
+    return (loss + upper_sum(np.maximum(terms + factor * radii, 0.0))) * (1 + rounding)

@@ -1,0 +1,53 @@
+"""Targets and weights of rows, as the theorem takes them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from surefit.checks.enclosure import UNIT, upper_sum
+from surefit.checks.gap import rows as row_loops
+from surefit.problems.labels import class_codes
+
+ROUNDING = 256 * UNIT  # of scores of the size of the targets: no gap can be asked to be below what it costs
+
+
+def row_targets(
+    problem: dict[str, Any], n: int, y: np.ndarray, weights: np.ndarray | None, total: float | None = None
+) -> tuple[list[np.ndarray], np.ndarray]:
+    """Return the targets and weights of ``n`` rows; ``total`` is the weight of all rows, unless these are all."""
+    weights = np.ones(n) if weights is None else weights
+    if problem["mean"]:
+        weights = weights / (math.fsum(weights) if total is None else total)
+    if problem["classes"] is None:
+        Y = np.asarray(y, dtype=np.float64).reshape(n, -1)
+        return list(Y.T), weights
+    codes = class_codes(y, problem["classes"])
+    positives = [1] if len(problem["classes"]) == 2 else range(len(problem["classes"]))
+    other = 0.0 if problem.get("indicators") else -1.0
+    return [np.where(codes == k, 1.0, other) for k in positives], weights * np.asarray(problem["class_weights"])[codes]
+
+
+def constant_objective(loss: Any, y: np.ndarray, c: np.ndarray, intercept: bool) -> tuple[float, float, float]:
+    """Return the objective of the best constant, its rounding, and what rounding of scores costs it."""
+    offset = row_loops.best_offset(loss, y, c, np.zeros(len(y))) if intercept else 0.0
+    size = ROUNDING * (1 + float(np.max(np.abs(y), initial=0.0)))
+    return rounded(constant_sums(loss, y, c, offset, size), offset)
+
+
+def constant_sums(loss: Any, y: np.ndarray, c: np.ndarray, offset: float, size: float) -> np.ndarray:
+    """Return the losses of a constant score, plain and rounded up, what moves of ``size`` cost, and the total weight."""
+    zero = np.zeros(len(y))
+    args = loss, y, c, zero + offset, zero
+    plain, upper, _ = row_loops.row_sums(*args, zero, zero, zero, zero)
+    at_slope = row_loops.slopes(loss, y, zero + offset, 0.0)[0]
+    _, _, other = row_loops.row_sums(*args, at_slope, zero, zero + size, zero)
+    return np.array([plain, upper, other, upper_sum(c)])
+
+
+def rounded(sums: np.ndarray, offset: float) -> tuple[float, float, float]:
+    """Return the objective, its rounding (the best constant is known up to rounding), and what rounding of scores costs."""
+    plain, upper, other, weight = sums.tolist()
+    return plain, upper - plain + 64 * UNIT * (upper + abs(offset) * weight), other

@@ -1,0 +1,1 @@
+"""Checkers of nearest-neighbor rules: the rows they keep, and the neighbors they find."""

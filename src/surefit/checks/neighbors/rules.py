@@ -1,0 +1,140 @@
+"""Claims of nearest-neighbor rules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from surefit.checks.judge import Proof, claim, refused
+from surefit.checks.labels import label_codes, label_table
+from surefit.checks.neighbors.distances import distances
+from surefit.core.certificate import Certificate
+from surefit.core.claims import Claim
+from surefit.core.sample import Data
+from surefit.core.state import digest
+
+#: Rows whose neighbors are compared with all distances: at most so many, and as many as this number of cells allows, but two.
+MOST, CELLS = 24, 2_000_000
+
+
+def sampled(n: int, d: int) -> np.ndarray:
+    """Places of the rows that are compared, evenly spread."""
+    count = min(n, max(2, min(MOST, CELLS // max(n * d, 1))))
+    return np.unique(np.linspace(0, n - 1, count).astype(np.int64))
+
+
+def _present(data: Data) -> np.ndarray:
+    return np.arange(data.X.shape[0]) if data.weights is None else np.flatnonzero(data.weights > 0)
+
+
+@claim(
+    "knn.rows",
+    kind="data_fact",
+    side="exact",
+    theory="consistency",
+    says="The model keeps the {rows} training rows that count, their weights and targets, if any: {value:.0f} of these differ.",
+)
+def rows(certificate: Certificate, claim: Claim, data: Data) -> Proof:
+    """Compare what predictions use with the training data."""
+    present, X = _present(data), data.X
+    whole = len(present) == X.shape[0]
+    kept = X if whole else X[present]
+    if certificate.problem["metric"] == "precomputed" and not whole:
+        kept = kept[:, present]
+    wanted: dict[str, Any] = {"_fit_X": kept, "sample_indices_": present}
+    wanted["_row_weight"] = None if data.weights is None else data.weights[present]
+    if "classes_" in certificate.model:
+        wanted["_codes"] = label_codes(certificate, data)[0][present]
+    elif "class_values_" in certificate.model:
+        wanted["_codes"] = label_table(certificate, data)[0][present]
+    elif data.y is not None:
+        wanted["_targets"] = np.asarray(data.target, dtype=np.float64)[present]
+    stored = certificate.state
+    if certificate.subject is not None:
+        stored = {name: digest(getattr(certificate.subject, name)) for name in wanted}
+    other = sum(stored.get(name) != digest(value) for name, value in wanted.items())
+    other += not np.array_equal(certificate.model["n_samples_fit_"], len(present))
+    return Proof(float(other), "exact", "compared by digests.", {"rows": len(present)}, limit=0.0)
+
+
+@claim(
+    "knn.neighbors",
+    kind="process_fact",
+    side="upper",
+    theory="consistency",
+    says="The {k} neighbors found for {rows} training rows are nearest: each distance exceeds that of the true neighbor of the same "
+    "rank by at most {value:.1g} of the largest.",
+)
+def neighbors(certificate: Certificate, claim: Claim, data: Data) -> Proof:
+    """Compare recorded neighbors with all distances."""
+    present = _present(data)
+    n, k = len(present), min(int(certificate.problem["k"]), len(present))
+    places = sampled(n, data.X.shape[1] if data.X.ndim == 2 else 1)
+    graph = certificate.problem["metric"] == "precomputed" and sparse.issparse(data.X)
+    if graph:
+        k = min(k, int(np.diff(data.X[present[places]][:, present].tocsr().indptr).min()))
+    recorded = np.asarray(claim.witness["neighbors"])
+    if recorded.shape != (len(places), k) or recorded.dtype.kind not in "iu":
+        return refused(f"{k} neighbors of each of {len(places)} rows must be recorded")
+    position = np.full(data.X.shape[0], -1)
+    position[present] = np.arange(n)
+    if recorded.min(initial=0) < 0 or recorded.max(initial=0) >= len(position) or np.any(position[recorded] < 0):
+        return refused("a recorded neighbor takes no part in the fit")
+    if any(len(np.unique(line)) != k for line in recorded):
+        return refused("a neighbor is recorded twice")
+    found = distances(certificate.problem, data.X, present[places], present, certificate.subject)
+    if found is None:
+        return refused("the distance is a function, which a certificate does not carry; pass the model to verify")
+    if graph and (k == 0 or not np.all(np.isfinite(np.take_along_axis(found.mid, position[recorded], axis=1)))):
+        return refused("the graph does not store the distance to a recorded neighbor")
+    worst = doubt = 0.0
+    for mid, rad, names in zip(found.mid, found.rad, position[recorded], strict=True):
+        nearest = np.argpartition(mid - rad, k - 1)[:k]
+        own, near = np.sort((mid + rad)[names]), np.sort((mid - rad)[nearest])
+        near_enough = np.isfinite(own)  # rows without a common column are infinitely far apart
+        if np.any(near_enough != np.isfinite(near)):
+            return refused("a recorded neighbor is infinitely far away, but another row is not")
+        own, near = own[near_enough], near[near_enough]
+        unit = float(own[-1]) if len(own) else 0.0
+        if unit > 0:
+            worst = max(worst, float(np.max(own - near)) / unit)
+            doubt = max(doubt, float(max(rad[names].max(), rad[nearest].max())) / unit)
+    numbers = {"k": k, "rows": len(places)}
+    note = f"{len(places)} rows compared with all {n} distances."
+    return Proof(max(worst, 0.0), "recomputed", note, numbers, spread=4 * doubt)
+
+
+@claim(
+    "knn.within",
+    kind="process_fact",
+    side="upper",
+    theory="consistency",
+    says="Of all pairs of {rows} training rows with the others, {value:.0f} are not proved to be on the recorded side of the radius.",
+)
+def within(certificate: Certificate, claim: Claim, data: Data) -> Proof:
+    """Compare the recorded rows within the radius with all distances; those within rounding of the radius are not decided."""
+    present, radius = _present(data), float(certificate.problem["radius"])
+    places = sampled(len(present), data.X.shape[1] if data.X.ndim == 2 else 1)
+    starts, names = np.asarray(claim.witness["starts"]), np.asarray(claim.witness["neighbors"])
+    if starts.shape != (len(places) + 1,) or starts.dtype.kind not in "iu" or names.dtype.kind not in "iu":
+        return refused(f"the neighbors of each of {len(places)} rows must be recorded")
+    if starts[0] != 0 or starts[-1] != len(names) or np.any(np.diff(starts) < 0):
+        return refused("the records of neighbors are not separated")
+    position = np.full(data.X.shape[0], -1)
+    position[present] = np.arange(len(present))
+    if names.min(initial=0) < 0 or names.max(initial=0) >= len(position) or np.any(position[names] < 0):
+        return refused("a recorded neighbor takes no part in the fit")
+    found = distances(certificate.problem, data.X, present[places], present, certificate.subject)
+    if found is None:
+        return refused("the distance is a function, which a certificate does not carry; pass the model to verify")
+    inside = np.zeros(found.mid.shape, dtype=bool)
+    inside[np.repeat(np.arange(len(places)), np.diff(starts)), position[names]] = True
+    if np.count_nonzero(inside) != len(names):
+        return refused("a neighbor is recorded twice")
+    proved = np.where(inside, found.mid + found.rad <= radius, found.mid - found.rad > radius)
+    open_pairs = int(np.count_nonzero(~proved))
+    near = int(np.count_nonzero(np.abs(found.mid - radius) <= 4 * found.rad))
+    note = f"{len(places)} rows compared with all {len(present)} distances."
+    return Proof(float(open_pairs), "recomputed", note, {"rows": len(places)}, spread=float(near))

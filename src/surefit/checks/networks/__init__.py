@@ -1,0 +1,1 @@
+"""Checks feed-forward networks."""

@@ -1,0 +1,1 @@
+"""Checkers of rules that are constant on cells."""

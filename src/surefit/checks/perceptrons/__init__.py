@@ -1,0 +1,1 @@
+"""Checks of what perceptrons claim: runs are repeated bit for bit, margins are enclosed."""

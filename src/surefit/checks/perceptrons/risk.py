@@ -1,0 +1,130 @@
+r"""Checks the risk bound of a perceptron by walking its first pass again, row by row.
+
+Each row is tested by weights that saw only earlier rows, so mistakes of the first pass are progressive errors: a risk is refuted
+from which on the capital of a bet against it exceeds :math:`1/\delta` (theory: ``progressive-validation``).
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from surefit.checks.bounds import error_rates
+from surefit.checks.enclosure import UNIT, Bound
+from surefit.checks.judge import Proof, claim, refused
+from surefit.checks.perceptrons.joint import joint_log
+from surefit.checks.perceptrons.runs import all_runs, codes_of, row_numbers
+from surefit.checks.perceptrons.textbook import walk
+from surefit.checks.tail_sums import error_capital
+from surefit.core.assumptions import sentence as assumed
+from surefit.core.certificate import Certificate
+from surefit.core.claims import Claim
+from surefit.core.sample import Data
+
+HALVINGS = 40  # of the interval of risks: its width becomes the twelfth digit
+ITERATE = "risk of a random iterate of the first pass"
+
+
+def sentence(whose: str, stated: Claim) -> str:
+    """Say the bound, with its assumptions; a bound that the majority class attains as well is vacuous."""
+    ceiling = stated.numbers["ceiling"]
+    tail = f", which is vacuous (not below {ceiling:.4g})" if stated.value >= ceiling else ""
+    return f"{whose} <= {stated.value:.4g} with confidence {stated.confidence:g}{tail}, {assumed(stated.assumptions)}"
+
+
+def assumptions(stated: Claim) -> tuple[str, ...]:
+    """Return what the bound assumes: more if the first weights or the kernel were given."""
+    more = tuple(name for name in ("start_independent_of_rows", "kernel_fixed") if stated.numbers.get(name))
+    return ("iid", "order_fixed_before_testing", *more)
+
+
+risk_bound = partial(
+    claim, kind="risk_bound", side="upper", theory="progressive-validation", high=1.0, assumptions=assumptions
+)
+
+
+@risk_bound("perceptron.risk", about=ITERATE, says=partial(sentence, ITERATE))
+def risk(certificate: Certificate, stated: Claim, data: Data) -> Proof:
+    """Count the rows that were misclassified in the first pass, and invert the capital; cached for the vote."""
+    if "risk" not in data.memo:
+        data.memo["risk"] = _risk(certificate, stated, data)
+    return data.memo["risk"]
+
+
+def _risk(certificate: Certificate, stated: Claim, data: Data) -> Proof:
+    n, problem = data.X.shape[0], certificate.problem
+    if problem["looks_ahead"]:
+        return refused("the first pass depended on later rows, so that it bounds no risk")
+    order, mistaken = order_of(stated, n), np.zeros(n, dtype=bool)
+    if problem["multi_class"] == "joint":
+        joint = joint_log(certificate, data)
+        mistaken[order] = joint.visit(certificate, data, order)[0] >= 0
+        starts = bool(np.any(joint.start))
+    else:
+        runs = all_runs(certificate, data)
+        starts = any(bool(np.any(run.log.start)) for run in runs)
+        for run in runs:
+            w, log = run.log.start[:-1].copy(), run.log
+            b, found = walk(data.X, order, run.t, run.rule, run.slack(n), log.factors, w, float(log.start[-1]))
+            met = order[found]
+            logged = log.rows[: len(met)]
+            if b != b or not np.array_equal(met[: len(logged)], logged):
+                return refused("the first pass does not begin with the updates of the log")
+            mistaken[met] = True
+    more = {"start_independent_of_rows": True} if starts else {}
+    return progressive(int(mistaken.sum()), problem["delta"], codes_of(certificate, data), more)
+
+
+def order_of(stated: Claim, n: int) -> np.ndarray:
+    """Return the order of the first pass, which contains each row once."""
+    order = row_numbers(stated.witness["order"], n) if "order" in stated.witness else np.arange(n)
+    if len(order) != n or not np.all(np.bincount(order, minlength=n) == 1):
+        raise ValueError("the first pass did not visit each row once")
+    return order
+
+
+def progressive(errors: int, delta: float, codes: np.ndarray, more: dict[str, Any]) -> Proof:
+    """Return the bound that ``errors`` progressive errors prove."""
+    n = len(codes)
+    value, spread = refuted_from(errors, n, delta)
+    ceiling = 1 - int(np.bincount(codes).max()) / n
+    own = {"errors": errors, "n": n, "delta": delta, "ceiling": ceiling, **more}
+    note = f"{errors} of {n} rows were misclassified in the first pass; the bound holds if the assumptions do."
+    return up_to_one(Proof(value, "enclosed", note, own, spread=spread))
+
+
+def up_to_one(proof: Proof) -> Proof:
+    """Return ``proof``, or that a risk is at most one where no more can be stated."""
+    return proof._replace(value=1.0, spread=0.0) if proof.value + 3 * proof.spread >= 1.0 else proof
+
+
+def refuted_from(errors: int, n: int, delta: float) -> Bound:
+    """Return a risk from which on all larger ones are refuted; 1 if there is none."""
+    rates, needed = error_rates({"delta": delta, "n": n}), -math.log(delta)
+    low, high = errors / n, math.nextafter(1.0, 0.0)
+    if not error_capital(errors / n, high, n, rates, needed).ok:
+        return Bound(1.0, 0.0)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if error_capital(errors / n, middle, n, rates, needed).ok else (middle, high)
+    # Two evaluations of the logarithm of the capital differ by their two margins; it grows by at least ``slope`` per unit of risk.
+    margin, slope = error_capital(errors / n, high, n, rates, needed).margin, -n * math.expm1(-float(rates[0]))
+    return Bound(high, 4 * margin / slope + (high - low))
+
+
+@risk_bound("perceptron.vote_risk", says=partial(sentence, "risk of the vote"))
+def vote_risk(certificate: Certificate, stated: Claim, data: Data) -> Proof:
+    """A wrong vote needs half of the voters wrong; the voters differ from the tested weights in two visits at most."""
+    single = risk(certificate, certificate["perceptron.risk"], data)
+    if single.refusal:
+        return single
+    if "start_independent_of_rows" in single.numbers or len(certificate.model["classes_"]) > 2:
+        return refused("the vote of several problems, or from other weights than zero, has no bound here")
+    if certificate["perceptron.replay"].witness["after_pass"].shape != (1,):
+        return refused("the run made more than one pass")
+    own = {name: single.numbers[name] for name in ("delta", "ceiling")}
+    value, note = 2 * (single.value + 1 / single.numbers["n"]) * (1 + 8 * UNIT), "twice the mean risk of the voters."
+    return up_to_one(Proof(value, "enclosed", note, own, spread=2 * single.spread + 8 * UNIT * value))

@@ -1,0 +1,217 @@
+"""Conformal claims: scores from the model's own predictions, ranks by counting, tails by summation, left-out fits by refitting."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from surefit.checks.judge import Proof, claim, refused
+from surefit.checks.risk.answers import labels_of
+from surefit.checks.risk.split import drawn_order, split_trouble, unit_codes, unit_tags
+from surefit.checks.risk.words import assumptions_of, confidence_text, sentence
+from surefit.checks.tail_sums import binomial_tail
+from surefit.core.certificate import Certificate
+from surefit.core.claims import Claim
+from surefit.core.rows import take_rows
+from surefit.core.sample import Data
+
+REFITS = 7  # leave-one-out fits done again from scratch
+
+
+def _whose(stated: Claim) -> str:
+    return f" of class {stated.numbers['group']}" if stated.numbers.get("group") else ""
+
+
+def _says_coverage(stated: Claim) -> str:
+    return (
+        f"the set misses the truth{_whose(stated)} with probability at most {stated.value:.4g}, on average over calibration rows and "
+        f"the new row, {sentence(stated.numbers['assumes'])}"
+    )
+
+
+def _says_conditional(stated: Claim) -> str:
+    z = stated.numbers
+    return (
+        f"given these calibration rows, the set misses the truth{_whose(stated)} with probability at most {stated.value:.4g}, with "
+        f"confidence {confidence_text(z['delta'])}, {sentence(z['assumes'])}"
+    )
+
+
+def _says_folds(stated: Claim) -> str:
+    empty = ", which is vacuous" if stated.value >= 1 else ""
+    return (
+        f"the set misses the truth with probability at most {stated.value:.4g}{empty}, on average over all rows and the new row, "
+        f"{sentence(stated.numbers['assumes'])}; in practice about {stated.numbers['alpha']:.4g}, which is not proved"
+    )
+
+
+def _about(stated: Claim) -> str:
+    return f"the prediction sets{_whose(stated)}"
+
+
+COMMON: dict[str, Any] = {
+    "side": "upper",
+    "about": _about,
+    "assumptions": assumptions_of,
+    "theory": "conformal",
+    "high": 1.0,
+}
+
+
+@claim(
+    "conformal.unseen_class", kind="no_claim", side="none",
+    says="no claim about class {group}: no calibration row has it; it is in every set",
+)  # fmt: skip
+def unseen_class(certificate: Certificate, stated: Claim, data: Data) -> Proof:
+    """Look for the class among the calibration rows."""
+    subject = certificate.subject
+    if subject is None:
+        return refused("this claim needs the calibration rows of the model; pass verify(X, y, model=...)")
+    seen = [str(t) for t in labels_of(data.target[subject.calibration_rows_]).tolist()]
+    absent = [str(t) for t in labels_of(subject.classes_).tolist() if str(t) not in seen]
+    group = stated.numbers["group"]
+    return Proof(math.nan, "exact", "no calibration row has it.", {"group": group if group in absent else ""})
+
+
+@claim("conformal.coverage", kind="uncertainty", says=_says_coverage, **COMMON)
+def coverage(certificate: Certificate, stated: Claim, data: Data) -> Proof:
+    """Count the calibration scores within the threshold; the miscoverage follows from the rank."""
+    found = _calibrated(certificate, stated, data)
+    if isinstance(found, str):
+        return refused(found)
+    rank, m, tags = found
+    numbers = {
+        "assumes": ["exchangeable", *(t for t in tags if t != "iid"), "calibration_untouched"],
+        "group": stated.numbers["group"],
+    }
+    return Proof(
+        1.0 - min(1.0, rank / (m + 1)), "exact", f"{min(rank, m)} of {m} calibration scores are within.", numbers
+    )
+
+
+@claim("conformal.conditional", kind="risk_bound", says=_says_conditional, **COMMON)
+def conditional(certificate: Certificate, stated: Claim, data: Data) -> Proof:
+    """Confirm the miscoverage given the calibration rows by a binomial tail."""
+    found = _calibrated(certificate, stated, data)
+    if isinstance(found, str):
+        return refused(found)
+    rank, m, tags = found
+    groups = len(certificate.subject.classes_) if stated.numbers["group"] else 1
+    delta = (1.0 - certificate.params["confidence"]) / groups
+    evidence = binomial_tail(m - rank, m, stated.value, Fraction(delta)) if rank <= m else None
+    if evidence is not None and not evidence.ok:
+        return refused("the limit does not follow from the rank at this confidence")
+    numbers = {"assumes": [*tags, "calibration_untouched"], "group": stated.numbers["group"], "delta": delta}
+    note = f"{min(rank, m)} of {m} calibration scores are within the threshold."
+    return Proof(stated.value, "exact" if evidence is None else evidence.level, note, numbers)
+
+
+@claim("conformal.folds", kind="uncertainty", says=_says_folds, **COMMON)
+def folds(certificate: Certificate, stated: Claim, data: Data) -> Proof:
+    """Left-out residuals or scores are those of models without the row; the miscoverage is that of the theorem."""
+    subject = certificate.subject
+    if subject is None:
+        return refused("this claim needs predictions of the model; pass verify(X, y, model=...)")
+    codes = unit_codes(subject, _declared(certificate), data)
+    rows, fold = subject.calibration_rows_, subject.folds_
+    trouble = split_trouble(codes, rows, None)
+    sizes = np.unique(fold[rows], return_counts=True)[1] if not trouble else np.zeros(0)
+    n, K = len(rows), len(sizes)
+    if trouble or len(set(sizes.tolist())) != 1 or len(np.unique(codes[rows])) != n:
+        return refused(trouble or "the folds are not of the same size, or a row is counted twice")
+    trouble = _left_out_trouble(subject, data, rows, fold)
+    if trouble:
+        return refused(trouble)
+    alpha = 1.0 - certificate.params["coverage"]
+    extra = max(0.0, min(2 * (1 - 1 / K) / (n / K + 1), (1 - K / n) / (K + 1)))
+    tags = (*unit_tags(subject, codes), *_declared(certificate))
+    numbers = {"assumes": ["exchangeable", *(t for t in tags if t != "iid")], "n": n, "folds": K, "alpha": alpha}
+    value = min(1.0, 2 * alpha + extra)
+    note = "residuals are those of models without the row."
+    return Proof(value, "recomputed", note, numbers, spread=1e-15 if value < 1 else 0.0)
+
+
+def _calibrated(certificate: Certificate, stated: Claim, data: Data) -> tuple[int, int, tuple[str, ...]] | str:
+    """Rank of the threshold among the calibration scores, their number, and what is assumed of the rows."""
+    subject = certificate.subject
+    if subject is None:
+        return "this claim needs predictions of the model; pass verify(X, y, model=...)"
+    codes = unit_codes(subject, _declared(certificate), data)
+    rows, train = subject.calibration_rows_, subject.train_rows_
+    trouble = split_trouble(codes, rows, train)
+    total = int(codes.max()) + 1
+    order = drawn_order(certificate.params, total)
+    if not trouble and len(np.unique(codes[rows])) != len(rows):
+        trouble = "a calibration row, or a copy of one, is counted twice"
+    if not trouble and order is not None and not np.array_equal(np.sort(codes[rows]), np.sort(order[: len(rows)])):
+        trouble = "the calibration rows are not those that random_state draws"
+    if trouble:
+        return trouble
+    group = stated.numbers["group"]
+    by_class = bool(certificate.params.get("by_class", False))
+    if by_class != (group in [str(t) for t in labels_of(getattr(subject, "classes_", np.zeros(0))).tolist()]) or (
+        not by_class and group
+    ):
+        return f"{group!r} is not a class with its own threshold"
+    scores, threshold = _scores(subject, data, rows, group)
+    rank = len(scores) + 1 if threshold == math.inf else int(np.sum(scores <= threshold))
+    return rank, len(scores), (*unit_tags(subject, codes), *_declared(certificate))
+
+
+def _scores(subject: Any, data: Data, rows: np.ndarray, group: str) -> tuple[np.ndarray, float]:
+    """Scores of the calibration rows by the model, and the threshold that its sets use."""
+    model, y = subject.estimator_, data.target[rows]
+    key = ("conformal scores", rows.tobytes())
+    if key not in data.memo:
+        if hasattr(subject, "thresholds_"):
+            data.memo[key] = own_scores(np.asarray(model.predict_proba(take_rows(data.given, rows))), y, model.classes_)
+        else:
+            answer = np.asarray(model.predict(take_rows(data.given, rows)), dtype=np.float64).ravel()
+            data.memo[key] = np.abs(y.astype(np.float64) - answer)
+    scores = data.memo[key]
+    if not hasattr(subject, "thresholds_"):
+        return scores, float(subject.quantile_)
+    if not group:
+        return scores, float(np.min(subject.thresholds_))
+    labels = [str(t) for t in labels_of(subject.classes_).tolist()]
+    mine = np.array([str(t) == group for t in labels_of(y).tolist()], dtype=bool)
+    return scores[mine], float(subject.thresholds_[labels.index(group)])
+
+
+def own_scores(probabilities: np.ndarray, y: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """One minus the probability of the true class; infinite for a class that the model cannot name."""
+    hit = labels_of(y)[:, None] == labels_of(classes)[None, :]
+    return np.where(hit.any(axis=1), np.sum(np.where(hit, 1.0 - probabilities, 0.0), axis=1), math.inf)
+
+
+def _left_out_trouble(subject: Any, data: Data, rows: np.ndarray, fold: np.ndarray) -> str:
+    """Compare stored scores with those of the fold models, or of refits where a closed form was used."""
+    chosen = np.unique(np.linspace(0, len(rows) - 1, REFITS).astype(int)) if not hasattr(subject, "models_") else None
+    kept = subject.scores_ if hasattr(subject, "scores_") else subject.residuals_
+    everything, y = np.arange(data.X.shape[0]), data.target
+    if chosen is not None:
+        for i in chosen.tolist():
+            others = np.delete(everything, rows[i])
+            model = clone(subject.estimator_).fit(take_rows(data.given, others), y[others].astype(np.float64))
+            left = float(y[rows[i]]) - float(np.asarray(model.predict(take_rows(data.given, rows[[i]]))).ravel()[0])
+            if abs(left - kept[i]) > 1e-6 * (abs(left) + float(np.std(y.astype(np.float64)))):
+                return f"without row {rows[i]} its residual is {left:.6g}, {kept[i]:.6g} is stored"
+        return ""
+    for k in np.unique(fold[rows]).tolist():
+        mine = fold[rows] == k
+        model, X = subject.models_[k], take_rows(data.given, rows[mine])
+        if hasattr(subject, "scores_"):
+            found = own_scores(np.asarray(model.predict_proba(X)), y[rows[mine]], model.classes_)
+        else:
+            found = y[rows[mine]].astype(np.float64) - np.asarray(model.predict(X), dtype=np.float64).ravel()
+        if not np.allclose(found, kept[mine], rtol=1e-4 if np.asarray(found).dtype == np.float32 else 1e-6, atol=1e-9):
+            return "the models' predictions are not those that were calibrated"
+    return ""
+
+
+def _declared(certificate: Certificate) -> tuple[str, ...]:
+    return tuple(certificate.params["assume"])

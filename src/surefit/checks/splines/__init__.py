@@ -1,0 +1,1 @@
+"""Checks smoothing splines."""

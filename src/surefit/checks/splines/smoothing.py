@@ -1,0 +1,238 @@
+r"""Checks smoothing splines: the gap of kernel ridge with a null space, the stored curve, and the choice of lambda.
+
+For a function f and numbers :math:`\theta` that are orthogonal to the polynomials that are not penalized,
+
+.. math:: P(f) - \min P \le \frac1S \sum_i s_i (r_i - \theta_i / s_i)^2 + \lambda \int \Big( f^{(m)} - \frac{M}{S \lambda} \Big)^2,
+
+with M the m-th derivative that :math:`\theta` would cause (theory: ``smoothing-splines``). The sums are taken in extended precision where
+the machine has it; what plain floats give beside that is the rounding that a statement allows for. Criteria come from plane
+rotations, which share nothing with the solver.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from surefit.checks.enclosure import UNIT, gamma
+from surefit.checks.judge import AtMost, Proof, claim, refused, shared
+from surefit.checks.splines.rotations import Line, criterion, line, solve
+from surefit.core.certificate import Certificate
+from surefit.core.claims import Claim
+from surefit.core.sample import Data
+
+NAMES = {"gcv": "generalized cross-validation score", "loo": "leave-one-out error", "reml": "restricted likelihood"}
+
+
+class Bounds(NamedTuple):
+    """Bounds on one target's spline in one precision."""
+
+    gap: float
+    distance: float
+    derivatives: float  # distance of the stored derivatives from those of the dual function, relative to their largest
+
+
+class Target(NamedTuple):
+    """What the data prove about one target: bounds in extended precision and in floats, and the spline by rotations."""
+
+    fine: Bounds
+    plain: Bounds
+    edof: float
+    variance: float
+
+
+fact = partial(claim, side="upper", theory="smoothing-splines")
+
+
+@fact("smoothing_spline.gap", kind="optimality", infinite=True,
+      says="A spline with these values, up to rounding, has an objective within {value:.3g} of the smallest.")  # fmt: skip
+def gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
+    """A spline with the fitted values has an objective within value of the smallest."""
+    found = _targets(certificate, data)
+    null = sum((t.within + float(t.weights @ t.targets**2)) / t.total for t in _lines(certificate, data))
+    value, spread = (sum(getattr(t, name).gap for t in found) for name in ("fine", "plain"))
+    limit = 1e-9 * null
+    asked: dict[str, Any] = {"limit": limit, "limit_spread": gamma(data.X.shape[0] + 64) * limit} if null > 0 else {}
+    return Proof(value, "recomputed", f"P - min P <= {value:.3g} by a dual point.", spread=spread, **asked)
+
+
+@fact("smoothing_spline.values", kind="uncertainty", infinite=True,
+      says="No fitted value is farther than {value:.3g} from that of the exact minimizer.")  # fmt: skip
+def values(certificate: Certificate, claim: Claim, data: Data) -> Proof:
+    """No fitted value is farther than value from the exact one."""
+    found = _targets(certificate, data)
+    value, spread = (max(getattr(t, name).distance for t in found) for name in ("fine", "plain"))
+    return Proof(value, "recomputed", "from the gap and the variance at each knot.", spread=spread)
+
+
+@fact("smoothing_spline.derivatives", kind="feasibility", infinite=True,
+      says="The stored derivatives are those of the spline up to {value:.2g} of the largest, and the ends are natural.")  # fmt: skip
+def derivatives(certificate: Certificate, claim: Claim, data: Data) -> Proof:
+    """The highest derivatives at the knots are those that the dual point causes, up to value of the largest."""
+    found = _targets(certificate, data)
+    value = max(t.fine.derivatives for t in found)
+    spread = max(abs(t.plain.derivatives - t.fine.derivatives) for t in found) + gamma(64)
+    return Proof(value, "recomputed", "derivatives from the dual point.", spread=spread)
+
+
+@fact("smoothing_spline.edof", kind="data_fact",
+      says="The hat matrix has trace {edof:.6g}, up to {value:.1g}; the variance of the noise is right to {variance:.1g} of "
+      "itself.")  # fmt: skip
+def edof(certificate: Certificate, claim: Claim, data: Data) -> Proof:
+    """``edof_`` is the trace of the hat matrix up to value, ``sigma2_`` the variance that goes with it."""
+    found = _targets(certificate, data)
+    stored, noise = (np.atleast_1d(certificate.model[name]) for name in ("edof_", "sigma2_"))
+    if stored.shape != (len(found),) or noise.shape != stored.shape:
+        return refused("edof_ and sigma2_ are not one number per target")
+    off = sum(abs(t.edof - one) for t, one in zip(found, stored, strict=True))
+    apart = [
+        0.0 if math.isnan(t.variance) and math.isnan(s) else abs(s - t.variance) / max(t.variance, 1e-300)
+        for t, s in zip(found, noise, strict=True)
+    ]
+    # Two routes to a variance at a knot agree to the rounding of as many rotations as there are knots.
+    spread = 4 * gamma(data.X.shape[0] + 64) * max(sum(t.edof for t in found), 1.0) + off
+    variance = max(apart) if not any(map(math.isnan, apart)) else math.inf
+    numbers = {"edof": float(np.sum(stored)), "variance": AtMost(variance, variance + gamma(data.X.shape[0] + 64))}
+    return Proof(off, "recomputed", "trace by rotations.", numbers, spread=spread)
+
+
+def _choice_in_words(claim: Claim) -> str:
+    at = claim.numbers
+    where = "" if at["edge"] else ", and a local minimum is within 1 percent of the chosen one"
+    return (
+        f"None of the {at['compared']} values of lambda compared with the chosen one has a {NAMES[at['criterion']]} smaller by more "
+        f"than {claim.value:.2g}{where}."
+    )
+
+
+@fact("smoothing_spline.choice", kind="optimality", says=_choice_in_words)
+def choice(certificate: Certificate, claim: Claim, data: Data) -> Proof:
+    """No declared lambda compared has a criterion smaller by more than value, nor one a little smaller or larger."""
+    problem, lams, lines = certificate.problem, claim.witness["lams"], _lines(certificate, data)
+    name, degree, lam = problem["criterion"], problem["degree"], problem["lam"]
+    if lams.ndim != 2 or lams.shape[1] != len(lines) or not np.all(lams > 0) or not np.all(np.isfinite(lams)):
+        return refused("the witness does not list values of lambda for each target")
+    if problem["lams"] is not None and not np.array_equal(
+        lams, np.tile(np.reshape(problem["lams"], (-1, 1)), len(lines))
+    ):
+        return refused("the values of lambda compared are not the requested ones")
+    if len(lams) * data.X.shape[0] > MOST_WORK:
+        return refused(f"more than {MOST_WORK} rotations are needed")
+    worst, edge = 0.0, bool(claim.witness["edges"].any())
+    for k, target in enumerate(lines):
+        here = criterion(target, degree, lam[k], name)
+        others = [*lams[:, k]]
+        if not claim.witness["edges"][k]:
+            others += [lam[k] / BRACKET, lam[k] * BRACKET]
+        rivals = min(criterion(target, degree, float(other), name) for other in others)
+        if math.isfinite(here) or math.isfinite(rivals):
+            worst = max(worst, here - rivals)
+    numbers = {"compared": len(lams), "edge": edge, "criterion": name}
+    return Proof(worst, "recomputed", "criterion re-evaluated by rotations.", numbers)
+
+
+BRACKET = math.exp(0.01)
+MOST_WORK = 10**9
+
+
+@shared
+def _lines(certificate: Certificate, data: Data) -> list[Line]:
+    X, origin = np.asarray(data.X, dtype=np.float64), certificate.problem["origin"]
+    Y = np.asarray(data.target, dtype=np.float64).reshape(len(X), -1)
+    return [line(X[:, 0], column, data.weights, origin) for column in Y.T]
+
+
+@shared
+def _targets(certificate: Certificate, data: Data) -> list[Target]:
+    """Prove every target; arrays that are not a spline on these rows are an error."""
+    problem, model, lines = certificate.problem, certificate.model, _lines(certificate, data)
+    degree, origin, first = problem["degree"], problem["origin"], lines[0]
+    knots, mass = first.knots, first.weights
+    if origin is not None:
+        knots = np.append(origin, knots)
+        mass = np.append(max(first.total - float(mass.sum()), 0.0), mass)
+    coef = model["coef_"]
+    duals = certificate["smoothing_spline.gap"].witness["dual"]
+    fits = coef.ndim in (2, 3) and coef.shape[:2] == (degree + 1, len(knots)) and np.isfinite(coef).all()
+    fits = fits and duals.shape == (len(first.knots), len(lines)) and np.array_equal(model["knots_"], knots)
+    fits = fits and np.array_equal(np.atleast_1d(model["lam_"]), problem["lam"])
+    fits = fits and model["knot_weights_"].shape == mass.shape and len(problem["lam"]) == len(lines)
+    slack = gamma(data.X.shape[0] + 8) * (mass + first.total)
+    fits = bool(fits) and bool(np.all(np.abs(model["knot_weights_"] - mass) <= slack))
+    coef = coef.reshape(*coef.shape[:2], -1) if fits else np.zeros((1, 1, 0))
+    if coef.shape[2] != len(lines) or np.any(coef[(degree + 1) // 2 :, -1] != 0):
+        raise ValueError("the stored spline is not one with a knot at every distinct x of positive weight")
+    return [
+        prove(target, degree, float(lam), coef[:, :, k], duals[:, k])
+        for k, (target, lam) in enumerate(zip(lines, problem["lam"], strict=True))
+    ]
+
+
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
+def prove(target: Line, degree: int, lam: float, coef: np.ndarray, dual: np.ndarray) -> Target:
+    """Bound the distance of the fitted values ``coef[0]`` from the exact ones."""
+    found = solve(target, degree, lam)
+    largest = float(np.max(found.variances, initial=0.0))
+    fine, plain = (_bounds(target, degree, lam, coef, dual, largest, kind) for kind in (np.longdouble, np.float64))
+    noise = float(np.max(np.abs(target.targets), initial=0.0)) * math.sqrt(target.total * largest)
+    plain = plain._replace(distance=plain.distance + 2 * UNIT * noise)  # floats know differences no better
+    plain = Bounds(*(a if math.isfinite(a) else b for a, b in zip(plain, fine, strict=True)))
+    trace = float(target.weights @ found.variances)
+    r = target.targets - found.values
+    left = target.total - trace
+    squares = target.within + float((target.weights * r) @ r)
+    return Target(fine, plain, trace, squares / left if left > 0 else math.nan)
+
+
+def _bounds(target: Line, degree: int, lam: float, coef: Any, dual: Any, largest: float, kind: Any) -> Bounds:
+    w, y, knots = (part.astype(kind) for part in (target.weights, target.targets, target.knots))
+    strength = kind(target.total) * kind(lam)
+    general = target.lead < 0
+    gaps = np.diff(knots) if general else np.concatenate([[kind(target.lead)], np.diff(knots)])
+    f = coef[0].astype(kind) - kind(target.offset)
+    fitted = f if general else f[1:]
+    place = knots - knots[0]
+    basis = [np.ones(len(knots), dtype=kind), place - w @ place / w.sum()][: (degree + 1) // 2] if general else []
+    theta = _without(dual.astype(kind), w, basis)
+    tail = np.cumsum(theta[::-1])[::-1] / strength
+    right = tail[1:] if general else tail
+    if degree == 3:
+        g = coef[1].astype(kind)
+        bend = np.zeros(len(f), dtype=kind)
+        bend[:-1] = np.cumsum((gaps * right)[::-1])[::-1]
+        low, high, secant = bend[:-1], bend[1:], np.diff(f) / gaps
+        off_low = (6 * secant - 4 * g[:-1] - 2 * g[1:]) / gaps - low
+        off_high = (2 * g[:-1] + 4 * g[1:] - 6 * secant) / gaps - high
+        mismatch = gaps @ (off_low**2 + off_low * off_high + off_high**2) / 3
+        slope = np.concatenate([[kind(0)], np.cumsum(gaps * (low + high) / 2)])
+        rise = gaps * slope[:-1] + gaps**2 * (2 * low + high) / 6
+        stored = _apart(coef[2, :-1], low) + _apart(coef[3, :-1], -right)
+    else:
+        mismatch = gaps @ (np.diff(f) / gaps - right) ** 2
+        rise = gaps * right
+        stored = _apart(coef[1, :-1], right)
+    curve = np.concatenate([[kind(0)], np.cumsum(rise)])[0 if general else 1 :]
+    off = _without(w * (y - curve - theta / w), w, basis) / w
+    through_values = float(w @ (y - fitted - theta / w) ** 2 + strength * mismatch)
+    through_dual = float(w @ off**2)
+    apart = float(np.max(np.abs(fitted - (y - theta / w - off)), initial=kind(0)))
+    bounds = [(through_values, math.sqrt(through_values * largest) if through_values >= 0 else math.inf)]
+    bounds.append((through_dual, apart + math.sqrt(through_dual * largest) if through_dual >= 0 else math.inf))
+    gap, distance = (min(math.inf if math.isnan(b) else b for b in column) for column in zip(*bounds, strict=True))
+    return Bounds(gap / target.total, distance, stored)
+
+
+def _apart(stored: np.ndarray, found: np.ndarray) -> float:
+    """Return the largest difference, relative to the largest number found."""
+    size, off = (float(np.max(np.abs(part), initial=0.0)) for part in (found, stored - found))
+    return off / size if size > 0 else (0.0 if off == 0 else math.inf)
+
+
+def _without(vector: Any, w: Any, basis: Any) -> Any:
+    """Make a vector orthogonal to the columns of ``basis``, which are so to each other in the weights w."""
+    for column in basis:
+        vector = vector - w * column * (vector @ column / (w @ column**2))
+    return vector

@@ -1,0 +1,263 @@
+r"""The best cut of a node by looking at all of them, rounding included.
+
+For squared errors and centered targets a split lowers the total impurity by :math:`\sum_c s_c^2 / w_c` up to a constant, with
+the sum :math:`s_c` and weight :math:`w_c` of each side; a sum of n terms is off by at most :math:`\gamma_n \sum |w y|`.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from surefit.checks.enclosure import UNIT, gamma
+from surefit.checks.trees.impurity import counts_radius, of_counts, weighted_median
+from surefit.checks.trees.nodes import Rows
+from surefit.core.jit import compiled
+
+#: Criteria of the compiled loop, by their place.
+CODES = ("gini", "entropy", "misclassification", "squared_error", "poisson")
+
+
+class Limits(NamedTuple):
+    """What both sides of a cut must have, and the thresholds that are allowed (None: all)."""
+
+    rows: int
+    weight: float
+    edges: list[np.ndarray] | None
+
+
+class Targets(NamedTuple):
+    """What the compiled loops read about the rows of a node; ``code`` is the place of the criterion in ``CODES``."""
+
+    y: np.ndarray
+    w: np.ndarray
+    n_classes: int
+    code: int
+    ratio: float
+    mean: float
+
+
+class Node:
+    """The rows of a node, in a form in which the gain of every cut can be evaluated.
+
+    ``gain`` returns the part of the decrease that depends on the cut, from below or from above; ``doubt`` bounds the rounding
+    that it leaves out.
+    """
+
+    def __init__(self, sample: Rows, mine: np.ndarray, criterion: str) -> None:
+        self.w, self.criterion, self.classes, self.n = sample.w[mine], criterion, sample.n_classes, len(mine)
+        y = sample.y[mine]
+        self.ratio = gamma(2 * self.n + 8)
+        self.total, self.mean = float(np.sum(self.w)), 0.0
+        if self.classes:
+            self.y = np.asarray(y, dtype=np.int64)
+            self.doubt = 3 * counts_radius(self.w, self.classes, self.n) * self.total
+            return
+        if criterion == "absolute_error":
+            self.y = y - weighted_median(y, self.w)
+            self.doubt = 0.0  # grows with the updates of the heaps
+        elif criterion == "squared_error":
+            self.y = y - float(self.w @ (y - y[0]) / self.total + y[0])
+            # The constant S^2 / W of the centered node is at most gamma^2 times its sum of squares.
+            left_over = float(self.w @ self.y)
+            self.doubt = 4 * (left_over**2 + (self.ratio * float(self.w @ np.abs(self.y))) ** 2) / self.total
+        else:
+            self.y = y
+            self.mean = float(self.w @ y) / self.total
+            self.doubt = gamma(16 * self.n + 64) * float(self.w @ y)
+
+    def gain(self, groups: list[np.ndarray]) -> tuple[float, float]:
+        """Gain of a split into groups of places, from below and from above."""
+        parts = np.array([self._side(places) for places in groups]).T
+        return float(np.sum(self._worth(parts, -1))), float(np.sum(self._worth(parts, 1)))
+
+    def best(self, order: np.ndarray, places: np.ndarray, limits: Limits) -> float:
+        """Largest gain, from above, of a cut after one of ``places`` of the rows in ``order``; -inf if none is allowed."""
+        size = limits.rows if limits.rows > 1 else 1
+        places = places[(places >= size) & (self.n - places >= size)]
+        if not len(places):
+            return -np.inf
+        (first, left), (second, right) = self._prefixes(order), self._prefixes(order[::-1])
+        other = self.n - places - 1
+        gains, room = first[places - 1] + second[other], 1 + 2 * self.ratio
+        allowed = (left[places - 1] * room >= limits.weight) & (right[other] * room >= limits.weight)
+        return float(np.max(gains[allowed], initial=-np.inf))
+
+    def _prefixes(self, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What the first 1, 2, ... rows in ``order`` contribute to the gain, from above, and their weights."""
+        if self.criterion == "absolute_error":
+            y, w = self.y[order], self.w[order]
+            return -self._distances(y, w), np.cumsum(w)
+        return _prefix_worths(np.ascontiguousarray(order), self.targets)
+
+    @property
+    def targets(self) -> Targets:
+        """The rows as compiled loops read them."""
+        y = np.asarray(self.y, dtype=np.float64)
+        return Targets(y, self.w, self.classes, CODES.index(self.criterion), self.ratio, self.mean)
+
+    def _side(self, places: np.ndarray) -> Any:
+        """Summary of the rows at ``places``."""
+        y, w = self.y[places], self.w[places]
+        if self.classes:
+            return np.bincount(y, weights=w, minlength=self.classes)
+        if self.criterion == "absolute_error":
+            return w.sum(), self._distances(y, w)[-1]
+        return w.sum(), w @ y, w @ np.abs(y)
+
+    def _distances(self, y: np.ndarray, w: np.ndarray) -> np.ndarray:
+        distances, moves = prefix_distances(y, w)
+        self.doubt = max(self.doubt, gamma(8 * moves + 32) * 8 * float(w @ np.abs(y)))
+        return distances
+
+    def _worth(self, sides: np.ndarray, sign: int) -> np.ndarray:
+        """What a side contributes to the gain."""
+        if self.classes:
+            return -of_counts(sides, self.criterion)
+        weight, total = sides[0], sides[1]
+        if self.criterion == "absolute_error":
+            return -total
+        if self.criterion == "squared_error":
+            size = np.maximum(np.abs(total) + sign * self.ratio * sides[2], 0.0)
+            return size**2 / weight * (1 + sign * 4 * (self.ratio + 4 * UNIT))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            worth = np.where(total > 0, total * np.log(total / weight / self.mean), 0.0)
+        return worth + sign * self.ratio * (np.abs(worth) + total)
+
+
+@compiled
+def _prefix_worths(order: Any, targets: Any) -> tuple[Any, Any]:
+    """Evaluate ``Node._worth`` from above for the first 1, 2, ... rows; a side that Poisson deviance forbids is worth -inf."""
+    y, w, n_classes, code, ratio, mean = targets
+    worth, weight = np.empty(len(order)), np.empty(len(order))
+    counts = np.zeros(max(n_classes, 1))
+    total = sums = sizes = 0.0
+    for k in range(len(order)):
+        i = order[k]
+        total += w[i]
+        weight[k] = total
+        if n_classes > 0:
+            counts[int(y[i])] += w[i]
+            inside = largest = 0.0
+            for count in counts:
+                if code == 0:
+                    inside += count * (total - count)
+                elif code == 1 and count > 0.0:
+                    inside -= count * math.log2(count / total)
+                largest = max(largest, count)
+            worth[k] = -(inside / total if code == 0 else inside if code == 1 else total - largest)
+            continue
+        sums += w[i] * y[i]
+        sizes += w[i] * abs(y[i])
+        if code == 3:
+            size = abs(sums) + ratio * sizes
+            worth[k] = size * size / total * (1.0 + 4.0 * (ratio + 4.0 * UNIT))
+        else:
+            gain = sums * math.log(sums / total / mean) if sums > 0.0 else -math.inf
+            worth[k] = gain + ratio * (abs(gain) + sums) if sums > 0.0 else gain
+    return worth, weight
+
+
+@compiled
+def _best_thresholds(orders: Any, levels: Any, present: Any, targets: Any, rows: Any, weight: Any) -> Any:
+    """Return the largest gain of a cut where the sorted levels of a column rise; missing values, the last rows, go to either side."""
+    best, n, room = -math.inf, orders.shape[1], 1.0 + 2.0 * targets.ratio
+    for j in range(len(orders)):
+        known = present[j]
+        for first in range(2 if known < n else 1):  # missing values last, then first
+            order = np.roll(orders[j], n - known) if first else orders[j]
+            ahead = n - known if first else 0
+            left, left_weight = _prefix_worths(order, targets)
+            right, right_weight = _prefix_worths(order[::-1].copy(), targets)
+            for k in range(1, known + 1):
+                here = k + ahead
+                if here < rows or n - here < rows or n == here:
+                    continue
+                if (k < known and levels[j, k] > levels[j, k - 1]) or (k == known and not first):
+                    heavy = left_weight[here - 1] * room >= weight
+                    if heavy and right_weight[n - here - 1] * room >= weight:
+                        best = max(best, left[here - 1] + right[n - here - 1])
+    return best
+
+
+def best_cut(node: Node, X: np.ndarray, columns: list[int], limits: Limits) -> float:
+    """Largest gain of a threshold on one of ``columns`` of the node's rows ``X``; missing values may go to either side."""
+    if not columns:
+        return -np.inf
+    table = np.ascontiguousarray(X.T if len(columns) == X.shape[1] else X.T[columns], dtype=np.float64)
+    orders = np.argsort(table, axis=1, kind="stable")  # missing values last
+    levels = np.take_along_axis(table, orders, axis=1)
+    present = table.shape[1] - np.count_nonzero(np.isnan(levels), axis=1)
+    if limits.edges is not None:
+        for k, j in enumerate(columns):
+            levels[k, : present[k]] = np.searchsorted(limits.edges[j], levels[k, : present[k]], side="left")
+    if node.criterion != "absolute_error":
+        return _best_thresholds(orders, levels, present, node.targets, max(limits.rows, 1), float(limits.weight))
+    best, n = -np.inf, table.shape[1]
+    for order, at, known in zip(orders, levels, present.tolist(), strict=True):
+        cut = np.flatnonzero(at[1:known] > at[: known - 1]) + 1  # rows that go left
+        best = max(best, node.best(order, np.append(cut, known) if 0 < known < n else cut, limits))
+        if known < n:  # missing values first: they go left
+            best = max(best, node.best(np.roll(order, n - known), cut + n - known, limits))
+    return best
+
+
+def best_categories(node: Node, codes: np.ndarray, limits: Limits, multiway: bool) -> float:
+    """Largest gain of a split by categories: one branch per category, or a cut of categories in order of their means."""
+    known, group = np.unique(np.where(np.isnan(codes), -1.0, codes), return_inverse=True)
+    if len(known) < 2:
+        return -np.inf
+    counts = np.bincount(group)
+    weights = np.bincount(group, weights=node.w)
+    if multiway:
+        small = counts.min() < limits.rows or weights.min() * (1 + 2 * node.ratio) < limits.weight
+        return -np.inf if small else node.gain([np.flatnonzero(group == g) for g in range(len(known))])[1]
+    best = -np.inf
+    for key in _keys(node, group, weights):
+        ranks = np.argsort(key, kind="stable")
+        order = np.concatenate([np.flatnonzero(group == g) for g in ranks])
+        best = max(best, node.best(order, np.cumsum(counts[ranks])[:-1], limits))
+    return best
+
+
+def _keys(node: Node, group: np.ndarray, weights: np.ndarray) -> list[np.ndarray]:
+    if node.criterion == "absolute_error":
+        parts = [group == g for g in range(len(weights))]
+        return [np.array([weighted_median(node.y[part], node.w[part]) for part in parts])]
+    targets = [node.y == k for k in range(node.classes)] if node.classes > 2 else [node.y]
+    return [np.bincount(group, weights=node.w * target) / weights for target in targets]
+
+
+def prefix_distances(y: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, int]:
+    """Sum of weighted distances from a median for every initial part of (y, w), and how often a running sum was updated.
+
+    Two heaps share the weight in halves.
+    """
+    low: list[tuple[float, float]] = []  # largest first
+    high: list[tuple[float, float]] = []
+    low_weight = low_sum = high_weight = high_sum = 0.0
+    moves = len(y)
+    found = np.empty(len(y))
+    for i, (value, weight) in enumerate(zip(y.tolist(), w.tolist(), strict=True)):
+        if low and value > -low[0][0]:
+            heapq.heappush(high, (value, weight))
+            high_weight, high_sum = high_weight + weight, high_sum + weight * value
+        else:
+            heapq.heappush(low, (-value, weight))
+            low_weight, low_sum = low_weight + weight, low_sum + weight * value
+        while high and low_weight < high_weight:
+            v, each = heapq.heappop(high)
+            heapq.heappush(low, (-v, each))
+            low_weight, low_sum = low_weight + each, low_sum + each * v
+            high_weight, high_sum, moves = high_weight - each, high_sum - each * v, moves + 1
+        while low and low_weight - low[0][1] >= high_weight + low[0][1]:
+            v, each = heapq.heappop(low)
+            heapq.heappush(high, (-v, each))
+            low_weight, low_sum = low_weight - each, low_sum + each * v
+            high_weight, high_sum, moves = high_weight + each, high_sum - each * v, moves + 1
+        median = -low[0][0]
+        found[i] = median * low_weight - low_sum + high_sum - median * high_weight
+    return found, moves

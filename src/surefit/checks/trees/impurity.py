@@ -1,0 +1,137 @@
+r"""Impurities of all nodes of a tree by their definitions, with a bound on the rounding.
+
+The total impurity of a node is its weight times its impurity. For squared errors a node's total is that of its children plus
+:math:`\sum_c W_c (\bar y_c - \bar y)^2`, so totals of large nodes are sums of small positive terms and keep their digits.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from surefit.checks.enclosure import UNIT, Enclosed, gamma
+from surefit.checks.trees.nodes import LEAF, Routed
+
+
+class Totals(NamedTuple):
+    """Weight, total impurity and its decrease by the split, for every node."""
+
+    weight: np.ndarray
+    total: Enclosed
+    decrease: Enclosed  # zero at leaves
+
+
+def totals(shape: Routed, criterion: str) -> Totals:
+    """Return the impurities of all nodes."""
+    sample, n = shape.sample, len(shape.rows)
+    weight = shape.at_nodes(sample.w)
+    if sample.n_classes:
+        counts = np.stack([shape.at_nodes(sample.w * (sample.y == k)) for k in range(sample.n_classes)])
+        total = Enclosed(
+            of_counts(counts, criterion), weight * counts_radius(sample.w, sample.n_classes, n + len(weight))
+        )
+        return Totals(weight, total, _by_difference(shape, total))
+    if criterion == "absolute_error":
+        total = _distances(shape)
+        return Totals(weight, total, _by_difference(shape, total))
+    return _of_sums(shape, criterion, weight)
+
+
+def _by_difference(shape: Routed, total: Enclosed) -> Enclosed:
+    """Decrease of each split as the total of the node minus those of its children."""
+    inner = shape.tree.kind != LEAF
+    below, radius = np.zeros(len(inner)), np.zeros(len(inner))
+    np.add.at(below, shape.parent[1:], total.mid[1:])
+    np.add.at(radius, shape.parent[1:], total.rad[1:] * (1 + gamma(300)) + gamma(300) * np.abs(total.mid[1:]))
+    return Enclosed(
+        np.where(inner, total.mid - below, 0.0), np.where(inner, total.rad + radius + 4 * UNIT * total.mid, 0)
+    )
+
+
+def _of_sums(shape: Routed, criterion: str, weight: np.ndarray) -> Totals:
+    """Squared error and Poisson deviance, from sums of targets that are first centered (squared error only)."""
+    sample, n, m = shape.sample, len(shape.rows), len(weight)
+    y, w = sample.y, sample.w
+    center = float(np.median(y[shape.rows])) if criterion == "squared_error" and n else 0.0
+    off = y - center
+    ratio = gamma(n + m + 4)
+    mean = shape.at_nodes(w * off) / weight
+    error = ratio * shape.at_nodes(w * np.abs(off)) / weight * (1 + 4 * ratio)  # of each mean
+    mine = np.zeros(len(y))
+    mine[shape.rows] = mean[shape.kept]
+    up = np.maximum(shape.parent, 0)
+    if criterion == "squared_error":
+        own = np.bincount(shape.kept, weights=(w * (off - mine) ** 2)[shape.rows], minlength=m)
+        step = mean - mean[up]
+        gap = error + error[up]
+        jump = weight * step**2
+        doubt = weight * (2 * np.abs(step) * gap + gap**2) + 4 * ratio * jump
+        held = np.bincount(shape.kept, weights=w[shape.rows], minlength=m)
+        own_doubt = 4 * ratio * own + held * error**2  # the mean of a node minimizes its sum of squares
+    else:
+        positive = y > 0
+        share = np.where(positive, y, 1.0) / np.where(mine > 0, mine, 1.0)
+        terms = np.where(positive, w * y * np.log(share), 0.0)
+        own = np.bincount(shape.kept, weights=terms[shape.rows], minlength=m)
+        size = np.bincount(shape.kept, weights=(w * y * (np.abs(np.log(share)) + 1))[shape.rows], minlength=m)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            jump = np.where(mean > 0, weight * mean * np.log(mean / mean[up]), 0.0)
+        doubt, own_doubt = 8 * ratio * (np.abs(jump) + weight * mean), 8 * ratio * size
+    jump[0] = doubt[0] = 0.0
+    fall, spread = np.zeros(m), np.zeros(m)
+    np.add.at(fall, shape.parent[1:], jump[1:])
+    np.add.at(spread, shape.parent[1:], doubt[1:])
+    total = shape.summed(own + fall)
+    radius = shape.summed(own_doubt + spread) * (1 + 2 * ratio) + gamma(m + 4) * np.abs(total)
+    return Totals(weight, Enclosed(total, radius), Enclosed(fall, spread * (1 + 2 * ratio) + gamma(300) * np.abs(fall)))
+
+
+def _distances(shape: Routed) -> Enclosed:
+    """Sums of distances from the median, for every node."""
+    total, radius = np.zeros(len(shape.parent)), np.zeros(len(shape.parent))
+    for node in range(len(total)):
+        mine = shape.of(node)
+        if len(mine):
+            y, w = shape.sample.y[mine], shape.sample.w[mine]
+            total[node] = float(w @ np.abs(y - weighted_median(y, w)))
+            radius[node] = gamma(4 * len(mine) + 16) * total[node]  # also if rounding of weights moved the median
+    return Enclosed(total, radius)
+
+
+def counts_radius(w: np.ndarray, n_classes: int, n: int) -> float:
+    """Bound the rounding error of an impurity of class counts, per unit of weight.
+
+    Sums of whole numbers are exact; others are off by ``gamma(n)``, relatively. What follows are some operations per class.
+    """
+    whole = bool(np.all(w == np.floor(w))) and float(np.sum(w)) ** 2 < 2.0**53
+    relative = 0.0 if whole else gamma(n + 2)
+    return (2 * relative + 16 * (n_classes + 4) * UNIT) * (1 + math.log2(max(n_classes, 1)))
+
+
+def of_counts(counts: np.ndarray, criterion: str) -> np.ndarray:
+    """Total impurity of columns of class weights (n_classes, ...)."""
+    total = counts.sum(axis=0)
+    safe = np.where(total > 0, total, 1.0)
+    if criterion == "gini":
+        # w (1 - sum p^2) as a sum of products of different classes: no cancellation
+        return (counts * (total - counts)).sum(axis=0) / safe
+    if criterion == "entropy":
+        share = np.where(counts > 0, counts / safe, 1.0)
+        return -(counts * np.log2(share)).sum(axis=0)
+    return total - counts.max(axis=0)
+
+
+def weighted_median(y: np.ndarray, w: np.ndarray) -> float:
+    """Return the middle of the interval of minimizers of the weighted sum of distances."""
+    order = np.argsort(y, kind="stable")
+    y, below = y[order], np.cumsum(w[order])
+    k = int(np.searchsorted(below, below[-1] / 2))
+    exact = below[k] == below[-1] / 2 and k + 1 < len(y)
+    return float(y[k] / 2 + y[k + 1] / 2) if exact else float(y[k])
+
+
+def root_impurity(found: Totals) -> float:
+    """Lower bound of the total impurity of the root, the unit of shortfalls."""
+    return max(float(found.total.mid[0] - found.total.rad[0]), 0.0)

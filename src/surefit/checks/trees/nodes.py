@@ -1,0 +1,228 @@
+"""Trees as the checker reads them: a tree from a file is validated first, then all rows are routed at once.
+
+Every child comes after its parent, so no path is longer than the list of nodes and a tree with cycles is refused.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from surefit.checks.judge import shared
+from surefit.checks.labels import label_codes, row_weights
+from surefit.core.certificate import Certificate
+from surefit.core.errors import CertificateError
+from surefit.core.jit import compiled
+from surefit.core.sample import Data
+
+LEAF, THRESHOLD, SUBSET, MULTIWAY = 0, 1, 2, 3
+
+
+class Nodes(NamedTuple):
+    """The arrays of a tree, one entry per node, parents before children."""
+
+    kind: np.ndarray
+    feature: np.ndarray
+    threshold: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    missing_left: np.ndarray
+    start: np.ndarray
+    words: np.ndarray
+    branches: np.ndarray
+    value: np.ndarray
+    n_codes: int
+
+
+class Rows(NamedTuple):
+    """Training rows as the tree was grown on them."""
+
+    X: np.ndarray  # (n, d) float64, categories as codes
+    y: np.ndarray  # (n,) class codes or real targets
+    w: np.ndarray  # (n,) weights, with those of the classes
+    n_classes: int
+    used: np.ndarray  # rows of positive weight
+
+
+class Routed(NamedTuple):
+    """A validated tree with the rows of every node: node t has ``rows[first[t] : last[t]]``."""
+
+    tree: Nodes
+    sample: Rows
+    parent: np.ndarray  # -1 at the root
+    children: list[np.ndarray] | None  # of multiway nodes, by node; None if there are none
+    depth: np.ndarray
+    kept: np.ndarray  # node that keeps each of the routed rows, in the order of ``rows``
+    rows: np.ndarray
+    first: np.ndarray
+    last: np.ndarray
+
+    def of(self, node: int) -> np.ndarray:
+        """Rows that reach ``node``."""
+        return self.rows[self.first[node] : self.last[node]]
+
+    def summed(self, table: np.ndarray) -> np.ndarray:
+        """Sum a table with one line per node over the subtree of each node."""
+        total = np.array(table, dtype=np.float64)
+        _add_up(self.parent, total.reshape(len(total), -1))
+        return total
+
+    def at_nodes(self, values: np.ndarray) -> np.ndarray:
+        """Sum ``values``, one per row of the sample, over the rows of each node."""
+        own = np.bincount(self.kept, weights=values[self.rows], minlength=len(self.parent))
+        return self.summed(own)
+
+
+def certified_nodes(certificate: Certificate) -> Nodes:
+    """Return the certified tree."""
+    arrays = {name: certificate.model[f"node_{name}_"] for name in Nodes._fields[:-1]}
+    return Nodes(**arrays, n_codes=int(certificate.problem["n_codes"]))
+
+
+def whole_nodes(certificate: Certificate, witness: dict[str, np.ndarray]) -> Nodes:
+    """Return the tree before pruning, from the witness."""
+    arrays = {name: witness[f"whole_{name}"] for name in Nodes._fields[:-1]}
+    return Nodes(**arrays, n_codes=int(certificate.problem["n_codes"]))
+
+
+@shared
+def read_rows(certificate: Certificate, data: Data) -> Rows:
+    """Read the data: dense columns, categories by rank, labels by rank, weights times class weights."""
+    X = np.asarray(data.X.toarray() if sparse.issparse(data.X) else data.X, dtype=np.float64)
+    if certificate.problem["categorical"]:
+        X = X.copy()
+    for j in certificate.problem["categorical"]:
+        missing = np.isnan(X[:, j])
+        X[~missing, j] = np.searchsorted(np.unique(X[~missing, j]), X[~missing, j])
+    y, n_classes = data.target, 0
+    if certificate.problem["task"] == "classification":
+        y, n_classes = label_codes(certificate, data)
+    w = row_weights(data)
+    if certificate.problem["class_weights"] is not None:
+        w = w * np.asarray(certificate.problem["class_weights"])[y]
+    return Rows(X, np.asarray(y), w, n_classes, np.flatnonzero(w > 0))
+
+
+def routed(tree: Nodes, sample: Rows, rows: np.ndarray) -> Routed:
+    """Validate ``tree`` and send ``rows`` down; refuse a tree that is none."""
+    m = len(tree.kind)
+    lists = [np.shape(tree[i]) == (m,) for i in range(7)]
+    if not m or not all(lists) or np.ndim(tree.value) != 2 or len(tree.value) != m or tree.n_codes < 0:
+        raise CertificateError("The arrays of the tree must have one entry per node.")
+    if not np.all(np.isfinite(tree.value)) or not np.all(np.isin(tree.kind, (LEAF, THRESHOLD, SUBSET, MULTIWAY))):
+        raise CertificateError("The tree has a node of unknown kind, or a value that is not a number.")
+    if len(rows) and (rows.min() < 0 or rows.max() >= len(sample.X)):
+        raise CertificateError("The tree was grown on rows that do not exist.")
+    arrays = {name: np.ascontiguousarray(getattr(tree, name)) for name in Nodes._fields[:-1]}
+    tree = Nodes(**arrays, n_codes=tree.n_codes)
+    parent, branches = _parents(tree, sample.X.shape[1])
+    position, size, depth = _layout(parent)
+    kept = _route(sample.X, rows, tree)
+    order = np.argsort(position[kept], kind="stable")
+    at = position[kept[order]]
+    first, last = np.searchsorted(at, position), np.searchsorted(at, position + size)
+    return Routed(tree, sample, parent, branches, depth, kept[order], rows[order], first, last)
+
+
+def trained(tree: Nodes, sample: Rows, rows: np.ndarray) -> Routed:
+    """Send the training rows down; refuse a tree with a node that none of them reaches."""
+    shape = routed(tree, sample, rows)
+    if np.any(shape.last == shape.first):
+        raise CertificateError(f"Node {int(np.argmin(shape.last - shape.first))} of the tree has no training rows.")
+    return shape
+
+
+def children_of(shape: Routed, node: int) -> np.ndarray:
+    """Children of a node, each once."""
+    if shape.tree.kind[node] == LEAF:
+        return np.empty(0, dtype=np.int64)
+    if shape.tree.kind[node] == MULTIWAY:
+        assert shape.children is not None
+        return shape.children[node]
+    return np.array([shape.tree.left[node], shape.tree.right[node]], dtype=np.int64)
+
+
+def _parents(tree: Nodes, d: int) -> tuple[np.ndarray, list[np.ndarray] | None]:
+    m = len(tree.kind)
+    inner, two = np.flatnonzero(tree.kind != LEAF), np.flatnonzero(np.isin(tree.kind, (THRESHOLD, SUBSET)))
+    if np.any((tree.feature[inner] < 0) | (tree.feature[inner] >= d)):
+        raise CertificateError("The tree splits a column that does not exist.")
+    width = np.where(tree.kind == MULTIWAY, tree.n_codes, 2 * ((tree.n_codes + 63) // 64))
+    coded = np.flatnonzero(tree.kind >= SUBSET)
+    space = np.where(tree.kind == MULTIWAY, len(tree.branches), len(tree.words))
+    if np.any((tree.start[coded] < 0) | (tree.start[coded].astype(np.int64) + width[coded] > space[coded])):
+        raise CertificateError("The categories of a split are not stored.")
+    pairs = [(two, tree.left[two]), (two, tree.right[two])]
+    children: list[np.ndarray] | None = None
+    many = np.flatnonzero(tree.kind == MULTIWAY)
+    if len(many):
+        children = [np.empty(0, dtype=np.int64)] * m
+        for t in many:
+            table = tree.branches[tree.start[t] : tree.start[t] + tree.n_codes]
+            children[t] = np.unique(table[table >= 0]).astype(np.int64)
+            pairs.append((np.full(len(children[t]), t), children[t]))
+    above = np.concatenate([part for part, _ in pairs]).astype(np.int64)
+    below = np.concatenate([part for _, part in pairs]).astype(np.int64)
+    if np.any((below <= above) | (below >= m)) or len(below) != m - 1 or len(np.unique(below)) != m - 1:
+        raise CertificateError(
+            "The tree is not in order: every node but the root needs one parent that comes before it."
+        )
+    parent = np.full(m, -1, dtype=np.int64)
+    parent[below] = above
+    return parent, children
+
+
+@compiled
+def _layout(parent: Any) -> tuple[Any, Any, Any]:
+    """Position of each node in preorder, number of nodes of its subtree, and depth."""
+    m = len(parent)
+    size, position, depth = np.ones(m, dtype=np.int64), np.zeros(m, dtype=np.int64), np.zeros(m, dtype=np.int64)
+    for t in range(m - 1, 0, -1):
+        size[parent[t]] += size[t]
+    free = np.ones(m, dtype=np.int64)
+    for t in range(1, m):
+        above = parent[t]
+        position[t] = free[above]
+        free[above] += size[t]
+        free[t] = position[t] + 1
+        depth[t] = depth[above] + 1
+    return position, size, depth
+
+
+@compiled
+def _add_up(parent: Any, table: Any) -> None:
+    for t in range(len(parent) - 1, 0, -1):
+        for k in range(table.shape[1]):
+            table[parent[t], k] += table[t, k]
+
+
+@compiled
+def _route(X: Any, rows: Any, tree: Nodes) -> np.ndarray:
+    kind, feature, threshold, left, right, missing_left, start, words, branches, _, n_codes = tree
+    found = np.empty(len(rows), dtype=np.int64)
+    n_words = (n_codes + 63) // 64
+    for i in range(len(rows)):
+        node = 0
+        while kind[node] != LEAF:
+            x = X[rows[i], feature[node]]
+            missing = x != x
+            child = -1  # a category that the node has not seen stays there
+            if kind[node] == THRESHOLD:
+                child = left[node] if x <= threshold[node] or (missing and missing_left[node]) else right[node]
+            elif missing or 0 <= x < n_codes - 1:
+                code = n_codes - 1 if missing else int(x)
+                if kind[node] == MULTIWAY:
+                    child = branches[start[node] + code]
+                else:
+                    bit = np.uint64(1) << np.uint64(code % 64)
+                    if words[start[node] + code // 64] & bit:
+                        child = left[node]
+                    elif words[start[node] + n_words + code // 64] & bit:
+                        child = right[node]
+            if child < 0:
+                break
+            node = child
+        found[i] = node
+    return found

@@ -1,0 +1,143 @@
+"""Claims about splits: each compared with all cuts of its node; for large trees a fixed sample of the nodes is compared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from surefit.checks.judge import Proof, claim, refused, shared
+from surefit.checks.trees.cuts import Limits, Node, best_categories, best_cut
+from surefit.checks.trees.impurity import Totals, root_impurity, totals
+from surefit.checks.trees.nodes import LEAF, THRESHOLD, Routed, certified_nodes, children_of, read_rows, trained
+from surefit.core.catalog import Entry, register
+from surefit.core.certificate import Certificate
+from surefit.core.claims import Claim
+from surefit.core.sample import Data
+
+#: What sorting and summing one value costs is the unit; a column costs this many more, however few rows the node has.
+OVERHEAD = 200
+#: Work that is always done, and the share of one sort of the whole table that may be added.
+LEAST_WORK, SHARE = 60_000, 0.1
+HEAPS = 20  # medians cost so many times more
+
+register(
+    Entry(
+        "tree.random_splits",
+        kind="no_claim",
+        side="none",
+        says="Columns or cuts were drawn at random: no split is claimed to be the best of its node.",
+    )
+)
+register(
+    Entry(
+        "tree.constrained_splits",
+        kind="no_claim",
+        side="none",
+        says="Monotonic constraints were imposed: no split is claimed to be the best of its node.",
+    )
+)
+
+
+@shared
+def grown(certificate: Certificate, data: Data) -> Routed:
+    """Return the certified tree with the rows it was grown on."""
+    sample = read_rows(certificate, data)
+    names = [claim.witness["rows"] for claim in certificate.claims if claim.name == "tree.reduced_error"]
+    rows = np.intersect1d(np.asarray(names[0], dtype=np.int64), sample.used) if names else sample.used
+    return trained(certified_nodes(certificate), sample, rows)
+
+
+@shared
+def impurities(certificate: Certificate, data: Data) -> Totals:
+    """Return the impurities of all nodes of the certified tree."""
+    return totals(grown(certificate, data), certificate.problem["criterion"])
+
+
+def _says(claim: Claim) -> str:
+    z = claim.numbers
+    which = "all" if z["compared"] == z["splits"] else f"{z['compared']} of"
+    where = "all cuts" if z["candidates"] < 0 else f"all cuts at the {z['candidates']} allowed thresholds"
+    return (
+        f"At {which} {z['splits']} splits, compared with {where} of all columns at their nodes, no cut lowers the impurity more "
+        f"by over {claim.value:.2g} of the root's impurity."
+    )
+
+
+@claim(
+    "tree.splits",
+    kind="optimality",
+    side="upper",
+    theory="tree-splits",
+    about="every split, given its node",
+    says=_says,
+)
+def splits(certificate: Certificate, claim: Claim, data: Data) -> Proof:
+    """Look at all cuts of all columns at each node: none is better than the split by more than the value."""
+    problem = certificate.problem
+    shape, found = grown(certificate, data), impurities(certificate, data)
+    edges = _edges(certificate, claim, shape.sample.X.shape[1])
+    if edges is not None:
+        own = np.flatnonzero((shape.tree.kind == THRESHOLD) & np.isfinite(shape.tree.threshold))
+        for node in own:
+            if shape.tree.threshold[node] not in edges[shape.tree.feature[node]]:
+                return refused(f"node {node} uses a threshold that is not among the allowed ones")
+    limits = Limits(problem["min_samples_leaf"], problem["min_weight_leaf"], edges)
+    nodes = chosen_nodes(shape, problem["criterion"])
+    worst, doubt = 0.0, 0.0
+    for node in nodes:
+        short, rounding = shortfall(shape, int(node), problem, limits)
+        worst, doubt = max(worst, short), max(doubt, rounding)
+    unit = root_impurity(found)  # no decrease exceeds it, so a share of 1 says nothing
+    share, spread = (min(part / unit if unit > 0 else float(part > 0), 1.0) for part in (worst, doubt))
+    spread = spread + share * 2 * float(found.total.rad[0]) / unit if 0 < share < 1 else 0.0
+    inner = int(np.count_nonzero(shape.tree.kind != LEAF))
+    candidates = -1 if edges is None else int(sum(map(len, edges)))
+    numbers = {"splits": inner, "compared": len(nodes), "candidates": candidates}
+    note = f"{len(nodes)} of {inner} splits compared with all cuts at their nodes."
+    return Proof(share, note=note, numbers=numbers, spread=spread)
+
+
+def chosen_nodes(shape: Routed, criterion: str) -> np.ndarray:
+    """Return the splits to compare: all if that is quick, else as many as the work allows, in a fixed random order."""
+    inner = np.flatnonzero(shape.tree.kind != LEAF)
+    n, d = shape.sample.X.shape
+    work = (shape.last - shape.first + OVERHEAD)[inner] * float(d) * (HEAPS if criterion == "absolute_error" else 1)
+    allowed = max(LEAST_WORK, SHARE * n * d)
+    order = np.random.RandomState(0).permutation(len(inner))
+    kept = order[np.cumsum(work[order]) <= allowed] if work.sum() > allowed else order
+    if not len(kept) and len(inner):
+        kept = np.array([np.argmin(work)])
+    return np.sort(inner[kept])
+
+
+def shortfall(shape: Routed, node: int, problem: dict[str, Any], limits: Limits) -> tuple[float, float]:
+    """Bound by how much the best cut of a node lowers the total impurity more than its split, and the rounding in the bound."""
+    sample, mine = shape.sample, shape.of(node)
+    rows = Node(sample, mine, problem["criterion"])
+    categorical = set(problem["categorical"])
+    X = sample.X[mine]
+    best = best_cut(rows, X, [j for j in range(X.shape[1]) if j not in categorical], limits)
+    for j in categorical:
+        best = max(best, best_categories(rows, X[:, j], limits, problem["multiway"]))
+    children = children_of(shape, node)
+    groups = [np.arange(shape.first[c], shape.last[c]) - shape.first[node] for c in children]
+    low, high = rows.gain(groups)
+    doubt = rows.doubt
+    return max(best - low, 0.0) + doubt, 2 * (high - low) + 2 * doubt
+
+
+def _edges(certificate: Certificate, claim: Claim, d: int) -> list[np.ndarray] | None:
+    """Allowed thresholds of each column: declared ones from the parameters, edges of bins from the witness."""
+    declared = certificate.problem.get("thresholds")
+    if declared is not None:
+        return [np.asarray(line, dtype=np.float64) for line in declared]
+    if not certificate.problem.get("binned"):
+        return None
+    counts = np.asarray(claim.witness["edge_counts"], dtype=np.int64)
+    if counts.shape != (d,) or counts.min() < 0 or counts.sum() != len(claim.witness["edges"]):
+        raise ValueError("the edges of the bins are not one list per column")
+    lines = np.split(np.asarray(claim.witness["edges"], dtype=np.float64), np.cumsum(counts)[:-1])
+    if not all(np.all(line[1:] > line[:-1]) for line in lines):
+        raise ValueError("the edges of the bins are not in ascending order")
+    return lines

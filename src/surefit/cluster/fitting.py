@@ -1,0 +1,116 @@
+"""Which estimators can be fitted to partitioned rows, and what every such fit does before and after its solver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
+
+from surefit.cluster.rows import rows_of
+from surefit.cluster.summary import name_single_labels
+from surefit.core.errors import InvalidData, InvalidParameter
+from surefit.core.estimator import complete
+from surefit.core.partitioned import ClusterLost, PartitionedRows
+
+Trainer = Callable[[Any, PartitionedRows], Any]
+TRAINERS: dict[str, Trainer] = {}
+
+
+def trains(*estimators: str) -> Callable[[Trainer], Trainer]:
+    """Register the function that fits these estimators to partitioned rows: it sets the attributes and issues the certificate."""
+
+    def add(trainer: Trainer) -> Trainer:
+        TRAINERS.update(dict.fromkeys(estimators, trainer))
+        return trainer
+
+    return add
+
+
+def trainers() -> dict[str, Trainer]:
+    """Return all functions, by the name of the estimator; every module under ``surefit.cluster.training`` registers its own."""
+    package = import_module("surefit.cluster.training")
+    for module in iter_modules(package.__path__, f"{package.__name__}."):
+        import_module(module.name)
+    return TRAINERS
+
+
+def unsupported(estimator: Any) -> InvalidData:
+    """Return the error of an estimator that needs all rows in memory."""
+    return InvalidData(
+        f"{type(estimator).__name__}: this estimator needs its rows in memory; Dask collections and Parquet paths are taken by "
+        f"{', '.join(sorted(trainers()))}."
+    )
+
+
+def fit(estimator: Any, method: str, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    """Fit ``estimator`` to a Dask collection or Parquet path. Returns the estimator."""
+    names = (cls.__name__ for cls in type(estimator).__mro__ if cls.__module__.startswith("surefit."))
+    trainer = next((found for name in names if (found := trainers().get(name)) is not None), None)
+    if trainer is None or method != "fit":
+        raise unsupported(estimator)
+    if hasattr(estimator, "_rules"):
+        from surefit.core.validation import check_params
+
+        check_params(estimator)
+    who = type(estimator).__name__
+    required = estimator.__sklearn_tags__().target_tags.required
+    with _named(who, "no point was found"):
+        rows = rows_of(who, X, y if required else None, sample_weight)  # a target that no fit reads has no fingerprint
+    if required and rows.target_shape is None:
+        raise InvalidData(f"{who}: requires y to be passed, but the target y is None.")
+    estimator.n_features_in_ = rows.shape[1]
+    if rows.columns is not None:
+        estimator.feature_names_in_ = rows.columns
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_  # left by an earlier fit
+    if estimator.__sklearn_tags__().estimator_type == "classifier":
+        _require_labels(who, rows)
+    with _named(who, "no point was found"):
+        trainer(estimator, rows)
+    fitted = rows.traffic.as_dict()
+    with _named(who, "the model is fitted, but its certificate is not proved"):
+        complete(estimator)
+    total = rows.traffic.as_dict()
+    estimator.cluster_ = {
+        "partitions": len(rows.lengths),
+        "rows": rows.shape[0],
+        **fitted,
+        "certificate_passes": total["passes"] - fitted["passes"],
+    }
+    return estimator
+
+
+def require_defaults(estimator: Any, **defaults: Any) -> None:
+    """Raise ``InvalidParameter`` for a parameter that only rows in memory can have at another value."""
+    for name, default in defaults.items():
+        value = getattr(estimator, name, default)
+        if value is not default and value != default:
+            raise InvalidParameter(type(estimator).__name__, name, f"{default!r} for rows in partitions", value)
+
+
+@contextmanager
+def _named(who: str, otherwise: str) -> Iterator[None]:
+    """Say of a lost cluster whose fit it ended, and where the best point is."""
+    try:
+        yield
+    except ClusterLost as error:
+        if error.best:
+            gap = f", with a gap of {error.best['gap']:.3g}," if "gap" in error.best else ""
+            otherwise = f"the best point so far{gap} is in the error's best"
+        raise ClusterLost(f"{who}: {error}; {otherwise}. Start workers and fit again.", error.best) from None
+
+
+def _require_labels(who: str, rows: PartitionedRows) -> None:
+    if rows.labels is None:
+        raise InvalidData(f"{who}: y has too many distinct values to be labels; use a regressor.")
+    if len(rows.labels) < 2:
+        raise InvalidData(
+            f"{who}: y has one class only ({rows.labels.tolist()[0]!r}); a classifier needs at least two."
+        )
+    if rows.labels.dtype.kind == "f" and any(label != round(label) for label in rows.labels.tolist()):
+        raise InvalidData(
+            f"{who}: Unknown label type: continuous. y must be labels, not measurements; use a regressor."
+        )
+    name_single_labels(who, getattr(rows, "single_label", ()), len(rows.lengths))

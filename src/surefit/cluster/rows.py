@@ -1,0 +1,177 @@
+"""Partitioned rows on Dask: passes are graphs with one leaf per partition and a fixed tree of sums."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import dask
+import numpy as np
+
+from surefit.cluster.running import active_client, compute
+from surefit.cluster.sources import Sources, sources_of
+from surefit.cluster.summary import Summary, join, require_usable, summarize
+from surefit.core.errors import InvalidData
+from surefit.core.fingerprint import text_of
+from surefit.core.partitioned import Part, PartitionedRows, Traffic, add, size_of
+from surefit.core.threads import one_blas_thread
+
+KEPT_LOCALLY = 2**28  # bytes of rows that threads on this machine keep between passes
+KEPT_SHARE = 0.4  # of the memory of all workers that the rows may take there
+
+
+class DaskRows(PartitionedRows):
+    """Rows of a Dask collection or of Parquet files, checked and summarized by one pass."""
+
+    def __init__(self, who: str, sources: Sources) -> None:
+        self.traffic, self.columns, self.names = Traffic(), sources.columns, sources.names
+        self.dtype = np.dtype(np.float32 if sources.single else np.float64)
+        self.weighted = sources.weights[0] is not None
+        lengths = sources.lengths
+        if lengths is None:
+            counts = [dask.delayed(len)(X) for X in sources.X]
+            lengths = tuple(compute(dask.delayed(list)(counts)))
+            self.traffic.add(0, len(lengths), 8)
+        self.lengths = lengths
+        rows = sum(lengths)
+        if rows == 0:
+            raise InvalidData(f"{who}: Found array with 0 sample(s): all {len(lengths)} partitions are empty.")
+        starts = np.concatenate([[0], np.cumsum(lengths)[:-1]]).tolist()
+        self._parts = [
+            dask.delayed(_part, pure=False)(who, X, y, w, start, length, name, self.dtype.str)
+            for X, y, w, start, length, name in zip(
+                sources.X, sources.y, sources.weights, starts, lengths, sources.names, strict=True
+            )
+        ]
+        width = compute(dask.delayed(_width)(self._parts[0])) if self.columns is None else len(self.columns)
+        self.shape = rows, int(width)
+        self._keep()
+        used = [i for i, length in enumerate(lengths) if length > 0]
+        self.used = used  # partitions with rows
+        found: Summary = self.map_reduce(summarize, self.columns, rows, combine=join)
+        require_usable(who, sources.names, lengths, found)
+        self._take(found)
+
+    def _keep(self) -> None:
+        """Keep the rows where passes are computed, if they fit there; else each pass reads them again."""
+        size, client = self.shape[0] * (self.shape[1] + 2) * self.dtype.itemsize, active_client()
+        if client is None:
+            room = float(KEPT_LOCALLY)
+        else:
+            workers = client.scheduler_info(n_workers=-1).get("workers", {}).values()
+            room = KEPT_SHARE * sum(worker["memory_limit"] or math.inf for worker in workers)
+        if size <= room:
+            self._parts = list(dask.persist(*self._parts))
+
+    def _take(self, found: Summary) -> None:
+        n, dtype = self.shape[0], found.target_dtype
+        self.target_dtype, self._digests, self.single_label = dtype, found.digests, found.alone
+        self.target_shape = (
+            None if dtype is None else (n,) if found.target_columns is None else (n, found.target_columns)
+        )
+        self.labels = self.counts = None
+        if found.labels is not None:
+            order = sorted(found.labels)
+            kind: Any = dtype if dtype.kind in "biuf" else None
+            self.labels = np.array(order, dtype=kind)
+            self.counts = np.array([found.labels[label] for label in order])
+        self.total_weight = math.fsum(found.weights) if self.weighted else float(n)
+        self.smallest_target, self.largest_target = found.targets
+        self.sample = found.sample
+
+    def map_reduce(
+        self,
+        function: Callable[..., Any],
+        *small: Any,
+        combine: Callable[[Any, Any], Any] | None = None,
+        sliced: Sequence[np.ndarray] = (),
+    ) -> Any:
+        """Return the sum over all partitions; see :class:`PartitionedRows`."""
+        sent, level = dask.delayed(small, traverse=False, pure=False), []
+        ends = np.cumsum(self.lengths)
+        for i in self.used:
+            own = tuple(array[ends[i] - self.lengths[i] : ends[i]] for array in sliced)
+            level.append(dask.delayed(_apply, pure=False)(function, self._parts[i], sent, own))
+        both = dask.delayed(_combine, pure=False)
+        while len(level) > 1:
+            level = [
+                both(combine or add, level[i], level[i + 1]) if i + 1 < len(level) else level[i]
+                for i in range(0, len(level), 2)
+            ]
+        found = compute(level[0], self.budget)
+        self.traffic.add(size_of(small), len(self.used), size_of(found))
+        return found
+
+    def fold(self, function: Callable[..., Any], state: Any, *small: Any, order: Sequence[int] | None = None) -> Any:
+        """Visit the partitions one after the other; see :class:`PartitionedRows`."""
+        sent = dask.delayed(small, traverse=False, pure=False)
+        current: Any = dask.delayed(state, traverse=False, pure=False)
+        for i in self.used if order is None else order:
+            current = dask.delayed(_advance, pure=False)(function, self._parts[i], current, sent)
+        found = compute(current, self.budget)
+        self.traffic.add(size_of(small) + size_of(found), len(self.used), size_of(found))
+        return found
+
+    def part(self, index: int) -> Any:
+        """Return a partition as a delayed value."""
+        return self._parts[index]
+
+    def fingerprints(self) -> dict[str, Any]:
+        """Return the fingerprints of the rows; they do not depend on the partitions."""
+        y = None
+        if self.target_shape is not None:
+            numeric = self.target_dtype.kind in "biuf"
+            shape = self.target_shape[:1] if self.target_shape[1:] == (1,) else self.target_shape
+            y = text_of(np.dtype(np.float64) if numeric else self.target_dtype, shape, self._digests[1])
+        return {
+            "X": text_of(self.dtype, self.shape, self._digests[0]),
+            "y": y,
+            "sample_weight": text_of(np.dtype(np.float64), self.shape[:1], self._digests[2]) if self.weighted else None,
+            "n_rows": self.shape[0],
+            "n_columns": self.shape[1],
+        }
+
+    def astype(self, dtype: Any) -> DaskRows:
+        """Return the rows as they are: they were read in the type that their columns have."""
+        return self
+
+
+def rows_of(who: str, X: Any, y: Any = None, sample_weight: Any = None) -> PartitionedRows:
+    """Return the partitioned rows of a collection or path."""
+    return X if isinstance(X, PartitionedRows) else DaskRows(who, sources_of(who, X, y, sample_weight))
+
+
+def _part(who: str, X: Any, y: Any, weights: Any, start: int, length: int, name: str, dtype: str) -> Part:
+    """Return a partition as arrays; its rows must be as many as the other pass counted."""
+    table = np.ascontiguousarray(np.asarray(X), dtype=np.dtype(dtype))
+    y = None if y is None else _values(y)
+    weights = None if weights is None else np.asarray(weights, dtype=np.float64).ravel()
+    for label, values in (("X", table), ("y", y), ("sample_weight", weights)):
+        if values is not None and len(values) != length:
+            raise InvalidData(f"{who}: {label} of {name} has {len(values)} rows where {length} were expected.")
+    return Part(table, y, weights, start, name)
+
+
+def _values(y: Any) -> np.ndarray:
+    values = np.asarray(y)
+    return values.ravel() if values.ndim == 2 and values.shape[1] == 1 else values
+
+
+def _width(part: Part) -> int:
+    return part.X.shape[1]
+
+
+def _apply(function: Callable[..., Any], part: Part, small: tuple[Any, ...], own: tuple[Any, ...]) -> Any:
+    with one_blas_thread():
+        return function(part, *small, *own)
+
+
+def _combine(combine: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    with one_blas_thread():
+        return combine(a, b)
+
+
+def _advance(function: Callable[..., Any], part: Part, state: Any, small: tuple[Any, ...]) -> Any:
+    with one_blas_thread():
+        return function(part, state, *small)

@@ -1,0 +1,107 @@
+"""What a fit is watched for: numbers so large or so small that their squares leave double precision, and errors of other libraries.
+
+A fit of such numbers is proved before it returns: floating-point overflow is an error while it runs, its certificate is verified, and
+its answers on the training rows are finite. If anything of this fails, one sentence says which numbers to rescale.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from surefit.core.errors import ConvergenceWarning, InvalidData, InvalidParameter, SurefitError
+from surefit.core.guards.refusals import explained
+
+#: A mean square outside of these is extreme: entries around 1e20 and 1e-20, whose fourth powers are still representable.
+LARGEST, SMALLEST = 1e40, 1e-40
+ANSWERS = ("predict", "predict_proba", "decision_function", "transform", "score_samples")
+UNPROVED = "fit.unproved"
+FAILURES = (ArithmeticError, LookupError, SurefitError, TypeError, ValueError)
+
+
+class Watch(NamedTuple):
+    """The fit that is running in this thread, and what was found about its data."""
+
+    owner: Any
+    found: list[str]
+
+
+_watch: ContextVar[Watch | None] = ContextVar("_watch", default=None)
+
+
+def running() -> str:
+    """Return the name of the estimator that is being fitted in this thread, for a message about its data."""
+    watch = _watch.get()
+    return "surefit" if watch is None else type(watch.owner).__name__
+
+
+def note_range(name: str, values: Any) -> None:
+    """Note extreme numbers among the data of the fit that is running; until it ends, overflow is an error."""
+    watch = _watch.get()
+    values = values.data if sparse.issparse(values) else values
+    if watch is None or not isinstance(values, np.ndarray) or values.dtype.kind != "f" or not values.size:
+        return
+    flat = values.ravel(order="K")
+    with np.errstate(all="ignore"):
+        square = float(np.vdot(flat, flat)) / len(flat)
+        if SMALLEST <= square <= LARGEST:
+            return
+        top = float(max(flat.max(), -flat.min()))
+    if top > 0.0:
+        watch.found.append(f"{name} reaches {top:.1e}")
+        np.seterr(over="raise", invalid="raise", divide="raise")
+
+
+def watched(fit: Callable[..., Any], model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return ``fit(model, ...)``; extreme data are fitted with proof, or refused in one sentence."""
+    outer = _watch.get()
+    if outer is not None and outer.owner is model:  # the fit of a base class
+        return fit(model, *args, **kwargs)
+    watch = Watch(model, [])
+    token = _watch.set(watch)
+    try:
+        with np.errstate():  # what is set for extreme numbers ends with the fit
+            fitted = fit(model, *args, **kwargs)
+            if watch.found and fit.__name__ == "fit":
+                _require_proof(model, inspect.signature(fit).bind(model, *args, **kwargs).arguments)
+            return fitted
+    except (InvalidData, InvalidParameter):
+        raise
+    except MemoryError as error:
+        why = str(error).rstrip(".") or "memory is exhausted"
+        raise InvalidData(f"{type(model).__name__}: {why}; fit fewer rows, columns or classes.") from None
+    except FAILURES as error:
+        if not watch.found and type(error) is ValueError:  # of another library, about data that it could not use
+            raise explained(model, None, None, error) from error
+        if not watch.found:
+            raise
+        raise InvalidData(
+            f"{type(model).__name__}: {' and '.join(dict.fromkeys(watch.found))}, so that squares leave double precision and the fit "
+            "cannot be certified; divide these numbers by their largest and fit again."
+        ) from None
+    finally:
+        _watch.reset(token)
+
+
+def _require_proof(model: Any, given: dict[str, Any]) -> None:
+    """Raise an error unless the certificate of ``model`` verifies and all answers on its training rows are finite."""
+    X, data = next(iter(given.values())), {name: given[name] for name in ("y", "sample_weight") if name in given}
+    X = given.get("X", X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for name in ANSWERS:
+            if hasattr(model, name):
+                answer = getattr(model, name)(X)
+                answer = np.asarray(answer.data if sparse.issparse(answer) else answer)
+                if answer.dtype.kind == "f" and not np.isfinite(answer).all():
+                    raise FloatingPointError(name)
+        certificate = model.certificate_
+        if certificate.claims[0].name == UNPROVED:  # the most important one comes first
+            raise FloatingPointError(UNPROVED)
+        certificate.verify(X, **data)

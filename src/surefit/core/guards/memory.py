@@ -1,0 +1,30 @@
+"""Memory check of square arrays before allocation."""
+
+from __future__ import annotations
+
+import math
+
+from surefit.core.errors import InvalidData
+from surefit.core.guards.machine import available
+
+WITH_SEARCH = 7  # number of n x n arrays in memory: values, factor, derivatives and intermediate results
+GIVEN = 4  # with fixed hyperparameters
+KERNEL = 3  # of a kernel machine: values, factor, intermediate result
+SUBSET = "Fit a subset of the rows, raise max_memory, or use SparseGaussianProcessRegressor."
+LANDMARKS = "Fit a subset of the rows, or use landmarks (NystroemRidge, NystroemSVC, NystroemLogisticRegression, NystroemFeatures)."
+
+
+def needed(n: int, arrays: int) -> int:
+    """Return the bytes for ``arrays`` square arrays of n rows."""
+    return 8 * arrays * n * n
+
+
+def require(who: str, n: int, arrays: int, limit: float | None = None, remedy: str = SUBSET) -> None:
+    """Raise an error if the square arrays do not fit into memory, with the number of rows that would."""
+    bytes_ = available() if limit is None else float(limit)
+    if needed(n, arrays) > bytes_:
+        rows = math.isqrt(int(bytes_) // (8 * arrays))
+        raise InvalidData(
+            f"{who}: {n} rows need about {needed(n, arrays) / 2**30:.3g} GiB and {bytes_ / 2**30:.3g} GiB are available; {rows} rows "
+            f"would fit. {remedy}"
+        )

@@ -1,0 +1,69 @@
+"""Training data as read by ``fit`` and ``verify``."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils import check_array
+
+from surefit.core.errors import CertificateError
+from surefit.core.guards.extremes import running
+from surefit.core.guards.refusals import in_one_sentence
+from surefit.core.partitioned import is_partitioned
+from surefit.core.validation import canonical, read_strings
+
+
+class Data(NamedTuple):
+    """Training data as read by the checker."""
+
+    X: Any
+    y: np.ndarray | None
+    weights: np.ndarray | None
+    memo: dict[Any, Any]  # results shared by several claims about the same data
+    given: Any = None  # X as passed to verify, for models that use column names
+
+    @property
+    def target(self) -> np.ndarray:
+        """The target; raises an error if there is none."""
+        if self.y is None:
+            raise CertificateError("This certificate is about a target; pass y to verify.")
+        return self.y
+
+
+def read(X: Any, y: Any = None, sample_weight: Any = None, *, strings: bool = False) -> Data:
+    """Read data as ``fit`` does: numbers become float64, float32 is kept.
+
+    ``strings``: the sample is a list of strings, for a string kernel.
+    """
+    if is_partitioned(X):  # the target and the weights stay with the rows; the problem is posed from their outline
+        rows = importlib.import_module("surefit.cluster").rows_of("verify", X, y, sample_weight)
+        target, weights = rows.outline
+        return Data(rows, target, weights, {}, X)
+    given, X = X, read_strings("verify", X) if strings else _as_matrix(X)
+    y = None if y is None else read_target(y)
+    if sample_weight is not None:
+        sample_weight = np.asarray(sample_weight, dtype=np.float64)
+        sample_weight = np.full(X.shape[0], float(sample_weight)) if sample_weight.ndim == 0 else sample_weight
+    return Data(X, y, sample_weight, {}, given)
+
+
+def read_target(y: Any) -> np.ndarray:
+    """Return a numeric target as float64, with a single column as a vector; labels are unchanged."""
+    y = np.asarray(y)
+    y = y.astype(np.float64) if y.dtype.kind in "biuf" else y
+    return y.ravel() if y.ndim == 2 and y.shape[1] == 1 else y
+
+
+def _as_matrix(X: Any) -> Any:
+    """Return numbers as floats. Tables with text (for pipelines) become object arrays, so that they have a fingerprint."""
+    with in_one_sentence(running(), X):
+        try:
+            options = {"accept_sparse": ["csc", "csr"], "dtype": [np.float64, np.float32], "ensure_all_finite": False}
+            return canonical(check_array(X, **options))
+        except (TypeError, ValueError):
+            table = np.asarray(X)
+            if table.dtype.kind not in "OUS" or table.ndim not in (1, 2):
+                raise
+            return table.astype(object).reshape(len(table), -1)

@@ -1,0 +1,147 @@
+"""Digest of a fitted model: every attribute that a prediction can depend on, including nested models.
+
+Values are read through ``__getstate__``, as when saving to a file, so a model that was saved and loaded has the same digests. Numbers are
+hashed by value: a NumPy scalar equals the Python number, a tuple equals the list.
+"""
+
+from __future__ import annotations
+
+import struct
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from surefit.core.fingerprint import fingerprint
+
+#: Attributes that do not describe the model: its certificate, its callbacks, and internal attributes of scikit-learn.
+UNCOVERED = (
+    "_certificate",
+    "_draft",
+    "_skl_callbacks",
+    "_parent_callback_ctx",
+    "_callback_fit_ctx",
+    "_metadata_request",
+    "cluster_",
+)
+SMALL = 4096  # size in bytes up to which an array is hashed directly; larger arrays are hashed by the fingerprint, at memory speed
+
+
+def state_digests(model: Any) -> dict[str, str]:
+    """Return a digest of each fitted attribute of ``model``, by name; constructor parameters are excluded."""
+    params = set(model.get_params(deep=False)) if hasattr(model, "get_params") else set()
+    state = _state_of(model)
+    if not isinstance(state, dict):
+        return {"state": digest(state)}
+    return {name: digest(value) for name, value in sorted(state.items()) if name not in params}
+
+
+def digest(value: Any) -> str:
+    """Return a digest of a fitted attribute or a parameter."""
+    sink = blake2b(digest_size=16)
+    _feed(sink, value, [])
+    return sink.hexdigest()
+
+
+def _state_of(value: Any) -> Any:
+    if isinstance(value, np.random.RandomState):
+        return value.get_state()
+    if hasattr(value, "get_arrays"):  # scikit-learn's search trees, whose state includes a counter of queries
+        return value.get_arrays()
+    state = value.__getstate__()
+    if not isinstance(state, dict):
+        return state
+    return {
+        k: v
+        for k, v in state.items()
+        if k not in UNCOVERED and not str(k).startswith(("_sklearn", "_skl_", "_callback"))
+    }
+
+
+def _feed(sink: Any, value: Any, path: list[int]) -> None:
+    """Write ``value`` into ``sink``, each part with its type and length, so that different values give different digests."""
+    kind: Any = type(value)
+    write = _writer(kind)
+    if write is not None:
+        write(sink, value)
+    elif isinstance(value, np.ndarray):
+        _feed_array(sink, value, path)
+    elif sparse.issparse(value):
+        sink.update(b"x" + fingerprint(value).encode())
+    else:
+        _feed_compound(sink, value, path)
+
+
+def _write_text(sink: Any, value: Any) -> None:
+    text = value.encode("utf-8", "surrogatepass") if isinstance(value, str) else bytes(value)
+    sink.update((b"s" if isinstance(value, str) else b"b") + b"%d;" % len(text) + text)
+
+
+def _write_integer(sink: Any, value: Any) -> None:
+    sink.update(b"i%d;" % int(value))
+
+
+def _write_float(sink: Any, value: Any) -> None:
+    sink.update(b"f" + struct.pack("<d", float(value)))
+
+
+def _write_constant(sink: Any, value: Any) -> None:
+    sink.update(b"?" + repr(None if value is None else bool(value)).encode())
+
+
+@lru_cache(256)
+def _writer(kind: type) -> Any:
+    """Return the function that writes values of a class, or None if it has parts."""
+    for kinds, write in (
+        ((type(None), bool, np.bool_), _write_constant),
+        ((int, np.integer), _write_integer),
+        ((float, np.floating), _write_float),
+        ((str, bytes, bytearray), _write_text),
+    ):
+        if issubclass(kind, kinds):
+            return write
+    return None
+
+
+def _feed_array(sink: Any, array: np.ndarray, path: list[int]) -> None:
+    sink.update(b"a" + array.dtype.str.lstrip("<>|=").encode() + repr(array.shape).encode())
+    if array.dtype.hasobject:
+        for item in array.ravel():
+            _feed(sink, item, path)
+    elif array.nbytes <= SMALL or array.dtype.kind not in "fiub":
+        sink.update(np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<"), copy=False)).tobytes())
+    else:
+        sink.update(fingerprint(array).encode())
+
+
+def _feed_compound(sink: Any, value: Any, path: list[int]) -> None:
+    if id(value) in path:  # a cycle: the distance to the earlier occurrence identifies it
+        sink.update(b"c%d;" % (len(path) - path.index(id(value))))
+        return
+    path.append(id(value))
+    if isinstance(value, (list, tuple)):
+        sink.update(b"l%d;" % len(value))
+        for item in value:
+            _feed(sink, item, path)
+    elif isinstance(value, dict) and set(map(type, value)) == {str}:
+        sink.update(b"m%d;" % len(value))
+        for key in sorted(value):
+            _feed(sink, key, path)
+            _feed(sink, value[key], path)
+    elif isinstance(value, (dict, set, frozenset)):
+        items = value.items() if isinstance(value, dict) else ((item, None) for item in value)
+        pairs = sorted((digest(key), item) for key, item in items)
+        sink.update(b"d%d;" % len(pairs))
+        for key, item in pairs:
+            sink.update(key.encode())
+            _feed(sink, item, path)
+    elif isinstance(value, np.dtype):
+        sink.update(b"t" + str(value).encode())
+    elif isinstance(value, type) or (callable(value) and hasattr(value, "__qualname__")):
+        sink.update(b"q" + f"{value.__module__}.{value.__qualname__}".encode())
+    else:
+        sink.update(b"o" + type(value).__qualname__.encode() + b";")
+        _feed(sink, _state_of(value), path)
+    path.pop()

@@ -1,0 +1,61 @@
+"""Common parts of both bagging estimators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from surefit.core.errors import Invalidated
+from surefit.core.validation import read_data
+from surefit.ensembles.forest_ensemble import RULES as FOREST_RULES
+from surefit.ensembles.members import MembersMixin
+
+READ: dict[str, Any] = {"dtype": [np.float64, np.float32], "ensure_all_finite": False, "accept_sparse": ["csr", "csc"]}
+RULES = {
+    name: FOREST_RULES[name]
+    for name in ("n_estimators", "max_samples", "max_features", "bootstrap", "warm_start", "n_jobs", "random_state")
+} | {name: FOREST_RULES[name] for name in ("verbose", "delta", "max_time")}
+
+
+class BaggingMixin(MembersMixin):
+    """Mixin that computes the predictions of the members and compares them with the certificate."""
+
+    estimators_: list
+    estimators_features_: list
+
+    def _rows(self, X) -> np.ndarray:
+        check_is_fitted(self)
+        return read_data(self, X, reset=False, **READ)
+
+    def _predictions(self, X: np.ndarray) -> np.ndarray:
+        """Return the predictions of each member for each row, (members, rows, values)."""
+        members = zip(self.estimators_, self.estimators_features_, strict=True)
+        return np.array([self._member_predictions(member, X[:, columns]) for member, columns in members])
+
+    def _member_predictions(self, member, X: np.ndarray) -> np.ndarray:
+        raise TypeError("A bagging estimator must define _member_predictions.")
+
+    def _drawn_rows(self, seed: int) -> np.ndarray:
+        if self._row_order is not None or self._n_draws == 0:
+            return super()._drawn_rows(seed)
+        return np.sort(np.random.RandomState(seed).choice(self._n_rows, self._n_draws, replace=False))
+
+    def verify(self, X, y=None, sample_weight=None):
+        """Re-derive every claim of ``certificate_``; the members predict again."""
+        certificate = self.certificate_  # type: ignore[attr-defined]
+        for claim in certificate.claims:
+            if "said" in claim.witness and not np.array_equal(claim.witness["said"], self._predictions(self._rows(X))):
+                raise Invalidated(
+                    f"{type(self).__name__}: the members do not reproduce the certified predictions; fit again."
+                )
+        return certificate.verify(X, y, sample_weight=sample_weight)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        base = self.estimator  # type: ignore[attr-defined]
+        tags.input_tags.allow_nan = base is None or get_tags(base).input_tags.allow_nan
+        tags.input_tags.sparse = base is None or get_tags(base).input_tags.sparse
+        return tags

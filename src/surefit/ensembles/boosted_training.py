@@ -1,0 +1,238 @@
+"""Fitting of boosted trees from parameters and targets, with learning curves and a certificate."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import train_test_split
+
+from surefit.core.budget import Budget, Reason
+from surefit.core.callbacks import progress_reporter
+from surefit.core.errors import ConvergenceWarning, InvalidParameter
+from surefit.core.warn import warn
+from surefit.ensembles.boosted_columns import find_categorical, interaction_groups, monotone_signs
+from surefit.ensembles.boosted_statement import make_claims
+from surefit.ensembles.boosted_trees import PACKED
+from surefit.ensembles.members import random_stream
+from surefit.problems import pose
+from surefit.solvers.boosting.binning import encode, find_bins
+from surefit.solvers.boosting.gradient import Booster, add_scores
+from surefit.solvers.boosting.losses import mean_loss, start
+from surefit.solvers.boosting.nodes import Columns, Limits
+from surefit.solvers.boosting.splits import Rules
+
+MIN_CURVATURE = 1e-3  # of each child, as in scikit-learn
+LARGE = 10_000  # rows from which early_stopping='auto' stops early
+
+
+class Targets(NamedTuple):
+    """Training targets for the loss."""
+
+    y: np.ndarray  # numbers or codes
+    given: np.ndarray  # in the format of the checker
+    labels: np.ndarray  # in the format of a scorer
+    sample_weight: np.ndarray | None
+    weights: np.ndarray  # with class weights
+    loss: Any
+    name: str
+    parameter: float
+
+
+class Watched(NamedTuple):
+    """Rows that are monitored for early stopping."""
+
+    X: np.ndarray
+    y: np.ndarray
+    labels: np.ndarray
+    weights: np.ndarray
+
+
+def fit_boosting(estimator, X: np.ndarray, targets: Targets, given: Watched | None) -> Any:
+    """Fit the trees, set the fitted attributes and issue the certificate. Returns the estimator."""
+    again = estimator.warm_start and hasattr(estimator, "_trees")
+    random = random_stream(estimator.random_state)
+    wanted = estimator.early_stopping
+    estimator.do_early_stopping_ = len(X) > LARGE if wanted == "auto" else bool(wanted)
+    training, watched = _split(estimator, X, targets, given, random)
+    Xt, y, s = X[training], targets.y[training], targets.weights[training]
+    if not again:
+        categorical = find_categorical(estimator, X)
+        estimator._bins = (
+            find_bins(Xt, s, estimator.max_bins, categorical, estimator.n_jobs)
+            if not _even(s)
+            else find_bins(Xt, None, estimator.max_bins, categorical, estimator.n_jobs)
+        )
+        estimator.baseline_ = start(targets.loss, y, s)
+        estimator._trees = []
+        estimator._log = []
+        estimator.train_score_, estimator.validation_score_ = np.empty(0), np.empty(0)
+    booster = _booster(estimator, Xt, y, s, targets.loss)
+    watch = _Watch(estimator, targets.loss, booster, watched, Xt, targets.labels[training])
+    reporter = progress_reporter(
+        estimator, X, targets.given, task="round", max_subtasks=int(estimator.max_iter), prints=False
+    )
+    total = float(np.sum(s))
+    with Budget(estimator.max_iter, estimator.max_time, reporter) as budget:
+        reason = Reason.MAX_ITER if len(estimator._trees) >= estimator.max_iter else None
+        if watch.active and not again:
+            watch.look()
+        while reason is None:
+            trees, loss = booster.step(random)
+            estimator._log.append(loss / total)
+            estimator._trees.append(trees)
+            if estimator.verbose:
+                print(f"{type(estimator).__name__}: round {len(estimator._trees)}, loss before it {loss / total:.6g}")
+            if watch.active and watch.look(trees):
+                reason = Reason.CONVERGED
+            reason = reason or budget.spent(len(estimator._trees), loss / total)
+        seconds = budget.seconds
+    if reporter is not None:
+        reporter.finish()
+    estimator.n_iter_ = len(estimator._trees)
+    log = np.array([*estimator._log[: estimator.n_iter_], mean_loss(targets.loss, y, booster.z, s)])
+    estimator.training_losses_ = log
+    if reason not in (Reason.CONVERGED, Reason.MAX_ITER):
+        warn(
+            f"{type(estimator).__name__}: stopped after {estimator.n_iter_} of {estimator.max_iter} rounds: {reason.sentence()}.",
+            ConvergenceWarning,
+        )
+    estimator.loss_name_, estimator.monotone_signs_ = targets.name, monotone_signs(estimator, X.shape[1])
+    _certify(estimator, X, targets, training, reason, seconds)
+    return estimator
+
+
+def _even(s: np.ndarray) -> bool:
+    return bool(np.all(s == s[0]))
+
+
+def _split(estimator, X, targets: Targets, given: Watched | None, random) -> tuple[np.ndarray, Watched | None]:
+    """Return the rows for training and the rows for monitoring. Rows of weight zero are dropped."""
+    rows = np.flatnonzero(targets.weights > 0)
+    if given is not None and estimator.do_early_stopping_:
+        return rows, given
+    if not estimator.do_early_stopping_ or estimator.validation_fraction is None:
+        return rows, None
+    codes = targets.y[rows] if hasattr(estimator, "classes_") else None
+    try:
+        kept, held = train_test_split(
+            rows, test_size=estimator.validation_fraction, stratify=codes, random_state=random.randint(2**31 - 1)
+        )
+    except ValueError as error:
+        who = type(estimator).__name__
+        raise InvalidParameter(
+            who, "validation_fraction", f"possible ({error})", estimator.validation_fraction
+        ) from None
+    kept, held = np.sort(kept), np.sort(held)
+    return kept, Watched(X[held], targets.y[held], targets.labels[held], targets.weights[held])
+
+
+def _booster(estimator, X, y, s, loss) -> Booster:
+    bins, d = estimator._bins, X.shape[1]
+    words = encode(X, bins, estimator.n_jobs)
+    columns = Columns(
+        words,
+        np.ascontiguousarray(words.T),
+        bins.n_bins,
+        bins.has_missing,
+        bins.categorical,
+        monotone_signs(estimator, d),
+        interaction_groups(estimator, d),
+        max(1, int(estimator.max_features * d)),
+    )
+    if np.any((columns.monotone != 0) & bins.categorical):
+        raise InvalidParameter(
+            type(estimator).__name__, "monotonic_cst", "0 for categorical columns", estimator.monotonic_cst
+        )
+    z = np.tile(estimator.baseline_[:, None], (1, len(y)))
+    for k in range(len(z)):
+        add_scores(words, [trees[k] for trees in estimator._trees], z[k], estimator.n_jobs)
+    depth = 2**31 - 1 if estimator.max_depth is None else int(estimator.max_depth)
+    return Booster(
+        columns,
+        np.ascontiguousarray(y, dtype=np.float64),
+        np.ascontiguousarray(s, dtype=np.float64),
+        z,
+        loss,
+        rules=Rules(float(estimator.l2_regularization), int(estimator.min_samples_leaf), MIN_CURVATURE),
+        limits=Limits(int(estimator.max_leaf_nodes or 0), depth, 0.0),
+        rate=float(estimator.learning_rate),
+        n_jobs=estimator.n_jobs,
+    )
+
+
+class _Watch:
+    """Scores after each round, on the training rows or on held-out rows, and whether they still improve."""
+
+    def __init__(self, estimator, loss, booster: Booster, watched: Watched | None, X, labels):
+        self.active = estimator.do_early_stopping_
+        self.estimator, self.loss, self.booster, self.watched, self.X, self.labels = (
+            estimator,
+            loss,
+            booster,
+            watched,
+            X,
+            labels,
+        )
+        self.by_loss = estimator.scoring == "loss"
+        if not self.active:
+            return
+        self.scorer = None if self.by_loss else check_scoring(estimator, estimator.scoring)
+        if watched is not None:
+            self.words = encode(watched.X, estimator._bins, estimator.n_jobs)
+            self.z = np.tile(estimator.baseline_[:, None], (1, len(watched.y)))
+            for trees in estimator._trees:
+                self._move(trees)
+
+    def _move(self, trees) -> None:
+        for k, tree in enumerate(trees):
+            add_scores(self.words, [tree], self.z[k], self.estimator.n_jobs)
+
+    def look(self, trees=None) -> bool:
+        """Record the scores; return True if there was no progress for ``n_iter_no_change`` rounds."""
+        e, b = self.estimator, self.booster
+        if trees is not None and self.watched is not None:
+            self._move(trees)
+        train = -mean_loss(self.loss, b.y, b.z, b.s) if self.by_loss else self._scored(self.X, self.labels, b.s)
+        e.train_score_ = np.append(e.train_score_, train)
+        scores = e.train_score_
+        if self.watched is not None:
+            w = self.watched
+            held = (
+                -mean_loss(self.loss, w.y, self.z, w.weights)
+                if self.by_loss
+                else self._scored(w.X, w.labels, w.weights)
+            )
+            scores = e.validation_score_ = np.append(e.validation_score_, held)
+        last = e.n_iter_no_change + 1
+        if len(scores) < last:
+            return False
+        reference = scores[-last] + e.tol
+        return not np.any(scores[-last + 1 :] > reference)
+
+    def _scored(self, X, labels, weights) -> float:
+        assert self.scorer is not None
+        nameless = object.__new__(type(self.estimator))  # the rows are an array by now, without names of columns
+        nameless.__dict__.update(vars(self.estimator))
+        nameless.__dict__.pop("feature_names_in_", None)
+        return float(self.scorer(nameless, X, labels, sample_weight=None if _even(weights) else weights))
+
+
+def _certify(estimator, X, targets: Targets, training, reason: Reason, seconds: float) -> None:
+    chosen = ("loss_name_", "monotone_signs_")
+    bins = ("bin_cuts_", "n_bins_", "is_categorical_", "baseline_")
+    packed = ("tree_starts_", *(f"tree_{name}_" for name in PACKED), *bins, *chosen)
+    estimator._issue(
+        "B",
+        make_claims(targets.weights > 0, training, estimator.monotone_signs_),
+        problem=pose(estimator, X, targets.given, targets.sample_weight, *chosen),
+        model=(*packed, "classes_") if hasattr(estimator, "classes_") else packed,
+        sample=(X, targets.given, targets.sample_weight),
+        run={
+            "solver": "histograms of gradients",
+            "reason": str(reason),
+            "passes": int(estimator.n_iter_),
+            "seconds": float(seconds),
+        },
+    )

@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+from surefit.ensembles.forest_regressor import RandomForestRegressor
+
+
+class ExtraTreesRegressor(RandomForestRegressor):
+    r"""Extremely randomized trees for regression: mean prediction of trees with random cuts.
+
+    .. math:: \hat y(x) = \frac1M \sum_m h_m(x).
+
+    A node draws ``max_features`` columns, one random cut of each, and takes the cut with the largest decrease of the impurity. Trees grow
+    on all rows unless ``bootstrap`` is set.
+
+    Hypothesis class: means of trees. Loss: the criterion, node by node. Optimizer: the best of a few random cuts.
+
+    Guarantee: the value of every leaf is the mean (or median) of its rows; with ``bootstrap`` and ``oob_score`` also what
+    :class:`RandomForestRegressor` states (theory: :ref:`bootstrap-votes`).
+
+    Parameters
+    ----------
+    n_estimators : int >= 1, default=100
+        Number of trees.
+    criterion : {'squared_error', 'absolute_error', 'poisson'}, default='squared_error'
+        Impurity that splits reduce.
+    max_depth : int >= 1 or None, default=None
+        Maximum depth of a tree; None: no limit.
+    min_samples_split : int >= 2 or float in (0, 1], default=2
+        Number of rows (or fraction) that a node needs to be split.
+    min_samples_leaf : int >= 1 or float in (0, 1), default=1
+        Smallest number of rows (or fraction) in a leaf.
+    min_weight_fraction_leaf : float in [0, 0.5], default=0.0
+        Smallest fraction of the weight in a leaf.
+    max_features : 'sqrt', 'log2', int, float or None, default=1.0
+        Number of columns to choose from.
+    max_leaf_nodes : int >= 2 or None, default=None
+        Maximum number of leaves of a tree; the best are split first.
+    min_impurity_decrease : float >= 0, default=0.0
+        Decrease that a split must attain, as a fraction of all rows.
+    bootstrap : bool, default=False
+        Draw rows with replacement for each tree.
+    oob_score : bool or callable, default=False
+        Evaluate the trees on their out-of-bag rows: an estimate of the error.
+    n_jobs : int or None, default=None
+        Number of threads; -1 uses all cores. The result does not depend on it.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the random draws of rows and columns, which do not depend on the order of the rows.
+    verbose : int, default=0
+        Print one line per member.
+    warm_start : bool, default=False
+        Add trees to the previous fit.
+    ccp_alpha : float >= 0, default=0.0
+        Prune each tree by cost-complexity.
+    max_samples : int, float or None, default=None
+        Draws for each tree, or their fraction of the rows; None: as many as rows (as the total of integer weights).
+    monotonic_cst : array of -1, 0, 1 or None, default=None
+        Monotonicity constraints: 1 increasing, -1 decreasing, 0 none.
+    subset : {'split', 'tree'}, default='split'
+        Whether ``max_features`` columns are drawn for each split, or once per tree.
+    max_bins : int from 2 to 255 or None, default=255
+        Number of bins per column: columns with more values are cut at quantiles. None: all cuts.
+    delta : float in (0, 1), default=0.05
+        Not used; a mean of predictions has no vote to bound.
+    max_time : float > 0 or None, default=None
+        Time limit in seconds; the trees so far are returned. Ctrl-C has the same effect.
+
+    Attributes
+    ----------
+    trees_ : list of FlatTree
+        The trees as arrays.
+    estimators_ : list
+        The trees as estimators.
+    estimators_samples_ : list of ndarray
+        Rows that each tree was grown on, repeated as often as they were drawn.
+    tree_seeds_ : ndarray
+        Seed of each tree, which determines its draws of rows and columns.
+    tree_starts_, tree_feature_, tree_threshold_, tree_left_, tree_right_, tree_missing_left_, tree_value_
+        All trees, concatenated.
+    feature_importances_ : ndarray of shape (n_features,)
+        Mean fraction of each column in the decrease of the impurity.
+    oob_score_, oob_prediction_
+        With ``oob_score``: the score, and the means over the trees for which a row is out of bag.
+    certificate_ : Certificate
+        Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from surefit import ExtraTreesRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = ExtraTreesRegressor(20, random_state=0).fit(X, y)
+    >>> model.score(X, y) > 0.9, model.verify(X, y)["forest.leaves"].ok
+    (True, True)
+    """
+
+    _random_cuts = True
+
+    def __init__(
+        self,
+        n_estimators=100,
+        *,
+        criterion="squared_error",
+        max_depth=None,
+        min_samples_split=2,
+        min_samples_leaf=1,
+        min_weight_fraction_leaf=0.0,
+        max_features=1.0,
+        max_leaf_nodes=None,
+        min_impurity_decrease=0.0,
+        bootstrap=False,
+        oob_score=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+        warm_start=False,
+        ccp_alpha=0.0,
+        max_samples=None,
+        monotonic_cst=None,
+        subset="split",
+        max_bins=255,
+        delta=0.05,
+        max_time=None,
+    ):
+        super().__init__(
+            n_estimators,
+            criterion=criterion,
+            max_depth=max_depth,
+            min_samples_split=min_samples_split,
+            min_samples_leaf=min_samples_leaf,
+            min_weight_fraction_leaf=min_weight_fraction_leaf,
+            max_features=max_features,
+            max_leaf_nodes=max_leaf_nodes,
+            min_impurity_decrease=min_impurity_decrease,
+            bootstrap=bootstrap,
+            oob_score=oob_score,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+            warm_start=warm_start,
+            ccp_alpha=ccp_alpha,
+            max_samples=max_samples,
+            monotonic_cst=monotonic_cst,
+            subset=subset,
+            max_bins=max_bins,
+            delta=delta,
+            max_time=max_time,
+        )

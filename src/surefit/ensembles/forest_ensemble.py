@@ -1,0 +1,154 @@
+"""Common parts of both forests: parameters, packed trees, importances, agreement."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from surefit.core.blocks import by_rows
+from surefit.core.validation import (
+    ANYTHING,
+    ARRAY,
+    BOOLEAN,
+    COUNT,
+    N_JOBS,
+    NON_NEGATIVE,
+    NOTHING,
+    POSITIVE,
+    RANDOM_STATE,
+    Rule,
+    one_of,
+    read_data,
+)
+from surefit.ensembles.forest_grow import sum_values
+from surefit.ensembles.members import MembersMixin, random_stream
+from surefit.solvers.trees import FlatTree
+from surefit.solvers.trees.flat import LEAF
+
+READ: dict[str, Any] = {
+    "dtype": [np.float64, np.float32],
+    "ensure_all_finite": "allow-nan",
+    "accept_sparse": "csr",
+}
+_SHARE = Rule("a number in (0, 1]", lambda v: isinstance(v, float) and 0 < v <= 1)
+_TWO = Rule("an integer >= 2", lambda v: COUNT.allows(v) and v >= 2)
+_OPEN = Rule("a number in (0, 1)", lambda v: POSITIVE.allows(v) and v < 1)
+
+RULES: dict[str, Rule] = {
+    "n_estimators": COUNT,
+    "max_depth": NOTHING | COUNT,
+    "min_samples_split": _TWO | _SHARE,
+    "min_samples_leaf": COUNT | _OPEN,
+    "min_weight_fraction_leaf": Rule("a number from 0 to 0.5", lambda v: NON_NEGATIVE.allows(v) and v <= 0.5),
+    "max_features": NOTHING | COUNT | _SHARE | one_of("sqrt", "log2"),
+    "max_leaf_nodes": NOTHING | _TWO,
+    "min_impurity_decrease": NON_NEGATIVE,
+    "bootstrap": BOOLEAN,
+    "oob_score": BOOLEAN | Rule("a function of targets and predictions", callable),
+    "n_jobs": N_JOBS,
+    "random_state": RANDOM_STATE,
+    "verbose": ANYTHING,
+    "warm_start": BOOLEAN,
+    "ccp_alpha": NON_NEGATIVE,
+    "max_samples": NOTHING | COUNT | _SHARE,
+    "monotonic_cst": NOTHING | ARRAY,
+    "subset": one_of("split", "tree"),
+    "max_bins": NOTHING | Rule("an integer from 2 to 255", lambda v: COUNT.allows(v) and 2 <= v <= 255),
+    "delta": _OPEN,
+    "max_time": NOTHING | POSITIVE,
+}
+
+
+class Agreement(NamedTuple):
+    """Similarity of the trees on some rows."""
+
+    pairwise: (
+        np.ndarray
+    )  # (trees, trees): fraction of rows on which two trees agree, or the correlation of their predictions
+    mean: float  # over different trees
+    scores: np.ndarray | None  # accuracy, or negative mean squared error, of each tree, if targets were given
+
+
+def _packed(name: str) -> property:
+    def get(self) -> np.ndarray:
+        return np.concatenate([getattr(tree, name) for tree in self.trees_])
+
+    get.__doc__ = f"``{name}`` of the nodes of all trees, concatenated."
+    return property(get)
+
+
+class ForestMixin(MembersMixin):
+    """Mixin with the packed format of certificates, importances and the agreement report."""
+
+    trees_: list[FlatTree]
+    n_jobs: Any
+    _random_cuts = False  # splits at the best cut of each column; extremely randomized trees: at a random one
+
+    tree_feature_ = _packed("feature")
+    tree_threshold_ = _packed("threshold")
+    tree_left_ = _packed("left")
+    tree_right_ = _packed("right")
+    tree_missing_left_ = _packed("missing_left")
+    tree_value_ = _packed("values")
+
+    def _rows(self, X) -> Any:
+        check_is_fitted(self)
+        return read_data(self, X, reset=False, **READ)
+
+    def _mean_values(self, X) -> np.ndarray:
+        rows = self._rows(X)
+        return sum_values(rows, self.trees_, self.trees_[0].values.shape[1], self.n_jobs) / len(self.trees_)
+
+    def apply(self, X) -> np.ndarray:
+        """Return the leaf of each row in each tree, (rows, trees)."""
+        rows = self._rows(X)
+        from surefit.solvers.trees import apply
+
+        return by_rows(rows, lambda part: np.column_stack([apply(tree, part) for tree in self.trees_]))
+
+    def decision_path(self, X) -> tuple[sparse.csr_matrix, np.ndarray]:
+        """Return the nodes on the paths of each row, as a 0-1 matrix of the nodes of all trees, and the start of each tree's columns."""
+        rows = self._rows(X)
+        paths = [member.decision_path(rows) for member in self.estimators_]
+        return sparse.hstack(paths, format="csr"), self.tree_starts_
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Mean contribution of each column to the decrease of the impurity over the trees."""
+        check_is_fitted(self)
+        d = self.n_features_in_  # type: ignore[attr-defined]
+        shares = []
+        for tree in self.trees_:
+            inner = tree.kind != LEAF
+            total = np.bincount(tree.feature[inner], weights=(tree.weight * tree.gain)[inner], minlength=d)
+            if total.sum() > 0:
+                shares.append(total / total.sum())
+        return np.mean(shares, axis=0) if shares else np.zeros(d)
+
+    def permutation_importance(self, X, y, *, n_repeats: int = 5, random_state=None) -> np.ndarray:
+        """Return the decrease of the score when a column is permuted, (columns, repeats)."""
+        rows = self._rows(X)
+        rows, random = np.array(rows.toarray() if sparse.issparse(rows) else rows), random_stream(random_state)
+        whole = self.score(rows, y)  # type: ignore[attr-defined]
+        found = np.empty((rows.shape[1], n_repeats))
+        for j in range(rows.shape[1]):
+            kept = rows[:, j].copy()
+            for k in range(n_repeats):
+                rows[:, j] = kept[random.permutation(len(kept))]
+                found[j, k] = whole - self.score(rows, y)  # type: ignore[attr-defined]
+            rows[:, j] = kept
+        return found
+
+    @property
+    def tree_starts_(self) -> np.ndarray:
+        """Start of the nodes of each tree in the packed arrays, and the end of the last."""
+        return np.cumsum([0, *(len(tree.feature) for tree in self.trees_)])
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        return tags

@@ -1,0 +1,184 @@
+"""Fitting of a forest from parameters and targets, with out-of-bag errors and a certificate."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from surefit.bounds.votes import out_of_bag_bounds
+from surefit.core.blocks import by_rows
+from surefit.core.budget import Budget
+from surefit.core.callbacks import progress_reporter
+from surefit.core.claims import Claim
+from surefit.core.errors import ConvergenceWarning, DataWarning, InvalidData, InvalidParameter
+from surefit.core.threads import map_blocks
+from surefit.core.warn import warn
+from surefit.ensembles.forest_grow import PACKED, Grower, Sample, leaves_of
+from surefit.ensembles.members import MOST_SEEDS, random_stream
+from surefit.problems import pose
+
+
+class OutOfBag(NamedTuple):
+    """Out-of-bag predictions of the trees."""
+
+    sums: np.ndarray  # (rows, values) over the trees for which the row is out of bag
+    trees: np.ndarray  # (rows,) number of these trees
+    wrong: np.ndarray  # (trees, rows) bool, for classes
+    left_out: np.ndarray  # (trees, rows) bool
+
+
+def fit_forest(estimator, sample: Sample, given_y: np.ndarray) -> Any:
+    """Grow the trees, set the fitted attributes and issue the certificate. Returns the estimator."""
+    who = type(estimator).__name__
+    if estimator.oob_score and not estimator.bootstrap:
+        raise InvalidParameter(who, "oob_score", "False without bootstrap (no row is out of bag)", estimator.oob_score)
+    if estimator.max_samples is not None and not estimator.bootstrap:
+        raise InvalidParameter(who, "max_samples", "None without bootstrap", estimator.max_samples)
+    _check_monotone(estimator, sample)
+    again = estimator.warm_start and hasattr(estimator, "trees_")
+    random = random_stream(estimator.random_state)
+    old = len(estimator.trees_) if again else 0
+    if estimator.n_estimators < old:
+        raise InvalidParameter(
+            who, "n_estimators", f"at least {old}, the number of trees grown so far", estimator.n_estimators
+        )
+    seeds = random.randint(MOST_SEEDS, size=int(estimator.n_estimators))  # earlier trees keep their seeds
+    grower = Grower(estimator, sample)
+    reporter = progress_reporter(estimator, sample.X, given_y, task="tree", max_subtasks=int(estimator.n_estimators))
+    with Budget(None, estimator.max_time, reporter) as budget:
+        trees = grower.grow_all(seeds[old:], budget)
+        seconds, reason = budget.seconds, budget.stopped
+    if reporter is not None:
+        reporter.finish()
+    estimator.trees_ = [*(estimator.trees_ if again else []), *trees]
+    estimator.tree_seeds_ = np.concatenate([estimator.tree_seeds_, seeds[old:]]) if again else seeds
+    estimator.tree_seeds_ = estimator.tree_seeds_[: len(estimator.trees_)]
+    estimator._row_order = None if grower.draws is None else grower.draws.order
+    estimator._row_ends = None if grower.draws is None else grower.draws.reached
+    estimator._n_draws = 0 if grower.draws is None else grower.draws.count
+    estimator._n_rows = len(sample.y)
+    if reason is not None:
+        warn(
+            f"{who}: {len(estimator.trees_)} of {estimator.n_estimators} trees were grown: {reason.sentence()}.",
+            ConvergenceWarning,
+        )
+    claims = [Claim("forest.leaves")]
+    if estimator.subset == "tree":
+        claims.append(Claim("forest.subsets"))
+    if estimator.oob_score:
+        claims += _out_of_bag(estimator, sample, grower)
+    claims.append(Claim("forest.global"))
+    _certify(estimator, sample, given_y, claims, seconds, str(reason or "done"))
+    return estimator
+
+
+def _check_monotone(estimator, sample: Sample) -> None:
+    wanted, d = estimator.monotonic_cst, sample.X.shape[1]
+    if wanted is None:
+        return
+    who, signs = type(estimator).__name__, np.asarray(wanted)
+    if signs.shape != (d,) or not np.isin(signs, (-1, 0, 1)).all():
+        raise InvalidParameter(who, "monotonic_cst", f"-1, 0 or 1 for each of {d} columns", wanted)
+    if sample.n_classes > 2 and signs.any():
+        raise InvalidParameter(who, "monotonic_cst", "None for more than two classes", wanted)
+
+
+def _out_of_bag(estimator, sample: Sample, grower: Grower) -> list[Claim]:
+    found = out_of_bag(estimator, sample, grower)
+    seen = found.trees > 0
+    if not seen.all():
+        warn(
+            f"{type(estimator).__name__}: {np.count_nonzero(~seen)} rows were drawn by every tree and have no out-of-bag "
+            "prediction; grow more trees.",
+            DataWarning,
+        )
+    if not seen.any():
+        raise InvalidData(
+            f"{type(estimator).__name__}: no row is out of bag for any tree; grow more trees, or use more rows."
+        )
+    with np.errstate(invalid="ignore"):
+        means = found.sums / found.trees[:, None]
+    weights = np.ones(len(seen)) if sample.weights is None else sample.weights
+    counted = seen & (weights > 0)
+    if not sample.n_classes:
+        estimator.oob_prediction_ = means[:, 0]
+        error = float(np.average((means[counted, 0] - sample.y[counted]) ** 2, weights=weights[counted]))
+        estimator.oob_score_ = _score(estimator, sample, means[:, 0], counted, weights, error)
+        return [out_of_bag_claim(error, counted, False)]
+    estimator.oob_decision_function_ = means
+    wrong = means[counted].argmax(axis=1) != sample.y[counted]
+    error = float(np.average(wrong, weights=weights[counted]))
+    estimator.oob_score_ = _score(estimator, sample, means, counted, weights, error)
+    claims = [out_of_bag_claim(error, counted, True)]
+    plain = sample.weights is None
+    joint = (
+        found.left_out.astype(np.float32) @ found.left_out.T.astype(np.float32) if len(found.wrong) > 1 else np.zeros(1)
+    )
+    if plain and len(found.wrong) > 1 and joint.min() > 0:
+        claims += vote_claims(found.wrong, found.left_out, float(estimator.delta))
+    return claims
+
+
+def out_of_bag_claim(error: float, counted: np.ndarray, classes: bool, witness: dict | None = None) -> Claim:
+    """Return the claim about the out-of-bag error."""
+    numbers = {"rows": int(np.count_nonzero(counted)), "classes": classes}
+    return Claim("forest.out_of_bag", error, numbers=numbers, witness=witness or {})
+
+
+def vote_claims(wrong: np.ndarray, left_out: np.ndarray, delta: float) -> list[Claim]:
+    """Return two bounds on the error of the majority vote, at half of ``delta`` each; the smaller may be used."""
+    claims = []
+    for name, bound in out_of_bag_bounds(wrong, left_out, delta / 2).items():
+        numbers = {"empirical": bound.inputs["empirical"], "n": bound.inputs["n"], "delta": bound.delta}
+        claims.append(Claim(f"forest.vote_{name}", float(bound.value), numbers=numbers))
+    return claims
+
+
+def _score(estimator, sample: Sample, means, counted, weights, error: float) -> float:
+    if callable(estimator.oob_score):
+        truth = sample.y[counted] if not sample.n_classes else estimator.classes_[sample.y[counted]]
+        said = means[counted] if not sample.n_classes else estimator.classes_[means[counted].argmax(axis=1)]
+        return float(estimator.oob_score(truth, said))
+    if sample.n_classes:
+        return 1 - error
+    center = np.average(sample.y[counted], weights=weights[counted])
+    return 1 - error / max(float(np.average((sample.y[counted] - center) ** 2, weights=weights[counted])), 1e-300)
+
+
+def out_of_bag(estimator, sample: Sample, grower: Grower) -> OutOfBag:
+    """Evaluate every tree on its out-of-bag rows."""
+    n, k = len(sample.y), estimator.trees_[0].values.shape[1]
+    sums, count = np.zeros((n, k)), np.zeros(n, dtype=np.int64)
+    wrong, left_out = np.zeros((len(estimator.trees_), n), dtype=bool), np.zeros((len(estimator.trees_), n), dtype=bool)
+
+    def ask(start: int, stop: int):
+        tree, drawn = estimator.trees_[start], grower.weights_of(int(estimator.tree_seeds_[start]))
+        assert drawn is not None
+        rows = np.flatnonzero(drawn == 0)
+        arrays = [getattr(tree, name) for name in PACKED[:-1]]
+        if not sparse.issparse(sample.X):
+            return rows, tree.values[leaves_of(sample.X, rows, *arrays)]
+        leaves = by_rows(sample.X[rows], lambda part: leaves_of(part, np.arange(len(part)), *arrays))
+        return rows, tree.values[leaves]
+
+    for t, (rows, values) in enumerate(map_blocks(ask, len(estimator.trees_), 1, estimator.n_jobs)):
+        sums[rows] += values
+        count[rows] += 1
+        left_out[t, rows] = True
+        if sample.n_classes:
+            wrong[t, rows] = values.argmax(axis=1) != sample.y[rows]
+    return OutOfBag(sums, count, wrong, left_out)
+
+
+def _certify(estimator, sample: Sample, given_y, claims: list[Claim], seconds: float, reason: str) -> None:
+    packed = ("tree_starts_", "tree_seeds_", *(f"tree_{name}_" for name in PACKED[:-1]), "tree_value_")
+    estimator._issue(
+        "C",
+        claims,
+        problem=pose(estimator, sample.X, given_y, sample.weights),
+        model=(*packed, "classes_") if sample.n_classes else packed,
+        sample=(sample.X, given_y, sample.weights),
+        run={"solver": "greedy trees", "reason": reason, "passes": len(estimator.trees_), "seconds": float(seconds)},
+    )

@@ -1,0 +1,112 @@
+"""Fitted models as ONNX graphs."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline
+
+from surefit.core.errors import InvalidData, SurefitError
+from surefit.export.twins import to_sklearn
+
+#: Classifiers whose converter has a table of scores in any case, and no option to ask for it.
+_PLAIN_SCORES = ("LinearSVC",)
+
+
+def to_onnx(model: Any, X: Any = None, *, dtype: Any = np.float32, target_opset: int | None = None) -> Any:
+    """Return a fitted model as an ONNX graph, which other programs evaluate without Python.
+
+    The graph is that of the model's scikit-learn twin (:func:`to_sklearn`). Its outputs are the prediction and, for classifiers with
+    probabilities, one column per class. ``onnxruntime`` evaluates trees, support vector machines and neighbors in single precision.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted estimator, or a pipeline of scalers, encoders and estimators, of surefit or scikit-learn.
+    X : array or data frame, default=None
+        A few rows like those to predict. They are only needed if columns have different types: a data frame has one input per column.
+    dtype : {float32, float64}, default=float32
+        Type of the input if ``X`` is not given.
+    target_opset : int or None, default=None
+        Version of the ONNX operators; None: the newest that the converter supports.
+
+    Returns
+    -------
+    onnx.ModelProto
+        The graph; ``SerializeToString()`` gives the bytes of a file.
+
+    Raises
+    ------
+    InvalidData
+        If the model has no twin in scikit-learn, or the converter does not support it.
+    SurefitError
+        If skl2onnx is not installed.
+
+    Examples
+    --------
+    >>> import surefit
+    >>> model = surefit.Ridge().fit([[0.0], [1.0]], [0.0, 1.0])
+    >>> graph = surefit.to_onnx(model)
+    >>> [node.name for node in graph.graph.input]
+    ['X']
+    """
+    try:
+        import skl2onnx
+        from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
+    except ImportError:
+        raise SurefitError("to_onnx: skl2onnx is not installed; install it with: pip install 'surefit[onnx]'") from None
+    twin = _convertible(to_sklearn(model))
+    last = twin.steps[-1][1] if isinstance(twin, Pipeline) else twin
+    options = (
+        {id(last): {"zipmap": False}} if is_classifier(last) and type(last).__name__ not in _PLAIN_SCORES else None
+    )
+    tensor = DoubleTensorType if np.dtype(dtype) == np.float64 else FloatTensorType
+    types = None if X is not None else [("X", tensor([None, int(twin.n_features_in_)]))]
+    try:
+        with _whole_numbers():
+            return skl2onnx.to_onnx(twin, X, initial_types=types, options=options, target_opset=target_opset)
+    except Exception as error:  # converters of single estimators fail in their own ways
+        name = type(model).__name__
+        raise InvalidData(f"to_onnx: this {name} cannot be expressed in ONNX: {error}") from error
+
+
+def _convertible(twin: Any) -> Any:
+    """Return an estimator with the same predictions that the converter translates correctly."""
+    if isinstance(twin, Pipeline):
+        whole = copy.copy(twin)
+        whole.steps = [(name, _convertible(step)) for name, step in twin.steps]
+        return whole
+    if isinstance(twin, LinearDiscriminantAnalysis):  # the converter doubles the log-odds of two classes
+        linear = LogisticRegression()
+        for name in ("coef_", "intercept_", "classes_", "n_features_in_"):
+            setattr(linear, name, getattr(twin, name))
+        return linear
+    predictors = (tree for trees in getattr(twin, "_predictors", ()) for tree in trees)
+    if any(tree.nodes["is_categorical"].any() for tree in predictors):
+        name = type(twin).__name__
+        raise InvalidData(f"to_onnx: this {name} splits by categories, which the converter does not translate.")
+    return twin
+
+
+@contextmanager
+def _whole_numbers() -> Iterator[None]:
+    """Let the converter write flags as 0 and 1: protobuf refuses the booleans that it has for boosted trees."""
+    from skl2onnx.common import tree_ensemble
+
+    original = tree_ensemble.add_node
+
+    def add_node(*arguments: Any, nodes_missing_value_tracks_true: Any = 0, **options: Any) -> Any:
+        return original(*arguments, nodes_missing_value_tracks_true=int(nodes_missing_value_tracks_true), **options)
+
+    tree_ensemble.add_node = add_node
+    try:
+        yield
+    finally:
+        tree_ensemble.add_node = original

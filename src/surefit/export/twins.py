@@ -1,0 +1,169 @@
+"""Fitted estimators of scikit-learn that predict what surefit's estimators predict."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import Bunch
+from sklearn.utils.discovery import all_estimators
+from sklearn.utils.validation import check_is_fitted
+
+from surefit.core.errors import InvalidData
+
+#: (model of surefit, unfitted twin with its parameters) -> None; sets what predictions of the twin need beyond public attributes
+Filler = Callable[[Any, Any], None]
+
+FILLERS: dict[str, Filler] = {}
+
+#: Estimators of surefit without a namesake whose predictions another class of scikit-learn makes.
+OTHER_NAMES = {
+    "AveragedPerceptron": "Perceptron",
+    "BatchPerceptron": "Perceptron",
+    "DecisionStump": "DecisionTreeClassifier",
+    "LeastAbsoluteDeviations": "QuantileRegressor",
+    "MarginPerceptron": "Perceptron",
+    "VariableIncrementPerceptron": "Perceptron",
+}
+_MODULES = ("boosting", "kernels", "models", "trees")
+
+
+def filler(*names: str) -> Callable[[Filler], Filler]:
+    """Register what the twins of these estimators need."""
+
+    def register(function: Filler) -> Filler:
+        FILLERS.update(dict.fromkeys(names, function))
+        return function
+
+    return register
+
+
+def to_sklearn(model: Any) -> Any:
+    """Return a fitted scikit-learn estimator that makes the predictions of ``model``.
+
+    The twin has the parameters that both classes share and the fitted attributes of ``model``; nothing is fitted again, except that
+    nearest-neighbor searches are rebuilt from the stored rows. Pipelines, searches and ensembles are converted with their members. The
+    result depends on scikit-learn only, so that libraries that read its models (SHAP, treelite, skl2onnx) accept it.
+
+    Scikit-learn's trees and forests round X to single precision: predictions agree for rows whose values do not round across a threshold.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted estimator of surefit with a namesake in scikit-learn, or a scikit-learn meta-estimator around such estimators.
+
+    Returns
+    -------
+    estimator
+        The twin. A model without estimators of surefit is returned as it is.
+
+    Raises
+    ------
+    InvalidData
+        If scikit-learn has no such estimator, or cannot express the fitted model, for example a tree with categorical splits.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import surefit
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = surefit.RandomForestClassifier(10, random_state=0).fit(X, y)
+    >>> twin = surefit.to_sklearn(model)
+    >>> type(twin).__module__.partition(".")[0], bool((twin.predict(X) == model.predict(X)).all())
+    ('sklearn', True)
+    """
+    if not isinstance(model, BaseEstimator):
+        raise InvalidData(f"to_sklearn: expected a fitted estimator; got an object of type {type(model).__name__}.")
+    if not is_ours(model):
+        return converted(model)
+    check_is_fitted(model)
+    kind, name = _namesake(type(model)), type(model).__name__
+    if kind is None:
+        raise cannot(model, "scikit-learn has no such estimator")
+    shared = set(kind._get_param_names()) & set(model.get_params(deep=False))
+    twin = kind(**_arguments(kind, {key: converted(getattr(model, key)) for key in shared}))
+    for key, value in public_state(model).items():
+        set_if_possible(twin, key, value)
+    for module in _MODULES:
+        import_module(f"surefit.export.{module}")
+    if name in FILLERS:
+        FILLERS[name](model, twin)
+    return twin
+
+
+def cannot(model: Any, reason: str) -> InvalidData:
+    """Return the error that says why a model has no twin."""
+    return InvalidData(f"to_sklearn: this {type(model).__name__} cannot be expressed in scikit-learn: {reason}.")
+
+
+def is_ours(value: Any) -> bool:
+    """Whether an object is of a type of surefit."""
+    return type(value).__module__.partition(".")[0] == "surefit"
+
+
+def public_state(model: Any) -> dict[str, Any]:
+    """Return the fitted attributes that scikit-learn can hold: numbers, arrays, and estimators as their twins."""
+    names = (name for name in vars(model) if name.endswith("_") and not name.startswith("_"))
+    state = {name: converted(vars(model)[name]) for name in names}
+    return {name: value for name, value in state.items() if not _holds_ours(value)}
+
+
+def set_if_possible(twin: Any, name: str, value: Any) -> None:
+    """Set an attribute, unless the class computes it."""
+    if not isinstance(getattr(type(twin), name, None), property):
+        setattr(twin, name, np.float64(value) if type(value) is float else value)  # readers expect NumPy's numbers
+
+
+def converted(value: Any) -> Any:
+    """Return ``value`` with estimators of surefit replaced by their twins, in containers and in meta-estimators too."""
+    if isinstance(value, type):
+        return value
+    if isinstance(value, BaseEstimator) and hasattr(value, "fit"):  # kernels have parameters, too, but no fit
+        if is_ours(value):
+            return to_sklearn(value) if _fitted(value) else _unfitted(value)
+        parts = {name: converted(part) for name, part in vars(value).items()}
+        if all(part is vars(value)[name] for name, part in parts.items()):
+            return value
+        twin = copy.copy(value)
+        vars(twin).update(parts)
+        return twin
+    if isinstance(value, (dict, Bunch)):
+        pairs = {key: converted(part) for key, part in value.items()}
+        same = all(part is value[key] for key, part in pairs.items())
+        return value if same else Bunch(**pairs) if isinstance(value, Bunch) else pairs
+    if type(value) in (list, tuple):
+        items = [converted(item) for item in value]
+        same = all(new is old for new, old in zip(items, value, strict=True))
+        return value if same else type(value)(items)
+    return value
+
+
+def _fitted(model: Any) -> bool:
+    return any(name.endswith("_") and not name.startswith("__") for name in vars(model))
+
+
+def _unfitted(model: Any) -> Any:
+    kind = _namesake(type(model))
+    if kind is None:
+        raise cannot(model, "scikit-learn has no such estimator")
+    shared = set(kind._get_param_names()) & set(model.get_params(deep=False))
+    return kind(**_arguments(kind, {key: converted(getattr(model, key)) for key in shared}))
+
+
+def _arguments(kind: type, given: dict[str, Any]) -> dict[str, Any]:
+    """Leave out arguments that are objects of surefit, such as kernels and losses; their fillers translate them."""
+    return {name: value for name, value in given.items() if not _holds_ours(value)}
+
+
+def _holds_ours(value: Any) -> bool:
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else (value,)
+    return is_ours(value) or any(map(is_ours, parts))
+
+
+def _namesake(kind: type) -> Any:
+    name = OTHER_NAMES.get(kind.__name__, kind.__name__)
+    return dict(all_estimators()).get(name)

@@ -1,0 +1,34 @@
+"""What fits on landmarks state: gaps to the whole space of the kernel and in the span, proved by a dual point."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from surefit.core.claims import Claim
+from surefit.kernel_machines.svm_inputs import Sample
+from surefit.problems import pose
+from surefit.problems.stated_gap import DualGapMixin
+
+
+class SubsetGapMixin(DualGapMixin):
+    """Adds both gaps that the certificate states."""
+
+    @property
+    def subset_gap_(self) -> float:
+        """Proved bound on the distance of the objective from the smallest one in the span of the landmarks."""
+        return self.certificate_["nystroem.gap"].value
+
+
+def record_subset(estimator: Any, sample: Sample, dual: np.ndarray, rank: int, solver: str, **run: Any) -> None:
+    """Issue the certificate; ``dual`` has one column per function, ``rank`` directions of the span were used."""
+    witness = {"dual": dual, "rank": np.asarray(rank)}
+    estimator._issue(
+        "A",
+        [Claim("nystroem.exact_gap", witness=witness), Claim("nystroem.distance"), Claim("nystroem.gap")],
+        problem=pose(estimator, sample.X, sample.y, sample.sample_weight),
+        model=("landmarks_", "dual_coef_", "intercept_"),
+        sample=(sample.X, sample.y, sample.sample_weight),
+        run={"solver": solver, **run},
+    )

@@ -1,0 +1,132 @@
+"""Support vector classification: from labels to two-class problems, and from their solutions to one model."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from surefit.core.budget import Budget
+from surefit.core.callbacks import progress_reporter
+from surefit.core.errors import InvalidData
+from surefit.core.threads import count_threads, map_blocks, one_blas_thread
+from surefit.kernel_machines.svm_inputs import Labels, Sample
+from surefit.solvers.smo.minimize import DualFit, minimize
+from surefit.solvers.smo.problem import classification
+from surefit.solvers.smo.rows import solver_rows
+
+LARGEST = 1e30  # kernel values: their sums must fit into float32 as well
+
+
+class TwoClasses(NamedTuple):
+    """One two-class problem: which rows take part, their signs, and C times their weights."""
+
+    positive: int
+    negative: int  # -1: all other classes
+    rows: np.ndarray
+    signs: np.ndarray
+    prices: np.ndarray
+
+
+def two_class_problems(labels: Labels, C: float, strategy: str) -> list[TwoClasses]:
+    """Return the problems of a strategy; two classes are one problem whose score belongs to the second class."""
+    K, codes = len(labels.classes), labels.codes
+    counted = labels.weights > 0
+    with np.errstate(invalid="ignore"):
+        prices = C * labels.weights
+    if K == 2:
+        pairs = [(1, 0)]
+    elif strategy == "ovo":
+        pairs = [(i, j) for i in range(K) for j in range(i + 1, K)]
+    else:
+        pairs = [(i, -1) for i in range(K)]
+    problems = []
+    for i, j in pairs:
+        rows = np.flatnonzero(counted & ((codes == i) | (codes == j) if j >= 0 else True))
+        problems.append(TwoClasses(i, j, rows, np.where(codes[rows] == i, 1.0, -1.0), prices[rows]))
+    return problems
+
+
+def fit_problems(estimator, sample: Sample, problems: list[TwoClasses], starts) -> list[DualFit]:
+    """Solve the problems, side by side if memory allows; they share kernel, budget and tolerance."""
+    reporter = progress_reporter(estimator, sample.X, sample.y)
+    limit = None if estimator.max_iter == -1 else estimator.max_iter
+    threads = min(count_threads(estimator.n_jobs), len(problems))
+    largest = max(len(problem.rows) for problem in problems)
+    together = threads > 1 and 4 * largest**2 * threads <= float(estimator.cache_size) * 2**20
+    with Budget(limit, estimator.max_time, reporter) as budget, one_blas_thread():
+        gram, rows32 = solver_rows(sample.kernel, sample.X)
+        require_finite(type(estimator).__name__, gram)
+
+        def solve(p: int, _) -> DualFit:
+            problem = problems[p]
+            whole = len(problem.rows) == gram.n
+            return minimize(
+                gram if whole else gram.take(problem.rows),
+                rows32 if whole else rows32.take(problem.rows),
+                classification(problem.signs, problem.prices, bool(estimator.fit_intercept)),
+                tol=estimator.tol,
+                budget=budget,
+                megabytes=float(estimator.cache_size),
+                beta=None if starts is None else starts[p],
+                shrinking=bool(estimator.shrinking),
+                n_jobs=1 if together else estimator.n_jobs,
+            )
+
+        fits = map_blocks(solve, len(problems), 1, estimator.n_jobs if together else 1)
+    if reporter is not None:
+        reporter.finish()
+    return fits
+
+
+def require_finite(who: str, gram) -> None:
+    """Refuse kernel values that float32 cannot hold."""
+    fits = np.abs(gram.diagonal) < LARGEST
+    if not np.all(fits):
+        row = int(np.argmin(fits))
+        raise InvalidData(
+            f"{who}: kernel values must be finite and below {LARGEST:.0e}; row {row} has {gram.diagonal[row]:.3g} with itself. "
+            "Scale the features, or choose a smaller gamma or degree."
+        )
+
+
+class Model(NamedTuple):
+    """The fitted numbers in scikit-learn's layout."""
+
+    support: np.ndarray
+    n_support: np.ndarray
+    dual_coef: np.ndarray
+    intercept: np.ndarray
+
+
+def assemble(n: int, labels: Labels, problems: list[TwoClasses], fits: list[DualFit], strategy: str) -> Model:
+    """Collect dual vectors: support rows class by class; one against one shares lines as in LIBSVM."""
+    K = len(labels.classes)
+    betas = np.zeros((len(problems), n))
+    for p, (problem, fit) in enumerate(zip(problems, fits, strict=True)):
+        betas[p, problem.rows] = fit.point.scale * fit.point.beta
+    used = np.flatnonzero(np.any(betas != 0.0, axis=0))
+    support = used[np.argsort(labels.codes[used], kind="stable")]
+    intercept = np.array([fit.point.scale * fit.point.b for fit in fits])
+    n_support = np.bincount(labels.codes[support], minlength=K)
+    if K == 2 or strategy == "ovr":
+        return Model(support, n_support, betas[:, support], intercept)
+    dual = np.zeros((K - 1, len(support)))
+    codes = labels.codes[support]
+    for problem, beta in zip(problems, betas, strict=True):
+        i, j = problem.positive, problem.negative
+        dual[j - 1, codes == i] = beta[support[codes == i]]
+        dual[i, codes == j] = beta[support[codes == j]]
+    return Model(support, n_support, dual, intercept)
+
+
+def problem_coefficients(model, n_classes: int, codes: np.ndarray, strategy: str) -> np.ndarray:
+    """Return one line of coefficients a problem, from the layout of ``dual_coef_``; ``codes`` are those of the support."""
+    dual = model.dual_coef_
+    if n_classes == 2 or strategy == "ovr":
+        return dual
+    lines = []
+    for i in range(n_classes):
+        for j in range(i + 1, n_classes):
+            lines.append(np.where(codes == i, dual[j - 1], np.where(codes == j, dual[i], 0.0)))
+    return np.array(lines)

@@ -1,0 +1,135 @@
+"""What support vector machines share: rules, prediction from the support, and the numbers of a fit."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from surefit.core.budget import Reason
+from surefit.core.claims import Claim
+from surefit.core.estimator import warn_unless_converged
+from surefit.core.threads import map_blocks, one_blas_thread
+from surefit.core.validation import (
+    ANYTHING,
+    BOOLEAN,
+    COUNT,
+    N_JOBS,
+    NON_NEGATIVE,
+    NOTHING,
+    POSITIVE,
+    REAL,
+    Rule,
+    one_of,
+)
+from surefit.kernels import Kernel, Linear
+from surefit.problems import pose
+from surefit.problems.stated_gap import DualGapMixin
+from surefit.solvers.smo.minimize import DualFit
+
+PIECE = 1 << 21  # kernel values that prediction holds at a time
+
+RULES: dict[str, Rule] = {
+    "kernel": Rule(
+        "the name of a kernel, a kernel of surefit.kernels, or a function of two samples",
+        lambda v: isinstance(v, (str, Kernel)) or callable(v),
+    ),
+    "degree": COUNT,
+    "gamma": one_of("scale", "auto") | POSITIVE,
+    "coef0": REAL,
+    "shrinking": BOOLEAN,
+    "tol": NON_NEGATIVE,
+    "cache_size": POSITIVE,
+    "verbose": ANYTHING,
+    "max_iter": one_of(-1) | COUNT,
+    "max_time": NOTHING | POSITIVE,
+    "fit_intercept": BOOLEAN,
+    "warm_start": BOOLEAN,
+    "n_jobs": N_JOBS,
+}
+NU = Rule("a number > 0 and at most 1", lambda v: POSITIVE.allows(v) and v <= 1)
+
+
+class SupportMixin(DualGapMixin):
+    """Adds the scores ``K(x, support) dual + b``, weights of a linear kernel, and tags."""
+
+    kernel: Any
+    kernel_: Kernel
+    support_: np.ndarray
+    support_vectors_: Any
+    n_jobs: Any = None
+
+    def _functions(self, X, coefficients: np.ndarray) -> np.ndarray:
+        """Values of the functions with these coefficients, one column per line; in blocks of rows, one per thread."""
+        n, support = X.shape[0], self.support_
+        scores = np.zeros((n, len(coefficients)))
+
+        def score(start, stop):
+            values = self.kernel_.against(X[start:stop], support, self.support_vectors_)
+            scores[start:stop] = values @ coefficients.T
+
+        with one_blas_thread():
+            map_blocks(score, n if len(support) else 0, max(1, PIECE // max(1, len(support))), self.n_jobs)
+        return scores
+
+    def _weights(self, coefficients: np.ndarray):
+        """Weights of the columns: defined for the linear kernel."""
+        if not isinstance(self.kernel_, Linear):
+            raise AttributeError("coef_ is only available when using a linear kernel")
+        weights = coefficients @ self.support_vectors_
+        return weights.toarray() if sparse.issparse(weights) else np.asarray(weights)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = self.kernel != "precomputed" if isinstance(self.kernel, str) else True
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        return tags
+
+
+def support_vectors(X, kernel: Kernel, support: np.ndarray):
+    """Rows of the support; none for a precomputed kernel, whose rows are not vectors."""
+    if kernel.takes == "values":
+        return np.empty((0, 0))
+    return X[support] if X.ndim == 1 else kernel.read(X)[support]
+
+
+def set_one_function(estimator, sample, rows: np.ndarray, fit: DualFit) -> None:
+    """Set the fitted numbers of a machine that consists of one function."""
+    beta = np.zeros(sample.X.shape[0])
+    beta[rows] = fit.point.beta
+    estimator.support_ = np.flatnonzero(beta).astype(np.int32)
+    estimator.n_support_ = np.array([len(estimator.support_)], dtype=np.int32)
+    estimator.support_vectors_ = support_vectors(sample.X, sample.kernel, estimator.support_)
+    estimator.dual_coef_, estimator.intercept_ = beta[None, estimator.support_], np.array([fit.point.b])
+    estimator.intercept_interval_ = np.array([fit.point.interval])
+    estimator.kernel_, estimator.shape_fit_, estimator.fit_status_ = sample.kernel, sample.X.shape, 0
+    estimator.n_iter_ = fit.n_iter
+    estimator.rkhs_norm_ = float(np.sqrt(max(float(fit.point.beta @ fit.point.scores), 0.0)))
+
+
+def record(estimator, prefix: str, sample, fits: list[DualFit], chosen: tuple[str, ...], more: list[Claim]) -> None:
+    """Set the numbers of the fit, issue the certificate, and warn if a problem stopped early."""
+    estimator.objective_ = float(sum(fit.point.primal for fit in fits))
+    estimator.history_ = np.array([line for fit in fits for line in fit.history], dtype=np.float64).reshape(-1, 3)
+    known = sample.kernel.positive_semidefinite is not False
+    late = [fit for fit in fits if fit.reason is not Reason.CONVERGED]
+    reason = late[0].reason if late else Reason.CONVERGED
+    estimator._issue(
+        "A" if known else "B",
+        [Claim(f"{prefix}.{name}") for name in (("gap", "distance") if known else ("stationarity",))] + more,
+        problem=pose(estimator, sample.X, sample.y, sample.sample_weight, *chosen),
+        model=("support_", "dual_coef_", "intercept_", *chosen),
+        sample=(sample.X, sample.y, sample.sample_weight),
+        run={
+            "solver": "; then ".join(dict.fromkeys(route for fit in fits for route in fit.routes)),
+            "reason": str(reason),
+            "passes": int(sum(fit.n_iter for fit in fits)),
+            "seconds": float(fits[-1].history[-1][0]),
+        },
+    )
+    gap, limit = (
+        float(sum(part)) for part in zip(*[(f.point.gap, estimator.tol * f.point.primal) for f in fits], strict=True)
+    )
+    warn_unless_converged(type(estimator).__name__, reason, gap, limit if math.isfinite(limit) else 0.0)

@@ -1,0 +1,80 @@
+"""Generalized linear models with an l2 penalty: what the Poisson, gamma and Tweedie regressors share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.metrics import d2_tweedie_score
+
+from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
+from surefit.core.estimator import CertifiedMixin
+from surefit.core.validation import ANYTHING, BOOLEAN, COUNT, NON_NEGATIVE, NOTHING, POSITIVE, check_params
+from surefit.linear.base import LinearRegressorMixin
+from surefit.linear.composed import fit_composed
+from surefit.problems.stated_gap import StatedGapMixin
+
+
+class DevianceRegressor(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, LinearRegressorMixin, BaseEstimator):
+    """Linear regression of the logarithm of the mean: half the mean deviance plus an l2 penalty."""
+
+    _rules = {
+        "alpha": NON_NEGATIVE,
+        "fit_intercept": BOOLEAN,
+        "solver": ANYTHING,
+        "max_iter": COUNT,
+        "tol": NON_NEGATIVE,
+        "warm_start": BOOLEAN,
+        "verbose": ANYTHING,
+        "max_time": NOTHING | POSITIVE,
+    }
+
+    def __init__(
+        self,
+        *,
+        alpha=1.0,
+        fit_intercept=True,
+        solver="lbfgs",
+        max_iter=100,
+        tol=1e-4,
+        warm_start=False,
+        verbose=0,
+        max_time=None,
+    ):
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.max_iter = max_iter
+        self.tol = tol
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.max_time = max_time
+
+    @abstractmethod
+    def _loss(self) -> Any:
+        """Return half the deviance as a function of the score."""
+
+    @abstractmethod
+    def _deviance_power(self) -> float:
+        """Return the power of the mean to which the variance is proportional."""
+
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        check_params(self)
+        return fit_composed(self, X, y, sample_weight, self._loss())
+
+    def predict(self, X) -> np.ndarray:
+        """Return the expected target of each row, ``exp(x'w + b)``."""
+        return np.exp(super().predict(X))
+
+    def score(self, X, y, sample_weight=None) -> float:
+        """Return the share of the deviance that is explained, as scikit-learn does."""
+        return float(d2_tweedie_score(y, self.predict(X), sample_weight=sample_weight, power=self._deviance_power()))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = True
+        return tags

@@ -1,0 +1,279 @@
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.model_selection import check_cv
+
+from surefit.core.budget import Budget, Reason
+from surefit.core.callbacks import CallbackSupportMixin, progress_reporter, with_callbacks
+from surefit.core.errors import SurefitError
+from surefit.core.estimator import CertifiedMixin
+from surefit.core.threads import one_blas_thread
+from surefit.core.validation import (
+    ANYTHING,
+    ARRAY,
+    COUNT,
+    FRACTION,
+    N_JOBS,
+    POSITIVE,
+    check_params,
+    one_of,
+    read_data,
+    read_weights,
+)
+from surefit.linear.base import LinearRegressorMixin
+from surefit.linear.cross_validation import Folds, folds_of_rows, path_errors, require_weight
+from surefit.linear.lasso.path import enet_path, lasso_path
+from surefit.linear.lasso.training import READ, RULES, make_penalty, read_factors, record, usable_target
+from surefit.operators import as_design
+from surefit.problems.composed import InactiveMixin
+from surefit.problems.stated_gap import StatedGapMixin
+from surefit.solvers.coordinate_descent import solve
+
+_CV_RULES = {
+    **RULES,
+    "eps": POSITIVE,
+    "alphas": COUNT | ARRAY,
+    "cv": ANYTHING,
+    "verbose": ANYTHING,
+    "n_jobs": N_JOBS,
+    "rule": one_of("min", "1se"),
+}
+
+
+class _PathCV(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, InactiveMixin, LinearRegressorMixin, BaseEstimator):
+    """Shared fit of ``LassoCV`` and ``ElasticNetCV``."""
+
+    def _fit(self, X, y, sample_weight, ratios: list[float]):
+        X, y = read_data(self, X, y, **READ)
+        y = usable_target(type(self).__name__, y)
+        weights = read_weights(self, sample_weight, X.shape[0])
+        splits = list(check_cv(self.cv).split(X, y))
+        require_weight(self, weights, *(train for train, _ in splits))
+        return self._choose(X, y, weights, folds_of_rows(as_design(X), y, weights, splits, self.fit_intercept), ratios)
+
+    def _choose(self, X, y, weights, folds: Folds, ratios: list[float], finish=lambda solution: solution):
+        """Choose by the folds and fit on all rows; ``finish`` completes the solution of rows that were replaced by fewer."""
+        factors = read_factors(self, X.shape[1])
+        reporter = progress_reporter(self, X, y)
+        with Budget(self.max_iter, self.max_time, reporter) as budget, one_blas_thread():
+            results = [path_errors(self, folds, l1_ratio=ratio, factors=factors, budget=budget) for ratio in ratios]
+            usable = [(i, result) for i, result in enumerate(results) if len(result.alphas)]
+            if not usable:
+                why = (budget.stopped or Reason.MAX_ITER).sentence()
+                raise SurefitError(
+                    f"{type(self).__name__}: {why}, before the first alpha was compared on all folds; nothing to choose "
+                    "from. Give it more time, fewer folds or fewer alphas."
+                )
+            best, chosen = min(usable, key=lambda pair: pair[1].means[pair[1].choose("min")])
+            index = chosen.choose(self.rule)
+            self.alpha_, self.l1_ratio_ = float(chosen.alphas[index]), float(ratios[best])
+            # the final fit is short next to the folds and must not be cut off by their clock
+            final = Budget(self.max_iter)
+            penalty = make_penalty(self.alpha_, self.l1_ratio_, self.positive, factors)
+            solution = finish(solve(folds.whole, penalty, tol=self.tol, budget=final))
+        if reporter is not None:
+            reporter.finish()
+        several = len(ratios) > 1
+        own_grids = several and COUNT.allows(self.alphas)  # given weights are the same for every share
+        self.alphas_ = np.array([r.alphas for r in results]) if own_grids else results[0].alphas
+        self.mse_path_ = np.array([r.errors for r in results]) if several else results[0].errors
+        self.standard_error_ = float(chosen.standard_errors[index])
+        self.mse_ = float(chosen.means[index])
+        record(self, solution, X, y, weights, factors, alpha=self.alpha_, l1_ratio=self.l1_ratio_)
+        return self
+
+
+class LassoCV(_PathCV):
+    r"""Lasso whose penalty weight is chosen by cross-validation along a path.
+
+    The folds' paths are solved to the same relative gap as the final model, so that the choice does not depend on where a
+    solver happened to stop.
+
+    Hypothesis class: affine functions. Loss: squared. Optimizer: coordinate descent along paths, one per fold.
+
+    Guarantee: that of :class:`Lasso` for the final fit at ``alpha_`` (theory: :ref:`fenchel-gap`). The cross-validation
+    error is an estimate, not a bound.
+
+    Parameters
+    ----------
+    eps : float > 0, default=1e-3
+        Smallest weight of the path, as a fraction of the largest useful one.
+    alphas : int or array, default=100
+        Number of weights, or the weights.
+    fit_intercept : bool, default=True
+        Whether to fit an unpenalized intercept.
+    precompute, copy_X, random_state, selection
+        Accepted so that code written for scikit-learn runs; they change nothing.
+    verbose : int, default=False
+        Print one line per check of the gap.
+    max_iter : int >= 1, default=1000
+        Passes a solution may take.
+    tol : float >= 0, default=1e-6
+        Relative duality gap of every solution.
+    cv : int, splitter or iterable, default=None
+        Folds, as in scikit-learn (5 by default).
+    n_jobs : int or None, default=None
+        Threads over the folds; the result has the same bits for any number.
+    positive : bool, default=False
+        Require non-negative coefficients.
+    rule : {"min", "1se"}, default="min"
+        Smallest mean error, or the largest weight whose error is within one standard error of it (a sparser model).
+    penalty_factors : array of shape (n_features,) or None, default=None
+        Per-feature factors; 0 is unpenalized, infinity excluded.
+    max_time : float > 0 or None, default=None
+        Seconds for the cross-validation; weights reached by every fold are compared. Ctrl-C does the same.
+
+    Attributes
+    ----------
+    alpha_ : float
+        Chosen weight.
+    alphas_ : ndarray of shape (n_alphas,)
+        Weights compared.
+    mse_path_ : ndarray of shape (n_alphas, n_folds)
+        Test error of each weight on each fold.
+    mse_, standard_error_ : float
+        Mean test error at ``alpha_`` and its standard error over the folds.
+    coef_, intercept_, dual_gap_, inactive_, certificate_, history_, n_iter_, n_features_in_, feature_names_in_
+        As for :class:`Lasso`, of the final fit.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from surefit import LassoCV
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> best, sparser = LassoCV().fit(X, y), LassoCV(rule="1se").fit(X, y)
+    >>> bool(sparser.alpha_ > best.alpha_), bool((sparser.coef_ != 0).sum() <= (best.coef_ != 0).sum())
+    (True, True)
+    """
+
+    _rules = _CV_RULES
+    path = staticmethod(lasso_path)
+
+    def __init__(
+        self,
+        *,
+        eps=1e-3,
+        alphas=100,
+        fit_intercept=True,
+        precompute="auto",
+        max_iter=1000,
+        tol=1e-6,
+        copy_X=True,
+        cv=None,
+        verbose=False,
+        n_jobs=None,
+        positive=False,
+        random_state=None,
+        selection="cyclic",
+        rule="min",
+        penalty_factors=None,
+        max_time=None,
+    ):
+        self.eps = eps
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.max_iter = max_iter
+        self.tol = tol
+        self.copy_X = copy_X
+        self.cv = cv
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.positive = positive
+        self.random_state = random_state
+        self.selection = selection
+        self.rule = rule
+        self.penalty_factors = penalty_factors
+        self.max_time = max_time
+
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        """Choose ``alpha_`` by cross-validation and fit the lasso on all rows. Returns the estimator."""
+        check_params(self)
+        return self._fit(X, y, sample_weight, [1.0])
+
+
+class ElasticNetCV(_PathCV):
+    r"""Elastic net whose penalty weight (and, if several are given, l1 share) is chosen by cross-validation.
+
+    Hypothesis class: affine functions. Loss: squared. Optimizer: coordinate descent along paths, one per fold.
+
+    Guarantee: that of :class:`ElasticNet` for the final fit (theory: :ref:`fenchel-gap`). The cross-validation error is an
+    estimate, not a bound.
+
+    Parameters
+    ----------
+    l1_ratio : float or list of float in [0, 1], default=0.5
+        Share of the l1 norm, or several to choose from. 0 needs explicit ``alphas``.
+    eps, alphas, fit_intercept, precompute, max_iter, tol, cv, copy_X, verbose, n_jobs, positive, random_state, selection
+        As for :class:`LassoCV`.
+    rule, penalty_factors, max_time
+        As for :class:`LassoCV`.
+
+    Attributes
+    ----------
+    alpha_, l1_ratio_ : float
+        Chosen weight and share.
+    alphas_, mse_path_, mse_, standard_error_
+        As for :class:`LassoCV`; with several shares the first two have one more leading axis.
+    coef_, intercept_, dual_gap_, inactive_, certificate_, history_, n_iter_, n_features_in_, feature_names_in_
+        As for :class:`ElasticNet`, of the final fit.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from surefit import ElasticNetCV
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = ElasticNetCV(l1_ratio=[0.5, 0.9, 1.0], alphas=20).fit(X, y)
+    >>> model.mse_path_.shape
+    (3, 20, 5)
+    """
+
+    _rules = {**_CV_RULES, "l1_ratio": FRACTION | ARRAY}
+    path = staticmethod(enet_path)
+
+    def __init__(
+        self,
+        *,
+        l1_ratio=0.5,
+        eps=1e-3,
+        alphas=100,
+        fit_intercept=True,
+        precompute="auto",
+        max_iter=1000,
+        tol=1e-6,
+        cv=None,
+        copy_X=True,
+        verbose=0,
+        n_jobs=None,
+        positive=False,
+        random_state=None,
+        selection="cyclic",
+        rule="min",
+        penalty_factors=None,
+        max_time=None,
+    ):
+        self.l1_ratio = l1_ratio
+        self.eps = eps
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.max_iter = max_iter
+        self.tol = tol
+        self.cv = cv
+        self.copy_X = copy_X
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.positive = positive
+        self.random_state = random_state
+        self.selection = selection
+        self.rule = rule
+        self.penalty_factors = penalty_factors
+        self.max_time = max_time
+
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        """Choose ``alpha_`` (and ``l1_ratio_``) by cross-validation and fit on all rows. Returns the estimator."""
+        check_params(self)
+        return self._fit(X, y, sample_weight, [float(ratio) for ratio in np.atleast_1d(self.l1_ratio)])

@@ -1,0 +1,142 @@
+from sklearn.base import BaseEstimator
+
+from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
+from surefit.core.estimator import CertifiedMixin
+from surefit.core.validation import BOOLEAN, FRACTION, NON_NEGATIVE, NOTHING, check_params
+from surefit.linear.base import LinearRegressorMixin
+from surefit.linear.lasso.path import enet_path
+from surefit.linear.lasso.training import RULES, fit_penalized_squares
+from surefit.problems.composed import InactiveMixin
+from surefit.problems.stated_gap import StatedGapMixin
+
+
+class ElasticNet(
+    CertifiedMixin, CallbackSupportMixin, StatedGapMixin, InactiveMixin, LinearRegressorMixin, BaseEstimator
+):
+    r"""Linear regression with a mixed l1 and l2 penalty.
+
+    .. math::
+
+        P(w, b) = \frac{1}{2S} \sum_i s_i (y_i - x_i^\top w - b)^2
+                + \alpha \sum_j f_j \left( \rho |w_j| + \tfrac{1 - \rho}{2} w_j^2 \right),
+        \qquad S = \sum_i s_i, \quad \rho = \texttt{l1\_ratio}.
+
+    Hypothesis class: affine functions. Loss: squared. Optimizer: coordinate descent and Newton steps on working sets, with
+    gap-safe screening.
+
+    Guarantee: :math:`P(w, b) - \min P \le` ``dual_gap_`` for any data (theory: :ref:`fenchel-gap`); features marked in
+    ``inactive_`` are zero in every solution (:ref:`gap-safe`); predictions are close to those of the exact optimum
+    (:ref:`prediction-stability`).
+
+    Parameters
+    ----------
+    alpha : float >= 0, default=1.0
+        Weight of the penalty. All coefficients are zero from :math:`\max_j |x_j^\top y| / (n \rho)` on (centered data).
+    l1_ratio : float in [0, 1], default=0.5
+        Share :math:`\rho` of the l1 norm: 1 is the lasso, 0 is ridge regression.
+    fit_intercept : bool, default=True
+        Whether to fit :math:`b`; it is never penalized.
+    precompute, copy_X, random_state, selection
+        Accepted so that code written for scikit-learn runs; the solver decides by itself and never changes X.
+    max_iter : int >= 1, default=1000
+        Passes before the fit stops with a ``ConvergenceWarning`` that states the gap.
+    tol : float >= 0, default=1e-6
+        Relative duality gap: stop when the gap is at most ``tol`` times the objective of the null model (w = 0).
+    warm_start : bool, default=False
+        Start from the coefficients of the last fit.
+    positive : bool, default=False
+        Require :math:`w \ge 0`.
+    radius : float >= 0 or None, default=None
+        If given, ``alpha`` is ignored and the constrained form is solved: least squares subject to
+        :math:`\sum_j f_j (\rho |w_j| + \tfrac{1-\rho}{2} w_j^2) \le` ``radius``; the multiplier is ``multiplier_``.
+    penalty_factors : array of shape (n_features,) or None, default=None
+        Per-feature factors :math:`f_j \ge 0`: 0 leaves a feature unpenalized, infinity excludes it.
+    max_time : float > 0 or None, default=None
+        Seconds after which the best point so far is returned with its gap. Ctrl-C does the same.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
+        Weights :math:`w`.
+    intercept_ : float
+        Offset :math:`b`.
+    dual_gap_, objective_ : float
+        Proved bound on :math:`P(w, b) - \min P`, and :math:`P`.
+    inactive_ : ndarray of bool, shape (n_features,)
+        Features proved to be zero in every solution.
+    certificate_ : Certificate
+        Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
+    history_ : ndarray of shape (n_checks, 3)
+        Seconds, pass and gap each time the gap was computed.
+    n_iter_ : int
+        Passes done.
+    multiplier_ : float
+        With ``radius``: the penalty weight at which the constrained solution is the penalized one.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surefit import ElasticNet
+    >>> X, y = np.array([[-1.0], [0.0], [1.0]]), np.array([-2.0, 0.0, 2.0])
+    >>> model = ElasticNet(alpha=1.0, l1_ratio=0.5).fit(X, y)
+    >>> print(round(float(model.coef_[0]), 6))
+    0.714286
+    >>> model.certificate_["linear.gap"].holds
+    True
+    """
+
+    _rules = {
+        **RULES,
+        "alpha": NON_NEGATIVE,
+        "l1_ratio": FRACTION,
+        "radius": NOTHING | NON_NEGATIVE,
+        "warm_start": BOOLEAN,
+    }
+
+    path = staticmethod(enet_path)
+
+    def __init__(
+        self,
+        alpha=1.0,
+        *,
+        l1_ratio=0.5,
+        fit_intercept=True,
+        precompute=False,
+        max_iter=1000,
+        copy_X=True,
+        tol=1e-6,
+        warm_start=False,
+        positive=False,
+        random_state=None,
+        selection="cyclic",
+        radius=None,
+        penalty_factors=None,
+        max_time=None,
+    ):
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.max_iter = max_iter
+        self.copy_X = copy_X
+        self.tol = tol
+        self.warm_start = warm_start
+        self.positive = positive
+        self.random_state = random_state
+        self.selection = selection
+        self.radius = radius
+        self.penalty_factors = penalty_factors
+        self.max_time = max_time
+
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        check_params(self)
+        return fit_penalized_squares(self, X, y, sample_weight, float(self.l1_ratio))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags

@@ -1,0 +1,42 @@
+"""The folds of a cross-validated logistic regression: their rows, their classes, and how they are scored."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import brier_score_loss, check_scoring, log_loss, make_scorer
+
+from surefit.linear.linear_classifier import Labeled
+from surefit.linear.logistic.classifier import LogisticRegression
+
+PROBABILITY_SCORES = {"neg_log_loss": log_loss, "neg_brier_score": brier_score_loss}
+
+
+def scorer_of(scoring: Any, classes: np.ndarray) -> Any:
+    """Return the scorer, by default the accuracy; one of probabilities is told the classes, since rows of a fold may lack one."""
+    if not isinstance(scoring, str) or scoring not in PROBABILITY_SCORES:
+        return check_scoring(LogisticRegression(), scoring="accuracy" if scoring is None else scoring)
+    options = {"pos_label": classes[1]} if scoring == "neg_brier_score" and len(classes) == 2 else {}
+    return make_scorer(
+        PROBABILITY_SCORES[scoring], greater_is_better=False, response_method="predict_proba", labels=classes, **options
+    )
+
+
+def of_all_classes(coef: np.ndarray, offset: np.ndarray, present: np.ndarray, n_classes: int):
+    """Return coefficients and intercepts of all classes; one without rows has the score minus infinity."""
+    if len(present) == n_classes:
+        return coef, offset
+    full, offsets = np.zeros((n_classes, coef.shape[1])), np.full(n_classes, -np.inf)
+    offsets[present] = 0.0
+    rows = present[1:] if len(coef) == 1 else present  # of two classes the first has the score zero
+    full[rows], offsets[rows] = coef, offset
+    return full, offsets
+
+
+def rows_of(data: Labeled, rows: np.ndarray) -> Labeled:
+    """Return the data of these rows."""
+    weight = None if data.sample_weight is None else data.sample_weight[rows]
+    return data._replace(
+        X=data.X[rows], y=data.y[rows], codes=data.codes[rows], sample_weight=weight, weights=data.weights[rows]
+    )

@@ -1,0 +1,132 @@
+"""Linear support vector machines: from parameters to problems with one score each, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from surefit.core.budget import Budget, Reason
+from surefit.core.callbacks import progress_reporter
+from surefit.core.claims import Claim
+from surefit.core.estimator import warn_unless_converged
+from surefit.core.threads import one_blas_thread
+from surefit.core.validation import ANYTHING, BOOLEAN, COUNT, NON_NEGATIVE, NOTHING, POSITIVE, RANDOM_STATE, one_of
+from surefit.losses import SquaredEpsilonInsensitive, SquaredHinge
+from surefit.problems import pose
+from surefit.solvers.dual_start import dual_start
+from surefit.solvers.newton import Fit, ScalarScores, centered, minimize, subsample_start
+from surefit.solvers.newton.terms import SmoothedHinge, SmoothedTube
+
+RULES = {
+    "dual": one_of("auto") | BOOLEAN,
+    "tol": NON_NEGATIVE,
+    "C": POSITIVE,
+    "fit_intercept": BOOLEAN,
+    "intercept_scaling": POSITIVE,
+    "verbose": ANYTHING,
+    "random_state": RANDOM_STATE,
+    "max_iter": COUNT,
+    "warm_start": BOOLEAN,
+    "max_time": NOTHING | POSITIVE,
+}
+
+
+def make_loss(name: str, epsilon: float, spread: float) -> Any:
+    """Return the loss as the solver takes it; kinks are smoothed over a band that starts as wide as the targets spread."""
+    if name == "hinge":
+        return SmoothedHinge(4.0)  # every row is in the band at first
+    if name == "squared_hinge":
+        return SquaredHinge()
+    if name == "epsilon_insensitive":
+        return SmoothedTube(float(epsilon), float(spread))
+    return SquaredEpsilonInsensitive(float(epsilon))
+
+
+def fit_columns(
+    estimator,
+    X,
+    y,
+    targets: list[np.ndarray],
+    weights: np.ndarray,
+    loss,
+    penalty: tuple[float, float],
+    start,
+    level: float = 0.0,
+) -> tuple[list[Fit], list[float]]:
+    """Solve one problem per target; they share X, the budget and the tolerance relative to their best constant.
+
+    Targets that are numbers may be far from zero, by ``level``; a free intercept takes that over.
+    """
+    reporter = progress_reporter(estimator, X, y)
+    intercept, (l1, l2) = bool(estimator.fit_intercept), penalty
+    frame = centered(X, intercept)
+    rows = frame.rows
+    fits: list[Fit] = []
+    limits: list[float] = []
+    with Budget(estimator.max_iter, estimator.max_time, reporter) as budget, one_blas_thread():
+        for k, target in enumerate(targets):
+            scores = ScalarScores(loss, target - level, weights)
+            Z = np.zeros((X.shape[0], 1))
+            limit = estimator.tol * _exact_loss(scores, Z + scores.best_shift(Z) if intercept else Z)
+            coef = offset = model = fit = None
+            if start is not None:
+                coef = start[0][k : k + 1]
+                offset = frame.inward(coef, start[1][k : k + 1], level)
+            elif l1 == 0.0:
+                first = dual_start(rows, scores, intercept, limit, budget)
+                if first is None:
+                    first = subsample_start(rows, scores, l1, l2, intercept, budget)
+                if first is not None and first.reason is Reason.CONVERGED and first.dual is not None:
+                    fit = first
+                elif first is not None:
+                    coef, offset, model = first.coef, first.intercept, first.model
+                    if first.width:
+                        scores.sharpen(first.width)
+            if fit is None:
+                fit = minimize(
+                    rows, scores, l1, l2, intercept=intercept, tolerance=limit, budget=budget, coef=coef, offset=offset,
+                    model=model,
+                )  # fmt: skip
+                if fit.width:
+                    scores.sharpen(fit.width)  # that of the point kept, which need not be the last one
+                fit = frame.with_rounding(frame.outward(fit, level), scores, l1, l2, limit, level)
+            fits.append(fit)
+            limits.append(limit)
+    if reporter is not None:
+        reporter.finish()
+    return fits, limits
+
+
+def _exact_loss(scores: ScalarScores, Z: np.ndarray) -> float:
+    """Loss before smoothing: that of a vanishing band."""
+    if not scores.width:
+        return scores.value(Z)
+    return ScalarScores(scores.loss._replace(width=1e-12 * scores.width), scores.y, scores.weights).value(Z)
+
+
+def record(estimator, X, y, sample_weight, fits: list[Fit], limits: list[float]) -> None:
+    """Set what support vector machines share, issue the certificate, and warn if a problem stopped early."""
+    estimator.n_iter_ = int(max(fit.n_iter for fit in fits))
+    history = [(s, i, g) for fit in fits for s, i, g in fit.history]
+    estimator.history_ = np.array(history, dtype=np.float64).reshape(-1, 3)
+    problem = pose(estimator, X, y, sample_weight)
+    witness = {f"dual_{k}": -fit.dual for k, fit in enumerate(fits) if fit.dual is not None}
+    witness["widths"] = np.array([fit.width for fit in fits])
+    late = [fit for fit in fits if fit.reason is not Reason.CONVERGED]
+    claims = [Claim("linear.gap", witness=witness)]
+    estimator._issue(
+        "A",
+        claims + [Claim("linear.distance")] * (problem["penalty"]["l2"] > 0),
+        problem=problem,
+        model=("coef_", "intercept_"),
+        sample=(X, y, sample_weight),
+        run={
+            "solver": "Newton's method on a smoothed primal, sharpened to the gap",
+            "reason": str(late[0].reason if late else Reason.CONVERGED),
+            "passes": estimator.n_iter_,
+            "seconds": float(sum(fit.history[-1][0] for fit in fits if fit.history)),
+        },
+    )
+    reason, gap = late[0].reason if late else Reason.CONVERGED, float(sum(fit.gap for fit in fits))
+    warn_unless_converged(type(estimator).__name__, reason, gap, float(sum(limits)))

@@ -1,0 +1,1 @@
+"""Regression of several targets whose coefficients have a common support."""

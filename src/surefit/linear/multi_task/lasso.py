@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+from surefit.core.validation import NON_NEGATIVE
+from surefit.linear.lasso.path import lasso_path
+from surefit.linear.multi_task.training import RULES, MultiTaskRegressor
+
+
+class MultiTaskLasso(MultiTaskRegressor):
+    r"""Lasso for several targets with a common support.
+
+    .. math:: P(W, b) = \frac{1}{2n} \|Y - X W^\top - 1 b^\top\|_F^2 + \alpha \sum_j \|W_{\cdot j}\|_2
+
+    with one row of coefficients per target and one column :math:`W_{\cdot j}` per feature: a feature is used for all targets or for none.
+
+    Hypothesis class: affine functions with a common support. Loss: squared error. Optimizer: block coordinate descent.
+
+    Guarantee: :math:`P(W, b) - \min P \le` ``dual_gap_`` (theory: :ref:`fenchel-gap`).
+
+    Parameters
+    ----------
+    alpha : float >= 0, default=1.0
+        Weight of the penalty.
+    fit_intercept : bool, default=True
+        Whether to fit :math:`b`; it is never penalized.
+    copy_X, random_state, selection
+        Accepted so that code written for scikit-learn runs; X is never changed, and the solver is deterministic.
+    max_iter : int >= 1, default=1000
+        Passes over all features before giving up with a ``ConvergenceWarning``.
+    tol : float >= 0, default=1e-6
+        Relative duality gap: stop when the gap is at most ``tol`` times the objective of the best constant.
+    warm_start : bool, default=False
+        Start from the coefficients of the last fit.
+    max_time : float > 0 or None, default=None
+        Seconds after which the best point so far is returned with its gap.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_targets, n_features)
+        Coefficients.
+    intercept_ : ndarray of shape (n_targets,)
+        Intercepts.
+    sparse_coef_ : sparse array of shape (n_targets, n_features)
+        The coefficients.
+    dual_gap_ : float
+        Proved bound on the distance of the objective from its minimum.
+    n_iter_ : int
+        Passes over all features.
+    history_ : ndarray of shape (n_checks, 3)
+        Seconds, pass and gap each time the gap was computed.
+    certificate_ : Certificate
+        Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    The second feature is independent of both targets, and the group of the first one shrinks by ``alpha``:
+
+    >>> import numpy as np
+    >>> from surefit import MultiTaskLasso
+    >>> X, y = np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1]]), np.array([[3.0, 4], [3, 4], [-3, -4], [-3, -4]])
+    >>> model = MultiTaskLasso(alpha=1.0).fit(X, y)
+    >>> model.coef_.round(6).tolist()
+    [[2.4, 0.0], [3.2, 0.0]]
+    >>> model.verify(X, y)["multi_task.gap"].level
+    'enclosed'
+    """
+
+    path = staticmethod(lasso_path)
+
+    _rules = {**RULES, "alpha": NON_NEGATIVE}
+
+    def __init__(
+        self,
+        alpha=1.0,
+        *,
+        fit_intercept=True,
+        copy_X=True,
+        max_iter=1000,
+        tol=1e-6,
+        warm_start=False,
+        random_state=None,
+        selection="cyclic",
+        max_time=None,
+    ):
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.max_iter = max_iter
+        self.tol = tol
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.selection = selection
+        self.max_time = max_time

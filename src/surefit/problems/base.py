@@ -1,0 +1,52 @@
+"""The registry: which function turns whose parameters into a problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Given(NamedTuple):
+    """What a problem may depend on: parameters, training data, and choices that the fit made (by fitted attribute)."""
+
+    params: Mapping[str, Any]
+    X: Any
+    y: np.ndarray | None
+    weights: np.ndarray | None
+    chosen: Mapping[str, Any]
+
+
+Poser = Callable[[Given], dict[str, Any]]
+PROBLEMS: dict[str, Poser] = {}
+
+
+def problem_of(*estimators: str) -> Callable[[Poser], Poser]:
+    """Register the function that poses the problem of these estimators."""
+
+    def add(poser: Poser) -> Poser:
+        PROBLEMS.update(dict.fromkeys(estimators, poser))
+        return poser
+
+    return add
+
+
+def derived(estimator: str, given: Given, model: Any = None) -> dict[str, Any] | None:
+    """Return the problem that the parameters of ``estimator`` pose, or None if it has no problem of its own."""
+    poser = PROBLEMS.get(estimator) if model is None else _poser(model)
+    return None if poser is None else poser(given)
+
+
+def _poser(model: Any) -> Poser | None:
+    """Return the function of a model's class, or of the nearest class that it inherits from."""
+    return next((PROBLEMS[c.__name__] for c in type(model).__mro__ if c.__name__ in PROBLEMS), None)
+
+
+def pose(estimator: Any, X: Any, y: Any = None, weights: Any = None, *chosen: str) -> dict[str, Any]:
+    """Return the problem of a fit; ``chosen`` names fitted attributes that hold choices (a penalty picked by folds)."""
+    attributes = {name: np.asarray(getattr(estimator, name)) for name in chosen}
+    given = Given(estimator.get_params(deep=False), X, y, weights, attributes)
+    poser = _poser(estimator)
+    assert poser is not None, f"{type(estimator).__name__} has no function in surefit.problems"
+    return poser(given)

@@ -1,0 +1,84 @@
+"""Forests and bagging: numbers of draws, columns per tree and class weights from parameters and sizes of the data."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from typing import Any
+
+import numpy as np
+
+from surefit.problems.base import Given, problem_of
+from surefit.problems.labels import class_factors
+
+
+@problem_of("RandomForestClassifier", "RandomForestRegressor", "ExtraTreesClassifier", "ExtraTreesRegressor")
+def forest_problem(given: Given) -> dict[str, Any]:
+    """Draws, columns and criterion of the trees."""
+    params, d = given.params, given.X.shape[1]
+    asked = params.get("class_weight")
+    if isinstance(asked, str) and asked == "balanced_subsample" and not params["bootstrap"]:
+        asked = "balanced"
+    by_tree = isinstance(asked, str) and asked == "balanced_subsample"
+    return {
+        **_draws(given),
+        "classes": n_classes(given) if "class_weight" in params else 0,
+        "criterion": params["criterion"],
+        "class_weights": asked if by_tree else class_factors(asked, given.y, given.weights),
+        "columns_of_a_tree": n_columns(params["max_features"], d) if params["subset"] == "tree" else 0,
+    }
+
+
+@problem_of("BaggingClassifier")
+def bagged_classes(given: Given) -> dict[str, Any]:
+    """Draws of a bagged classifier."""
+    return {**_draws(given), "classes": n_classes(given), "class_weights": None}
+
+
+@problem_of("BaggingRegressor")
+def bagged_numbers(given: Given) -> dict[str, Any]:
+    """Draws of a bagged regressor."""
+    return {**_draws(given), "classes": 0, "class_weights": None}
+
+
+@problem_of("AdaBoostRegressor")
+def boosted_medians(given: Given) -> dict[str, Any]:
+    """Loss and shrinkage of AdaBoost.R2."""
+    return {"loss": given.params["loss"], "learning_rate": float(given.params["learning_rate"])}
+
+
+def n_classes(given: Given) -> int:
+    """Number of different labels."""
+    return len(np.unique(given.y)) if given.y is not None else 0
+
+
+def _draws(given: Given) -> dict[str, Any]:
+    params, bootstrap = given.params, bool(given.params["bootstrap"])
+    count = n_draws(given.weights, given.X.shape[0], params["max_samples"]) if bootstrap else 0
+    return {"bootstrap": bootstrap, "draws": count, "delta": float(params["delta"])}
+
+
+def n_draws(weights: np.ndarray | None, n: int, max_samples: Any) -> int:
+    """Number of draws: the total of integer weights, else the number of rows that count; or as ``max_samples`` says."""
+    if weights is None:
+        total = n
+    elif np.all(weights == np.rint(weights)):
+        total = int(math.fsum(weights))
+    else:
+        total = int(np.count_nonzero(weights))
+    if max_samples is None:
+        return total
+    if isinstance(max_samples, float | np.floating):
+        return max(1, round(total * float(max_samples)))
+    return int(max_samples)
+
+
+def n_columns(max_features: Any, d: int) -> int:
+    """Number of columns that ``max_features`` means."""
+    if max_features is None:
+        return d
+    if isinstance(max_features, str):
+        return max(1, int(math.sqrt(d) if max_features == "sqrt" else math.log2(d)))
+    if isinstance(max_features, numbers.Integral):
+        return min(int(max_features), d)
+    return max(1, int(max_features * d))

@@ -1,0 +1,54 @@
+"""Labels and class weights as a problem states them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.class_weight import compute_class_weight
+
+from surefit.problems.decoding import as_dict
+
+
+def named_classes(y: Any) -> list[Any]:
+    """Return the sorted labels as a problem names them."""
+    return names_of(np.unique(y))
+
+
+def names_of(labels: np.ndarray) -> list[Any]:
+    """Return labels as a problem names them, in their order: numbers as floats, others as texts."""
+    return [float(label) for label in labels] if labels.dtype.kind in "biuf" else [str(label) for label in labels]
+
+
+def class_codes(y: np.ndarray, classes: list[Any]) -> np.ndarray:
+    """Return the position of each label among ``classes``; refuse one that is not there."""
+    labels = np.asarray(y, dtype=np.float64) if y.dtype.kind in "biuf" else np.asarray(y).astype(str)
+    known = np.asarray(classes)
+    codes = np.searchsorted(known, labels) if len(known) else np.zeros(len(labels), dtype=int)
+    codes = np.minimum(codes, len(known) - 1)
+    if not np.array_equal(known[codes], labels):
+        raise ValueError("a row has a label that is not among the classes")
+    return codes
+
+
+def class_weights(asked: Any, y: np.ndarray, classes: list[Any], sample_weight: np.ndarray | None) -> list[float]:
+    """Return one weight per class, as the parameter ``class_weight`` says: None, "balanced" or a dictionary."""
+    if asked is None:
+        return [1.0] * len(classes)
+    if isinstance(asked, str):
+        codes = class_codes(y, classes)
+        found = compute_class_weight(asked, classes=np.arange(len(classes)), y=codes, sample_weight=sample_weight)
+        return [float(weight) for weight in found]
+    table = {key if isinstance(key, str) else float(key): float(weight) for key, weight in as_dict(asked).items()}
+    return [table.get(label, 1.0) for label in classes]
+
+
+def class_factors(class_weight: Any, y: np.ndarray | None, weights: np.ndarray | None = None) -> list[float] | None:
+    """Return the factor of each class in the order of the sorted labels; None if all classes count alike."""
+    if class_weight is None:
+        return None
+    if y is None:
+        raise ValueError("class weights need labels")
+    options = {} if weights is None else {"sample_weight": weights}
+    found = compute_class_weight(as_dict(class_weight), classes=np.unique(y), y=y, **options)
+    return [float(factor) for factor in found]

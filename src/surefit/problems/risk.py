@@ -1,0 +1,44 @@
+"""The claims of a certified model, from its parameters."""
+
+from typing import Any
+
+from surefit.core.estimator import plain
+from surefit.problems.base import Given, problem_of
+
+
+@problem_of("Certified")
+def certified(given: Given) -> dict[str, Any]:
+    """Return the procedure, the confidence and the loss."""
+    params = given.params
+    return {
+        "procedure": params["by"],
+        "confidence": float(params["confidence"]),
+        "loss": plain(params["loss"]),
+        "y_range": plain(params["y_range"]),
+    }
+
+
+@problem_of("ConformalClassifier", "ConformalRegressor")
+def conformal(given: Given) -> dict[str, Any]:
+    """Return the method, the coverage and the confidence."""
+    params = given.params
+    return {
+        "procedure": params["method"],
+        "coverage": float(params["coverage"]),
+        "confidence": float(params["confidence"]),
+    }
+
+
+@problem_of("StructuralRiskMinimizer")
+def structural(given: Given) -> dict[str, Any]:
+    """Return which bound is minimized over the classes."""
+    params = given.params
+    return {name: params[name] for name in ("bound", "theorem", "correction")} | {
+        "confidence": float(params["confidence"])
+    }
+
+
+@problem_of("GridSearchCV", "RandomizedSearchCV")
+def search(given: Given) -> dict[str, Any]:
+    """Return the scoring rule and the confidence."""
+    return {"scoring": plain(given.params["scoring"]), "confidence": float(given.params["confidence"])}

@@ -1,0 +1,80 @@
+"""Decision trees: parameters and sizes of the data become stopping rules."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from typing import Any
+
+import numpy as np
+
+from surefit.problems.base import Given, problem_of
+from surefit.problems.labels import class_factors
+
+UNLIMITED = 2**31 - 1
+
+
+@problem_of("DecisionTreeClassifier", "DecisionTreeRegressor")
+def tree_problem(given: Given) -> dict[str, Any]:
+    """Stopping rules, criterion, constraints and pruning of one tree."""
+    params, classifier = given.params, "class_weight" in given.params
+    factors = class_factors(params.get("class_weight"), given.y) if classifier else None
+    n, d = given.X.shape
+    weights = np.ones(n) if given.weights is None else given.weights
+    if factors is not None and given.y is not None:
+        weights = weights * np.asarray(factors)[np.unique(given.y, return_inverse=True)[1].reshape(-1)]
+    criterion, directions = params["criterion"], params["monotonic_cst"]
+    return {
+        "task": "classification" if classifier else "regression",
+        "criterion": "entropy" if criterion == "log_loss" else criterion,
+        "class_weights": factors,
+        "categorical": categorical_columns(given),
+        "multiway": params["categorical_split"] == "multiway",
+        **stopping_rules(params, int(np.count_nonzero(weights > 0)), math.fsum(weights)),
+        "min_gain": float(params["min_gain"]),
+        "monotone": None if directions is None else [int(s) for s in np.asarray(directions).ravel()],
+        "thresholds": declared_thresholds(params["thresholds"], d),
+        "binned": params["max_bins"] is not None,
+        "n_codes": int(given.chosen["n_codes_"]),
+        "pruned_by": "training error" if params["pruning"] == "cost_complexity" else "impurity",
+        "alpha": float(given.chosen["pruning_alpha_"]),
+        "delta": float(params["delta"]),
+    }
+
+
+def stopping_rules(params: Any, n: int, weight: float) -> dict[str, Any]:
+    """Translate scikit-learn's stopping rules for ``n`` rows that count, of total ``weight``."""
+    leaf, split, leaves = (params[name] for name in ("min_samples_leaf", "min_samples_split", "max_leaf_nodes"))
+    leaf = int(leaf) if isinstance(leaf, numbers.Integral) else math.ceil(leaf * n)
+    split = int(split) if isinstance(split, numbers.Integral) else max(2, math.ceil(split * n))
+    return {
+        "max_depth": UNLIMITED if params["max_depth"] is None else int(params["max_depth"]),
+        "min_samples_split": max(split, 2 * leaf),
+        "min_samples_leaf": leaf,
+        "min_weight_leaf": float(params["min_weight_fraction_leaf"]) * weight,
+        "max_leaf_nodes": 0 if leaves is None else int(leaves),
+        "min_impurity_decrease": float(params["min_impurity_decrease"]),
+    }
+
+
+def declared_thresholds(given: Any, d: int) -> list[list[float]] | None:
+    """Thresholds of each column, ascending, as lists; None if none were declared."""
+    if given is None:
+        return None
+    lines = [np.asarray(item, dtype=np.float64) for item in given]
+    if all(line.ndim == 0 for line in lines):
+        lines = [np.array(lines)] * d
+    return [np.unique(line).tolist() for line in lines]
+
+
+def categorical_columns(given: Given) -> list[int]:
+    """Columns of categories: by number or mask from the parameter; by name or type as the fit read them off the table."""
+    asked, d = given.params["categorical_features"], given.X.shape[1]
+    listed = None if asked is None or isinstance(asked, str) else np.asarray(asked)
+    if asked is None or (listed is not None and listed.size == 0):
+        return []
+    if listed is None or listed.dtype.kind not in "biu":
+        return [int(j) for j in np.flatnonzero(given.chosen["is_categorical_"])]
+    if listed.dtype == bool:
+        return [int(j) for j in np.flatnonzero(listed)]
+    return sorted({int(j) % d for j in listed})

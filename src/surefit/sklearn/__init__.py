@@ -1,0 +1,21 @@
+"""scikit-learn's module paths with surefit's estimators: ``from surefit.sklearn.linear_model import Lasso``.
+
+Replacing ``sklearn`` by ``surefit.sklearn`` in the imports of a project is the migration. A name that surefit does not have is
+scikit-learn's own object; :func:`report` says which is which. The modules are made when they are imported.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from surefit.sklearn.mirror import Mirrors, install, replacement
+from surefit.sklearn.names import report
+
+__all__ = ["report"]
+
+_MIRRORS = Mirrors(replacement, prefix="surefit.")
+install(_MIRRORS)
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(_MIRRORS.module("sklearn"), name)

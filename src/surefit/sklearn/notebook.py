@@ -1,0 +1,32 @@
+"""``%load_ext surefit``: cells that import scikit-learn get surefit's estimators, and each cell ends with the table of its fits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from surefit.sklearn.importing import install_hook
+from surefit.sklearn.mirror import Mirrors
+from surefit.sklearn.running import replacing
+
+_ENDS: list[Any] = []
+
+
+def load(shell: Any) -> None:
+    """Start in a notebook; names that were imported before stay what they are."""
+    unload(shell)
+    fits, rule = replacing()
+    end = install_hook(Mirrors(rule))
+
+    def after_cell(result: Any) -> None:
+        if fits.rows:
+            print(f"\n{fits}")
+            fits.rows.clear()
+
+    shell.events.register("post_run_cell", after_cell)
+    _ENDS.extend([lambda: shell.events.unregister("post_run_cell", after_cell), end, fits.end])
+
+
+def unload(shell: Any) -> None:
+    """Leave scikit-learn's imports alone again."""
+    while _ENDS:
+        _ENDS.pop()()

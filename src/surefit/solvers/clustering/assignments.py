@@ -1,0 +1,177 @@
+"""Points in memory and their clusters: labels, sums, distances to the own center, and gains of single moves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from surefit.core.jit import compiled
+from surefit.core.threads import map_blocks, sum_blocks, tree_sum
+from surefit.solvers.clustering.nearest import Centers, as_centers, assign, no_bounds
+from surefit.solvers.clustering.points import (
+    add_point,
+    block_size,
+    coordinates,
+    inner_products,
+    load,
+    room,
+    squared_distance,
+)
+
+TILE = 256
+
+
+class InMemory:
+    """What Lloyd's algorithm asks of points in memory; bounds and sums are kept between two assignments."""
+
+    def __init__(self, points: Any, weights: np.ndarray, k: int, n_jobs: int | None) -> None:
+        self.points, self.weights, self.n_jobs, self.shift = points, weights, n_jobs, points.shift
+        self._bounds = no_bounds(len(weights))
+        self._sums = np.zeros((k, len(points.shift) + 2))
+        self._distances = np.zeros(0)
+
+    @property
+    def labels(self) -> np.ndarray:
+        """Labels of the last assignment."""
+        return self._bounds.labels
+
+    def assign(self, values: np.ndarray, moves: np.ndarray | None) -> tuple[np.ndarray, bool]:
+        """Assign the points to centers that moved by ``moves``; return the sums and whether a label changed."""
+        centers = as_centers(self.points, values)
+        change, changed = assign(self.points, self.weights, centers, self._bounds, moves, self.n_jobs)
+        self._sums = _without_dust(self._sums + change)
+        return self._sums, changed > 0
+
+    def sum_again(self) -> np.ndarray:
+        """Return the sums of the last assignment, free of the rounding of changes."""
+        self._sums = fresh_sums(self.points, self.weights, self.labels, len(self._sums), self.n_jobs)
+        return self._sums
+
+    def farthest(self, values: np.ndarray, placed: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the point farthest from its center and from the centers ``placed``, one more at each call."""
+        if len(placed):
+            lower_to_new_center(self.points, placed[-1], self._distances)
+        else:
+            self._distances = own_distances(self.points, self.weights, self.labels, values)
+        at = int(np.argmax(self._distances))
+        return float(self._distances[at]), coordinates(self.points, at)
+
+    def audit(self, values: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, float, int]:
+        """Return J by cluster, the largest decrease by a single move, and the number of points that can be improved."""
+        return audit(self.points, self.weights, as_centers(self.points, values), self.labels, sizes, self.n_jobs)
+
+
+def inertia_at(points: Any, weights: np.ndarray, centers: np.ndarray, labels: np.ndarray) -> float:
+    """Return J for given centers and labels."""
+    norms = np.einsum("kj,kj->k", centers, centers)
+    n = len(weights)
+    parts = map_blocks(
+        lambda a, b: float(weights[a:b] @ _own_distances(points, weights, labels, centers, norms, a, b)),
+        n,
+        block_size(n),
+    )
+    return float(tree_sum(parts))
+
+
+def own_distances(points, weights, labels, values) -> np.ndarray:
+    """Return the squared distance of each point to its center; zero for points of weight zero."""
+    norms = np.einsum("kj,kj->k", values, values)
+    return np.concatenate(
+        map_blocks(lambda a, b: _own_distances(points, weights, labels, values, norms, a, b), len(weights), 4096)
+    )
+
+
+def lower_to_new_center(points, center, distances) -> None:
+    """Replace distances by those to ``center`` where they are larger."""
+    _lower_to_new_center(points, center, float(center @ center), distances)
+
+
+def fresh_sums(points, weights, labels, k, n_jobs=None) -> np.ndarray:
+    """Return the sums of all clusters, shape (k, d + 2), as :func:`surefit.solvers.clustering.nearest.assign` does."""
+    n, d = len(weights), len(points.shift)
+
+    def work(start: int, stop: int) -> np.ndarray:
+        out = np.zeros((k, d + 2))
+        _sum_block(points, weights, labels, start, stop, out)
+        return out
+
+    return sum_blocks(work, n, block_size(n, k * (d + 2)), n_jobs)
+
+
+def audit(points, weights, centers: Centers, labels, sizes, n_jobs=None) -> tuple[np.ndarray, float, int]:
+    """Return J by cluster, the largest decrease by a single move, and the number of points that can be improved."""
+    n = len(weights)
+    exact = centers._replace(screen=(centers.values - points.shift) * points.scale)
+    parts = map_blocks(lambda a, b: _audit_block(points, weights, exact, labels, sizes, a, b), n, block_size(n), n_jobs)
+    return tree_sum(p[0] for p in parts), max(p[1] for p in parts), sum(p[2] for p in parts)
+
+
+def _without_dust(sums: np.ndarray) -> np.ndarray:
+    """Set sum and weight of clusters without points to exactly zero."""
+    sums[sums[:, -1] == 0] = 0.0
+    return sums
+
+
+@compiled(relaxed=True)
+def _own_distances(points, weights, labels, values, norms, start, stop):
+    out = np.zeros(stop - start)
+    for i in range(start, stop):
+        if weights[i] > 0:
+            out[i - start] = squared_distance(points, i, values[labels[i]], norms[labels[i]])
+    return out
+
+
+@compiled(relaxed=True)
+def _lower_to_new_center(points, center, norm, distances):
+    for i in range(len(distances)):
+        if distances[i] > 0:
+            distances[i] = min(distances[i], squared_distance(points, i, center, norm))
+
+
+@compiled(relaxed=True)
+def _sum_block(points, weights, labels, start, stop, out):
+    d = len(points.shift)
+    for i in range(start, stop):
+        target = out[labels[i]]
+        add_point(points, i, weights[i], target[:d])
+        target[d] += weights[i]
+        target[d + 1] += np.sign(weights[i])
+
+
+@compiled(relaxed=True)
+def _audit_block(points, weights, centers, labels, sizes, start, stop):
+    r"""Apply Hartigan's test: moving :math:`x` from a to b changes J by w n_b/(n_b+w) d_b^2 - w n_a/(n_a-w) d_a^2."""
+    k, d = centers.values.shape
+    scratch, products = np.empty(TILE * room(points)), np.empty(TILE * k)
+    chosen = np.arange(start, stop)
+    norms, best, own, weight = np.empty(TILE), np.empty(TILE), np.empty(TILE), np.empty(TILE)
+    totals, largest, improving = np.zeros(k), 0.0, 0
+    halves = np.empty(k)
+    for c in range(k):
+        halves[c] = 0.5 * np.sum(centers.screen[c] * centers.screen[c])
+    longest, rounding = np.max(halves), (d + 8) * 2.0**-48
+    back = 1.0 / (points.scale * points.scale)
+    for tile in range(0, stop - start, TILE):
+        size = min(stop - start - tile, TILE)
+        table = products[: k * size].reshape(k, size)
+        load(points, chosen, tile, size, scratch, norms)
+        inner_products(points, chosen, tile, size, scratch, centers.screen, centers.transposed, table)
+        for r in range(size):
+            best[r], own[r], weight[r] = np.inf, labels[start + tile + r], weights[start + tile + r]
+        for c in range(k):
+            half, number = halves[c], float(c)
+            for r in range(size):  # selections only, so that the loop is vectorized
+                cost = sizes[c] * (norms[r] + 2 * (half - table[c, r])) / (sizes[c] + weight[r])
+                better = (cost < best[r]) & (own[r] != number)
+                best[r] = cost if better else best[r]
+        for r in range(size):
+            i, a, w = start + tile + r, labels[start + tile + r], weight[r]
+            distance = squared_distance(points, i, centers.values[a], centers.norms[a])
+            totals[a] += w * distance
+            if sizes[a] > w * (1 + 1e-12) and w > 0:
+                gain = w * (sizes[a] / (sizes[a] - w) * distance - max(best[r], 0.0) * back)
+                if gain > rounding * w * (norms[r] + 2 * longest) * back:
+                    improving += 1
+                    largest = max(largest, gain)
+    return totals, largest, improving

@@ -1,0 +1,121 @@
+r"""Single moves after Lloyd's algorithm (Hartigan): move a row to another cluster if this lowers the objective.
+
+Moving a row of weight w from cluster a to b, with both means updated, changes :math:`J` by :math:`w n_b d_b^2 / (n_b + w) - w n_a d_a^2 /
+(n_a - w)`. If no move lowers :math:`J`, every row is at its nearest mean, so the result is also a fixed point of Lloyd's algorithm; the
+converse is false. Equal rows move together, in lexicographic order, so that the result depends neither on the order of the rows nor on
+whether a row is repeated or weighted.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from surefit.core.budget import Reason
+from surefit.core.jit import compiled
+from surefit.solvers.clustering.lloyd import Partition, lloyd
+from surefit.solvers.clustering.points import DensePoints, Summary, add_point, coordinates, squared_distance
+
+MOST_ROUNDS = 100
+
+
+def with_single_moves(
+    points: Any, weights: np.ndarray, summary: Summary, found: Partition, **options: Any
+) -> Partition:
+    """Return a partition that no single move improves, or the current one when the budget is spent."""
+    budget, groups = options["budget"], None
+    for _ in range(MOST_ROUNDS):
+        if found.reason is not Reason.CONVERGED or budget.stopped is not None:
+            break
+        if groups is None:
+            groups = _distinct(points, weights)
+        labels, d = found.labels[groups.first].astype(np.int64), len(points.shift)
+        sums, sizes = np.zeros((len(found.sizes), d)), np.zeros(len(found.sizes))
+        _add_all(groups.points, groups.weights, labels, sums, sizes)
+        if _move_rows(groups.points, groups.weights, labels, sums, sizes, points.shift) == 0:
+            break
+        filled = sizes > 0
+        centers = found.centers.copy()
+        centers[filled] = sums[filled] / sizes[filled, None] + points.shift
+        after = lloyd(points, weights, summary, centers, **options)
+        if not after.inertia < found.inertia:
+            break
+        history = np.vstack([found.history, after.history])
+        found = after._replace(
+            n_iter=found.n_iter + after.n_iter, n_reseeded=found.n_reseeded + after.n_reseeded, history=history
+        )
+    return found
+
+
+class Groups(NamedTuple):
+    """Distinct rows in lexicographic order."""
+
+    points: DensePoints
+    weights: np.ndarray  # total weight of equal rows
+    first: np.ndarray  # a row of each group
+
+
+def _distinct(points: Any, weights: np.ndarray) -> Groups:
+    rows = np.flatnonzero(weights > 0)
+    values = (
+        np.stack([coordinates(points, int(i)) for i in rows])
+        if not isinstance(points, DensePoints)
+        else points.values[rows]
+    )
+    distinct, first, inverse = np.unique(values, axis=0, return_index=True, return_inverse=True)
+    total = np.bincount(np.ravel(inverse), weights=weights[rows], minlength=len(distinct))
+    return Groups(DensePoints(np.ascontiguousarray(distinct, dtype=np.float64), points.shift, 1.0), total, rows[first])
+
+
+@compiled
+def _add_all(points, weights, labels, sums, sizes):
+    for i in range(len(weights)):
+        add_point(points, i, weights[i], sums[labels[i]])
+        sizes[labels[i]] += weights[i]
+
+
+@compiled
+def _move_rows(points, weights, labels, sums, sizes, shift):
+    """Move each row once to the best cluster; return the number of moves."""
+    k, d = sums.shape
+    means, norms = np.empty((k, d)), np.empty(k)
+    for c in range(k):
+        _place(c, sums, sizes, shift, means, norms)
+    moved = 0
+    for i in range(len(weights)):
+        a, w = labels[i], weights[i]
+        if w <= 0.0 or sizes[a] <= w * (1.0 + 1e-12):
+            continue
+        own = squared_distance(points, i, means[a], norms[a])
+        leaving = w * sizes[a] / (sizes[a] - w) * own
+        best, target = leaving * (1.0 - 1e-10), -1
+        for c in range(k):
+            if c != a:
+                cost = (
+                    w * sizes[c] / (sizes[c] + w) * squared_distance(points, i, means[c], norms[c])
+                    if sizes[c] > 0
+                    else 0.0
+                )
+                if cost < best:
+                    best, target = cost, c
+        if target >= 0:
+            add_point(points, i, -w, sums[a])
+            add_point(points, i, w, sums[target])
+            sizes[a] -= w
+            sizes[target] += w
+            labels[i] = target
+            moved += 1
+            _place(a, sums, sizes, shift, means, norms)
+            _place(target, sums, sizes, shift, means, norms)
+    return moved
+
+
+@compiled
+def _place(c, sums, sizes, shift, means, norms):
+    total = 0.0
+    for j in range(sums.shape[1]):
+        value = shift[j] + (sums[c, j] / sizes[c] if sizes[c] > 0 else 0.0)
+        means[c, j] = value
+        total += value * value
+    norms[c] = total

@@ -1,0 +1,135 @@
+r"""Lloyd's algorithm: assign every point to its nearest center, move every center to the mean of its points, repeat.
+
+Both half-steps decrease :math:`J = \sum_i w_i \|x_i - c_{l(i)}\|^2` or leave it unchanged. The values need no pass over the data:
+:math:`J` at the means is :math:`\sum_i w_i \|x_i\|^2 - \sum_k \|S_k\|^2 / N_k` with cluster sums :math:`S_k` and weights :math:`N_k`, and
+moving the centers by :math:`\delta_k` to the means lowers it by :math:`\sum_k N_k \|\delta_k\|^2` (Huygens). Sums are updated from the
+points that changed cluster, and recomputed before the end.
+
+An empty cluster is moved to the point farthest from its own center. If every point coincides with its center, there are fewer distinct
+points than clusters and the cluster stays empty.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from surefit.core.budget import Budget, Reason
+from surefit.solvers.clustering.assignments import InMemory
+from surefit.solvers.clustering.points import Summary
+
+
+class Partition(NamedTuple):
+    """Result of Lloyd's algorithm."""
+
+    centers: np.ndarray  # (k, d) float64, with the digits of the output type
+    labels: Any  # (n,) int32: nearest center, lowest index on a tie; None if the partitions keep them
+    inertias: np.ndarray  # (k,) contribution of each cluster to J
+    sizes: np.ndarray  # (k,) weight of each cluster
+    residual: float  # sum_k |mean_k - center_k|^2
+    best_move: float  # largest decrease of J by moving one point to another cluster (with updated means)
+    improving_moves: int
+    n_iter: int
+    n_reseeded: int
+    reason: Reason
+    history: np.ndarray  # (n_iter, 3): seconds, J after the assignment, J after the means moved
+
+    @property
+    def inertia(self) -> float:
+        """The objective J."""
+        return float(np.sum(self.inertias))
+
+
+def lloyd(
+    points: Any,
+    weights: np.ndarray,
+    summary: Summary,
+    start: np.ndarray,
+    *,
+    tolerance: float,
+    budget: Budget,
+    n_jobs: int | None = None,
+    dtype: Any = np.float64,
+) -> Partition:
+    """Run :func:`descend` for points in memory."""
+    rows = InMemory(points, weights, len(start), n_jobs)
+    return descend(rows, summary, start, tolerance=tolerance, budget=budget, dtype=dtype)
+
+
+def descend(
+    rows: Any, summary: Summary, start: np.ndarray, *, tolerance: float, budget: Budget, dtype: Any = np.float64
+) -> Partition:
+    """Run from the centers ``start`` until no label changes, or the total squared movement of the centers is at most ``tolerance``.
+
+    ``rows`` are points in memory (``InMemory``) or in partitions (``InPartitions``). Centers are returned with the precision of ``dtype``.
+    """
+    values = np.array(start, dtype=np.float64)
+    d = values.shape[1]
+    moves, history, n_iter, n_reseeded, reason = None, [], 0, 0, None
+    while reason is None:
+        n_iter += 1
+        sums, changed = rows.assign(values, moves)
+        means = _means(rows.shift, sums, values)
+        lowest, drop = _objective(summary.squares, sums), _weighted_moves(rows.shift, values, sums)
+        history.append((budget.seconds, lowest + drop, lowest))
+        reseeded = _reseed(rows, values, means, np.flatnonzero(sums[:, d + 1] == 0))
+        n_reseeded += reseeded
+        previous, values = values, means
+        moves = _lengths(values - previous)
+        moved = float(moves @ moves)
+        if not reseeded and (not changed or moved <= tolerance):
+            reason = Reason.CONVERGED
+        reason = reason or budget.spent(n_iter, moved)
+        if reason is not None:
+            values = _means(rows.shift, rows.sum_again(), values).astype(dtype).astype(np.float64)
+            sums, changed = rows.assign(values, _lengths(values - previous))
+            if changed and reason is Reason.CONVERGED and tolerance == 0 and budget.spent(n_iter, moved) is None:
+                moves, reason = np.zeros(len(values)), None  # rounding had hidden a move
+    off = _means(rows.shift, sums, values) - values
+    inertias, best_move, improving = rows.audit(values, sums[:, d])
+    return Partition(
+        centers=values,
+        labels=rows.labels,
+        inertias=inertias,
+        sizes=sums[:, d].copy(),
+        residual=float(np.sum(off * off)),
+        best_move=best_move,
+        improving_moves=improving,
+        n_iter=n_iter,
+        n_reseeded=n_reseeded,
+        reason=reason,
+        history=np.array(history, dtype=np.float64).reshape(-1, 3),
+    )
+
+
+def _lengths(rows: np.ndarray) -> np.ndarray:
+    return np.sqrt(np.einsum("kj,kj->k", rows, rows))
+
+
+def _means(shift: np.ndarray, sums: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return the means of the clusters; an empty cluster keeps its center."""
+    weight = sums[:, -2:-1]
+    return np.where(weight > 0, sums[:, :-2] / np.where(weight > 0, weight, 1.0) + shift, values)
+
+
+def _objective(squares: float, sums: np.ndarray) -> float:
+    filled = sums[sums[:, -2] > 0]
+    return max(squares - float(np.sum(np.einsum("kj,kj->k", filled[:, :-2], filled[:, :-2]) / filled[:, -2])), 0.0)
+
+
+def _weighted_moves(shift: np.ndarray, values: np.ndarray, sums: np.ndarray) -> float:
+    """Return the decrease of the objective when centers move to the means, computed relative to the shift to keep digits."""
+    filled = sums[:, -2] > 0
+    moved = sums[filled, :-2] / sums[filled, -2:-1] - (values[filled] - shift)
+    return float(_lengths(moved) ** 2 @ sums[filled, -2])
+
+
+def _reseed(rows: Any, values: np.ndarray, means: np.ndarray, empty: np.ndarray) -> int:
+    """Move empty clusters to the farthest distinct points; return the number of moved clusters."""
+    for placed, cluster in enumerate(empty):
+        distance, point = rows.farthest(values, means[empty[:placed]])
+        if not distance > 0:
+            return placed
+        means[cluster] = point
+    return len(empty)

@@ -1,0 +1,115 @@
+r"""Mini-batch k-means (Sculley 2010): centers move towards the means of small samples of the rows.
+
+Rows of a batch are drawn with probability proportional to their weights, in an order that depends on their coordinates alone, so that a
+row of weight two and two equal rows give the same batches for the same seed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from surefit.core.budget import Budget, Reason
+from surefit.solvers.clustering.seeding import draw
+
+REASSIGN_EVERY = 10  # batches of one row per cluster between two looks for clusters with few rows
+
+
+class Steps(NamedTuple):
+    """What stops the batches, and how large they are."""
+
+    batch_size: int
+    most: int
+    rows: float  # weight of all rows
+    tolerance: float  # squared movement of the centers; zero: not used
+    patience: int | None  # batches without a smaller average inertia
+    ratio: float  # share of the largest count below which a center is drawn anew
+
+
+class State(NamedTuple):
+    """Centers, and the number of rows that moved each."""
+
+    centers: np.ndarray
+    counts: np.ndarray
+
+
+def run_batches(
+    X: Any, weights: np.ndarray, order: np.ndarray, centers: np.ndarray, random: Any, steps: Steps, budget: Budget
+) -> tuple[State, int, Reason]:
+    """Move the centers by one batch after another; return the last state, the number of batches and why they ended."""
+    state = State(centers.copy(), np.zeros(len(centers)))
+    rate = min(2.0 * steps.batch_size / (steps.rows + 1.0), 1.0)
+    average = least = None
+    idle, since = 0, 0
+    for step in range(1, steps.most + 1):
+        rows = draw(weights, order, random.random(steps.batch_size))
+        before = state.centers
+        state, inertia = one_batch(X[rows], np.ones(len(rows)), state)
+        since += len(rows)
+        if steps.ratio > 0 and (since >= REASSIGN_EVERY * len(centers) or not state.counts.all()):
+            state, since = reassign(X[rows], state, steps.ratio, random), 0
+        reason = budget.spent(step, inertia)
+        if reason is not None:
+            return state, step, reason
+        if step == 1:  # of the starting centers
+            continue
+        average = inertia if average is None else (1.0 - rate) * average + rate * inertia
+        if steps.tolerance > 0 and float(np.sum((state.centers - before) ** 2)) <= steps.tolerance:
+            return state, step, Reason.CONVERGED
+        idle = 0 if least is None or average < least else idle + 1
+        least = average if least is None else min(least, average)
+        if steps.patience is not None and idle >= steps.patience:
+            return state, step, Reason.CONVERGED
+    return state, steps.most, Reason.CONVERGED if steps.tolerance == 0 else Reason.MAX_ITER
+
+
+def one_batch(B: Any, weights: np.ndarray, state: State) -> tuple[State, float]:
+    """Move every center to the mean of all rows that were ever assigned to it; return the mean inertia before the move."""
+    labels, distances = _nearest(B, state.centers)
+    members = sparse.csr_array((weights, (labels, np.arange(len(labels)))), shape=(len(state.centers), len(labels)))
+    new = np.bincount(labels, weights, minlength=len(state.centers))
+    counts = state.counts + new
+    sums = members @ B
+    sums = sums.toarray() if sparse.issparse(sums) else sums
+    moved = state.centers + np.divide(
+        sums - new[:, None] * state.centers,
+        counts[:, None],
+        out=np.zeros(state.centers.shape),
+        where=counts[:, None] > 0,
+    )
+    total = float(weights.sum())
+    return State(moved, counts), float(weights @ distances) / total if total else 0.0
+
+
+def reassign(B: Any, state: State, ratio: float, random: Any) -> State:
+    """Put centers with few rows on rows of the batch, at most half of it."""
+    few = np.flatnonzero(state.counts < ratio * state.counts.max())
+    few = few[np.argsort(state.counts[few], kind="stable")][: B.shape[0] // 2]
+    if not len(few) or len(few) == len(state.counts):
+        return state
+    rows = B[random.permutation(B.shape[0])[: len(few)]]
+    centers, counts = state.centers.copy(), state.counts.copy()
+    centers[few] = rows.toarray() if sparse.issparse(rows) else rows
+    counts[few] = np.delete(counts, few).min()
+    return State(centers, counts)
+
+
+def batch_inertia(B: Any, centers: np.ndarray) -> float:
+    """Return the sum of squared distances of some rows to their nearest centers."""
+    return float(_nearest(B, centers)[1].sum())
+
+
+def _nearest(B: Any, centers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the nearest center of each row of a batch, and the squared distances; dense rows are seen from the centers' mean."""
+    if sparse.issparse(B):
+        squares = np.asarray(B.multiply(B).sum(axis=1)).ravel()
+        table = -2.0 * np.asarray(B @ centers.T)
+    else:
+        shift = centers.mean(axis=0)
+        B, centers = B - shift, centers - shift
+        squares, table = np.einsum("ij,ij->i", B, B), -2.0 * (B @ centers.T)
+    table += np.einsum("kj,kj->k", centers, centers)
+    labels = np.argmin(table, axis=1)
+    return labels, np.maximum(table[np.arange(len(labels)), labels] + squares, 0.0)

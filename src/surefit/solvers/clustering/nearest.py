@@ -1,0 +1,257 @@
+r"""Nearest centers with few distance computations.
+
+For every point, an upper bound on the distance to its own center and a lower bound on the distance to all others are kept (Hamerly 2010).
+When centers move, the triangle inequality updates both bounds. Distances are computed only where the bounds do not decide, for all
+centers together by a matrix product in single precision. If this does not separate the two nearest centers, double precision decides. The
+result equals a comparison of :math:`\sum_j (x_{ij} - c_{kj})^2` over all :math:`k` in double precision; ties go to the center of lowest
+index.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from surefit.core.jit import compiled
+from surefit.core.threads import map_blocks, tree_sum
+from surefit.solvers.clustering.points import (
+    SparsePoints,
+    add_point,
+    block_size,
+    inner_products,
+    load,
+    room,
+    squared_distance,
+)
+
+TILE = 256  # points per matrix product
+SCAN = 2048  # points whose bounds are checked before products are computed
+SAFETY = 1 + 1e-11  # covers the rounding of bounds after thousands of updates
+WIDEST_SINGLE = 256  # number of columns up to which single precision is accurate enough for screening
+
+
+class Centers(NamedTuple):
+    """Centers with precomputed quantities for screening."""
+
+    values: np.ndarray  # (k, d), float64
+    norms: np.ndarray  # (k,) squared lengths
+    screen: np.ndarray  # (k, d) shifted and scaled like the points, float32 or float64
+    transposed: np.ndarray  # (d, k) the same for sparse points
+    halves: np.ndarray  # (k,) half the squared lengths of ``screen``
+    longest: float  # longest of ``screen``
+    unit: float  # relative error of a product is at most this times the two lengths
+
+
+class Bounds(NamedTuple):
+    """Bounds of each point, kept between two assignments."""
+
+    labels: np.ndarray  # (n,) int32; -1 before the first assignment
+    upper: np.ndarray
+    lower: np.ndarray
+
+
+def as_centers(points: Any, values: np.ndarray) -> Centers:
+    """Prepare centers for comparison with ``points``."""
+    d = values.shape[1]
+    single = d <= WIDEST_SINGLE and not isinstance(points, SparsePoints)
+    kind = np.float32 if single else np.float64
+    scaled = (values - points.shift) * points.scale
+    halves = 0.5 * np.einsum("kj,kj->k", scaled, scaled)
+    longest = float(np.sqrt(2 * halves.max())) if len(halves) else 0.0
+    transposed = np.ascontiguousarray(scaled.T) if isinstance(points, SparsePoints) else np.zeros((0, 0))
+    norms = np.einsum("kj,kj->k", values, values)
+    unit = (d + 8) * float(np.finfo(kind).eps)
+    return Centers(values, norms, scaled.astype(kind), transposed, halves.astype(kind), longest, unit)
+
+
+def no_bounds(n: int) -> Bounds:
+    """Return trivial bounds: every point is compared with every center."""
+    return Bounds(np.full(n, -1, dtype=np.int32), np.zeros(n), np.zeros(n))
+
+
+def assign(
+    points: Any,
+    weights: np.ndarray,
+    centers: Centers,
+    bounds: Bounds,
+    moves: np.ndarray | None = None,
+    n_jobs: int | None = None,
+) -> tuple[np.ndarray, int]:
+    """Update ``bounds`` (labels and both bounds) for ``centers``, which moved by ``moves`` since the last call.
+
+    Return the change of the sums of all clusters, shape (k, d + 2): sum of shifted points, weight, number of points of positive weight;
+    and the number of points that changed cluster. ``moves=None`` compares every point with every center.
+    """
+    n, (k, d) = len(weights), centers.values.shape
+    first = moves is None
+    drops, separation = np.zeros(k), np.zeros(k)
+    if moves is None:
+        moves = np.zeros(k)
+    else:
+        order = np.argsort(moves)
+        drops[:] = moves[order[-1]]
+        drops[order[-1]] = moves[order[-2]] if k > 1 else 0.0  # the own center of a point is not one of the others
+        if k * k <= n:
+            separation = _half_separation(centers.values)
+
+    def work(start: int, stop: int):
+        change = np.zeros((k, d + 2))
+        changed = _assign_block(points, weights, centers, bounds, moves, drops, separation, start, stop, first, change)
+        return change, changed
+
+    parts = map_blocks(work, n, block_size(n, k * (d + 2)), n_jobs)
+    return tree_sum(part[0] for part in parts), sum(part[1] for part in parts)
+
+
+def nearest(points: Any, n: int, values: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+    """Return the index of the nearest center of each point."""
+    bounds = no_bounds(n)
+    centers = as_centers(points, values)
+    map_blocks(lambda a, b: _label_block(points, centers, bounds, a, b), n, block_size(n), n_jobs)
+    return bounds.labels
+
+
+@compiled
+def _half_separation(values):
+    """Return half the distance of each center to the nearest other center."""
+    k, d = values.shape
+    nearest = np.full(k, np.inf)
+    for a in range(k):
+        for b in range(a):
+            total = 0.0
+            for j in range(d):
+                difference = values[a, j] - values[b, j]
+                total += difference * difference
+            nearest[a] = min(nearest[a], total)
+            nearest[b] = min(nearest[b], total)
+    return 0.5 * np.sqrt(nearest)
+
+
+@compiled(relaxed=True)
+def _assign_block(points, weights, centers, bounds, moves, drops, separation, start, stop, first, change):
+    d = centers.values.shape[1]
+    scratch, products = _work_space(points, centers)
+    chosen = np.empty(SCAN, dtype=np.int64)
+    found = np.empty(TILE, dtype=np.int64)
+    changed = 0
+    for begin in range(start, stop, SCAN):
+        end = min(stop, begin + SCAN)
+        if first:
+            count = end - begin
+            for r in range(count):
+                chosen[r] = begin + r
+        else:
+            count = _scan(bounds, moves, drops, separation, begin, end, chosen)
+            count = _tighten(points, centers, bounds, separation, chosen, count)
+        for tile in range(0, count, TILE):
+            size = min(count - tile, TILE)
+            _compare(points, centers, bounds, chosen, tile, size, scratch, products, found)
+            for r in range(size):
+                i = chosen[tile + r]
+                old, new = bounds.labels[i], found[r]
+                if new != old:
+                    changed += 1
+                    bounds.labels[i] = new
+                    _move(points, i, weights[i], change[new], d)
+                    if old >= 0:
+                        _move(points, i, -weights[i], change[old], d)
+    return changed
+
+
+@compiled(relaxed=True)
+def _label_block(points, centers, bounds, start, stop):
+    scratch, products = _work_space(points, centers)
+    chosen = np.arange(start, stop)
+    found = np.empty(TILE, dtype=np.int64)
+    for tile in range(0, stop - start, TILE):
+        size = min(stop - start - tile, TILE)
+        _compare(points, centers, bounds, chosen, tile, size, scratch, products, found)
+        for r in range(size):
+            bounds.labels[start + tile + r] = found[r]
+
+
+@compiled
+def _work_space(points, centers):
+    kind = centers.screen.dtype
+    return np.empty(TILE * room(points), dtype=kind), np.empty(TILE * len(centers.values), dtype=kind)
+
+
+@compiled(relaxed=True)
+def _move(points, i, weight, target, d):
+    add_point(points, i, weight, target[:d])
+    target[d] += weight
+    target[d + 1] += np.sign(weight)
+
+
+@compiled(relaxed=True)
+def _scan(bounds, moves, drops, separation, begin, end, chosen):
+    """Update the bounds and select the undecided points, without branches, because most points are decided."""
+    count = 0
+    for i in range(begin, end):
+        own = bounds.labels[i]
+        upper = bounds.upper[i] + moves[own]
+        lower = bounds.lower[i] - drops[own]
+        bounds.upper[i] = upper
+        bounds.lower[i] = lower
+        chosen[count] = i
+        count += not (upper * SAFETY < max(lower, separation[own]))
+    return count
+
+
+@compiled(relaxed=True)
+def _tighten(points, centers, bounds, separation, chosen, count):
+    """Replace the upper bound by the distance; keep the points that are still undecided."""
+    kept = 0
+    for r in range(count):
+        i = chosen[r]
+        own = bounds.labels[i]
+        upper = np.sqrt(squared_distance(points, i, centers.values[own], centers.norms[own]))
+        bounds.upper[i] = upper
+        chosen[kept] = i
+        kept += not (upper * SAFETY < max(bounds.lower[i], separation[own]))
+    return kept
+
+
+@compiled(relaxed=True)
+def _compare(points, centers, bounds, chosen, first, size, scratch, products, found):
+    """Compare the selected points with all centers: write the nearest center to ``found`` and new bounds to ``bounds``."""
+    k = centers.values.shape[0]
+    norms = np.empty(size)
+    best = np.full(size, np.inf, dtype=centers.screen.dtype)
+    second = np.full(size, np.inf, dtype=centers.screen.dtype)
+    index = np.zeros(size, dtype=centers.screen.dtype)  # a float, so that it is selected like the others
+    table = products[: k * size].reshape(k, size)
+    load(points, chosen, first, size, scratch, norms)
+    inner_products(points, chosen, first, size, scratch, centers.screen, centers.transposed, table)
+    for c in range(k):
+        half, number = centers.halves[c], centers.screen.dtype.type(c)
+        for r in range(size):  # selections only, so that the loop is vectorized
+            value = half - table[c, r]
+            less = value < best[r]
+            loser = best[r] if less else value
+            best[r] = value if less else best[r]
+            index[r] = number if less else index[r]
+            second[r] = loser if loser < second[r] else second[r]
+    for r in range(size):
+        i = chosen[first + r]
+        margin = 2 * centers.unit * centers.longest * (np.sqrt(norms[r]) + centers.longest) + 1e-12 * norms[r]
+        other = second[r]
+        if second[r] - best[r] > 2 * margin:
+            found[r] = np.int64(index[r])
+        else:
+            found[r] = _decide(points, i, centers)
+            other = best[r]  # it may be the second candidate
+        bounds.upper[i] = np.sqrt(max(norms[r] + 2 * (best[r] + margin), 0.0)) / points.scale
+        bounds.lower[i] = np.sqrt(max(norms[r] + 2 * (other - margin), 0.0)) / points.scale
+
+
+@compiled(relaxed=True)
+def _decide(points, i, centers):
+    """Return the nearest center by distances in double precision; ties go to the lowest index."""
+    least, answer = np.inf, 0
+    for c in range(centers.values.shape[0]):
+        distance = squared_distance(points, i, centers.values[c], centers.norms[c])
+        if distance < least:
+            least, answer = distance, c
+    return answer

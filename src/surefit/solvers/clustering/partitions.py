@@ -1,0 +1,184 @@
+"""K-means for points in partitions: the passes that Lloyd's algorithm asks for, and starting centers drawn by passes.
+
+Centers travel to the partitions, sums of clusters come back. Labels are computed again where they are needed, so that nothing of the
+length of the data is kept. Draws belong to rows: a row has the same random number however the rows are divided.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from surefit.core.budget import Budget
+from surefit.core.partitioned import Part, PartitionedRows, weights_in
+from surefit.solvers.clustering.assignments import audit, fresh_sums, lower_to_new_center, own_distances
+from surefit.solvers.clustering.lloyd import lloyd
+from surefit.solvers.clustering.nearest import as_centers, nearest
+from surefit.solvers.clustering.points import (
+    DensePoints,
+    Summary,
+    as_points,
+    power_of_two,
+    read_points,
+    weighted_squares,
+    weighted_sum,
+)
+from surefit.solvers.clustering.seeding import k_means_plus_plus
+
+ROUNDS = 5  # of k-means||: more do not lower the inertia (Bahmani et al. 2012, figure 5.1)
+OVERSAMPLING = 2  # candidates per round and cluster
+REDUCTIONS = 10  # starts of k-means on the candidates, which are few
+
+
+class Frame(NamedTuple):
+    """Shift and scale of the points; see :mod:`surefit.solvers.clustering.points`."""
+
+    shift: np.ndarray
+    scale: float
+
+    def points(self, part: Part) -> DensePoints:
+        """Return the points of a partition."""
+        return as_points(part.X, self.shift, self.scale)
+
+
+class InPartitions:
+    """What Lloyd's algorithm asks of points in partitions: one pass per call."""
+
+    labels = None  # they stay in the partitions
+
+    def __init__(self, rows: PartitionedRows) -> None:
+        self.rows = rows
+        total, first = rows.map_reduce(_total)
+        self.shift = first / total
+        squares = rows.map_reduce(_squares, self.shift)
+        self.summary = Summary(total, self.shift, squares, squares)
+        self.frame = Frame(self.shift, power_of_two(squares / total))
+        self.centers = np.zeros((0, len(self.shift)))  # of the last assignment
+        self._sums = np.zeros(0)
+
+    def assign(self, values: np.ndarray, moves: np.ndarray | None) -> tuple[np.ndarray, bool]:
+        """Assign the points to the centers; return the sums and whether they changed."""
+        sums = self.rows.map_reduce(_assigned, self.frame, values)
+        changed = not np.array_equal(sums, self._sums)
+        self._sums, self.centers = sums, values
+        return sums, changed
+
+    def sum_again(self) -> np.ndarray:
+        """Return the sums of the last assignment."""
+        return self._sums
+
+    def farthest(self, values: np.ndarray, placed: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the point farthest from its center and from the centers ``placed``; the first one of a tie."""
+        return self.rows.map_reduce(_farthest, self.frame, values, placed, combine=_farther)
+
+    def audit(self, values: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, float, int]:
+        """Return J by cluster, the largest decrease by a single move, and the number of points that can be improved."""
+        return self.rows.map_reduce(_audited, self.frame, values, sizes, combine=_both_audits)
+
+    def draw(self, count: int, random: Any, centers: np.ndarray | None = None) -> np.ndarray:
+        """Draw at most ``count`` distinct points without replacement, by weight (times squared distance to ``centers``)."""
+        seed = int(random.random() * 2**53)
+        return self.rows.map_reduce(_drawn, self.frame, count, seed, centers, combine=_first_drawn).points
+
+    def k_means_parallel(self, k: int, random: Any) -> np.ndarray:
+        r"""Return ``k`` centers by k-means|| (Bahmani et al. 2012).
+
+        A first point is drawn by weight. Each of five rounds draws 2k points with probability proportional to weight times squared
+        distance to the points so far. One pass then weights every candidate with the rows that are nearest to it, and k-means in memory
+        (the best of ten starts by k-means++) reduces the candidates to k centers.
+        """
+        candidates = self.draw(1, random)
+        for _ in range(ROUNDS):
+            candidates = np.vstack([candidates, self.draw(OVERSAMPLING * k, random, candidates)])
+        weights = self.rows.map_reduce(_assigned, self.frame, candidates)[:, -2]
+        points, summary = read_points(candidates, weights)
+        starts = [k_means_plus_plus(points, weights, k, random) for _ in range(REDUCTIONS)]
+        runs = [lloyd(points, weights, summary, start, tolerance=0.0, budget=Budget(100)) for start in starts]
+        return min(runs, key=lambda run: run.inertia).centers
+
+    def distinct_points(self, k: int, random: Any) -> np.ndarray:
+        """Return ``k`` distinct points drawn by weight; points repeat only when none are left."""
+        drawn = self.draw(k, random)
+        return drawn[np.arange(k) % len(drawn)]
+
+
+def row_draws(part: Part, seed: int, columns: int = 1) -> np.ndarray:
+    """Return uniform random numbers for the rows of a partition; they depend on the seed and on the index of the row alone."""
+    stream = np.random.Generator(np.random.PCG64(seed).advance(part.start * columns))
+    return stream.random((len(part.X), columns))
+
+
+class _Draws(NamedTuple):
+    """Drawn points in the order of their keys, the smallest first."""
+
+    keys: np.ndarray
+    points: np.ndarray
+    wanted: int
+
+
+def _total(part: Part) -> tuple[float, np.ndarray]:
+    weights = weights_in(part)
+    return float(np.sum(weights)), weighted_sum(part.X, weights)
+
+
+def _squares(part: Part, shift: np.ndarray) -> float:
+    return weighted_squares(as_points(part.X, shift), weights_in(part))
+
+
+def _assigned(part: Part, frame: Frame, values: np.ndarray) -> np.ndarray:
+    points = frame.points(part)
+    return fresh_sums(points, weights_in(part), nearest(points, len(part.X), values), len(values))
+
+
+def _farthest(part: Part, frame: Frame, values: np.ndarray, placed: np.ndarray) -> tuple[float, np.ndarray]:
+    points = frame.points(part)
+    distances = own_distances(points, weights_in(part), nearest(points, len(part.X), values), values)
+    for center in placed:
+        lower_to_new_center(points, center, distances)
+    at = int(np.argmax(distances))
+    return float(distances[at]), part.X[at].astype(np.float64)
+
+
+def _farther(a: tuple[float, np.ndarray], b: tuple[float, np.ndarray]) -> tuple[float, np.ndarray]:
+    return b if b[0] > a[0] else a
+
+
+def _audited(part: Part, frame: Frame, values: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, float, int]:
+    points = frame.points(part)
+    labels = nearest(points, len(part.X), values)
+    return audit(points, weights_in(part), as_centers(points, values), labels, sizes)
+
+
+def _both_audits(a: Any, b: Any) -> tuple[np.ndarray, float, int]:
+    return a[0] + b[0], max(a[1], b[1]), a[2] + b[2]
+
+
+def _drawn(part: Part, frame: Frame, count: int, seed: int, centers: np.ndarray | None) -> _Draws:
+    """Draw without replacement: of exponential variables with the masses as rates, the smallest are chosen."""
+    masses = weights_in(part)
+    if centers is not None:
+        points = frame.points(part)
+        masses = masses * own_distances(points, masses, nearest(points, len(part.X), centers), centers)
+    used = np.flatnonzero(masses > 0)
+    keys = -np.log1p(-row_draws(part, seed)[used, 0]) / masses[used]
+    order = np.argsort(keys, kind="stable")
+    wanted = 4 * count
+    while True:  # equal rows count once: look at more rows if too many are equal
+        first = order[:wanted]
+        found = _distinct(keys[first], part.X[used[first]].astype(np.float64), count)
+        if len(found.keys) == count or wanted >= len(order):
+            return found
+        wanted *= 4
+
+
+def _distinct(keys: np.ndarray, points: np.ndarray, count: int) -> _Draws:
+    """Keep the first ``count`` distinct points."""
+    first = np.sort(np.unique(points, axis=0, return_index=True)[1])[:count]
+    return _Draws(keys[first], points[first], count)
+
+
+def _first_drawn(a: _Draws, b: _Draws) -> _Draws:
+    keys, points = np.concatenate([a.keys, b.keys]), np.concatenate([a.points, b.points])
+    order = np.argsort(keys, kind="stable")
+    return _distinct(keys[order], points[order], a.wanted)

@@ -1,0 +1,73 @@
+"""Sufficient statistics of naive Bayes: sums of counts, means and variances of each class, in one pass over the rows."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from surefit.core.jit import compiled
+from surefit.solvers.discriminants.moments import Grouped
+
+
+class Spread(NamedTuple):
+    """Weight, mean and variance of each column in each class; zeros for a class without rows."""
+
+    totals: np.ndarray  # (k,)
+    means: np.ndarray  # (k, d)
+    variances: np.ndarray  # (k, d)
+
+
+def class_sums(rows: Grouped, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the weight of each class and the weighted sums of the columns of ``X`` over its rows."""
+    values = np.ones(len(rows.order)) if rows.weights is None else rows.weights[rows.order]
+    members = sparse.csr_array((values, rows.order, rows.ends), shape=(rows.n_classes, X.shape[0]))
+    sums = members @ X
+    dense = sums.toarray() if sparse.issparse(sums) else sums
+    return np.asarray(members.sum(axis=1), dtype=np.float64), np.asarray(dense, dtype=np.float64)
+
+
+def class_spread(rows: Grouped) -> Spread:
+    """Return means and variances of the classes; rows are shifted by one of their class, so that nothing cancels."""
+    K, d = rows.n_classes, rows.X.shape[1]
+    shifts, weights = np.zeros((K, d)), np.ones(0) if rows.weights is None else rows.weights
+    for k in range(K):
+        members = rows.members(k)
+        if len(members):
+            shifts[k] = np.asarray(rows.X[members[:256]], dtype=np.float64).mean(axis=0)
+    totals, sums, squares = np.zeros(K), np.zeros((K, d)), np.zeros((K, d))
+    _add_rows(np.ascontiguousarray(rows.X), rows.codes, weights, shifts, totals, sums, squares)
+    present = np.where(totals > 0, totals, 1.0)[:, None]
+    moves = sums / present
+    return Spread(totals, shifts + moves, np.maximum(squares / present - moves * moves, 0.0))
+
+
+@compiled(relaxed=True)
+def _add_rows(X, codes, weights, shifts, totals, sums, squares):
+    for i in range(len(codes)):
+        k, row = codes[i], X[i]
+        shift, total, square = shifts[k], sums[k], squares[k]
+        weight = 1.0 if len(weights) == 0 else weights[i]
+        totals[k] += weight
+        for j in range(len(row)):
+            difference = row[j] - shift[j]
+            total[j] += weight * difference
+            square[j] += weight * difference * difference
+
+
+def merged(first: Spread, second: Spread) -> Spread:
+    """Return the statistics of all rows of two sets."""
+    totals = first.totals + second.totals
+    share = np.divide(second.totals, totals, out=np.zeros_like(totals), where=totals > 0)[:, None]
+    apart = second.means - first.means
+    variances = (1 - share) * first.variances + share * second.variances + share * (1 - share) * apart * apart
+    return Spread(totals, first.means + share * apart, variances)
+
+
+def overall(spread: Spread) -> np.ndarray:
+    """Return the variance of each column over the rows of all classes together."""
+    whole = Spread(np.zeros(1), np.zeros((1, spread.means.shape[1])), np.zeros((1, spread.means.shape[1])))
+    for k in range(len(spread.totals)):
+        whole = merged(whole, Spread(*(part[k : k + 1] for part in spread)))
+    return whole.variances[0]

@@ -1,0 +1,165 @@
+r"""Moments of labeled rows: weight, mean and scatter of each class, in one pass over the rows.
+
+Rows are shifted by a first estimate :math:`c` of the mean of their class, from a subset of its rows. With the sums of the shifted rows,
+
+.. math:: \sum_i s_i (x_i - m)(x_i - m)^\top = \sum_i s_i (x_i - c)(x_i - c)^\top - S (m - c)(m - c)^\top ,
+
+and since :math:`c` is close to :math:`m` there is no cancellation, however far from the origin the rows are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import blas
+
+from surefit.core.jit import compiled
+
+PILOT = 512  # rows of a class from which its mean is estimated
+CACHED = 2**17  # entries per block: one megabyte stays in the cache until its product is computed
+
+
+class Moments(NamedTuple):
+    """Weight, mean and scatter of each class."""
+
+    totals: np.ndarray  # (k,) weights
+    means: np.ndarray  # (k, d)
+    scatters: np.ndarray  # about the means: (k, d, d); (1, d, d) their sum; (0, d, d) if not asked for
+
+
+class Grouped(NamedTuple):
+    """Rows in the order of their classes, copied one block at a time."""
+
+    X: Any
+    codes: np.ndarray  # (n,) class of each row
+    order: np.ndarray  # rows of the first class, then of the second, ...; without those of weight zero
+    ends: np.ndarray  # (k + 1,) boundaries of the classes in ``order``
+    weights: np.ndarray | None
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.ends) - 1
+
+    @property
+    def block_size(self) -> int:
+        """Number of rows per block, so that a block stays in the cache."""
+        return max(256, CACHED // self.X.shape[1])
+
+    def members(self, k: int) -> np.ndarray:
+        """Return the rows of class ``k``."""
+        return self.order[self.ends[k] : self.ends[k + 1]]
+
+    def read(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return a dense float64 copy of some rows, and their weights."""
+        block = self.X[rows].toarray() if sparse.issparse(self.X) else np.take(self.X, rows, axis=0)
+        return np.asarray(block, dtype=np.float64), None if self.weights is None else self.weights[rows]
+
+    def blocks(self, k: int) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
+        """Yield copies of the rows of class ``k`` by blocks, each with its weights."""
+        members = self.members(k)
+        for start in range(0, len(members), self.block_size):
+            yield self.read(members[start : start + self.block_size])
+
+
+def group(X, codes: np.ndarray, n_classes: int, weights: np.ndarray | None = None) -> Grouped:
+    """Sort the rows by class; rows without weight are dropped."""
+    small = codes.astype(np.int16) if n_classes < 2**15 else codes  # 16-bit integers are sorted by counting
+    order = np.argsort(small, kind="stable")
+    if weights is not None and not weights.all():
+        order = order[weights[order] > 0]
+    counts = np.bincount(codes[order], minlength=n_classes)
+    X = X.tocsr() if sparse.issparse(X) else X
+    return Grouped(X, codes, order, np.concatenate([[0], np.cumsum(counts)]), weights)
+
+
+def moments(rows: Grouped, scatters: Literal["each", "pooled", "none"] = "each") -> Moments:
+    """Return weights, means and scatter matrices of the classes; the latter one per class, pooled, or omitted."""
+    K, d = rows.n_classes, rows.X.shape[1]
+    guesses = np.array([_mean(*rows.read(rows.members(k)[:PILOT])) for k in range(K)])
+    totals, above = np.zeros(K), np.zeros((K, d))
+    products = np.zeros(({"each": K, "pooled": 1, "none": 0}[scatters], d, d))
+    buffer = np.empty((rows.block_size, d))
+    # Classes are separated only if their scatters are; otherwise rows are read in memory order.
+    parts = [rows.members(k) for k in range(K)] if scatters == "each" else [_in_place(rows)]
+    for k, part in enumerate(parts):
+        for start in range(0, len(part), rows.block_size):
+            piece = part[start : start + rows.block_size]
+            shifted, sums = _shift(rows, piece, guesses, buffer)
+            above += sums
+            if scatters != "none":
+                blas.dsyrk(1.0, shifted.T, beta=1.0, c=products[k].T, overwrite_c=1)  # the lower triangle, in place
+    for product in products:
+        product += np.tril(product, -1).T
+    for k in range(K):
+        members = rows.members(k)
+        totals[k] = len(members) if rows.weights is None else math.fsum(rows.weights[members])
+        above[k] /= totals[k]
+        if scatters != "none":
+            products[k if scatters == "each" else 0] -= totals[k] * np.outer(above[k], above[k])
+    return Moments(totals, guesses + above, products)
+
+
+def _in_place(rows: Grouped) -> np.ndarray:
+    n = rows.X.shape[0]
+    return np.arange(n) if len(rows.order) == n else np.sort(rows.order)
+
+
+def _mean(block: np.ndarray, s: np.ndarray | None) -> np.ndarray:
+    return block.mean(axis=0) if s is None else s @ block / s.sum()
+
+
+def _shift(rows: Grouped, piece: np.ndarray, guesses: np.ndarray, buffer: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows minus the estimates, times the square roots of their weights, and the weighted sums of the differences."""
+    X, where = rows.X, piece
+    if sparse.issparse(X) or not X.flags.c_contiguous:
+        X, where = rows.read(piece)[0], np.arange(len(piece))
+    weights = np.ones(0) if rows.weights is None else rows.weights[piece]
+    sums, shifted = np.zeros_like(guesses), buffer[: len(piece)]
+    _shift_rows(X, where, rows.codes[piece], weights, guesses, shifted, sums)
+    return shifted, sums
+
+
+@compiled(relaxed=True)
+def _shift_rows(X, rows, codes, weights, guesses, shifted, sums):
+    for i in range(len(rows)):
+        row, estimate, total, out = X[rows[i]], guesses[codes[i]], sums[codes[i]], shifted[i]
+        if len(weights) == 0:
+            for j in range(len(out)):
+                out[j] = row[j] - estimate[j]
+                total[j] += out[j]
+        else:
+            root = np.sqrt(weights[i])
+            for j in range(len(out)):
+                difference = row[j] - estimate[j]
+                out[j] = root * difference
+                total[j] += weights[i] * difference
+
+
+def centered_rows(rows: Grouped, means: np.ndarray) -> np.ndarray:
+    """Return all rows minus the means of their classes, times the square roots of their weights."""
+    parts = []
+    for k in range(rows.n_classes):
+        for block, s in rows.blocks(k):
+            block -= means[k]
+            parts.append(block if s is None else block * np.sqrt(s)[:, None])
+    return np.concatenate(parts)
+
+
+def centered_class(rows: Grouped, k: int, mean: np.ndarray) -> np.ndarray:
+    """Return the rows of one class minus ``mean``, times the square roots of their relative weights."""
+    members = rows.members(k)
+    block, s = rows.read(members)
+    block -= mean
+    return block / math.sqrt(len(members)) if s is None else block * np.sqrt(s / math.fsum(s))[:, None]
+
+
+def total(moments: Moments) -> tuple[np.ndarray, np.ndarray]:
+    """Return the mean of all rows and their scatter about it: the sum of within-class and between-class scatter."""
+    mean = moments.totals @ moments.means / moments.totals.sum()
+    about = moments.means - mean
+    return mean, moments.scatters.sum(axis=0) + (about.T * moments.totals) @ about

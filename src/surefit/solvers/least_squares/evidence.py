@@ -1,0 +1,100 @@
+r"""Precisions of noise and prior that maximize the evidence of Bayesian ridge regression, by MacKay's updates.
+
+One singular value decomposition turns every update into sums over the singular values. With :math:`\gamma = \sum_k \alpha s_k^2 /
+(\lambda + \alpha s_k^2)` the derivatives of the log evidence (with Gamma priors of both precisions) are
+
+.. math:: \frac{\partial}{\partial\ln\lambda} = \tfrac12(\gamma - \lambda|m|^2) + \lambda_1 - \lambda_2\lambda, \qquad
+          \frac{\partial}{\partial\ln\alpha} = \tfrac12(n - \gamma - \alpha\,\mathrm{RSS}) + \alpha_1 - \alpha_2\alpha .
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from surefit.core.budget import Reason
+
+
+class GammaPriors(NamedTuple):
+    """Shapes and rates of the Gamma priors of both precisions."""
+
+    alpha_1: float
+    alpha_2: float
+    lambda_1: float
+    lambda_2: float
+
+
+class Precisions(NamedTuple):
+    """A point of the search, with the posterior in the axes of the singular values."""
+
+    alpha: float  # of the noise
+    lambda_: float  # of the coefficients
+    m: np.ndarray  # posterior mean
+    rss: float
+    slopes: tuple[float, float]  # derivatives of the log evidence by the logarithms of lambda and alpha
+
+
+class Axes(NamedTuple):
+    """Singular value decomposition of the centered rows times the roots of their weights, and the targets in it."""
+
+    values: np.ndarray
+    vectors: np.ndarray  # all rows of V', also those of zero singular values
+    targets: np.ndarray  # U'y
+    rest: float  # squared length of the part of y outside the columns
+    total: float  # weight of all rows
+
+    @classmethod
+    def of(cls, Z: np.ndarray, y: np.ndarray, total: float) -> Axes:
+        """Decompose the rows."""
+        U, values, vectors = linalg.svd(Z, full_matrices=Z.shape[0] < Z.shape[1], check_finite=False)
+        U = U[:, : len(values)]
+        targets = U.T @ y
+        outside = y - U @ targets
+        return cls(values, vectors, targets, float(outside @ outside), total)
+
+    def posterior(self, point: Precisions) -> tuple[np.ndarray, np.ndarray]:
+        """Return mean and covariance of the coefficients."""
+        squares = np.zeros(len(self.vectors))
+        squares[: len(self.values)] = self.values**2
+        covariance = self.vectors.T @ (self.vectors / (point.alpha * squares + point.lambda_)[:, None])
+        return self.vectors[: len(self.values)].T @ point.m, 0.5 * (covariance + covariance.T)
+
+    def log_evidence(self, point: Precisions, priors: GammaPriors) -> float:
+        """Return the log density of the targets, with the log priors of the precisions up to a constant."""
+        alpha, lam, p = point.alpha, point.lambda_, len(self.vectors)
+        logs = float(np.sum(np.log(lam + alpha * self.values**2))) + (p - len(self.values)) * math.log(lam)
+        score = priors.lambda_1 * math.log(lam) - priors.lambda_2 * lam
+        score += priors.alpha_1 * math.log(alpha) - priors.alpha_2 * alpha
+        squares = alpha * point.rss + lam * float(point.m @ point.m)
+        return score + 0.5 * (p * math.log(lam) + self.total * math.log(alpha / (2 * math.pi)) - squares - logs)
+
+
+def maximize_evidence(
+    axes: Axes, priors: GammaPriors, alpha: float, lambda_: float, tol: float, max_iter: int
+) -> tuple[list[Precisions], Reason]:
+    """Return the points of the search; it stops where no derivative exceeds ``tol``."""
+    points: list[Precisions] = []
+    reason = Reason.MAX_ITER
+    for _ in range(max_iter):
+        squares = alpha * axes.values**2
+        shares = squares / (lambda_ + squares)
+        effective = float(np.sum(shares))
+        m = np.divide(shares * axes.targets, axes.values, out=np.zeros(len(shares)), where=axes.values > 0)
+        rss = axes.rest + float(np.sum(((1.0 - shares) * axes.targets) ** 2))
+        norm = float(m @ m)
+        by_lambda = 0.5 * (effective - lambda_ * norm) + priors.lambda_1 - priors.lambda_2 * lambda_
+        by_alpha = 0.5 * (axes.total - effective - alpha * rss) + priors.alpha_1 - priors.alpha_2 * alpha
+        points.append(Precisions(alpha, lambda_, m, rss, (by_lambda, by_alpha)))
+        if max(abs(by_lambda), abs(by_alpha)) <= tol:
+            reason = Reason.CONVERGED
+            break
+        up, down = effective + 2 * priors.lambda_1, norm + 2 * priors.lambda_2
+        more, less = axes.total - effective + 2 * priors.alpha_1, rss + 2 * priors.alpha_2
+        if not (up > 0 and down > 0 and more > 0 and less > 0):
+            reason = Reason.STALLED  # the evidence grows without bound; the Gamma priors would prevent it
+            break
+        lambda_, alpha = up / down, more / less
+    return points, reason

@@ -1,0 +1,192 @@
+r"""Working-set method: kernel rows by blocks through BLAS, pairs inside the block, float64 refinement.
+
+Rounds run on float32 kernel rows with gradients in float64, on the active rows. Between rounds, the gradient is recomputed in float64 for
+every row from the support. This gives the exact gap, reactivates shrunk rows, and removes the errors of float32: a round only needs the
+*correction*, as in iterative refinement.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from surefit.core.budget import Budget, Reason
+from surefit.solvers.smo.cache import RowCache
+from surefit.solvers.smo.evaluation import UNIT, Point, combine, evaluate, in_noise, quick_gap
+from surefit.solvers.smo.inner import derivatives, gather, solve_pairs, solve_singles, subtract_rows
+from surefit.solvers.smo.newton import polish
+from surefit.solvers.smo.problem import BoxProblem, balanced
+from surefit.solvers.smo.strategies import NO_LIMIT, exhausted, other_strategies
+
+LONG = 8000  # rows of this length are expensive: few of them per block
+BLOCKS = (256, 128)  # rows per block, for short and long rows
+INNER = 0.3  # the subproblem is solved to this fraction of its initial violation
+INNER_STEPS = 40  # largest number of steps per row of the working set
+SHRINK_EVERY = 20  # blocks between two shrinking steps
+SHRINK_SHARE = 0.9  # shrinking is worthwhile if at most this fraction remains
+FLOAT32 = 6e-8
+BLOCK_WORK = 300  # steps that take as long as selecting and fetching a block
+IDLE = 200  # blocks without a smaller violation before a round ends
+NOT_SEPARABLE = 1e-15  # squared fraction of the radius below which a margin is lost in rounding
+SMALL, TIGHT = 500, 1e-15
+PATIENCE = 4  # rounds without progress
+WORKING_SETS = "working sets with second-order pairs, float32 rows, float64 refinement"
+
+
+class DualFit(NamedTuple):
+    """Result of the solver, and the strategies that were used."""
+
+    point: Point
+    reason: Reason
+    n_iter: int
+    history: list[tuple[float, int, float]]
+    routes: tuple[str, ...] = (WORKING_SETS,)
+
+
+def minimize(
+    gram,
+    rows32,
+    problem: BoxProblem,
+    *,
+    tol: float,
+    budget: Budget,
+    megabytes: float,
+    beta=None,
+    shrinking=True,
+    n_jobs: int | None = None,
+) -> DualFit:
+    """Solve to a gap of ``tol`` times the primal; ``gram`` gives rows in float64, ``rows32`` the same in float32.
+
+    Kernel rows are computed by ``n_jobs`` threads; the result is identical for any number of threads.
+    """
+    beta = np.zeros(len(problem.y)) if beta is None else balanced(problem, np.clip(beta, problem.low, problem.high))
+    history: list[tuple[float, int, float]] = []
+    steps, work, failures, lost = 0, 0, 0, False
+    reason: Reason | None = None
+    best = here = evaluate(problem, beta, combine(gram, beta, n_jobs))
+    largest = float(np.max(gram.diagonal))
+    tight = tol if len(beta) > SMALL else min(tol, TIGHT)  # small problems are solved to rounding
+    others = other_strategies(gram, problem, megabytes)
+    most = 0 if others and others[0].first else exhausted(len(beta))
+    routes: tuple[str, ...] = () if most == 0 else (WORKING_SETS,)
+    while True:
+        history.append((budget.seconds, steps, best.gap))
+        if math.isfinite(best.gap) and best.gap <= tol * best.primal:
+            if best.gap <= tight * best.primal or failures or reason is not None:
+                reason = Reason.CONVERGED
+        elif failures >= PATIENCE or lost:
+            if not others:
+                reason = Reason.STALLED
+            most = 0  # no further attempt after the other strategy
+        reason = reason or budget.spent(steps, best.gap)
+        if reason is not None:
+            return DualFit(best, reason, steps, history, routes or (WORKING_SETS,))
+        if others and work >= most:
+            way = others.pop(0)
+            after, did, lost = way.find(gram, problem, tol, budget)
+            routes, most, tight = (*routes, way.name), work + exhausted(len(beta)), tol
+            others = [] if lost else others  # rounding limits all of them
+        else:
+            routes = routes if WORKING_SETS in routes else (*routes, WORKING_SETS)
+            cache = RowCache(rows32, megabytes, 2 * BLOCKS[len(beta) > LONG], n_jobs)
+            room = most - work if others else NO_LIMIT
+            beta, did, work_done, reason = _round(
+                cache, rows32, problem, here, 0.5 * tight, budget, steps, shrinking, room
+            )
+            beta = balanced(problem, beta)
+            after = evaluate(problem, beta, combine(gram, beta, n_jobs))
+            if reason is None and after.gap > tight * after.primal and (tight < tol or len(history) >= 2):
+                after = polish(gram, problem, after, budget)
+            work += work_done
+            lost = _lost(after, largest) if problem.hard else in_noise(problem, after, largest)
+        steps += did
+        better = after.gap < 0.9 * best.gap or after.dual > here.dual + 0.01 * max(min(best.gap, here.gap), 0.0)
+        failures = 0 if better else failures + 1
+        here = after if after.dual >= here.dual or after.gap < here.gap else here
+        best = after if after.gap < best.gap else best
+
+
+def _lost(point: Point, largest: float) -> bool:
+    """Return whether the dual of a hard margin exceeds the bound for any margin above rounding."""
+    total = float(np.abs(point.beta).sum())
+    size = total * total  # overflow gives infinity, not an error
+    return total > 0.0 and float(point.beta @ point.scores) <= NOT_SEPARABLE * size * largest
+
+
+def _round(cache: RowCache, rows32, problem, start: Point, tol, budget, steps, shrinking, most):
+    """Work on float32 rows from an exact gradient, until the gap of the active rows or the precision of float32 is reached."""
+    whole = start.beta.copy()
+    active, offset, eps = np.arange(len(whole)), problem.offset, problem.epsilon
+    beta, g, low, high = whole.copy(), problem.y - start.scores, problem.low, problem.high
+    up, down = np.empty(len(beta)), np.empty(len(beta))
+    solve = solve_pairs if offset else solve_singles
+    size = BLOCKS[len(beta) > LONG]
+    scale = float(np.max(np.abs(rows32.diagonal))) or 1.0
+    spread = FLOAT32 * scale
+    did, noise, reason, dual = 0, 0.0, None, start.dual
+    largest_y = float(np.max(np.abs(problem.y)))
+    smallest, since = math.inf, 0
+    for block in range(1, 1 << 62):
+        m = len(active)
+        best, least = derivatives(g, beta, low, high, eps, up[:m], down[:m])
+        violation = best - least if offset else max(best, -least)
+        gap = quick_gap(problem, beta, g, low, high, best, least)
+        if gap <= tol * dual < math.inf or violation <= 4 * math.sqrt(noise):
+            break
+        # float64 has limited precision too, and float32 may move pairs back and forth forever
+        smallest, since = (violation, block) if violation < 0.99 * smallest else (smallest, since)
+        if violation <= UNIT * (largest_y + scale * float(np.abs(beta).sum())) or block - since > IDLE + m // 8:
+            break
+        reason = budget.spent(steps + did, gap)
+        if reason is not None or did + BLOCK_WORK * block >= most:
+            break
+        if shrinking and block % SHRINK_EVERY == 0:
+            top, bottom = (least, best) if offset else (0.0, 0.0)
+            out = (np.isinf(up[:m]) & (down[:m] > bottom)) | (np.isinf(down[:m]) & (up[:m] < top))
+            kept = np.flatnonzero(~out)
+            if len(kept) < SHRINK_SHARE * m:
+                whole[active] = beta
+                active, beta, g, low, high = active[kept], beta[kept], g[kept], low[kept], high[kept]
+                cache.keep(rows32.take(active), kept)
+                m = len(active)
+                up[:m], down[:m] = up[kept], down[kept]
+        chosen = _choose(up[:m], down[:m], best if offset else 0.0, least if offset else 0.0, size)
+        part, derivative = beta[chosen], g[chosen]
+        small = INNER_STEPS * size
+        if budget.max_iter is not None:
+            small = max(1, min(small, budget.max_iter - steps - did))
+        K = _small_gram(cache, chosen)
+        did += solve(K, derivative, part, low[chosen], high[chosen], eps, INNER * violation, small, scale)
+        g_before, change = g[chosen], part - beta[chosen]
+        moved = np.flatnonzero(change)
+        if len(moved) == 0:
+            break
+        subtract_rows(cache.rows, cache.fetch(chosen[moved]), change[moved], g)
+        noise += spread**2 * float(change @ change)
+        dual += 0.5 * float(change @ (derivative + g_before)) - eps * float(
+            np.abs(part).sum() - np.abs(beta[chosen]).sum()
+        )
+        beta[chosen] = part
+    whole[active] = beta
+    return whole, did, did + BLOCK_WORK * block, reason
+
+
+def _choose(up: np.ndarray, down: np.ndarray, best: float, least: float, size: int) -> np.ndarray:
+    """Return the rows with the largest gains when raised and the smallest costs when lowered, among those that violate optimality."""
+    half = max(1, size // 2)
+    rise, fall = np.flatnonzero(up > least), np.flatnonzero(down < best)
+    if len(rise) > half:
+        rise = rise[np.argpartition(up[rise], len(rise) - half)[len(rise) - half :]]
+    if len(fall) > half:
+        fall = fall[np.argpartition(down[fall], half - 1)[:half]]
+    return np.union1d(rise, fall)
+
+
+def _small_gram(cache: RowCache, chosen: np.ndarray) -> np.ndarray:
+    """Return the kernel values among the chosen rows: from the cache if all are known, otherwise by one small product."""
+    slots = cache.slot[chosen]
+    if np.all(slots >= 0):
+        return gather(cache.rows, slots, chosen)
+    return cache.gram.take(chosen).block(np.arange(len(chosen))).astype(np.float64)

@@ -1,0 +1,109 @@
+"""Faults on a cluster of two processes: a worker that dies, all workers that die, and a client that must not receive the rows."""
+
+import os
+import signal
+import threading
+import time
+
+import dask
+import dask.array as da
+import numpy as np
+import pytest
+from distributed import Client, LocalCluster
+
+from surefit import LogisticRegression, QuantileRegressor, Ridge
+from surefit.core.partitioned import ClusterLost
+
+ROWS, COLUMNS, PARTS = 40_000, 8, 8
+
+
+def block(seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(ROWS // PARTS, COLUMNS))
+    y = X @ np.arange(COLUMNS) + rng.normal(size=len(X))
+    return np.column_stack([X, y])
+
+
+@pytest.fixture(scope="module")
+def table():
+    blocks = [da.from_delayed(dask.delayed(block)(i), (ROWS // PARTS, COLUMNS + 1), float) for i in range(PARTS)]
+    return da.concatenate(blocks)
+
+
+@pytest.fixture(scope="module")
+def client():
+    options = {
+        "n_workers": 2,
+        "threads_per_worker": 1,
+        "processes": True,
+        "dashboard_address": None,
+        "memory_limit": "1GiB",
+    }
+    with LocalCluster(**options) as cluster, Client(cluster) as found:
+        yield found
+
+
+@pytest.fixture(autouse=True)
+def patient(client):
+    with dask.config.set({"surefit.patience": 3.0}):
+        yield
+
+
+def test_bits_are_those_of_threads_and_no_rows_reach_the_client(client, table):
+    X, y = table[:, :-1], table[:, -1]
+    model = Ridge().fit(X, y)
+    assert model.cluster_["partitions"] == PARTS
+    # Every number that the client got in the fit: far fewer than the rows have.
+    assert model.cluster_["bytes_to_client"] < 8 * ROWS / 10
+    findings = model.verify(X, y)
+    assert findings["linear.gap"].level == "enclosed"
+    with dask.config.set(scheduler="threads", num_workers=1):
+        alone = Ridge().fit(X, y)
+        assert alone.coef_.tobytes() == model.coef_.tobytes()
+        assert repr(alone.certificate_.claims) == repr(model.certificate_.claims)
+        data = np.asarray(table.compute())
+    memory = Ridge().fit(data[:, :-1], data[:, -1])
+    np.testing.assert_allclose(model.coef_, memory.coef_, rtol=1e-12)
+    assert model.verify(data[:, :-1], data[:, -1])["linear.gap"].ok
+
+
+def kill_one(client, delay: float) -> threading.Thread:
+    process = next(iter(client.run(os.getpid).values()))
+
+    def work():
+        time.sleep(delay)
+        os.kill(process, signal.SIGKILL)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    return thread
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_worker_that_dies_during_the_fit_changes_nothing(client, table):
+    X, y = table[:, :-1], (table[:, -1] > 0).astype(int)
+    undisturbed = LogisticRegression().fit(X, y)
+    thread = kill_one(client, 0.3)
+    model = LogisticRegression().fit(X, y)
+    thread.join()
+    assert model.coef_.tobytes() == undisturbed.coef_.tobytes()
+    assert model.certificate_["linear.gap"].holds
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_without_workers_the_best_point_is_in_the_error(table):
+    options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
+    with LocalCluster(**options) as cluster, Client(cluster):
+        X, y = table[:, :-1], table[:, -1]
+
+        def stop():
+            time.sleep(1.5)
+            cluster.scale(0)
+
+        thread = threading.Thread(target=stop)
+        thread.start()
+        with pytest.raises(ClusterLost, match=r"QuantileRegressor: the cluster .*worker") as error:
+            for _ in range(100):
+                QuantileRegressor(alpha=0.01).fit(X, y)
+        thread.join()
+        assert set(error.value.best) in (set(), {"coef", "intercept", "gap"})

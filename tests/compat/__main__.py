@@ -1,0 +1,92 @@
+"""Print tables of scikit-learn's examples and tests with its classes and with ours.
+
+``python -m tests.compat --examples PATH`` runs the examples below PATH (a checkout of scikit-learn's ``examples``), ``--tests`` the test
+files of the installed scikit-learn. ``--only TEXT`` restricts both to paths that contain TEXT; ``--limit`` is the seconds per script or
+file and way. Nothing is downloaded; examples that would are listed.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from pathlib import Path
+
+from tests.compat.examples import Example, run_examples
+from tests.compat.suites import Test, cause_of, run_tests
+
+from surefit.core.tables import text_table
+
+SLOWER = 3.0  # ratio from which an example counts as slower, if it takes more than SECONDS
+SECONDS = 1.0
+
+
+def example_tables(examples: list[Example]) -> list[str]:
+    """Return the tables about examples: counts, failures, slower ones."""
+    ran = [each for each in examples if each.peer is not None and each.ours is not None]
+    able = [each for each in ran if each.peer.error is None]
+    failed = [each for each in able if each.ours.error is not None]
+    slower = [
+        each for each in able if each.ours.error is None and _ratio(each) > SLOWER and each.ours.seconds > SECONDS
+    ]
+    counts = [
+        ("run with scikit-learn", str(len(able))),
+        ("run with surefit too", str(len(able) - len(failed))),
+        ("fail with surefit only", str(len(failed))),
+        (f"more than {SLOWER:g} times slower", str(len(slower))),
+        ("fail with scikit-learn (data, packages or time)", str(len(ran) - len(able))),
+        ("need data from the network: not run", str(sum(each.downloads for each in examples))),
+        ("use no estimator that is replaced: not run", str(sum(not each.uses for each in examples))),
+    ]
+    tables = [text_table("Examples", ("what", "number"), counts)]
+    if failed:
+        tables.append(
+            text_table("Fail with surefit", ("example", "error"), [(e.name, str(e.ours.error)[:100]) for e in failed])
+        )
+    if slower:
+        rows = [(e.name, f"{e.peer.seconds:.1f}", f"{e.ours.seconds:.1f}", f"{_ratio(e):.1f}") for e in slower]
+        tables.append(text_table("Slower", ("example", "scikit-learn, s", "surefit, s", "ratio"), rows))
+    return tables
+
+
+def _ratio(example: Example) -> float:
+    return example.ours.seconds / max(example.peer.seconds, 1e-3)
+
+
+def test_tables(tests: list[Test]) -> list[str]:
+    """Return the tables about tests: passes by file, failures by cause."""
+    able = [test for test in tests if test.peer == "passed"]
+    files: dict[str, list[Test]] = {}
+    for test in able:
+        files.setdefault(test.name.partition("::")[0], []).append(test)
+    rows = [(name, str(len(each)), str(sum(t.ours == "passed" for t in each))) for name, each in files.items()]
+    rows.append(("all", str(len(able)), str(sum(t.ours == "passed" for t in able))))
+    failed = [test for test in able if test.ours != "passed"]
+    causes = Counter(cause_of(test.error) for test in failed).most_common()
+    each = [(test.name, cause_of(test.error), " ".join(test.error.split())[:90]) for test in failed]
+    return [
+        text_table("Tests that pass", ("file", "scikit-learn", "surefit"), rows),
+        text_table("Failures by cause", ("cause", "tests"), [(words, str(count)) for words, count in causes]),
+        text_table("Failures", ("test", "cause", "error"), each),
+    ]
+
+
+def main() -> None:
+    """Parse the command line, run, and print."""
+    parser = argparse.ArgumentParser(prog="python -m tests.compat", description=__doc__)
+    parser.add_argument("--examples", type=Path, help="a folder of examples")
+    parser.add_argument("--tests", action="store_true", help="run the test files of the installed scikit-learn")
+    parser.add_argument("--only", default="", help="run paths that contain this text only")
+    parser.add_argument("--limit", type=float, default=120.0, help="seconds per script or test file, each way")
+    asked = parser.parse_args()
+    tables: list[str] = []
+    if asked.examples is not None:
+        tables += example_tables(run_examples(asked.examples, asked.limit, asked.only))
+    if asked.tests:
+        tables += test_tables(run_tests(asked.limit, asked.only))
+    if not tables:
+        parser.error("name a folder of examples, --tests, or both")
+    print("\n\n".join(tables))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,54 @@
+"""Numbers whose squares leave double precision: a fit that verifies, or one sentence; never NaN."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import surefit
+from surefit.core.errors import ConvergenceWarning, DataWarning, InvalidData
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(24, 3))
+y = X @ [1.0, 2.0, 3.0] + rng.normal(size=24)
+
+
+@pytest.mark.parametrize("scale", [1e-310, 1e-150, 1e-100, 1e100, 1e150])
+@pytest.mark.parametrize(
+    "cls", [surefit.Ridge, surefit.KernelRidge, surefit.SGDRegressor, surefit.DecisionTreeRegressor]
+)
+def test_extreme_columns_are_fitted_with_proof_or_refused(cls, scale):
+    model = cls()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", DataWarning)
+        try:
+            model.fit(X * scale, y)
+        except InvalidData as refusal:
+            assert "X reaches" in str(refusal) and "divide" in str(refusal)
+            return
+    assert np.isfinite(model.predict(X * scale)).all()
+    model.certificate_.verify(X * scale, y)
+
+
+def test_trees_do_not_mind_large_columns():
+    plain, large = (surefit.DecisionTreeRegressor().fit(X * scale, y) for scale in (1.0, 2.0**500))
+    np.testing.assert_array_equal(plain.predict(X), large.predict(X * 2.0**500))
+
+
+@pytest.mark.parametrize("cls", [surefit.Ridge, surefit.LinearRegression])
+def test_huge_weights_are_refused_by_name(cls):
+    with pytest.raises(InvalidData, match="sample_weight reaches 1.0e\\+300"):
+        cls().fit(X, y, sample_weight=np.full(24, 1e300))
+
+
+def test_overflow_is_an_error_only_inside_of_the_fit():
+    with pytest.raises(InvalidData):
+        surefit.KernelRidge().fit(X * 1e150, y)
+    assert np.geterr()["over"] == "warn"
+
+
+def test_errors_of_other_libraries_become_a_sentence_with_the_cause():
+    with pytest.raises(InvalidData, match="LassoCV: Cannot have number of splits") as caught:
+        surefit.LassoCV().fit(X[:2], y[:2])
+    assert isinstance(caught.value.__cause__, ValueError)

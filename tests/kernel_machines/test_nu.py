@@ -1,0 +1,108 @@
+"""Support vector machines with nu: the problem with C or epsilon that has the same solution, shares of rows, and scikit-learn."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn import svm
+
+from surefit import SVC, SVR, CertificateError, NuSVC, NuSVR, OneClassSVM
+
+
+def sample(n=90, seed=0, classes=2):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    y = X @ [1.0, 2.0, 0.0] + 0.5 * rng.normal(size=n)
+    return X, y, np.digitize(y + rng.normal(size=n), np.quantile(y, np.arange(1, classes) / classes))
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@pytest.mark.parametrize("nu", [0.48, 0.6])
+def test_classifier_is_that_of_its_C(kernel, nu):
+    X, _, labels = sample()
+    model = NuSVC(nu=nu, kernel=kernel, tol=1e-9).fit(X, labels)
+    same = SVC(C=float(model.C_[0]), kernel=kernel, tol=1e-11).fit(X, labels)
+    assert model.objective_ == pytest.approx(same.objective_, rel=1e-6)
+    assert float(np.abs(model.dual_coef_).sum()) == pytest.approx(nu * len(X) * model.C_[0], rel=1e-9)
+    np.testing.assert_allclose(model.decision_function(X), same.decision_function(X), atol=2e-3)
+    assert np.mean(model.slack_ > 1e-4) <= nu <= len(model.support_) / len(X)
+    assert model.verify(X, labels)["nu_svc.gap"].proved <= 1e-6 * model.objective_
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@pytest.mark.parametrize("nu", [0.2, 0.75])
+def test_regressor_is_that_of_its_epsilon(kernel, nu):
+    X, y, _ = sample()
+    model = NuSVR(nu=nu, C=3.0, kernel=kernel, tol=1e-9).fit(X, y)
+    same = SVR(C=3.0, epsilon=model.epsilon_, kernel=kernel, tol=1e-11).fit(X, y)
+    np.testing.assert_allclose(model.predict(X), same.predict(X), atol=2e-3)
+    assert np.mean(np.abs(y - model.predict(X)) > model.epsilon_ + 1e-4) <= nu <= len(model.support_) / len(X)
+    assert model.verify(X, y)["nu_svr.gap"].proved <= 1e-6 * model.objective_
+
+
+@pytest.mark.parametrize("nu", [0.1, 0.5, 1.0])
+def test_one_class_leaves_at_most_the_share_outside(nu):
+    X, _, _ = sample()
+    model = OneClassSVM(nu=nu, tol=1e-9).fit(X)
+    assert np.mean(model.predict(X) == -1) <= nu <= len(model.support_) / len(X) + 1e-12
+    assert float(model.dual_coef_.sum()) == pytest.approx(nu * len(X), rel=1e-9)
+    np.testing.assert_allclose(model.score_samples(X) - model.offset_, model.decision_function(X))
+    if nu < 1:  # scikit-learn returns no finite threshold for nu=1
+        peer = svm.OneClassSVM(nu=nu, tol=1e-9).fit(X)
+        np.testing.assert_allclose(model.decision_function(X), peer.decision_function(X), atol=1e-4)
+    assert model.verify(X)["one_class.gap"].proved <= 1e-6 * model.objective_
+
+
+def test_agrees_with_scikit_learn():
+    X, y, labels = sample(classes=3)
+    ours, theirs = NuSVC(nu=0.35, tol=1e-8).fit(X, labels), svm.NuSVC(nu=0.35, tol=1e-8).fit(X, labels)
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=5e-3)
+    assert np.mean(ours.predict(X) == theirs.predict(X)) > 0.98
+    ours, theirs = NuSVR(nu=0.35, tol=1e-8).fit(X, y), svm.NuSVR(nu=0.35, tol=1e-8).fit(X, y)
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(X), atol=5e-3)
+
+
+@pytest.mark.parametrize("cls", [NuSVC, NuSVR, OneClassSVM])
+def test_weights_are_repetitions_and_sparse_rows_are_rows(cls):
+    X, y, labels = sample(40)
+    target = {"NuSVC": labels, "NuSVR": y}.get(cls.__name__)
+    weights = 1 + np.arange(40) % 3
+    repeated = None if target is None else np.repeat(target, weights)
+    score = "predict" if cls is NuSVR else "decision_function"
+    one = cls(tol=1e-9, gamma=0.3).fit(X, target, weights)
+    other = cls(tol=1e-9, gamma=0.3).fit(np.repeat(X, weights, axis=0), repeated)
+    np.testing.assert_allclose(getattr(one, score)(X), getattr(other, score)(X), atol=1e-4)
+    packed = cls(tol=1e-9, gamma=0.3).fit(sparse.csr_array(X), target, weights)
+    np.testing.assert_allclose(getattr(packed, score)(X), getattr(one, score)(X), atol=1e-6)
+    packed.verify(sparse.csr_array(X), target, weights)
+
+
+def test_a_share_that_a_class_does_not_have_is_lowered():
+    X, _, labels = sample()
+    few = (np.arange(len(X)) < 9).astype(int)
+    with pytest.warns(UserWarning, match="largest possible nu"):
+        model = NuSVC(nu=0.5).fit(X, few)
+    assert float(np.abs(model.dual_coef_).sum()) == pytest.approx(18 * model.C_[0], rel=1e-9)
+    model.verify(X, few)
+    with pytest.raises(ValueError, match="too small"):
+        NuSVC(nu=0.05, kernel="linear").fit(np.ones((10, 1)), np.arange(10) % 2)
+    with pytest.raises(ValueError, match="too small"):
+        NuSVC(nu=0.05, kernel="linear").fit(X, labels)
+
+
+@pytest.mark.parametrize("cls", [NuSVC, NuSVR, OneClassSVM])
+def test_other_coefficients_are_refused(cls):
+    X, y, labels = sample(40)
+    target = {"NuSVC": labels, "NuSVR": y}.get(cls.__name__)
+    certificate = cls(tol=1e-8).fit(X, target).certificate_
+    for name, factor in (("dual_coef_", 1.01), ("intercept_", 1.05)):
+        changed = {**certificate.model, name: certificate.model[name] * factor}
+        with pytest.raises(CertificateError):
+            dataclasses.replace(certificate, model=changed, seal="").verify(X, target)
+
+
+def test_probabilities_follow_the_predictions():
+    X, _, labels = sample(60)
+    model = NuSVC(nu=0.4, probability=True).fit(X, labels)
+    assert np.array_equal(model.classes_[model.predict_proba(X).argmax(axis=1)], model.predict(X))

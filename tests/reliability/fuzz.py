@@ -1,0 +1,230 @@
+"""Random estimators, parameters and data: ``python -m tests.reliability.fuzz --seconds N --seed S`` (``make fuzz``).
+
+Each round fits, predicts, verifies, saves, loads, verifies, mutates and verifies. The seed is printed; a round depends on the seed and its
+number alone, so that ``--seed S --first K --rounds 1`` repeats it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import random
+import tempfile
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tests.reliability.inputs import METHODS, SPOKEN, arguments
+from tests.reliability.matrix import Input
+from tests.reliability.mutations import of_certificate, of_model
+from tests.reliability.results import write
+from tests.reliability.roster import estimators, make
+
+import surefit
+from surefit.core.errors import CertificateError, InvalidData, InvalidParameter
+
+MUTATIONS = 6  # per round
+META = (
+    "GridSearchCV",
+    "RandomizedSearchCV",
+    "StructuralRiskMinimizer",
+    "EvidenceSelector",
+)  # their parts are fuzzed themselves
+#: Values that many parameters take; those outside of a parameter's domain are refused.
+VALUES = (0, 1, 2, 3, 5, 0.0, 1e-12, 1e-3, 0.1, 0.5, 0.9, 1.0, 2.0, 10.0, 1e6, 1e12, True, False, None)
+NAMES = (
+    "rbf",
+    "linear",
+    "poly",
+    "sigmoid",
+    "laplacian",
+    "l1",
+    "l2",
+    "elasticnet",
+    "balanced",
+    "auto",
+    "scale",
+    "cosine",
+    "random",
+    "full",
+    "diag",
+)
+
+
+def drawn_data(draw: random.Random) -> Input:
+    """Draw a data set from a grammar: a shape, a distribution of entries, damages to columns and rows, targets, weights."""
+    rng = np.random.default_rng(draw.randrange(2**32))
+    n, d = draw.choice([1, 2, 5, 8, 20, 20, 40, 40]), draw.choice([1, 2, 3, 6, 12])
+    X = {
+        "normal": lambda: rng.normal(size=(n, d)),
+        "integers": lambda: rng.integers(-3, 4, size=(n, d)).astype(float),
+        "heavy": lambda: rng.standard_cauchy(size=(n, d)),
+        "binary": lambda: (rng.random((n, d)) < 0.5).astype(float),
+        "grid": lambda: np.arange(n * d, dtype=float).reshape(n, d),
+        "zeros": lambda: np.zeros((n, d)),
+    }[draw.choice(["normal", "normal", "integers", "heavy", "binary", "grid", "zeros"])]()
+    words = [f"{n} x {d}"]
+    for name, damage in {
+        "scaled": lambda X: X * 10.0 ** draw.choice([-200, -20, -6, 6, 20, 200]),
+        "columns scaled": lambda X: X * 10.0 ** rng.uniform(-12, 12, size=d),
+        "moved": lambda X: X + draw.choice([1e3, 1e8, -1e12]),
+        "duplicated column": lambda X: X[:, rng.integers(0, d, size=d)],
+        "duplicated rows": lambda X: X[rng.integers(0, n, size=n)],
+        "nearly equal rows": lambda X: X[:1] + 1e-13 * X,
+        "float32": lambda X: np.clip(X, -1e38, 1e38).astype(np.float32),
+        "Fortran": np.asfortranarray,
+    }.items():
+        if draw.random() < 0.12:
+            X, words = damage(X), [*words, name]
+    y = draw.choice(
+        [
+            lambda: rng.normal(size=n),
+            lambda: np.full(n, 2.5),
+            lambda: X[:, 0].astype(float) * 2,
+            lambda: rng.poisson(2, size=n) + 0.0,
+        ]
+    )()
+    y = y * 10.0 ** draw.choice([0, 0, 0, 0, -8, 8, 100])
+    labels = rng.integers(0, draw.choice([1, 2, 2, 2, 3, n]), size=n)
+    labels = labels if draw.random() < 0.7 else np.array([f"c{k}" for k in labels])
+    weights = draw.choice(
+        [lambda: None] * 5
+        + [
+            lambda: rng.random(n),
+            lambda: 10.0 ** rng.uniform(-20, 20, size=n),
+            lambda: rng.integers(0, 3, size=n) * 1.0,
+        ]
+    )()
+    return Input(", ".join(words), X, y, labels, weights)
+
+
+def drawn_model(draw: random.Random) -> Any:
+    """Draw an estimator and some of its parameters, inside or outside of their domains."""
+    cls = draw.choice([cls for cls in estimators() if cls.__name__ not in META])
+    model = make(cls)
+    own = [
+        name
+        for name in inspect.signature(cls.__init__).parameters
+        if name not in ("self", "n_jobs", "random_state", "max_memory", "verbose")
+    ]
+    for name in draw.sample(own, min(len(own), draw.choice([0, 0, 0, 1, 1, 2]))):
+        default = getattr(model, name)
+        value = draw.choice(NAMES) if isinstance(default, str) else draw.choice(VALUES)
+        if name in ("n_estimators", "max_iter", "n_components", "n_init") and not isinstance(value, (bool, type(None))):
+            value = min(value, 20)
+        setattr(model, name, value)
+    return model
+
+
+def checked(draw: random.Random, model: Any, found: Input, folder: Path) -> str:
+    """Take one model through its life; return "fitted" or "refused", and raise an error for a fault."""
+    data, options = arguments(type(model), found) or arguments(type(model), found._replace(weights=None))
+    try:
+        model.fit(*data, **options)
+        answers = {name: np.asarray(getattr(model, name)(data[0])) for name in METHODS[:4] if hasattr(model, name)}
+    except (InvalidData, InvalidParameter) as error:
+        assert "\n" not in str(error), "a refusal of several lines"
+        return "refused"
+    for name, values in answers.items():
+        assert values.dtype.kind != "f" or not np.isnan(values).any(), f"{name} has NaN"
+    certificate = model.certificate_
+    rows = (data[0], data[1] if len(data) > 1 else None)
+    certificate.verify(*rows, **options)
+    file = folder / "model"
+    surefit.save(model, file, overwrite=True)
+    again = surefit.load(file)
+    again.certificate_.verify(*rows, **options)
+    for name, values in answers.items():
+        assert np.array_equal(np.asarray(getattr(again, name)(data[0])), values, equal_nan=values.dtype.kind == "f"), (
+            f"{name} after load"
+        )
+    _mutated(draw, model, rows, options)
+    return "fitted"
+
+
+def _mutated(draw: random.Random, model: Any, rows: tuple[Any, Any], options: dict[str, Any]) -> None:
+    certificate = model.certificate_
+    changes = [
+        (what, other.of(model), None, None)
+        for what, other, weaker in of_certificate(certificate)
+        if not weaker and "limit a little" not in what  # a stated limit is stricter than the proved one by its rounding
+    ]
+    changes += [(what, certificate, name, other) for what, name, other in of_model(model)]
+    for what, other, name, value in draw.sample(changes, min(MUTATIONS, len(changes))):
+        kept = None if name is None else model.__dict__[name]
+        if name is not None:
+            model.__dict__[name] = value
+        try:
+            other.verify(*rows, **options)
+            raise AssertionError(f"accepted although changed: {what}")
+        except CertificateError:
+            pass
+        finally:
+            if name is not None:
+                model.__dict__[name] = kept
+
+
+def round_of(seed: int, k: int, folder: Path) -> tuple[str, str]:
+    """Return what happened in round ``k`` ("fitted", "refused" or "fault"), and its description."""
+    draw = random.Random(f"{seed} {k}")
+    model, found = drawn_model(draw), drawn_data(draw)
+    words = f"round {k}: {model!r} on {found.name}".replace("\n", " ")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            kind = checked(draw, model, found, folder)
+        except Exception as error:
+            return "fault", f"{words}: {type(error).__name__}: {str(error)[:300]}"
+    inside = [w for w in caught if not issubclass(w.category, SPOKEN)]
+    if inside:
+        return (
+            "fault",
+            f"{words}: {inside[0].category.__name__} at {inside[0].filename}:{inside[0].lineno}: {inside[0].message}",
+        )
+    return kind, words
+
+
+def run(
+    seed: int, *, seconds: float = float("inf"), rounds: int | None = None, first: int = 0
+) -> tuple[dict[str, int], list[str]]:
+    """Run rounds until time or count is used up; return counts and the descriptions of faults."""
+    counts, wrong = {"fitted": 0, "refused": 0, "fault": 0}, []
+    started, k = time.monotonic(), first
+    with tempfile.TemporaryDirectory() as folder:
+        while time.monotonic() - started < seconds and (rounds is None or k < first + rounds):
+            kind, words = round_of(seed, k, Path(folder))
+            counts[kind] += 1
+            if kind == "fault":
+                wrong.append(words)
+                print(words, flush=True)
+            k += 1
+    return counts, wrong
+
+
+def main() -> int:
+    """Fuzz for some seconds and print the counts."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=3600.0)
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**32))
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--rounds", type=int, default=None)
+    chosen = parser.parse_args()
+    print(f"seed {chosen.seed}", flush=True)
+    started = time.monotonic()
+    counts, wrong = run(chosen.seed, seconds=chosen.seconds, rounds=chosen.rounds, first=chosen.first)
+    hours = (time.monotonic() - started) / 3600
+    print(f"{sum(counts.values())} rounds in {hours:.2f} hours: {counts}")
+    write(
+        "fuzz",
+        f"random estimators, parameters and data for {hours:.2f} hours, seed {chosen.seed}",
+        sum(counts.values()),
+        len(wrong),
+        **counts,
+    )
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
