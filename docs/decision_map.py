@@ -9,6 +9,7 @@ MAP = {
         ("Many features, few of which matter?", "Lasso, ElasticNet"),
         ("Outliers, or a median or quantile wanted?", "LeastAbsoluteDeviations, QuantileRegressor"),
         ("Counts?", "PoissonRegressor"),
+        ("Positive amounts, perhaps with zeros?", "GammaRegressor, TweedieRegressor"),
         ("A smooth curve in one variable?", "SmoothingSpline"),
         ("A smooth surface with error bars, up to 5 000 rows?", "GaussianProcessRegressor"),
         ("Mixed columns, interactions, missing values?", "HistGradientBoostingRegressor"),
@@ -28,6 +29,9 @@ MAP = {
     "No target": [
         ("Compact groups?", "KMeans"),
         ("Overlapping or elongated groups?", "GaussianMixture"),
+        ("A hierarchy of groups?", "AgglomerativeClustering"),
+        ("Outliers or novelties?", "OneClassSVM"),
+        ("A density?", "KernelDensity"),
         ("Fewer dimensions?", "PCA, KernelPCA"),
     ],
 }
