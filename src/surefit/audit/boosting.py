@@ -81,7 +81,7 @@ def read_lightgbm(model, data: Data, tol: float) -> Reading:
 
 
 def require_no_missing(data: Data) -> None:
-    """LightGBM sends missing values where it likes."""
+    """Refuse missing values, whose route through the trees of LightGBM is not repeated."""
     if np.isnan(np.asarray(data.X.sum())):
         raise InvalidData("certify: missing values in LightGBM models are not supported; impute them before the fit.")
 

@@ -1,4 +1,4 @@
-"""The problem of a linear model of another library, and what is said about it."""
+"""The problem of a linear model of another library, and the claims about it."""
 
 from __future__ import annotations
 

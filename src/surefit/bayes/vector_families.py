@@ -20,7 +20,7 @@ class MultivariateNormal(Family):
     columns = None
 
     def check(self, x):
-        """Refuse what is not finite."""
+        """Refuse values that are not finite."""
         require("multivariate normal", "finite", np.all(np.isfinite(x)), x)
 
     def estimate(self, x, w):

@@ -1,8 +1,8 @@
 r"""Progressive validation: every row is tested by a model that was trained on earlier rows only.
 
 Let row :math:`t = 1..T` be tested by a model :math:`h_t` fixed before the row is seen, with loss
-:math:`\ell_t \in [0, 1]` and risk :math:`p_t`. Then, with probability at least :math:`1 - \delta`, the mean risk
-:math:`\bar p = \frac1T \sum p_t` obeys, for one :math:`\lambda > 0` chosen before the tested rows were seen,
+:math:`\ell_t \in [0, 1]` and risk :math:`p_t`. Then, with probability at least :math:`1 - \delta`, the mean risk :math:`\bar p = \frac1T
+\sum p_t` satisfies, for one :math:`\lambda > 0` chosen before the tested rows were seen,
 
 .. math:: \bar p \le \frac{1 - \exp(-\lambda \hat q - \ln(1/\delta)/T)}{1 - e^{-\lambda}}, \qquad \hat q = \frac1T \sum \ell_t,
 

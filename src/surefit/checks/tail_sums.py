@@ -164,7 +164,7 @@ def error_capital(q: float, p: float, rows: float, rates: np.ndarray, needed: fl
 
 
 def loss_capital(losses: np.ndarray, p: float, start: float, rates: np.ndarray, needed: float) -> Evidence:
-    """The same for losses in [0, 1], with the running mean as the guess of each."""
+    """The same for losses in [0, 1], with the running mean as the prediction of each loss."""
     if p >= 1.0:
         return Evidence(math.inf, exact=True)
     total, surprise = start, 0.0

@@ -1,4 +1,4 @@
-"""``surefit export``: a model file in, an ONNX graph out."""
+"""``surefit export``: write the model of a file as an ONNX graph."""
 
 from __future__ import annotations
 

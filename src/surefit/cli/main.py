@@ -53,7 +53,7 @@ class _Sentences(TyperGroup):
 
 
 def _explained(error: Exception) -> tuple[str | None, int]:
-    """Return what to say about an error and the exit code; (None, 0) for what typer deals with itself."""
+    """Return the message for an error and the exit code; (None, 0) for errors that typer handles."""
     own = isinstance(error, (typer.Exit, typer.Abort, BrokenPipeError)) or hasattr(error, "format_message")
     if own or "SUREFIT_DEBUG" in os.environ:
         return None, 0

@@ -1,4 +1,4 @@
-"""Predictions for partitioned rows: Dask arrays that are computed where the partitions are, when they are asked for."""
+"""Predictions for partitioned rows: lazy Dask arrays that are computed where the partitions are."""
 
 from __future__ import annotations
 

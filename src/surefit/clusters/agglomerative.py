@@ -156,7 +156,7 @@ class AgglomerativeClustering(CertifiedMixin, ClusterMixin, BaseEstimator):
             )
         if self.n_clusters is not None and self.n_clusters > X.shape[0]:
             raise InvalidData(
-                f"{who}: Cannot extract more clusters than samples: {self.n_clusters} clusters were asked for, and X has "
+                f"{who}: Cannot extract more clusters than samples: {self.n_clusters} clusters were requested, and X has "
                 f"{X.shape[0]} rows."
             )
         if self.linkage == "ward" and self.metric not in ("euclidean", "l2"):

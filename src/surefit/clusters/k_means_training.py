@@ -72,7 +72,7 @@ class Best(NamedTuple):
 
 
 def best_of_starts(estimator, run: Callable[[], Partition], budget: Budget) -> Best:
-    """Run as many starts as wanted and the budget allows, at least one."""
+    """Run the requested number of starts, as far as the budget allows, but at least one."""
     runs: list[Partition] = []
     wanted = _count_starts(estimator)
     while len(runs) < wanted and (budget.stopped is None or not runs):
@@ -153,7 +153,7 @@ def _count_starts(estimator) -> int:
 
 
 def start_of(estimator, X, points, weights: np.ndarray, random) -> np.ndarray:
-    """Return the starting centers that ``init`` asks for."""
+    """Return the starting centers according to ``init``."""
     k, init = estimator.n_clusters, estimator.init
     if estimator.algorithm == "exact":
         column = X.toarray() if hasattr(X, "toarray") else X

@@ -63,7 +63,7 @@ def decode(value: Any) -> Any:
 
 
 def _dtype(name: str, cells: Any) -> np.dtype[Any]:
-    """Return a dtype of numbers or texts that needs no more memory than any file may unpack to."""
+    """Return a dtype of numbers or strings; refuse one that needs more memory than a file may occupy when unpacked."""
     if not DTYPE.fullmatch(name):
         raise TypeError(f"no array has the dtype {name[:20]!r}")
     found = np.dtype(name)

@@ -158,7 +158,7 @@ def _completing(method: Any) -> Any:
 
 
 def _by_partitions(method: Any) -> Any:
-    """Wrap ``method`` so that partitioned rows give a Dask array, computed when it is asked for."""
+    """Wrap ``method`` so that partitioned rows give a lazy Dask array."""
     if hasattr(method, "_by_partitions"):
         return method
 

@@ -68,7 +68,7 @@ class ClusterLost(SurefitError):
 
 
 class PartitionedRows(ABC):
-    """Rows of X, y and sample weights in partitions, with the passes that solvers and checkers ask for."""
+    """Rows of X, y and sample weights in partitions, with the passes that solvers and checkers need."""
 
     ndim = 2
     shape: tuple[int, int]
@@ -111,7 +111,7 @@ class PartitionedRows(ABC):
 
     @property
     def outline(self) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """A target and weights from which parameters pose the same problem as from all rows: one row per label, with its weight."""
+        """A target and weights that define the same problem as all rows: one row per label, with its weight."""
         if self.target_shape is None:
             return None, None
         if self.labels is not None and len(self.target_shape) == 1:

@@ -14,7 +14,7 @@ def number(value: float | None) -> str:
 
 
 def digits(value: float | None, most: int = 4) -> str:
-    """Return a number with that many digits, large ones with their thousands apart instead of an exponent.
+    """Return a number with that many digits; large numbers have separated thousands instead of an exponent.
 
     Examples
     --------

@@ -106,7 +106,7 @@ def _noted(who: str, found: Any) -> Any:
             raise InvalidData(f"{who}: y holds dates or durations; expected numbers or labels. Convert them first.")
         if kind in "iu" and y.size and max(abs(int(y.min())), abs(int(y.max()))) > LARGEST_INTEGER:
             raise InvalidData(
-                f"{who}: y holds integers above 2**53, which floats cannot tell apart; use smaller numbers or texts."
+                f"{who}: y holds integers above 2**53, which floats cannot represent exactly; use smaller numbers or strings."
             )
     return (X, *target) if isinstance(found, tuple) else X
 

@@ -77,7 +77,7 @@ def _noise(axes: Axes, q: int, most: int) -> float:
 
 
 def generator(random_state) -> Any:
-    """Return the generator of random numbers that a parameter ``random_state`` stands for."""
+    """Return the random generator for the parameter ``random_state``."""
     return random_state if isinstance(random_state, np.random.Generator) else check_random_state(random_state)
 
 

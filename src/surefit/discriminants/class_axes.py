@@ -1,7 +1,7 @@
 r"""Principal axes of a class with variances of at least a floor.
 
-Products of rows hold variances down to :math:`10^{-16}` of the largest, the rows themselves to its square: where products are too
-inaccurate for the floor, axes come from the singular values of the rows (theory: ``gaussian-likelihood-gap``).
+The covariance matrix resolves variances down to :math:`10^{-16}` of the largest, the rows themselves down to the square of that. If the
+covariance matrix is too inaccurate for the floor, axes come from the singular values of the rows (theory: ``gaussian-likelihood-gap``).
 """
 
 from __future__ import annotations

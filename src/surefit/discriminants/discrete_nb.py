@@ -75,7 +75,7 @@ class DiscreteNB(NaiveBayes):
 
 
 class CountsNB(DiscreteNB):
-    """Non-negative entries, which stand for counts."""
+    """Nonnegative entries: counts."""
 
     def _require_features(self, X) -> None:
         if X.shape[0] and X.min() < 0:

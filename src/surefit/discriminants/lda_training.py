@@ -169,7 +169,7 @@ def _by_matrix(estimator, data: Labeled, most: int) -> Fitted:
 
 
 def _mixture(m: Moments, priors: np.ndarray, pooled: bool) -> np.ndarray:
-    """Return the covariances of the classes, mixed by the priors."""
+    """Return the mean of the class covariances, weighted by the priors."""
     if pooled:
         return m.scatters.sum(axis=0) / m.totals.sum()
     return np.einsum("k,kij->ij", priors / m.totals, m.scatters)

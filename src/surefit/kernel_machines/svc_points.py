@@ -1,4 +1,4 @@
-"""What a fitted classifier consists of, and what it says about each training row: slack, kind, and part of the gap."""
+"""Parts of a fitted classifier, and quantities of each training row: slack, kind, and contribution to the gap."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Support vector regression: the problem, and what it says about each row."""
+"""Support vector regression: the problem, and quantities of each row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels as composable objects; see the guide for what each is for.
+"""Kernels as composable objects; the user guide describes the use of each.
 
 ``k(X, Y)`` returns values, ``k.rows(X)`` blocks of rows for solvers, ``k.gram_and_gradient(X)`` derivatives for Gaussian processes.
 """

@@ -16,9 +16,9 @@ def kernel_distances(kernel, X, Y=None) -> np.ndarray:
     .. math:: d(x, y) = \|\phi(x) - \phi(y)\| = \sqrt{k(x, x) + k(y, y) - 2 k(x, y)} .
 
     Guarantee: never NaN, and zero for an element with itself. For kernels on vectors, the square is computed from differences of the
-    elements (Gaussian: :math:`-2\,\mathrm{expm1}(-\gamma \|x - y\|^2)`), so nearby elements keep their digits. The same holds for sums,
-    products, powers and exponentials of such kernels. Other kernels use the formula, and negative rounding errors become zero (theory:
-    :ref:`rkhs`).
+    elements (Gaussian: :math:`-2\,\mathrm{expm1}(-\gamma \|x - y\|^2)`), so the distances of nearby elements are accurate. The same holds
+    for sums, products, powers and exponentials of such kernels. Other kernels use the formula, and negative rounding errors become zero
+    (theory: :ref:`rkhs`).
 
     Parameters
     ----------

@@ -168,7 +168,7 @@ class Bench:
     def view(self) -> Any:
         """Return controls and body side by side; on a narrow page the body comes first.
 
-        The controls follow when the page has loaded, so that the picture does not wait for them.
+        The controls follow when the page has loaded, so that the figure does not wait for them.
         """
         pn.state.onload(self._fill_side)
         return pn.FlexBox(self.side, self._body(), sizing_mode="stretch_width", margin=0)

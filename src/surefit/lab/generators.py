@@ -37,7 +37,7 @@ class Generator(NamedTuple):
 
 
 def two_gaussians(rng: np.random.Generator, p: Any) -> Points:
-    """Return the two clouds of the notes."""
+    """Return two Gaussian classes with centers on the diagonal."""
     sample = make_two_gaussians(
         p.n, distance=0.1 + p.separation, variance=0.02 + p.noise, random_state=int(rng.integers(2**31))
     )
@@ -45,7 +45,7 @@ def two_gaussians(rng: np.random.Generator, p: Any) -> Points:
 
 
 def unequal(rng: np.random.Generator, p: Any) -> Points:
-    """Return a narrow cloud inside a wide one."""
+    """Return a narrow Gaussian class inside a wide one."""
     y = np.arange(p.n) % 2
     scale = np.where(y == 1, 0.35 + 0.3 * p.noise, 1.2)[:, None] * np.array([1.0, 0.7])
     return Points.of(np.clip(scale * rng.standard_normal((p.n, 2)) + np.outer(y, [p.separation, 0.0]), -3, 3), y)
@@ -60,7 +60,7 @@ def circles(rng: np.random.Generator, p: Any) -> Points:
 
 
 def moons(rng: np.random.Generator, p: Any) -> Points:
-    """Return two half-moons that reach into each other."""
+    """Return two interleaved half-moons."""
     y = np.arange(p.n) % 2
     turn = rng.uniform(0, np.pi, p.n)
     x = np.where(y == 1, 0.75 + 1.5 * np.cos(turn), -0.75 + 1.5 * np.cos(turn))
@@ -86,7 +86,7 @@ def spiral(rng: np.random.Generator, p: Any) -> Points:
 
 
 def three_classes(rng: np.random.Generator, p: Any) -> Points:
-    """Return three clouds around a triangle."""
+    """Return three Gaussian classes at the corners of a triangle."""
     y = np.arange(p.n) % 3
     center = (0.4 + 1.2 * p.separation) * np.column_stack([np.cos(2.1 * y + 0.5), np.sin(2.1 * y + 0.5)])
     return Points.of(np.clip(center + (0.1 + p.noise) * rng.standard_normal((p.n, 2)), -3, 3), y)
@@ -99,12 +99,12 @@ def triangles(rng: np.random.Generator, p: Any) -> Points:
 
 
 def blobs(rng: np.random.Generator, p: Any) -> Points:
-    """Return three clouds without classes."""
+    """Return three Gaussian groups without classes."""
     return Points.of(three_classes(rng, p).xy)
 
 
 def slanted(rng: np.random.Generator, p: Any) -> Points:
-    """Return one cloud along a slanted axis."""
+    """Return one elongated Gaussian sample."""
     z = rng.standard_normal((p.n, 2)) * np.array([1.0, 0.1 + 0.6 * p.noise])
     turn = np.array([[0.85, 0.53], [-0.53, 0.85]])
     return Points.of(np.clip(z @ turn, -3, 3))

@@ -40,7 +40,7 @@ def html(text: str = "", **options: Any) -> pn.pane.HTML:
 
 
 def folded(title: str, make: Callable[[], list[Any]]) -> pn.Column:
-    """Return a button that shows and hides what ``make`` returns; it is made when first wanted, so that the page appears sooner."""
+    """Return a button that shows and hides what ``make`` returns; it is made when first shown, so that the page appears sooner."""
     inside = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
     button = pmui.Button(label=title, icon="expand_more", variant="text", size="small", margin=(8, 6, 2, 6))
 
@@ -145,7 +145,7 @@ class Lane:
         self.proof.object = proof_html(self.scene, frame, shown.verdict)
 
     def _clear(self) -> None:
-        """Remove what is said about a picture."""
+        """Remove the texts of a figure."""
         self.legend.object = self.chart_legend.object = self.proof.object = ""
 
     def controls(self) -> list[Any]:
@@ -168,7 +168,7 @@ class Lane:
 
 
 def flexible(width: int, grow: int = 1) -> dict[str, str]:
-    """Return the style of a part that wants this width, takes its share of the rest, and makes do with less."""
+    """Return the style of a part with this preferred width, which grows and shrinks with the page."""
     return {"flex": f"{grow} 1 {width}px", "min-width": "0", "max-width": "100%"}
 
 

@@ -1,4 +1,4 @@
-"""Ten lessons: ready scenes, each a claim of the notes to see for oneself, each with its own address."""
+"""Ten lessons: prepared scenes, each of which illustrates one theorem and has its own address."""
 
 from __future__ import annotations
 

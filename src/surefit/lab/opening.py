@@ -1,4 +1,4 @@
-"""The opening: the first picture as part of the page's HTML, seen before any script has run.
+"""The opening: the first figure as part of the page's HTML, visible before any script has run.
 
 The opening shows a lesson as every visitor finds it, so it is drawn once and holds nothing of a session. The page covers it as
 soon as it stands.

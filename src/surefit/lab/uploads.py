@@ -31,7 +31,7 @@ class Upload(NamedTuple):
 
 
 def read_upload(content: bytes, name: str) -> Upload:
-    """Read a CSV file; whatever is wrong with it is said in one sentence that names the file, never a path."""
+    """Read a CSV file; an error is one sentence that contains the name of the file, never its path."""
     from surefit.tables import interpret, read_table
 
     name = Path(str(name)).name[:80] or "upload.csv"

@@ -55,7 +55,7 @@ def require_weight(estimator, weights: np.ndarray | None, *parts: np.ndarray) ->
 
 
 class Folds(NamedTuple):
-    """What the folds of a path ask for: data prepared for the solver, and the test error of a solution."""
+    """Functions for the folds of a path: data prepared for the solver, and the test error of a solution."""
 
     whole: Any  # all rows
     train: Callable[[int], Any]

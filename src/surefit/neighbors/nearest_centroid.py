@@ -26,7 +26,7 @@ def _euclidean(model) -> bool:
 
 
 class NearestCentroid(CertifiedMixin, ClassifierMixin, BaseEstimator):
-    r"""Nearest class centroid, with shrunken centroids if asked for.
+    r"""Nearest class centroid, optionally with shrunken centroids.
 
     .. math:: \hat y(x) = \arg\min_k d(x, c_k)
 

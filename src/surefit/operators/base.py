@@ -5,7 +5,7 @@ columns take the means and the scales as arguments and use
 
     (x_ij - means[j]) * scales[j],
 
-where the subtraction precedes any product, so that a column far from the origin keeps its digits. Values may be float32 or float64; sums
+where the subtraction precedes any product, so that a column far from the origin loses no accuracy. Values may be float32 or float64; sums
 are float64. ``v`` always has one entry per row, ``columns`` is an array of column numbers.
 """
 

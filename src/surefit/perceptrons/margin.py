@@ -11,7 +11,7 @@ UP_TO_ONE = Rule("a number > 0 and <= 1", lambda v: POSITIVE.allows(v) and v <= 
 
 
 class MarginPerceptron(CertifiedMixin, CallbackSupportMixin, LinearClassifierMixin, BaseEstimator):
-    r"""A perceptron that goes on until every row has a margin, not just the right sign.
+    r"""A perceptron that continues until every row has a given margin.
 
     Rows are scaled to unit length, :math:`\hat x = (x, c) / \|(x, c)\|`, and
 

@@ -86,7 +86,7 @@ def _distinct(y: np.ndarray) -> np.ndarray:
 
 
 def posed(estimator, data: Labeled, weights=None) -> dict[str, Any]:
-    """Return the problem that the parameters pose; sets ``classes_``, on which it depends."""
+    """Return the problem that the parameters define; sets ``classes_``, on which it depends."""
     who, estimator.classes_ = type(estimator).__name__, data.classes
     try:
         return pose(estimator, data.X, data.y, weights, "classes_")

@@ -70,7 +70,7 @@ SCHEDULE = Rule(
 
 
 class ScheduleReport(NamedTuple):
-    """Whether a schedule satisfies the two conditions; None where finitely many steps cannot tell."""
+    """Whether a schedule satisfies the two conditions; None where finitely many steps do not decide."""
 
     sum_diverges: bool | None
     ratio_vanishes: bool | None

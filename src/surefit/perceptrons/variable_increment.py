@@ -13,7 +13,7 @@ from surefit.perceptrons.schedules import SCHEDULE
 class VariableIncrementPerceptron(
     CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, LinearClassifierMixin, BaseEstimator
 ):
-    r"""A perceptron whose steps follow a schedule, and which wants a margin from every row.
+    r"""A perceptron with a schedule of step sizes, which requires a margin for every row.
 
     .. math:: \text{if } t_i (x_i^\top w + b) \le \tau: \qquad w \leftarrow w + \eta(k)\, t_i x_i, \quad k = 1, 2, \dots
 

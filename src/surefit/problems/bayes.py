@@ -1,4 +1,4 @@
-"""Bayesian models and class-conditional distributions: which problem the parameters pose."""
+"""Bayesian models and class-conditional distributions: the problem that the parameters define."""
 
 from __future__ import annotations
 

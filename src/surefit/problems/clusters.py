@@ -1,4 +1,4 @@
-"""Partitions and mixtures: which problem the parameters pose."""
+"""Partitions and mixtures: the problem that the parameters define."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Principal components: the variance to capture, and the solver that ``"auto"`` stands for."""
+"""Principal components: the variance to capture, and the solver that ``"auto"`` selects."""
 
 from __future__ import annotations
 

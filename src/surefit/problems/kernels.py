@@ -51,7 +51,7 @@ def kernel_record(given: Given) -> dict[str, Any]:
 
 
 def classes_of(given: Given) -> dict[str, Any]:
-    """Return the sorted labels and what a row of each class counts."""
+    """Return the sorted labels and the weight of a row of each class."""
     assert given.y is not None
     classes = named_classes(given.y)
     factors = class_factors(given.params.get("class_weight"), given.y, given.weights)

@@ -1,7 +1,7 @@
 r"""Perceptrons: steps, thresholds and the constant feature, from parameters and data.
 
 A problem has one pair of steps per two-class problem, the thresholds below which a margin counts as a mistake, and the square
-:math:`\beta = c^2` of the constant feature that stands for the intercept (zero: no intercept).
+:math:`\beta = c^2` of the constant feature that represents the intercept (zero: no intercept).
 """
 
 from __future__ import annotations

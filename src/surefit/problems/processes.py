@@ -142,6 +142,6 @@ def weights(given: Given) -> dict[str, Any]:
 
 
 def prior_covariance(given: Any, d: int) -> np.ndarray:
-    """Return the covariance matrix that a number, d numbers or a matrix stand for."""
+    """Return the covariance matrix for a number, d numbers or a matrix."""
     given = np.asarray(given, dtype=np.float64)
     return given * np.eye(d) if given.ndim == 0 else np.diag(given) if given.ndim == 1 else given

@@ -14,7 +14,7 @@ LOSSES = {cls.name: cls for cls in losses.slope.classes}
 
 
 def loss_term(value: Any, who: str = "problem") -> Any:
-    """Return the loss that a parameter means; of the powers ``Lp``, fits and checks know p = 2."""
+    """Return the loss that a parameter names; of the powers ``Lp``, fits and checks support p = 2."""
     loss = _loss(value, who)
     if isinstance(loss, losses.Lp) and loss.p != 2.0:
         raise InvalidParameter(who, "loss", "Lp(2.0), Absolute() for p = 1, or another loss of surefit.losses", value)

@@ -79,8 +79,8 @@ def find_units(who: str, X: Any, y, groups=None, assume=()) -> Units:
 def sign_of_scaling(X: Any) -> str | None:
     """Return how the columns seem to have been scaled with statistics of these rows, or None.
 
-    A measured column does not have mean zero to ten digits, or range exactly from 0 (or -1) to 1, by chance. If all columns of a table
-    do, they were centered, standardized or rescaled with their own rows, including the held-out ones.
+    A column of measurements is very unlikely to have a mean of zero to ten digits, or a range of exactly 0 (or -1) to 1. If all columns
+    of a table do, they were centered, standardized or rescaled with their own rows, including the held-out ones.
     """
     table = read(X).X
     if sparse.issparse(table) or table.dtype.kind == "O" or table.shape[0] < 8:

@@ -5,7 +5,7 @@ The weights of the shortest point of the affine hulls of the support rows P, wit
 :math:`[P, \sqrt\sigma E] = L Q` with L triangular. With :math:`y = L^\top \beta` and :math:`Q_E` the last columns of Q the
 problem is to find the shortest y with :math:`Q_E^\top y = \sqrt\sigma 1`, one equation a group; then
 :math:`L^\top \beta = y`. No matrix is ever multiplied by its transpose, so rows of very different lengths, and margins far
-below those lengths, keep their digits. The factors grow and shrink by a row at a time.
+below those lengths, lose no accuracy. The factors grow and shrink by a row at a time.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from surefit.core.jit import compiled
 
 @compiled(relaxed=True)
 def shortest(B, groups, n_groups, alpha, max_rounds):
-    """Improve ``alpha`` (in place; it sums to one per group) to the shortest point of the hulls of the rows of ``B``; count rounds.
+    """Minimize the norm over the convex hulls of the rows of ``B``, in place in ``alpha`` (sum one per group); return the rounds.
 
     Each round adds the row that most undercuts its group's support, then moves to the shortest point of the affine hulls,
     dropping rows whose weight reaches zero on the way. The point gets shorter each round, so no support comes twice.
@@ -120,7 +120,7 @@ def _affine_minimum(n_groups, L, Q, k, sigma):
 
 @compiled(relaxed=True)
 def _append(B, groups, support, L, Q, k, new, sigma):
-    """Grow the factor by row ``new``; False if that row depends on the support, as far as floats can tell."""
+    """Grow the factor by row ``new``; False if that row depends on the support up to rounding."""
     d, width = B.shape[1], Q.shape[1]
     rest, row = Q[k], L[k]
     for j in range(d):

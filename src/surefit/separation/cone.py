@@ -27,7 +27,7 @@ class ConeHint(NamedTuple):
 
 
 def independent_rows(A: np.ndarray) -> np.ndarray:
-    """Rows that span all rows, as far as floats can see; the longest first."""
+    """Rows that span all rows up to rounding; the longest first."""
     R, order = qr(A.T, mode="r", pivoting=True, check_finite=False)
     size = np.abs(np.diag(R))
     return order[: int(np.sum(size > FLAT * size[0]))] if len(size) and size[0] > 0 else order[:0]

@@ -3,8 +3,8 @@ r"""Decides strict, weak or no separation, with a proof: hints from floats, answ
 First question: is there :math:`v` with :math:`a_i^\top v > 0` for all i? If not, some rows (a *face*) have a positive
 combination that vanishes, and every :math:`v` with :math:`a_i^\top v \ge 0` is zero on them. If the face spans all rows, they
 overlap; on data in general position it does. Second question, else: is there :math:`v \ne 0` with all
-:math:`a_i^\top v \ge 0`? Floats say where to look (``hints.py``, ``cone.py``). Should they be wrong, exact questions go on:
-is there :math:`v`, zero on the face, positive outside its span? Each answer is a direction, or raises the rank of the face.
+:math:`a_i^\top v \ge 0`? Floating-point solvers suggest candidates (``hints.py``, ``cone.py``). Should they be wrong, exact questions go
+on: is there :math:`v`, zero on the face, positive outside its span? Each answer is a direction, or raises the rank of the face.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def _second_question(rows: SignedRows, space: Lifted, first: Reply, budget: Budg
 
 
 def _walk(rows: SignedRows, A: np.ndarray, first: Reply, budget: Budget) -> Decision:
-    """Go on from the first face, one exact question at a time: slower, but floats only choose where to look."""
+    """Continue from the first face with exact tests: slower, but floating-point numbers only suggest candidates."""
     face, weights, rank = first.rows, first.weights, -1
     while True:
         known = Decision("not strict", rows=face, weights=weights)

@@ -42,7 +42,7 @@ def nearest_point(
 ) -> NearestPoint:
     """Close the margin bracket to ``up - low <= tol * up``, or until ``up <= zero``.
 
-    It begins with the rows that the direction ``start`` sees first. Few rows matter: the problem is solved on a working set
+    It begins with the extreme rows in the direction ``start``. Few rows matter: the problem is solved on a working set
     that grows by the rows its solution gets most wrong. ``work`` bounds the number of operations, roughly.
     """
     X, t = rows.X, rows.t

@@ -1,7 +1,7 @@
-r"""Where solvers look for hints: signed rows :math:`a_i = t_i (x_i, 1)`, centered, scaled and of length one.
+r"""Coordinates in which solvers search for candidates: signed rows :math:`a_i = t_i (x_i, 1)`, centered, scaled and of length one.
 
 Scaling rows and columns by positive numbers, and moving the origin when there is an intercept, changes no answer about
-separation. It does change what floats can see, so this is where linear programs are solved; proofs use the data as given.
+separation. It does improve the floating-point accuracy, so linear programs are solved in these coordinates; proofs use the data as given.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def lift(X, t: np.ndarray, intercept: bool) -> Lifted:
 def on_face(A: np.ndarray, face: list[int]) -> tuple[np.ndarray, np.ndarray]:
     """Restrict directions to those that vanish on the rows of ``face``.
 
-    Returns unit rows in coordinates of that subspace, and which rows of ``A`` they are; the others are, as far as floats can
-    see, combinations of rows of the face.
+    Returns unit rows in coordinates of that subspace, and which rows of ``A`` they are; the others are, up to rounding, combinations of
+    rows of the face.
     """
     _, singular, vt = np.linalg.svd(A[face], full_matrices=True)
     rank = int(np.sum(singular > 1e-10 * singular[0])) if len(singular) and singular[0] > 0 else 0

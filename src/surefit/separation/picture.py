@@ -1,4 +1,4 @@
-"""The picture of a separability report in the plane."""
+"""Plot of a separability report in the plane."""
 
 from __future__ import annotations
 

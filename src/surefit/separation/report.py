@@ -1,4 +1,4 @@
-"""The answer of ``separability`` as an object: numbers, sentences, a table, a picture, a certificate."""
+"""The answer of ``separability`` as an object: numbers, sentences, a table, a plot, a certificate."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class SeparabilityReport:
 
     @classmethod
     def assembled(cls, data, rows, decision, margin, responsible: Responsible, radius, level, certificate):
-        """Put together what the parts found."""
+        """Assemble the report from its parts."""
         n, d = rows.X.shape
         w = b = alpha = None
         support = np.empty(0, dtype=np.int64)

@@ -54,7 +54,7 @@ def is_public(module: str) -> bool:
 
 
 class Mirror(ModuleType):
-    """One of scikit-learn's modules, seen through a rule."""
+    """One of scikit-learn's modules, with names replaced by a rule."""
 
     def __init__(self, original: ModuleType, mirrors: Mirrors):
         super().__init__(mirrors.prefix + original.__name__, original.__doc__)
@@ -95,7 +95,7 @@ def inside(name: str) -> bool:
 
 
 class _Finder(MetaPathFinder, Loader):
-    """Finds ``surefit.sklearn.linear_model`` and its like; ``names`` and ``mirror`` are files and found before it is asked."""
+    """Finds ``surefit.sklearn.linear_model`` and its like; ``names`` and ``mirror`` are files, which Python finds first."""
 
     def __init__(self, mirrors: Mirrors):
         self.mirrors = mirrors

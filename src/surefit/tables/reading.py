@@ -111,7 +111,7 @@ def _require_proportion(source: str, packed: int, content: Any) -> Any:
     """Return ``content``; None means that it is out of proportion to the size of the file."""
     if content is None:
         raise InvalidData(
-            f"{source}: {counted(packed, 'byte unpacks', 'bytes unpack')} to more than {limit(packed) // 2**20} MB, which no table does; "
+            f"{source}: {counted(packed, 'byte unpacks', 'bytes unpack')} to more than {limit(packed) // 2**20} MB, too much for a table; "
             "unpack the file yourself if you trust it."
         )
     return content

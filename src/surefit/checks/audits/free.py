@@ -1,4 +1,4 @@
-r"""Checks what the training rows themselves say about new rows: out-of-bag votes, left-out rows, few support vectors.
+r"""Checks of risk statements that follow from the training rows: out-of-bag votes, left-out rows, few support vectors.
 
 A vote of mean class shares that errs gives the right class one half at most, so the risk of the vote is at most twice the mean of
 :math:`1 - p_y` over the trees; each tree is tested on the rows that were not drawn for it. For two classes and a kernel fixed

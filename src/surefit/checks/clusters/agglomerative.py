@@ -93,7 +93,7 @@ def merges(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 @claim("agglomerative.labels", kind="data_fact", side="exact", theory="agglomerative",
        says="The labels follow from the merges, with clusters numbered by their first rows: {value:.0f} of {rows} differ.")  # fmt: skip
 def labels(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Count labels that are not those of the tree cut into the asked number of clusters."""
+    """Count labels that differ from those of the tree cut into the requested number of clusters."""
     n, children, how = data.X.shape[0], _children(certificate, data), certificate.problem
     stored, own = np.asarray(certificate.model["distances_"]), np.asarray(certificate.model["labels_"])
     k = how["n_clusters"]

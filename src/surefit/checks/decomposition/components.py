@@ -121,7 +121,7 @@ def _level(outside: Outside) -> str:
 
 @shared
 def examine(certificate: Certificate, data: Data) -> Found:
-    """Return what the rows say about the certified directions; the claims share it."""
+    """Return the quantities of the certified directions, which the claims share."""
     n, d = data.X.shape
     V, variances, stored = (
         np.asarray(certificate.model[name], dtype=np.float64)

@@ -144,7 +144,7 @@ def _over(part: np.ndarray, unit: np.ndarray) -> np.ndarray:
 
 
 def relative(model: dict[str, Any], name: str, wanted: np.ndarray, radius: float) -> float:
-    """Return the largest relative distance of a stored attribute from what is wanted; zero if the model does not have it."""
+    """Return the largest relative distance of a stored attribute from the expected values; zero if the model does not have it."""
     if name not in model:
         return 0.0
     stored = np.asarray(model[name], dtype=np.float64)

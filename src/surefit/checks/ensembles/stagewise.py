@@ -176,7 +176,7 @@ def _loss(problem: dict[str, Any], y: np.ndarray, z: np.ndarray) -> np.ndarray:
         size = np.abs(r)
         return np.where(size <= problem["delta"], r**2 / 2, problem["delta"] * (size - problem["delta"] / 2))
     if name not in _LOSSES:
-        raise CertificateError(f"The checker does not know the loss {name!r}.")
+        raise CertificateError(f"The checker has no formula for the loss {name!r}.")
     return _LOSSES[name](r, u)
 
 

@@ -1,4 +1,4 @@
-"""What the gap theorem asks of a partition: scores, dual variables and terms of its rows, from small numbers."""
+"""Functions of one partition for the gap theorem: scores, dual variables and terms of its rows, from a few parameters."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class How(NamedTuple):
 
 
 class Local(NamedTuple):
-    """What a partition knows of its rows."""
+    """Data of the rows of one partition."""
 
     operator: Any
     point: Point
@@ -70,7 +70,7 @@ class Local(NamedTuple):
 
 
 class Proved(NamedTuple):
-    """The bound, and what further claims need in order to ask the rows again."""
+    """The bound, and the values from which further claims make new passes over the rows."""
 
     gap: Gap
     how: How

@@ -30,7 +30,7 @@ PRECISE = 1e-8  # gap, relative to the whole variance, that eigenvalues are expe
 
 
 class Found(NamedTuple):
-    """What the kernel values say about the directions."""
+    """Quantities of the directions, from the kernel values."""
 
     residual: Bound
     gap: Bound
@@ -86,7 +86,7 @@ def inverse(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 
 @shared
 def examine(certificate: Certificate, data: Data) -> Found:
-    """Return what the kernel values say about the certified directions."""
+    """Return the quantities of the certified directions, from the kernel values."""
     require_rows(certificate, data, "X_fit_")
     gram = Gram.of(certificate, data)
     V, values = (np.asarray(certificate.model[name], dtype=np.float64) for name in ("eigenvectors_", "eigenvalues_"))

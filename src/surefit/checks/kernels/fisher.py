@@ -32,7 +32,7 @@ SEPARATE = 1e-5  # spread of a class, in units of the distance between both, tha
 
 
 class Found(NamedTuple):
-    """What the data say about the function; upper bounds count all rounding."""
+    """Quantities of the function on the data; upper bounds include all rounding errors."""
 
     rest: Bound  # squared norm of the residual
     spread: Bound  # within classes

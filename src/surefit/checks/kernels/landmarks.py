@@ -1,4 +1,4 @@
-r"""Functions in the span of landmarks as the checker sees them: norms, images of dual points, and what the span misses of those.
+r"""The checker's functions in the span of landmarks: norms, projections of dual points, and the norms of what lies outside the span.
 
 For :math:`g = \sum_i \theta_i k(x_i, \cdot)`, dealt into groups of rows, any :math:`p_b = \sum_j e_{bj} k(z_j, \cdot)` and their
 sum :math:`p`,
@@ -29,7 +29,7 @@ MOST_VALUES = 5e8  # kernel values that dual="auto" takes where small groups do 
 
 
 class Image(NamedTuple):
-    """The function of a dual point as the landmarks see it."""
+    """Projection of the function of a dual point on the span of the landmarks."""
 
     e: np.ndarray  # coefficients of its approximation in the span
     pulled: Enclosed  # its inner products with the landmarks

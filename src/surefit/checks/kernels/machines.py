@@ -116,7 +116,7 @@ def stationarity(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 
 
 def gap_of(certificate: Certificate, found: list[Found]) -> Proof:
-    """Return the proof of the sum of the gaps; ``tol`` asks for a share of the objective."""
+    """Return the proof of the sum of the gaps; ``tol`` is relative to the objective."""
     tol = certificate.problem["tol"]
     total, objective = Bound(0.0, 0.0), Bound(0.0, 0.0)
     for f in found:

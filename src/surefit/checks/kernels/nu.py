@@ -1,6 +1,6 @@
 r"""Checks support vector machines with ``nu``: the gap of a problem whose level (margin, tube or threshold) is free.
 
-For a feasible :math:`\hat\beta` (in its box, with the sums that the free level and intercept ask for) and residuals
+For a feasible :math:`\hat\beta` (in its box, with the sums that the free level and intercept require) and residuals
 :math:`r_i = y_i - f(x_i) - b`,
 
 .. math:: P - D \le \sum_i \bigl[h_i (r_i - \varepsilon)_+ - l_i (-r_i - \varepsilon)_+ + \varepsilon|\hat\beta_i| - \hat\beta_i r_i\bigr]
@@ -98,9 +98,9 @@ def _half_space(certificate: Certificate, data: Data) -> Machine:
 
 
 def feasible(m: Machine, nu: float, single: bool) -> np.ndarray:
-    """Return coefficients in the box with the sums that are asked for, up to rounding: half on each side, or all on one.
+    """Return coefficients in the box with the required sums, up to rounding: half on each side, or all on one.
 
-    A tube may use less. What is too much is scaled down; what is missing is taken in proportion to the room in the box.
+    A tube may use less. A sum that is too large is scaled down; a missing amount is added in proportion to the distances from the bounds.
     """
     beta = np.clip(m.beta, m.low, m.high)
     tube = bool(np.any((m.low < 0) & (m.high > 0)))

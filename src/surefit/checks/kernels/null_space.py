@@ -61,7 +61,7 @@ def free_part(T: Enclosed, b: np.ndarray) -> Enclosed:
 def free_coefficients(certificate: Certificate, targets: int, by_target: bool = False) -> np.ndarray:
     """Return the coefficients of the free functions, the constant first, one column per target.
 
-    Stored are those besides the constant: one column per target, or one row ``by_target``.
+    The model stores the other coefficients with one column per target, or with ``by_target`` one row per target.
     """
     model, lines = certificate.model, []
     if certificate.problem["fit_intercept"]:

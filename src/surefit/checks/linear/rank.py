@@ -41,7 +41,7 @@ def rank(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 
 
 def _independent(columns: Columns, d: int, free: bool, wanted: int | None) -> Frame | None:
-    """Return a frame of the most independent columns, as many as ``wanted``, or as many as are clearly so."""
+    """Return a basis of the most independent columns: ``wanted`` of them, or as many as are independent beyond rounding."""
     D = columns.points[0].c
     every = np.flatnonzero(D > 0)
     few = rows_to_move(D, d + free)

@@ -73,7 +73,7 @@ def _dense(X: Any) -> np.ndarray:
 
 
 def _minkowski(X: Any, rows: np.ndarray, present: np.ndarray, p: float) -> Enclosed:
-    """Differences are taken before powers, so distances of near rows keep their digits."""
+    """Differences are taken before powers, so distances of nearby rows lose no accuracy."""
     whole = len(present) == X.shape[0]
     named = {1.0: "cityblock", 2.0: "euclidean", np.inf: "chebyshev"}.get(p)
     how: dict[str, Any] = {"metric": named} if named else {"metric": "minkowski", "p": p}

@@ -1,4 +1,4 @@
-"""What a certificate and the data say about the run of a perceptron, each part read once and with the shape it must have."""
+"""The run of a perceptron, read from a certificate and the data; each part is read once and its shape is checked."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 r"""Impurities of all nodes of a tree by their definitions, with a bound on the rounding.
 
 The total impurity of a node is its weight times its impurity. For squared errors a node's total is that of its children plus
-:math:`\sum_c W_c (\bar y_c - \bar y)^2`, so totals of large nodes are sums of small positive terms and keep their digits.
+:math:`\sum_c W_c (\bar y_c - \bar y)^2`, so totals of large nodes are sums of small positive terms and lose no accuracy.
 """
 
 from __future__ import annotations

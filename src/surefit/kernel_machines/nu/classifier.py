@@ -19,7 +19,7 @@ from surefit.kernel_machines.svm_machine import NU, RULES, SupportMixin, record
 class NuSVC(
     CertifiedMixin, CallbackSupportMixin, VotesMixin, SupportMixin, ProbabilityMixin, ClassifierMixin, BaseEstimator
 ):
-    r"""Support vector classification with a bound on the share of rows inside the margin instead of a price of slack.
+    r"""Support vector classification with a bound on the fraction of margin errors instead of the parameter C.
 
     .. math:: P(f, b, \rho) = \tfrac12 \|f\|_k^2 - \nu S \rho + \sum_i s_i \bigl(\rho - t_i (f(x_i) + b)\bigr)_+, \qquad
               \rho \ge 0, \quad S = \textstyle\sum_i s_i,

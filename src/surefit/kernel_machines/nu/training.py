@@ -55,7 +55,7 @@ def fit_classes(estimator, sample: Sample, problems: list[TwoClasses]) -> list[t
             total = nu * float(s.sum())
             if total / 2 > sides.min() * (1 + ROUNDED):
                 warn(
-                    f"{who}: nu = {nu:g} asks for more rows of a class than there are; the largest possible nu of these two classes, "
+                    f"{who}: nu = {nu:g} requires more rows of a class than there are; the largest possible nu of these two classes, "
                     f"{2 * sides.min() / sides.sum():.6g}, is used for them.",
                     DataWarning,
                 )

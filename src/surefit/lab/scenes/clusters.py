@@ -67,7 +67,7 @@ def k_means_frames(points: Points, p: Any) -> Frames:
 
 
 def _bound_facts(inertia: float, bound: float, p: Any, tight: bool) -> tuple[Fact, ...]:
-    """Return what the lower bound says about this partition; it depends on the points alone."""
+    """Return the lower bound for this partition; it depends on the points alone."""
     text = f"Inertia {inertia:.4g}; every partition into {p.k} clusters has at least {bound:.4g}."
     if bound <= 0:
         facts = [Fact(f"{text} This bound is vacuous.", "vacuous")]

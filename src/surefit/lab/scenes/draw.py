@@ -175,7 +175,7 @@ def plane(points: Points, marks: Sequence[Any], title: str = "") -> Picture:
 
 
 def line_plot(points: Points, marks: Sequence[Any], title: str = "") -> Picture:
-    """Return a picture of a regression cloud."""
+    """Return a figure of a regression sample."""
     return Picture(title, "x", "y", tuple(marks), points.box())
 
 

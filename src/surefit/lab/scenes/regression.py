@@ -25,7 +25,7 @@ def contact_frames(points: Points, p: Any) -> Frames:
     x, y = points.xy[:, 0], points.xy[:, 1]
     X = _two_features(x)
     if np.linalg.matrix_rank(X) < 2:
-        raise SceneMessage("The contact picture needs points at three or more different places.")
+        raise SceneMessage("This figure needs points at three or more different places.")
     full = EstimationPictureDisplay.from_data(X, y, penalty=1e-9, fit_intercept=True)
     best, gram = full.least_squares, full.gram
     order = 1 if p.norm == "l1" else 2

@@ -1,4 +1,4 @@
-"""What a design says about coefficients before any target is seen: eigenvalues, condition, inflated standard errors."""
+"""Properties of a design that do not depend on the target: eigenvalues, condition numbers, inflated standard errors."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ PROBABILITY_SCORES = {"neg_log_loss": log_loss, "neg_brier_score": brier_score_l
 
 
 def scorer_of(scoring: Any, classes: np.ndarray) -> Any:
-    """Return the scorer, by default the accuracy; one of probabilities is told the classes, since rows of a fold may lack one."""
+    """Return the scorer, by default the accuracy; a scorer of probabilities gets the classes, since the rows of a fold may lack one."""
     if not isinstance(scoring, str) or scoring not in PROBABILITY_SCORES:
         return check_scoring(LogisticRegression(), scoring="accuracy" if scoring is None else scoring)
     options = {"pos_label": classes[1]} if scoring == "neg_brier_score" and len(classes) == 2 else {}

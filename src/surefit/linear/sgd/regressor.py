@@ -28,7 +28,7 @@ class SGDRegressor(CertifiedMixin, StatedGapMixin, CallbackSupportMixin, LinearR
 
     Hypothesis class: affine functions. Loss: as ``loss`` says. Optimizer: steps
     :math:`w \leftarrow w - \eta_t (\phi'(y_i, z_i)\, x_i + \alpha(1-\rho) w)`, the l1 norm by its cumulative penalty. Steps beyond
-    :math:`2 / \|x_i\|^2` overshoot a squared error, so columns want a common scale.
+    :math:`2 / \|x_i\|^2` overshoot a squared error, so columns should have a common scale.
 
     Guarantee: :math:`P(w, b) - \min P \le` ``dual_gap_`` for any data, even after an early stop (theory:
     :ref:`fenchel-gap`, :ref:`gradient-descent`). The fit does not depend on the order of the rows when they are shuffled, and whole

@@ -1,4 +1,4 @@
-"""What the interior-point method asks of a partition: functions of the rows and of small numbers."""
+"""Functions of one partition for the interior-point method: of its rows and of a few parameters."""
 
 from __future__ import annotations
 

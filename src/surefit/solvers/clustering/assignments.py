@@ -23,7 +23,7 @@ TILE = 256
 
 
 class InMemory:
-    """What Lloyd's algorithm asks of points in memory; bounds and sums are kept between two assignments."""
+    """Operations of Lloyd's algorithm on points in memory; bounds and sums are kept between two assignments."""
 
     def __init__(self, points: Any, weights: np.ndarray, k: int, n_jobs: int | None) -> None:
         self.points, self.weights, self.n_jobs, self.shift = points, weights, n_jobs, points.shift

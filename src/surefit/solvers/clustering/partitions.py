@@ -1,4 +1,4 @@
-"""K-means for points in partitions: the passes that Lloyd's algorithm asks for, and starting centers drawn by passes.
+"""K-means for points in partitions: the passes of Lloyd's algorithm, and starting centers drawn by passes.
 
 Centers travel to the partitions, sums of clusters come back. Labels are computed again where they are needed, so that nothing of the
 length of the data is kept. Draws belong to rows: a row has the same random number however the rows are divided.
@@ -43,7 +43,7 @@ class Frame(NamedTuple):
 
 
 class InPartitions:
-    """What Lloyd's algorithm asks of points in partitions: one pass per call."""
+    """Operations of Lloyd's algorithm on points in partitions: one pass per call."""
 
     labels = None  # they stay in the partitions
 

@@ -81,7 +81,7 @@ def solve(
 
 
 def _compressed(rows: PartitionedRows, alpha: float, centered: bool, positive: bool, spectrum: bool) -> Solution:
-    """Solve for the few rows that stand for all partitions, with their means taken out."""
+    """Solve for the few rows that represent all partitions, centered at their means."""
     few = compress(rows, centered)
     found = solve(few.X, few.Y, None, alpha, centered=False, positive=positive, spectrum=spectrum)
     return found._replace(

@@ -18,7 +18,7 @@ BLOCK = 16_384  # rows that are decomposed at a time, if the columns are fewer
 
 
 class Compressed(NamedTuple):
-    """Few rows that stand for all: the same minimizer of any penalized sum of squares."""
+    """Few rows that represent all: any penalized sum of squares has the same minimizer."""
 
     X: np.ndarray  # without the means, if there is an intercept
     Y: np.ndarray
@@ -37,7 +37,7 @@ def compress(rows: PartitionedRows, centered: bool) -> Compressed:
 
 
 def from_triangle(R: np.ndarray, d: int, centered: bool, total: float) -> Compressed:
-    """Return the rows that a triangle stands for."""
+    """Return the rows that a triangular factor represents."""
     if not centered:
         return Compressed(R[:, :d], R[:, d:], np.zeros(d), np.zeros(R.shape[1] - d), total)
     means = R[0, 1:] / R[0, 0]

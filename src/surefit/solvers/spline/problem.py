@@ -116,7 +116,7 @@ def coefficients(problem: Problem, lam: float, curve: Curve) -> np.ndarray:
     """Return the value and derivatives just right of every knot, one row per order, in units of the data.
 
     In the special form, the origin is the first column. The highest derivative is a cumulative sum of residuals (its jumps are ``w r / (S
-    lam)``), which keeps its digits between close knots, unlike differences of values.
+    lam)``), which is accurate between close knots, unlike differences of values.
     """
     special = problem.lead >= 0
     gaps = np.concatenate([[problem.lead], problem.gaps]) if special else problem.gaps
