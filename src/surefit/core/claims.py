@@ -71,7 +71,7 @@ class Claim:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What must be true of the world for the claim to mean something; empty for facts of arithmetic."""
+        """Assumptions about the data under which the claim holds; empty for numerical facts."""
         found = self.entry.assumptions
         return found if isinstance(found, tuple) else found(self)
 

@@ -166,7 +166,7 @@ class QuadraticDiscriminantAnalysis(CertifiedMixin, ScoredMixin, BaseEstimator):
         return C
 
     def _drawn(self, scatter: np.ndarray, weight: float) -> tuple[float, float] | None:
-        """Return what multiplies the covariance of the rows and what is added to each variance; None where that is not all."""
+        """Return the factor of the covariance and the amount added to each variance; None for a regularization of another form."""
         if self.covariance_estimator is not None or self.shrinkage == "auto":
             return None
         if self.solver == "svd":

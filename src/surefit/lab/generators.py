@@ -131,7 +131,7 @@ def step(rng: np.random.Generator, p: Any) -> Points:
 
 
 def few(rng: np.random.Generator, p: Any) -> Points:
-    """Return a few points anywhere."""
+    """Return a few points at arbitrary places."""
     return Points.of(rng.uniform(-2, 2, (min(p.n, 14), 2)))
 
 

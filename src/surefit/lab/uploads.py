@@ -26,7 +26,7 @@ class Upload(NamedTuple):
     targets: dict[str, np.ndarray]
 
     def choices(self) -> list[str]:
-        """Return what can be an axis: the numeric columns, and principal components if there are more than two."""
+        """Return the possible axes: the numeric columns, and principal components if there are more than two."""
         return [*self.numbers, *([FIRST, SECOND] if len(self.numbers) > 2 else [])]
 
 

@@ -37,8 +37,8 @@ class BayesianRidge(CertifiedMixin, LinearRegressorMixin, BaseEstimator):
     functions. Loss: squared. Optimizer: one singular value decomposition, then MacKay's updates.
 
     Guarantee: the certificate bounds how far the posterior is from the exact one for ``alpha_`` and ``lambda_``, and the derivatives
-    of the log evidence by the logarithms of both (theory: :ref:`mle-map`). The evidence may have several maxima, so that no global
-    optimum is claimed.
+    of the log evidence with respect to the logarithms of both (theory: :ref:`mle-map`). The evidence may have several maxima, so that no
+    global optimum is claimed.
 
     Parameters
     ----------

@@ -57,7 +57,7 @@ def partial_fit_linear(estimator, X, y, classes, *, average: bool):
         raise InvalidParameter(
             type(estimator).__name__,
             "class_weight",
-            "None or a dictionary in partial_fit (a stream has no balance)",
+            "None or a dictionary in partial_fit (class frequencies are unknown there)",
             "balanced",
         )
     lines, d = _lines(estimator, data), data.X.shape[1]

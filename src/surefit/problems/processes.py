@@ -106,7 +106,7 @@ def classes(given: Given) -> dict[str, Any]:
 
 
 def class_pairs(count: int, multi_class: str) -> list[tuple[int, int]]:
-    """Return who is against whom (-1: all others); two classes are one problem."""
+    """Return the two classes of each problem (-1: all others); two classes are one problem."""
     if count == 2:
         return [(1, 0)]
     if multi_class == "one_vs_rest":

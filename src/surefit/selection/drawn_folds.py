@@ -15,7 +15,7 @@ BLIND = "folds_drawn_independently_of_rows"
 
 
 class Drawing(NamedTuple):
-    """Effect of the drawing of folds on a bound.
+    """Effect of the way in which folds are drawn on a bound.
 
     ``weight`` multiplies delta: 1 if folds depend on neither labels nor inputs, less if they depend on classes. ``part`` is the fraction
     of each class intended for a fold (zero if classes were not used). ``trouble`` states why nothing is proved.

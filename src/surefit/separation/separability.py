@@ -38,7 +38,7 @@ def separability(
     In the first two cases unpenalized logistic regression has no finite estimate; in the third it has one.
 
     Guarantee: the status is a theorem about the data as stored. A direction is checked on every row, its absence by a positive
-    combination :math:`\sum_i \alpha_i t_i (x_i, 1) = 0` that vanishes exactly; where size forbids a proof the status is
+    combination :math:`\sum_i \alpha_i t_i (x_i, 1) = 0` that vanishes exactly; if the data are too large for a proof, the status is
     ``"undecided"``, or ``"not strict"`` if that much is proved. The certificate is issued after the independent checker has
     confirmed each claim (theory: :ref:`gordan`).
 

@@ -67,7 +67,7 @@ def posterior(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 
 @claim("bayesian_ridge.evidence", kind="stationarity", side="upper", infinite=True, theory="mle-map",
        assumptions=("prior_declared",),
-       says="The derivatives of the log evidence by the logarithms of alpha_ and lambda_ are at most {value:.2g}.")  # fmt: skip
+       says="The derivatives of the log evidence with respect to log(alpha_) and log(lambda_) are at most {value:.2g}.")  # fmt: skip
 def evidence(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     """The precisions are a stationary point of the evidence up to value."""
     found, problem = _examine(certificate, data), certificate.problem
