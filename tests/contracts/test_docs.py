@@ -139,6 +139,21 @@ def test_examples_of_generic_functions_run():
     assert runner.summarize(verbose=False) == (0, runner.tries)
 
 
+def test_names_in_the_pages_have_a_page_in_the_reference():
+    # Sphinx leaves a role without a target as plain text and warns of nothing.
+    role = re.compile(r":(?:class|func|meth|mod|attr|obj|data|exc):`(?:[^`<]*<)?~?([\w.]+)>?`")
+    objects = public_objects()
+    documented = {f"surefit.{name}" for name in (*objects, *reference().MODULES)}
+    documented |= {f"surefit.{home}.{name}" for home in reference().MODULES for name in getattr(surefit, home).__all__}
+    documented |= {
+        f"{value.__module__}.{value.__qualname__}" for value in objects.values() if hasattr(value, "__qualname__")
+    }
+    pages = [*PAGES, *(ROOT / "examples").glob("*.py")]
+    named = {(page.name, name) for page in pages for name in role.findall(page.read_text(encoding="utf-8"))}
+    assert len(named) > 300
+    assert [pair for pair in sorted(named) if not {pair[1], pair[1].rpartition(".")[0]} & documented] == []
+
+
 def test_table_of_claims_has_every_claim():
     from surefit.core.catalog import CATALOG
 
