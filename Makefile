@@ -1,5 +1,5 @@
 # Each target makes the environment it needs: a clone, `make demo`, done. A second call installs nothing.
-# Another interpreter: `make demo PYTHON=python3.13`. More workers for the tests: `make test JOBS=8`.
+# Another interpreter: `make demo PYTHON=python3.13`. More workers for tests and documentation: `make test JOBS=8`.
 
 PYTHON ?= python3
 JOBS ?= 2
@@ -57,7 +57,7 @@ suite-without-jit: $(VENV)/.installed-dev ## the tests of terms and core with th
 	  tests/contracts/test_operators.py
 
 docs: $(VENV)/.installed-dev ## the documentation, every warning an error; open docs/_build/html/index.html
-	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	$(BIN)/python -m sphinx -W --keep-going -q -j $(JOBS) -b html docs docs/_build/html
 
 bench: $(VENV)/.installed-bench ## time surefit and its peers in one run (an idle machine, please)
 	$(BIN)/python -m benchmarks

@@ -52,6 +52,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_memory": False,
     "remove_config_comments": True,
+    "parallel": True,  # as many examples at a time as sphinx -j says
 }
 myst_heading_anchors = 3
 

@@ -28,9 +28,9 @@ HEAD = """\
 Index by item of the notes
 ==========================
 
-surefit covers the theorems, algorithms and examples of four courses. Each has a letter, each item a number, and each item a test of that
-name in ``tests/spec`` that computes it through the public names in the last column. :ref:`errata` lists the places where the notes
-are wrong and what is right.
+surefit covers the theorems, algorithms and examples of lecture notes on statistical learning, in six parts, A to F. Each item
+has a test of that name in ``tests/spec``, which computes it through the public names in the last column. :ref:`errata` lists errors of the
+notes and their corrections.
 """
 
 
