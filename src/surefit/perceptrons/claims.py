@@ -1,4 +1,4 @@
-"""What a finished run lets a perceptron claim: names and witnesses. The checker fills in the numbers it can prove."""
+"""Claims of a finished perceptron run: names and witnesses. The checker fills in the numbers it can prove."""
 
 from __future__ import annotations
 

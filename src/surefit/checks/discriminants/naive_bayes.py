@@ -47,7 +47,7 @@ def likelihood(certificate: Certificate, claim: Claim, data: Data) -> Proof:
        says=lambda c: f"All parameters of the {c.numbers['classes']} classes are those of their rows, up to {c.value:.2g}"
        f"{_earlier(c)}")  # fmt: skip
 def parameters(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """No parameter differs from what the rows of its class say by more than value, in its own units."""
+    """No parameter differs from its value recomputed from the rows of its class by more than value, in its own units."""
     return _proof(certificate, claim, data, 0)
 
 

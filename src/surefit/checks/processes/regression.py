@@ -200,7 +200,7 @@ def _error(found: Residual, process: Process, backward: float) -> float:
 @fact("gaussian_process.stationary", kind="stationarity",
       says="No free hyperparameter has a derivative of the log evidence above {value:.2g} (by its logarithm).")  # fmt: skip
 def stationary(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """No derivative of the log evidence is above ``value`` in size, unless a bound of the hyperparameter forbids to follow it."""
+    """No derivative of the log evidence exceeds ``value`` in absolute value, except at a bound of the hyperparameter."""
     process = read_process(certificate, data)
     kernel, noise, _, targets, _ = process
     A, slopes = kernel.gram_and_gradient(data.X)

@@ -57,7 +57,7 @@ def weak_direction(certificate: Certificate, stated: Claim, data: Data) -> Proof
 
 @fact("separation.farkas", says="No hyperplane has all rows strictly on their side: {value:.0f} rows prove it.")
 def farkas(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """A positive combination of rows vanishes, so no direction is strict on them."""
+    """A positive combination of rows vanishes, so no direction separates them strictly."""
     found = _combination(certificate, stated, data)
     if not found.residual <= 0:
         return refused(

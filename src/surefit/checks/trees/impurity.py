@@ -103,7 +103,7 @@ def _distances(shape: Routed) -> Enclosed:
 def counts_radius(w: np.ndarray, n_classes: int, n: int) -> float:
     """Bound the rounding error of an impurity of class counts, per unit of weight.
 
-    Sums of whole numbers are exact; others are off by ``gamma(n)``, relatively. What follows are some operations per class.
+    Sums of whole numbers are exact; others are off by ``gamma(n)``, relatively. After that, a few operations per class remain.
     """
     whole = bool(np.all(w == np.floor(w))) and float(np.sum(w)) ** 2 < 2.0**53
     relative = 0.0 if whole else gamma(n + 2)
