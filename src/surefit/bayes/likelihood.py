@@ -170,7 +170,8 @@ class LikelihoodRatioPath(NamedTuple):
 def likelihood_ratio_path(x, p, q) -> LikelihoodRatioPath:
     r"""Follow :math:`\frac1m \sum_{i \le m} \ln (q(x_i) / p(x_i))` as observations of p arrive.
 
-    Guarantee: the path tends to :math:`-D(p \| q) \le 0` almost surely, which is why maximum likelihood finds the distribution of the data (theory: :ref:`maximum-likelihood`).
+    Guarantee: the path tends to :math:`-D(p \| q) \le 0` almost surely, which is why maximum likelihood finds the distribution of the
+    data (theory: :ref:`maximum-likelihood`).
 
     Parameters
     ----------

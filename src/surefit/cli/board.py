@@ -15,7 +15,7 @@ from surefit.core.tables import digits, number
 
 
 class Notices(logging.Handler):
-    """Prints what the library logs, such as that it compiles, while a command runs."""
+    """Prints log messages of the library, for example about compilation, while a command runs."""
 
     def __init__(self, console: Console):
         super().__init__(logging.INFO)

@@ -15,7 +15,7 @@ class AveragedPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, 
     .. math:: \bar w = \frac1T \sum_{s=1}^T w_s, \qquad w_s \text{ the weights after visit } s.
 
     Hypothesis class: affine functions. Loss: the perceptron loss. Optimizer: one row at a time; the average is kept lazily,
-    at the cost of one more addition an update.
+    at the cost of one more addition per update.
 
     Guarantee: the certificate proves that ``coef_`` is that mean, and all that :class:`Perceptron` proves about the run
     behind it (theory: :ref:`novikoff`). On separable data the last weights, not their mean, separate the rows.

@@ -224,7 +224,7 @@ def _linear_times(A: Any, B: Any, C: np.ndarray) -> Enclosed:
 
 
 def _weights(B: Any, C: np.ndarray, m: np.ndarray) -> Enclosed:
-    """Enclose ``B' C``; sums go by pieces, as in ``product``."""
+    """Enclose ``B' C``; sums are taken in blocks, as in ``product``."""
     step, size = _step(len(C)), np.abs(C)
     mid, reach = np.zeros((len(m), C.shape[1])), np.zeros((len(m), C.shape[1]))
     for start in range(0, len(C), step):
