@@ -242,4 +242,6 @@ def require_consistent_covariance(estimator, data: Labeled, others: str) -> None
     if external is not None and estimator.shrinkage is not None:
         raise InvalidParameter(who, "shrinkage", "None with covariance_estimator", estimator.shrinkage)
     if external is not None and data.sample_weight is not None:
-        raise InvalidParameter(who, "covariance_estimator", "None with sample_weight, which it does not accept", external)
+        raise InvalidParameter(
+            who, "covariance_estimator", "None with sample_weight, which it does not accept", external
+        )

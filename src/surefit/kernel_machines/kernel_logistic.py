@@ -43,7 +43,7 @@ class KernelLogisticRegression(
     Guarantee: :math:`P - \min P \le` ``dual_gap_`` for any data, and :math:`\|f - f^*\|_k \le \sqrt{2 \cdot \text{gap}}`
     (theory: :ref:`kernel-logistic-gap`, :ref:`kernel-softmax-gap`).
 
-    Memory: the Gram matrix; for the softmax one more a class.
+    Memory: the Gram matrix; for the softmax, one more per class.
 
     Parameters
     ----------

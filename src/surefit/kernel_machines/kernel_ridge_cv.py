@@ -46,7 +46,7 @@ class KernelRidgeCV(CertifiedMixin, FreePartMixin, MultiOutputMixin, RegressorMi
     criterion : {"loo", "gcv"}, default="loo"
         Exact leave-one-out error, or generalized cross-validation, which replaces each leverage by their mean.
     alpha_per_target : bool, default=False
-        Choose one penalty a target.
+        Choose one penalty per target.
     store_cv_results : bool, default=False
         Keep ``cv_results_``.
 

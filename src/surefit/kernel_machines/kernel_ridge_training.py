@@ -24,7 +24,7 @@ LOST = 1e-6  # relative rounding error from which a squared norm is not computed
 
 
 def penalties(estimator, n_targets: int) -> np.ndarray:
-    """Return one penalty a target."""
+    """Return one penalty per target."""
     try:
         alphas = np.asarray(estimator.alpha, dtype=np.float64).ravel()
     except (TypeError, ValueError):

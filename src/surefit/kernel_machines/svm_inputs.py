@@ -56,7 +56,7 @@ def read_sample(estimator, X, y, sample_weight, *, numeric: bool = False) -> Sam
         X = read_strings(who, X)
         y = column_or_1d(np.asarray(y), warn=True)
         if len(y) != len(X):
-            raise InvalidData(f"{who}: X has {len(X)} elements and y {len(y)}; one target an element is needed.")
+            raise InvalidData(f"{who}: X has {len(X)} elements and y {len(y)}; one target per element is needed.")
         y = y.astype(np.float64) if numeric else y
     else:
         X, y = read_data(estimator, X, y, y_numeric=numeric, **READ)

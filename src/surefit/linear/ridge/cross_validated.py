@@ -41,7 +41,7 @@ class RidgeCV(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
     store_cv_results : bool, default=False
         Keep ``cv_results_``.
     alpha_per_target : bool, default=False
-        Choose one penalty a target (leave-one-out only).
+        Choose one penalty per target (leave-one-out only).
     criterion : {"loo", "gcv"}, default="loo"
         Without ``cv`` and ``scoring``: exact leave-one-out error, or generalized cross-validation, which replaces each leverage by
         their mean.

@@ -191,7 +191,7 @@ def _joint_variance(estimator, found: Solution, alphas: np.ndarray) -> np.ndarra
 
 
 def _alphas(estimator, targets: int) -> np.ndarray:
-    """Return one penalty a target."""
+    """Return one penalty per target."""
     alphas = np.asarray(estimator.alpha, dtype=np.float64)
     if alphas.ndim > 1 or (alphas.ndim == 1 and len(alphas) not in (1, targets)):
         raise InvalidParameter(
