@@ -47,7 +47,7 @@ def certify(
     force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
 ) -> None:
-    """Say how far a model of another library is from its optimum, and what is certain about it.
+    """State how far a model of another library is from its optimum, and what can be proved about it.
 
     The model is read, not changed: its objective is the one that its library states. Every claim is verified before it is shown. The
     rows must be those of the fit, in their order; columns are matched by name if the model has feature names, otherwise by position.

@@ -20,7 +20,7 @@ def explain(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON instead of tables.")] = False,
 ) -> None:
-    """Say which columns matter, how the prediction depends on them, and which rows are predicted worst.
+    """Show which columns matter, how the prediction depends on them, and which rows are predicted worst.
 
     On the data of the fit, the test part is used; on other data, all rows.
 

@@ -128,9 +128,9 @@ def fit(
 ) -> None:
     """Compare families of models on a table, choose one, certify it, and write model, certificate and report.
 
-    Columns are interpreted (and what they were taken for is shown), a part of the rows is kept back, and families are compared by
-    cross-validation until --max-time is up. The winner is refitted; an independent checker verifies its certificate; the rows kept
-    back bound its error on new rows.
+    The command interprets the columns and shows their types, holds out a part of the rows, and compares families of models by
+    cross-validation until --max-time is reached. It refits the best model, verifies its certificate with the independent checker, and
+    bounds its error on new rows by the held-out rows.
 
     For example:
 
