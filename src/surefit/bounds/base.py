@@ -14,8 +14,6 @@ from surefit.core.validation import COUNT, Rule
 
 #: Relative step by which a bound is moved outward. Roots are found to 14 digits, so that the bound stays on the safe side.
 ROUND_OUT = 5e-13
-#: The same for sums over all rows, whose rounding grows with their number.
-ROUND_OUT_OF_LONG_SUMS = 1e-9
 
 DELTA = Rule("a number > 0 and < 1", lambda v: isinstance(v, (int, float, np.number)) and bool(0 < v < 1))
 

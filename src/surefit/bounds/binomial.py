@@ -91,8 +91,7 @@ def clopper_pearson_lower(errors: int, n: int, delta: float = 0.05) -> float:
     if k == 0:
         return 0.0
     low, high = kl_inverse_lower(k / size, -log_delta / size), k / size if log_delta < -0.7 else 1.0
-    root = _root(lambda p: log_binomial_sf(k - 1, size, p) - log_delta, low, high)
-    return max(0.0, root * (1 - ROUND_OUT))
+    return max(0.0, root(lambda p: log_binomial_sf(k - 1, size, p) - log_delta, low, high) * (1 - ROUND_OUT))
 
 
 def clopper_pearson_interval(errors: int, n: int, delta: float = 0.05) -> tuple[float, float]:
@@ -141,8 +140,8 @@ def binomial_tail_inverse(k: int, n: int, log_delta: float) -> float:
     high = kl_inverse(k / n, -log_delta / n)  # Chernoff's bound is never smaller
     if high >= 1.0 and log_binomial_cdf(k, n, math.nextafter(1.0, 0.0)) > log_delta:
         return 1.0
-    root = _root(lambda p: log_binomial_cdf(k, n, p) - log_delta, low, min(high, math.nextafter(1.0, 0.0)))
-    return min(1.0, root * (1 + ROUND_OUT))
+    limit = root(lambda p: log_binomial_cdf(k, n, p) - log_delta, low, min(high, math.nextafter(1.0, 0.0)))
+    return min(1.0, limit * (1 + ROUND_OUT))
 
 
 def holdout(errors: int, n: int, delta: float = 0.05) -> RiskBound:
@@ -213,7 +212,9 @@ def _log_cdf(k: int, n: int, p: float, q: float) -> float:
     if k < n * p:
         return _log_sum_downwards(k, n, p, q)
     above = _log_sum_downwards(n - k - 1, n, q, p)  # P(Bin > k) by symmetry
-    return math.log1p(-math.exp(above)) if above < 0 else -math.inf
+    if above >= 0:
+        return -math.inf
+    return math.log(-math.expm1(above)) if above > -math.log(2) else math.log1p(-math.exp(above))
 
 
 def _log_sum_downwards(k: int, n: int, p: float, q: float) -> float:
@@ -226,10 +227,11 @@ def _log_sum_downwards(k: int, n: int, p: float, q: float) -> float:
         last, start, chunk = float(products[-1]), start + chunk, min(2 * chunk, 1 << 16)
         if last < 1e-19 * total:
             break
-    return _log_pmf(k, n, p, q) + math.log(total)
+    return log_pmf(k, n, p, q) + math.log(total)
 
 
-def _log_pmf(k: int, n: int, p: float, q: float) -> float:
+def log_pmf(k: int, n: int, p: float, q: float) -> float:
+    """Return ``ln P(Bin = k)``, with p and q = 1 - p both given to full relative precision."""
     if k == 0:
         return n * math.log(q) if p > 0.5 else n * math.log1p(-p)
     if k == n:
@@ -248,7 +250,7 @@ def stirling_error(k: int) -> float:
     return (1 / 12 - (1 / 360 - (1 / 1260 - (1 / 1680 - 1 / 1188 * s) * s) * s) * s) / k
 
 
-def _root(function: Callable[[float], float], low: float, high: float) -> float:
+def root(function: Callable[[float], float], low: float, high: float) -> float:
     """Return the root of a monotone function to 14 digits, or an end of the bracket if the sign does not change inside."""
     at_low, at_high = function(low), function(high)
     if (at_low > 0) == (at_high > 0):

@@ -2,16 +2,13 @@ r"""Sample compression: models that can be reconstructed from few of their train
 
 import math
 
-import numpy as np
-from scipy.special import gammaln
-
-from surefit.bounds.base import ROUND_OUT_OF_LONG_SUMS, RiskBound, check_count, check_delta
-from surefit.bounds.binomial import binomial_tail_inverse
+from surefit.bounds.base import ROUND_OUT, RiskBound, check_count, check_delta
+from surefit.bounds.binomial import binomial_tail_inverse, log_binomial_sf, log_pmf, root
 from surefit.bounds.growth import log_choose
 from surefit.core.errors import InvalidParameter
 from surefit.core.validation import COUNT
 
-WHOLE_SUM = 1 << 16  # up to this many terms, the sum of the stable bound is evaluated term by term
+LOG_ROUNDING = 2.0**-46  # relative; covers the rounding of both sides where the sum hardly changes with epsilon
 
 
 def sample_compression(size: int, errors: int, n: int, delta: float = 0.05) -> RiskBound:
@@ -136,36 +133,24 @@ def pick_to_learn(picked: int, errors_left: int, n: int, delta: float = 0.05, bu
 
 
 def _stable_root(size: int, n: int, log_delta: float) -> float:
-    """Return the smallest epsilon, rounded up, at which the sum reaches ``n / delta``."""
+    r"""Return the smallest epsilon, rounded up, at which the sum reaches ``n / delta``.
+
+    The terms are those of a negative binomial distribution: with :math:`K \sim \mathrm{Bin}(n, \varepsilon)`, the sum is
+    :math:`P(K > s) / (\varepsilon P(K = s))`.
+    """
     if size == n:
         return 1.0
-    dropped, log_ratios = _log_ratios(size, n)
-    target = math.log(n) - log_delta
 
-    def log_sum(eps: float) -> float:
-        exponents = log_ratios - dropped * math.log1p(-eps)
-        if len(dropped) < n - size:
-            # The terms are log-concave in the number of dropped rows: no term between two others is below both.
-            exponents = np.minimum(exponents[1:], exponents[:-1]) + np.log(np.diff(dropped))
-        top = float(np.max(exponents))
-        return top + math.log(float(np.sum(np.exp(exponents - top))))
+    needed = (math.log(n) - log_delta) * (1 + LOG_ROUNDING) + LOG_ROUNDING
 
-    low, high = size / n, math.nextafter(1.0, 0.0)
-    if log_sum(high) < target:
+    def missing(eps: float) -> float:
+        return needed - log_binomial_sf(size, n, eps) + math.log(eps) + log_pmf(size, n, eps, 1.0 - eps)
+
+    high = math.nextafter(1.0, 0.0)
+    if missing(high) > 0:
         return 1.0
-    while low < (middle := 0.5 * (low + high)) < high and high - low > 1e-13 * high:
-        low, high = (low, middle) if log_sum(middle) >= target else (middle, high)
-    return min(1.0, high * (1 + ROUND_OUT_OF_LONG_SUMS))
-
-
-def _log_ratios(size: int, n: int) -> tuple[np.ndarray, np.ndarray]:
-    r"""Return numbers j of dropped rows and :math:`\ln \binom{n-j}{s} - \ln \binom ns`, for all j or for a subset if there are many."""
-    if n - size <= WHOLE_SUM:
-        j = np.arange(1, n - size + 1, dtype=np.float64)
-        return j, np.cumsum(np.log1p(-size / (n - j + 1)))
-    j = np.unique(np.round(np.linspace(1, n - size, WHOLE_SUM)))
-    logs = gammaln(n - j + 1) - gammaln(n - j - size + 1) - gammaln(n + 1.0) + gammaln(n - size + 1.0)
-    return j, logs - 1e-15 * n * math.log(n)  # a lower bound that covers the error of gammaln
+    low = -math.expm1(log_delta / (n - size))  # each of the n - s terms is at most the last factor
+    return min(1.0, root(missing, low, high) * (1 + ROUND_OUT))
 
 
 def _check_size(who: str, size: int, n: int) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import betaincinv
 
 from surefit.bounds.base import RiskBound, check_delta
-from surefit.bounds.binomial import clopper_pearson_lower
+from surefit.bounds.binomial import clopper_pearson, clopper_pearson_lower
 from surefit.bounds.three_forms import least
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.validation import COUNT
@@ -57,7 +57,7 @@ class ConformalQuantile:
         check_delta("conformal", delta)
         return RiskBound(
             "conformal",
-            1.0 - self.conditional_coverage(delta),
+            0.0 if self.rank > self.m else clopper_pearson(self.m - self.rank, self.m, delta),
             delta,
             "probability that the set misses the truth, given the calibration rows",
             ("iid", "calibration_untouched"),

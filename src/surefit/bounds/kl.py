@@ -14,6 +14,8 @@ from surefit.bounds.three_forms import two_of_three
 from surefit.core.errors import InvalidParameter
 from surefit.core.validation import FRACTION
 
+OUTWARD = 2.0**-48  # relative; larger than the rounding of ``binary_kl``, so that its inverses err on the safe side
+
 
 def binary_kl(q: float, p: float) -> float:
     """Return the relative entropy between two Bernoulli distributions, without cancellation for close ``q`` and ``p``.
@@ -36,8 +38,11 @@ def excess(x: float, m: float, difference: float) -> float:
         return max(m, 0.0)
     if m <= 0.0:
         return math.inf
-    ratio = difference / x
-    return x * minus_log1p(ratio) if abs(ratio) < 0.3 else x * (math.log(x) - math.log(m)) + difference
+    ratio, quotient = difference / x, x / m
+    if abs(ratio) < 0.3:
+        return x * minus_log1p(ratio)
+    log_quotient = math.log(quotient) if 1e-300 < quotient < math.inf else math.log(x) - math.log(m)
+    return x * log_quotient + difference
 
 
 def minus_log1p(t: float) -> float:
@@ -75,7 +80,8 @@ def kl_inverse(q: float, c: float) -> float:
     """
     _check("kl_inverse", q, c)
     if q == 0.0:
-        return min(1.0, -math.expm1(-c) * (1 + 1e-15))
+        return min(1.0, -math.expm1(-c) * (1 + OUTWARD))
+    c *= 1 + OUTWARD
     # First find a bracket (kl >= (p - q)^2 / (2p) for p > q), so that bisection keeps relative precision for tiny q.
     low, high = q, min(1.0, q + c + math.sqrt(c * (c + 2 * q)))
     while low < (middle := 0.5 * (low + high)) < high:
@@ -95,8 +101,8 @@ def kl_inverse_lower(q: float, c: float) -> float:
     """
     _check("kl_inverse_lower", q, c)
     if q == 1.0:
-        return max(0.0, math.exp(-c) * (1 - 1e-15))
-    low, high = 0.0, q
+        return max(0.0, math.exp(-c) * (1 - OUTWARD))
+    low, high, c = 0.0, q, c * (1 + OUTWARD)
     while low < (middle := 0.5 * (low + high)) < high:
         low, high = (low, middle) if binary_kl(q, middle) <= c else (middle, high)
     return low

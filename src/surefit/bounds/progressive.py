@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from surefit.bounds.base import ROUND_OUT, ROUND_OUT_OF_LONG_SUMS, RiskBound, check_count, check_delta, read_losses
+from surefit.bounds.base import ROUND_OUT, RiskBound, check_count, check_delta, read_losses
 from surefit.bounds.kl import kl_inverse, minus_log1p
 from surefit.core.errors import InvalidParameter
 
@@ -163,7 +163,7 @@ def loss_limit(mean: float, spread: float, n: int, delta: float, rate: float | N
     def log_capital(p: float) -> float:
         return _log_mean_exp(rates * n * (p - mean) - costs)
 
-    return min(1.0, _smallest_with_capital(-math.log(delta), log_capital, mean) * (1 + ROUND_OUT_OF_LONG_SUMS))
+    return min(1.0, _smallest_with_capital(-math.log(delta), log_capital, mean) * (1 + ROUND_OUT))
 
 
 def pilot_rate(errors: int, n_pilot: int, n: int, delta: float = 0.05) -> float:
@@ -202,7 +202,11 @@ def pilot_rate_bernstein(losses: Any, n: int, delta: float = 0.05) -> float:
 
 def running_means(losses: np.ndarray, start: float = 0.5) -> np.ndarray:
     """Return the prediction of each loss before it is seen: the mean of ``start`` and all earlier losses."""
-    sums = start + np.concatenate([[0.0], np.cumsum(losses)[:-1]])
+    sums, total, lost = np.empty(len(losses)), float(start), 0.0
+    for t, loss in enumerate(losses.tolist()):
+        sums[t] = total + lost  # the part that rounding took away is carried along, so that no error grows with t
+        before, total = total, total + loss
+        lost += (before - total) + loss if before >= loss else (loss - total) + before
     return np.clip(sums / np.arange(1, len(losses) + 1), 0.0, 1.0)
 
 

@@ -12,13 +12,11 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import gammaln
 
 from surefit.checks.enclosure import UNIT
 
 EXACT_UP_TO = 256  # trials whose tail is summed as integers
 EXACT_CHOICES = 2000  # binomial coefficients up to this index are integers
-MOST_TERMS = 1 << 17  # terms of a long sum that are evaluated; the others are bounded by their neighbors
 WIDE = Context(prec=40, Emax=10**9, Emin=-(10**9))
 HALF = Decimal("0.5")
 LOG_ROOT_OF_2_PI = Decimal("0.9189385332046727417803297364056176398614")
@@ -92,10 +90,13 @@ def _log_tail(k: int, n: int, p: float) -> tuple[Decimal, float]:
         if last * ratio < 1e-17 * (1 - ratio) * total:  # the rest is below a geometric series
             total += last * ratio / (1 - ratio)
             break
-    chance = Decimal(p)
-    parts = [_log_choices(n, k), WIDE.multiply(k, _ln(chance)), WIDE.multiply(n - k, _ln(WIDE.subtract(1, chance)))]
-    parts.append(Decimal(math.log(total)))
-    return functools.reduce(WIDE.add, parts), 8 * UNIT * (terms + 2)
+    return WIDE.add(_log_term(k, n, Decimal(p)), Decimal(math.log(total))), 8 * UNIT * (terms + 2) if terms else UNIT**2
+
+
+def _log_term(k: int, n: int, p: Decimal) -> Decimal:
+    """``ln P(Bin(n, p) = k)`` to 30 digits or more."""
+    parts = [_log_choices(n, k), WIDE.multiply(k, _ln(p)), WIDE.multiply(n - k, _ln(WIDE.subtract(1, p)))]
+    return functools.reduce(WIDE.add, parts)
 
 
 def _ln(value: int | Decimal) -> Decimal:
@@ -145,14 +146,17 @@ def _entropy(q: Decimal, p: Decimal, needed: float) -> Evidence:
     return Evidence(float(WIDE.subtract(total, WIDE.create_decimal(needed))), ULPS * (abs(needed) + slope))
 
 
-def mixture(exponents: np.ndarray, needed: float, sizes: np.ndarray | None = None) -> Evidence:
-    """Whether the logarithm of the mean of ``exp(exponents)`` is at least ``needed``; ``sizes`` bound the terms of each exponent."""
+def mixture(exponents: np.ndarray, needed: float, sizes: np.ndarray | None = None, wrong: float = 0.0) -> Evidence:
+    """Whether the logarithm of the mean of ``exp(exponents)`` is at least ``needed``.
+
+    ``sizes`` bound the terms of each exponent, which are computed here; ``wrong`` bounds the errors of what they were computed from.
+    """
     top = float(np.max(exponents))
     shares = np.exp(exponents - top)
     log_mean = top + math.log(math.fsum(shares) / len(exponents))
     sizes = np.abs(exponents) if sizes is None else sizes
     moved = math.fsum(shares * sizes) / math.fsum(shares)  # errors of the exponents, as the mean weighs them
-    return Evidence(log_mean - needed, 4 * ULPS * (moved + abs(needed) + 1))
+    return Evidence(log_mean - needed, 4 * ULPS * (moved + abs(needed) + 1) + wrong)
 
 
 def error_capital(q: float, p: float, rows: float, rates: np.ndarray, needed: float) -> Evidence:
@@ -167,33 +171,37 @@ def loss_capital(losses: np.ndarray, p: float, start: float, rates: np.ndarray, 
     """The same for losses in [0, 1], with the running mean as the prediction of each loss."""
     if p >= 1.0:
         return Evidence(math.inf, exact=True)
-    total, surprise = start, 0.0
+    total, lost, surprises = start, 0.0, []
     for t, loss in enumerate(losses.tolist(), start=1):
-        surprise += (loss - min(max(total / t, 0.0), 1.0)) ** 2
-        total += loss
+        surprises.append(loss - min(max((total + lost) / t, 0.0), 1.0))  # the sum is compensated
+        before, total = total, total + loss
+        lost += (before - total) + loss if before >= loss else (loss - total) + before
+    surprise = math.fsum(d * d for d in surprises)
+    wrong = 16 * UNIT * math.fsum(map(abs, surprises)) + 4 * UNIT * surprise
     mean, n = math.fsum(losses) / len(losses), len(losses)
     psi = -np.log1p(-rates) - rates
-    evidence = mixture(rates * n * (p - mean) - psi * surprise, needed)
-    return Evidence(evidence.slack, evidence.margin + 8 * UNIT * n * float(np.max(psi)) * (1 + surprise))
+    # psi is a difference of numbers of the size of the rates.
+    sizes = rates * (n * (p + mean) + surprise) + psi * surprise
+    return mixture(rates * n * (p - mean) - psi * surprise, needed, sizes, float(np.max(psi)) * wrong)
 
 
 def stable_sum(size: int, n: int, eps: float, needed: float) -> Evidence:
-    r"""Whether :math:`\ln \sum_{m=s}^{n-1} \binom ms \binom ns^{-1} (1 - \varepsilon)^{-(n-m)} \ge` needed."""
+    r"""Whether :math:`\ln \sum_{m=s}^{n-1} \binom ms \binom ns^{-1} (1 - \varepsilon)^{-(n-m)} \ge` needed.
+
+    The sum is :math:`P(K > s) / (\varepsilon P(K = s))` for :math:`K \sim \mathrm{Bin}(n, \varepsilon)`: the number of trials before the
+    successes s + 1 has terms in the same proportion.
+    """
     if eps >= 1.0:
         return Evidence(math.inf, exact=True)
     if not 0 <= size < n or eps <= 0.0:
         return Evidence(-math.inf)
-    terms = n - size
-    j = np.unique(np.round(np.linspace(1, terms, min(terms, MOST_TERMS))))
-    logs = gammaln(n - j + 1) - gammaln(n - j - size + 1)
-    parts = (math.lgamma(n - size + 1.0), -math.lgamma(n + 1.0))
-    exponents = logs + math.fsum(parts) - j * math.log1p(-eps)
-    if len(j) < terms:  # the terms are log-concave in j, so none between two of them is below both
-        exponents = np.minimum(exponents[1:], exponents[:-1]) + np.log(np.diff(j))
-    top = float(np.max(exponents))
-    log_sum = top + math.log(math.fsum(np.exp(exponents - top)))
-    margin = ULPS * (4 * math.lgamma(n + 1.0) - terms * math.log1p(-eps) + abs(needed))
-    return Evidence(log_sum - needed, margin)
+    log_below, margin = _log_tail(size, n, eps)
+    above = -math.expm1(min(float(log_below) + margin, 0.0))  # P(K > s), rounded down
+    if above == 0.0:
+        return Evidence(-math.inf)
+    log_above, chance = math.log(above), Decimal(eps)
+    log_sum = WIDE.subtract(Decimal(log_above), WIDE.add(_ln(chance), _log_term(size, n, chance)))
+    return Evidence(float(WIDE.subtract(log_sum, Decimal(needed))), ULPS * (abs(needed) + abs(log_above) + 1))
 
 
 def log_labelings(n: int, d: int, form: str) -> float:
