@@ -21,6 +21,7 @@ from surefit import (
     risk_certificate,
 )
 from surefit.bounds import clopper_pearson
+from surefit.checks.risk.answers import row_losses
 
 
 def blobs(n, seed=0, d=3):
@@ -212,3 +213,27 @@ def test_without_the_model_nothing_is_believed():
     with pytest.raises(CertificateError, match="pass verify"):
         alone.verify(X, y)
     assert alone.verify(X, y, model=model)["risk.holdout"].ok
+
+
+def test_losses_of_one_claim_are_not_those_of_another():
+    X, y = blobs(300)
+    mild = Certified(GaussianNB(), loss="brier", random_state=4).fit(X, y).certificate_.claims[0]
+    model = Certified(GaussianNB(), random_state=4).fit(X, y)
+    honest, *others = model.certificate_.claims
+    both = dataclasses.replace(model.certificate_, claims=(mild, honest, *others), seal="").of(model)
+    assert both.verify(X, y)["risk.holdout"].claimed == mild.value
+    n, few = honest.numbers["n"], round(mild.numbers["empirical"] * honest.numbers["n"])
+    assert few < honest.numbers["errors"]
+    fewer = dataclasses.replace(honest, value=clopper_pearson(few, n), numbers={**honest.numbers, "errors": few})
+    with pytest.raises(CertificateError, match=r"risk\.holdout"):
+        dataclasses.replace(both, claims=(mild, fewer, *others), seal="").verify(X, y)
+
+
+def test_answers_that_are_not_numbers_are_misses():
+    class Nothing(Ridge):
+        def predict(self, X):
+            return np.full(len(X), np.nan)
+
+    z = {"loss": "miss", "tolerance": 5.0, "low": 0.0, "high": 1.0}
+    X, y = np.zeros((4, 1)), np.zeros(4)
+    assert row_losses(Nothing().fit(X, y), X, y, z).tolist() == [1.0] * 4

@@ -21,6 +21,7 @@ from surefit import (
     GridSearchCV,
     InvalidData,
     StructuralRiskMinimizer,
+    certify,
     cross_validate,
     learning_curve,
     risk_certificate,
@@ -178,3 +179,19 @@ def test_a_fold_without_a_class_is_named_by_a_search():
     fitted = GridSearchCV(GaussianNB(), {}, cv=folds).fit(X, y)
     assert fitted.risk_bound_ == 1.0  # it errs on both rows of the class it has not met
     fitted.verify(X, y)
+
+
+@pytest.mark.parametrize(
+    "made", [Certified(GaussianNB()), ConformalClassifier(GaussianNB()), GridSearchCV(GaussianNB(), {})]
+)
+def test_labels_that_floats_would_merge_are_refused(made):
+    huge = LABELS.astype(np.uint64) + np.uint64(
+        2**63
+    )  # as floats all of them are equal, and no prediction would be wrong
+    with pytest.raises(InvalidData, match=r"y holds integers above 2\*\*53, which floats cannot tell apart"):
+        made.fit(X, huge)
+    model = GaussianNB().fit(X, huge)
+    with pytest.raises(InvalidData, match=r"above 2\*\*53"):
+        risk_certificate(model, X, huge)
+    with pytest.raises(InvalidData, match=r"above 2\*\*53"):
+        certify(model, X[:40], huge[:40], X_holdout=X[40:], y_holdout=huge[40:])

@@ -12,7 +12,7 @@ from surefit.core.errors import CertificateError
 from surefit.core.guards.extremes import running
 from surefit.core.guards.refusals import in_one_sentence
 from surefit.core.partitioned import is_partitioned
-from surefit.core.validation import canonical, read_strings
+from surefit.core.validation import canonical, read_strings, refuse_large_integers
 
 
 class Data(NamedTuple):
@@ -52,6 +52,7 @@ def read(X: Any, y: Any = None, sample_weight: Any = None, *, strings: bool = Fa
 def read_target(y: Any) -> np.ndarray:
     """Return a numeric target as float64, with a single column as a vector; labels are unchanged."""
     y = np.asarray(y)
+    refuse_large_integers(running(), y)
     y = y.astype(np.float64) if y.dtype.kind in "biuf" else y
     return y.ravel() if y.ndim == 2 and y.shape[1] == 1 else y
 

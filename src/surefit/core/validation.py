@@ -104,11 +104,17 @@ def _noted(who: str, found: Any) -> Any:
         kind = getattr(y, "dtype", np.dtype(object)).kind
         if kind in "mM":
             raise InvalidData(f"{who}: y holds dates or durations; expected numbers or labels. Convert them first.")
-        if kind in "iu" and y.size and max(abs(int(y.min())), abs(int(y.max()))) > LARGEST_INTEGER:
-            raise InvalidData(
-                f"{who}: y holds integers above 2**53, which floats cannot represent exactly; use smaller numbers or strings."
-            )
+        refuse_large_integers(who, y)
     return (X, *target) if isinstance(found, tuple) else X
+
+
+def refuse_large_integers(who: str, y: Any) -> None:
+    """Refuse integers that floats would merge: two labels would become one."""
+    kind = getattr(y, "dtype", np.dtype(object)).kind
+    if kind in "iu" and y.size and max(abs(int(y.min())), abs(int(y.max()))) > LARGEST_INTEGER:
+        raise InvalidData(
+            f"{who}: y holds integers above 2**53, which floats cannot represent exactly; use smaller numbers or strings."
+        )
 
 
 def canonical(X: Any) -> Any:

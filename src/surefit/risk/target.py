@@ -10,6 +10,7 @@ from sklearn.utils.validation import column_or_1d
 
 from surefit.core.errors import InvalidData
 from surefit.core.guards.refusals import first_not_finite, in_one_sentence
+from surefit.core.validation import refuse_large_integers
 
 
 def read_target(who: str, X: Any, y: Any) -> np.ndarray:
@@ -23,6 +24,7 @@ def read_target(who: str, X: Any, y: Any) -> np.ndarray:
         raise InvalidData(f"{who}: y must have one column; got {target.shape[1]}. Certify one target at a time.")
     with in_one_sentence(who, X, y):
         target = column_or_1d(target, warn=True)
+    refuse_large_integers(who, target)
     place = first_not_finite(target) if target.dtype.kind in ("f", "O") and len(target) else None
     if place is not None:
         raise InvalidData(f"{who}: y contains {place[2]} at row {place[0]}; remove the row, or impute its target.")

@@ -42,7 +42,7 @@ def row_losses(model: Any, X: Any, y: np.ndarray, z: dict[str, Any], function: A
     if z["loss"] == "quantile":
         return error
     if z["loss"] == "miss":
-        return (error > z["tolerance"]).astype(np.float64)
+        return (~(error <= z["tolerance"])).astype(np.float64)  # an answer that is not a number is a miss
     share = error / (z["high"] - z["low"])
     return share**2 if z["loss"] == "squared" else share
 

@@ -54,7 +54,7 @@ def ask(certificate: Certificate, stated: Claim, data: Data) -> Tested | str:
     )
     if trouble:
         return trouble
-    key = ("losses", stated.name, stated.numbers.get("predictor"))
+    key = ("losses", stated.name, *sorted(loss.items()))  # a certificate may state one bound for several losses
     if key not in data.memo:
         function = certificate.subject.loss if loss["loss"] == "custom" else None
         each = [
