@@ -188,7 +188,7 @@ def test_labels_that_floats_would_merge_are_refused(made):
     huge = LABELS.astype(np.uint64) + np.uint64(
         2**63
     )  # as floats all of them are equal, and no prediction would be wrong
-    with pytest.raises(InvalidData, match=r"y holds integers above 2\*\*53, which floats cannot tell apart"):
+    with pytest.raises(InvalidData, match=r"y holds integers above 2\*\*53, which floats cannot represent exactly"):
         made.fit(X, huge)
     model = GaussianNB().fit(X, huge)
     with pytest.raises(InvalidData, match=r"above 2\*\*53"):
