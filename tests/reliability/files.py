@@ -106,7 +106,9 @@ def faults(attack: Attack, folder: Path, count: int, seed: int) -> Iterator[str]
         except REFUSALS as error:
             if "\n" in str(error) or not str(error):
                 yield f"{attack.name} {k}: more than a sentence: {error}"
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # a panic of a compiled reader is no Exception
             yield f"{attack.name} {k}: {type(error).__name__}: {error}"
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()

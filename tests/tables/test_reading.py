@@ -139,6 +139,17 @@ def test_bad_files_are_refused_with_their_place(written, content, sentence):
     assert "\n" not in str(error.value)
 
 
+def test_panic_of_the_reader_is_a_refusal(written, monkeypatch):
+    def panics(_):
+        raise polars.exceptions.PanicException("range end index 18446744073709551321 out of range")
+
+    buffer = io.BytesIO()
+    polars.DataFrame({"a": [1.0, 2.0]}).write_parquet(buffer)
+    monkeypatch.setattr(polars, "read_parquet", panics)
+    with pytest.raises(InvalidData, match="not a readable Parquet file .range end index"):
+        read_table(written(buffer.getvalue()))
+
+
 def test_wrong_encoding_is_named(written):
     path = written("a\nZürich\n".encode("latin-1"))
     with pytest.raises(InvalidData, match="row 2 contains the byte 0xFC, which is not utf-8 text"):

@@ -129,7 +129,7 @@ def _binary(source: str, content: bytes, form: str) -> Table:
         frame = reader(io.BytesIO(content))
     except InvalidData:
         raise
-    except Exception as error:  # any error of the reader means that the file is not usable
+    except (Exception, polars.exceptions.PanicException) as error:  # any error of the reader: the file is not usable
         raise InvalidData(f"{source}: not a readable {form} file ({_first_line(error)}).") from None
     return _require_rows(Table(frame, np.arange(1, len(frame) + 1), source))
 
