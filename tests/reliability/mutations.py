@@ -7,22 +7,27 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from tests.hard_data import hard_data
 from tests.reliability.results import write
 from tests.reliability.roster import Case, case, estimators, fitted, verify
 
-from surefit.core.catalog import entry
+from surefit.checks.judge import Proof, judge
+from surefit.core.catalog import Entry, entry
 from surefit.core.claims import Claim
 from surefit.core.errors import CertificateError
 from surefit.core.state import digest
 
 #: Parts that are printed as reported by the fit, not verified.
 EXEMPT = ("run", "version", "subject", "seal")
+#: Side of a further number of a claim by the type in which a checker returns it; plain ones must be equal.
+SIDE_OF = {"AtMost": "upper", "AtLeast": "lower", "Digits": "digits"}
 
 
 def of_value(value: Any) -> Iterator[tuple[str, Any]]:
@@ -91,7 +96,7 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def of_certificate(certificate: Any) -> Iterator[tuple[str, Any, bool]]:
-    """Yield (what was changed, the resealed certificate, whether it may be accepted)."""
+    """Yield (what was changed, the resealed certificate, whether it may be accepted if it follows from what is proved)."""
     for field in fields(certificate):
         if field.name in EXEMPT or field.name == "claims":
             continue
@@ -105,35 +110,22 @@ def of_certificate(certificate: Any) -> Iterator[tuple[str, Any, bool]]:
                 whole = other if key is None else {**value, key: other}
                 yield f"{field.name} {key or ''} {how}", replace(certificate, **{field.name: whole}, seal=""), False
     for i, claim in enumerate(certificate.claims):
-        for what, other, weaker in of_claim(claim):
+        for what, other, may_pass in of_claim(claim):
             claims = (*certificate.claims[:i], other, *certificate.claims[i + 1 :])
-            yield f"{claim.name} {what}", replace(certificate, claims=claims, seal=""), weaker
+            yield f"{claim.name} {what}", replace(certificate, claims=claims, seal=""), may_pass
 
 
 def of_claim(claim: Claim) -> Iterator[tuple[str, Claim, bool]]:
-    """Yield changed claims; a weaker one-sided value, or a stricter limit, is no forgery."""
-    side = entry(claim.name).side
+    """Yield changed claims, and whether they may be accepted: a weaker value, a stricter limit, another witness."""
+    exact = entry(claim.name).side == "exact"
     for how, value in of_value(float(claim.value)):
-        weaker = (side == "upper" and value >= claim.value) or (side == "lower" and value <= claim.value)
-        weaker = weaker or how in (
-            "a little less",
-            "halved",
-        )  # the judge compares with what it proved; a bound may have room for that
-        close = side == "digits" and abs(value - claim.value) <= 1e-6 * abs(claim.value)
-        yield f"value {how}", replace(claim, value=value), weaker or close
+        yield f"value {how}", replace(claim, value=value), not exact and math.isfinite(value)
     for how, limit in of_value(claim.limit):
-        stricter = (
-            claim.limit is not None
-            and limit is not None
-            and (limit >= claim.limit if side == "lower" else limit <= claim.limit)
-        )
-        yield f"limit {how}", replace(claim, limit=limit), stricter
+        yield f"limit {how}", replace(claim, limit=limit), claim.limit is not None
     for name, number in claim.numbers.items():
         for how, other in of_value(number):
-            one_sided = isinstance(number, float) and isinstance(
-                other, float
-            )  # judged by its own side, told by the checker
-            yield f"number {name} {how}", replace(claim, numbers={**claim.numbers, name: other}), one_sided
+            bound = isinstance(number, float) and isinstance(other, float)  # its side is told by the checker
+            yield f"number {name} {how}", replace(claim, numbers={**claim.numbers, name: other}), bound
     for name, array in claim.witness.items():
         for how, other in of_value(array):
             yield f"witness {name} {how}", replace(claim, witness={**claim.witness, name: other}), True
@@ -149,25 +141,61 @@ def of_model(model: Any) -> Iterator[tuple[str, Any, Any]]:
             yield f"{name} {how}", name, other
 
 
-def accepted(certificate: Any, found: Case) -> bool:
-    """Whether ``verify`` accepts; anything but a CertificateError is a fault of the checker."""
-    try:
-        verify(certificate, found)
-    except CertificateError:
-        return False
-    return True
+def wrongly_accepted(check: Callable[[], Any], may_pass: bool) -> bool:
+    """Whether ``check()`` verifies what it must not; anything but a CertificateError is a fault of the checker.
+
+    A change that may pass (a weaker bound, another witness) must still follow from what the checkers proved, by the rule written here.
+    """
+    seen: list[tuple[Entry, Claim, Proof]] = []
+
+    def spy(about: Entry, stated: Claim, proof: Proof) -> Any:
+        seen.append((about, stated, proof))
+        return judge(about, stated, proof)
+
+    with patch("surefit.checks.base.judge", spy):
+        try:
+            check()
+        except CertificateError:
+            return False
+    return not may_pass or not all(implied(*parts) for parts in seen)
+
+
+def implied(about: Entry, stated: Claim, proof: Proof) -> bool:
+    """Whether every number that the claim displays follows from the proof; written without the judge."""
+    if about.side == "none":
+        return stated.value != stated.value
+    inside = about.low <= stated.value <= about.high and (about.infinite or math.isfinite(stated.value))
+    turned = about.side == "lower"
+    limits = (stated.limit, proof.limit)
+    in_limit = limits == (None, None) or (
+        None not in limits and (limits[0] >= limits[1] if turned else limits[0] <= limits[1])
+    )
+    numbers = set(stated.numbers) == set(proof.numbers)
+    for name, bound in proof.numbers.items():
+        side = SIDE_OF.get(type(bound).__name__, "exact")
+        numbers = numbers and _covers(side, stated.numbers[name], bound.value if side != "exact" else bound)
+    return bool(inside and in_limit and numbers and _covers(about.side, stated.value, proof.value))
+
+
+def _covers(side: str, stated: Any, proved: Any) -> bool:
+    if side == "exact":
+        return type(stated) is type(proved) and _same(stated, proved)
+    if side == "digits":
+        return bool(stated == proved or abs(stated - proved) <= 5.0001e-6 * abs(stated))
+    return bool(proved <= stated if side == "upper" else proved >= stated)
 
 
 def attack(found: Case) -> Iterator[tuple[str, bool]]:
     """Yield every mutation of a fitted case with whether it was accepted although it must not be."""
     certificate = found.model.certificate_
-    for what, other, weaker in of_certificate(certificate):
-        yield f"certificate: {what}", not weaker and accepted(other.of(found.model), found)
+    for what, other, may_pass in of_certificate(certificate):
+        forged = other.of(found.model)
+        yield f"certificate: {what}", wrongly_accepted(partial(verify, forged, found), may_pass)
     for what, name, other in of_model(found.model):
         kept = found.model.__dict__[name]
         found.model.__dict__[name] = other
         try:
-            yield f"model: {what}", accepted(certificate, found)
+            yield f"model: {what}", wrongly_accepted(partial(verify, certificate, found), False)
         finally:
             found.model.__dict__[name] = kept
 
