@@ -22,6 +22,7 @@ from surefit.lab.style import LAST_IF_NARROW
 from surefit.lab.takeaway import shows_classes
 
 FIRST = 1.0  # seconds that the page waits for its first step
+BEATS = (0.3, 2.0)  # seconds after a step is shown
 LATE = f"This step takes longer than {LONGEST_STEP:.0f} seconds; use fewer points or smaller parameters."
 
 
@@ -39,6 +40,7 @@ class Bench:
         self.workers, self.schedule, self.address, self.lesson = workers, schedule, address, lesson
         self._waiting = self._late = False
         self._begun = self._finished = 0  # turns of computing
+        self._beats, self.pulse = 0, html(visible=False)
         self.board = Board(state, self.refresh, schedule)
         self.lanes = [self._lane(0, state.lanes[0])]
         self.player = Player(self.refresh)
@@ -116,6 +118,13 @@ class Bench:
         if turn > self._finished:  # a slower computation of earlier points must not replace a newer picture
             self._finished = turn
             self._show(results)
+            for delay in BEATS:
+                asyncio.get_running_loop().call_later(delay, self.schedule, self._beat)
+
+    def _beat(self) -> None:
+        """Change something invisible: a message that Panel left behind while another one was being written goes out with this one."""
+        self._beats += 1
+        self.pulse.object = f"<!-- {self._beats} -->"
 
     async def _computed(self, lane: Lane) -> Shown:
         """Compute in a worker. A step that is too slow, as the first one is while loops are compiled, is shown when it is done, once."""
@@ -181,7 +190,7 @@ class Bench:
     def _body(self) -> Any:
         """Return lesson, player, lanes and take-away."""
         lesson = [html(lesson_html(self.lesson))] if self.lesson else []
-        parts = [*lesson, self.player.bar, self.main, self.downloads.view]
+        parts = [*lesson, self.player.bar, self.main, self.downloads.view, self.pulse]
         return pn.Column(*parts, sizing_mode="stretch_width", margin=0, styles=flexible(600, 1000))
 
 

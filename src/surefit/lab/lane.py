@@ -76,7 +76,7 @@ class Lane:
         self.chart = Canvas(None, 230, "chart")
         self.caption = html(COMPUTING)
         self.legend, self.chart_legend, self.proof = html(), html(), html()
-        self._frames: tuple[Any, Frames] | None = None
+        self._frames: tuple[Points, LaneState, Frames] | None = None
         self.shown = Shown()
         self._build(state.values)
         self.select.param.watch(self._scene_chosen, "value")
@@ -120,10 +120,10 @@ class Lane:
             return Shown(message="This algorithm cannot work with these points and parameters; change one of them.")
 
     def _run(self, points: Points, state: LaneState) -> Frames:
-        key = (state.scene, tuple(sorted(state.values.items())), id(points))
-        if self._frames is None or self._frames[0] != key:
-            self._frames = (key, SCENES[state.scene].run(points, state.values))
-        return self._frames[1]
+        kept = self._frames
+        if kept is None or kept[0] is not points or kept[1] != state:
+            self._frames = kept = (points, state, SCENES[state.scene].run(points, state.values))
+        return kept[2]
 
     # --- the part that draws ------------------------------------------------------------------------------------------
 
