@@ -12,8 +12,8 @@ from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
 from sklearn.preprocessing import StandardScaler
 
 from surefit import CertificateError, InvalidParameter, certify
-from surefit.checks.audits.intercepts import offset_interval
 from surefit.checks.gap import loss_of as loss_by_name
+from surefit.checks.intercepts import offset_interval
 
 X, Y = load_breast_cancer(return_X_y=True)
 X, Y = StandardScaler().fit_transform(X)[:150, :8], Y[:150]

@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn import svm as theirs
 from sklearn.datasets import load_iris
+from tests.forging import with_claim
 
 from surefit import SVC, CertificateError, Invalidated, InvalidData, InvalidParameter, LinearSVC
+from surefit.bounds import stable_compression
 from surefit.core.errors import ConvergenceWarning
 from surefit.kernels import RBF, Linear, Polynomial
 
@@ -281,6 +283,41 @@ def test_strings():
 
 
 # --- certificate ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_compression_is_about_the_support_of_the_optimum_and_not_of_an_unfinished_fit():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    y = (X[:, 0] + rng.normal(size=120) > 0).astype(int)
+    best = SVC(kernel="linear", tol=1e-10).fit(X, y)
+    claim = best.certificate_["svc.compression"]
+    sizes = range(len(best.support_), 120)
+    assert claim.numbers["support"] >= len(best.support_) and claim.value < 1
+    assert any(claim.value == pytest.approx(stable_compression(size, 120).value, rel=1e-11) for size in sizes)
+    early = SVC(kernel="linear", max_iter=1).fit(X, y)
+    assert len(early.support_) < len(best.support_)  # their number says nothing about the optimum
+    assert early.certificate_["svc.compression"].value == 1.0
+    few = {**claim.numbers, "support": float(len(early.support_))}
+    forged = with_claim(early.certificate_, "svc.compression", value=0.2, numbers=few).of(early)
+    with pytest.raises(CertificateError, match=r"svc\.compression"):
+        forged.verify(X, y)
+
+
+def test_compression_counts_rows_once_and_needs_a_fixed_problem():
+    X, y = problem(8)
+    names = [
+        [claim.name for claim in model.certificate_.claims]
+        for model in (
+            SVC(gamma=0.5).fit(X, y),
+            SVC(gamma=0.5).fit(
+                X, y, sample_weight=np.arange(len(y)) % 2
+            ),  # rows that were left out are not support vectors
+            SVC(gamma=0.5, budget=3.0).fit(X, y),  # C comes from the rows
+            SVC().fit(X, y),
+        )
+    ]
+    assert ["svc.compression" in found for found in names] == [True, False, False, False]
 
 
 def test_certificate_is_enclosed_and_refuses_other_models():

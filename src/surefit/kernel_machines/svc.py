@@ -3,7 +3,6 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from surefit.bounds import stable_compression
 from surefit.core.budget import Reason
 from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
 from surefit.core.claims import Claim
@@ -21,8 +20,6 @@ from surefit.kernel_machines.svm_machine import RULES, SupportMixin, record
 from surefit.kernel_machines.svm_stability import OneProblem, StabilityMixin
 from surefit.kernels import Kernel
 from surefit.solvers.smo.problem import classification
-
-DELTA = 0.05  # failure probability of the bound that comes with every fit
 
 
 class SVC(
@@ -222,7 +219,7 @@ class SVC(
         self.loo_error_bound_ = len(self.support_) / n
         more = [Claim("svc.budget")] if self.budget else []
         chosen = () if self.budget is None else ("C_",)
-        record(self, "svc", sample, fits, chosen, more + self._statistical_claims(n))
+        record(self, "svc", sample, fits, chosen, more + self._statistical_claims(sample))
         if self.probability is True:
             scores = out_of_fold(self, sample.X, sample.given, sample.sample_weight)
             self.probability_slopes_ = fit_slopes(scores, labels.codes, labels.weights, len(labels.classes))
@@ -238,12 +235,10 @@ class SVC(
         one = two_class_problems(read_labels(self, sample), self.C_, "ovo")[0]
         return OneProblem(sample.X, one.rows, classification(one.signs, one.prices, bool(self.fit_intercept)))
 
-    def _statistical_claims(self, n: int) -> list[Claim]:
-        """Leave-one-out estimate, and the compression bound where the kernel did not come from the data."""
-        claims = [Claim("svc.loo")]
+    def _statistical_claims(self, sample: Sample) -> list[Claim]:
+        """Leave-one-out estimate, and the compression bound where rows count once and neither kernel nor C came from them."""
         chosen_before = isinstance(self.kernel, Kernel) or self.kernel == "linear" or not isinstance(self.gamma, str)
-        if len(self.classes_) == 2 and chosen_before and self.class_weight != "balanced":
-            support = len(self.support_)
-            numbers = {"support": support, "rows": n, "delta": DELTA, "confidence": 1.0 - DELTA}
-            claims.append(Claim("svc.compression", stable_compression(support, n, DELTA).value, numbers=numbers))
-        return claims
+        chosen_before = chosen_before and self.class_weight != "balanced" and not self.budget
+        definite = sample.kernel.positive_semidefinite is not False
+        plain = len(self.classes_) == 2 and sample.sample_weight is None
+        return [Claim("svc.loo")] + [Claim("svc.compression")] * (plain and chosen_before and definite)

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from surefit.checks.audits.bracket import ELSEWHERE, Excess, Sums, excess, kept, over, within
-from surefit.checks.audits.intercepts import offset_interval
 from surefit.checks.audits.reading import at_reference, inner
 from surefit.checks.enclosure import UNIT, Enclosed
 from surefit.checks.gap import Logistic, coefficient_distance, score_distance
 from surefit.checks.gap.losses import smoothness
+from surefit.checks.intercepts import offset_interval
 from surefit.checks.judge import AtLeast, Proof, claim, shared
 from surefit.checks.linear.columns import Columns, columns_of, gaps, null_of
 from surefit.core.certificate import Certificate

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from surefit.checks.audits.bracket import ELSEWHERE, Excess, Sums, excess, kept, within
-from surefit.checks.audits.intercepts import offset_interval
 from surefit.checks.audits.reading import inner
 from surefit.checks.enclosure import UNIT, Enclosed, upper_sum
 from surefit.checks.gap import Dual, Gap, Point, prove_kernel
+from surefit.checks.intercepts import offset_interval
 from surefit.checks.judge import Proof, claim, shared
 from surefit.checks.kernels.machines import Machine, Scored, machines_of, scores_of
 from surefit.checks.kernels.model import class_codes

@@ -8,14 +8,18 @@ import numpy as np
 
 from surefit.checks.bounds import CONFIRM
 from surefit.checks.enclosure import UNIT, Bound, upper_sum
-from surefit.checks.judge import AtMost, Proof, claim, refused
-from surefit.checks.kernels.machines import bound, examine, machines_of
-from surefit.checks.kernels.values import about_kernel
+from surefit.checks.intercepts import offset_interval
+from surefit.checks.judge import BOTH_ROUNDINGS, AtMost, Proof, claim, refused
+from surefit.checks.kernels.machines import Machine, bound, examine, machines_of
+from surefit.checks.kernels.operator import Gram
+from surefit.checks.kernels.values import about_kernel, assumptions_of, require_definite
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.sample import Data
 
 DELTA = 0.05  # failure probability of the bound that comes with every fit
+SPREADS = 4  # spreads by which another evaluation of a distance may differ, with room to spare
+SHARP = 1e-12  # relative width of the bracket of a limit
 
 
 @bound(
@@ -51,23 +55,72 @@ def leave_one_out(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     return Proof(support / n, "exact", "support rows counted.", {"support": support, "rows": n})
 
 
+def _compressed(claim: Claim) -> str:
+    z = claim.numbers
+    return (
+        f"With probability {z['confidence']:g} a new row is a margin error of the exact optimum with probability at most "
+        f"{claim.value:.4g}: at most {math.floor(z['support'])} of {z['rows']} rows are support vectors of it."
+    )
+
+
 @claim(
-    "svc.compression", kind="risk_bound", side="upper", high=1.0, theory="compression",
+    "svc.compression", kind="risk_bound", side="upper", high=1.0, theory="compression", says=_compressed,
     about="probability that a new row changes the support of the exact optimum",
-    assumptions=("iid", "stable_compression", "ties_broken_by_fixed_rule"),
-    says="With probability {confidence:g} a new row is a margin error with probability at most {value:.4g}: {support} of {rows} rows are "
-    "support vectors.",
+    assumptions=lambda claim: ("iid", "stable_compression", "ties_broken_by_fixed_rule", *assumptions_of(claim)),
 )  # fmt: skip
 def compression(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """The support is a stable compression of the rows, if the kernel and C do not depend on them."""
+    """The support of the optimum is a stable compression of the rows, if the kernel and C do not depend on them."""
     params, problem = certificate.params, certificate.problem
     given = isinstance(params["kernel"], dict) or params["kernel"] == "linear" or not isinstance(params["gamma"], str)
-    if not given or len(problem["classes"]) != 2 or params["class_weight"] == "balanced":
-        return refused("the bound needs two classes, and a kernel and class weights that do not come from the rows")
-    support, n = int(np.size(certificate.model["support_"])), int(data.X.shape[0])
-    evidence = CONFIRM["stable_compression"](claim.value, {"size": support, "n": n, "delta": DELTA}, {})
-    follows = claim.value >= 1.0 or (evidence.ok and (evidence.exact or evidence.slack >= evidence.margin))
-    numbers = {"support": support, "rows": n, "delta": DELTA, "confidence": 1.0 - DELTA}
-    return Proof(
-        claim.value if follows else 1.0, evidence.level, "the sum of binomials was evaluated at the limit.", numbers
-    )
+    if not given or len(problem["classes"]) != 2 or params["class_weight"] == "balanced" or params["budget"]:
+        return refused("the bound needs two classes, and a kernel, C and class weights that do not come from the rows")
+    if data.weights is not None:
+        return refused("the bound needs rows that count once")
+    require_definite(certificate)
+    n = int(data.X.shape[0])
+    support, at_worst = (possible_support(certificate, data, times) for times in (0, SPREADS))
+    value = _stable_limit(support, n)
+    worst = value if at_worst == support else _stable_limit(at_worst, n)
+    numbers = {
+        "support": AtMost(float(support), (at_worst - support) / BOTH_ROUNDINGS),
+        "rows": n,
+        "delta": DELTA,
+        "confidence": 1.0 - DELTA,
+    }
+    note = f"at most {support} rows can be support vectors of the exact optimum."
+    spread = (worst - value) / BOTH_ROUNDINGS + SHARP * value if worst < 1 else 0.0
+    return about_kernel(certificate, Bound(value if worst < 1 else 1.0, spread), note, numbers=numbers)
+
+
+def possible_support(certificate: Certificate, data: Data, times: int = 0) -> int:
+    """Count the rows whose margin at the exact optimum is not proved to be above one; radii grow by ``times`` their rounding."""
+    m, found = machines_of(certificate, data)[0], examine(certificate, data)[0]
+    reach = found.distance.value + times * found.distance.spread
+    if not math.isfinite(reach):
+        return int(data.X.shape[0])
+    f = found.scores.mid
+    radius = Gram.of(certificate, data).lengths()[m.rows] * reach * (1 + 8 * UNIT) + (1 + times) * found.scores.rad
+    low, high = _intercepts(m, f, radius) if m.b_free else (0.0, 0.0)
+    margins = np.where(m.y > 0, f - radius + low, -(f + radius + high))
+    sure = margins > 1 + 8 * UNIT * (1 + times) * (np.abs(f) + radius + abs(low) + abs(high))
+    return int(data.X.shape[0] - np.sum(sure))
+
+
+def _intercepts(m: Machine, f: np.ndarray, radius: np.ndarray) -> tuple[float, float]:
+    """Return an interval that holds every optimal intercept; without slack every margin is at least one."""
+    if not m.hard:
+        return offset_interval(m.loss, m.y, m.c, f, radius)
+    room = radius + 8 * UNIT * (1 + np.abs(f))
+    return float(np.max((1 - f - room)[m.y > 0])), float(np.min((-1 - f + room)[m.y < 0]))
+
+
+def _stable_limit(size: int, n: int) -> float:
+    """Return a probability, right to twelve digits, at which the sum of the theorem is proved to be large enough."""
+    low, high = size / n, math.nextafter(1.0, 0.0)
+    inputs = {"size": size, "n": n, "delta": DELTA}
+    if size >= n or not CONFIRM["stable_compression"](high, inputs, {}).ok:
+        return 1.0
+    while high - low > SHARP / 2 * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if CONFIRM["stable_compression"](middle, inputs, {}).ok else (middle, high)
+    return high
