@@ -108,3 +108,11 @@ def test_what_it_refuses():
         NystroemRidge(kernel=Sigmoid(gamma=1.0)).fit(X, y)
     with pytest.raises(InvalidParameter, match="n_landmarks"):
         NystroemRidge(n_landmarks=0).fit(X, y)
+
+
+def test_weights_that_absorb_the_penalty_are_fitted_with_proof():
+    X = np.random.default_rng(0).normal(size=(5, 2)) * 1e-9 - 2e10  # rows that the kernel cannot tell apart
+    y, weights = np.array([0.0, 1.0, 1.0, 0.0, 4.0]), np.array([1e19, 1e8, 3e13, 8e7, 2e-10])
+    model = NystroemRidge(random_state=0).fit(X, y, sample_weight=weights)
+    assert np.all(np.isfinite(model.predict(X)))
+    model.verify(X, y, sample_weight=weights)

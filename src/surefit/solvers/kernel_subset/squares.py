@@ -7,6 +7,8 @@ kernel: the objective is that of the exact problem.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -78,14 +80,24 @@ def minimize(span: Span, y: np.ndarray, s: np.ndarray, alpha: float, offset: boo
         G += (phi * s[part, None]).T @ phi
     G[np.arange(q), np.arange(q)] += alpha
     size = q + 1 if offset else q
-    factor = linalg.cho_factor(G[:size, :size], lower=True, check_finite=False)
+    solve = _solver(G[:size, :size])
     w, fitted = np.zeros(q + 1), np.zeros(len(y))
     for _ in range(2):
         derivative = _gradient(span, s * (y - fitted - w[q]), w, alpha)
-        w[:size] += linalg.cho_solve(factor, derivative[:size], check_finite=False)
+        w[:size] += solve(derivative[:size])
         for part, values in span.pieces():
             fitted[part] = values @ (span.whiten @ w[:q])
     return SubsetFit(span.whiten @ w[:q], float(w[q]), fitted, float(w[:q] @ w[:q]))
+
+
+def _solver(G: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """Return how to solve with ``G``; where huge weights absorb the penalty, within the directions that rounding leaves."""
+    try:
+        return partial(linalg.cho_solve, linalg.cho_factor(G, lower=True, check_finite=False), check_finite=False)
+    except linalg.LinAlgError:
+        values, vectors = linalg.eigh(G, check_finite=False)
+        kept = vectors[:, values > len(G) * np.finfo(np.float64).eps * values[-1]]
+        return lambda right: kept @ ((kept.T @ right) / values[-kept.shape[1] :])
 
 
 def _gradient(span: Span, weighted: np.ndarray, w: np.ndarray, alpha: float) -> np.ndarray:
