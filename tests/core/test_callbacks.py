@@ -5,11 +5,12 @@ import io
 import numpy as np
 import pytest
 from rich.console import Console
-from sklearn.callback import ProgressBar
+from sklearn.base import clone
+from sklearn.callback import ProgressBar, ScoringMonitor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from surefit import GapProgress, Lasso, LassoCV
+from surefit import SVC, GapProgress, Lasso, LassoCV, LogisticRegression
 from surefit.core.errors import ConvergenceWarning
 
 
@@ -78,3 +79,15 @@ def test_scikit_learns_own_progress_bar_and_pipelines_work(data, capsys):
 def test_without_callbacks_nothing_is_set_up(data):
     model = Lasso(alpha=0.1).fit(*data)
     assert not hasattr(model, "_callback_fit_ctx")
+
+
+@pytest.mark.parametrize("model", [Lasso(alpha=0.1), LogisticRegression(), SVC()], ids=repr)
+def test_a_scoring_monitor_scores_the_fitted_model_on_the_data_as_given(data, model):
+    X = data[0]
+    y = data[1] if isinstance(model, Lasso) else np.where(data[1] > np.median(data[1]), "high", "low")
+    name = "r2" if isinstance(model, Lasso) else "accuracy"
+    monitor = ScoringMonitor(scoring=name)
+    model = clone(model).set_callbacks(monitor).fit(X, y)
+    assert [row[name] for row in monitor.get_logs().data] == [model.score(X, y)]
+    model.fit(X=X, y=y)
+    assert len(monitor.get_logs(select="all")) == 2

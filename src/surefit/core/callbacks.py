@@ -1,13 +1,15 @@
-"""scikit-learn callbacks (1.9 and later) for iterative estimators; the current gap is passed as metadata."""
+"""scikit-learn callbacks (1.9 and later) for iterative estimators; the current gap is passed as metadata, at the end the fitted model."""
 
 from __future__ import annotations
 
+from functools import wraps
 from typing import Any
 
 from surefit.core.errors import SurefitError
 
 try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
+    from sklearn.callback import CallbackSupportMixin
+    from sklearn.callback import with_callbacks as _managed
 except ImportError:  # scikit-learn < 1.9 has no callbacks; everything else works
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
@@ -19,12 +21,36 @@ except ImportError:  # scikit-learn < 1.9 has no callbacks; everything else work
                 "set_callbacks needs scikit-learn >= 1.9; upgrade scikit-learn or fit without callbacks."
             )
 
-    def with_callbacks(method: Any) -> Any:
-        """Return the method unchanged."""
+    def _managed(method: Any) -> Any:
         return method
 
 
 __all__ = ["CallbackSupportMixin", "progress_reporter", "with_callbacks"]
+
+#: Estimators, by identity, whose fit is under way: what to call when it has ended.
+_UNDER_WAY: dict[int, list[Any]] = {}
+
+
+def with_callbacks(method: Any) -> Any:
+    """Run ``method``, a fit, with the callbacks of its estimator; those that ask for the fitted model get it when the fit has ended."""
+
+    @_managed  # type: ignore[untyped-decorator]
+    @wraps(method)
+    def fit(estimator: Any, *args: Any, **kwargs: Any) -> Any:
+        if not getattr(estimator, "_skl_callbacks", None) or id(estimator) in _UNDER_WAY:
+            return method(estimator, *args, **kwargs)
+        ends: list[Any] = []
+        _UNDER_WAY[id(estimator)] = ends
+        try:
+            fitted = method(estimator, *args, **kwargs)
+        finally:
+            del _UNDER_WAY[id(estimator)]
+        given = {**dict(zip(("X", "y"), args, strict=False)), **kwargs}
+        for end in ends:
+            end(given.get("X"), given.get("y"))
+        return fitted
+
+    return fit
 
 
 def progress_reporter(
@@ -33,6 +59,7 @@ def progress_reporter(
     """Return ``report(n_iter, gap) -> stop`` that runs the callbacks of ``estimator`` and prints if it is verbose; else None.
 
     Each report is one subtask of the fit; its ``metadata`` holds ``n_iter`` and ``gap``. With ``prints=False`` the fit prints by itself.
+    The task of the whole fit ends when the fit has, with the fitted model and the data as the user gave them.
     """
     told = prints and bool(getattr(estimator, "verbose", False))
     if not getattr(estimator, "_skl_callbacks", None):
@@ -48,7 +75,11 @@ def progress_reporter(
             tell(n_iter, gap)
         return step.call_on_fit_task_end(estimator=estimator, X=X, y=y, metadata=metadata)
 
-    report.finish = lambda: root.call_on_fit_task_end(estimator=estimator, X=X, y=y)  # type: ignore[attr-defined]
+    def end(X: Any, y: Any) -> None:
+        root.call_on_fit_task_end(estimator=estimator, X=X, y=y, reconstruction_attributes={})
+
+    ends = _UNDER_WAY.get(id(estimator))
+    report.finish = lambda: end(X, y) if ends is None else ends.append(end)  # type: ignore[attr-defined]
     return report
 
 
