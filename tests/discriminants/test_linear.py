@@ -240,8 +240,9 @@ def test_other_refusals():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(InvalidParameter, match="'svd' or 'eigen' for transform"):
         LinearDiscriminantAnalysis(solver="lsqr").fit(X, y).transform(X)
-    with pytest.raises(InvalidData, match="rows of each class are equal"):
-        LinearDiscriminantAnalysis().fit(X[[0, 60, 120]], [0, 1, 2])
+    for solver in ("svd", "lsqr", "eigen"):
+        with pytest.raises(InvalidData, match="rows of each class are equal"):
+            LinearDiscriminantAnalysis(solver=solver).fit(X[[0, 60, 120]], [0, 1, 2])
     with pytest.raises(InvalidData, match="no row of positive weight"):
         LinearDiscriminantAnalysis().fit(X, y, sample_weight=(y > 0).astype(float))
     with pytest.raises(InvalidParameter, match="None with sample_weight"):
@@ -249,6 +250,18 @@ def test_other_refusals():
     with pytest.warns(DataWarning, match="sum to 2"):
         model = LinearDiscriminantAnalysis(priors=[1.0, 0.5, 0.5]).fit(X, y)
     assert model.priors_ == pytest.approx([0.5, 0.25, 0.25])
+
+
+@pytest.mark.parametrize("cls", [LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis])
+def test_a_covariance_estimator_is_any_object_with_fit(cls):
+    class Plain:
+        def fit(self, X):
+            self.covariance_ = OAS().fit(X).covariance_
+            return self
+
+    X, y = load_iris(return_X_y=True)
+    plain, known = (cls(solver="eigen", covariance_estimator=each).fit(X, y) for each in (Plain(), OAS()))
+    assert np.array_equal(plain.predict_proba(X), known.predict_proba(X)) and plain.verify(X, y)
 
 
 @pytest.mark.parametrize("cls", [FisherDiscriminant, LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis])

@@ -11,7 +11,7 @@ from scipy import sparse
 
 import surefit
 from surefit import BernoulliNB, ComplementNB, GaussianNB, MultinomialNB
-from surefit.core.errors import InvalidData, InvalidParameter
+from surefit.core.errors import DataWarning, InvalidData, InvalidParameter
 
 RNG = np.random.default_rng(5)
 COUNTS = RNG.poisson(1.2, size=(90, 5)).astype(float)
@@ -114,7 +114,11 @@ def test_without_smoothing_impossible_rows_are_excluded():
         model = BernoulliNB(alpha=0).fit(rows, y)
         assert model.predict_proba(rows).tolist() == [[1.0, 0.0], [0.0, 1.0]]
         model.verify(rows, y)
-    assert MultinomialNB(alpha=0, force_alpha=False).fit(X, y).certificate_.problem["alpha"] == 1e-10
+    with pytest.warns(DataWarning, match="alpha is too small and set to 1e-10"):
+        model = MultinomialNB(alpha=0, force_alpha=False).fit(X, y)
+    assert model.certificate_.problem["alpha"] == 1e-10
+    with pytest.raises(InvalidParameter, match="alpha must be numbers >= 0"):
+        MultinomialNB(alpha=[1.0, -0.1, 1.0], force_alpha=False).fit(X, y)
 
 
 def test_a_single_class_and_refusals():

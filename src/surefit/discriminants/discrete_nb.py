@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from surefit.core.errors import InvalidData, InvalidParameter
+from surefit.core.errors import DataWarning, InvalidData, InvalidParameter
 from surefit.core.validation import ARRAY, BOOLEAN, NON_NEGATIVE
+from surefit.core.warn import warn
 from surefit.discriminants.base import PRIORS, READ, log_priors
 from surefit.discriminants.naive_bayes import Batch, NaiveBayes, read_class_priors
 from surefit.solvers.discriminants.counts import class_sums
@@ -43,12 +44,15 @@ class DiscreteNB(NaiveBayes):
             self._set_log_probabilities(alpha)
 
     def _read_alpha(self, problem: dict[str, Any]) -> np.ndarray:
-        alpha = np.asarray(problem["alpha"])
+        alpha, given = np.asarray(problem["alpha"]), np.asarray(self.alpha, dtype=np.float64)
         if alpha.ndim and alpha.shape != (self.n_features_in_,):
             wanted = f"a number, or {self.n_features_in_} numbers, one per column"
             raise InvalidParameter(type(self).__name__, "alpha", wanted, self.alpha)
-        if not np.all(np.isfinite(alpha)) or np.any(alpha < 0):
+        if not np.all(np.isfinite(given)) or np.any(given < 0):
             raise InvalidParameter(type(self).__name__, "alpha", "numbers >= 0", self.alpha)
+        if np.any(alpha > given):
+            who, least = type(self).__name__, float(np.max(alpha[alpha > given]))
+            warn(f"{who}: alpha is too small and set to {least:g}; pass force_alpha=True to keep it.", DataWarning)
         return alpha
 
     def _set_log_probabilities(self, alpha: np.ndarray) -> None:

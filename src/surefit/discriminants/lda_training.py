@@ -130,6 +130,10 @@ def _by_matrix(estimator, data: Labeled, most: int) -> Fitted:
     m = finite_moments(estimator, data, "pooled" if simple else "each")
     n, priors = float(m.totals.sum()), read_priors(estimator, m.totals)
     W = _within(estimator, data, m, priors, simple)
+    if not W.any():
+        raise InvalidData(
+            f"{who}: the rows of each class are equal, so the within-class scatter is zero; pass more rows than classes."
+        )
     axes = between = ratios = following = None
     if estimator.solver == "eigen":
         St = _total(estimator, data, m, n)
@@ -201,7 +205,9 @@ def external_covariance(estimator, data: Labeled, classes: range) -> np.ndarray:
     """Return the covariance that a copy of the user's estimator finds for the rows of some classes."""
     chosen = np.sort(data.rows.order[data.rows.ends[classes[0]] : data.rows.ends[classes[-1] + 1]])
     X = data.X[chosen]
-    found = clone(estimator.covariance_estimator).fit(X.toarray() if hasattr(X, "toarray") else X)
+    found = clone(estimator.covariance_estimator, safe=False).fit(  # any object with fit
+        X.toarray() if hasattr(X, "toarray") else X
+    )
     if not hasattr(found, "covariance_"):
         raise InvalidParameter(
             type(estimator).__name__, "covariance_estimator", "an estimator that sets covariance_", found
