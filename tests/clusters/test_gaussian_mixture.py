@@ -194,6 +194,14 @@ def test_warm_start_resumes():
     assert np.allclose(model.means_, whole.means_, rtol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::surefit.core.errors.ConvergenceWarning")
+def test_single_steps_converge_as_one_fit_does():
+    whole = GaussianMixture(3, random_state=0, **START).fit(X)
+    model = GaussianMixture(3, random_state=0, max_iter=1, warm_start=True, **START)
+    steps = next(k for k in range(1, 200) if model.fit(X).converged_)
+    assert steps == whole.n_iter_ and np.allclose(model.means_, whole.means_, rtol=1e-9) and model.verify(X)
+
+
 def test_sample_has_the_moments_of_the_model():
     for kind in KINDS:
         model = GaussianMixture(2, covariance_type=kind, random_state=0).fit(X)

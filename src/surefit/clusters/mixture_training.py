@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ def fit_rows(estimator, X, given: np.ndarray | None) -> Any:
             wanted = 1 if warm else estimator.n_init
             while len(runs) < wanted and budget.stopped is None:
                 start = last_parameters(estimator) if warm else starting_parameters(estimator, rows, random)
-                runs.append(_run(estimator, rows, start, budget))
+                runs.append(_run(estimator, rows, start, budget, estimator.lower_bound_ if warm else -math.inf))
             best = max(runs, key=lambda run: run.value)
         except np.linalg.LinAlgError as error:
             raise InvalidData(
@@ -96,12 +97,11 @@ def count_parameters(estimator) -> int:
     return of_covariances[estimator.covariance_type] + k * d + k - 1
 
 
-def _run(estimator, rows: Rows, start: Parameters, budget: Budget) -> MixtureFit:
+def _run(estimator, rows: Rows, start: Parameters, budget: Budget, before: float) -> MixtureFit:
     if estimator.max_iter == 0:
         return MixtureFit(start, np.zeros(0), 0.0, 0, Reason.MAX_ITER)
-    return maximize(
-        rows, start, estimator.covariance_type, floor=float(estimator.reg_covar), tol=estimator.tol, budget=budget
-    )
+    kind, floor = estimator.covariance_type, float(estimator.reg_covar)
+    return maximize(rows, start, kind, floor=floor, tol=estimator.tol, budget=budget, before=before)
 
 
 def _record(estimator, X, weights, best: MixtureFit, n_starts: int, stopped: Reason | None) -> None:

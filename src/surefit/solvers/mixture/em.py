@@ -93,8 +93,13 @@ def _read(part: Part, shift: np.ndarray, mixture: Any, n_jobs: int | None) -> Re
     return read(numbers_in(part), weights_in(part), shift, mixture, n_jobs)
 
 
-def maximize(rows: Rows, start: Parameters, kind: str, *, floor: float, tol: float, budget: Budget) -> MixtureFit:
-    """Run EM from ``start`` until the mean log-likelihood changes by less than ``tol`` in a step."""
+def maximize(
+    rows: Rows, start: Parameters, kind: str, *, floor: float, tol: float, budget: Budget, before: float = -math.inf
+) -> MixtureFit:
+    """Run EM from ``start`` until the mean log-likelihood changes by less than ``tol`` in a step.
+
+    ``before`` is the mean log-likelihood before the step that led to ``start``, if there was one.
+    """
     parameters, log, allowed, n_iter, reason = start, [], 0.0, 0, None
     while reason is None:
         n_iter += 1
@@ -102,7 +107,7 @@ def maximize(rows: Rows, start: Parameters, kind: str, *, floor: float, tol: flo
         parameters = next_parameters(rows, reading, parameters, kind, floor)
         allowed = max(allowed, _floor_cost(parameters, floor))
         log.append(reading.log_likelihood / rows.total)
-        change = abs(log[-1] - log[-2]) if n_iter > 1 else math.inf
+        change = abs(log[-1] - (log[-2] if n_iter > 1 else before))
         if change < tol:
             reason = Reason.CONVERGED
         else:
