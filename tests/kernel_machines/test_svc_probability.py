@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits, load_iris
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
 
 from surefit import SVC
@@ -72,3 +73,12 @@ def test_without_probability_there_is_no_method():
     X, y = two_gaussians(30)
     assert not hasattr(SVC().fit(X, y), "predict_proba")
     assert SVC(probability=True).fit([[0.0], [1.0]], [0, 1]).predict_proba([[1.0]])[0].argmax() == 1
+    late = SVC(probability=True).fit(X, y).set_params(probability=False).fit(X, y).set_params(probability=True)
+    with pytest.raises(NotFittedError, match="fit with probability=True first"):
+        late.predict_proba(X)
+
+
+def test_weights_that_follow_from_dual_variables_are_read_only():
+    model = SVC(kernel="linear").fit(*two_gaussians(30))
+    with pytest.raises(ValueError, match="read-only"):
+        model.coef_[0, 0] = 0.0

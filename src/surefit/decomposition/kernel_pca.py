@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from surefit.core.claims import Claim
@@ -29,6 +30,7 @@ from surefit.problems import pose
 from surefit.problems.kernels import kernel_in
 
 READ: dict = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, np.float32]}
+NEGATIVE = 1e-5  # share of the largest eigenvalue below which a negative one is rounding, as in scikit-learn
 ZERO = 1e-12  # eigenvalues below this share of the largest are rounding
 LARGEST = 1e150  # kernel values beyond this have squares that overflow
 
@@ -190,6 +192,11 @@ class KernelPCA(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             values, vectors = linalg.eigh(K, check_finite=False, driver="evd")
         values, vectors = values[::-1][:wanted], vectors[:, ::-1][:, :wanted]
         least = ZERO * max(float(values[0]), 0.0)
+        if values[-1] < -NEGATIVE * max(float(values[0]), 0.0):
+            raise InvalidData(
+                f"{who}: There are significant negative eigenvalues ({values[-1]:.3g} beside {values[0]:.3g}), so the kernel is not "
+                "positive semidefinite; choose another kernel, or fewer components."
+            )
         values = np.where(values <= least, 0.0, values)
         if self.remove_zero_eig or self.n_components is None:
             vectors, values = vectors[:, values > 0], values[values > 0]
@@ -229,7 +236,7 @@ class KernelPCA(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         """Return rows that have about these components, as kernel ridge regression has learned them."""
         check_is_fitted(self)
         if not self.fit_inverse_transform:
-            raise InvalidParameter("KernelPCA", "fit_inverse_transform", "True for inverse_transform", False)
+            raise NotFittedError("KernelPCA: fit with fit_inverse_transform=True to use inverse_transform.")
         scores = check_array(X, dtype=[np.float64, np.float32])
         return self.kernel_(scores, self.X_transformed_fit_) @ self.dual_coef_
 

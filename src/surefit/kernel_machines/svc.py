@@ -220,6 +220,7 @@ class SVC(
         more = [Claim("svc.budget")] if self.budget else []
         chosen = () if self.budget is None else ("C_",)
         record(self, "svc", sample, fits, chosen, more + self._statistical_claims(sample))
+        self.__dict__.pop("probability_slopes_", None)  # left by an earlier fit
         if self.probability is True:
             scores = out_of_fold(self, sample.X, sample.given, sample.sample_weight)
             self.probability_slopes_ = fit_slopes(scores, labels.codes, labels.weights, len(labels.classes))

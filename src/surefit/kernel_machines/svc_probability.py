@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -36,6 +37,8 @@ class ProbabilityMixin:
     def predict_proba(self, X) -> np.ndarray:
         """Return the probability of each class; the largest is that of the predicted class."""
         check_is_fitted(self)
+        if not hasattr(self, "probability_slopes_"):
+            raise NotFittedError(f"{type(self).__name__}: fit with probability=True first; it was fitted without.")
         return probabilities(self.ranked_scores(X), self.probability_slopes_)
 
     @available_if(_has_probabilities)

@@ -79,7 +79,9 @@ class SupportMixin(DualGapMixin):
         if not isinstance(self.kernel_, Linear):
             raise AttributeError("coef_ is only available when using a linear kernel")
         weights = coefficients @ self.support_vectors_
-        return weights.toarray() if sparse.issparse(weights) else np.asarray(weights)
+        weights = weights.toarray() if sparse.issparse(weights) else np.asarray(weights)
+        weights.setflags(write=False)  # they follow from the dual variables: a new value would not change predictions
+        return weights
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()  # type: ignore[misc]

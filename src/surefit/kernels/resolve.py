@@ -8,6 +8,7 @@ import numpy as np
 
 from surefit.core.errors import InvalidParameter
 from surefit.kernels.base import CLASSES, Kernel
+from surefit.kernels.closure import Normalized
 from surefit.kernels.external import from_scikit_learn
 from surefit.kernels.function import Function
 from surefit.kernels.laplacian import Laplacian
@@ -19,7 +20,7 @@ from surefit.kernels.sigmoid import Sigmoid
 from surefit.kernels.variance import variance
 
 #: The names scikit-learn uses.
-NAMES = ("linear", "poly", "polynomial", "rbf", "laplacian", "sigmoid", "precomputed")
+NAMES = ("linear", "poly", "polynomial", "rbf", "laplacian", "sigmoid", "cosine", "precomputed")
 
 
 def resolve(kernel, *, gamma="scale", degree=3, coef0=0.0, X=None, weights=None, who: str = "resolve") -> Kernel:
@@ -28,9 +29,9 @@ def resolve(kernel, *, gamma="scale", degree=3, coef0=0.0, X=None, weights=None,
     Parameters
     ----------
     kernel : str, callable or Kernel
-        A kernel object is returned unchanged. Names: "linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed" as in scikit-learn,
-        or the name of a class of ``surefit.kernels`` that needs no argument ("Matern"). A function takes two samples and returns the
-        values between them. Kernels of scikit-learn's Gaussian processes are translated.
+        A kernel object is returned unchanged. Names: "linear", "poly", "rbf", "laplacian", "sigmoid", "cosine", "precomputed" as in
+        scikit-learn, or the name of a class of ``surefit.kernels`` that needs no argument ("Matern"). A function takes two samples and
+        returns the values between them, or two rows and returns one value. Kernels of scikit-learn's Gaussian processes are translated.
     gamma : {"scale", "auto"} or float > 0, default="scale"
         Factor of "rbf", "poly", "sigmoid" and "laplacian"; see :func:`gamma_of`.
     degree : int >= 1, default=3
@@ -77,6 +78,8 @@ def _named(name: str, gamma, degree, coef0, X, weights, who: str) -> Kernel:
         return Linear()
     if name == "precomputed":
         return Precomputed()
+    if name == "cosine":
+        return Normalized(Linear())
     if name in ("rbf", "poly", "polynomial", "laplacian", "sigmoid"):
         width = gamma_of(gamma, X, who, weights)
         if name == "rbf":
