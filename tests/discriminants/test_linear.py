@@ -257,7 +257,6 @@ def test_a_covariance_estimator_is_any_object_with_fit(cls):
     class Plain:
         def fit(self, X):
             self.covariance_ = OAS().fit(X).covariance_
-            return self
 
     X, y = load_iris(return_X_y=True)
     plain, known = (cls(solver="eigen", covariance_estimator=each).fit(X, y) for each in (Plain(), OAS()))

@@ -205,9 +205,8 @@ def external_covariance(estimator, data: Labeled, classes: range) -> np.ndarray:
     """Return the covariance that a copy of the user's estimator finds for the rows of some classes."""
     chosen = np.sort(data.rows.order[data.rows.ends[classes[0]] : data.rows.ends[classes[-1] + 1]])
     X = data.X[chosen]
-    found = clone(estimator.covariance_estimator, safe=False).fit(  # any object with fit
-        X.toarray() if hasattr(X, "toarray") else X
-    )
+    found = clone(estimator.covariance_estimator, safe=False)  # any object with fit, whatever fit returns
+    found.fit(X.toarray() if hasattr(X, "toarray") else X)
     if not hasattr(found, "covariance_"):
         raise InvalidParameter(
             type(estimator).__name__, "covariance_estimator", "an estimator that sets covariance_", found
