@@ -98,24 +98,24 @@ class RadiusMixin:
         indices : ndarray of n_queries arrays
             Indices of the neighbors in the training data.
         """
-        found = self._found(X, radius)
-        if sort_results:
-            order = np.lexsort((found.indices, found.distances, found.queries))
-            found = Within(found.starts, found.indices[order], found.distances[order])
+        found = self._found(X, radius, sort_results)
         indices = found.parts(self.sample_indices_[found.indices])  # type: ignore[attr-defined]
         return (found.parts(found.distances), indices) if return_distance else indices
 
     def radius_neighbors_graph(self, X=None, radius=None, mode="connectivity", sort_results=False):
-        """Return the neighbors as a sparse matrix of ones, or of distances with ``mode="distance"``."""
+        """Return the neighbors as a sparse matrix of ones, or of distances with ``mode="distance"``.
+
+        With ``sort_results`` the entries of a row are stored by increasing distance.
+        """
         if mode not in ("connectivity", "distance"):
             raise InvalidParameter(type(self).__name__, "mode", "'connectivity' or 'distance'", mode)
-        found = self._found(X, radius)
+        found = self._found(X, radius, sort_results)
         values = np.ones(len(found.indices)) if mode == "connectivity" else found.distances
         indices = self.sample_indices_[found.indices]  # type: ignore[attr-defined]
         shape = (len(found.starts) - 1, self._n_rows)  # type: ignore[attr-defined]
         return sparse.csr_matrix((values, indices, found.starts), shape=shape)
 
-    def _found(self, X, radius) -> Within:
+    def _found(self, X, radius, sort_results: bool = False) -> Within:
         check_is_fitted(self)
         radius = self.radius if radius is None else radius
         Q = self._fit_X if X is None else self._read_queries(X)  # type: ignore[attr-defined]
@@ -123,6 +123,9 @@ class RadiusMixin:
         if limits.shape not in ((), (Q.shape[0],)) or not np.all(limits >= 0):
             raise InvalidParameter(type(self).__name__, "radius", "a number >= 0, or one per row of X", radius)
         found = self._within(Q, limits)
-        if X is not None:
+        if X is None:
+            found = found.keep(found.indices != found.queries)
+        if not sort_results:
             return found
-        return found.keep(found.indices != found.queries)
+        order = np.lexsort((found.indices, found.distances, found.queries))
+        return Within(found.starts, found.indices[order], found.distances[order])
