@@ -2,7 +2,8 @@
 
 ``python -m tests.compat --examples PATH`` runs the examples below PATH (a checkout of scikit-learn's ``examples``), ``--tests`` the test
 files of the installed scikit-learn. ``--only TEXT`` restricts both to paths that contain TEXT; ``--limit`` is the seconds per script or
-file and way. Nothing is downloaded; examples that would are listed.
+file and way. Nothing is downloaded; examples that would are counted. Each test that fails is listed with the decision behind it
+(``decisions.csv``) or, if there is none, with its error; their number is the last line.
 """
 
 from __future__ import annotations
@@ -11,27 +12,31 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
-from tests.compat.examples import Example, run_examples
+from tests.compat.decisions import decision_of
+from tests.compat.examples import Example, difference, run_examples
 from tests.compat.suites import Test, cause_of, run_tests
 
 from surefit.core.tables import text_table
 
-SLOWER = 3.0  # ratio from which an example counts as slower, if it takes more than SECONDS
+SLOWER = 3.0  # ratio of CPU times from which an example counts as slower, if it takes more than SECONDS
 SECONDS = 1.0
 
 
 def example_tables(examples: list[Example]) -> list[str]:
-    """Return the tables about examples: counts, failures, slower ones."""
+    """Return the tables about examples: counts, failures, other numbers, slower ones."""
     ran = [each for each in examples if each.peer is not None and each.ours is not None]
     able = [each for each in ran if each.peer.error is None]
     failed = [each for each in able if each.ours.error is not None]
     slower = [
         each for each in able if each.ours.error is None and _ratio(each) > SLOWER and each.ours.seconds > SECONDS
     ]
+    other = [(each.name, difference(each.peer, each.ours)) for each in able if each.ours.error is None]
+    other = [(name, words) for name, words in other if words]
     counts = [
         ("run with scikit-learn", str(len(able))),
         ("run with surefit too", str(len(able) - len(failed))),
         ("fail with surefit only", str(len(failed))),
+        ("print or draw other numbers", str(len(other))),
         (f"more than {SLOWER:g} times slower", str(len(slower))),
         ("fail with scikit-learn (data, packages or time)", str(len(ran) - len(able))),
         ("need data from the network: not run", str(sum(each.downloads for each in examples))),
@@ -42,9 +47,11 @@ def example_tables(examples: list[Example]) -> list[str]:
         tables.append(
             text_table("Fail with surefit", ("example", "error"), [(e.name, str(e.ours.error)[:100]) for e in failed])
         )
+    if other:
+        tables.append(text_table("Other numbers", ("example", "first difference"), other))
     if slower:
         rows = [(e.name, f"{e.peer.seconds:.1f}", f"{e.ours.seconds:.1f}", f"{_ratio(e):.1f}") for e in slower]
-        tables.append(text_table("Slower", ("example", "scikit-learn, s", "surefit, s", "ratio"), rows))
+        tables.append(text_table("Slower", ("example", "scikit-learn, CPU s", "surefit, CPU s", "ratio"), rows))
     return tables
 
 
@@ -53,7 +60,7 @@ def _ratio(example: Example) -> float:
 
 
 def test_tables(tests: list[Test]) -> list[str]:
-    """Return the tables about tests: passes by file, failures by cause."""
+    """Return the tables about tests: passes by file, failures by cause, their decisions, failures without one."""
     able = [test for test in tests if test.peer == "passed"]
     files: dict[str, list[Test]] = {}
     for test in able:
@@ -62,11 +69,19 @@ def test_tables(tests: list[Test]) -> list[str]:
     rows.append(("all", str(len(able)), str(sum(t.ours == "passed" for t in able))))
     failed = [test for test in able if test.ours != "passed"]
     causes = Counter(cause_of(test.error) for test in failed).most_common()
-    each = [(test.name, cause_of(test.error), " ".join(test.error.split())[:90]) for test in failed]
+    decided = [(test, decision_of(test.name, test.error)) for test in failed]
+    reasons = Counter(reason for _, reason in decided if reason).most_common()
+    each = [(test.name, reason) for test, reason in decided if reason]
+    left = [
+        (test.name, cause_of(test.error), " ".join(test.error.split())[:90]) for test, reason in decided if not reason
+    ]
     return [
         text_table("Tests that pass", ("file", "scikit-learn", "surefit"), rows),
         text_table("Failures by cause", ("cause", "tests"), [(words, str(count)) for words, count in causes]),
-        text_table("Failures", ("test", "cause", "error"), each),
+        text_table("Decisions", ("tests", "decision"), [(str(count), reason) for reason, count in reasons]),
+        text_table("Failures by decision", ("test", "decision"), each),
+        text_table("Failures without a decision", ("test", "cause", "error"), left),
+        f"{len(failed)} tests fail; {len(left)} of them without a decision.",
     ]
 
 

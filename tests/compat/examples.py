@@ -17,10 +17,12 @@ IMPORT = re.compile(r"^\s*(?:from|import)\s+sklearn", re.MULTILINE)
 
 
 class Run(NamedTuple):
-    """How one script ended; ``error`` is None, "time limit", or the last line of the error."""
+    """How one script ended: CPU seconds; None, "time limit", or the last line of the error; what it printed and drew."""
 
     seconds: float
     error: str | None
+    printed: str = ""
+    drawn: tuple[list[float], ...] = ()
 
 
 class Example(NamedTuple):
@@ -47,7 +49,7 @@ def run_examples(root: Path, limit: float, pattern: str) -> list[Example]:
             found.append(Example(name, uses=False))
             continue
         example = Example(name, peer=_run("sklearn", path, limit), ours=_run("surefit", path, limit))
-        print(f"{name}: {example.peer} {example.ours}", file=sys.stderr, flush=True)
+        print(json.dumps(example._asdict(), default=tuple), file=sys.stderr, flush=True)
         found.append(example)
     return found
 
@@ -57,6 +59,35 @@ def replaced_names(text: str) -> set[str]:
     from surefit.sklearn import report
 
     return set(re.findall(r"\w+", text)) & {name for _, name in report().replaced}
+
+
+NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+#: A printed line with one of these words states times, or names of classes and parameters.
+UNSTEADY = re.compile(r"second|time|\bs\b|\bms\b|duration|speed|0x[0-9a-f]+", re.IGNORECASE)
+CLOSE = 0.02  # relative difference up to which two printed or drawn numbers count as equal
+
+
+def difference(peer: Run, ours: Run) -> str:
+    """Return the first difference between what two runs printed or drew, in words; empty if all numbers are close."""
+    lines = [[line for line in run.printed.splitlines() if not UNSTEADY.search(line)] for run in (peer, ours)]
+    for theirs, mine in zip(*lines, strict=False):
+        numbers = [[float(word) for word in NUMBER.findall(line)] for line in (theirs, mine)]
+        if len(numbers[0]) != len(numbers[1]) or not all(map(_close, *numbers)):
+            return f"prints {mine.strip()[:70]!r} instead of {theirs.strip()[:70]!r}"
+    if len(lines[0]) != len(lines[1]):
+        return f"prints {len(lines[1])} lines instead of {len(lines[0])}"
+    if len(peer.drawn) != len(ours.drawn):
+        return f"draws {len(ours.drawn)} lines and images instead of {len(peer.drawn)}"
+    for k, (theirs, mine) in enumerate(zip(peer.drawn, ours.drawn, strict=True)):
+        scale = max(abs(theirs[1]), theirs[2])
+        if theirs[0] != mine[0] or any(abs(a - b) > CLOSE * scale for a, b in zip(theirs[1:], mine[1:], strict=True)):
+            shown = [f"{size:.0f} values {mean:.4g} +- {spread:.4g}" for size, mean, spread in (mine, theirs)]
+            return f"draws, as line or image {k}, {shown[0]} instead of {shown[1]}"
+    return ""
+
+
+def _close(a: float, b: float) -> bool:
+    return abs(a - b) <= CLOSE * max(abs(a), abs(b)) or abs(a - b) < 1e-6
 
 
 def _run(owner: str, path: Path, limit: float) -> Run:

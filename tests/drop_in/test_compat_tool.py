@@ -1,0 +1,44 @@
+"""The tool that runs scikit-learn's examples and tests: what counts as a difference, and which failures are decisions."""
+
+import pytest
+from tests.compat.decisions import decision_of, decisions
+from tests.compat.examples import Run, difference
+
+OTHER = [
+    "AssertionError: Not equal to tolerance rtol=1e-07, atol=0",
+    "Failed: DID NOT RAISE ValueError",
+    "Failed: DID NOT WARN. No warnings of type (<class 'UserWarning'>,) were emitted.",
+    "surefit.core.errors.InvalidData: Lasso: y must have one column.",
+    "surefit.core.errors.InvalidParameter: Lasso: alpha must be > 0; got 0.",
+    "TypeError: fit() got an unexpected keyword argument 'weights'",
+    "AttributeError: 'Lasso' object has no attribute 'coef_'",
+]
+
+
+@pytest.mark.parametrize("error", OTHER)
+def test_no_decision_covers_every_test(error):
+    assert decision_of("linear_model/tests/test_new.py::test_new", error) == ""
+
+
+def test_a_decision_names_tests_or_errors_and_is_a_sentence():
+    for decision in decisions():
+        assert decision.test.pattern or decision.error.pattern
+        assert decision.reason.endswith(".") and len(decision.reason.split()) > 3
+
+
+def test_a_failure_gets_the_decision_that_fits_test_and_error():
+    name = "linear_model/tests/test_ridge.py::test_ridgeclassifier_multilabel[RidgeClassifier-params0]"
+    assert "one label per row" in decision_of(name, "InvalidData: RidgeClassifier: y should be a 1d array")
+    assert decision_of(name, "AssertionError: other numbers") == ""
+    words = "AssertionError: Regex pattern did not match.\n Expected regex: 'a'\n Actual message: 'SVC: C must be > 0.'"
+    assert "of the expected type" in decision_of("svm/tests/test_svm.py::test_c", words)
+
+
+def test_printed_and_drawn_numbers_are_compared():
+    drawn = ([3.0, 1.0, 0.5],)
+    same = Run(1.0, None, "score 0.9001\nfit in 3 s", drawn)
+    assert difference(same, Run(9.0, None, "score 0.9\nfit in 9 s", drawn)) == ""
+    assert "0.8" in difference(same, Run(1.0, None, "score 0.8\nfit in 3 s", drawn))
+    assert "prints 0 lines instead of 1" in difference(same, Run(1.0, None, "", drawn))
+    assert "draws" in difference(same, Run(1.0, None, same.printed, ([3.0, 2.0, 0.5],)))
+    assert "2 lines and images" in difference(same, Run(1.0, None, same.printed, drawn * 2))
