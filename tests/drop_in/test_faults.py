@@ -11,22 +11,30 @@ import sklearn.model_selection
 import sklearn.neighbors
 from scipy import sparse
 from sklearn.ensemble import HistGradientBoostingRegressor as PeerBoosting
+from sklearn.exceptions import NotFittedError
 from sklearn.gaussian_process.kernels import RBF as PeerRBF
 from sklearn.gaussian_process.kernels import ConstantKernel, WhiteKernel
+from sklearn.kernel_ridge import KernelRidge as PeerKernelRidge
+from sklearn.metrics import make_scorer
 from sklearn.model_selection import KFold, ShuffleSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KernelDensity
 
+import surefit
 from surefit import (
     SVC,
+    BayesianRidge,
+    ElasticNet,
     ElasticNetCV,
     GaussianProcessRegressor,
     GridSearchCV,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
     KernelPCA,
+    KernelRidge,
     KMeans,
     KNeighborsRegressor,
+    Lasso,
     LinearSVC,
     LogisticRegression,
     LogisticRegressionCV,
@@ -178,6 +186,32 @@ def test_left_out_rows_take_their_fractional_weights_along():
             rest = np.arange(20) != i
             left = sklearn.linear_model.Ridge(alpha=alpha).fit(Z[rest], t[rest], sample_weight=w[rest])
             assert model.cv_results_[i, a] == pytest.approx((t[i] - left.predict(Z[[i]])[0]) ** 2, rel=1e-6)
+    tiny = RidgeCV(alphas=[1e-5], store_cv_results=True).fit(Z, t, sample_weight=w)  # centered rows are singular
+    left = sklearn.linear_model.Ridge(alpha=1e-5, solver="svd").fit(Z[1:], t[1:], sample_weight=w[1:])
+    assert tiny.cv_results_[0, 0] == pytest.approx((t[0] - left.predict(Z[:1])[0]) ** 2, rel=1e-6)
+
+
+def test_a_scorer_of_several_targets_sees_them_together():
+    def largest_error(y, predicted):
+        return float(np.max(np.abs(y - predicted)))
+
+    several = np.c_[R, 5 * X[:, 1] - R]
+    scoring = make_scorer(largest_error, greater_is_better=False)
+    for cv in (None, 3):
+        options = {"alphas": [0.01, 1.0, 100.0], "scoring": scoring, "cv": cv}
+        ours, peer = (kind(**options).fit(X, several) for kind in (RidgeCV, sklearn.linear_model.RidgeCV))
+        assert ours.alpha_ == peer.alpha_ and ours.best_score_ == pytest.approx(peer.best_score_, rel=1e-6)
+    zero = RidgeCV(alphas=[0.0, 1e4], cv=3).fit(X, R)
+    assert zero.alpha_ == 0 and zero.verify(X, R)
+    with pytest.raises(ValueError, match="alphas must be finite numbers > 0"):
+        RidgeCV(alphas=[0.0]).fit(X, R)
+
+
+@pytest.mark.parametrize("name", ["BayesianRidge", "ElasticNet", "HuberRegressor", "LinearRegression", "RidgeCV"])
+@pytest.mark.parametrize("free", [True, False])
+def test_intercepts_are_of_the_type_of_scikit_learns(name, free):
+    mine, theirs = (getattr(owner, name)(fit_intercept=free).fit(X, R) for owner in (surefit, sklearn.linear_model))
+    assert type(mine.intercept_) is type(theirs.intercept_)
 
 
 def test_a_ridge_below_rounding_interpolates_wide_sparse_rows():
@@ -255,13 +289,19 @@ def test_given_weights_are_listed_once_for_all_shares():
     [
         (Ridge, sklearn.linear_model.Ridge),
         (RidgeCV, sklearn.linear_model.RidgeCV),
+        (Lasso, sklearn.linear_model.Lasso),
+        (ElasticNet, sklearn.linear_model.ElasticNet),
         (KNeighborsRegressor, sklearn.neighbors.KNeighborsRegressor),
         (RadiusNeighborsRegressor, sklearn.neighbors.RadiusNeighborsRegressor),
     ],
 )
 def test_predictions_of_a_column_have_the_shape_of_scikit_learns(ours, peer):
-    mine, theirs = (kind().fit(X, R[:, None]) for kind in (ours, peer))
-    assert mine.predict(X).shape == theirs.predict(X).shape and np.allclose(mine.predict(X), theirs.predict(X))
+    options = {"store_cv_results": True} if ours is RidgeCV else {}
+    mine, theirs = (kind(**options).fit(X, R[:, None]) for kind in (ours, peer))
+    assert mine.predict(X).shape == theirs.predict(X).shape
+    assert np.allclose(mine.predict(X), theirs.predict(X), atol=1e-3)
+    for name in {"coef_", "intercept_", "cv_results_"} & set(vars(theirs)):
+        assert np.shape(getattr(mine, name)) == np.shape(getattr(theirs, name))
     assert mine.verify(X, R[:, None])
 
 
@@ -274,6 +314,9 @@ def test_neighbors_answer_sparse_queries_and_one_radius_per_query():
         assert all(np.array_equal(a, np.sort(b)) for a, b in zip(*found, strict=True))
     with pytest.raises(ValueError, match="one per row"):
         ours.radius_neighbors(X, [1.0, 2.0])
+    graph = ours.radius_neighbors_graph(X, radius=2.0, mode="distance", sort_results=True)
+    assert all(np.all(np.diff(graph.data[a:b]) >= 0) for a, b in zip(graph.indptr, graph.indptr[1:], strict=False))
+    assert np.allclose(graph.toarray(), peer.radius_neighbors_graph(X, radius=2.0, mode="distance").toarray())
 
 
 @pytest.mark.parametrize(
@@ -283,6 +326,7 @@ def test_neighbors_answer_sparse_queries_and_one_radius_per_query():
         (SVC(verbose=True), "SVC: pass "),
         (KMeans(2, random_state=0, verbose=1), "KMeans: pass "),
         (SGDClassifier(verbose=1), "SGDClassifier: pass "),
+        (BayesianRidge(verbose=True), "BayesianRidge: pass 1, largest derivative "),
         (HistGradientBoostingClassifier(max_iter=2, verbose=1), "HistGradientBoostingClassifier: round 1, loss"),
     ],
     ids=lambda value: "",
@@ -303,3 +347,41 @@ def test_kernels_derived_from_scikit_learns_constant_take_numbers():
     X, y = np.linspace(0, 1, 12)[:, None], np.linspace(1, 2, 12)
     model = GaussianProcessRegressor(Own(), alpha=0.1).fit(X, y)
     assert model.predict(X) == pytest.approx(np.full(12, 1.5), abs=0.1)
+
+
+def test_a_kernel_may_be_a_function_of_two_rows_or_the_cosine():
+    def smaller(a, b):
+        return float(np.minimum(np.abs(a), np.abs(b)).sum())
+
+    for kernel in (smaller, "cosine"):
+        ours, peer = (kind(kernel=kernel, alpha=0.1).fit(X, R) for kind in (KernelRidge, PeerKernelRidge))
+        assert np.allclose(ours.predict(X), peer.predict(X)) and ours.verify(X, R)
+
+
+def test_an_indefinite_kernel_has_no_components_with_negative_variance():
+    K = X[:, :2] @ X[:, :2].T - 2 * X[:, 2:] @ X[:, 2:].T
+    for kind in (KernelPCA, sklearn.decomposition.KernelPCA):
+        with pytest.raises(ValueError, match="significant negative eigenvalues"):
+            kind(60, kernel="precomputed").fit(K)
+        assert kind(2, kernel="precomputed").fit(K).eigenvalues_.shape == (2,)
+        with pytest.raises(NotFittedError):
+            kind(2).fit(X).inverse_transform(X[:, :2])
+
+
+def test_a_search_passes_the_target_on_as_it_is_and_claims_nothing_about_odd_predictions():
+    class Odd(GaussianNB):
+        def fit(self, X, y):
+            assert isinstance(y, pd.Series)
+            return super().fit(X, y)
+
+        def predict(self, X):
+            return len(X)
+
+        def score(self, X, y=None):
+            return self.var_smoothing
+
+    search = GridSearchCV(Odd(), {"var_smoothing": [1e-9, 1e-3]}, cv=3).fit(X, pd.Series(Y))
+    assert search.best_params_ == {"var_smoothing": 1e-3} and "one label per row" in search.unclaimed_
+    with pytest.raises(AttributeError) as caught:
+        search.score_samples(X)
+    assert isinstance(caught.value.__cause__, AttributeError)

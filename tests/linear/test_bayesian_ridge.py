@@ -27,7 +27,7 @@ def log_evidence(X, y, alpha, lam):
 def test_scores_are_the_density_of_the_targets(shape):
     X, y = problem(*shape)
     model = BayesianRidge(compute_score=True, tol=1e-8).fit(X, y)
-    assert len(model.scores_) == model.n_iter_
+    assert len(model.scores_) == model.n_iter_ + 1
     assert model.scores_[-1] == pytest.approx(log_evidence(X, y, model.alpha_, model.lambda_), rel=1e-7)
 
 

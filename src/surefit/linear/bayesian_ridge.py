@@ -61,7 +61,7 @@ class BayesianRidge(CertifiedMixin, LinearRegressorMixin, BaseEstimator):
     copy_X : bool, default=True
         Ignored; X is never modified.
     verbose : bool, default=False
-        Ignored; accepted for compatibility with scikit-learn.
+        Whether to print the largest derivative of the log evidence after each pass.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class BayesianRidge(CertifiedMixin, LinearRegressorMixin, BaseEstimator):
     sigma_ : ndarray of shape (n_features, n_features)
         Posterior covariance of the coefficients.
     scores_ : ndarray or list
-        Log evidence of each update, if ``compute_score``; else empty.
+        Log evidence before each update and of the fitted model, if ``compute_score``; else empty.
     n_iter_ : int
         Number of updates.
     X_offset_, X_scale_ : ndarray of shape (n_features,)
@@ -161,10 +161,12 @@ class BayesianRidge(CertifiedMixin, LinearRegressorMixin, BaseEstimator):
         lambda_ = 1.0 if self.lambda_init is None else float(self.lambda_init)
         points, reason = maximize_evidence(axes, priors, alpha, lambda_, float(self.tol), int(self.max_iter))
         last = points[-1]
+        for k, point in enumerate(points if self.verbose else [], 1):
+            print(f"BayesianRidge: pass {k}, largest derivative {max(map(abs, point.slopes)):.3g}")
         self.alpha_, self.lambda_, self.n_iter_ = float(last.alpha), float(last.lambda_), len(points)
         self.coef_, self.sigma_ = axes.posterior(last)
-        self.intercept_ = float(y_mean - self.X_offset_ @ self.coef_) if self.fit_intercept else 0.0
-        scores = [axes.log_evidence(point, priors) for point in points] if self.compute_score else []
+        self.intercept_ = np.float64(y_mean - self.X_offset_ @ self.coef_) if self.fit_intercept else 0.0
+        scores = [axes.log_evidence(point, priors) for point in [*points, last]] if self.compute_score else []
         self.scores_: Any = np.array(scores) if self.compute_score else scores
         self._issue(
             "B",

@@ -73,7 +73,7 @@ def record(estimator, rows: Rows, problem: dict, results: list[Result], witness:
     if rows.classes is not None:
         estimator.classes_, estimator.coef_, estimator.intercept_ = rows.classes, W, b
     else:
-        estimator.coef_, estimator.intercept_ = W[0], float(b[0])
+        estimator.coef_, estimator.intercept_ = W[0], np.float64(b[0])
     estimator.n_iter_ = max(r.n_iter for r in results)
     estimator.history_ = np.array([row for r in results for row in r.history], dtype=np.float64).reshape(-1, 3)
     late = [r for r in results if r.reason is not Reason.CONVERGED]

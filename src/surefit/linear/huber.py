@@ -135,7 +135,8 @@ class HuberRegressor(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Linea
             )  # fmt: skip
         if reporter is not None:
             reporter.finish()
-        self.coef_, self.intercept_, self.scale_ = found.coef, float(found.intercept), float(found.scale)
+        number = np.float64 if self.fit_intercept else float  # as in scikit-learn
+        self.coef_, self.intercept_, self.scale_ = found.coef, number(found.intercept), float(found.scale)
         residuals = y - np.asarray(X @ self.coef_, dtype=np.float64).ravel() - self.intercept_
         self.outliers_ = np.abs(residuals) > self.scale_ * self.epsilon
         self.n_iter_ = int(found.n_iter)

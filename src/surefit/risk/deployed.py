@@ -19,9 +19,10 @@ def delegates(name: str):
     """Return whether the deployed model, or the one to be fitted, has the method."""
 
     def check(self) -> bool:
-        if "estimator_" in vars(self):
-            return hasattr(self.estimator_, name)
-        return self.by != "progressive" and hasattr(self._base(), name)
+        if "estimator_" not in vars(self) and self.by == "progressive":
+            return False
+        getattr(self.estimator_ if "estimator_" in vars(self) else self._base(), name)  # its error becomes the cause
+        return True
 
     return check
 

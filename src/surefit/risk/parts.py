@@ -11,8 +11,18 @@ from surefit.core.errors import InvalidData
 from surefit.core.rows import take_rows
 
 
-def fit_part(who: str, estimator: Any, X: Any, y: np.ndarray, rows: np.ndarray, params: dict[str, Any] | None = None):
+def fit_part(
+    who: str,
+    estimator: Any,
+    X: Any,
+    y: np.ndarray,
+    rows: np.ndarray,
+    params: dict[str, Any] | None = None,
+    given: Any = None,
+):
     """Fit a clone on some rows; parameters of ``fit`` with one entry per row are restricted to them.
+
+    The model gets the target as it was ``given`` (a list, a series), if it was.
 
     Parts are drawn without using the labels, so a part may lack a class. Most models then never predict it, and err on it; if a model
     cannot be fitted without it, the error names the class.
@@ -20,8 +30,10 @@ def fit_part(who: str, estimator: Any, X: Any, y: np.ndarray, rows: np.ndarray, 
     cut = {
         name: take_rows(value, rows) if _has_length(value, len(y)) else value for name, value in (params or {}).items()
     }
+    model = clone(estimator)
     try:
-        return clone(estimator).fit(take_rows(X, rows), y[rows], **cut)
+        model.fit(take_rows(X, rows), take_rows(y if given is None else given, rows), **cut)
+        return model
     except ValueError as error:
         lost = missing_classes(estimator, y, rows)
         if lost is None and not cut:

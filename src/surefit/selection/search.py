@@ -200,8 +200,8 @@ class RandomizedSearchCV(SearchMixin, MetaEstimatorMixin, BaseEstimator):
     def _share(self) -> float:
         return (1.0 - self.confidence) / 2
 
-    def _claims(self, X, y, splits, splitter, groups, params):
-        claims, ledger = super()._claims(X, y, splits, splitter, groups, params)
+    def _claims(self, X, y, splits, splitter, groups, params, given):
+        claims, ledger = super()._claims(X, y, splits, splitter, groups, params, given)
         share = self._share()
         draws = len(self.cv_results_["params"])
         return [*claims, draws_claim(draws, share)], [*ledger, (f"rank of the best of {draws} draws", share)]

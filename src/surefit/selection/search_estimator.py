@@ -105,7 +105,7 @@ class SearchMixin(CallbackSupportMixin, CertifiedMixin, DeployedMixin):
                 setattr(self, name, getattr(search, name))
         if hasattr(search, "best_estimator_"):
             self.estimator_ = search.best_estimator_
-        claims, self.ledger_ = self._claims(X, target, splits, splitter, groups, params)
+        claims, self.ledger_ = self._claims(X, target, splits, splitter, groups, params, y)
         self.risk_bound_ = float(claims[0].value)
         data = read(X, y)
         self._issue(
@@ -117,7 +117,7 @@ class SearchMixin(CallbackSupportMixin, CertifiedMixin, DeployedMixin):
         )
         return self
 
-    def _claims(self, X, y: np.ndarray | None, splits: list, splitter, groups, params):
+    def _claims(self, X, y: np.ndarray | None, splits: list, splitter, groups, params, given):
         """Return the claims and the division of delta; the chosen candidate is fitted again on every fold for the checker."""
         delta = self._share()
         self.fold_models_: list = []
@@ -132,11 +132,15 @@ class SearchMixin(CallbackSupportMixin, CertifiedMixin, DeployedMixin):
             self.unclaimed_ = str(reason)
             return [Claim("selection.unclaimed")], []
         chosen = clone(self._base()).set_params(**clone(self.best_params_, safe=False))
-        self.fold_models_ = [fit_part(type(self).__name__, chosen, X, y, train, params) for train, _ in splits]
+        models = [fit_part(type(self).__name__, chosen, X, y, train, params, given) for train, _ in splits]
         count = len(self.cv_results_["params"])
         claim = choice_claim(
-            self.fold_models_, X, y, splits, units=units, drawing=drawing, candidates=count, delta=delta, declared=tuple(self.assume)
+            models, X, y, splits, units=units, drawing=drawing, candidates=count, delta=delta, declared=tuple(self.assume)
         )  # fmt: skip
+        if claim.name == "selection.unclaimed":
+            self.unclaimed_ = "predictions are not one label per row"
+            return [claim], []
+        self.fold_models_ = models
         return [claim, Claim("selection.refit")], [(f"each of {count} candidates", delta / count)]
 
     def _why_not(self, X, y: np.ndarray | None, splits: list, groups) -> str | None:

@@ -31,12 +31,16 @@ def choice_claim(
 ) -> Claim:
     """Return the claim about the chosen candidate's fold models, each tested on its own fold.
 
-    Every candidate has an equal fraction of delta, so the statement holds for any chosen candidate.
+    Every candidate has an equal fraction of delta, so the statement holds for any chosen candidate. Nothing is claimed if predictions are
+    not one label per row.
     """
     rows = np.concatenate([test for _, test in splits])
     fold = np.repeat(np.arange(len(splits)), [len(test) for _, test in splits])
     parts = zip(models, splits, strict=True)
-    answers = np.concatenate([comparable(model.predict(take_rows(X, test))) for model, (_, test) in parts])
+    predicted = [model.predict(take_rows(X, test)) for model, (_, test) in parts]
+    if [np.shape(each) for each in predicted] != [test.shape for _, test in splits]:
+        return Claim("selection.unclaimed")
+    answers = np.concatenate([comparable(each) for each in predicted])
     wrong = (answers != comparable(y)[rows]).astype(np.float64)
     losses = [units.means(wrong[fold == k], rows[fold == k]) for k in range(len(splits))]
     bound = _bound(losses, delta / candidates, units, drawing)

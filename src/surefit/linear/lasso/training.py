@@ -83,12 +83,17 @@ def read_factors(estimator, n_features: int) -> np.ndarray | None:
 def fit_penalized_squares(estimator, X, y, sample_weight, l1_ratio: float) -> Any:
     """Solve the estimator's problem and set its fitted attributes and certificate. Returns the estimator."""
     X, y = read_data(estimator, X, y, multi_output=True, **READ)
-    y = usable_target(type(estimator).__name__, y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y)
-    return fit_rows(estimator, X, y, read_weights(estimator, sample_weight, X.shape[0]), l1_ratio)
+    column = y.ndim == 2 and y.shape[1] == 1
+    y = usable_target(type(estimator).__name__, y[:, 0] if column else y)
+    weights = read_weights(estimator, sample_weight, X.shape[0])
+    return fit_rows(estimator, X, y, weights, l1_ratio, column=column)
 
 
-def fit_rows(estimator, X, y, weights: np.ndarray | None, l1_ratio: float) -> Any:
-    """Do what :func:`fit_penalized_squares` does, with data that were read; of rows in partitions, y and weights are outlines."""
+def fit_rows(estimator, X, y, weights: np.ndarray | None, l1_ratio: float, *, column: bool = False) -> Any:
+    """Do what :func:`fit_penalized_squares` does, with data that were read; of rows in partitions, y and weights are outlines.
+
+    ``column`` says that the target was given as one column: the intercept is an array of one entry.
+    """
     factors = read_factors(estimator, X.shape[1])
     if estimator.radius is not None and y.ndim == 2:
         raise InvalidParameter(type(estimator).__name__, "radius", "None for several targets", estimator.radius)
@@ -118,6 +123,9 @@ def fit_rows(estimator, X, y, weights: np.ndarray | None, l1_ratio: float) -> An
     if few is not None:
         intercepts: Any = few.intercepts(solution.coef.T)
         solution = solution._replace(intercept=float(intercepts[0]) if y.ndim == 1 else intercepts)
+    if column and estimator.fit_intercept:
+        alone: Any = np.array([float(solution.intercept)])
+        solution = solution._replace(intercept=alone)
     record(estimator, solution, X, y, weights, factors, alpha=alpha, l1_ratio=l1_ratio, radius=estimator.radius)
     return estimator
 
@@ -180,7 +188,9 @@ def record(
 ) -> None:
     """Set the fitted attributes of ``estimator`` and issue its certificate; warn if it stopped early."""
     estimator.coef_ = solution.coef
-    estimator.intercept_ = float(solution.intercept) if y.ndim == 1 else solution.intercept
+    single = np.ndim(solution.intercept) == 0
+    number = np.float64 if estimator.fit_intercept else float  # as in scikit-learn
+    estimator.intercept_ = number(solution.intercept) if single else solution.intercept
     estimator.n_iter_ = int(solution.n_iter)
     estimator.history_ = np.array(solution.history, dtype=np.float64).reshape(-1, 3)
     if radius is not None:

@@ -34,6 +34,7 @@ class Targets(NamedTuple):
     Y: np.ndarray  # one column per target
     weights: np.ndarray | None
     single: bool  # whether predictions are one-dimensional
+    column: bool = False  # whether the target was one column nevertheless: so is the intercept
 
 
 class SeveralTargetsMixin(StatedGapMixin, MultiOutputMixin, LinearRegressorMixin):
@@ -52,7 +53,8 @@ def read_targets(estimator, X, y, sample_weight, *, flat: bool = False) -> Targe
     y = usable_target(type(estimator).__name__, y)
     weights = read_weights(estimator, sample_weight, X.shape[0])
     Y = y.reshape(X.shape[0], -1)
-    return Targets(X, y.ravel() if Y.shape[1] == 1 else y, Y, weights, y.ndim == 1 or (flat and Y.shape[1] == 1))
+    column = flat and y.ndim == 2 and Y.shape[1] == 1
+    return Targets(X, y.ravel() if Y.shape[1] == 1 else y, Y, weights, y.ndim == 1 or column, column)
 
 
 def partitioned_targets(rows: PartitionedRows) -> Targets:
@@ -134,7 +136,7 @@ def record(estimator, found: Solution, data: Targets, *chosen: str, claims: tupl
     free = bool(estimator.fit_intercept)
     estimator.coef_ = found.coef.T.copy() if not data.single else found.coef[:, 0].copy()
     offset = found.offset if free else np.zeros(data.Y.shape[1])
-    estimator.intercept_ = (float(offset[0]) if data.single else offset) if free else 0.0
+    estimator.intercept_ = (offset[0] if data.single and not data.column else offset) if free else 0.0
     problem = pose(estimator, data.X, data.y, data.weights, *chosen)
     constrained = problem["penalty"]["positive"] or problem["penalty"]["ball"] is not None
     names = ["linear.gap", "linear.stability", *claims, *["linear.feasible"] * constrained]

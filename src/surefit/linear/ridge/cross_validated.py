@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.metrics import get_scorer
@@ -110,8 +112,11 @@ class RidgeCV(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
 
     def _fit(self, data: Targets):
         alphas = np.ravel(np.asarray(self.alphas, dtype=np.float64))
-        if not len(alphas) or not np.all((alphas > 0) & np.isfinite(alphas)):
-            raise InvalidParameter("RidgeCV", "alphas", "finite numbers > 0", self.alphas)
+        least = (
+            0.0 if self.cv is not None else np.nextafter(0.0, 1.0)
+        )  # leave-one-out divides by one minus the leverage
+        if not len(alphas) or not np.all((alphas >= least) & np.isfinite(alphas)):
+            raise InvalidParameter("RidgeCV", "alphas", f"finite numbers {'>=' if least == 0 else '>'} 0", self.alphas)
         if self.cv is not None and (self.store_cv_results or self.alpha_per_target):
             raise InvalidParameter(
                 "RidgeCV",
@@ -155,22 +160,22 @@ def _loo_scores(estimator: RidgeCV, data: Targets, alphas: np.ndarray) -> tuple[
     if estimator.store_cv_results:
         assert path.predictions is not None
         kept = path.predictions if scored else (data.Y[:, :, None] - path.predictions) ** 2
-        estimator.cv_results_ = kept[:, 0] if data.single else kept
+        estimator.cv_results_ = kept[:, 0] if data.single and not data.column else kept
     if not scored:
         return -(path.squared if estimator.criterion == "loo" else path.gcv), path.basis
     assert path.predictions is not None
     score = get_scorer(estimator.scoring)
     weight = {} if data.weights is None else {"sample_weight": data.weights}
-    scores = np.array(
-        [
-            [
-                score(_Given(path.predictions[:, k, a]), np.zeros((len(data.Y), 1)), data.Y[:, k], **weight)
-                for k in range(data.Y.shape[1])
-            ]
-            for a in range(len(alphas))
-        ]
-    )
-    return scores, path.basis
+    parts = range(len(alphas))
+    return np.array([_scores(estimator, score, data.Y, path.predictions[:, :, a], weight) for a in parts]), path.basis
+
+
+def _scores(estimator: RidgeCV, score: Any, Y: np.ndarray, predicted: np.ndarray, weight: dict) -> list[float]:
+    """Return one score per target if each has a penalty of its own, else one score of all targets, as the scorer joins them."""
+    empty, several = np.zeros((len(Y), 1)), Y.shape[1] > 1
+    if several and not estimator.alpha_per_target:
+        return [score(_Given(predicted), empty, Y, **weight)]
+    return [score(_Given(predicted[:, k]), empty, Y[:, k], **weight) for k in range(Y.shape[1])]
 
 
 class _Given(BaseEstimator):
@@ -193,7 +198,7 @@ def _fold_scores(estimator: RidgeCV, data: Targets, alphas: np.ndarray) -> np.nd
     X = data.X.tocsr() if hasattr(data.X, "tocsr") else data.X
     score = None if estimator.scoring is None else get_scorer(estimator.scoring)
     folds = list(check_cv(estimator.cv).split(X, data.y))
-    found = np.zeros((len(alphas), data.Y.shape[1]))
+    found = np.zeros((len(alphas), data.Y.shape[1] if score is None else 1))
     for train, test in folds:
         require_weight(estimator, data.weights, train, test)
         s = None if data.weights is None else data.weights[train]
@@ -205,7 +210,5 @@ def _fold_scores(estimator: RidgeCV, data: Targets, alphas: np.ndarray) -> np.nd
                 found[a] -= np.average((data.Y[test] - predicted) ** 2, axis=0, weights=tested)
                 continue
             weight = {} if tested is None else {"sample_weight": tested}
-            for k in range(data.Y.shape[1]):
-                empty = np.zeros((len(test), 1))
-                found[a, k] += score(_Given(predicted[:, k]), empty, data.Y[test][:, k], **weight)
+            found[a] += _scores(estimator, score, data.Y[test], predicted, weight)
     return found / len(folds)

@@ -17,6 +17,8 @@ from surefit.solvers.least_squares import moments as rows_of
 from surefit.solvers.least_squares.moments import Moments, collect
 from surefit.solvers.least_squares.partitioned import compress
 
+EPS = float(np.finfo(np.float64).eps)
+
 
 class Basis(NamedTuple):
     """Eigenvectors of the moments: Q of ``Z Z'`` if there are fewer rows than features, else V of ``Z' Z``."""
@@ -49,7 +51,9 @@ def eigenbasis(X, Y, weights, centered: bool) -> Basis:
         values, Q = linalg.eigh(
             rows_of.gram_of_rows(X, weights, x_mean), check_finite=False, overwrite_a=True, driver="evd"
         )
-        values = np.maximum(values, 0.0)
+        values = np.where(
+            values > n * EPS * values[-1], values, 0.0
+        )  # centered rows have a null direction, up to rounding
         root = np.ones((n, 1)) if weights is None else np.sqrt(weights)[:, None]
         along = np.sqrt(values)[:, None] * (Q.T @ (root * (Y - y_mean)))
         return Basis(total, x_mean, y_mean, values, along, Q, None, None)
