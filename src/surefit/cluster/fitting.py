@@ -90,6 +90,18 @@ def require_defaults(estimator: Any, **defaults: Any) -> None:
             raise InvalidParameter(type(estimator).__name__, name, f"{default!r} for rows in partitions", value)
 
 
+def require_class_weights(estimator: Any, rows: PartitionedRows) -> Any:
+    """Return the labels, each of which must have a row of positive weight."""
+    assert rows.labels is not None and rows.counts is not None
+    for label, weight in zip(rows.labels.tolist(), rows.counts.tolist(), strict=True):
+        if not weight > 0:
+            raise InvalidData(
+                f"{type(estimator).__name__}: class {label!r} has no row of positive weight; leave the class out, or give one of "
+                "its rows a weight."
+            )
+    return rows.labels
+
+
 @contextmanager
 def _named(who: str, otherwise: str) -> Iterator[None]:
     """Say of a lost cluster whose fit it ended, and where the best point is."""

@@ -14,7 +14,7 @@ from surefit.cluster.sources import Sources, sources_of
 from surefit.cluster.summary import Summary, join, require_usable, summarize
 from surefit.core.errors import InvalidData
 from surefit.core.fingerprint import text_of
-from surefit.core.partitioned import Part, PartitionedRows, Traffic, add, size_of
+from surefit.core.partitioned import Part, PartitionedRows, Traffic, add, rounded, size_of
 from surefit.core.threads import one_blas_thread
 
 KEPT_LOCALLY = 2**28  # bytes of rows that threads on this machine keep between passes
@@ -75,8 +75,8 @@ class DaskRows(PartitionedRows):
             order = sorted(found.labels)
             kind: Any = dtype if dtype.kind in "biuf" else None
             self.labels = np.array(order, dtype=kind)
-            self.counts = np.array([found.labels[label] for label in order])
-        self.total_weight = math.fsum(found.weights) if self.weighted else float(n)
+            self.counts = np.array([rounded(found.labels[label]) for label in order])
+        self.total_weight = rounded(found.weights)
         self.smallest_target, self.largest_target = found.targets
         self.sample = found.sample
 

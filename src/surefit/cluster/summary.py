@@ -10,7 +10,7 @@ import numpy as np
 from surefit.core.centering import ROWS
 from surefit.core.errors import DataWarning, InvalidData
 from surefit.core.fingerprint import digest_of
-from surefit.core.partitioned import Part
+from surefit.core.partitioned import BITS, Part, exact_sum
 from surefit.core.sample import read_target
 from surefit.core.warn import warn
 
@@ -22,9 +22,9 @@ class Summary(NamedTuple):
 
     trouble: str  # the first reason why no model can use the rows
     digests: tuple[int, int, int]  # of X, y and the weights
-    labels: dict[Any, float] | None  # weight by label; None if they are too many
+    labels: dict[Any, int] | None  # weight by label, an exact sum; None if they are too many
     alone: tuple[str, ...]  # partitions with one label
-    weights: tuple[float, ...]  # their sum, one per partition
+    weights: int  # their exact sum
     targets: tuple[float, float]  # smallest and largest
     target_columns: int | None  # None: a vector
     target_dtype: Any
@@ -36,7 +36,7 @@ class Summary(NamedTuple):
         if self.labels is not None and other.labels is not None:
             labels = dict(self.labels)
             for label, weight in other.labels.items():
-                labels[label] = labels.get(label, 0.0) + weight
+                labels[label] = labels.get(label, 0) + weight
             labels = labels if len(labels) <= MOST_LABELS else None
         trouble = self.trouble or other.trouble
         if self.target_columns != other.target_columns and not trouble:
@@ -78,7 +78,7 @@ def summarize(part: Part, columns: Any, n_rows: int) -> Summary:
         digests,  # type: ignore[arg-type]
         labels,
         (part.name,) if labels is not None and len(labels) == 1 else (),
-        (float(len(part.X)) if part.weights is None else math.fsum(part.weights),),
+        _weight(part.weights, len(part.X)),
         (float(np.min(y)), float(np.max(y))) if numeric and y is not None and y.size else (math.inf, -math.inf),
         None if y is None or y.ndim == 1 else y.shape[1],
         None if part.y is None else np.asarray(part.y).dtype,
@@ -86,12 +86,19 @@ def summarize(part: Part, columns: Any, n_rows: int) -> Summary:
     )
 
 
-def _labels(y: np.ndarray, weights: np.ndarray | None) -> dict[Any, float] | None:
+def _weight(weights: np.ndarray | None, count: int) -> int:
+    return count << BITS if weights is None else exact_sum(weights[np.isfinite(weights)])
+
+
+def _labels(y: np.ndarray, weights: np.ndarray | None) -> dict[Any, int] | None:
     values, codes = np.unique(y, return_inverse=True)
     if len(values) > MOST_LABELS:
         return None
-    counts = np.bincount(codes, weights=weights, minlength=len(values))
-    return dict(zip(values.tolist(), counts.tolist(), strict=True))
+    counts = np.bincount(codes, minlength=len(values))
+    return {
+        label: _weight(None if weights is None else weights[codes == k], int(counts[k]))
+        for k, label in enumerate(values.tolist())
+    }
 
 
 def _trouble(part: Part, y: Any, columns: Any) -> str:
@@ -119,7 +126,7 @@ def require_usable(who: str, names: tuple[str, ...], lengths: tuple[int, ...], f
     """Raise ``InvalidData`` for rows that no model can use, and name odd partitions in a warning."""
     if found.trouble:
         raise InvalidData(f"{who}: {found.trouble}.")
-    if not math.fsum(found.weights) > 0:
+    if not found.weights > 0:
         raise InvalidData(f"{who}: Sample weights must contain at least one non-zero number; all are zero.")
     empty = [name for name, length in zip(names, lengths, strict=True) if length == 0]
     if empty:

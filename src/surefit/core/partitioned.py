@@ -18,6 +18,7 @@ import numpy as np
 from surefit.core.errors import SurefitError
 
 PARQUET = (".parquet", ".parq", ".pq")
+BITS = 1126  # an exact sum counts units of 2**-BITS, of which every number is a multiple
 
 
 class Part(NamedTuple):
@@ -180,6 +181,30 @@ def add(a: Any, b: Any) -> Any:
     if isinstance(a, dict):
         return {key: add(a.get(key), b.get(key)) for key in {**a, **b}}
     return a + b
+
+
+def exact_sum(values: np.ndarray) -> int:
+    """Return a sum of numbers in units of ``2**-BITS``, without rounding: it is the same for all partitions of the numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surefit.core.partitioned import exact_sum, rounded
+    >>> rounded(exact_sum(np.array([1e16, 1.0])) + exact_sum(np.array([1.0, -1e16])))
+    2.0
+    """
+    fractions, exponents = np.frexp(np.asarray(values, dtype=np.float64))
+    whole, found = np.ldexp(fractions, 53).astype(np.int64), 0
+    for exponent in np.unique(exponents).tolist():
+        own = whole[exponents == exponent]
+        # Two halves of 26 and 27 bits: sums of fewer than 2**36 of them do not overflow.
+        found += ((int(np.sum(own >> 26)) << 26) + int(np.sum(own & (2**26 - 1)))) << (exponent - 53 + BITS)
+    return found
+
+
+def rounded(total: int) -> float:
+    """Return the number that is closest to an exact sum."""
+    return total / 2**BITS
 
 
 def size_of(value: Any) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import log_softmax
@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from surefit.core.errors import DataWarning, InvalidData, InvalidParameter
 from surefit.core.validation import ARRAY, NOTHING, check_labels, read_data, read_weights
 from surefit.core.warn import warn
-from surefit.solvers.discriminants.moments import Grouped, Moments, group, moments
+from surefit.solvers.discriminants.moments import Moments, Scatters, group
 
 READ: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, np.float32]}
 PRIORS = NOTHING | ARRAY
@@ -50,13 +50,13 @@ class ScoredMixin(ClassifierMixin):
 
 
 class Labeled(NamedTuple):
-    """Training rows, grouped by class."""
+    """Training rows, grouped by class, in memory or in partitions."""
 
     X: Any
     y: np.ndarray  # as the checker will read it: numbers are float64
     classes: np.ndarray
     sample_weight: np.ndarray | None
-    rows: Grouped
+    rows: Any  # Grouped, or ClassesInPartitions
 
     @property
     def named(self) -> list:
@@ -94,10 +94,10 @@ def _encode(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.unique(y, return_inverse=True)
 
 
-def finite_moments(estimator, data: Labeled, scatters: Literal["each", "pooled", "none"]) -> Moments:
+def finite_moments(estimator, data: Labeled, scatters: Scatters) -> Moments:
     """Return the moments of the classes; entries whose squares overflow are refused."""
     with np.errstate(over="ignore", invalid="ignore"):
-        found = moments(data.rows, scatters)
+        found = data.rows.moments(scatters)
     if not (np.isfinite(found.means).all() and np.isfinite(found.scatters).all()):
         raise InvalidData(
             f"{type(estimator).__name__}: X has entries so large that sums of their squares overflow; divide its columns by a "

@@ -6,12 +6,10 @@ covariance matrix is too inaccurate for the floor, axes come from the singular v
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
-
-from surefit.solvers.discriminants.moments import Grouped, centered_class
 
 UNIT = 2.0**-53
 WANTED = 1e-6  # relative error of a variance that products of rows may have
@@ -26,14 +24,14 @@ class ClassAxes(NamedTuple):
 
 
 def class_axes(
-    C: np.ndarray, drawn: tuple[float, float] | None, rows: Grouped, k: int, mean: np.ndarray, floor: float
+    C: np.ndarray, drawn: tuple[float, float] | None, rows: Any, k: int, mean: np.ndarray, floor: float
 ) -> ClassAxes:
     """Return the axes of ``C``; ``drawn`` says how it comes from the rows of class ``k``, if it does: a multiple and what is added."""
     values, vectors = linalg.eigh(C, check_finite=False, driver="evd")
-    n = len(rows.members(k))
+    n = rows.count(k)
     rounding = (min(n, 4096) + n // 4096 + len(C) + 24) * UNIT  # relative, of sums of products
     if rounding * values[-1] > WANTED * max(values[0], floor):
-        B = centered_class(rows, k, mean) if drawn is not None else _root(C)
+        B = rows.centered_class(k, mean) if drawn is not None else _root(C)
         if B is not None:
             return _of_rows(B, drawn or (1.0, 0.0), floor)
     flat = bool(values[0] <= floor)

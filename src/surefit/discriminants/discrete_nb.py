@@ -11,7 +11,7 @@ from surefit.core.validation import ARRAY, BOOLEAN, NON_NEGATIVE
 from surefit.core.warn import warn
 from surefit.discriminants.base import PRIORS, READ, log_priors
 from surefit.discriminants.naive_bayes import Batch, NaiveBayes, read_class_priors
-from surefit.solvers.discriminants.counts import class_sums
+from surefit.solvers.discriminants.counts import Counts, class_sums
 
 COMMON = {"alpha": NON_NEGATIVE | ARRAY, "force_alpha": BOOLEAN, "fit_prior": BOOLEAN, "class_prior": PRIORS}
 
@@ -33,7 +33,8 @@ class DiscreteNB(NaiveBayes):
     def _update(self, batch: Batch, earlier: dict[str, np.ndarray], problem: dict[str, Any]) -> None:
         read_class_priors(self, "class_prior", problem)
         alpha = self._read_alpha(problem)
-        totals, counts = class_sums(batch.rows, self._counted(batch.X))
+        found = batch.rows if isinstance(batch.rows, Counts) else class_sums(batch.rows, self._counted(batch.X))
+        totals, counts = found
         self.class_count_ = totals + earlier.get("class_count_", 0.0)
         self.feature_count_ = counts + earlier.get("feature_count_", 0.0)
         if not np.isfinite(self.feature_count_).all():

@@ -86,7 +86,9 @@ class FisherDiscriminant(CertifiedMixin, ScoredMixin, BaseEstimator):
     def fit(self, X, y, sample_weight=None):
         """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
         check_params(self)
-        data = read_labeled(self, X, y, sample_weight)
+        return self._fit(read_labeled(self, X, y, sample_weight))
+
+    def _fit(self, data: Labeled):
         if len(data.classes) != 2:
             raise InvalidData(
                 f"FisherDiscriminant: Only binary classification is supported; y has {len(data.classes)} classes. Use "

@@ -24,7 +24,7 @@ from surefit.solvers.discriminants.axes import (
     whiten_rows,
     with_fixed_signs,
 )
-from surefit.solvers.discriminants.moments import Moments, centered_rows, total
+from surefit.solvers.discriminants.moments import Moments, total
 from surefit.solvers.discriminants.shrinkage import covariance
 
 
@@ -78,7 +78,7 @@ def fit_lda(estimator, data: Labeled) -> Any:
 
 def _by_whitening(estimator, data: Labeled, most: int) -> Fitted:
     rows, d = data.rows, data.X.shape[1]
-    few = len(rows.order) <= d
+    few = sum(map(rows.count, range(len(data.classes)))) <= d
     store = estimator.store_covariance
     kind: Any = "each" if store and estimator.priors is not None else "none" if few and not store else "pooled"
     m = finite_moments(estimator, data, kind)
@@ -119,7 +119,7 @@ def _whitened(within: Within, rows, m: Moments, n: float, tol: float) -> tuple[W
         whitening = whiten_matrix(within.matrix, within.scale)
         if whitening is not None:
             return within, whitening
-    by_rows = Within(None, centered_rows(rows, m.means) / np.sqrt(n))
+    by_rows = Within(None, rows.centered(m.means) / np.sqrt(n))
     whitening = whiten_rows(by_rows.rows, by_rows.scale, tol)  # type: ignore[arg-type]
     return by_rows, whitening
 

@@ -131,7 +131,9 @@ class QuadraticDiscriminantAnalysis(CertifiedMixin, ScoredMixin, BaseEstimator):
     def fit(self, X, y, sample_weight=None):
         """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
         check_params(self)
-        data = read_labeled(self, X, y, sample_weight)
+        return self._fit(read_labeled(self, X, y, sample_weight))
+
+    def _fit(self, data: Labeled):
         require_consistent_covariance(self, data, "'eigen'")
         m = finite_moments(self, data, "each")
         read_priors(self, m.totals)  # rejects values that are not probabilities

@@ -16,21 +16,22 @@ from surefit.checks.discriminants.class_variances import (
     prior_distances,
     relative,
 )
+from surefit.checks.discriminants.scatter import over_classes
 from surefit.checks.eigen import weights_of
 from surefit.checks.enclosure import Enclosed, gamma
 from surefit.core.certificate import Certificate
 from surefit.core.errors import CertificateError
+from surefit.core.partitioned import Part
 from surefit.core.sample import Data
 
 
-def discrete_distances(
-    certificate: Certificate, earlier: dict[str, np.ndarray], data: Data, codes: np.ndarray
-) -> Found:
+def discrete_distances(certificate: Certificate, earlier: dict[str, np.ndarray], data: Data) -> Found:
     """Return the largest distance of a logarithm of a probability or of a relative count, and the log-likelihood lost."""
     problem, model = certificate.problem, certificate.model
-    K, (n, d), s = len(problem["classes"]), data.X.shape, weights_of(data)
-    masses = np.bincount(codes, s, minlength=K) + _recorded(earlier, "class_count_", (K,))
-    counts = _sums(_counted(problem, data.X), codes, s, K) + _recorded(earlier, "feature_count_", (K, d))
+    K, (n, d) = len(problem["classes"]), data.X.shape
+    masses, counts = over_classes(data, problem["classes"], _of_rows, K, problem["binarize"])
+    masses = masses + _recorded(earlier, "class_count_", (K,))
+    counts = counts + _recorded(earlier, "feature_count_", (K, d))
     rounding = gamma(n + d + K + 32)  # every sum and quotient below has only non-negative terms
     wanted = _probabilities(problem, masses, counts)
     stored = np.asarray(model["feature_log_prob_"])
@@ -64,9 +65,14 @@ def _recorded(earlier: dict[str, np.ndarray], name: str, shape: tuple[int, ...])
     return earlier[name]
 
 
-def _counted(problem: dict[str, Any], X: Any) -> Any:
+def _of_rows(part: Part, codes: np.ndarray, K: int, threshold: float | None) -> tuple[np.ndarray, np.ndarray]:
+    """Return the weights of the classes, and the sums of what is counted."""
+    s = weights_of(part)
+    return np.bincount(codes, s, minlength=K), _sums(_counted(threshold, part.X), codes, s, K)
+
+
+def _counted(threshold: float | None, X: Any) -> Any:
     """Return what is counted: entries, or whether they exceed the threshold."""
-    threshold = problem["binarize"]
     if threshold is None:
         if (X.data if sparse.issparse(X) else X).min(initial=0) < 0:
             raise CertificateError("Counts must not be negative.")

@@ -8,13 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from surefit.checks.discriminants.scatter import Sums, sums_about
+from surefit.checks.discriminants.scatter import Sums, joined, over_classes, sums_of_classes
 from surefit.checks.enclosure import Enclosed, gamma
 from surefit.core.certificate import Certificate
 from surefit.core.errors import CertificateError
-from surefit.core.partitioned import Part, PartitionedRows
-from surefit.core.sample import Data, read_target
-from surefit.problems.labels import class_codes
+from surefit.core.partitioned import rounded
+from surefit.core.sample import Data
 
 Found = Callable[[float], tuple[float, float]]
 
@@ -26,20 +25,15 @@ class Moved(NamedTuple):
     variance: Enclosed
 
 
-def gaussian_distances(
-    certificate: Certificate, earlier: dict[str, np.ndarray], data: Data, codes: np.ndarray
-) -> Found:
+def gaussian_distances(certificate: Certificate, earlier: dict[str, np.ndarray], data: Data) -> Found:
     """Return distances of means (in standard deviations) and variances (relative), and the log-likelihood lost."""
     model, K, d = certificate.model, len(certificate.problem["classes"]), data.X.shape[1]
     theta, var = np.asarray(model["theta_"]), np.asarray(model["var_"])
     if theta.shape != (K, d) or var.shape != (K, d) or not np.isfinite(theta).all():
         raise CertificateError(f"{certificate.estimator}: theta_ or var_ have no valid means and variances.")
-    if isinstance(data.X, PartitionedRows):
-        found = data.X.map_reduce(_of_part, certificate.problem["classes"], theta, combine=_joined)
-    else:
-        found = _of_rows(data.X, codes, data.weights, theta)
-    masses = np.array([math.fsum(partial) for partial in zip(*found[0], strict=True)])
-    before, parts = _before(earlier, K, d), found[1]
+    classes = certificate.problem["classes"]
+    _, exact, parts = over_classes(data, classes, sums_of_classes, theta, False, combine=joined)
+    masses, before = np.array([rounded(mass) for mass in exact]), _before(earlier, K, d)
     totals = masses + before[0]
     if not np.all(var[totals > 0] > 0):
         raise CertificateError(f"{certificate.estimator}: theta_ or var_ have no valid means and variances.")
@@ -65,27 +59,6 @@ def gaussian_distances(
         return largest * (1 + gamma(16)), lost * (1 + gamma(K * d + 64))
 
     return distances
-
-
-def _of_rows(X: Any, codes: np.ndarray, weights: np.ndarray | None, theta: np.ndarray) -> tuple[list[Any], list[Sums]]:
-    """Return the weights of the classes, as a list of partial ones, and the sums of their rows about ``theta``."""
-    s = np.ones(X.shape[0]) if weights is None else weights
-    members = [np.flatnonzero((codes == k) & (s > 0)) for k in range(len(theta))]
-    parts = [sums_about(theta[k], X, weights, rows, False) for k, rows in enumerate(members)]
-    return [[math.fsum(s[rows]) for rows in members]], parts
-
-
-def _of_part(part: Part, classes: list[Any], theta: np.ndarray) -> tuple[list[Any], list[Sums]]:
-    return _of_rows(part.X, class_codes(read_target(part.y), classes), part.weights, theta)
-
-
-def _joined(a: Any, b: Any) -> Any:
-    """Add the sums of two partitions: one more addition each."""
-    parts = [
-        Sums(x.sums + y.sums, x.sizes + y.sizes, x.squares + y.squares, x.products, max(x.depth, y.depth) + 1)
-        for x, y in zip(a[1], b[1], strict=True)
-    ]
-    return a[0] + b[0], parts
 
 
 def _before(earlier: dict[str, np.ndarray], K: int, d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

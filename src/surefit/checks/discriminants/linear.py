@@ -27,7 +27,7 @@ from surefit.problems.labels import names_of
 #: Wanted accuracy of the criterion, relative.
 WANTED = 1e-6
 
-bound = partial(claim, kind="optimality", side="upper", theory="rayleigh-gap")
+bound = partial(claim, kind="optimality", side="upper", theory="rayleigh-gap", partitioned=True)
 
 no_claim("discriminant.discarded",
         "The rows of each class do not vary in all directions. Nothing is claimed about the other directions, "

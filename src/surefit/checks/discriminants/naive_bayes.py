@@ -18,9 +18,7 @@ from surefit.checks.enclosure import gamma
 from surefit.checks.judge import Proof, claim, refused
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
-from surefit.core.partitioned import PartitionedRows
 from surefit.core.sample import Data
-from surefit.problems.labels import class_codes
 
 #: Rounding in the distances is counted three times for what another evaluation may find: once in each, and once between them.
 ELSEWHERE = 3.0
@@ -68,11 +66,8 @@ def _distances(certificate: Certificate, earlier: dict[str, Any], data: Data) ->
     """Return the function of a multiple of all radii that returns both distances; the rows are read once."""
     key = f"naive Bayes {sorted((name, np.asarray(value).tobytes()) for name, value in earlier.items())}"
     if key not in data.memo:
-        codes = class_codes(data.target, certificate.problem["classes"])  # those of a stream need not all occur
         before = {name: np.asarray(value, dtype=np.float64) for name, value in earlier.items()}
         gaussian = certificate.problem["density"] == "gaussian"
-        if isinstance(data.X, PartitionedRows) and not gaussian:
-            raise ValueError("counts of classes are verified with the rows in memory only")
         find = gaussian_distances if gaussian else discrete_distances
-        data.memo[key] = find(certificate, before, data, codes)
+        data.memo[key] = find(certificate, before, data)
     return data.memo[key]

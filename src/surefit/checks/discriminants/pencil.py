@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from surefit.checks.discriminants.scatter import ClassScatter, class_scatter, ledoit_wolf
-from surefit.checks.eigen import spectrum, weights_of
+from surefit.checks.eigen import spectrum
 from surefit.checks.enclosure import gamma
 from surefit.checks.judge import shared
 from surefit.core.certificate import Certificate
@@ -39,9 +39,8 @@ def own_covariance(certificate: Certificate, data: Data, found: ClassScatter, k:
     C, radius = found.products[k] / found.totals[k], found.radii[k] / found.totals[k] * (1 + gamma(4))
     radius += gamma(6) * float(np.linalg.norm(C))
     if problem["shrinkage"] == "auto":
-        X = data.X.tocsr() if hasattr(data.X, "tocsr") else data.X
         raw = C * scale * scale[:, None]
-        raw = ledoit_wolf(raw, found.means[k], found.totals[k], X, weights_of(data), found.members[k])
+        raw = ledoit_wolf(raw, found.means[k], found.totals[k], data, problem["classes"], [k])
         return raw / scale / scale[:, None], radius
     return _shrunk(C, scale, problem["shrinkage"], problem.get("reg_param", 0.0)), radius
 
@@ -135,8 +134,7 @@ def _total(certificate: Certificate, data: Data, found: ClassScatter) -> tuple[n
         * float(np.max(np.linalg.norm(away, axis=1)))
     )
     if shrinkage == "auto":
-        X = data.X.tocsr() if hasattr(data.X, "tocsr") else data.X
-        everyone = np.concatenate(found.members)
-        raw = ledoit_wolf(St * scale * scale[:, None], mean, n, X, weights_of(data), everyone)
+        classes = certificate.problem["classes"]
+        raw = ledoit_wolf(St * scale * scale[:, None], mean, n, data, classes, range(len(classes)))
         return raw / scale / scale[:, None], radius
     return _shrunk(St, scale, shrinkage), radius

@@ -15,12 +15,13 @@ from typing import NamedTuple
 import numpy as np
 
 from surefit.checks.discriminants.pencil import own_covariance, powers_of_two
-from surefit.checks.discriminants.scatter import ClassScatter, blocks, class_scatter
+from surefit.checks.discriminants.scatter import ClassScatter, blocks, class_scatter, members_of, over_classes
 from surefit.checks.eigen import rows_at_once, weights_of
 from surefit.checks.enclosure import gamma
 from surefit.checks.judge import Proof, claim, refused
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
+from surefit.core.partitioned import Part, count_parts
 from surefit.core.sample import Data
 from surefit.problems.labels import names_of
 
@@ -30,6 +31,14 @@ class Seen(NamedTuple):
 
     matrix: np.ndarray
     radius: float
+
+
+class Whitened(NamedTuple):
+    """Products of the whitened rows of each class, sums of squares of its centered rows, and how deep these sums are."""
+
+    products: np.ndarray  # (k, d, d)
+    squares: np.ndarray  # (k, d)
+    depths: list[int]
 
 
 def _sentence(stated: Claim) -> str:
@@ -45,6 +54,7 @@ def _sentence(stated: Claim) -> str:
     kind="optimality",
     side="upper",
     infinite=True,
+    partitioned=True,
     theory="gaussian-likelihood-gap",
     says=_sentence,
 )
@@ -56,12 +66,12 @@ def likelihood(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     trouble = _trouble(certificate, found, data.X.shape[1])
     if trouble:
         return refused(trouble)
-    value = worse = 0.0
+    value, worse, whitened = 0.0, 0.0, None if by_matrix else _whitened(certificate, data, found)
     for k in range(len(found.totals)):
-        at_least, at_most = _class_gap(certificate, data, found, k, by_matrix)
+        at_least, at_most = _class_gap(certificate, data, found, k, whitened)
         value, worse = value + at_least, worse + at_most
     shrunk = bool(by_matrix or problem["shrinkage"] or problem.get("reg_param", 0.0))
-    limit = 1e-6 * float(np.sum([len(rows) for rows in found.members]))
+    limit = 1e-6 * float(np.sum(found.counts))
     own, level = {"shrunk": shrunk}, "recomputed" if by_matrix else "enclosed"
     if not math.isfinite(worse):
         return Proof(math.inf, level, "the smallest variances are lost in rounding.", own, limit=limit)
@@ -85,7 +95,7 @@ def _trouble(certificate: Certificate, found: ClassScatter, d: int) -> str:
 
 
 def _class_gap(
-    certificate: Certificate, data: Data, found: ClassScatter, k: int, by_matrix: bool
+    certificate: Certificate, data: Data, found: ClassScatter, k: int, whitened: Whitened | None
 ) -> tuple[float, float]:
     """Return the gap of one class, rounding included, and what another evaluation may find at most."""
     model, floor, total, d = certificate.model, certificate.problem["floor"], float(found.totals[k]), data.X.shape[1]
@@ -94,7 +104,10 @@ def _class_gap(
     if tilt >= 0.5:
         return math.inf, math.inf
     T, raised = rotation / np.sqrt(variances), variances == floor
-    seen = (_by_matrix if by_matrix else _by_rows)(certificate, data, found, k, T)
+    if whitened is None:
+        seen = _by_matrix(certificate, data, found, k, T)
+    else:
+        seen = _by_rows(certificate, found, k, T, whitened)
     E = seen.matrix - np.eye(d)
     E[np.ix_(raised, raised)] = _positive_part(E[np.ix_(raised, raised)])
     error, slack = float(np.linalg.norm(E)), seen.radius + gamma(8) * d
@@ -108,20 +121,36 @@ def _class_gap(
     return results[0], results[1]
 
 
-def _by_rows(certificate: Certificate, data: Data, found: ClassScatter, k: int, T: np.ndarray) -> Seen:
-    """Whiten the rows of a class, take their products, and add what shrinkage adds."""
-    X, s, total, d = data.X, weights_of(data), float(found.totals[k]), len(T)
-    X = X.tocsr() if hasattr(X, "tocsr") else X
-    product, squares, rows = np.zeros((d, d)), np.zeros(d), found.members[k]
-    for block, piece in blocks(X, rows):
-        centered = block - found.means[k]
-        if data.weights is not None:
-            centered *= np.sqrt(s[piece])[:, None]
-        whitened = centered @ T
-        product += whitened.T @ whitened
-        squares += np.einsum("ij,ij->j", centered, centered)
+def _whitened(certificate: Certificate, data: Data, found: ClassScatter) -> Whitened:
+    """Whiten the rows of all classes and take their products, by one pass."""
+    model, d = certificate.model, data.X.shape[1]
+    axes = np.asarray(model["rotations_"]) / np.sqrt(np.asarray(model["scalings_"]))[:, None, :]
+    products, squares = over_classes(data, certificate.problem["classes"], _whitened_products, found.means, axes)
     size = rows_at_once(d)
-    depth = min(size, len(rows)) + len(rows) // size + 8
+    return Whitened(
+        products, squares, [min(size, n) + n // size + count_parts(data.X) + 7 for n in found.counts.tolist()]
+    )
+
+
+def _whitened_products(
+    part: Part, codes: np.ndarray, means: np.ndarray, axes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    products, squares, s = np.zeros_like(axes), np.zeros_like(means), weights_of(part)
+    for k, rows in enumerate(members_of(part, codes, len(means))):
+        for block, piece in blocks(part.X, rows):
+            centered = block - means[k]
+            if part.weights is not None:
+                centered *= np.sqrt(s[piece])[:, None]
+            whitened = centered @ axes[k]
+            products[k] += whitened.T @ whitened
+            squares[k] += np.einsum("ij,ij->j", centered, centered)
+    return products, squares
+
+
+def _by_rows(certificate: Certificate, found: ClassScatter, k: int, T: np.ndarray, whitened: Whitened) -> Seen:
+    """Return the covariance of the whitened rows of a class, with what shrinkage adds."""
+    total, d = float(found.totals[k]), len(T)
+    product, squares, depth = whitened.products[k], whitened.squares[k], whitened.depths[k]
     spread = float(np.sum(squares))
     sizes = d * float(squares @ np.sum(T * T, axis=1)) * (1 + gamma(depth + d))  # of |x||T|, by Cauchy and Schwarz
     length, off = math.sqrt(float(np.trace(product))), gamma(d + 8) * math.sqrt(sizes)

@@ -8,17 +8,19 @@ span attains at most :math:`\sum_k p_k (2 c_k^\top a_k - c_k^\top M c_k + \|a_k 
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from surefit.checks.discriminants.linear import WANTED, bound
 from surefit.checks.discriminants.pencil import targets_of
-from surefit.checks.discriminants.scatter import blocks, class_scatter
+from surefit.checks.discriminants.scatter import blocks, class_scatter, members_of, over_classes
 from surefit.checks.eigen import rows_at_once, weights_of
 from surefit.checks.enclosure import UNIT, gamma
 from surefit.checks.judge import Proof, refused
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
+from surefit.core.partitioned import Part, count_parts
 from surefit.core.sample import Data
 
 
@@ -33,19 +35,12 @@ def restricted_gap(certificate: Certificate, stated: Claim, data: Data) -> Proof
         return refused("scalings_ has no directions, or not of these rows")
     c = np.linalg.lstsq(V, rule.T)[0]
     rest = rule.T - V @ c
-    X, s, n = data.X.tocsr() if hasattr(data.X, "tocsr") else data.X, weights_of(data), float(found.totals.sum())
-    inner, images, off, sizes = np.zeros((q, q)), np.zeros((q, len(rule))), np.zeros(len(rule)), np.zeros(2)
-    for mean, radius, rows in zip(found.means, found.mean_radii, found.members, strict=True):
-        for block, piece in blocks(X, rows):
-            centered = np.sqrt(s[piece] / n)[:, None] * (block - mean)
-            seen, beyond = centered @ V, centered @ rest
-            inner += seen.T @ seen
-            images += seen.T @ (centered @ rule.T)
-            off += np.sum(beyond * (2 * (seen @ c) + beyond), axis=0)
-            known = np.abs(centered) + np.sqrt(s[piece] / n)[:, None] * radius
-            sizes += [float(np.sum((known @ np.abs(V)) ** 2)), float(np.sum((known @ np.abs(rule.T)) ** 2))]
+    span, classes, n, size = Span(V, rule, c, rest), certificate.problem["classes"], data.X.shape[0], rows_at_once(d)
+    known = (found.means, found.mean_radii, float(found.totals.sum()))
+    inner, images, off, sizes = over_classes(data, classes, _products, span, *known)
     # All products are of rows with V, the rule, and each other: their rounding is a share of sizes.
-    share = gamma(d + min(rows_at_once(d), len(s)) + len(s) // rows_at_once(d) + 16)
+    blocks_added = n // size + len(classes) * count_parts(data.X)
+    share = gamma(d + min(size, n) + blocks_added + 16)
     inner_rad, image_rad = share * sizes[0], share * math.sqrt(sizes[0] * sizes[1])
     lowest = 1.0 - float(np.linalg.norm(inner - np.eye(q))) - inner_rad
     if lowest <= 4 * inner_rad:
@@ -62,5 +57,33 @@ def restricted_gap(certificate: Certificate, stated: Claim, data: Data) -> Proof
     criterion = float(priors @ np.sum((V.T @ targets.T) * c, axis=0))
     limit = WANTED * max(criterion, 0.0) + np.finfo(float).tiny
     terms = float(priors @ np.sum((np.abs(V).T @ np.abs(targets.T)) * np.abs(c), axis=0))
-    known = {"limit": limit, "limit_spread": WANTED * gamma(2 * d + 16) * terms + 8 * UNIT * limit}
-    return Proof(value, "enclosed", "residuals in the span recomputed.", spread=worse - value, **known)
+    bounded: dict[str, Any] = {"limit": limit, "limit_spread": WANTED * gamma(2 * d + 16) * terms + 8 * UNIT * limit}
+    return Proof(value, "enclosed", "residuals in the span recomputed.", spread=worse - value, **bounded)
+
+
+class Span(NamedTuple):
+    """Directions, the rule, its coordinates in them, and the rest of it."""
+
+    V: np.ndarray
+    rule: np.ndarray
+    c: np.ndarray
+    rest: np.ndarray
+
+
+def _products(
+    part: Part, codes: np.ndarray, span: Span, means: np.ndarray, radii: np.ndarray, total: float
+) -> tuple[np.ndarray, ...]:
+    """Return products of the centered rows seen along the directions and the rule, and the sizes of their terms."""
+    (V, rule, c, rest), s = span, weights_of(part)
+    q = V.shape[1]
+    inner, images, off, sizes = np.zeros((q, q)), np.zeros((q, len(rule))), np.zeros(len(rule)), np.zeros(2)
+    for mean, radius, rows in zip(means, radii, members_of(part, codes, len(means)), strict=True):
+        for block, piece in blocks(part.X, rows):
+            centered = np.sqrt(s[piece] / total)[:, None] * (block - mean)
+            seen, beyond = centered @ V, centered @ rest
+            inner += seen.T @ seen
+            images += seen.T @ (centered @ rule.T)
+            off += np.sum(beyond * (2 * (seen @ c) + beyond), axis=0)
+            known = np.abs(centered) + np.sqrt(s[piece] / total)[:, None] * radius
+            sizes += [float(np.sum((known @ np.abs(V)) ** 2)), float(np.sum((known @ np.abs(rule.T)) ** 2))]
+    return inner, images, off, sizes

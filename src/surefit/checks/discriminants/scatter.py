@@ -7,7 +7,7 @@ small for every column, in any units.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,13 +16,15 @@ from surefit.checks.eigen import dense, rows_at_once, weights_of
 from surefit.checks.enclosure import UNIT, gamma
 from surefit.checks.judge import shared
 from surefit.core.certificate import Certificate
-from surefit.core.sample import Data
+from surefit.core.partitioned import BITS, Part, PartitionedRows, add, exact_sum, rounded
+from surefit.core.sample import Data, read_target
+from surefit.problems.labels import class_codes
 
 
 class ClassScatter(NamedTuple):
     """Classes as the rows say; scatter matrices in scaled columns."""
 
-    members: list[np.ndarray]  # rows of each class
+    counts: np.ndarray  # (k,) rows that have a weight
     totals: np.ndarray  # (k,) weights
     means: np.ndarray  # (k, d), columns not scaled
     mean_radii: np.ndarray  # (k, d)
@@ -31,23 +33,33 @@ class ClassScatter(NamedTuple):
     radii: np.ndarray  # (k,) Frobenius
 
 
-def members_of(certificate: Certificate, data: Data) -> list[np.ndarray]:
+def over_classes(
+    data: Data, classes: list[Any], function: Callable[..., Any], *small: Any, combine: Callable[..., Any] | None = None
+) -> Any:
+    """Return the sum of ``function(part, codes, *small)`` over the partitions; rows in memory are one of them."""
+    if isinstance(data.X, PartitionedRows):
+        return data.X.map_reduce(_with_codes, function, classes, *small, combine=combine)
+    X = data.X.tocsr() if hasattr(data.X, "tocsr") else data.X
+    return function(Part(X, data.y, data.weights, 0, "the rows"), class_codes(data.target, classes), *small)
+
+
+def _with_codes(part: Part, function: Callable[..., Any], classes: list[Any], *small: Any) -> Any:
+    return function(part, class_codes(read_target(part.y), classes), *small)
+
+
+def members_of(part: Part, codes: np.ndarray, K: int) -> list[np.ndarray]:
     """Return the rows of each class that have a weight."""
-    y = data.target
-    names = y if y.dtype.kind == "f" else np.array([str(label) for label in y])
-    counts = weights_of(data) > 0
-    return [np.flatnonzero((names == label) & counts) for label in certificate.problem["classes"]]
+    kept = np.ones(len(codes), dtype=bool) if part.weights is None else part.weights > 0
+    return [np.flatnonzero((codes == k) & kept) for k in range(K)]
 
 
 @shared
 def class_scatter(certificate: Certificate, data: Data, products: bool = True) -> ClassScatter:
     """Return means and scatter matrices of the classes that the certificate names."""
-    members, s, d = members_of(certificate, data), weights_of(data), data.X.shape[1]
-    X = data.X.tocsr() if hasattr(data.X, "tocsr") else data.X
-    K = len(members)
-    totals = np.array([math.fsum(s[rows]) for rows in members])
-    pilots = _pilots(certificate, X, members)
-    found = [sums_about(pilots[k], X, None if data.weights is None else s, members[k], products) for k in range(K)]
+    classes, d = certificate.problem["classes"], data.X.shape[1]
+    K, pilots = len(classes), _pilots(certificate, data)
+    counts, masses, found = over_classes(data, classes, sums_of_classes, pilots, products, combine=joined)
+    totals = np.array([rounded(mass) for mass in masses])
     moves = np.stack([part.sums / total for part, total in zip(found, totals, strict=True)])
     spreads = np.stack([part.sizes / total for part, total in zip(found, totals, strict=True)])
     depth = np.array([part.depth for part in found])[:, None]
@@ -63,7 +75,7 @@ def class_scatter(certificate: Certificate, data: Data, products: bool = True) -
         length = float(np.linalg.norm(move)) * (1 + gamma(d + 4))
         moved = totals[k] * ((2 * length + rad) * rad + gamma(8) * length**2)  # the mean itself is rounded
         errors[k] = (gamma(found[k].depth + 8) * float(np.trace(about)) + moved) * (1 + 4 * UNIT)
-    return ClassScatter(members, totals, means, radii, scale, matrices, errors)
+    return ClassScatter(counts, totals, means, radii, scale, matrices, errors)
 
 
 class Sums(NamedTuple):
@@ -76,12 +88,39 @@ class Sums(NamedTuple):
     depth: int
 
 
-def _pilots(certificate: Certificate, X: Any, members: list[np.ndarray]) -> np.ndarray:
-    """Return a point near each class: the model's means, or one of its rows; any point gives a true answer."""
-    given = np.asarray(certificate.model.get("means_", ()))
-    if given.shape == (len(members), X.shape[1]) and given.dtype.kind == "f" and np.all(np.isfinite(given)):
+def _pilots(certificate: Certificate, data: Data) -> np.ndarray:
+    """Return a point near each class: the model's means, or some row; any point gives a true answer."""
+    given, shape = (
+        np.asarray(certificate.model.get("means_", ())),
+        (len(certificate.problem["classes"]), data.X.shape[1]),
+    )
+    if given.shape == shape and given.dtype.kind == "f" and np.all(np.isfinite(given)):
         return given.astype(np.float64, copy=False)
-    return np.stack([dense(X[rows[:1]])[0] for rows in members])
+    row = data.X.sample[0, : shape[1]] if isinstance(data.X, PartitionedRows) else dense(data.X[:1])[0]
+    return np.tile(row, (shape[0], 1))
+
+
+def sums_of_classes(part: Part, codes: np.ndarray, pilots: np.ndarray, products: bool) -> Any:
+    """Return the counts and exact weights of the classes, and the sums of their rows about the pilots."""
+    members = members_of(part, codes, len(pilots))
+    masses = tuple(len(rows) << BITS if part.weights is None else exact_sum(part.weights[rows]) for rows in members)
+    found = [sums_about(pilots[k], part.X, part.weights, rows, products) for k, rows in enumerate(members)]
+    return np.array([len(rows) for rows in members]), masses, found
+
+
+def joined(a: Any, b: Any) -> Any:
+    """Add the sums of two partitions: one more addition each."""
+    parts = [
+        Sums(
+            x.sums + y.sums,
+            x.sizes + y.sizes,
+            x.squares + y.squares,
+            x.products + y.products,
+            1 + max(x.depth, y.depth),
+        )
+        for x, y in zip(a[2], b[2], strict=True)
+    ]
+    return a[0] + b[0], add(a[1], b[1]), parts
 
 
 def sums_about(pilot: np.ndarray, X: Any, s: np.ndarray | None, rows: np.ndarray, products: bool) -> Sums:
@@ -111,17 +150,26 @@ def blocks(X: Any, rows: np.ndarray) -> Iterator[Any]:
         yield dense(X[piece]), piece
 
 
-def ledoit_wolf(C: np.ndarray, mean: np.ndarray, total: float, X: Any, s: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return the covariance shrunk by the share of Ledoit and Wolf for standardized columns."""
+def ledoit_wolf(C: np.ndarray, mean: np.ndarray, total: float, data: Data, classes: list[Any], own: Any) -> np.ndarray:
+    """Return the covariance of the classes in ``own`` shrunk by the share of Ledoit and Wolf for standardized columns."""
     d = len(C)
     deviation = np.sqrt(np.maximum(np.diag(C), 0.0))
     deviation = np.where(deviation > 10 * np.finfo(float).eps * np.abs(mean), deviation, 1.0)
     R = C / np.outer(deviation, deviation)
-    fourth = math.fsum(
-        float(s[piece] @ np.sum(((block - mean) / deviation) ** 2, axis=1) ** 2) for block, piece in blocks(X, rows)
-    )
+    fourth = over_classes(data, classes, _fourth_powers, mean, deviation, tuple(own))
     middle = float(np.trace(R)) / d
     beta = (fourth / total - float(np.sum(R * R))) / (d * total)
     delta = float(np.sum((R - middle * np.eye(d)) ** 2)) / d
     share = 0.0 if d == 1 or min(beta, delta) <= 0 else min(beta, delta) / delta
     return ((1 - share) * R + share * middle * np.eye(d)) * np.outer(deviation, deviation)
+
+
+def _fourth_powers(
+    part: Part, codes: np.ndarray, mean: np.ndarray, deviation: np.ndarray, own: tuple[int, ...]
+) -> float:
+    members, s = members_of(part, codes, max(own) + 1), weights_of(part)
+    rows = np.concatenate([members[k] for k in own])
+    return math.fsum(
+        float(s[piece] @ np.sum(((block - mean) / deviation) ** 2, axis=1) ** 2)
+        for block, piece in blocks(part.X, rows)
+    )

@@ -19,13 +19,20 @@ class Spread(NamedTuple):
     variances: np.ndarray  # (k, d)
 
 
-def class_sums(rows: Grouped, X: Any) -> tuple[np.ndarray, np.ndarray]:
+class Counts(NamedTuple):
+    """Weight of each class and weighted sums of the columns over its rows."""
+
+    totals: np.ndarray  # (k,)
+    counts: np.ndarray  # (k, d)
+
+
+def class_sums(rows: Grouped, X: Any) -> Counts:
     """Return the weight of each class and the weighted sums of the columns of ``X`` over its rows."""
     values = np.ones(len(rows.order)) if rows.weights is None else rows.weights[rows.order]
     members = sparse.csr_array((values, rows.order, rows.ends), shape=(rows.n_classes, X.shape[0]))
     sums = members @ X
     dense = sums.toarray() if sparse.issparse(sums) else sums
-    return np.asarray(members.sum(axis=1), dtype=np.float64), np.asarray(dense, dtype=np.float64)
+    return Counts(np.asarray(members.sum(axis=1), dtype=np.float64), np.asarray(dense, dtype=np.float64))
 
 
 def class_spread(rows: Grouped) -> Spread:

@@ -10,7 +10,7 @@ and since :math:`c` is close to :math:`m` there is no cancellation, however far 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -21,6 +21,8 @@ from surefit.core.jit import compiled
 
 PILOT = 512  # rows of a class from which its mean is estimated
 CACHED = 2**17  # entries per block: one megabyte stays in the cache until its product is computed
+
+Scatters = Literal["each", "pooled", "none"]
 
 
 class Moments(NamedTuple):
@@ -65,6 +67,38 @@ class Grouped(NamedTuple):
         for start in range(0, len(members), self.block_size):
             yield self.read(members[start : start + self.block_size])
 
+    def count(self, k: int) -> int:
+        """Return the number of rows of class ``k``."""
+        return int(self.ends[k + 1] - self.ends[k])
+
+    def moments(self, scatters: Scatters = "each") -> Moments:
+        """Return weights, means and scatter matrices of the classes."""
+        return moments(self, scatters)
+
+    def centered(self, means: np.ndarray) -> np.ndarray:
+        """Return all rows minus the means of their classes, times the square roots of their weights."""
+        parts = []
+        for k in range(self.n_classes):
+            for block, s in self.blocks(k):
+                block -= means[k]
+                parts.append(block if s is None else block * np.sqrt(s)[:, None])
+        return np.concatenate(parts) if parts else np.zeros((0, self.X.shape[1]))
+
+    def centered_class(self, k: int, mean: np.ndarray) -> np.ndarray:
+        """Return the rows of one class minus ``mean``, times the square roots of their relative weights."""
+        members = self.members(k)
+        block, s = self.read(members)
+        block -= mean
+        return block / math.sqrt(len(members)) if s is None else block * np.sqrt(s / math.fsum(s))[:, None]
+
+    def fourth_powers(self, classes: Iterable[int], mean: np.ndarray, scale: np.ndarray) -> float:
+        """Return the weighted sum of the fourth powers of the lengths of the standardized rows of some classes."""
+        found = 0.0
+        for block, s in (piece for k in classes for piece in self.blocks(k)):
+            squares = np.sum(((block - mean) / scale) ** 2, axis=1) ** 2
+            found += float(squares.sum() if s is None else s @ squares)
+        return found
+
 
 def group(X, codes: np.ndarray, n_classes: int, weights: np.ndarray | None = None) -> Grouped:
     """Sort the rows by class; rows without weight are dropped."""
@@ -77,10 +111,10 @@ def group(X, codes: np.ndarray, n_classes: int, weights: np.ndarray | None = Non
     return Grouped(X, codes, order, np.concatenate([[0], np.cumsum(counts)]), weights)
 
 
-def moments(rows: Grouped, scatters: Literal["each", "pooled", "none"] = "each") -> Moments:
+def moments(rows: Grouped, scatters: Scatters = "each") -> Moments:
     """Return weights, means and scatter matrices of the classes; the latter one per class, pooled, or omitted."""
     K, d = rows.n_classes, rows.X.shape[1]
-    guesses = np.array([_mean(*rows.read(rows.members(k)[:PILOT])) for k in range(K)])
+    guesses = np.array([_mean(*rows.read(rows.members(k)[:PILOT])) if rows.count(k) else np.zeros(d) for k in range(K)])
     totals, above = np.zeros(K), np.zeros((K, d))
     products = np.zeros(({"each": K, "pooled": 1, "none": 0}[scatters], d, d))
     buffer = np.empty((rows.block_size, d))
@@ -98,7 +132,7 @@ def moments(rows: Grouped, scatters: Literal["each", "pooled", "none"] = "each")
     for k in range(K):
         members = rows.members(k)
         totals[k] = len(members) if rows.weights is None else math.fsum(rows.weights[members])
-        above[k] /= totals[k]
+        above[k] /= totals[k] or 1.0  # a class may have no row in a partition
         if scatters != "none":
             products[k if scatters == "each" else 0] -= totals[k] * np.outer(above[k], above[k])
     return Moments(totals, guesses + above, products)
@@ -138,24 +172,6 @@ def _shift_rows(X, rows, codes, weights, guesses, shifted, sums):
                 difference = row[j] - estimate[j]
                 out[j] = root * difference
                 total[j] += weights[i] * difference
-
-
-def centered_rows(rows: Grouped, means: np.ndarray) -> np.ndarray:
-    """Return all rows minus the means of their classes, times the square roots of their weights."""
-    parts = []
-    for k in range(rows.n_classes):
-        for block, s in rows.blocks(k):
-            block -= means[k]
-            parts.append(block if s is None else block * np.sqrt(s)[:, None])
-    return np.concatenate(parts)
-
-
-def centered_class(rows: Grouped, k: int, mean: np.ndarray) -> np.ndarray:
-    """Return the rows of one class minus ``mean``, times the square roots of their relative weights."""
-    members = rows.members(k)
-    block, s = rows.read(members)
-    block -= mean
-    return block / math.sqrt(len(members)) if s is None else block * np.sqrt(s / math.fsum(s))[:, None]
 
 
 def total(moments: Moments) -> tuple[np.ndarray, np.ndarray]:

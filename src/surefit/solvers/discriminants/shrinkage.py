@@ -13,10 +13,9 @@ expected squared error:
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
-
-from surefit.solvers.discriminants.moments import Grouped
 
 
 def shrink(C: np.ndarray, share: float) -> np.ndarray:
@@ -33,14 +32,11 @@ def scales(C: np.ndarray, mean: np.ndarray) -> np.ndarray:
     return np.where(varies, deviations, 1.0)
 
 
-def ledoit_wolf(C: np.ndarray, mean: np.ndarray, total: float, blocks: Iterable) -> np.ndarray:
-    """Return the covariance ``C`` of weighted rows with Ledoit-Wolf shrinkage for standardized columns."""
+def ledoit_wolf(C: np.ndarray, mean: np.ndarray, total: float, rows: Any, classes: Iterable[int]) -> np.ndarray:
+    """Return the covariance ``C`` of the rows of some classes with Ledoit-Wolf shrinkage for standardized columns."""
     d, scale = len(C), scales(C, mean)
     standard = C / scale / scale[:, None]
-    quartic = 0.0
-    for block, s in blocks:
-        squares = np.sum(((block - mean) / scale) ** 2, axis=1) ** 2
-        quartic += float(squares.sum() if s is None else s @ squares)
+    quartic = rows.fourth_powers(classes, mean, scale)
     square = float(np.sum(standard**2))
     beta = (quartic / total - square) / (d * total)
     delta = (square - float(np.trace(standard)) ** 2 / d) / d
@@ -49,10 +45,10 @@ def ledoit_wolf(C: np.ndarray, mean: np.ndarray, total: float, blocks: Iterable)
     return shrink(standard, share) * scale * scale[:, None]
 
 
-def covariance(C: np.ndarray, shrinkage, mean: np.ndarray, total: float, rows: Grouped, classes: Iterable[int]):
+def covariance(C: np.ndarray, shrinkage, mean: np.ndarray, total: float, rows: Any, classes: Iterable[int]):
     """Return ``C`` shrunk according to ``shrinkage`` (None, a number, or "auto"); ``classes`` lists the classes of its rows."""
     if shrinkage is None:
         return C
     if shrinkage == "auto":
-        return ledoit_wolf(C, mean, total, (piece for k in classes for piece in rows.blocks(k)))
+        return ledoit_wolf(C, mean, total, rows, classes)
     return shrink(C, float(shrinkage))
