@@ -57,6 +57,8 @@ CASES = [
     (PoissonRegressor(tol=1e-10), COUNTS),
     (RidgeClassifier(), THREE),
     (LinearModel(loss="huber", penalty="l1", alpha=0.05), NUMBERS),
+    (LogisticRegression(tol=1e-8, class_weight="balanced"), THREE),
+    (LogisticRegression(l1_ratio=1.0, C=0.3, tol=1e-8), THREE),
 ]
 
 
@@ -70,7 +72,7 @@ def chunked(array, parts):
     return da.from_array(array, chunks=(-(-len(array) // parts), *array.shape[1:]))
 
 
-MATRIX = [(3, *case) for case in CASES] + [(parts, *CASES[i]) for parts in (1, 7) for i in (0, 5, 7, 13)]
+MATRIX = [(3, *case) for case in CASES] + [(parts, *CASES[i]) for parts in (1, 7) for i in (0, 5, 7, 13, 17, 18)]
 
 
 @pytest.mark.parametrize(
@@ -99,7 +101,9 @@ def test_agrees_with_the_fit_in_memory_and_verifies_both_ways(parts, model, y):
         np.testing.assert_allclose(predicted.compute(), fitted.predict(X), rtol=1e-13)
 
 
-@pytest.mark.parametrize(("model", "y"), [CASES[7], CASES[11], CASES[14]], ids=["logistic", "svc", "poisson"])
+@pytest.mark.parametrize(
+    ("model", "y"), [CASES[7], CASES[11], CASES[14], CASES[17]], ids=["logistic", "svc", "poisson", "softmax"]
+)
 def test_certificates_of_fits_in_memory_verify_on_partitions(model, y):
     memory = clone(model).fit(X, y)
     assert memory.verify(chunked(X, 3), chunked(y, 3))["linear.gap"].ok
@@ -121,19 +125,21 @@ def test_other_rows_and_changed_coefficients_are_refused():
         model.verify(chunked(X, 3), chunked(NUMBERS, 3))
 
 
-def test_a_gap_that_is_stated_too_small_is_refused():
-    certificate = Lasso(alpha=0.1).fit(chunked(X, 3), chunked(NUMBERS, 3)).certificate_
+@pytest.mark.parametrize(("model", "y"), [CASES[5], CASES[17]], ids=["lasso", "softmax"])
+def test_a_gap_that_is_stated_too_small_is_refused(model, y):
+    certificate = clone(model).fit(chunked(X, 3), chunked(y, 3)).certificate_
     gap, *others = certificate.claims
     forged = replace(certificate, claims=(replace(gap, value=0.0), *others), seal="", subject=None)
     with pytest.raises(CertificateError, match="linear.gap"):
-        forged.verify(chunked(X, 3), chunked(NUMBERS, 3))
+        forged.verify(chunked(X, 3), chunked(y, 3))
 
 
-def test_the_same_bits_for_any_number_of_workers():
+@pytest.mark.parametrize(("estimator", "y"), [(LogisticRegression(), LABELS), CASES[17]], ids=["logistic", "softmax"])
+def test_the_same_bits_for_any_number_of_workers(estimator, y):
     found = []
     for workers in (1, 2, 4):
         with dask.config.set(scheduler="threads", num_workers=workers):
-            model = LogisticRegression().fit(chunked(X, 7), chunked(LABELS, 7))
+            model = clone(estimator).fit(chunked(X, 7), chunked(y, 7))
             found.append((model.coef_.tobytes(), repr(model.certificate_.claims)))
     assert len(set(found)) == 1
 
@@ -164,6 +170,20 @@ def test_estimators_that_need_their_rows_in_memory_name_those_that_do_not():
         LinearSVC().fit(chunked(X, 3), chunked(np.full(300, "a"), 3))
     with pytest.raises(InvalidData, match="y has too many distinct values|Unknown label type"):
         LinearSVC().fit(chunked(X, 3), chunked(NUMBERS, 3))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("limit", [{"max_time": 1e-9}, {"max_iter": 2}], ids=["time", "steps"])
+def test_the_gap_of_a_softmax_that_stopped_early_is_true(limit):
+    model = LogisticRegression(**limit).fit(chunked(X, 3), chunked(THREE, 3))
+    best = LogisticRegression(tol=1e-10).fit(X, THREE)
+    claim = model.certificate_["linear.gap"]
+    assert not claim.holds and model.objective_ - best.objective_ <= claim.value <= model.objective_
+    assert model.certificate_.run["reason"] == next(iter(limit))
+    for rows in ((X, THREE), (chunked(X, 7), chunked(THREE, 7))):
+        assert model.verify(*rows)["linear.labels"].ok
+    changed = int(np.sum(model.predict(X) != best.predict(X)))
+    assert changed <= model.certificate_["linear.labels"].value
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

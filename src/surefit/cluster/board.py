@@ -77,7 +77,7 @@ def compare(path: str, target: str, *, max_time: float, watch: Callable[[Line], 
     train, test = (DaskRows("fit", _divided(sources, testing)) for testing in (False, True))
     task = task_of(train)
     lines: list[Line] = []
-    for candidate in candidates(task, train):
+    for candidate in candidates(task):
         left = max_time - (time.monotonic() - began)
         if lines and left <= 0:
             break
@@ -104,7 +104,7 @@ def task_of(rows: PartitionedRows) -> str:
     return "classification" if (few and whole) or rows.largest_target < rows.smallest_target else "regression"
 
 
-def candidates(task: str, rows: PartitionedRows) -> list[Any]:
+def candidates(task: str) -> list[Any]:
     """Return the models to compare, cheap ones first."""
     if task == "regression":
         return [
@@ -113,9 +113,7 @@ def candidates(task: str, rows: PartitionedRows) -> list[Any]:
             LinearSVR(),
             QuantileRegressor(alpha=0.0, tol=1e-6),
         ]
-    assert rows.labels is not None
-    many = {"multi_class": "ovr"} if len(rows.labels) > 2 else {}
-    return [RidgeClassifier(), LogisticRegression(**many), LinearSVC()]
+    return [RidgeClassifier(), LogisticRegression(), LinearSVC()]
 
 
 def _tried(candidate: Any, train: PartitionedRows, test: PartitionedRows, columns: Any, task: str) -> Line:

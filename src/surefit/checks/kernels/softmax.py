@@ -13,6 +13,7 @@ up to a radius, and :math:`q \ln(q/p) - q + p`, which is convex in :math:`q` and
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -81,17 +82,36 @@ def divergence(c: np.ndarray, Q: np.ndarray, moved: np.ndarray, log_p: np.ndarra
 
 def simplex_moves(P: np.ndarray, Y: np.ndarray, c: np.ndarray, offset: bool) -> np.ndarray | None:
     """Bound, entry by entry, how far rows of the simplex with the right sums are from ``P``; None if there are none."""
-    width = P.shape[1]
-    slip = np.abs(P.sum(axis=1, keepdims=True) - 1.0) + 2 * (width + 4) * UNIT  # to sums of exactly one
-    moved = P * slip * (1 + 2 * slip)
+    moved = row_moves(P)
     if not offset:
         return moved
+    constant = constant_row(*column_sums(P, Y, c, moved), math.fsum(c))
+    return None if constant is None else mixed_moves(P, moved, *constant)
+
+
+def row_moves(P: np.ndarray) -> np.ndarray:
+    """Bound, entry by entry, how far rows with sums of exactly one are from ``P``."""
+    slip = np.abs(P.sum(axis=1, keepdims=True) - 1.0) + 2 * (P.shape[1] + 4) * UNIT
+    return P * slip * (1 + 2 * slip)
+
+
+def column_sums(P: np.ndarray, Y: np.ndarray, c: np.ndarray, moved: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return what the weighted columns of ``P`` lack, by how much that may be off, and their sums."""
     lacking = np.array([math.fsum(column) for column in (c[:, None] * (Y - P)).T])
     noise = np.array([upper_sum(c * column) for column in (moved + 4 * UNIT * (Y + P)).T])
-    sums = np.array([math.fsum(c * column) for column in P.T])
+    return lacking, noise, np.array([math.fsum(c * column) for column in P.T])
+
+
+def constant_row(lacking: Any, noise: Any, sums: Any, total: float) -> tuple[float, np.ndarray] | None:
+    """Return the share and the entries of a constant row that, mixed in, makes the sums right; None if there is none."""
     least = (sums - noise) * (1 - 8 * UNIT)
     if not np.all(least > 0.0):
         return None
     share = float(np.max(np.maximum(noise - lacking, 0.0) / least)) * (1 + 8 * UNIT)
-    constant = (np.abs(lacking) + noise + share * (sums + noise)) / math.fsum(c) * (1 + 16 * UNIT)
-    return (moved + share * (P + moved) + constant) * (1 + 16 * UNIT) if share < 1.0 else None
+    constant = (np.abs(lacking) + noise + share * (sums + noise)) / total * (1 + 16 * UNIT)
+    return (share, constant) if share < 1.0 else None
+
+
+def mixed_moves(P: np.ndarray, moved: np.ndarray, share: float, constant: np.ndarray) -> np.ndarray:
+    """Bound how far the rows are from ``P`` after a constant row is mixed in."""
+    return (moved + share * (P + moved) + constant) * (1 + 16 * UNIT)

@@ -17,7 +17,7 @@ from surefit.checks.gap import (
     zero_in_every_solution,
 )
 from surefit.checks.judge import AtLeast, AtMost, Proof, claim
-from surefit.checks.linear import partitioned
+from surefit.checks.linear import partitioned, softmax_partitioned
 from surefit.checks.linear.columns import columns_of, gaps, null_of, penalties_of
 from surefit.checks.linear.softmax import Softmax, certain
 from surefit.core.catalog import Entry, register
@@ -138,7 +138,8 @@ def inactive(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 def labels(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     """Count the training rows of a logistic fit whose label at the exact optimum is not certain."""
     (g,) = gaps(certificate, data)
-    counts = partitioned.uncertain_labels(certificate, data) if isinstance(data.X, PartitionedRows) else []
+    own = softmax_partitioned if isinstance(g, Softmax) else partitioned
+    counts = own.uncertain_labels(certificate, data) if isinstance(data.X, PartitionedRows) else []
     for times in () if counts else (0, 3):
         value = g.value + times * g.spread
         if isinstance(g, Softmax):

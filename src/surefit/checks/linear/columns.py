@@ -13,7 +13,7 @@ from surefit.checks.gap import rows as row_loops
 from surefit.checks.gap.dual_points import given_rows
 from surefit.checks.gap.operators import operator_on, with_constant
 from surefit.checks.judge import shared
-from surefit.checks.linear import huber, partitioned, softmax
+from surefit.checks.linear import huber, partitioned, softmax, softmax_partitioned
 from surefit.checks.linear.targets import ROUNDING, constant_objective, row_targets
 from surefit.core.centering import center, moved_intercept
 from surefit.core.certificate import Certificate
@@ -43,6 +43,8 @@ def columns_of(certificate: Certificate, data: Data) -> Columns:
 def gaps(certificate: Certificate, data: Data) -> list[Any]:
     """Return what is proved about every column of coefficients, or about all of them together (multinomial)."""
     if isinstance(data.X, PartitionedRows):
+        if certificate.problem["loss"] == "softmax":
+            return [softmax_partitioned.proved(certificate, data).gap]
         return [proof.gap for _, _, proof, _ in partitioned.proved(certificate, data)]
     if certificate.problem["loss"] == "softmax":
         return [softmax.prove_softmax(certificate, data)]
@@ -57,6 +59,8 @@ def gaps(certificate: Certificate, data: Data) -> list[Any]:
 def penalties_of(certificate: Certificate, data: Data) -> list[Penalty]:
     """Return the penalty of each of the :func:`gaps`."""
     if isinstance(data.X, PartitionedRows):
+        if certificate.problem["loss"] == "softmax":
+            return [softmax_partitioned.setting_of(certificate, data.X)[1]]
         return partitioned.columns_of(certificate, data.X)[1]
     if certificate.problem["loss"] == "softmax":
         return [softmax.model_of(certificate, data).penalty]
@@ -160,7 +164,8 @@ def _finite(array: Any) -> np.ndarray:
 def null_of(certificate: Certificate, data: Data) -> tuple[float, ...]:
     """Return what :func:`null_objective` does, for any loss."""
     if isinstance(data.X, PartitionedRows):
-        return partitioned.null_objective(certificate, data)
+        own = softmax_partitioned if certificate.problem["loss"] == "softmax" else partitioned
+        return own.null_objective(certificate, data)
     if certificate.problem["loss"] == "huber_scale":
         null = huber.null_objective(data, bool(certificate.problem["fit_intercept"]))
         size = 1 + float(np.max(np.abs(np.asarray(data.target, dtype=np.float64)), initial=0.0))
@@ -169,7 +174,7 @@ def null_of(certificate: Certificate, data: Data) -> tuple[float, ...]:
     if certificate.problem["loss"] != "softmax":
         return null_objective(columns_of(certificate, data))
     model = softmax.model_of(certificate, data)
-    null = softmax.best_constants(model)
+    null = softmax.best_constants(model.c @ model.Y, model.free)
     return null, 64 * UNIT * null, ROUNDING**2 * upper_sum(model.c)
 
 

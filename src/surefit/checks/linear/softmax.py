@@ -109,12 +109,8 @@ def prove_softmax(certificate: Certificate, data: Data) -> Softmax:
         point = None if moved is None else (Q, moved, np.zeros_like(Q))
     if point is not None:
         found = _dual_terms(m, penalty, exact, *point)
-    own = m.c * np.maximum(-np.sum(m.Y * log_p, axis=1), 0.0)
-    rounding = upper_sum(m.c * off[:, 0]) + 8 * UNIT * upper_sum(own)
-    size = upper_sum(np.concatenate([m.penalty.value(w) for w in m.W])) * (1 + 8 * UNIT)
-    objective = (upper_sum(own) + rounding + size) * (1 + 8 * UNIT)
+    objective, rest = objective_of(m.penalty, m.W, *loss_sums(m.Y, m.c, log_p, off))
     z = Enclosed(F.mid + m.b, F.rad + 2 * UNIT * (np.abs(F.mid) + np.abs(m.b)))
-    rest = 3 * rounding + 16 * UNIT * objective
     trivial = Softmax(objective, rest, objective, rest, np.exp(log_p), np.ones_like(log_p), z, m.c)
     if found is None:
         return trivial
@@ -126,6 +122,19 @@ def prove_softmax(certificate: Certificate, data: Data) -> Softmax:
     return Softmax(total.value, total.spread, objective, rest, Q, moved, z, m.c, box, met)
 
 
+def loss_sums(Y: np.ndarray, c: np.ndarray, log_p: np.ndarray, off: np.ndarray) -> tuple[float, float]:
+    """Return upper bounds of the sum of the losses, as computed, and of what rounding of the scores adds."""
+    return upper_sum(c * np.maximum(-np.sum(Y * log_p, axis=1), 0.0)), upper_sum(c * off[:, 0])
+
+
+def objective_of(penalty: Penalty, W: np.ndarray, losses: float, off: float) -> tuple[float, float]:
+    """Return an upper bound of the objective, and its rounding."""
+    rounding = off + 8 * UNIT * losses
+    size = upper_sum(np.concatenate([penalty.value(w) for w in W])) * (1 + 8 * UNIT)
+    objective = (losses + rounding + size) * (1 + 8 * UNIT)
+    return objective, 3 * rounding + 16 * UNIT * objective
+
+
 def _dual_terms(
     m: Model, penalty: Penalty, exact: Any, Q: Any, moved: Any, slip: Any
 ) -> tuple[np.ndarray, np.ndarray, Bound] | None:
@@ -135,18 +144,26 @@ def _dual_terms(
         rad = m.c * (moved[:, k] + 4 * UNIT * (m.Y[:, k] + Q[:, k]))
         v, radii = m.operator.transposed(m.c * (m.Y[:, k] - Q[:, k]), np.array([rad, 3 * rad + m.c * slip[:, k]]))
         parts.append((np.where(exact, 0.0, v), np.where(exact, 0.0, radii)))
-    scale = min((penalty.shrink(v, radii[0]) for v, radii in parts), default=1.0)
-    value, widest = 0.0, 0.0
-    for k, (v, radii) in zip(m.used, parts, strict=False):
-        w = m.W[k]
-        value += upper_sum(penalty.upper(w, scale * v, (scale * radii[0] + 4 * UNIT * np.abs(v)) * (1 + 4 * UNIT)))
-        widest += upper_sum(penalty.upper(w, scale * v, 2 * radii[1] + 8 * UNIT * np.abs(v) + (1 - scale) * radii[1]))
     if not parts and any(np.any(m.W[k][penalty.excluded]) for k in m.used):
         return None
-    if scale < 1.0:  # Y - scale (Y - Q): still rows of the simplex
-        Q, moved = m.Y - scale * (m.Y - Q), moved + 4 * UNIT
-    slack = 16 * len(m.W) * UNIT
-    return Q, moved, Bound(value * (1 + slack), max(widest - value, 0.0) + slack * value)
+    scale, terms = penalty_terms(penalty, m.W[m.used], parts)
+    return *toward_labels(Q, moved, m.Y, scale), terms
+
+
+def penalty_terms(penalty: Penalty, W: np.ndarray, parts: list[tuple[Any, Any]]) -> tuple[float, Bound]:
+    """Return the factor that makes products with the columns feasible, and what the penalty's terms are at most."""
+    scale = min((penalty.shrink(v, radii[0]) for v, radii in parts), default=1.0)
+    value, widest = 0.0, 0.0
+    for w, (v, radii) in zip(W, parts, strict=False):
+        value += upper_sum(penalty.upper(w, scale * v, (scale * radii[0] + 4 * UNIT * np.abs(v)) * (1 + 4 * UNIT)))
+        widest += upper_sum(penalty.upper(w, scale * v, 2 * radii[1] + 8 * UNIT * np.abs(v) + (1 - scale) * radii[1]))
+    slack = 16 * (len(W) + 1) * UNIT
+    return scale, Bound(value * (1 + slack), max(widest - value, 0.0) + slack * value)
+
+
+def toward_labels(Q: np.ndarray, moved: np.ndarray, Y: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return ``Y - scale (Y - Q)``, which are still rows of the simplex, and how far they are known."""
+    return (Q, moved) if scale == 1.0 else (Y - scale * (Y - Q), moved + 4 * UNIT)
 
 
 def certain(found: Softmax, value: float, times: int = 1) -> np.ndarray:
@@ -164,11 +181,10 @@ def certain(found: Softmax, value: float, times: int = 1) -> np.ndarray:
     return (found.c > 0) & sure & (lead > radius)
 
 
-def best_constants(m: Model) -> float:
+def best_constants(counts: np.ndarray, free: bool) -> float:
     """Return the objective of the best constant probabilities: the class frequencies if intercepts are free."""
-    counts = m.c @ m.Y
     total = float(counts.sum())
-    if not m.free:
+    if not free:
         return total * math.log(len(counts))
     used = counts > 0
     return float(np.sum(counts[used] * np.log(total / counts[used])))

@@ -8,9 +8,10 @@ import numpy as np
 
 from surefit.cluster.fitting import require_defaults, trains
 from surefit.cluster.training.least_squares import require_numbers
+from surefit.cluster.training.softmax import fit_softmax
 from surefit.core.budget import Budget
 from surefit.core.callbacks import progress_reporter
-from surefit.core.errors import InvalidData, InvalidParameter
+from surefit.core.errors import InvalidData
 from surefit.core.partitioned import PartitionedRows
 from surefit.linear.composed import check_factors, record, terms_of
 from surefit.linear.logistic.penalty import read_penalty
@@ -118,18 +119,16 @@ def svr(estimator: Any, rows: PartitionedRows) -> Any:
 
 @trains("LogisticRegression")
 def logistic(estimator: Any, rows: PartitionedRows) -> Any:
-    """Fit two classes, or each class against the rest."""
+    """Fit two classes, each class against the rest, or the softmax of all classes."""
     require_defaults(estimator, penalize_intercept=False, reference=None)
     assert rows.labels is not None
-    if len(rows.labels) > 2 and getattr(estimator, "multi_class", None) != "ovr":
-        raise InvalidParameter(
-            "LogisticRegression", "multi_class", "'ovr' for more than two classes in partitions", "multinomial"
-        )
     penalty = read_penalty(estimator)
     if penalty.free:
         raise InvalidData(
             "LogisticRegression: without a penalty, separable rows are found in memory only; set C below infinity."
         )
+    if len(rows.labels) > 2 and getattr(estimator, "multi_class", None) != "ovr":
+        return fit_softmax(estimator, rows, penalty)
     fit_partitioned(estimator, rows, Logistic())
     estimator.n_iter_ = np.array([estimator.n_iter_], dtype=np.int32)
     estimator.no_finite_mle_, estimator.separation_ = False, None
