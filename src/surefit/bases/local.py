@@ -10,7 +10,7 @@ CLUSTERING = Rule("a clustering with fit and n_clusters", lambda v: hasattr(v, "
 
 
 class RadialBasis(BasisMixin, BaseEstimator):
-    r"""Gaussian bumps around centers.
+    r"""Gaussian radial basis functions around given or fitted centers.
 
     .. math:: \phi_j(x) = \exp(-\|x - \mu_j\|^2 / \sigma_j^2) .
 

@@ -21,7 +21,7 @@ from surefit.solvers.discriminants.axes import solve_refined
 
 
 class FisherDiscriminant(CertifiedMixin, ScoredMixin, BaseEstimator):
-    r"""Fisher's rule for two classes: project on one direction, cut half-way between the means.
+    r"""Fisher's discriminant for two classes: projection on one direction, with the threshold halfway between the means.
 
     .. math::
 

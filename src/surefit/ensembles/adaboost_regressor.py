@@ -25,7 +25,7 @@ from surefit.ensembles.members import ESTIMATOR, SequenceMixin
 
 
 class AdaBoostRegressor(SequenceMixin, CertifiedMixin, CallbackSupportMixin, RegressorMixin, BaseEstimator):
-    r"""AdaBoost.R2: weighted median of regressors, each fitted to rows drawn with the weights that the previous ones left.
+    r"""AdaBoost.R2: weighted median of regressors, each fitted to rows drawn with weights that increase with the previous residuals.
 
     .. math::
 

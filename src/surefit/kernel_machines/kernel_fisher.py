@@ -21,7 +21,7 @@ RESTRICTED = 1e-5  # gap wanted among functions that spread, relative to the cri
 
 
 class KernelFisherDiscriminant(CertifiedMixin, KernelSumMixin, ClassifierMixin, BaseEstimator):
-    r"""Fisher's rule for two classes in the space of a kernel.
+    r"""Fisher's discriminant for two classes in the feature space of a kernel.
 
     .. math::
 

@@ -14,7 +14,7 @@ from surefit.problems.stated_gap import StatedGapMixin
 
 
 class LeastAbsoluteDeviations(CertifiedMixin, StatedGapMixin, LinearRegressorMixin, BaseEstimator):
-    r"""Linear regression that minimizes the sum of absolute residuals: a median where least squares is a mean.
+    r"""Median regression: a linear model that minimizes the sum of absolute residuals.
 
     .. math::
 

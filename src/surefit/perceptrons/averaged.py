@@ -10,7 +10,7 @@ from surefit.perceptrons.online import CLASS_WEIGHT, RULES
 
 
 class AveragedPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, LinearClassifierMixin, BaseEstimator):
-    r"""The mean of all weights a perceptron went through, so that late updates do not undo the fit to early rows.
+    r"""Averaged perceptron: the mean of the weights after every row.
 
     .. math:: \bar w = \frac1T \sum_{s=1}^T w_s, \qquad w_s \text{ the weights after visit } s.
 

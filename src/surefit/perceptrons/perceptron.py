@@ -12,7 +12,7 @@ NO_PENALTY = Rule("None (a penalized perceptron has no mistake bound; use Linear
 
 
 class Perceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, LinearClassifierMixin, BaseEstimator):
-    r"""Rosenblatt's perceptron, with a count of its mistakes and the proof that there cannot be more.
+    r"""Rosenblatt's perceptron, with a bound on the number of its mistakes.
 
     .. math:: \text{if } t_i (x_i^\top w + b) \le 0: \qquad w \leftarrow w + \eta\, t_i x_i, \quad b \leftarrow b + \eta\, t_i c^2
 

@@ -38,7 +38,7 @@ class PowerSchedule(NamedTuple):
 
 
 class GeometricSchedule(NamedTuple):
-    r"""Steps :math:`\eta(k) = s r^k`; no such schedule but the constant one is good enough.
+    r"""Steps :math:`\eta(k) = s r^k`; only the constant schedule guarantees convergence.
 
     Examples
     --------

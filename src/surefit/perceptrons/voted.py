@@ -11,7 +11,7 @@ from surefit.perceptrons.votes import fit_voted, partial_fit_voted, votes
 
 
 class VotedPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, ClassifierMixin, BaseEstimator):
-    r"""All weight vectors of a perceptron vote, each as often as it survived a row.
+    r"""Voted perceptron: every weight vector votes with the number of rows that it classified correctly.
 
     .. math:: f(x) = \frac1T \sum_{j=0}^k c_j \operatorname{sign}(x^\top w_j + b_j), \qquad \sum_j c_j = T,
 

@@ -13,7 +13,7 @@ from surefit.kernel_machines.svm_machine import NU, RULES, SupportMixin, record,
 
 
 class NuSVR(CertifiedMixin, CallbackSupportMixin, SupportMixin, RegressorMixin, BaseEstimator):
-    r"""Support vector regression whose tube is as wide as a share of the rows outside allows.
+    r"""Support vector regression with a bound on the fraction of rows outside the tube instead of its width.
 
     .. math:: P(f, b, \varepsilon) = \tfrac12 \|f\|_k^2 + C \Bigl(\nu S \varepsilon + \sum_i s_i \bigl(|y_i - f(x_i) - b| -
               \varepsilon\bigr)_+\Bigr), \qquad \varepsilon \ge 0, \quad S = \textstyle\sum_i s_i .

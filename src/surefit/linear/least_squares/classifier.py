@@ -12,7 +12,7 @@ from surefit.problems.stated_gap import StatedGapMixin
 
 
 class LeastSquaresClassifier(CertifiedMixin, StatedGapMixin, LinearClassifierMixin, BaseEstimator):
-    r"""Classification by regression on 0/1 labels, cut at a threshold.
+    r"""Classification by least squares on 0/1 labels and a threshold.
 
     .. math::
 

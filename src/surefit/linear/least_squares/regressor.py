@@ -15,7 +15,7 @@ from surefit.linear.least_squares.training import SeveralTargetsMixin, Targets, 
 
 
 class LinearRegression(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
-    r"""Least squares, with what statistics says of it.
+    r"""Ordinary least squares, with standard errors, tests and confidence intervals.
 
     .. math::
 
