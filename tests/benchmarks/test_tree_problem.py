@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 
+from benchmarks.problems import prediction
 from benchmarks.problems.tree import make, measure
 from benchmarks.workload import OURS
 from benchmarks.workloads import l1_tree_full, l3_tree_depth_8
@@ -26,3 +28,17 @@ def test_our_tree_beats_a_constant(workload):
     assert workload.measure(data, model).objective < 0.8 * measure(data, Constant()).objective
     depth = model.get_depth()
     assert depth <= 8 if workload is l3_tree_depth_8.workload else model.score(data.X, data.y) == 1.0
+
+
+def test_predictions_reuse_the_model_of_the_warm_up():
+    made = []
+
+    def build():
+        made.append(DecisionTreeClassifier(max_depth=2))
+        return made[-1]
+
+    model = prediction.fitted(build, 50)
+    assert prediction.fitted(build, 50) is model and made == [model]
+    rows = prediction.queries(30)
+    assert rows.X.shape == (30, prediction.COLUMNS)
+    assert prediction.measure(rows, rows.y).objective == 0 and prediction.measure(rows, 1 - rows.y).objective == 1

@@ -172,6 +172,9 @@ def test_single_precision_and_far_from_the_origin():
     far = PCA().fit(IRIS + 1e8)
     assert np.allclose(far.explained_variance_, PCA().fit(IRIS).explained_variance_, rtol=1e-6)
     far.verify(IRIS + 1e8)
+    assert np.allclose(far.transform(IRIS + 1e8), PCA().fit_transform(IRIS), atol=1e-6)
+    near = PCA(2).fit(IRIS)
+    assert np.allclose(near.transform(IRIS), (IRIS - near.mean_) @ near.components_.T, rtol=0, atol=1e-13)
 
 
 def test_constant_data():

@@ -261,3 +261,13 @@ def test_gaussian_kernel_from_a_truncated_series(terms):
     rest = np.abs(np.multiply.outer(x, x))
     bound = np.exp(rest) - np.sum(rest[..., None] ** orders / roots**2, axis=-1)
     assert np.all(np.abs(features @ features.T - RBF()(x[:, None])) <= bound + 1e-15)
+
+
+@pytest.mark.parametrize("kernel", [RBF(gamma=0.3), RBF(length_scale=[0.5, 2.0, 1.0]), RationalQuadratic()])
+def test_one_row_has_the_values_that_it_has_among_others(kernel):
+    rng = np.random.default_rng(0)
+    A, B = rng.normal(size=(5, 3)) + 100, rng.normal(size=(8, 3)) + 100
+    alone = np.concatenate([kernel(A[i : i + 1], B) for i in range(5)])
+    assert alone == pytest.approx(kernel(A, B), rel=1e-12)
+    assert np.array_equal(kernel(A[:1], B[:1]), kernel(B[:1], A[:1]))
+    assert kernel(A[:1], A)[0, 0] == 1.0

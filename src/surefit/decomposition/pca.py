@@ -156,11 +156,17 @@ class PCA(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         """Return the components of the rows: ``(X - mean_) components_.T``, divided by the deviations if ``whiten``."""
         check_is_fitted(self)
         X = read_data(self, X, reset=False, **READ)
-        if sparse.issparse(X):
-            scores = np.asarray(X @ self.components_.T) - self.mean_ @ self.components_.T
+        if sparse.issparse(X) or self._is_near_origin():
+            scores = np.asarray(X @ self.components_.T)
+            scores -= (self.mean_ @ self.components_.T).astype(scores.dtype)
         else:
             scores = (X - self.mean_) @ self.components_.T
         return scores / self._deviations() if self.whiten else scores
+
+    def _is_near_origin(self) -> bool:
+        """Whether the mean may be subtracted after the product: its length is at most eight deviations, so at most 3 bits cancel."""
+        rest = (self.n_features_in_ - self.n_components_) * self.noise_variance_
+        return bool(self.mean_ @ self.mean_ <= 64 * (self.explained_variance_.sum() + rest))
 
     def inverse_transform(self, X) -> np.ndarray:
         """Return the rows that have these components: what was left out of X is taken to be zero."""

@@ -18,11 +18,11 @@ from surefit.problems.forests import n_columns
 from surefit.solvers import trees as solver
 from surefit.solvers.boosting.binning import find_bins
 from surefit.solvers.trees import FlatTree, Rules
-from surefit.solvers.trees.descend import pack, packed_leaves, worth_packing
+from surefit.solvers.trees.descend import add_leaf_values, pack, packed_leaves, worth_packing
 from surefit.solvers.trees.forest import MOST_WEIGHT, grow_pair
 from surefit.solvers.trees.pruning import weakest_links
 
-ROWS = 1024  # rows per block of predictions
+ROWS = 8192  # rows per block of predictions: many enough that a tree stays in the cache while they descend
 COLUMNS = 8  # columns per block of bins: a cache line of a row
 PACKED = ("feature", "threshold", "left", "right", "missing_left", "values")
 
@@ -232,7 +232,7 @@ def sum_values(X: Any, trees: list[FlatTree], n_values: int, n_jobs=None) -> np.
             if nodes is None:
                 add_values(rows, *(getattr(tree, name) for name in PACKED), total[start:stop])
             else:
-                total[start:stop] += tree.values[packed_leaves(rows, nodes)]
+                add_leaf_values(tree.values, packed_leaves(rows, nodes), total[start:stop])
 
     map_blocks(work, X.shape[0], ROWS, n_jobs)
     return total

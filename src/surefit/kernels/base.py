@@ -88,11 +88,16 @@ class Kernel(ParameterNamesMixin, BaseEstimator):
     def __call__(self, X, Y=None, *, dtype=np.float64) -> np.ndarray:
         """Return the kernel values of the elements of ``X`` with those of ``Y`` (default: ``X``), one row per element of X."""
         self.require_valid()
+        if Y is not None:
+            return self._between(X, Y, dtype)
         A = in_dtype(self.read(X), dtype)
-        if Y is None:
-            values = self._checked(self._gram(A, A), A, A, dtype)
-            np.fill_diagonal(values, self._diagonal(A))
-            return values
+        values = self._checked(self._gram(A, A), A, A, dtype)
+        np.fill_diagonal(values, self._diagonal(A))
+        return values
+
+    def _between(self, X, Y, dtype) -> np.ndarray:
+        """Return the values of two samples; the parameters of this kernel are valid."""
+        A = in_dtype(self.read(X), dtype)
         B = in_dtype(self.read(Y), dtype)
         if self.takes == "vectors" and A.shape[1] != B.shape[1]:
             raise InvalidData(
@@ -116,11 +121,12 @@ class Kernel(ParameterNamesMixin, BaseEstimator):
     def against(self, Z, support: np.ndarray, support_vectors) -> np.ndarray:
         """Return the values of new elements with the training elements ``support``, which are ``support_vectors``.
 
-        With precomputed values, ``Z`` contains the values with all training elements and ``support_vectors`` is not used.
+        With precomputed values, ``Z`` contains the values with all training elements and ``support_vectors`` is not used. The kernel is
+        that of a fit, which has checked its parameters.
         """
         if self.takes == "values":
             return np.ascontiguousarray(given_values(self, self.read(Z)[:, support]), dtype=np.float64)
-        return self(Z, support_vectors) if len(support) else np.zeros((self.read(Z).shape[0], 0))
+        return self._between(Z, support_vectors, np.float64) if len(support) else np.zeros((self.read(Z).shape[0], 0))
 
     def feature_map(self, X) -> np.ndarray:
         r"""Return explicit features :math:`\phi(x)`, one row per element, if there are finitely many."""

@@ -47,14 +47,12 @@ def dense(A) -> np.ndarray:
     return A.toarray() if sparse.issparse(A) else A
 
 
-def center_of(A) -> np.ndarray | None:
-    """Return the point from which distances are computed: near the mean of dense rows, None for sparse rows.
+def center_of(A) -> np.ndarray:
+    """Return the point from which distances are computed: near the mean of dense rows.
 
     Each coordinate is a multiple of the power of two below the column's deviation. Few digits are enough to be near the mean, and the
     subtraction is then exact, so that integers keep exact distances.
     """
-    if sparse.issparse(A):
-        return None
     mean, deviation = np.mean(A, axis=0, dtype=np.float64), np.std(A, axis=0, dtype=np.float64)
     grid = np.exp2(np.floor(np.log2(np.maximum(deviation, np.finfo(np.float64).tiny))))
     spread = np.abs(mean) < 2.0**52 * grid  # otherwise the column is constant, up to rounding
@@ -77,10 +75,15 @@ def negative_half_squares(P: np.ndarray, a: np.ndarray, b: np.ndarray, then=None
 
 
 def from_center(A, B) -> tuple[Any, Any]:
-    """Return both samples relative to a point near the second one; equal samples remain one object."""
-    center = center_of(B)
-    if center is None or sparse.issparse(A):
+    """Return both samples relative to a point near the second one, or to the first one if it is a single row.
+
+    Equal samples remain one object.
+    """
+    if sparse.issparse(A) or sparse.issparse(B):
         return A, B
+    if A.shape[0] == 1 and A is not B:
+        return A - A, B - A
+    center = center_of(B)
     near = B - center.astype(B.dtype)
     return near if A is B else A - center.astype(A.dtype), near
 

@@ -51,7 +51,7 @@ class NetworkMixin:
         tables = zip(self._tables, self.coefs_, strict=True)  # type: ignore[attr-defined]
         return np.concatenate([(np.arange(m.size) if t is None else t.ravel()) for t, m in tables])
 
-    def _outputs(self, X, activation: str, reset_checked: bool = False) -> np.ndarray:
+    def _outputs(self, X, output_activation: str, reset_checked: bool = False) -> np.ndarray:
         """Return the values of the output units for the rows of X."""
         check_is_fitted(self)
         X = read_data(self, X, reset=False, **READ)
@@ -60,9 +60,9 @@ class NetworkMixin:
         theta = self.packed_
         theta = theta if X.dtype == theta.dtype else theta.astype(np.result_type(theta, X))
         full = Architecture(sizes, (None,) * len(self.coefs_))
-        output = Output(activation, "")
+        output, activation = Output(output_activation, ""), activation_named(self.activation)  # type: ignore[attr-defined]
         with one_blas_thread(), np.errstate(over="ignore"):
-            return predictions(Network(full, activation_named(self.activation), output, theta, ROWS), X)  # type: ignore[attr-defined]
+            return predictions(Network(full, activation, output, theta, min(ROWS, X.shape[0])), X)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()  # type: ignore[misc]

@@ -247,6 +247,10 @@ class MLPClassifier(CertifiedMixin, CallbackSupportMixin, NetworkMixin, Classifi
             return np.log(self.predict_proba(X))
 
     def _labels(self, found: np.ndarray) -> np.ndarray:
+        if self._label_binarizer.y_type_ == "multiclass":
+            return self.classes_[found.argmax(axis=1)]
+        if self._label_binarizer.y_type_ == "binary" and len(self.classes_) == 2:
+            return self.classes_[(found[:, 0] > 0.5).astype(int)]
         return self._label_binarizer.inverse_transform(found.ravel() if found.shape[1] == 1 else found)
 
     def _accuracy(self, Y: np.ndarray, found: np.ndarray, weights) -> float:

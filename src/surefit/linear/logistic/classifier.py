@@ -84,7 +84,10 @@ class LogisticMixin(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Linear
         """Return the probability of each class, one line per row."""
         scores = self.decision_function(X)
         if scores.ndim == 1:
-            return expit(np.column_stack([-scores, scores]))
+            found = np.empty((len(scores), 2))
+            expit(-scores, out=found[:, 0])
+            expit(scores, out=found[:, 1])
+            return found
         return np.exp(self._log_proba(scores))
 
     def predict_log_proba(self, X) -> np.ndarray:

@@ -106,10 +106,10 @@ def assign(
 
 def nearest(points: Any, n: int, values: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
     """Return the index of the nearest center of each point."""
-    bounds = no_bounds(n)
+    labels = np.empty(n, dtype=np.int32)
     centers = as_centers(points, values)
-    map_blocks(lambda a, b: _label_block(points, centers, bounds, a, b), n, block_size(n), n_jobs)
-    return bounds.labels
+    map_blocks(lambda a, b: _label_block(points, centers, labels, a, b), n, block_size(n), n_jobs)
+    return labels
 
 
 @compiled
@@ -160,15 +160,17 @@ def _assign_block(points, weights, centers, bounds, moves, drops, separation, st
 
 
 @compiled(relaxed=True)
-def _label_block(points, centers, bounds, start, stop):
+def _label_block(points, centers, labels, start, stop):
     scratch, products = _work_space(points, centers)
     chosen = np.arange(start, stop)
-    found = np.empty(TILE, dtype=np.int64)
+    square = centers.longest * centers.longest
     for tile in range(0, stop - start, TILE):
         size = min(stop - start - tile, TILE)
-        _compare(points, centers, bounds, chosen, tile, size, scratch, products, found)
+        norms, best, second, index = _screen(points, centers, chosen, tile, size, scratch, products)
         for r in range(size):
-            bounds.labels[start + tile + r] = found[r]
+            margin = centers.unit * (norms[r] + 3 * square) + 1e-12 * norms[r]  # 2 sqrt(norm) longest <= norm + square
+            certain = second[r] - best[r] > 2 * margin
+            labels[start + tile + r] = np.int64(index[r]) if certain else _decide(points, start + tile + r, centers)
 
 
 @compiled
@@ -216,6 +218,23 @@ def _tighten(points, centers, bounds, separation, chosen, count):
 @compiled(relaxed=True)
 def _compare(points, centers, bounds, chosen, first, size, scratch, products, found):
     """Compare the selected points with all centers: write the nearest center to ``found`` and new bounds to ``bounds``."""
+    norms, best, second, index = _screen(points, centers, chosen, first, size, scratch, products)
+    for r in range(size):
+        i = chosen[first + r]
+        margin = 2 * centers.unit * centers.longest * (np.sqrt(norms[r]) + centers.longest) + 1e-12 * norms[r]
+        other = second[r]
+        if second[r] - best[r] > 2 * margin:
+            found[r] = np.int64(index[r])
+        else:
+            found[r] = _decide(points, i, centers)
+            other = best[r]  # it may be the second candidate
+        bounds.upper[i] = np.sqrt(max(norms[r] + 2 * (best[r] + margin), 0.0)) / points.scale
+        bounds.lower[i] = np.sqrt(max(norms[r] + 2 * (other - margin), 0.0)) / points.scale
+
+
+@compiled(relaxed=True)
+def _screen(points, centers, chosen, first, size, scratch, products):
+    """Return the squared length, the least and the second least cost, and the index of the least, of each selected point."""
     k = centers.values.shape[0]
     norms = np.empty(size)
     best = np.full(size, np.inf, dtype=centers.screen.dtype)
@@ -233,17 +252,7 @@ def _compare(points, centers, bounds, chosen, first, size, scratch, products, fo
             best[r] = value if less else best[r]
             index[r] = number if less else index[r]
             second[r] = loser if loser < second[r] else second[r]
-    for r in range(size):
-        i = chosen[first + r]
-        margin = 2 * centers.unit * centers.longest * (np.sqrt(norms[r]) + centers.longest) + 1e-12 * norms[r]
-        other = second[r]
-        if second[r] - best[r] > 2 * margin:
-            found[r] = np.int64(index[r])
-        else:
-            found[r] = _decide(points, i, centers)
-            other = best[r]  # it may be the second candidate
-        bounds.upper[i] = np.sqrt(max(norms[r] + 2 * (best[r] + margin), 0.0)) / points.scale
-        bounds.lower[i] = np.sqrt(max(norms[r] + 2 * (other - margin), 0.0)) / points.scale
+    return norms, best, second, index
 
 
 @compiled(relaxed=True)

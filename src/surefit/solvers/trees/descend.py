@@ -20,10 +20,10 @@ def apply(tree: FlatTree, X: np.ndarray) -> np.ndarray:
 
 
 class Packed(NamedTuple):
-    """Nodes of a tree without categories, for many rows: a step is one comparison and one look-up. Leaves lead to themselves."""
+    """Nodes of a tree without categories, for many rows: a step is one comparison and one look-up."""
 
     threshold: np.ndarray  # (m,)
-    feature: np.ndarray  # (m,) int32, 0 at leaves
+    feature: np.ndarray  # (m,) int32, negative at leaves
     children: np.ndarray  # (m, 3) int32: where smaller, larger and missing values go
 
 
@@ -34,33 +34,41 @@ def worth_packing(tree: FlatTree, n_rows: int) -> bool:
 
 def pack(tree: FlatTree) -> Packed:
     """Return the packed nodes of a tree without categories."""
-    leaf, itself = tree.kind == LEAF, np.arange(len(tree.kind), dtype=np.int32)
-    left, right = np.where(leaf, itself, tree.left), np.where(leaf, itself, tree.right)
-    missing = np.where(tree.missing_left, left, right)
-    return Packed(tree.threshold, np.maximum(tree.feature, np.int32(0)), np.stack([left, right, missing], axis=1))
+    missing = np.where(tree.missing_left, tree.left, tree.right)
+    return Packed(tree.threshold, tree.feature, np.stack([tree.left, tree.right, missing], axis=1))
 
 
 @compiled
 def packed_leaves(X: Any, nodes: Any) -> Any:
-    """Return the leaf of each row. Several rows descend side by side: none waits for the memory that another reads."""
+    """Return the leaf of each row. Several rows descend side by side, and a row that has arrived makes room for the next."""
     threshold, feature, children = nodes
-    n = X.shape[0]
+    n, lanes = X.shape[0], min(LANES, X.shape[0])
     found = np.empty(n, dtype=np.int64)
-    at = np.empty(LANES, dtype=np.int64)
-    for start in range(0, n, LANES):
-        at[:] = 0
-        moving = True
-        while moving:
-            moving = False
-            for j in range(LANES):
-                node = np.uint64(at[j])
-                value = X[np.uint64(min(start + j, n - 1)), np.uint64(feature[node])]
-                child = children[node, np.uint64(not value <= threshold[node]) + np.uint64(value != value)]
-                moving |= child != at[j]
-                at[j] = child
-        for j in range(min(LANES, n - start)):
-            found[start + j] = at[j]
+    at, rows, following = np.zeros(LANES, dtype=np.int64), np.arange(LANES), lanes
+    while lanes > 0:
+        for j in range(lanes - 1, -1, -1):
+            node, row = np.uint64(at[j]), rows[j]
+            if feature[node] >= 0:
+                value = X[np.uint64(row), np.uint64(feature[node])]
+                at[j] = children[node, np.uint64(not value <= threshold[node]) + np.uint64(value != value)]
+                continue
+            found[row] = at[j]
+            at[j] = 0
+            if following < n:
+                rows[j] = following
+                following += 1
+            else:  # the last lane takes this place
+                lanes -= 1
+                at[j], rows[j] = at[lanes], rows[lanes]
     return found
+
+
+@compiled
+def add_leaf_values(values: Any, leaves: Any, total: Any) -> None:
+    """Add the values of the leaves to ``total`` (n, k)."""
+    for i in range(len(leaves)):
+        for k in range(values.shape[1]):
+            total[i, k] += values[leaves[i], k]
 
 
 def predict(tree: FlatTree, X: np.ndarray) -> np.ndarray:
