@@ -34,6 +34,7 @@ SECTIONS = {
     "Bayesian statistics": ("bayes",),
     "Risk bounds and prediction sets": ("risk", "bounds"),
     "Model selection": ("selection",),
+    "Calibrated probabilities": ("calibration",),
     "Certificates and audits": ("core", "audit", "checks"),
     "Separability and margins": ("separation",),
     "Convex duality and optimization": ("duality", "optimizers", "losses"),

@@ -17,6 +17,7 @@ HOME = {
     "BernoulliNB": "surefit.discriminants.bernoulli_nb",
     "BiasVarianceDisplay": "surefit.plots.bias_variance",
     "BoostingCurvesDisplay": "surefit.plots.ensembles",
+    "CalibratedClassifierCV": "surefit.calibration.classifier",
     "Certificate": "surefit.core.certificate",
     "CertificateError": "surefit.core.errors",
     "Certified": "surefit.risk.certified",

@@ -29,7 +29,7 @@ OTHER_NAMES = {
     "MarginPerceptron": "Perceptron",
     "VariableIncrementPerceptron": "Perceptron",
 }
-_MODULES = ("boosting", "kernels", "models", "trees")
+_MODULES = ("boosting", "calibration", "kernels", "models", "trees")
 
 
 def filler(*names: str) -> Callable[[Filler], Filler]:

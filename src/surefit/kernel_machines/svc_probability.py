@@ -8,7 +8,6 @@ targets drawn in from 0 and 1 as if each class had two more rows, one of them wr
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import numpy as np
@@ -17,8 +16,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from surefit.solvers.calibration import fit_factor, smoothed_targets
+
 FOLDS = 5
-NEWTON_STEPS = 50
+FACTORS = 1e-6, 1e12  # factors of scores that compete
 
 
 def _has_probabilities(model) -> bool:
@@ -79,12 +80,15 @@ def out_of_fold(estimator, X, labels: np.ndarray, sample_weight) -> np.ndarray:
 
 def fit_slopes(scores: np.ndarray, codes: np.ndarray, weights: np.ndarray, n_classes: int) -> np.ndarray:
     """Return the slopes: two for two classes (below and above zero), else one."""
-    counts = np.bincount(codes, weights, minlength=n_classes)
     if scores.ndim == 1:
-        targets = np.where(codes == 1, (counts[1] + 1) / (counts[1] + 2), 1 / (counts[0] + 2))
+        targets = smoothed_targets(codes, weights)
         sides = [scores < 0, scores > 0]
         return np.array([_slope(scores[side], targets[side], weights[side]) for side in sides])
-    return np.array([_temperature(scores, codes, weights)])
+    counts, K = np.bincount(codes, weights, minlength=n_classes)[codes], scores.shape[1]
+    right = (counts + 1) / (counts + K)  # one wrong row of each other class is added to every class
+    targets = np.repeat(((1 - right) / (K - 1))[:, None], K, axis=1)
+    targets[np.arange(len(codes)), codes] = right
+    return np.array([fit_factor(scores, targets, weights, *FACTORS)])
 
 
 def probabilities(scores: np.ndarray, slopes: np.ndarray) -> np.ndarray:
@@ -99,35 +103,9 @@ def probabilities(scores: np.ndarray, slopes: np.ndarray) -> np.ndarray:
 
 
 def _slope(f: np.ndarray, target: np.ndarray, weights: np.ndarray) -> float:
-    """Newton's method for one slope, kept positive so that probabilities never turn round; one without rows."""
+    """Return one slope, kept positive so that probabilities never turn round; one without rows."""
     if len(f) == 0 or not weights.any():
         return 1.0
     scale = float(np.max(np.abs(f)))
-    u, a = f / scale, 1.0
-    for _ in range(NEWTON_STEPS):
-        p = 1 / (1 + np.exp(-np.clip(a * u, -500, 500)))
-        gradient, curvature = float(weights @ ((p - target) * u)), float(weights @ (p * (1 - p) * u * u))
-        step = gradient / max(curvature, 1e-12)
-        a = max(a - math.copysign(min(abs(step), 1 + abs(a)), step), 1e-6)
-        if abs(step) <= 1e-12 * (1 + abs(a)):
-            break
-    return a / scale
-
-
-def _temperature(z: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> float:
-    """Newton's method for the factor of a softmax, with one wrong row of two added to each class."""
-    K, a = z.shape[1], 1.0
-    counts = np.bincount(codes, weights, minlength=K)
-    right = (counts[codes] + 1) / (counts[codes] + K)
-    targets = np.repeat(((1 - right) / (K - 1))[:, None], K, axis=1)
-    targets[np.arange(len(codes)), codes] = right
-    for _ in range(NEWTON_STEPS):
-        p = probabilities(z, np.array([a]))
-        mean = np.sum(p * z, axis=1)
-        gradient = float(weights @ (mean - np.sum(targets * z, axis=1)))
-        curvature = float(weights @ (np.sum(p * z * z, axis=1) - mean**2))
-        step = gradient / max(curvature, 1e-12)
-        a = max(a - math.copysign(min(abs(step), 1 + abs(a)), step), 1e-6)
-        if abs(step) <= 1e-12 * (1 + abs(a)):
-            break
-    return a
+    scores = np.column_stack([np.zeros(len(f)), f / scale])
+    return fit_factor(scores, np.column_stack([1 - target, target]), weights, *FACTORS) / scale

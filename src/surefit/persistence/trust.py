@@ -9,10 +9,12 @@ _PARTS = {
     "Candidate": "surefit.selection.evidence",
     "Certificate": "surefit.core.certificate",
     "Claim": "surefit.core.claims",
+    "CalibratedPair": "surefit.calibration.calibrators",
     "CostComplexity": "surefit.trees.prune",
     "CubicPartition": "surefit.partitions.partitioners",
     "Evidence": "surefit.solvers.gaussian_process.exact",
     "FlatTree": "surefit.solvers.trees.flat",
+    "IsotonicCalibrator": "surefit.calibration.calibrators",
     "KernelLeftOut": "surefit.risk.left_out",
     "LinearLeftOut": "surefit.risk.left_out",
     "Mode": "surefit.solvers.gaussian_process.laplace",
@@ -21,8 +23,10 @@ _PARTS = {
     "RiskBound": "surefit.bounds.base",
     "Structure": "surefit.bounds.structural",
     "CalibratedModel": "surefit.studies.model",
+    "SigmoidCalibrator": "surefit.calibration.calibrators",
     "TableEncoder": "surefit.tables.encoder",
     "TableModel": "surefit.studies.model",
+    "TemperatureCalibrator": "surefit.calibration.calibrators",
     "Tree": "surefit.solvers.boosting.gradient",
     "TwoClasses": "surefit.gaussian_processes.classifier_training",
 }
@@ -48,6 +52,9 @@ _KERNELS = {
     "strings.subsequence": ("StringSubsequence",),
     "untranslated": ("Untranslated",),
 }
+
+#: Sparse matrices: arrays of numbers, which are read without pickle.
+_SPARSE = ["scipy.sparse._csr.csr_array", "scipy.sparse._csr.csr_matrix"]
 
 #: Folders whose public classes are never part of a model.
 _SURFACES = ("core", "data", "plots")
@@ -76,4 +83,6 @@ def _is_class_of_a_model(name: str, home: str) -> bool:
 _FOUND = {name: home for name, home in _HOME.items() if _is_class_of_a_model(name, home)}
 _CARRIED = [f"surefit.kernels.{file}.{name}" for file, names in _KERNELS.items() for name in names]
 
-SKOPS_TRUSTED = TypeNames(sorted([*(f"{home}.{name}" for name, home in {**_FOUND, **_PARTS}.items()), *_CARRIED]))
+SKOPS_TRUSTED = TypeNames(
+    sorted([*(f"{home}.{name}" for name, home in {**_FOUND, **_PARTS}.items()), *_CARRIED, *_SPARSE])
+)

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
+from surefit.solvers.calibration import fit_directions, one_hot
+
 ENOUGH = 30  # rows of each class from which an intercept is fitted in addition to the slope
 TINY = 1e-12
-MOST_STEPS = 50
 RIDGE = 1.0  # pseudo-rows that keep the slope near 1, so that it stays finite for separated classes
 
 
@@ -58,40 +59,12 @@ def fit_calibration(scores: np.ndarray, truth: np.ndarray, weights: np.ndarray) 
     0.3
     """
     free = scores.shape[1] == 2 and min(np.bincount(truth, minlength=2)) >= ENOUGH
-    rows, theta = np.arange(len(truth)), np.array([1.0, 0.0])
     # Directions of the parameters in score space: the slope changes all scores, the intercept those of class 1.
     moves = np.stack([scores, np.broadcast_to([0.0, 1.0], scores.shape)]) if free else scores[None]
-    theta = theta[: len(moves)]
-    target = theta.copy()
-    value = _objective(theta, moves, truth, rows, weights)[0]
-    for _ in range(MOST_STEPS):
-        _, p = _objective(theta, moves, truth, rows, weights)
-        mean = np.einsum("mik,ik->mi", moves, p)
-        gradient = (mean - moves[:, rows, truth]) @ weights + RIDGE * (theta - target) * np.eye(1, len(theta))[0]
-        centered = moves - mean[:, :, None]
-        hessian = np.einsum("aik,bik,ik,i->ab", centered, centered, p, weights) + np.diag([RIDGE, 1e-6][: len(theta)])
-        step = np.linalg.solve(hessian, gradient)
-        for halving in range(30):  # the objective is convex, so a small enough step lowers it
-            trial = theta - 0.5**halving * step
-            found = _objective(trial, moves, truth, rows, weights)[0]
-            if found <= value and trial[0] > 0:
-                break
-        else:
-            break
-        theta, change, value = trial, value - found, found
-        if change <= 1e-9 * (1.0 + abs(value)):
-            break
+    start, ridge = np.array([1.0, 0.0])[: len(moves)], np.array([RIDGE, 0.0])[: len(moves)]
+    targets = one_hot(truth, scores.shape[1])
+    theta = fit_directions(moves, targets, weights, start, ridge=ridge, positive=True)
     return Calibration(float(theta[0]), (0.0, float(theta[1])) if free else ())
-
-
-def _objective(theta, moves, truth, rows, weights) -> tuple[float, np.ndarray]:
-    """Return the penalized log-loss and the probabilities."""
-    z = np.tensordot(theta, moves, axes=1)
-    z -= z.max(axis=1, keepdims=True)
-    p = np.exp(z)
-    total = p.sum(axis=1, keepdims=True)
-    loss = weights @ (np.log(total[:, 0]) - z[rows, truth])
-    return float(loss + 0.5 * RIDGE * (theta[0] - 1.0) ** 2), p / total
 
 
 def cross_fitted(scores: np.ndarray, truth: np.ndarray, weights: np.ndarray, fold: np.ndarray) -> np.ndarray:

@@ -1,0 +1,1 @@
+"""Calibrated classifiers: probabilities from the scores of any classifier."""

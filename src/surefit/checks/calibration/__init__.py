@@ -1,0 +1,1 @@
+"""Checks of maps from scores to probabilities."""

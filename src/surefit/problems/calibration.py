@@ -1,0 +1,18 @@
+"""Calibration: the map from scores to probabilities that the parameters name."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from surefit.core.estimator import plain
+from surefit.problems.base import Given, problem_of
+
+
+@problem_of("CalibratedClassifierCV")
+def calibrated(given: Given) -> dict[str, Any]:
+    """Return the map and the inverse temperatures that compete."""
+    found = {"method": given.params["method"], "ensemble": plain(given.params["ensemble"])}
+    if given.params["method"] == "temperature":
+        found |= {"lowest": math.exp(-10.0), "highest": math.exp(10.0)}
+    return found
