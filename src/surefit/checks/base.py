@@ -55,7 +55,13 @@ class Verification:
 
 @remembered()
 def verify(
-    certificate: Certificate, X: Any, y: Any = None, *, sample_weight: Any = None, model: Any = None
+    certificate: Certificate,
+    X: Any,
+    y: Any = None,
+    *,
+    sample_weight: Any = None,
+    model: Any = None,
+    offset: Any = None,
 ) -> Verification:
     """Re-derive every claim of ``certificate`` from the data; see :meth:`surefit.core.certificate.Certificate.verify`."""
     certificate.require_intact()
@@ -71,7 +77,7 @@ def verify(
     one_column = not strings and certificate.data.get("n_columns") == 1 and np.ndim(X) == 1
     if one_column and np.asarray(X).dtype.kind in "biuf":
         X = np.asarray(X).reshape(-1, 1)
-    data = _as_fitted(certificate, read(X, y, sample_weight, strings=strings))
+    data = _as_fitted(certificate, read(X, y, sample_weight, strings=strings, offset=offset))
     _require_same_data(certificate, data)
     _require_own_problem(certificate, data)
     findings = tuple(_find(certificate, claim, data) for claim in certificate.claims)
@@ -91,8 +97,8 @@ def stated(certificate: Certificate, sample: tuple[Any, ...] | None) -> tuple[Cl
 
     A claim that cannot be proved is omitted, and a sentence says so; a missing proof never makes a fit fail.
     """
-    X, y, weights = sample or (None, None, None)
-    data = Data(X, None if y is None else read_target(y), weights, {}, X)
+    X, y, weights, *more = sample or (None, None, None)
+    data = Data(X, None if y is None else read_target(y), weights, {}, X, *more)
     claims: list[Claim] = []
     for claim in certificate.claims:
         open_value = claim.value != claim.value and claim.kind != "no_claim"
@@ -208,11 +214,11 @@ def _as_fitted(certificate: Certificate, data: Data) -> Data:
 
 
 def _require_same_data(certificate: Certificate, data: Data) -> None:
-    found = data_fingerprint(data.X, data.y, data.weights)
+    found = data_fingerprint(data.X, data.y, data.weights, data.offset)
     if found == certificate.data:
         return
-    for name, words in (("X", "X"), ("y", "y"), ("sample_weight", "the sample weights")):
-        if certificate.data.get(name) != found[name]:
+    for name, words in (("X", "X"), ("y", "y"), ("sample_weight", "the sample weights"), ("offset", "the offsets")):
+        if certificate.data.get(name) != found.get(name):
             shape = f"{found['n_rows']} x {found['n_columns']}"
             certified = f"{certificate.data.get('n_rows')} x {certificate.data.get('n_columns')}"
             raise Invalidated(

@@ -44,7 +44,7 @@ def unsupported(estimator: Any) -> InvalidData:
     )
 
 
-def fit(estimator: Any, method: str, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+def fit(estimator: Any, method: str, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None) -> Any:
     """Fit ``estimator`` to a Dask collection or Parquet path. Returns the estimator."""
     names = (cls.__name__ for cls in type(estimator).__mro__ if cls.__module__.startswith("surefit."))
     trainer = next((found for name in names if (found := trainers().get(name)) is not None), None)
@@ -55,6 +55,10 @@ def fit(estimator: Any, method: str, X: Any, y: Any = None, sample_weight: Any =
 
         check_params(estimator)
     who = type(estimator).__name__
+    if offset is not None:
+        raise InvalidData(
+            f"{who}: offset needs rows in memory; fit to the rates, with exposures as sample_weight, instead."
+        )
     required = estimator.__sklearn_tags__().target_tags.required
     with _named(who, "no point was found"):
         rows = rows_of(who, X, y if required else None, sample_weight)  # a target that no fit reads has no fingerprint

@@ -108,7 +108,7 @@ class Certificate:
 
     # --- checking -----------------------------------------------------------------------------------------------------
 
-    def verify(self, X: Any, y: Any = None, sample_weight: Any = None, model: Any = None) -> Any:
+    def verify(self, X: Any, y: Any = None, sample_weight: Any = None, model: Any = None, *, offset: Any = None) -> Any:
         """Re-derive every claim from the data, independently of the solver.
 
         Parameters
@@ -117,6 +117,8 @@ class Certificate:
             The training data, as passed to ``fit``.
         model : estimator, optional
             The model to compare with; by default the one whose ``certificate_`` this is, if any.
+        offset : array of shape (n_rows,), optional
+            Known part of the scores, for models whose ``fit`` was given one.
 
         Returns
         -------
@@ -135,7 +137,7 @@ class Certificate:
         model = self.subject if model is None else model
         numbers = getattr(model, "_certified_rows", None)  # models of tables with text are certified on codes
         X = X if numbers is None else numbers(X)
-        return checks.verify(self, X, y, sample_weight=sample_weight, model=model)
+        return checks.verify(self, X, y, sample_weight=sample_weight, model=model, offset=offset)
 
     def require_intact(self) -> None:
         """Raise ``Invalidated`` if any part was changed after the certificate was issued."""

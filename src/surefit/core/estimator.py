@@ -98,8 +98,9 @@ class CertifiedMixin(ParameterNamesMixin):
     ) -> None:
         """Store the draft of this fit's certificate.
 
-        ``model`` names the fitted attributes that the checkers read. ``sample`` is (X, y, sample_weight) as validated; it is required if
-        a claim leaves its value to the checker. It also provides the fingerprints that are otherwise passed as ``data``.
+        ``model`` names the fitted attributes that the checkers read. ``sample`` is (X, y, sample_weight), or with
+        an offset after it, as validated; it is required if a claim leaves its value to the checker. It also provides the fingerprints that
+        are otherwise passed as ``data``.
         """
         if data is None:
             data = data_fingerprint(*sample)  # type: ignore[misc]
@@ -232,7 +233,7 @@ def plain(value: Any) -> Any:
     return f"{getattr(value, '__qualname__', type(value).__name__)} {digest(value)}"
 
 
-def data_fingerprint(X: Any, y: Any = None, sample_weight: Any = None) -> dict[str, Any]:
+def data_fingerprint(X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None) -> dict[str, Any]:
     """Return the fingerprints that identify the data of a certificate; a sample without columns consists of strings."""
     if isinstance(X, PartitionedRows):
         return X.fingerprints()
@@ -243,6 +244,7 @@ def data_fingerprint(X: Any, y: Any = None, sample_weight: Any = None) -> dict[s
         "X": fingerprint(X),
         "y": None if y is None else fingerprint(np.asarray(y)),
         "sample_weight": None if sample_weight is None else fingerprint(sample_weight),
+        **({} if offset is None else {"offset": fingerprint(offset)}),
         "n_rows": int(n_rows),
         "n_columns": int(n_columns),
     }

@@ -23,6 +23,7 @@ class Data(NamedTuple):
     weights: np.ndarray | None
     memo: dict[Any, Any]  # results shared by several claims about the same data
     given: Any = None  # X as passed to verify, for models that use column names
+    offset: np.ndarray | None = None  # known part of the scores
 
     @property
     def target(self) -> np.ndarray:
@@ -32,7 +33,7 @@ class Data(NamedTuple):
         return self.y
 
 
-def read(X: Any, y: Any = None, sample_weight: Any = None, *, strings: bool = False) -> Data:
+def read(X: Any, y: Any = None, sample_weight: Any = None, *, strings: bool = False, offset: Any = None) -> Data:
     """Read data as ``fit`` does: numbers become float64, float32 is kept.
 
     ``strings``: the sample is a list of strings, for a string kernel.
@@ -46,7 +47,8 @@ def read(X: Any, y: Any = None, sample_weight: Any = None, *, strings: bool = Fa
     if sample_weight is not None:
         sample_weight = np.asarray(sample_weight, dtype=np.float64)
         sample_weight = np.full(X.shape[0], float(sample_weight)) if sample_weight.ndim == 0 else sample_weight
-    return Data(X, y, sample_weight, {}, given)
+    offset = None if offset is None else np.asarray(offset, dtype=np.float64)
+    return Data(X, y, sample_weight, {}, given, offset)
 
 
 def read_target(y: Any) -> np.ndarray:

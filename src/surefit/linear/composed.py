@@ -42,12 +42,16 @@ def check_factors(estimator, problem: dict, n_features: int) -> None:
         raise InvalidParameter(type(estimator).__name__, "penalty_factors", expected, factors)
 
 
-def fit_composed(estimator, X, y, sample_weight, loss=None, labels: bool | None = None) -> Any:
-    """Solve the problem of ``estimator`` and set its fitted attributes and certificate. Returns the estimator."""
+def fit_composed(estimator, X, y, sample_weight, loss=None, labels: bool | None = None, moved=None) -> Any:
+    """Solve the problem of ``estimator`` and set its fitted attributes and certificate. Returns the estimator.
+
+    ``moved`` is a function of the rows that removes a known part of the scores from the targets.
+    """
     who = type(estimator).__name__
     loss = loss_term(estimator.loss, who) if loss is None else loss
     labels = bool(is_margin_loss(loss)) if labels is None else labels
     rows, problem = read_rows(estimator, X, y, sample_weight, labels)
+    rows = rows if moved is None else moved(rows)
     check_factors(estimator, problem, rows.X.shape[1])
     terms = terms_of(problem, rows.X.shape[1])
     starts = _starts(estimator, rows)
@@ -82,7 +86,7 @@ def record(estimator, rows: Rows, problem: dict, results: list[Result], witness:
         claims_of(problem, len(results), witness),
         problem=problem,
         model=("coef_", "intercept_"),
-        sample=(rows.X, rows.y, rows.weights),
+        sample=(rows.X, rows.y, rows.weights, rows.offset),
         run={
             "solver": "interior-point method",
             "reason": str(late[0].reason if late else Reason.CONVERGED),

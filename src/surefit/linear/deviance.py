@@ -14,6 +14,8 @@ from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import ANYTHING, BOOLEAN, COUNT, NON_NEGATIVE, NOTHING, POSITIVE, check_params
 from surefit.linear.base import LinearRegressorMixin
 from surefit.linear.composed import fit_composed
+from surefit.linear.offsets import read_offset, without_offset
+from surefit.losses import Squared
 from surefit.problems.stated_gap import StatedGapMixin
 
 
@@ -61,18 +63,37 @@ class DevianceRegressor(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Li
         """Return the power of the mean to which the variance is proportional."""
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
-        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
+    def fit(self, X, y, sample_weight=None, offset=None):
+        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator.
+
+        ``offset`` is a known part of the score of each row, such as the logarithm of its exposure: the mean is
+        ``exp(x'w + b + offset)``, for the identity link ``x'w + b + offset``.
+        """
         check_params(self)
-        return fit_composed(self, X, y, sample_weight, self._loss())
+        loss = self._loss()
+        if offset is None:
+            return fit_composed(self, X, y, sample_weight, loss)
+        power = None if isinstance(loss, Squared) else self._deviance_power()
+        return fit_composed(
+            self, X, y, sample_weight, loss, moved=lambda rows: without_offset(self, rows, offset, power)
+        )
 
-    def predict(self, X) -> np.ndarray:
-        """Return the expected target of each row, ``exp(x'w + b)``."""
-        return np.exp(super().predict(X))
+    def predict(self, X, offset=None) -> np.ndarray:
+        """Return the expected target of each row, ``exp(x'w + b + offset)``."""
+        return np.exp(self._linear(X, offset))
 
-    def score(self, X, y, sample_weight=None) -> float:
-        """Return the share of the deviance that is explained, as scikit-learn does."""
-        return float(d2_tweedie_score(y, self.predict(X), sample_weight=sample_weight, power=self._deviance_power()))
+    def _linear(self, X, offset) -> np.ndarray:
+        scores = LinearRegressorMixin.predict(self, X)
+        return scores if offset is None else scores + read_offset(self, offset, len(scores))
+
+    def score(self, X, y, sample_weight=None, offset=None) -> float:
+        """Return the share of the deviance that is explained, as scikit-learn does; constants are not adjusted to offsets."""
+        predicted = self.predict(X, offset)
+        return float(d2_tweedie_score(y, predicted, sample_weight=sample_weight, power=self._deviance_power()))
+
+    def verify(self, X, y=None, sample_weight=None, offset=None) -> Any:
+        """Re-derive every claim of ``certificate_`` from the training data, independently of the solver."""
+        return self.certificate_.verify(X, y, sample_weight=sample_weight, offset=offset)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -13,6 +13,8 @@ class GammaRegressor(DevianceRegressor):
     half the mean deviance plus the penalty. Hypothesis class: exponentials of affine functions. Loss: gamma deviance. Optimizer:
     Newton's method.
 
+    ``fit``, ``predict``, ``score`` and ``verify`` take an ``offset``, a known part of the score of each row: the logarithm of its exposure.
+
     Guarantee: :math:`P(w, b) - \min P \le` ``dual_gap_`` (theory: :ref:`fenchel-gap`).
 
     Parameters

@@ -6,7 +6,6 @@ import numpy as np
 
 from surefit.core.errors import InvalidParameter
 from surefit.core.validation import REAL, one_of
-from surefit.linear.base import LinearRegressorMixin
 from surefit.linear.deviance import DevianceRegressor
 from surefit.losses import Squared, Tweedie
 
@@ -23,6 +22,8 @@ class TweedieRegressor(DevianceRegressor):
     amounts), gamma for 2. For these powers the objective is convex.
 
     Hypothesis class: exponentials of affine functions. Loss: Tweedie deviance. Optimizer: Newton's method.
+
+    ``fit``, ``predict``, ``score`` and ``verify`` take an ``offset``, a known part of the score of each row: the logarithm of its exposure.
 
     Guarantee: :math:`P(w, b) - \min P \le` ``dual_gap_`` (theory: :ref:`fenchel-gap`).
 
@@ -105,9 +106,9 @@ class TweedieRegressor(DevianceRegressor):
     def _deviance_power(self) -> float:
         return float(self.power)
 
-    def predict(self, X) -> np.ndarray:
-        """Return the expected target of each row: ``exp(x'w + b)``, or ``x'w + b`` for power 0."""
-        return LinearRegressorMixin.predict(self, X) if self.power == 0 else super().predict(X)
+    def predict(self, X, offset=None) -> np.ndarray:
+        """Return the expected target of each row: ``exp(x'w + b + offset)``, or ``x'w + b + offset`` for power 0."""
+        return self._linear(X, offset) if self.power == 0 else super().predict(X, offset)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -44,6 +44,7 @@ class Rows(NamedTuple):
     targets: list[np.ndarray]  # one per problem
     c: np.ndarray  # weight of each row in the problem
     classes: np.ndarray | None
+    offset: np.ndarray | None = None  # known part of the scores
 
 
 def read_rows(

@@ -28,6 +28,7 @@ class Point(NamedTuple):
     b: float
     intercept: bool  # whether b is free
     b_rad: float = 0.0  # rounding of b and of the targets, where both were moved
+    offset: np.ndarray | None = None  # known part of the scores
 
 
 class Dual(NamedTuple):

@@ -50,6 +50,8 @@ def prove(operator: Any, loss: Any, penalty: Penalty, point: Point, dual: Dual =
     product = operator.times(point.w)
     mid = product.mid + point.b
     rad = product.rad + 2 * UNIT * (np.abs(product.mid) + abs(point.b)) + point.b_rad
+    if point.offset is not None:
+        mid, rad = mid + point.offset, rad + UNIT * (np.abs(mid) + np.abs(point.offset)) * (1 + UNIT)
     z = Enclosed(mid, rad)
     if penalty.radius is not None and dual.multiplier == 0.0:  # without the constraint the optimum is no larger
         _require_radius(penalty, point.w)

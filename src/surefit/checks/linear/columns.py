@@ -86,6 +86,8 @@ def _columns(certificate: Certificate, data: Data) -> Columns:
         factors = None if factors is None else [*factors, 1.0]
     shift = center(X) if free else None
     parts = [_point(loss, t, c, w, float(offset), shift, free) for t, w, offset in zip(targets, W, b, strict=True)]
+    if data.offset is not None:
+        parts = [part._replace(offset=_known(data.offset, n)) for part in parts]
     alphas = own["alphas"] if "alphas" in own else [1.0] * len(targets)  # one penalty per target
     base = penalty_of(own, d, factors)
     penalties = [base if a == 1.0 else base.scaled(a) for a in alphas]
@@ -125,6 +127,13 @@ def _point(loss: Any, y: Any, c: Any, w: Any, b: float, shift: Any, free: bool) 
     middle = np.append(np.zeros(len(w)) if shift is None else shift, 0.0 if level is None else -level[0])
     moved = moved_intercept(b, middle, np.append(w, 1.0))
     return Point(y if level is None else y - level[0], c, w, moved, free, 2 * UNIT * abs(moved))
+
+
+def _known(offset: Any, n: int) -> np.ndarray:
+    offset = _finite(offset)
+    if offset.shape != (n,):
+        raise ValueError(f"there must be {n} offsets, one per row")
+    return offset
 
 
 def _witness(certificate: Certificate) -> dict[str, np.ndarray]:
@@ -180,7 +189,12 @@ def null_of(certificate: Certificate, data: Data) -> tuple[float, ...]:
 
 def null_objective(columns: Columns) -> tuple[float, ...]:
     """Return the objective of the best constants, all columns together, its rounding, and what rounding of scores costs it."""
-    found = [constant_objective(columns.loss, *_merged(p.y, p.c), p.intercept) for p in columns.points]
+    found = [
+        constant_objective(columns.loss, *_merged(p.y, p.c), p.intercept)
+        if p.offset is None
+        else constant_objective(columns.loss, p.y, p.c, p.intercept, p.offset)
+        for p in columns.points
+    ]
     return tuple(sum(column) for column in zip(*found, strict=True))
 
 

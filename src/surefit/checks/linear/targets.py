@@ -30,19 +30,25 @@ def row_targets(
     return [np.where(codes == k, 1.0, other) for k in positives], weights * np.asarray(problem["class_weights"])[codes]
 
 
-def constant_objective(loss: Any, y: np.ndarray, c: np.ndarray, intercept: bool) -> tuple[float, float, float]:
+def constant_objective(
+    loss: Any, y: np.ndarray, c: np.ndarray, intercept: bool, known: np.ndarray | None = None
+) -> tuple[float, float, float]:
     """Return the objective of the best constant, its rounding, and what rounding of scores costs it."""
-    offset = row_loops.best_offset(loss, y, c, np.zeros(len(y))) if intercept else 0.0
+    known = np.zeros(len(y)) if known is None else known
+    offset = row_loops.best_offset(loss, y, c, known) if intercept else 0.0
     size = ROUNDING * (1 + float(np.max(np.abs(y), initial=0.0)))
-    return rounded(constant_sums(loss, y, c, offset, size), offset)
+    return rounded(constant_sums(loss, y, c, offset, size, known), offset)
 
 
-def constant_sums(loss: Any, y: np.ndarray, c: np.ndarray, offset: float, size: float) -> np.ndarray:
+def constant_sums(
+    loss: Any, y: np.ndarray, c: np.ndarray, offset: float, size: float, known: np.ndarray | None = None
+) -> np.ndarray:
     """Return the losses of a constant score, plain and rounded up, what moves of ``size`` cost, and the total weight."""
     zero = np.zeros(len(y))
-    args = loss, y, c, zero + offset, zero
+    scores = zero + offset if known is None else known + offset
+    args = loss, y, c, scores, zero
     plain, upper, _ = row_loops.row_sums(*args, zero, zero, zero, zero)
-    at_slope = row_loops.slopes(loss, y, zero + offset, 0.0)[0]
+    at_slope = row_loops.slopes(loss, y, scores, 0.0)[0]
     _, _, other = row_loops.row_sums(*args, at_slope, zero, zero + size, zero)
     return np.array([plain, upper, other, upper_sum(c)])
 
