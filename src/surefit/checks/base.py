@@ -20,6 +20,7 @@ from surefit.core.estimator import data_fingerprint, plain
 from surefit.core.fingerprint import fingerprint, remembered
 from surefit.core.partitioned import PartitionedRows
 from surefit.core.sample import Data, read, read_target
+from surefit.core.sparse_coef import dense
 from surefit.core.state import digest, state_digests
 from surefit.core.warn import warn
 from surefit.problems import Given, derived
@@ -179,7 +180,7 @@ def _require_same_model(certificate: Certificate, model: Any) -> None:
     if type(model).__name__ != who:
         raise Invalidated(f"{who}: the certificate is about a {who}, the model is a {type(model).__name__}.")
     for name, certified in certificate.model.items():
-        current = np.asarray(getattr(model, name, np.nan))
+        current = np.asarray(dense(getattr(model, name, np.nan)))
         if current.shape != certified.shape or not np.array_equal(
             current, certified, equal_nan=current.dtype.kind == "f"
         ):

@@ -53,11 +53,12 @@ def _state_of(value: Any) -> Any:
     state = value.__getstate__()
     if not isinstance(state, dict):
         return state
-    return {
+    kept = {
         k: v
         for k, v in state.items()
         if k not in UNCOVERED and not str(k).startswith(("_sklearn", "_skl_", "_callback"))
     }
+    return value._covered_form(kept) if hasattr(value, "_covered_form") else kept
 
 
 def _feed(sink: Any, value: Any, path: list[int]) -> None:

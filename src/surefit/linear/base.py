@@ -5,6 +5,7 @@ from scipy import sparse
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from surefit.core.sparse_coef import linear_scores
 from surefit.core.validation import read_data
 
 
@@ -18,7 +19,7 @@ class LinearRegressorMixin(RegressorMixin):
         """Return ``X w + b``: one number per row, or one per row and target."""
         check_is_fitted(self)
         X = read_data(self, X, reset=False, accept_sparse=["csr", "csc"], dtype=[np.float64, np.float32])
-        scores = np.asarray(X @ self.coef_.T, dtype=np.float64)
+        scores = linear_scores(X, self.coef_)
         return (scores.ravel() if self.coef_.ndim == 1 else scores) + self.intercept_
 
     @property

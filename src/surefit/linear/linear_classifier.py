@@ -11,12 +11,13 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.errors import InvalidData, InvalidParameter
+from surefit.core.sparse_coef import SparseCoefMixin, linear_scores
 from surefit.core.validation import check_labels, read_data, read_weights
 
 READ: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, np.float32]}
 
 
-class LinearClassifierMixin(ClassifierMixin):
+class LinearClassifierMixin(SparseCoefMixin, ClassifierMixin):
     """Adds ``decision_function``, ``predict``, ``sparsify``, ``densify`` and the tag for sparse input."""
 
     coef_: np.ndarray
@@ -27,7 +28,7 @@ class LinearClassifierMixin(ClassifierMixin):
         """Return the scores ``X w + b``: one per row for two classes, else one per row and class."""
         check_is_fitted(self)
         X = read_data(self, X, reset=False, **READ)
-        scores = np.asarray(X @ self.coef_.T, dtype=np.float64) + self.intercept_
+        scores = linear_scores(X, self.coef_) + self.intercept_
         return scores.ravel() if scores.shape[1] == 1 else scores
 
     def predict(self, X) -> np.ndarray:

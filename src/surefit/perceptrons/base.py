@@ -8,11 +8,12 @@ from sklearn.utils.multiclass import unique_labels
 from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.errors import InvalidData, InvalidParameter
+from surefit.core.sparse_coef import SparseCoefMixin, linear_scores
 from surefit.core.validation import read_data
 
 
-class LinearClassifierMixin(ClassifierMixin):
-    """Adds ``decision_function``, ``predict`` and the tag for sparse input."""
+class LinearClassifierMixin(SparseCoefMixin, ClassifierMixin):
+    """Adds ``decision_function``, ``predict``, ``sparsify``, ``densify`` and the tag for sparse input."""
 
     coef_: np.ndarray
     intercept_: np.ndarray
@@ -22,7 +23,7 @@ class LinearClassifierMixin(ClassifierMixin):
         """Return the scores ``X w + b``: one per row for two classes, else one per row and class."""
         check_is_fitted(self)
         X = read_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
-        scores = np.asarray(X @ self.coef_.T, dtype=np.float64) + self.intercept_
+        scores = linear_scores(X, self.coef_) + self.intercept_
         return scores.ravel() if scores.shape[1] == 1 else scores
 
     def predict(self, X) -> np.ndarray:

@@ -56,7 +56,7 @@ class LogisticMixin(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Linear
     @property
     def labels_at_risk_(self) -> int:
         """Training labels that could change if the problem were solved exactly."""
-        if len(self.coef_) > 1 and getattr(self, "multi_class", "multinomial") == "ovr":
+        if self.coef_.shape[0] > 1 and getattr(self, "multi_class", "multinomial") == "ovr":
             raise AttributeError("labels_at_risk_ needs multi_class='multinomial' with more than two classes.")
         return int(self._stated("linear.labels", default=0.0))
 

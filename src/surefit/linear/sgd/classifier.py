@@ -8,6 +8,7 @@ from sklearn.utils.metaestimators import available_if
 from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.estimator import CertifiedMixin
+from surefit.core.sparse_coef import dense
 from surefit.core.validation import N_JOBS, NOTHING, Rule, check_params, one_of, read_data, read_weights
 from surefit.linear.linear_classifier import READ, Labeled, LinearClassifierMixin, class_factors, read_labeled
 from surefit.linear.sgd.rules import RULES, set_aside, starting_point, take_points
@@ -178,7 +179,11 @@ class SGDClassifier(CertifiedMixin, StatedGapMixin, CallbackSupportMixin, Linear
     def fit(self, X, y, coef_init=None, intercept_init=None, sample_weight=None):
         """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
         check_params(self)
-        before = (getattr(self, "coef_", None), getattr(self, "intercept_", None)) if self.warm_start else (None, None)
+        before = (
+            (dense(getattr(self, "coef_", None)), getattr(self, "intercept_", None))
+            if self.warm_start
+            else (None, None)
+        )
         data = read_labeled(self, X, y, sample_weight)
         lines = 1 if len(data.classes) == 2 else len(data.classes)
         W, b = starting_point(self, (coef_init, intercept_init), before, (lines, data.X.shape[1]))

@@ -9,6 +9,7 @@ from sklearn.model_selection import ShuffleSplit
 from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.estimator import CertifiedMixin
+from surefit.core.sparse_coef import SparseCoefMixin, dense
 from surefit.core.validation import check_params, one_of, read_data, read_weights
 from surefit.linear.base import LinearRegressorMixin
 from surefit.linear.linear_classifier import READ
@@ -20,7 +21,9 @@ from surefit.solvers.sgd.passes import Walk
 LARGEST_TARGET = 1e150  # its square is still a number
 
 
-class SGDRegressor(CertifiedMixin, StatedGapMixin, CallbackSupportMixin, LinearRegressorMixin, BaseEstimator):
+class SGDRegressor(
+    CertifiedMixin, StatedGapMixin, CallbackSupportMixin, SparseCoefMixin, LinearRegressorMixin, BaseEstimator
+):
     r"""Linear regression by stochastic gradient descent: one row per step.
 
     .. math:: P(w, b) = \frac{1}{S}\sum_i s_i\,\phi\bigl(y_i, x_i^\top w + b\bigr)
@@ -163,7 +166,11 @@ class SGDRegressor(CertifiedMixin, StatedGapMixin, CallbackSupportMixin, LinearR
     def fit(self, X, y, coef_init=None, intercept_init=None, sample_weight=None):
         """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
         check_params(self)
-        before = (getattr(self, "coef_", None), getattr(self, "intercept_", None)) if self.warm_start else (None, None)
+        before = (
+            (dense(getattr(self, "coef_", None)), getattr(self, "intercept_", None))
+            if self.warm_start
+            else (None, None)
+        )
         X, y, weights = self._read(X, y, sample_weight, first=True)
         W, b = starting_point(self, (coef_init, intercept_init), before, (1, X.shape[1]))
         plan = read_plan(self)
