@@ -17,6 +17,7 @@ from surefit import (
     LogisticRegressionCV,
     PoissonRegressor,
     Ridge,
+    RidgeClassifier,
     RidgeCV,
 )
 from surefit.checks.base import verify
@@ -210,3 +211,10 @@ def test_rows_on_a_plane_are_judged_by_the_better_of_two_bounds(seed):
 def test_one_row_of_counts_is_fitted_without_a_warning():
     X = np.abs(np.random.default_rng(0).normal(size=(1, 3)))
     PoissonRegressor().fit(X, [2.0]).certificate_.verify(X, [2.0])
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_smooth_fits_without_a_tolerance_end():
+    X = np.random.default_rng(0).normal(size=(8, 1))
+    model = RidgeClassifier(tol=0.0).fit(X, np.arange(8) % 2)  # no limit on iterations by default
+    assert model.verify(X, np.arange(8) % 2)

@@ -82,6 +82,14 @@ def test_certificate_with_a_giant_dtype_allocates_nothing():
         surefit.Certificate.from_json("1" * 10_000)
 
 
+@pytest.mark.parametrize("part", ["model", "state"])
+def test_certificate_with_a_number_for_a_table_is_refused(part):
+    content = json.loads(surefit.Ridge().fit([[0.0], [1.0], [3.0]], [0.0, 1.0, 2.0]).certificate_.to_json())
+    content[part] = {"float": "nan"}
+    with pytest.raises(CertificateError, match="wrong form"):
+        surefit.Certificate.from_json(json.dumps(content))
+
+
 def test_nothing_is_unpickled_without_being_asked(tmp_path):
     import joblib
 

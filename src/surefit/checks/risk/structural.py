@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from surefit.checks.bounds import CONFIRM
+from surefit.checks.enclosure import UNIT
 from surefit.checks.judge import Proof, claim, refused
 from surefit.checks.risk.answers import labels_of
 from surefit.checks.risk.split import unit_codes, unit_tags
@@ -37,10 +38,13 @@ def structural(certificate: Certificate, stated: Claim, data: Data) -> Proof:
         return refused(found)
     numbers, inputs, shares = found
     best, delta = numbers["best"], numbers["delta"]
-    if len(shares) != numbers["classes"] or shares.min() <= 0 or math.fsum(shares) > delta * (1 + 2**-40):
+    if len(shares) != numbers["classes"] or not shares.min() > 0 or not math.fsum(shares) <= delta * (1 + 2**-40):
         return refused("the shares of delta add up to more than delta")
+    share = (
+        float(shares[best]) * min(1.0, delta / math.fsum(shares)) * (1 - 8 * UNIT)
+    )  # what rounding added to the sum is not used
     name = "vc" if certificate.subject.bound == "vc" else "finite_class"
-    evidence = CONFIRM[name](stated.value, {**inputs, "delta": float(shares[best])}, {})
+    evidence = CONFIRM[name](stated.value, {**inputs, "delta": share}, {})
     if not evidence.ok:
         return refused("the limit does not follow from the training error at this share of delta")
     note = f"{numbers['errors']} errors on {numbers['n']} rows; the shares of delta add up."

@@ -71,7 +71,8 @@ def follow(problem: Any, null: float, tolerance: float, budget: Budget) -> tuple
             reason = spent
             break
         moved = problem.search()
-        failures += not moved
+        # a smooth problem has no barrier that shrinks: without a tolerance, steps below rounding would go on for ever
+        failures += not moved or (not problem.kinks and decrement <= TUNING.smallest * problem.current())
         if problem.kinks and (centered or not moved):
             problem.mu *= TUNING.shrink
             if problem.mu * problem.kinks < TUNING.smallest * max(null, 1e-300):
