@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from surefit.checks.judge import shared
@@ -50,6 +52,18 @@ def _ranks(classes: np.ndarray, y: np.ndarray) -> np.ndarray | None:
     codes = np.minimum(np.searchsorted(classes, y.ravel()), len(classes) - 1)
     same = np.all(classes[codes] == y.ravel()) and np.all(np.bincount(codes, minlength=len(classes)) > 0)
     return codes if same else None
+
+
+def class_products(factors: Any, codes: np.ndarray, counts: Any) -> np.ndarray:
+    """Return the product over the targets of the factor of each row's class; ``factors`` are those of all targets, concatenated."""
+    factors = np.asarray(factors, dtype=np.float64)
+    if codes.ndim == 1:
+        return factors[codes]
+    ends = np.cumsum(counts)
+    found = np.ones(len(codes))
+    for column, end, count in zip(codes.T, ends, counts, strict=True):
+        found = found * factors[end - count : end][column]
+    return found
 
 
 def row_weights(data: Data) -> np.ndarray:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from surefit.core.outputs import target_ranks
 from surefit.problems.forests import n_draws
 
 
@@ -59,7 +60,7 @@ class Draws:
 
     def __init__(self, X: np.ndarray, y: np.ndarray, weights: np.ndarray | None, max_samples=None):
         self.n = len(y)
-        self.order = lexicographic_order(X, y)
+        self.order = lexicographic_order(X, target_ranks(y))
         self.reached = None if weights is None else np.cumsum(weights[self.order])
         self.count = n_draws(weights, self.n, max_samples)
 

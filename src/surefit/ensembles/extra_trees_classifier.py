@@ -48,8 +48,8 @@ class ExtraTreesClassifier(RandomForestClassifier):
         Print one line per member.
     warm_start : bool, default=False
         Add trees to the previous fit.
-    class_weight : dict, 'balanced', 'balanced_subsample' or None, default=None
-        Weights of the classes; 'balanced_subsample' balances the draws of each tree.
+    class_weight : dict, list of dict, 'balanced', 'balanced_subsample' or None, default=None
+        Weights of the classes, for several targets one dictionary each; 'balanced_subsample' balances the draws of each tree.
     ccp_alpha : float >= 0, default=0.0
         Prune each tree by cost-complexity.
     max_samples : int, float or None, default=None
@@ -83,6 +83,10 @@ class ExtraTreesClassifier(RandomForestClassifier):
         With ``oob_score``: the score, and the means over the trees for which a row is out of bag.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
+    n_outputs_ : int
+        Number of targets, the columns of ``y``; with several, ``classes_`` and ``n_classes_`` are lists.
+    class_values_, class_counts_ : ndarray
+        Labels of all targets, concatenated, and how many each target has.
     n_features_in_, feature_names_in_, classes_, n_classes_
         As in scikit-learn.
 

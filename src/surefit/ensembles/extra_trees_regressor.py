@@ -65,6 +65,8 @@ class ExtraTreesRegressor(RandomForestRegressor):
 
     Attributes
     ----------
+    n_outputs_ : int
+        Number of targets, the columns of ``y``; ``predict`` has one column per target if there are several.
     trees_ : list of FlatTree
         The trees as arrays.
     estimators_ : list

@@ -2,22 +2,27 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.class_weight import compute_class_weight
 
 from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
 from surefit.core.errors import InvalidParameter
 from surefit.core.estimator import CertifiedMixin
+from surefit.core.outputs import ClassListsMixin, logarithms, read_classes
 from surefit.core.validation import NOTHING, Rule, check_labels, check_params, one_of, read_data, read_weights
-from surefit.ensembles.forest_ensemble import READ, RULES, Agreement, ForestMixin
+from surefit.ensembles.forest_ensemble import READ, RULES, Agreement, ForestMixin, chosen_classes, read_outputs
 from surefit.ensembles.forest_grow import Sample
 from surefit.ensembles.forest_training import fit_forest
+from surefit.problems.labels import class_factors
 
 _CLASS_WEIGHT = (
-    NOTHING | one_of("balanced", "balanced_subsample") | Rule("a dict of class weights", lambda v: isinstance(v, dict))
+    NOTHING
+    | one_of("balanced", "balanced_subsample")
+    | Rule("a dict of class weights, or a list of them", lambda v: isinstance(v, (dict, list)))
 )
 
 
-class RandomForestClassifier(CertifiedMixin, CallbackSupportMixin, ForestMixin, ClassifierMixin, BaseEstimator):
+class RandomForestClassifier(
+    ClassListsMixin, CertifiedMixin, CallbackSupportMixin, ForestMixin, ClassifierMixin, BaseEstimator
+):
     r"""Random forest classifier: mean of the class probabilities of trees, each grown on a bootstrap sample with random columns.
 
     .. math:: \hat y(x) = \arg\max_k \frac1M \sum_m \hat p_m(k \mid x).
@@ -61,8 +66,8 @@ class RandomForestClassifier(CertifiedMixin, CallbackSupportMixin, ForestMixin, 
         Print one line per member.
     warm_start : bool, default=False
         Add trees to the previous fit.
-    class_weight : dict, 'balanced', 'balanced_subsample' or None, default=None
-        Weights of the classes; 'balanced_subsample' balances the draws of each tree.
+    class_weight : dict, list of dict, 'balanced', 'balanced_subsample' or None, default=None
+        Weights of the classes, for several targets one dictionary each; 'balanced_subsample' balances the draws of each tree.
     ccp_alpha : float >= 0, default=0.0
         Prune each tree by cost-complexity.
     max_samples : int, float or None, default=None
@@ -96,6 +101,10 @@ class RandomForestClassifier(CertifiedMixin, CallbackSupportMixin, ForestMixin, 
         With ``oob_score``: the score, and the means over the trees for which a row is out of bag.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
+    n_outputs_ : int
+        Number of targets, the columns of ``y``; with several, ``classes_`` and ``n_classes_`` are lists.
+    class_values_, class_counts_ : ndarray
+        Labels of all targets, concatenated, and how many each target has.
     n_features_in_, feature_names_in_, classes_, n_classes_
         As in scikit-learn.
 
@@ -108,8 +117,6 @@ class RandomForestClassifier(CertifiedMixin, CallbackSupportMixin, ForestMixin, 
     >>> model.oob_score_ > 0.9, model.verify(X, y)["forest.out_of_bag"].ok
     (True, True)
     """
-
-    classes_: np.ndarray
 
     _rules = {
         **RULES,
@@ -172,10 +179,11 @@ class RandomForestClassifier(CertifiedMixin, CallbackSupportMixin, ForestMixin, 
     def fit(self, X, y, sample_weight=None):
         """Grow the trees, with ``sample_weight`` as frequency weights. Returns the estimator."""
         check_params(self)
-        X, given = read_data(self, X, y, **READ)
+        X, given = read_data(self, X, y, multi_output=True, **READ)
+        given = read_outputs(given)
         check_labels(given)
-        self.classes_, codes = np.unique(given, return_inverse=True)
-        self.n_classes_ = len(self.classes_)
+        self.classes_, codes, self.n_classes_ = read_classes(given)
+        self.n_outputs_ = given.shape[1] if given.ndim == 2 else 1
         sample_weight = read_weights(self, sample_weight, X.shape[0])
         factors: np.ndarray | str | None = None
         if self.class_weight == "balanced_subsample" and self.bootstrap:
@@ -183,39 +191,40 @@ class RandomForestClassifier(CertifiedMixin, CallbackSupportMixin, ForestMixin, 
         elif self.class_weight is not None:
             asked = "balanced" if self.class_weight == "balanced_subsample" else self.class_weight
             try:
-                factors = compute_class_weight(asked, classes=self.classes_, y=given, sample_weight=sample_weight)
+                factors = np.array(class_factors(asked, given, sample_weight))
             except ValueError as error:
                 raise InvalidParameter(type(self).__name__, "class_weight", str(error), self.class_weight) from None
         y = given.astype(np.float64) if given.dtype.kind in "biuf" else given
         return fit_forest(self, Sample(X, codes.astype(np.int64), sample_weight, factors, self.n_classes_), y)
 
     def predict(self, X) -> np.ndarray:
-        """Return the class with the largest mean probability; ties go to the first class."""
-        places = self._mean_values(X)[:, : getattr(self, "n_classes_", 1)].argmax(axis=1)
-        return self.classes_[places]
+        """Return the class with the largest mean probability, for each target; ties go to the first class."""
+        return self._class_labels(self._mean_values(X))
 
-    def predict_proba(self, X) -> np.ndarray:
-        """Return the mean class probabilities of the trees."""
-        return self._mean_values(X)[:, : self.n_classes_]
+    def predict_proba(self, X):
+        """Return the mean class probabilities of the trees; a list of tables for several targets."""
+        return self._class_shares(self._mean_values(X))
 
-    def predict_log_proba(self, X) -> np.ndarray:
+    def predict_log_proba(self, X):
         """Return the logarithm of ``predict_proba``."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+        return logarithms(self.predict_proba(X))
 
     def vote(self, X) -> np.ndarray:
         """Return the class predicted by most trees, to which the bounds apply; ties go to the first class."""
-        said = self._predictions(X)
-        counts = np.stack([(said == k).sum(axis=0) for k in range(self.n_classes_)])
-        return self.classes_[counts.argmax(axis=0)]
+        values = np.zeros((self._rows(X).shape[0], self.trees_[0].values.shape[1]))
+        leaves = self.apply(X)
+        for t, tree in enumerate(self.trees_):
+            values += chosen_classes(tree)[leaves[:, t]]
+        return self._class_labels(values)
 
     def agreement(self, X, y=None) -> Agreement:
         """Return how often pairs of trees agree, and the accuracy of each tree if labels are given."""
         said = self._predictions(X)
-        pairwise = np.mean(said[:, None] == said[None], axis=2)
+        pairwise = np.mean(np.all(said[:, None] == said[None], axis=3), axis=2)
         m = len(said)
         mean = float((pairwise.sum() - m) / (m * (m - 1))) if m > 1 else 1.0
-        scores = None if y is None else np.mean(self.classes_[said] == np.asarray(y), axis=1)
+        y = None if y is None else np.asarray(y).reshape(said.shape[1:])
+        scores = None if y is None else np.mean(np.all(said == y, axis=2), axis=1)
         return Agreement(pairwise, mean, scores)
 
     @property
@@ -227,10 +236,12 @@ class RandomForestClassifier(CertifiedMixin, CallbackSupportMixin, ForestMixin, 
         for tree in self.trees_:
             member = DecisionTreeClassifier(criterion=self.criterion)
             member.tree_, member.classes_, member.n_classes_ = tree, self.classes_, self.n_classes_
-            member.n_features_in_, member.categories_ = self.n_features_in_, {}
+            member.n_features_in_, member.n_outputs_, member.categories_ = self.n_features_in_, self.n_outputs_, {}
             found.append(member)
         return found
 
     def _predictions(self, X) -> np.ndarray:
+        """Return the labels that the trees predict, (trees, rows, targets)."""
         leaves = self.apply(X)
-        return np.array([tree.values[leaves[:, t]].argmax(axis=1) for t, tree in enumerate(self.trees_)])
+        found = [self._class_labels(tree.values)[leaves[:, t]] for t, tree in enumerate(self.trees_)]
+        return np.array(found).reshape(len(found), len(leaves), -1)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from surefit.core.blocks import by_rows
 from surefit.core.validation import (
@@ -60,6 +60,17 @@ RULES: dict[str, Rule] = {
     "delta": _OPEN,
     "max_time": NOTHING | POSITIVE,
 }
+
+
+def read_outputs(y: np.ndarray) -> np.ndarray:
+    """Return a target of one column as a vector, with scikit-learn's warning; several targets as they are."""
+    return column_or_1d(y, warn=True) if y.ndim == 2 and y.shape[1] == 1 else y
+
+
+def chosen_classes(tree: FlatTree) -> np.ndarray:
+    """Return one at the class of largest share of each node, for each target, and zero elsewhere."""
+    parts = [np.eye(part.shape[1])[part.argmax(axis=1)] for part in tree.by_output(tree.values)]
+    return np.concatenate(parts, axis=1)
 
 
 class Agreement(NamedTuple):
@@ -151,4 +162,7 @@ class ForestMixin(MembersMixin):
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
+        tags.target_tags.multi_output = True
+        if tags.classifier_tags is not None:
+            tags.classifier_tags.multi_label = True
         return tags

@@ -12,6 +12,7 @@ from scipy import sparse
 from surefit.core.blocks import dense_columns, dense_rows, require_memory
 from surefit.core.budget import Budget
 from surefit.core.jit import compiled
+from surefit.core.outputs import row_factors
 from surefit.core.threads import map_blocks
 from surefit.ensembles.bootstrap import Draws
 from surefit.problems.forests import n_columns
@@ -31,10 +32,10 @@ class Sample(NamedTuple):
     """Training data of a forest."""
 
     X: Any  # dense or CSR
-    y: np.ndarray  # class codes or real targets
+    y: np.ndarray  # class codes or real targets, with one column per output if there are several
     weights: np.ndarray | None  # of the rows, as given
     class_weights: np.ndarray | str | None  # one per class, on top; "balanced_subsample": from the draws of each tree
-    n_classes: int  # 0: regression
+    n_classes: Any  # 0: regression; a list for several outputs
 
 
 class Grower:
@@ -112,15 +113,16 @@ class Grower:
         weights = self.weights_of(seed)
         rows = None if weights is None else np.flatnonzero(weights)
         if sample.class_weights is not None:
-            factor = self._factors(weights)[sample.y]
+            factor = row_factors(self._factors(weights), sample.y, sample.n_classes)
             weights = factor if weights is None else weights * factor
             rows = np.flatnonzero(weights)
-        y, center = sample.y, 0.0
+        y: Any = sample.y
+        center: Any = 0.0
         if sample.n_classes:
             target = solver.class_target(y, sample.n_classes, e.criterion, weights)
         else:
-            center = float(np.average(y, weights=weights)) if e.criterion in ("squared_error", "friedman_mse") else 0.0
-            target = solver.real_target(y - center, "squared_error" if center else e.criterion, weights)
+            center = np.average(y, axis=0, weights=weights) if e.criterion == "squared_error" else 0.0
+            target = solver.real_target(y - center, e.criterion, weights)
         total = float(len(y)) if weights is None else float(np.sum(weights))
         subset = self.subset_of(seed)
         rules = self._rules(seed, total, len(y) if rows is None else len(rows), subset)
@@ -140,7 +142,7 @@ class Grower:
             tree = tree._replace(
                 feature=np.where(tree.feature >= 0, subset[np.maximum(tree.feature, 0)], tree.feature).astype(np.int32)
             )
-        return tree._replace(values=tree.values + center) if center else tree
+        return tree._replace(values=tree.values + center) if np.any(center) else tree
 
     def _factors(self, weights: np.ndarray | None) -> np.ndarray:
         """Return the factor of each class, for the draws of a tree."""
@@ -148,7 +150,10 @@ class Grower:
         if not isinstance(given, str):
             assert given is not None
             return given
-        return balanced_factors(np.bincount(self.sample.y, weights=weights, minlength=K))
+        if self.sample.y.ndim == 1:
+            return balanced_factors(np.bincount(self.sample.y, weights=weights, minlength=K))
+        columns = zip(self.sample.y.T, K, strict=True)
+        return np.concatenate([balanced_factors(np.bincount(y, weights=weights, minlength=k)) for y, k in columns])
 
     def _rules(self, seed: int, weight: float, n: int, subset) -> Rules:
         e = self.estimator

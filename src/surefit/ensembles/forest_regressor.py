@@ -7,9 +7,10 @@ from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
 from surefit.core.errors import InvalidData
 from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import check_params, one_of, read_data, read_weights
-from surefit.ensembles.forest_ensemble import READ, RULES, Agreement, ForestMixin
+from surefit.ensembles.forest_ensemble import READ, RULES, Agreement, ForestMixin, read_outputs
 from surefit.ensembles.forest_grow import Sample
 from surefit.ensembles.forest_training import fit_forest
+from surefit.trees.parameters import current_criterion
 
 
 class RandomForestRegressor(CertifiedMixin, CallbackSupportMixin, ForestMixin, RegressorMixin, BaseEstimator):
@@ -74,6 +75,8 @@ class RandomForestRegressor(CertifiedMixin, CallbackSupportMixin, ForestMixin, R
 
     Attributes
     ----------
+    n_outputs_ : int
+        Number of targets, the columns of ``y``; ``predict`` has one column per target if there are several.
     trees_ : list of FlatTree
         The trees as arrays.
     estimators_ : list
@@ -132,7 +135,7 @@ class RandomForestRegressor(CertifiedMixin, CallbackSupportMixin, ForestMixin, R
         max_time=None,
     ):
         self.n_estimators = n_estimators
-        self.criterion = criterion
+        self.criterion = current_criterion(criterion)
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
@@ -158,26 +161,30 @@ class RandomForestRegressor(CertifiedMixin, CallbackSupportMixin, ForestMixin, R
     def fit(self, X, y, sample_weight=None):
         """Grow the trees, with ``sample_weight`` as frequency weights. Returns the estimator."""
         check_params(self)
-        X, y = read_data(self, X, y, y_numeric=True, **READ)
-        y = np.asarray(y, dtype=np.float64)
-        if self.criterion == "poisson" and (y.min() < 0 or y.sum() <= 0):
+        X, y = read_data(self, X, y, y_numeric=True, multi_output=True, **READ)
+        y = read_outputs(np.asarray(y, dtype=np.float64))
+        self.n_outputs_ = y.shape[1] if y.ndim == 2 else 1
+        if self.criterion == "poisson" and (y.min() < 0 or np.min(y.sum(axis=0)) <= 0):
             raise InvalidData("RandomForestRegressor: criterion='poisson' needs y >= 0 with a positive sum.")
         return fit_forest(self, Sample(X, y, read_weights(self, sample_weight, X.shape[0]), None, 0), y)
 
     def predict(self, X) -> np.ndarray:
-        """Return the mean prediction of the trees."""
-        return self._mean_values(X)[:, 0]
+        """Return the mean prediction of the trees, with one column per target if there are several."""
+        values = self._mean_values(X)
+        return values[:, 0] if values.shape[1] == 1 else values
 
     def agreement(self, X, y=None) -> Agreement:
         """Return the correlations of the trees' predictions, and the negative squared error of each tree if targets are given."""
         said = self._predictions(X)
+        scores = None if y is None else -np.mean(((said - np.asarray(y)) ** 2).reshape(len(said), -1), axis=1)
+        said = said.reshape(len(said), -1)
         spread = said.std(axis=1)
         centered = said - said.mean(axis=1, keepdims=True)
         scale = np.outer(spread, spread) * said.shape[1]
         pairwise = np.divide(centered @ centered.T, scale, out=np.ones_like(scale), where=scale > 0)
         m = len(said)
         mean = float((pairwise.sum() - np.trace(pairwise)) / (m * (m - 1))) if m > 1 else 1.0
-        return Agreement(pairwise, mean, None if y is None else -np.mean((said - np.asarray(y)) ** 2, axis=1))
+        return Agreement(pairwise, mean, scores)
 
     def ambiguity(self, X, y) -> tuple[float, float, float]:
         """Return mean squared error, mean error of the trees, and their variance around the mean."""
@@ -193,10 +200,12 @@ class RandomForestRegressor(CertifiedMixin, CallbackSupportMixin, ForestMixin, R
         found = []
         for tree in self.trees_:
             member = DecisionTreeRegressor(criterion=self.criterion)
-            member.tree_, member.n_features_in_, member.categories_ = tree, self.n_features_in_, {}
+            member.tree_, member.n_features_in_, member.n_outputs_ = tree, self.n_features_in_, self.n_outputs_
+            member.categories_ = {}
             found.append(member)
         return found
 
     def _predictions(self, X) -> np.ndarray:
         leaves = self.apply(X)
-        return np.array([tree.values[leaves[:, t], 0] for t, tree in enumerate(self.trees_)])
+        found = np.array([tree.values[leaves[:, t]] for t, tree in enumerate(self.trees_)])
+        return found[:, :, 0] if found.shape[2] == 1 else found

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.multiclass import type_of_target
 
 from surefit.bounds.votes import out_of_bag_bounds
 from surefit.core.blocks import by_rows
@@ -13,6 +14,7 @@ from surefit.core.budget import Budget
 from surefit.core.callbacks import progress_reporter
 from surefit.core.claims import Claim
 from surefit.core.errors import ConvergenceWarning, DataWarning, InvalidData, InvalidParameter
+from surefit.core.outputs import refuse_several
 from surefit.core.threads import map_blocks
 from surefit.core.warn import warn
 from surefit.ensembles.forest_grow import PACKED, Grower, Sample, leaves_of
@@ -36,7 +38,13 @@ def fit_forest(estimator, sample: Sample, given_y: np.ndarray) -> Any:
         raise InvalidParameter(who, "oob_score", "False without bootstrap (no row is out of bag)", estimator.oob_score)
     if estimator.max_samples is not None and not estimator.bootstrap:
         raise InvalidParameter(who, "max_samples", "None without bootstrap", estimator.max_samples)
+    refuse_several(estimator, sample.y, monotonic_cst="None for several targets")
     _check_monotone(estimator, sample)
+    if estimator.oob_score and sample.n_classes and type_of_target(given_y) == "multiclass-multioutput":
+        raise InvalidData(
+            f"{who}: The type of target cannot be used to compute OOB estimates: several targets with more than two classes; "
+            "use oob_score=False, or one forest per target."
+        )
     again = estimator.warm_start and hasattr(estimator, "trees_")
     random = random_stream(estimator.random_state)
     old = len(estimator.trees_) if again else 0
@@ -103,13 +111,14 @@ def _out_of_bag(estimator, sample: Sample, grower: Grower) -> list[Claim]:
     weights = np.ones(len(seen)) if sample.weights is None else sample.weights
     counted = seen & (weights > 0)
     if not sample.n_classes:
-        estimator.oob_prediction_ = means[:, 0]
-        error = float(np.average((means[counted, 0] - sample.y[counted]) ** 2, weights=weights[counted]))
-        estimator.oob_score_ = _score(estimator, sample, means[:, 0], counted, weights, error)
-        return [out_of_bag_claim(error, counted, False)]
-    estimator.oob_decision_function_ = means
-    wrong = means[counted].argmax(axis=1) != sample.y[counted]
-    error = float(np.average(wrong, weights=weights[counted]))
+        means = means if sample.y.ndim == 2 else means[:, 0]
+        estimator.oob_prediction_ = means
+        errors = np.average((means[counted] - sample.y[counted]) ** 2, axis=0, weights=weights[counted])
+        estimator.oob_score_ = _score(estimator, sample, means, counted, weights, errors)
+        return [out_of_bag_claim(float(np.mean(errors)), counted, False)]
+    shares = estimator._class_shares(means)
+    estimator.oob_decision_function_ = np.stack(shares, axis=2) if sample.y.ndim == 2 else shares
+    error = float(np.average(_misses(sample, means[counted], np.flatnonzero(counted)), weights=weights[counted]))
     estimator.oob_score_ = _score(estimator, sample, means, counted, weights, error)
     claims = [out_of_bag_claim(error, counted, True)]
     plain = sample.weights is None
@@ -136,15 +145,32 @@ def vote_claims(wrong: np.ndarray, left_out: np.ndarray, delta: float) -> list[C
     return claims
 
 
-def _score(estimator, sample: Sample, means, counted, weights, error: float) -> float:
+def _misses(sample: Sample, values: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return whether the class of largest share is wrong for each of ``rows``; for several outputs, whether one of them is."""
+    if sample.y.ndim == 1:
+        return values.argmax(axis=1) != sample.y[rows]
+    parts = np.split(values, np.cumsum(sample.n_classes)[:-1], axis=1)
+    return np.any(np.stack([part.argmax(axis=1) for part in parts], axis=1) != sample.y[rows], axis=1)
+
+
+def _score(estimator, sample: Sample, means, counted, weights, error) -> float:
     if callable(estimator.oob_score):
-        truth = sample.y[counted] if not sample.n_classes else estimator.classes_[sample.y[counted]]
-        said = means[counted] if not sample.n_classes else estimator.classes_[means[counted].argmax(axis=1)]
-        return float(estimator.oob_score(truth, said))
+        said = means[counted] if not sample.n_classes else estimator._class_labels(means[counted])
+        return float(estimator.oob_score(_given(estimator, sample)[counted], said))
     if sample.n_classes:
         return 1 - error
-    center = np.average(sample.y[counted], weights=weights[counted])
-    return 1 - error / max(float(np.average((sample.y[counted] - center) ** 2, weights=weights[counted])), 1e-300)
+    center = np.average(sample.y[counted], axis=0, weights=weights[counted])
+    spread = np.average((sample.y[counted] - center) ** 2, axis=0, weights=weights[counted])
+    return float(np.mean(1 - error / np.maximum(spread, 1e-300)))
+
+
+def _given(estimator, sample: Sample) -> np.ndarray:
+    """Return the targets as they were given."""
+    if not sample.n_classes:
+        return sample.y
+    if sample.y.ndim == 1:
+        return estimator.classes_[sample.y]
+    return np.column_stack([known[codes] for known, codes in zip(estimator.classes_, sample.y.T, strict=True)])
 
 
 def out_of_bag(estimator, sample: Sample, grower: Grower) -> OutOfBag:
@@ -168,7 +194,7 @@ def out_of_bag(estimator, sample: Sample, grower: Grower) -> OutOfBag:
         count[rows] += 1
         left_out[t, rows] = True
         if sample.n_classes:
-            wrong[t, rows] = values.argmax(axis=1) != sample.y[rows]
+            wrong[t, rows] = _misses(sample, values, rows)
     return OutOfBag(sums, count, wrong, left_out)
 
 
@@ -178,7 +204,7 @@ def _certify(estimator, sample: Sample, given_y, claims: list[Claim], seconds: f
         "C",
         claims,
         problem=pose(estimator, sample.X, given_y, sample.weights),
-        model=(*packed, "classes_") if sample.n_classes else packed,
+        model=(*packed, *estimator._class_attributes()) if sample.n_classes else packed,
         sample=(sample.X, given_y, sample.weights),
         run={"solver": "greedy trees", "reason": reason, "passes": len(estimator.trees_), "seconds": float(seconds)},
     )

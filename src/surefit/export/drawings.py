@@ -68,7 +68,7 @@ def export_graphviz(decision_tree: Any, out_file: Any = None, **options: Any) ->
 def export_text(decision_tree: Any, **options: Any) -> str:
     """Return a fitted tree as indented text; ``options`` are those of :func:`sklearn.tree.export_text`.
 
-    A tree with categorical splits is printed by its own method, which takes ``decimals`` only.
+    A tree with categorical splits, or with the classes of several targets, is printed by its own method, which takes ``decimals`` only.
 
     Parameters
     ----------
@@ -93,9 +93,15 @@ def export_text(decision_tree: Any, **options: Any) -> str:
     |   |--- class: b
     <BLANKLINE>
     """
-    if is_ours(decision_tree) and not np.isin(decision_tree.tree_.kind, (LEAF, THRESHOLD)).all():
+    if is_ours(decision_tree) and _is_beyond(decision_tree):
         return decision_tree.export_text(**options)
     return theirs.export_text(to_sklearn(decision_tree), **_named(decision_tree, options))
+
+
+def _is_beyond(tree: Any) -> bool:
+    """Return whether scikit-learn's text cannot show a tree: splits by categories, or the classes of several targets."""
+    several = tree.tree_.n_outputs > 1 and hasattr(tree, "classes_")
+    return several or not np.isin(tree.tree_.kind, (LEAF, THRESHOLD)).all()
 
 
 def _named(tree: Any, options: dict[str, Any]) -> dict[str, Any]:

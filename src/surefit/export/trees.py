@@ -23,6 +23,7 @@ def fill_tree(model: Any, twin: Any) -> None:
     twin.n_outputs_ = getattr(model, "n_outputs_", 1)
     twin.max_features_ = model.max_features_ if hasattr(model, "max_features_") else model.n_features_in_
     twin.tree_ = compiled_tree(model.tree_, model.n_features_in_)
+    _set_classes(model, twin)
 
 
 def compiled_tree(flat: FlatTree, n_features: int) -> Tree:
@@ -41,8 +42,7 @@ def compiled_tree(flat: FlatTree, n_features: int) -> Tree:
     nodes["n_node_samples"] = flat.n_rows
     nodes["missing_go_to_left"] = flat.missing_left & ~leaf
     values = np.ascontiguousarray(flat.value)
-    n_classes = np.full(values.shape[1], values.shape[2], dtype=np.intp)
-    tree = Tree(n_features, n_classes, values.shape[1])
+    tree = Tree(n_features, flat.n_classes.astype(np.intp), values.shape[1])
     state = {"max_depth": flat.max_depth, "node_count": flat.node_count, "nodes": nodes, "values": values}
     tree.__setstate__(state)
     return tree
@@ -54,7 +54,14 @@ def fill_forest(model: Any, twin: Any) -> None:
     twin.criterion = _CRITERIA.get(model.criterion, model.criterion)
     twin.n_outputs_ = getattr(model, "n_outputs_", 1)
     twin.estimator_ = type(twin)().estimator
+    _set_classes(model, twin)
     twin.estimators_ = [_member(twin, tree, model.n_features_in_) for tree in model.trees_]
+
+
+def _set_classes(model: Any, twin: Any) -> None:
+    """Set the labels of a classifier, a list of arrays for several targets."""
+    if hasattr(model, "classes_"):
+        twin.classes_, twin.n_classes_ = model.classes_, model.n_classes_
 
 
 def _member(forest: Any, flat: FlatTree, n_features: int) -> Any:
@@ -63,7 +70,9 @@ def _member(forest: Any, flat: FlatTree, n_features: int) -> Any:
     member.n_features_in_, member.n_outputs_, member.max_features_ = n_features, forest.n_outputs_, n_features
     member.tree_ = compiled_tree(flat, n_features)
     if hasattr(forest, "classes_"):
-        member.n_classes_, member.classes_ = forest.n_classes_, np.arange(forest.n_classes_, dtype=np.float64)
+        member.n_classes_ = forest.n_classes_
+        ranges = [np.arange(count, dtype=np.float64) for count in np.atleast_1d(forest.n_classes_)]
+        member.classes_ = ranges if isinstance(forest.classes_, list) else ranges[0]
     return member
 
 

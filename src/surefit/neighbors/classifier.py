@@ -6,12 +6,13 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import column_or_1d
 
+from surefit.core.outputs import ClassListsMixin
 from surefit.core.validation import check_labels, one_of
 from surefit.neighbors.base import NeighborsBase
 from surefit.neighbors.inputs import read_training
 
 
-class KNeighborsClassifier(ClassifierMixin, NeighborsBase):
+class KNeighborsClassifier(ClassListsMixin, ClassifierMixin, NeighborsBase):
     r"""K-nearest-neighbors classifier: the majority label of the k nearest training rows.
 
     .. math:: \hat r_c(x) = \frac{\sum_{i \in N_k(x)} v_i 1\{y_i = c\}}{\sum_{i \in N_k(x)} v_i}, \qquad
@@ -125,19 +126,6 @@ class KNeighborsClassifier(ClassifierMixin, NeighborsBase):
         self.classes_ = [np.unique(column) for column in y.T] if self.outputs_2d_ else np.unique(y)
         self._remember(X, y, sample_weight)
         return self
-
-    @property
-    def class_values_(self) -> np.ndarray:
-        """Classes of all targets, concatenated."""
-        return np.concatenate(self.classes_) if self.outputs_2d_ else np.asarray(self.classes_)
-
-    @property
-    def class_counts_(self) -> np.ndarray:
-        """Number of classes of each target."""
-        return np.array([len(known) for known in self.classes_] if self.outputs_2d_ else [len(self.classes_)])
-
-    def _class_attributes(self) -> tuple[str, ...]:
-        return ("class_values_", "class_counts_") if self.outputs_2d_ else ("classes_",)
 
     def _keep_targets(self, y: np.ndarray) -> None:
         if self.outputs_2d_:

@@ -8,7 +8,7 @@ from surefit.core.errors import InvalidData
 from surefit.plots.axes import BLUE, CYCLE, FILL, GRAY, INK, new_axes, tidy
 from surefit.solvers.trees import FlatTree
 from surefit.solvers.trees.flat import LEAF, REASONS, THRESHOLD
-from surefit.trees.rules import branch_text
+from surefit.trees.rules import branch_text, prediction_text
 
 
 class TreeDisplay:
@@ -109,8 +109,7 @@ class TreeDisplay:
     def _words(self, t: int, show_reason: bool, decimals: int) -> str:
         tree = self.tree
         if tree.kind[t] == LEAF:
-            value = tree.values[t]
-            first = f"{value[0]:.{decimals}g}" if self.classes is None else str(self.classes[int(value.argmax())])
+            first = prediction_text(tree, t, self.classes, f".{decimals}g")
             reason = f"\n{REASONS[tree.reason[t]]}" if show_reason else ""
             return f"{first}\n{tree.n_rows[t]} rows{reason}"
         name = self.names[tree.feature[t]]
@@ -118,7 +117,7 @@ class TreeDisplay:
         return f"{test}\ngain {tree.gain[t]:.{decimals}g}"
 
     def _color(self, t: int) -> str:
-        if self.tree.kind[t] != LEAF or self.classes is None:
+        if self.tree.kind[t] != LEAF or self.classes is None or self.tree.widths:
             return "white" if self.tree.kind[t] != LEAF else FILL
         return CYCLE[int(self.tree.values[t].argmax()) % len(CYCLE)] + "55"
 
@@ -172,6 +171,8 @@ class TreeBoxesDisplay:
     @classmethod
     def from_estimator(cls, estimator, X, y) -> TreeBoxesDisplay:
         """Return the display of a fitted tree with two columns and the rows ``X``, ``y``."""
+        if estimator.tree_.n_outputs > 1:
+            raise InvalidData(f"TreeBoxesDisplay: the tree must have one target; it has {estimator.tree_.n_outputs}.")
         boxes, value = estimator.leaf_boxes(), estimator.tree_.values
         classes = getattr(estimator, "classes_", None)
         estimate = value[boxes.leaf, 0] if classes is None else value[boxes.leaf].argmax(axis=1)

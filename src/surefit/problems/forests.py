@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from surefit.core.outputs import read_classes
 from surefit.problems.base import Given, problem_of
 from surefit.problems.labels import class_factors
 
@@ -47,9 +48,9 @@ def boosted_medians(given: Given) -> dict[str, Any]:
     return {"loss": given.params["loss"], "learning_rate": float(given.params["learning_rate"])}
 
 
-def n_classes(given: Given) -> int:
-    """Number of different labels."""
-    return len(np.unique(given.y)) if given.y is not None else 0
+def n_classes(given: Given) -> Any:
+    """Number of different labels; for several targets a list."""
+    return read_classes(np.asarray(given.y))[2] if given.y is not None else 0
 
 
 def _draws(given: Given) -> dict[str, Any]:

@@ -44,11 +44,17 @@ def class_weights(asked: Any, y: np.ndarray, classes: list[Any], sample_weight: 
 
 
 def class_factors(class_weight: Any, y: np.ndarray | None, weights: np.ndarray | None = None) -> list[float] | None:
-    """Return the factor of each class in the order of the sorted labels; None if all classes count alike."""
+    """Return the factor of each class in the order of the sorted labels, of several targets concatenated; None if all count alike."""
     if class_weight is None:
         return None
     if y is None:
         raise ValueError("class weights need labels")
+    if y.ndim == 2:
+        asked = [class_weight] * y.shape[1] if isinstance(class_weight, str) else class_weight
+        if isinstance(asked, dict) or len(asked) != y.shape[1]:
+            raise ValueError(f"several targets need 'balanced' or a list of {y.shape[1]} dictionaries, one per target")
+        parts = [class_factors(each, column, weights) or [] for each, column in zip(asked, y.T, strict=True)]
+        return [factor for part in parts for factor in part]
     options = {} if weights is None else {"sample_weight": weights}
     found = compute_class_weight(as_dict(class_weight), classes=np.unique(y), y=y, **options)
     return [float(factor) for factor in found]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from surefit.core.outputs import read_classes, row_factors
 from surefit.problems.base import Given, problem_of
 from surefit.problems.labels import class_factors
 
@@ -22,7 +23,8 @@ def tree_problem(given: Given) -> dict[str, Any]:
     n, d = given.X.shape
     weights = np.ones(n) if given.weights is None else given.weights
     if factors is not None and given.y is not None:
-        weights = weights * np.asarray(factors)[np.unique(given.y, return_inverse=True)[1].reshape(-1)]
+        _, codes, n_classes = read_classes(np.asarray(given.y))
+        weights = weights * row_factors(np.asarray(factors), codes, n_classes)
     criterion, directions = params["criterion"], params["monotonic_cst"]
     return {
         "task": "classification" if classifier else "regression",

@@ -7,6 +7,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.blocks import by_rows
+from surefit.core.errors import InvalidData
 from surefit.core.validation import check_params
 from surefit.solvers import trees as solver
 from surefit.solvers.trees import REASONS, FlatTree
@@ -123,6 +124,10 @@ class TreeMixin:
 
     def node_splits(self, X, y, node: int = 0) -> dict[int, SplitCurve]:
         """Return all cuts of the rows of (X, y) at a node, per numeric column that is not constant there."""
+        if self.tree_.n_outputs > 1:
+            raise InvalidData(
+                f"{type(self).__name__}: node_splits needs one target; this tree has {self.tree_.n_outputs}."
+            )
         rows = np.flatnonzero(self.decision_path(X)[:, [node]].toarray().ravel())
         values, y = self._rows(X)[rows], np.asarray(y)[rows]
         named = self.criterion  # type: ignore[attr-defined]
@@ -180,6 +185,9 @@ class TreeMixin:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
+        tags.target_tags.multi_output = True
+        if tags.classifier_tags is not None:
+            tags.classifier_tags.multi_label = True
         return tags
 
 

@@ -49,7 +49,13 @@ def whole_tree(tree: FlatTree) -> dict[str, np.ndarray]:
 
 def _occam(estimator, sample, tree: FlatTree) -> Claim:
     """Return the risk bound of a tree whose thresholds were declared in advance; none if the code does not cover the tree."""
-    if not sample.n_classes or sample.categories.any() or np.isnan(sample.values).any() or sample.weights is not None:
+    if (
+        not sample.n_classes
+        or sample.y.ndim == 2
+        or sample.categories.any()
+        or np.isnan(sample.values).any()
+        or sample.weights is not None
+    ):
         return Claim("tree.occam_unclaimed")
     n_splits = int(np.count_nonzero(tree.kind == THRESHOLD))
     declared = max(max(len(item) for item in sample.declared), 1)

@@ -2,18 +2,19 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.class_weight import compute_class_weight
 
 from surefit.core.errors import InvalidParameter
 from surefit.core.estimator import CertifiedMixin
+from surefit.core.outputs import ClassListsMixin, logarithms, one_or_several, read_classes
 from surefit.core.validation import ANYTHING, check_labels, check_params, one_of
+from surefit.problems.labels import class_factors
 from surefit.trees.base import TreeMixin, pruning_path
 from surefit.trees.categories import read_table
 from surefit.trees.fit import fit_tree
 from surefit.trees.parameters import RULES
 
 
-class DecisionTreeClassifier(TreeMixin, CertifiedMixin, ClassifierMixin, BaseEstimator):
+class DecisionTreeClassifier(ClassListsMixin, TreeMixin, CertifiedMixin, ClassifierMixin, BaseEstimator):
     r"""Decision tree classifier with axis-parallel splits, grown greedily and optionally pruned.
 
     .. math::
@@ -22,7 +23,8 @@ class DecisionTreeClassifier(TreeMixin, CertifiedMixin, ClassifierMixin, BaseEst
         \psi = 1 - \sum_l p_l^2, \quad -\sum_l p_l \log_2 p_l, \quad\text{or}\quad 1 - \max_l p_l
 
     Hypothesis class: trees whose nodes test one column. Loss: the weighted impurity of the leaves. Optimizer: the best split of each
-    node; ties go to the lowest column, then the lowest threshold. A value equal to the threshold goes left.
+    node; ties go to the lowest column, then the lowest threshold. A value equal to the threshold goes left. For several targets (the
+    columns of ``y``; zeros and ones are labels that occur together) the impurity is the mean over the targets.
 
     Guarantee: every split is the best of its node, the gains sum to the total, and a cost-complexity pruning is optimal among all
     prunings of the grown tree (theory: :ref:`pruning`). There is no claim about other trees; see :func:`surefit.optimal_tree` for tiny
@@ -50,8 +52,8 @@ class DecisionTreeClassifier(TreeMixin, CertifiedMixin, ClassifierMixin, BaseEst
         Maximum number of leaves; the split with the largest weighted gain comes first.
     min_impurity_decrease : float >= 0, default=0.0
         Smallest gain of a split times the node's fraction of the weight, as in scikit-learn.
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, multiplied by those of the rows.
+    class_weight : dict, list of dict, "balanced" or None, default=None
+        Weights of the classes, multiplied by those of the rows. For several targets one dictionary each; the weights are multiplied.
     ccp_alpha : float >= 0, default=0.0
         Penalty per leaf for pruning, in units of the impurity, as in scikit-learn; ignored if ``pruning`` is given.
     monotonic_cst : array of -1, 0, 1 or None, default=None
@@ -84,10 +86,14 @@ class DecisionTreeClassifier(TreeMixin, CertifiedMixin, ClassifierMixin, BaseEst
 
     Attributes
     ----------
-    classes_ : ndarray
-        The labels, sorted.
-    n_classes_ : int
+    classes_ : ndarray, or list of ndarray
+        The labels, sorted; one array per target if there are several.
+    n_classes_ : int, or list of int
         Number of labels.
+    n_outputs_ : int
+        Number of targets, the columns of ``y``.
+    class_values_, class_counts_ : ndarray
+        Labels of all targets, concatenated, and how many each target has.
     tree_ : FlatTree
         The nodes as arrays, parents before children, also under scikit-learn's names.
     pruning_alpha_ : float
@@ -187,38 +193,37 @@ class DecisionTreeClassifier(TreeMixin, CertifiedMixin, ClassifierMixin, BaseEst
         self.delta = delta
 
     def fit(self, X, y, sample_weight=None, check_input=True):
-        """Grow and prune the tree, with ``sample_weight`` as frequency weights. Returns the estimator."""
+        """Grow and prune the tree, with ``sample_weight`` as frequency weights; ``y`` may have several columns. Returns the estimator."""
         check_params(self)
         table = X
-        X, y = read_table(self, X, y)
+        X, y = read_table(self, X, y, multi_output=True)
+        y = one_or_several(y)
         check_labels(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        self.n_classes_ = len(self.classes_)
-        if self.monotonic_cst is not None and self.n_classes_ > 2 and np.any(self.monotonic_cst):
+        self.classes_, codes, self.n_classes_ = read_classes(y)
+        self.n_outputs_ = y.shape[1] if y.ndim == 2 else 1
+        constrained = self.monotonic_cst is not None and np.any(self.monotonic_cst)
+        if constrained and self.n_outputs_ == 1 and self.n_classes_ > 2:
             raise InvalidParameter(
                 "DecisionTreeClassifier", "monotonic_cst", "None for more than two classes", self.monotonic_cst
             )
-        weights = None
-        if self.class_weight is not None:
-            weights = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+        factors = class_factors(self.class_weight, y)
+        weights = None if factors is None else np.array(factors)
         given = y.astype(np.float64) if y.dtype.kind in "biuf" else y
         return fit_tree(self, X, table, codes, given, sample_weight, weights, self.n_classes_)
 
     def predict(self, X, check_input=True) -> np.ndarray:
-        """Return the most frequent label in the leaf of each row; ties go to the first class."""
+        """Return the most frequent label in the leaf of each row, for each target; ties go to the first class."""
         nodes, shares = self.apply(X), self.tree_.values
         few = len(nodes) < len(shares)
-        return self.classes_[shares[nodes].argmax(axis=1) if few else shares.argmax(axis=1)[nodes]]
+        return self._class_labels(shares[nodes]) if few else self._class_labels(shares)[nodes]
 
-    def predict_proba(self, X, check_input=True) -> np.ndarray:
-        """Return the class fractions of the training rows in the leaf of each row."""
-        values = self._values(X)
-        return values[:, : self.n_classes_]
+    def predict_proba(self, X, check_input=True):
+        """Return the class fractions of the training rows in the leaf of each row; a list of tables for several targets."""
+        return self._class_shares(self._values(X))
 
-    def predict_log_proba(self, X) -> np.ndarray:
+    def predict_log_proba(self, X):
         """Return the logarithm of ``predict_proba``."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+        return logarithms(self.predict_proba(X))
 
     def cost_complexity_pruning_path(self, X, y, sample_weight=None):
         """Return ``ccp_alphas``, ``impurities`` and ``n_leaves`` of the nested prunings, measured by the impurity."""

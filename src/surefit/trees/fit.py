@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefit.core.blocks import require_memory
+from surefit.core.outputs import refuse_several, row_factors
 from surefit.core.validation import read_weights
 from surefit.problems import pose
 from surefit.solvers import trees as solver
@@ -39,9 +40,9 @@ class Sample(NamedTuple):
     """Training data of a tree."""
 
     values: np.ndarray  # (d, n) columns, categories as codes
-    y: np.ndarray  # (n,) class codes or real targets
+    y: np.ndarray  # (n,) class codes or real targets; (n, outputs) if there are several
     weights: np.ndarray | None  # (n,) or None
-    n_classes: int  # 0 for real targets
+    n_classes: Any  # 0 for real targets, a list for several outputs
     criterion: str
     categories: np.ndarray  # (d,) number of categories, 0 for numbers
     monotone: np.ndarray | None
@@ -55,7 +56,7 @@ class Sample(NamedTuple):
         return np.arange(n) if self.weights is None else np.flatnonzero(self.weights > 0)
 
 
-def read_sample(estimator, X, table, y, weights, n_classes: int) -> Sample:
+def read_sample(estimator, X, table, y, weights, n_classes: Any) -> Sample:
     """Convert the data and the parameters about columns."""
     require_memory(type(estimator).__name__, X, 12, "use a forest, which needs a twelfth of that, or fewer columns")
     estimator.categories_ = read_categories(estimator, X, table)
@@ -88,12 +89,12 @@ def grow_tree(sample: Sample, rules: Rules, rows: np.ndarray | None = None) -> F
     weights = sample.weights
     if weights is not None and np.all(weights[rows] == 1.0):
         weights = None
-    center = 0.0
+    center: Any = 0.0
     if sample.n_classes:
         target = solver.class_target(sample.y, sample.n_classes, sample.criterion, weights)
     else:
         if sample.criterion == "squared_error":  # keeps the digits of sums of squares
-            center = float(np.average(sample.y[rows], weights=None if weights is None else weights[rows]))
+            center = np.average(sample.y[rows], axis=0, weights=None if weights is None else weights[rows])
         target = solver.real_target(sample.y - center, sample.criterion, weights)
     monotone = sample.monotone
     options: dict[str, Any] = {"categories": sample.categories, "monotone": monotone, "rows": part}
@@ -101,15 +102,19 @@ def grow_tree(sample: Sample, rules: Rules, rows: np.ndarray | None = None) -> F
         tree = solver.grow_exact(sample.values, target, rules, **options)
     else:
         tree = solver.grow_binned(sample.bins, target, rules, **options)
-    return tree._replace(values=tree.values + center) if center else tree
+    return tree._replace(values=tree.values + center) if np.any(center) else tree
 
 
-def fit_tree(estimator, X, table, y, given_y, sample_weight, class_weights: np.ndarray | None, n_classes: int):
+def fit_tree(estimator, X, table, y, given_y, sample_weight, class_weights: np.ndarray | None, n_classes: Any):
     """Fit ``estimator`` on validated X and encoded y; ``given_y`` is y in the format of the certificate. Returns the estimator."""
+    refuse_several(
+        estimator, y, monotonic_cst="None for several targets", pruning="None for several targets (use ccp_alpha)"
+    )
     given = read_weights(estimator, sample_weight, X.shape[0])
     weights = given
     if class_weights is not None:
-        weights = class_weights[y] if given is None else given * class_weights[y]
+        factors = row_factors(class_weights, y, n_classes)
+        weights = factors if given is None else given * factors
     sample = read_sample(estimator, X, table, y, weights, n_classes)
     rows = sample.rows()
     total = float(len(rows)) if weights is None else math.fsum(weights)
@@ -124,7 +129,7 @@ def fit_tree(estimator, X, table, y, given_y, sample_weight, class_weights: np.n
         "C",
         make_claims(estimator, sample, outcome, rules),
         problem=pose(estimator, X, given_y, given, *CHOSEN),
-        model=(*MODEL, "classes_") if n_classes else MODEL,
+        model=(*MODEL, *estimator._class_attributes()) if n_classes else MODEL,
         sample=(X, given_y, given),
         run={"solver": "exact cuts" if sample.bins is None else "binned cuts"},
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import warnings
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,18 @@ RULES = {
     "allow_zero_gain": BOOLEAN,
     "delta": SHARE,
 }
+
+
+def current_criterion(criterion: Any) -> Any:
+    """Return "squared_error" for its deprecated synonym "friedman_mse", with scikit-learn's kind of warning; others as they are."""
+    if isinstance(criterion, str) and criterion == "friedman_mse":
+        warnings.warn(
+            "criterion='friedman_mse' is deprecated, as in scikit-learn, and means 'squared_error'; write that.",
+            FutureWarning,
+            stacklevel=3,
+        )
+        return "squared_error"
+    return criterion
 
 
 def random_stream(random_state) -> np.random.RandomState:

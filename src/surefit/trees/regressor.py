@@ -5,11 +5,12 @@ from sklearn.base import BaseEstimator, RegressorMixin
 
 from surefit.core.errors import InvalidData
 from surefit.core.estimator import CertifiedMixin
+from surefit.core.outputs import one_or_several
 from surefit.core.validation import check_params, one_of
 from surefit.trees.base import TreeMixin, pruning_path
 from surefit.trees.categories import read_table
 from surefit.trees.fit import fit_tree
-from surefit.trees.parameters import RULES
+from surefit.trees.parameters import RULES, current_criterion
 
 
 class DecisionTreeRegressor(TreeMixin, CertifiedMixin, RegressorMixin, BaseEstimator):
@@ -21,7 +22,8 @@ class DecisionTreeRegressor(TreeMixin, CertifiedMixin, RegressorMixin, BaseEstim
              = Q - \frac{W_1 W_2}{W} (\bar y_1 - \bar y_2)^2
 
     Hypothesis class: trees whose nodes test one column. Loss: squared error, absolute error, or Poisson deviance. Optimizer: the best
-    split of each node; ties go to the lowest column, then the lowest threshold. A value equal to the threshold goes left.
+    split of each node; ties go to the lowest column, then the lowest threshold. A value equal to the threshold goes left. For several
+    targets (the columns of ``y``) the impurity is the mean over the targets.
 
     Guarantee: every split is the best of its node, the gains sum to the total, and a cost-complexity pruning is optimal among all
     prunings of the grown tree (theory: :ref:`pruning`). There is no claim about other trees.
@@ -80,6 +82,8 @@ class DecisionTreeRegressor(TreeMixin, CertifiedMixin, RegressorMixin, BaseEstim
 
     Attributes
     ----------
+    n_outputs_ : int
+        Number of targets, the columns of ``y``.
     tree_ : FlatTree
         The nodes as arrays, parents before children, also under scikit-learn's names.
     pruning_alpha_ : float
@@ -140,7 +144,7 @@ class DecisionTreeRegressor(TreeMixin, CertifiedMixin, RegressorMixin, BaseEstim
         allow_zero_gain=False,
         delta=0.05,
     ):
-        self.criterion = criterion
+        self.criterion = current_criterion(criterion)
         self.splitter = splitter
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
@@ -165,21 +169,23 @@ class DecisionTreeRegressor(TreeMixin, CertifiedMixin, RegressorMixin, BaseEstim
         self.delta = delta
 
     def fit(self, X, y, sample_weight=None, check_input=True):
-        """Grow and prune the tree, with ``sample_weight`` as frequency weights. Returns the estimator."""
+        """Grow and prune the tree, with ``sample_weight`` as frequency weights; ``y`` may have several columns. Returns the estimator."""
         check_params(self)
         table = X
-        X, y = read_table(self, X, y, y_numeric=True)
-        y = np.asarray(y, dtype=np.float64)
-        if self.criterion == "poisson" and (y.min() < 0 or y.sum() <= 0):
+        X, y = read_table(self, X, y, y_numeric=True, multi_output=True)
+        y = one_or_several(np.asarray(y, dtype=np.float64))
+        self.n_outputs_ = y.shape[1] if y.ndim == 2 else 1
+        if self.criterion == "poisson" and (y.min() < 0 or np.min(y.sum(axis=0)) <= 0):
             raise InvalidData(
                 "DecisionTreeRegressor: criterion='poisson' needs y >= 0 with a positive sum; "
-                f"the least is {y.min():.6g}, the sum {y.sum():.6g}. Use 'squared_error'."
+                f"the least is {y.min():.6g}, the sum {np.min(y.sum(axis=0)):.6g}. Use 'squared_error'."
             )
         return fit_tree(self, X, table, y, y, sample_weight, None, 0)
 
     def predict(self, X, check_input=True) -> np.ndarray:
-        """Return the value of the leaf of each row."""
-        return self._values(X)[:, 0]
+        """Return the value of the leaf of each row, with one column per target if there are several."""
+        values = self._values(X)
+        return values[:, 0] if values.shape[1] == 1 else values
 
     def cost_complexity_pruning_path(self, X, y, sample_weight=None):
         """Return ``ccp_alphas``, ``impurities`` and ``n_leaves`` of the nested prunings, measured by the impurity."""

@@ -83,9 +83,8 @@ def clauses(tree: FlatTree, names: list[str], categories: dict[int, np.ndarray],
     while stack:
         node, tests = stack.pop()
         if tree.kind[node] == LEAF:
-            value = tree.values[node]
-            estimate = value[0] if classes is None else classes[int(np.argmax(value))]
-            found.append(Clause(node, tuple(tests[j] for j in sorted(tests)), estimate, float(tree.weight[node])))
+            estimate, weight = prediction_of(tree, node, classes), float(tree.weight[node])
+            found.append(Clause(node, tuple(tests[j] for j in sorted(tests)), estimate, weight))
             continue
         j = int(tree.feature[node])
         for child in reversed(tree.children(node).tolist()):
@@ -157,7 +156,21 @@ def branch_text(tree: FlatTree, node: int, child: int, names: list[str], categor
     return f"{names[j]} in {{{', '.join('missing' if c >= len(known) else _shown(known[c]) for c in codes)}}}"
 
 
+def prediction_of(tree: FlatTree, node: int, classes) -> Any:
+    """Return the value or the label of a node; a tuple of them for several targets."""
+    found = []
+    for o, part in enumerate(tree.by_output(tree.values[[node]])):
+        known = classes[o] if tree.widths and classes is not None else classes
+        found.append(part[0, 0] if known is None else known[int(np.argmax(part))])
+    return tuple(found) if tree.widths else found[0]
+
+
+def prediction_text(tree: FlatTree, node: int, classes, form: str) -> str:
+    """Return the prediction of a node as text, numbers in the format ``form``; that of several targets in brackets."""
+    found = prediction_of(tree, node, classes)
+    words = [format(each, form) if classes is None else str(each) for each in (found if tree.widths else (found,))]
+    return f"[{', '.join(words)}]" if tree.widths else words[0]
+
+
 def _leaf_text(tree: FlatTree, node: int, classes, decimals: int) -> str:
-    if classes is None:
-        return f"value: {tree.values[node, 0]:.{decimals}f}"
-    return f"class: {classes[int(np.argmax(tree.values[node]))]}"
+    return f"{'value' if classes is None else 'class'}: {prediction_text(tree, node, classes, f'.{decimals}f')}"

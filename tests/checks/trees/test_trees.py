@@ -8,8 +8,7 @@ from tests.forging import accepted_forgeries, changed_values, resealed_model, ve
 from tests.hard_data import hard_data
 
 from surefit import DecisionTreeClassifier, DecisionTreeRegressor
-from surefit.checks.trees.cuts import prefix_distances
-from surefit.checks.trees.impurity import weighted_median
+from surefit.checks.trees.impurity import prefix_distances, weighted_median
 from surefit.core.catalog import entry
 from surefit.core.claims import Claim
 from surefit.core.errors import CertificateError, Invalidated

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from surefit.checks.labels import label_codes
+from surefit.checks.labels import label_codes, label_table
 from surefit.core.certificate import Certificate
 from surefit.core.sample import Data
 
@@ -18,7 +18,7 @@ class Draws:
     def __init__(self, certificate: Certificate, data: Data):
         self.problem, self.weights, self.n = certificate.problem, data.weights, data.X.shape[0]
         if self.problem["bootstrap"]:
-            self.order = _lexicographic(data.X, targets(certificate, data))
+            self.order = _lexicographic(data.X, _ranks(targets(certificate, data)))
             self.ends = None if data.weights is None else np.cumsum(data.weights[self.order])
 
     def __call__(self, seed: int) -> np.ndarray:
@@ -33,6 +33,17 @@ class Draws:
         found = np.zeros(self.n)
         found[self.order] = np.bincount(np.minimum(places, self.n - 1), minlength=self.n)
         return found
+
+
+def _ranks(y: np.ndarray) -> np.ndarray:
+    """Numbers that order the rows of several targets like the first, then the second, and so on; one target as it is."""
+    if y.ndim == 1:
+        return y
+    order = np.lexsort(y.T[::-1])
+    new = np.any(y[order][1:] != y[order][:-1], axis=1)
+    ranks = np.empty(len(y), dtype=np.int64)
+    ranks[order] = np.concatenate([[0], np.cumsum(new)])
+    return ranks
 
 
 def _lexicographic(X: Any, y: np.ndarray) -> np.ndarray:
@@ -67,7 +78,16 @@ def _sparse_lexicographic(X: Any, y: np.ndarray) -> np.ndarray:
 
 
 def targets(certificate: Certificate, data: Data) -> np.ndarray:
-    """Class indices, or real targets."""
+    """Class indices, or real targets; one column per output if there are several."""
     if certificate.problem["classes"]:
-        return label_codes(certificate, data)[0]
+        return (label_codes if data.target.ndim == 1 else label_table)(certificate, data)[0]
     return np.asarray(data.target, dtype=np.float64)
+
+
+def outputs(problem: dict[str, Any], y: np.ndarray) -> list[tuple[np.ndarray, int, slice]]:
+    """Return each target, its number of classes (0: real) and the columns of a leaf's value that belong to it."""
+    if y.ndim == 1:
+        return [(y, problem["classes"], slice(0, max(problem["classes"], 1)))]
+    counts = problem["classes"] or [0] * y.shape[1]
+    ends = np.cumsum(np.maximum(counts, 1)).tolist()
+    return [(y[:, o], k, slice(ends[o] - max(k, 1), ends[o])) for o, k in enumerate(counts)]

@@ -15,10 +15,10 @@ from scipy import sparse
 
 from surefit.checks.bounds import CONFIRM
 from surefit.checks.enclosure import UNIT, gamma
-from surefit.checks.ensembles.draws import Draws, targets
+from surefit.checks.ensembles.draws import Draws, outputs, targets
 from surefit.checks.ensembles.packed import PackedTree, leaves_of, packed_trees
 from surefit.checks.judge import Digits, Proof, claim, refused, shared
-from surefit.checks.labels import row_weights
+from surefit.checks.labels import class_products, row_weights
 from surefit.checks.trees.structure import median_distance
 from surefit.core.catalog import Entry, register
 from surefit.core.certificate import Certificate
@@ -71,14 +71,19 @@ def leaves(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     trees, seeds = _trees(certificate, data), _seeds(certificate)
     X, problem = _table(data), certificate.problem
     worst = doubt = 0.0
+    wanted, stored = outputs(problem, y)[-1][2].stop, trees[0].value.shape[1]
+    if stored < wanted or (stored > wanted and not (problem["classes"] and y.ndim == 1)):
+        return refused(f"leaves must have {wanted} values, one per output or class; they have {stored}")
     for tree, seed in zip(trees, seeds, strict=True):
         weights = draws(int(seed))
         if problem["class_weights"]:
-            weights = weights * _class_factors(problem, weights, y)[y]
+            weights = weights * class_products(_class_factors(problem, weights, y), y, problem["classes"])
         rows = np.flatnonzero(weights > 0)
         leaf = _leaves(X, rows, tree)
-        distance, rounding = _leaf_distance(tree, leaf, y[rows], weights[rows], problem)
-        worst, doubt = max(worst, distance), max(doubt, rounding)
+        for target, K, columns in outputs(problem, y[rows]):
+            part = tree._replace(value=tree.value[:, columns])
+            distance, rounding = _leaf_distance(part, leaf, target, weights[rows], K, problem["criterion"])
+            worst, doubt = max(worst, distance), max(doubt, rounding)
     numbers = {
         "leaves": int(sum(np.count_nonzero(tree.feature < 0) for tree in trees)),
         "trees": len(trees),
@@ -92,16 +97,19 @@ def _class_factors(problem: dict[str, Any], weights: np.ndarray, y: np.ndarray) 
     """Factor of each class; "balanced_subsample" gives the classes of the drawn rows equal weight."""
     if problem["class_weights"] != "balanced_subsample":
         return np.asarray(problem["class_weights"])
-    held = np.array([math.fsum(weights[y == k]) for k in range(problem["classes"])])
-    there = held > 0
-    return np.where(there, math.fsum(held) / (np.count_nonzero(there) * np.where(there, held, 1.0)), 1.0)
+    found = []
+    for target, K, _ in outputs(problem, y):
+        held = np.array([math.fsum(weights[target == k]) for k in range(K)])
+        there = held > 0
+        found.append(np.where(there, math.fsum(held) / (np.count_nonzero(there) * np.where(there, held, 1.0)), 1.0))
+    return np.concatenate(found)
 
 
 def _leaf_distance(
-    tree: PackedTree, leaf: np.ndarray, y: np.ndarray, weights: np.ndarray, problem: dict[str, Any]
+    tree: PackedTree, leaf: np.ndarray, y: np.ndarray, weights: np.ndarray, K: int, criterion: str
 ) -> tuple[float, float]:
-    """Largest distance of a leaf from what its rows say, and the rounding in it."""
-    size, K = len(tree.feature), problem["classes"]
+    """Largest distance of a leaf from what its rows say about one target, and the rounding in it."""
+    size = len(tree.feature)
     held = np.bincount(leaf, weights=weights, minlength=size)
     own = np.flatnonzero(tree.feature < 0)
     if np.any(held[own] == 0):
@@ -109,13 +117,11 @@ def _leaf_distance(
     ratio = gamma(len(leaf) + 8)
     if K:
         counts = np.bincount(leaf * K + y, weights=weights, minlength=size * K).reshape(size, K)
-        if tree.value.shape[1] < K:
-            raise ValueError("a leaf lacks the share of a class")
         whole = bool(np.all(weights == np.rint(weights)))
-        return float(np.max(np.abs(counts[own] / held[own, None] - tree.value[own, :K]))), 4 * (
+        return float(np.max(np.abs(counts[own] / held[own, None] - tree.value[own]))), 4 * (
             4 * UNIT if whole else ratio
         )
-    if problem["criterion"] == "absolute_error":
+    if criterion == "absolute_error":
         order = np.argsort(leaf, kind="stable")
         parts = np.split(order, np.flatnonzero(np.diff(leaf[order])) + 1)
         return max(median_distance(y[p], weights[p], float(tree.value[leaf[p[0]], 0])) for p in parts), 0.0
@@ -157,13 +163,20 @@ def out_of_bag(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     means, w = votes.sums[rows] / votes.heard[rows, None], weights[rows]
     numbers = {"rows": int(np.count_nonzero(rows)), "classes": bool(certificate.problem["classes"])}
     if certificate.problem["classes"]:
-        value = math.fsum(w[means.argmax(axis=1) != y[rows]]) / math.fsum(w)
+        value = math.fsum(w[_misses(certificate.problem, means, y[rows])]) / math.fsum(w)
         return Proof(value, "recomputed", "votes of all members counted.", numbers, spread=4 * UNIT * value)
-    off = means[:, 0] - y[rows]
-    value = math.fsum(w * off**2) / math.fsum(w)
+    off = means - (y[rows] if y.ndim == 2 else y[rows, None])
+    value = math.fsum(w * np.mean(off**2, axis=1)) / math.fsum(w)
     each = gamma(len(votes.left_out) + 4) * np.max(np.abs(votes.sums), initial=0.0)
-    spread = math.fsum(w * (2 * np.abs(off) * each + each**2)) / math.fsum(w) + 8 * UNIT * value
+    spread = math.fsum(w * (2 * np.mean(np.abs(off), axis=1) * each + each**2)) / math.fsum(w)
+    spread += (8 + 2 * off.shape[1]) * UNIT * value
     return Proof(value, "recomputed", "predictions of all members averaged.", numbers, spread=min(spread, 1e-6 * value))
+
+
+def _misses(problem: dict[str, Any], values: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Whether the class of largest value is wrong for each row; for several outputs, whether it is for one of them."""
+    wrong = [values[:, columns].argmax(axis=1) != target for target, _, columns in outputs(problem, y)]
+    return np.any(wrong, axis=0)
 
 
 @claim(
@@ -243,7 +256,7 @@ def _trees(certificate: Certificate, data: Data) -> list[PackedTree]:
 @shared
 def _votes(certificate: Certificate, data: Data) -> Votes:
     y, draws, seeds = targets(certificate, data), Draws(certificate, data), _seeds(certificate)
-    n, K = len(y), max(certificate.problem["classes"], 1)
+    n, K = len(y), outputs(certificate.problem, y)[-1][2].stop
     forest = "tree_starts_" in certificate.model
     trees = _trees(certificate, data) if forest else []
     X = _table(data)
@@ -260,7 +273,7 @@ def _votes(certificate: Certificate, data: Data) -> Votes:
         heard[rows] += 1
         left_out[t, rows] = True
         if certificate.problem["classes"]:
-            wrong[t, rows] = values.argmax(axis=1) != y[rows]
+            wrong[t, rows] = _misses(certificate.problem, values, y[rows])
     return Votes(sums, heard, wrong, left_out)
 
 

@@ -6,14 +6,13 @@ the sum :math:`s_c` and weight :math:`w_c` of each side; a sum of n terms is off
 
 from __future__ import annotations
 
-import heapq
 import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from surefit.checks.enclosure import UNIT, gamma
-from surefit.checks.trees.impurity import counts_radius, of_counts, weighted_median
+from surefit.checks.trees.impurity import counts_radius, of_counts, prefix_distances, weighted_median
 from surefit.checks.trees.nodes import Rows
 from surefit.core.jit import compiled
 
@@ -32,47 +31,33 @@ class Limits(NamedTuple):
 class Targets(NamedTuple):
     """What the compiled loops read about the rows of a node; ``code`` is the place of the criterion in ``CODES``."""
 
-    y: np.ndarray
+    y: np.ndarray  # (outputs, n)
     w: np.ndarray
-    n_classes: int
+    n_classes: np.ndarray  # of each output, 0 for numbers
     code: int
     ratio: float
-    mean: float
+    mean: np.ndarray  # of each output
 
 
 class Node:
-    """The rows of a node, in a form in which the gain of every cut can be evaluated.
-
-    ``gain`` returns the part of the decrease that depends on the cut, from below or from above; ``doubt`` bounds the rounding
-    that it leaves out.
-    """
+    """The rows of a node, in a form in which the gain of every cut can be evaluated: the sum of the gains of its outputs."""
 
     def __init__(self, sample: Rows, mine: np.ndarray, criterion: str) -> None:
-        self.w, self.criterion, self.classes, self.n = sample.w[mine], criterion, sample.n_classes, len(mine)
-        y = sample.y[mine]
-        self.ratio = gamma(2 * self.n + 8)
-        self.total, self.mean = float(np.sum(self.w)), 0.0
-        if self.classes:
-            self.y = np.asarray(y, dtype=np.int64)
-            self.doubt = 3 * counts_radius(self.w, self.classes, self.n) * self.total
-            return
-        if criterion == "absolute_error":
-            self.y = y - weighted_median(y, self.w)
-            self.doubt = 0.0  # grows with the updates of the heaps
-        elif criterion == "squared_error":
-            self.y = y - float(self.w @ (y - y[0]) / self.total + y[0])
-            # The constant S^2 / W of the centered node is at most gamma^2 times its sum of squares.
-            left_over = float(self.w @ self.y)
-            self.doubt = 4 * (left_over**2 + (self.ratio * float(self.w @ np.abs(self.y))) ** 2) / self.total
-        else:
-            self.y = y
-            self.mean = float(self.w @ y) / self.total
-            self.doubt = gamma(16 * self.n + 64) * float(self.w @ y)
+        self.w, self.criterion, self.n = sample.w[mine], criterion, len(mine)
+        self.parts = [Output(part, mine, criterion) for part, _ in sample.outputs()]
+        self.ratio = self.parts[0].ratio
+
+    @property
+    def doubt(self) -> float:
+        """Bound of the rounding that ``gain`` and ``best`` leave out, that of sums over the outputs included."""
+        k = len(self.parts)
+        sums = 8 * gamma(k + 2) * sum(part.size for part in self.parts) if k > 1 else 0.0
+        return sum(part.doubt for part in self.parts) + sums
 
     def gain(self, groups: list[np.ndarray]) -> tuple[float, float]:
         """Gain of a split into groups of places, from below and from above."""
-        parts = np.array([self._side(places) for places in groups]).T
-        return float(np.sum(self._worth(parts, -1))), float(np.sum(self._worth(parts, 1)))
+        found = [part.gain(groups) for part in self.parts]
+        return sum(low for low, _ in found), sum(high for _, high in found)
 
     def best(self, order: np.ndarray, places: np.ndarray, limits: Limits) -> float:
         """Largest gain, from above, of a cut after one of ``places`` of the rows in ``order``; -inf if none is allowed."""
@@ -89,15 +74,57 @@ class Node:
     def _prefixes(self, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What the first 1, 2, ... rows in ``order`` contribute to the gain, from above, and their weights."""
         if self.criterion == "absolute_error":
-            y, w = self.y[order], self.w[order]
-            return -self._distances(y, w), np.cumsum(w)
+            w = self.w[order]
+            return -np.sum([part.distances(part.y[order], w) for part in self.parts], axis=0), np.cumsum(w)
         return _prefix_worths(np.ascontiguousarray(order), self.targets)
 
     @property
     def targets(self) -> Targets:
         """The rows as compiled loops read them."""
-        y = np.asarray(self.y, dtype=np.float64)
-        return Targets(y, self.w, self.classes, CODES.index(self.criterion), self.ratio, self.mean)
+        y = np.array([part.y for part in self.parts], dtype=np.float64)
+        classes = np.array([part.classes for part in self.parts])
+        means = np.array([part.mean for part in self.parts])
+        return Targets(y, self.w, classes, CODES.index(self.criterion), self.ratio, means)
+
+
+class Output:
+    """One target of the rows of a node.
+
+    ``gain`` returns the part of the decrease that depends on the cut, from below or from above; ``doubt`` bounds the rounding
+    that it leaves out, ``size`` what both sides of a cut contribute.
+    """
+
+    def __init__(self, sample: Rows, mine: np.ndarray, criterion: str) -> None:
+        self.w, self.criterion, self.classes, self.n = sample.w[mine], criterion, sample.n_classes, len(mine)
+        y = sample.y[mine]
+        self.ratio = gamma(2 * self.n + 8)
+        self.total, self.mean = float(np.sum(self.w)), 0.0
+        if self.classes:
+            self.y = np.asarray(y, dtype=np.int64)
+            self.doubt = 3 * counts_radius(self.w, self.classes, self.n) * self.total
+            self.size = self.total * (1 + math.log2(self.classes))
+            return
+        if criterion == "absolute_error":
+            self.y = y - weighted_median(y, self.w)
+            self.doubt = 0.0  # grows with the updates of the heaps
+            self.size = 2 * float(self.w @ np.abs(self.y))
+        elif criterion == "squared_error":
+            self.y = y - float(self.w @ (y - y[0]) / self.total + y[0])
+            # The constant S^2 / W of the centered node is at most gamma^2 times its sum of squares.
+            left_over = float(self.w @ self.y)
+            self.doubt = 4 * (left_over**2 + (self.ratio * float(self.w @ np.abs(self.y))) ** 2) / self.total
+            self.size = 2 * float(self.w @ self.y**2)  # by the inequality of Cauchy and Schwarz
+        else:
+            self.y = y
+            self.mean = float(self.w @ y) / self.total
+            self.doubt = gamma(16 * self.n + 64) * float(self.w @ y)
+            # x log x >= -1 / e from below, means are at most the largest target from above
+            self.size = 2 * float(self.w @ y) * max(1.0, math.log(float(y.max()) / self.mean) if self.mean > 0 else 0.0)
+
+    def gain(self, groups: list[np.ndarray]) -> tuple[float, float]:
+        """Gain of a split into groups of places, from below and from above."""
+        parts = np.array([self._side(places) for places in groups]).T
+        return float(np.sum(self._worth(parts, -1))), float(np.sum(self._worth(parts, 1)))
 
     def _side(self, places: np.ndarray) -> Any:
         """Summary of the rows at ``places``."""
@@ -105,10 +132,11 @@ class Node:
         if self.classes:
             return np.bincount(y, weights=w, minlength=self.classes)
         if self.criterion == "absolute_error":
-            return w.sum(), self._distances(y, w)[-1]
+            return w.sum(), self.distances(y, w)[-1]
         return w.sum(), w @ y, w @ np.abs(y)
 
-    def _distances(self, y: np.ndarray, w: np.ndarray) -> np.ndarray:
+    def distances(self, y: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """Sums of distances from the median of all initial parts of the rows; the rounding in them is noted."""
         distances, moves = prefix_distances(y, w)
         self.doubt = max(self.doubt, gamma(8 * moves + 32) * 8 * float(w @ np.abs(y)))
         return distances
@@ -130,9 +158,17 @@ class Node:
 
 @compiled
 def _prefix_worths(order: Any, targets: Any) -> tuple[Any, Any]:
-    """Evaluate ``Node._worth`` from above for the first 1, 2, ... rows; a side that Poisson deviance forbids is worth -inf."""
-    y, w, n_classes, code, ratio, mean = targets
-    worth, weight = np.empty(len(order)), np.empty(len(order))
+    """Sum ``Output._worth`` from above for the first 1, 2, ... rows; a side that Poisson deviance forbids is worth -inf."""
+    worth, weight = np.zeros(len(order)), np.empty(len(order))
+    for o in range(len(targets.y)):
+        _add_worths(order, targets.y[o], targets.n_classes[o], targets.mean[o], targets, worth, weight)
+    return worth, weight
+
+
+@compiled
+def _add_worths(order: Any, y: Any, n_classes: Any, mean: Any, targets: Any, worth: Any, weight: Any) -> None:
+    """Add the worth of one output."""
+    _, w, _, code, ratio, _ = targets
     counts = np.zeros(max(n_classes, 1))
     total = sums = sizes = 0.0
     for k in range(len(order)):
@@ -148,17 +184,16 @@ def _prefix_worths(order: Any, targets: Any) -> tuple[Any, Any]:
                 elif code == 1 and count > 0.0:
                     inside -= count * math.log2(count / total)
                 largest = max(largest, count)
-            worth[k] = -(inside / total if code == 0 else inside if code == 1 else total - largest)
+            worth[k] -= inside / total if code == 0 else inside if code == 1 else total - largest
             continue
         sums += w[i] * y[i]
         sizes += w[i] * abs(y[i])
         if code == 3:
             size = abs(sums) + ratio * sizes
-            worth[k] = size * size / total * (1.0 + 4.0 * (ratio + 4.0 * UNIT))
+            worth[k] += size * size / total * (1.0 + 4.0 * (ratio + 4.0 * UNIT))
         else:
             gain = sums * math.log(sums / total / mean) if sums > 0.0 else -math.inf
-            worth[k] = gain + ratio * (abs(gain) + sums) if sums > 0.0 else gain
-    return worth, weight
+            worth[k] += gain + ratio * (abs(gain) + sums) if sums > 0.0 else gain
 
 
 @compiled
@@ -225,39 +260,9 @@ def best_categories(node: Node, codes: np.ndarray, limits: Limits, multiway: boo
 
 def _keys(node: Node, group: np.ndarray, weights: np.ndarray) -> list[np.ndarray]:
     if node.criterion == "absolute_error":
-        parts = [group == g for g in range(len(weights))]
-        return [np.array([weighted_median(node.y[part], node.w[part]) for part in parts])]
-    targets = [node.y == k for k in range(node.classes)] if node.classes > 2 else [node.y]
+        groups = [group == g for g in range(len(weights))]
+        return [np.array([weighted_median(part.y[g], node.w[g]) for g in groups]) for part in node.parts]
+    targets: list[np.ndarray] = []
+    for part in node.parts:
+        targets += [part.y == k for k in range(part.classes)] if part.classes > 2 else [part.y]
     return [np.bincount(group, weights=node.w * target) / weights for target in targets]
-
-
-def prefix_distances(y: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, int]:
-    """Sum of weighted distances from a median for every initial part of (y, w), and how often a running sum was updated.
-
-    Two heaps share the weight in halves.
-    """
-    low: list[tuple[float, float]] = []  # largest first
-    high: list[tuple[float, float]] = []
-    low_weight = low_sum = high_weight = high_sum = 0.0
-    moves = len(y)
-    found = np.empty(len(y))
-    for i, (value, weight) in enumerate(zip(y.tolist(), w.tolist(), strict=True)):
-        if low and value > -low[0][0]:
-            heapq.heappush(high, (value, weight))
-            high_weight, high_sum = high_weight + weight, high_sum + weight * value
-        else:
-            heapq.heappush(low, (-value, weight))
-            low_weight, low_sum = low_weight + weight, low_sum + weight * value
-        while high and low_weight < high_weight:
-            v, each = heapq.heappop(high)
-            heapq.heappush(low, (-v, each))
-            low_weight, low_sum = low_weight + each, low_sum + each * v
-            high_weight, high_sum, moves = high_weight - each, high_sum - each * v, moves + 1
-        while low and low_weight - low[0][1] >= high_weight + low[0][1]:
-            v, each = heapq.heappop(low)
-            heapq.heappush(high, (-v, each))
-            low_weight, low_sum = low_weight - each, low_sum + each * v
-            high_weight, high_sum, moves = high_weight + each, high_sum - each * v, moves + 1
-        median = -low[0][0]
-        found[i] = median * low_weight - low_sum + high_sum - median * high_weight
-    return found, moves

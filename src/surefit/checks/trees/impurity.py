@@ -6,6 +6,7 @@ The total impurity of a node is its weight times its impurity. For squared error
 
 from __future__ import annotations
 
+import heapq
 import math
 from typing import NamedTuple
 
@@ -24,7 +25,20 @@ class Totals(NamedTuple):
 
 
 def totals(shape: Routed, criterion: str) -> Totals:
-    """Return the impurities of all nodes."""
+    """Return the impurities of all nodes, the means over the outputs."""
+    if shape.sample.y.ndim == 1:
+        return _of_one(shape, criterion)
+    found = [_of_one(shape._replace(sample=part), criterion) for part, _ in shape.sample.outputs()]
+    return Totals(found[0].weight, _mean([each.total for each in found]), _mean([each.decrease for each in found]))
+
+
+def _mean(parts: list[Enclosed]) -> Enclosed:
+    k, mids, radii = len(parts), np.array([part.mid for part in parts]), np.array([part.rad for part in parts])
+    ratio = gamma(k + 2)
+    return Enclosed(mids.mean(axis=0), (radii.mean(axis=0) + ratio * np.abs(mids).mean(axis=0)) * (1 + 4 * ratio))
+
+
+def _of_one(shape: Routed, criterion: str) -> Totals:
     sample, n = shape.sample, len(shape.rows)
     weight = shape.at_nodes(sample.w)
     if sample.n_classes:
@@ -130,6 +144,38 @@ def weighted_median(y: np.ndarray, w: np.ndarray) -> float:
     k = int(np.searchsorted(below, below[-1] / 2))
     exact = below[k] == below[-1] / 2 and k + 1 < len(y)
     return float(y[k] / 2 + y[k + 1] / 2) if exact else float(y[k])
+
+
+def prefix_distances(y: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, int]:
+    """Sum of weighted distances from a median for every initial part of (y, w), and how often a running sum was updated.
+
+    Two heaps share the weight in halves.
+    """
+    low: list[tuple[float, float]] = []  # largest first
+    high: list[tuple[float, float]] = []
+    low_weight = low_sum = high_weight = high_sum = 0.0
+    moves = len(y)
+    found = np.empty(len(y))
+    for i, (value, weight) in enumerate(zip(y.tolist(), w.tolist(), strict=True)):
+        if low and value > -low[0][0]:
+            heapq.heappush(high, (value, weight))
+            high_weight, high_sum = high_weight + weight, high_sum + weight * value
+        else:
+            heapq.heappush(low, (-value, weight))
+            low_weight, low_sum = low_weight + weight, low_sum + weight * value
+        while high and low_weight < high_weight:
+            v, each = heapq.heappop(high)
+            heapq.heappush(low, (-v, each))
+            low_weight, low_sum = low_weight + each, low_sum + each * v
+            high_weight, high_sum, moves = high_weight - each, high_sum - each * v, moves + 1
+        while low and low_weight - low[0][1] >= high_weight + low[0][1]:
+            v, each = heapq.heappop(low)
+            heapq.heappush(high, (-v, each))
+            low_weight, low_sum = low_weight - each, low_sum + each * v
+            high_weight, high_sum, moves = high_weight + each, high_sum - each * v, moves + 1
+        median = -low[0][0]
+        found[i] = median * low_weight - low_sum + high_sum - median * high_weight
+    return found, moves
 
 
 def root_impurity(found: Totals) -> float:

@@ -5,13 +5,13 @@ Every child comes after its parent, so no path is longer than the list of nodes 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from scipy import sparse
 
 from surefit.checks.judge import shared
-from surefit.checks.labels import label_codes, row_weights
+from surefit.checks.labels import class_products, label_codes, label_table, row_weights
 from surefit.core.certificate import Certificate
 from surefit.core.errors import CertificateError
 from surefit.core.jit import compiled
@@ -40,10 +40,19 @@ class Rows(NamedTuple):
     """Training rows as the tree was grown on them."""
 
     X: np.ndarray  # (n, d) float64, categories as codes
-    y: np.ndarray  # (n,) class codes or real targets
+    y: np.ndarray  # (n,) class codes or real targets; (n, outputs) if there are several
     w: np.ndarray  # (n,) weights, with those of the classes
-    n_classes: int
+    n_classes: Any  # 0 for real targets; one number per output if there are several
     used: np.ndarray  # rows of positive weight
+
+    def outputs(self) -> list[tuple[Rows, slice]]:
+        """Return the rows with each target alone, and the columns of a node's value that belong to it."""
+        if self.y.ndim == 1:
+            return [(self, slice(0, max(self.n_classes, 1)))]
+        counts = self.n_classes if np.ndim(self.n_classes) else [0] * self.y.shape[1]
+        ends = np.cumsum([max(int(count), 1) for count in counts]).tolist()
+        parts = [self._replace(y=np.ascontiguousarray(self.y[:, o]), n_classes=int(k)) for o, k in enumerate(counts)]
+        return [(part, slice(a, b)) for part, a, b in zip(parts, [0, *ends[:-1]], ends, strict=True)]
 
 
 class Routed(NamedTuple):
@@ -96,12 +105,13 @@ def read_rows(certificate: Certificate, data: Data) -> Rows:
     for j in certificate.problem["categorical"]:
         missing = np.isnan(X[:, j])
         X[~missing, j] = np.searchsorted(np.unique(X[~missing, j]), X[~missing, j])
-    y, n_classes = data.target, 0
+    y, n_classes = data.target, cast(Any, 0)
     if certificate.problem["task"] == "classification":
-        y, n_classes = label_codes(certificate, data)
+        y, n_classes = label_codes(certificate, data) if y.ndim == 1 else label_table(certificate, data)
+        n_classes = n_classes if y.ndim == 1 else n_classes.tolist()
     w = row_weights(data)
     if certificate.problem["class_weights"] is not None:
-        w = w * np.asarray(certificate.problem["class_weights"])[y]
+        w = w * class_products(certificate.problem["class_weights"], y, n_classes)
     return Rows(X, np.asarray(y), w, n_classes, np.flatnonzero(w > 0))
 
 

@@ -20,8 +20,8 @@ register(
         "tree.occam_unclaimed",
         kind="no_claim",
         side="none",
-        says="No risk bound follows from the declared thresholds: Occam's bound needs classes, rows that count once each, and neither "
-        "categorical columns nor missing values.",
+        says="No risk bound follows from the declared thresholds: Occam's bound needs one target with classes, rows that count once "
+        "each, and neither categorical columns nor missing values.",
     )
 )
 
@@ -40,10 +40,15 @@ def occam(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     """Count errors, splits and bits again, and sum the binomial tail at the claimed limit."""
     problem, sample = certificate.problem, read_rows(certificate, data)
     edges, n = problem["thresholds"], len(sample.y)
-    plain = data.weights is None and problem["class_weights"] is None and not np.isnan(sample.X).any()
+    plain = (
+        sample.y.ndim == 1
+        and data.weights is None
+        and problem["class_weights"] is None
+        and not np.isnan(sample.X).any()
+    )
     if edges is None or not sample.n_classes or problem["categorical"] or not plain:
         return refused(
-            "the bound needs declared thresholds, classes, rows that count once, and complete numeric columns"
+            "the bound needs declared thresholds, one target with classes, rows that count once, and complete numeric columns"
         )
     shape = trained(certified_nodes(certificate), sample, sample.used)
     splits, leaves = np.flatnonzero(shape.tree.kind != LEAF), np.flatnonzero(shape.tree.kind == LEAF)

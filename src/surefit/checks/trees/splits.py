@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from surefit.checks.enclosure import UNIT
 from surefit.checks.judge import Proof, claim, refused, shared
 from surefit.checks.trees.cuts import Limits, Node, best_categories, best_cut
 from surefit.checks.trees.impurity import Totals, root_impurity, totals
@@ -103,6 +104,7 @@ def chosen_nodes(shape: Routed, criterion: str) -> np.ndarray:
     inner = np.flatnonzero(shape.tree.kind != LEAF)
     n, d = shape.sample.X.shape
     work = (shape.last - shape.first + OVERHEAD)[inner] * float(d) * (HEAPS if criterion == "absolute_error" else 1)
+    work = work * len(shape.sample.outputs())
     allowed = max(LEAST_WORK, SHARE * n * d)
     order = np.random.RandomState(0).permutation(len(inner))
     kept = order[np.cumsum(work[order]) <= allowed] if work.sum() > allowed else order
@@ -123,8 +125,9 @@ def shortfall(shape: Routed, node: int, problem: dict[str, Any], limits: Limits)
     children = children_of(shape, node)
     groups = [np.arange(shape.first[c], shape.last[c]) - shape.first[node] for c in children]
     low, high = rows.gain(groups)
-    doubt = rows.doubt
-    return max(best - low, 0.0) + doubt, 2 * (high - low) + 2 * doubt
+    k, doubt = len(rows.parts), rows.doubt
+    share = (1 + 4 * UNIT) / k if k > 1 else 1.0  # impurities are means over the outputs
+    return (max(best - low, 0.0) + doubt) * share, (2 * (high - low) + 2 * doubt) * share
 
 
 def _edges(certificate: Certificate, claim: Claim, d: int) -> list[np.ndarray] | None:

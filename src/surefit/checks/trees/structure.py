@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from surefit.checks.enclosure import UNIT, gamma
-from surefit.checks.judge import AtLeast, AtMost, Proof, claim
+from surefit.checks.judge import AtLeast, AtMost, Proof, claim, refused
 from surefit.checks.trees.nodes import LEAF, THRESHOLD, Routed
 from surefit.checks.trees.splits import grown, impurities
 from surefit.core.certificate import Certificate
@@ -51,11 +51,22 @@ def _of_leaves(claim: Claim) -> str:
 def leaves(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     """Compare the value of every node that a prediction can use with its rows."""
     shape, criterion = grown(certificate, data), certificate.problem["criterion"]
-    holds = "classes" if shape.sample.n_classes else "median" if criterion == "absolute_error" else "mean"
-    if holds == "median":
-        worst, doubt = _from_medians(shape), 0.0
-    else:
-        worst, doubt = _from_means(shape)
+    holds = (
+        "classes"
+        if certificate.problem["task"] == "classification"
+        else "median"
+        if criterion == "absolute_error"
+        else "mean"
+    )
+    wanted, stored = shape.sample.outputs()[-1][1].stop, shape.tree.value.shape[1]
+    spare = holds == "classes" and shape.sample.y.ndim == 1  # a tree of one class stores two shares
+    if stored < wanted or (stored > wanted and not spare):
+        return refused(f"nodes must have {wanted} values, one per output or class; they have {stored}")
+    worst = doubt = 0.0
+    for sample, columns in shape.sample.outputs():
+        one = shape._replace(sample=sample, tree=shape.tree._replace(value=shape.tree.value[:, columns]))
+        distance, rounding = (_from_medians(one), 0.0) if holds == "median" else _from_means(one)
+        worst, doubt = max(worst, distance), max(doubt, rounding)
     numbers = {"n_leaves": int(np.count_nonzero(shape.tree.kind == LEAF)), "holds": holds}
     level = "recomputed" if holds == "median" else "enclosed"  # medians are those of weights that may be rounded
     limit: float | None = 8 * (doubt or gamma(64) * float(np.max(np.abs(shape.sample.y), initial=0.0)))
@@ -69,10 +80,8 @@ def _from_means(shape: Routed) -> tuple[float, float]:
     ratio = gamma(len(shape.rows) + len(tree.kind) + 8)
     weight = shape.at_nodes(sample.w)
     if sample.n_classes:
-        if tree.value.shape[1] < sample.n_classes:
-            return np.inf, 0.0
         shares = np.stack([shape.at_nodes(sample.w * (sample.y == k)) for k in range(sample.n_classes)], axis=1)
-        return float(np.max(np.abs(tree.value[:, : sample.n_classes] - shares / weight[:, None]))), 4 * ratio
+        return float(np.max(np.abs(tree.value - shares / weight[:, None]))), 4 * ratio
     center = float(np.median(sample.y[shape.rows]))
     off = sample.y - center
     distance = np.abs((tree.value[:, 0] - center) - shape.at_nodes(sample.w * off) / weight)

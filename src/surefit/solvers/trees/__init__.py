@@ -4,6 +4,7 @@ Calling convention::
 
     values = np.ascontiguousarray(X.T)                          # (d, n) float64, one column after the other, nan = missing
     target = class_target(codes, n_classes, "gini", weights)    # or real_target(y, "squared_error", weights)
+    # several outputs: codes (n, k) with a list of k numbers of classes, or y (n, k); impurities are means over the outputs
     tree = grow_exact(values, target, Rules(max_depth=8))       # sorts, grows, returns a FlatTree
     tree.values[apply(tree, X)]                                 # the value of the node that keeps each row
 
@@ -20,7 +21,8 @@ Calling convention::
   to the lowest threshold, missing values to the right before left.
 - ``monotone``: (d,) int8, 1 or -1 where the prediction must rise or fall in a column.
 - Result: a :class:`~surefit.solvers.trees.flat.FlatTree`. ``values`` is (m, k): k = n_classes shares of the classes (also for two), or
-  k = 1 mean (median). ``gain`` and ``impurity`` are per unit of weight. A subtree is a range of nodes; ``collapse`` prunes.
+  k = 1 mean (median); for several outputs side by side, with ``widths`` columns each.
+  ``gain`` and ``impurity`` are per unit of weight. A subtree is a range of nodes; ``collapse`` prunes.
 - ``apply(tree, X)``, ``predict(tree, X)`` and ``add_prediction(tree, X, out, scale)`` take rows (n, d), float64 or float32, in any order
   of memory.
 
@@ -38,6 +40,7 @@ from surefit.solvers.trees.descend import add_prediction, apply, predict
 from surefit.solvers.trees.flat import REASONS, FlatTree, collapse
 from surefit.solvers.trees.grow import grow
 from surefit.solvers.trees.nodes import Rules
+from surefit.solvers.trees.outputs import Several
 from surefit.solvers.trees.presorted import presort, presorted
 from surefit.solvers.trees.targets import Classes, Sums
 
@@ -59,9 +62,15 @@ __all__ = [
 ]
 
 
-def class_target(codes: np.ndarray, n_classes: int, criterion: str = "gini", weights: np.ndarray | None = None):
-    """Return the target of a classification: ``codes`` in 0 .. n_classes - 1; weights > 0 or None."""
+def class_target(codes: np.ndarray, n_classes, criterion: str = "gini", weights: np.ndarray | None = None):
+    """Return the target of a classification: ``codes`` in 0 .. n_classes - 1; weights > 0 or None.
+
+    Several outputs: one column of codes and one entry of ``n_classes`` each.
+    """
     weights = np.empty(0) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
+    if np.ndim(n_classes):
+        lines = np.ascontiguousarray(codes.T, dtype=np.int32)
+        return Several(Classes(lines, weights, CRITERIA[criterion], int(max(n_classes))), _starts(n_classes))
     if n_classes <= 2:
         return Sums(np.ascontiguousarray(codes, dtype=np.uint8), weights, CRITERIA[criterion])
     return Classes(np.ascontiguousarray(codes, dtype=np.int32), weights, CRITERIA[criterion], int(n_classes))
@@ -70,8 +79,13 @@ def class_target(codes: np.ndarray, n_classes: int, criterion: str = "gini", wei
 def real_target(y: np.ndarray, criterion: str = "squared_error", weights: np.ndarray | None = None):
     """Return the target of a regression; sums lose digits if the mean of ``y`` is far from zero, so center squared errors first."""
     weights = np.empty(0) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
-    y = np.ascontiguousarray(y, dtype=np.float64)
-    return absolute(y, weights) if criterion == "absolute_error" else Sums(y, weights, CRITERIA[criterion])
+    lines = np.ascontiguousarray(y.T, dtype=np.float64)
+    target = absolute(lines, weights) if criterion == "absolute_error" else Sums(lines, weights, CRITERIA[criterion])
+    return target if y.ndim == 1 else Several(target, _starts([1] * y.shape[1]))
+
+
+def _starts(widths) -> np.ndarray:
+    return np.cumsum([0, *widths]).astype(np.int64)
 
 
 def grow_exact(values, target, rules: Rules, *, order=None, rows=None, categories=None, monotone=None) -> FlatTree:
@@ -92,4 +106,6 @@ def _grown(data, n: int, target, rules: Rules, d: int, categories, monotone) -> 
     tree = grow(data, n, target, rules, categories, monotone)
     if isinstance(target, Sums) and target.y.dtype == np.uint8:
         tree = tree._replace(values=np.column_stack([1.0 - tree.values[:, 0], tree.values[:, 0]]))
+    if isinstance(target, Several):
+        tree = tree._replace(widths=tuple(np.diff(target.starts).tolist()))
     return tree

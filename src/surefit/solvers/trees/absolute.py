@@ -10,6 +10,7 @@ import numpy as np
 from surefit.core.jit import compiled
 from surefit.core.loops import ascending
 from surefit.solvers.trees.histograms import best_bin, has_bins, n_bin_sums
+from surefit.solvers.trees.outputs import add_decreases, best_place, output
 from surefit.solvers.trees.segments import NEW, ROW
 from surefit.solvers.trees.targets import Cut, best_cut, n_orders, n_sums, order_key, prepare, summarize
 
@@ -17,7 +18,7 @@ from surefit.solvers.trees.targets import Cut, best_cut, n_orders, n_sums, order
 class Absolute(NamedTuple):
     """Real target with the sum of distances from the median as impurity."""
 
-    y: np.ndarray  # (n,) float64
+    y: np.ndarray  # (n,) float64, or (outputs, n) inside ``Several``
     weights: np.ndarray  # (n,) float64 > 0, or empty
     rank: np.ndarray  # (n,) int64, place of a row's target among those of the node, filled by ``prepare``
     sorted_y: np.ndarray  # (n,) float64, targets of the node in order, filled by ``prepare``
@@ -25,7 +26,7 @@ class Absolute(NamedTuple):
 
 def absolute(y: np.ndarray, weights: np.ndarray) -> Absolute:
     """Return the target with its workspace."""
-    return Absolute(y, weights, np.empty(len(y), dtype=np.int64), np.empty(len(y)))
+    return Absolute(y, weights, np.empty(y.shape, dtype=np.int64), np.empty(y.shape))
 
 
 @n_sums.register(Absolute)
@@ -152,12 +153,11 @@ def _middle(tree, sorted_y, weight):
     return ends[0] / 2.0 + ends[1] / 2.0
 
 
-@best_cut.register(Absolute)
-def _(target, segment, missing, weight, sums, limits):
+@add_decreases.register(Absolute)
+def _(target, segment, missing, weight, sums, limits, score):
     n, weighted = len(segment), len(target.weights) > 0
     free = limits.direction == 0 and limits.low == -math.inf and limits.high == math.inf
     present, sorted_y = n - missing, target.sorted_y[:n]
-    best, place, missing_left = -math.inf, -1, False
     center = sorted_y[n // 2]  # distances do not change when all targets are shifted
     sorted_y = sorted_y - center
     left, right = np.empty((n + 1, 2)), np.empty((n + 1, 2))
@@ -194,16 +194,23 @@ def _(target, segment, missing, weight, sums, limits):
                 continue
             if n - rows < limits.min_rows:
                 break
-            if left_weight < limits.min_weight or weight - left_weight < limits.min_weight:
-                continue
             inside = _distance(left, sorted_y, left_weight, left_sum)
             inside += _distance(right, sorted_y, right_weight, right_sum)
-            if whole - inside > best + limits.tie:
-                if not free:
-                    here, there = _middle(left, sorted_y, left_weight), _middle(right, sorted_y, right_weight)
-                    if limits.direction * (there - here) < 0.0:
-                        continue
-                    if min(here, there) + center < limits.low or max(here, there) + center > limits.high:
-                        continue
-                best, place, missing_left = whole - inside, p + 1, side == 1
-    return Cut(best, place, missing_left)
+            score[side, p + 1] += whole - inside
+            if not free:
+                here, there = _middle(left, sorted_y, left_weight), _middle(right, sorted_y, right_weight)
+                turned = limits.direction * (there - here) < 0.0
+                if turned or min(here, there) + center < limits.low or max(here, there) + center > limits.high:
+                    score[side, p + 1] = -math.inf
+
+
+@best_cut.register(Absolute)
+def _(target, segment, missing, weight, sums, limits):
+    score = np.zeros((2, len(segment) + 1))
+    add_decreases(target, segment, missing, weight, sums, limits, score)
+    return best_place(target.weights, segment, missing, weight, limits, score, 1.0)
+
+
+@output.register(Absolute)
+def _(targets, which):
+    return Absolute(targets.y[which], targets.weights, targets.rank[which], targets.sorted_y[which])

@@ -52,6 +52,7 @@ class FlatTree(NamedTuple):
     reason: np.ndarray  # (m,) int8, see REASONS
     end: np.ndarray  # (m,) int32: the subtree of node t is t .. end[t] - 1
     n_codes: int  # categories of the column with most of them, and one for missing
+    widths: tuple[int, ...] = ()  # columns of ``values`` of each output; empty for one output
 
     @property
     def n_leaves(self) -> int:
@@ -80,23 +81,32 @@ class FlatTree(NamedTuple):
 
     @property
     def value(self) -> np.ndarray:
-        """``values`` in scikit-learn's layout, (nodes, outputs, classes)."""
-        return self.values[:, None, :]
+        """``values`` in scikit-learn's layout, (nodes, outputs, classes); outputs with fewer classes are padded with zeros."""
+        if not self.widths:
+            return self.values[:, None, :]
+        padded = np.zeros((len(self.values), self.n_outputs, self.max_n_classes))
+        for o, part in enumerate(self.by_output(self.values)):
+            padded[:, o, : part.shape[1]] = part
+        return padded
 
     @property
     def n_outputs(self) -> int:
         """Number of targets."""
-        return 1
+        return max(len(self.widths), 1)
 
     @property
     def n_classes(self) -> np.ndarray:
         """Number of classes of each target; 1 for a number."""
-        return np.array([self.values.shape[1]])
+        return np.array(self.widths or [self.values.shape[1]])
 
     @property
     def max_n_classes(self) -> int:
         """Largest number of classes of a target."""
-        return self.values.shape[1]
+        return int(self.n_classes.max())
+
+    def by_output(self, values: np.ndarray) -> list[np.ndarray]:
+        """Return the columns of ``values`` that belong to each output."""
+        return np.split(values, np.cumsum(self.widths)[:-1], axis=1) if self.widths else [values]
 
     @property
     def missing_go_to_left(self) -> np.ndarray:
@@ -166,6 +176,7 @@ def take(tree: FlatTree, old: np.ndarray, leaves: np.ndarray) -> FlatTree:
         np.where(cut, PRUNED, tree.reason[old]).astype(np.int8),
         following[tree.end[old]],
         tree.n_codes,
+        tree.widths,
     )
 
 

@@ -39,7 +39,7 @@ class Limits(NamedTuple):
 class Sums(NamedTuple):
     """Target that is summarized by weight and sum: real numbers, or two classes 0 and 1."""
 
-    y: np.ndarray  # (n,) float64 or uint8
+    y: np.ndarray  # (n,) float64 or uint8, or (outputs, n) inside ``Several``
     weights: np.ndarray  # (n,) float64 > 0, or empty if every row counts once
     criterion: int
 
@@ -47,7 +47,7 @@ class Sums(NamedTuple):
 class Classes(NamedTuple):
     """Class numbers 0 .. n_classes - 1."""
 
-    y: np.ndarray  # (n,) int32
+    y: np.ndarray  # (n,) int32, or (outputs, n) inside ``Several``
     weights: np.ndarray
     criterion: int
     n_classes: int
