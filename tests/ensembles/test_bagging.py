@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
@@ -98,3 +100,23 @@ def test_forged_tables_are_refused_and_changed_members_noticed():
 def test_out_of_bag_needs_draws():
     with pytest.raises(InvalidParameter, match="no row is out of bag"):
         BaggingClassifier(oob_score=True, bootstrap=False).fit(X, Y)
+
+
+class _Remembers(BaseEstimator):
+    """A regressor known by its methods: ``fit`` returns nothing, and keeps the type of its rows."""
+
+    def fit(self, X, y):
+        self.kind_, self.mean_ = type(X), float(np.mean(y))
+
+    def predict(self, X):
+        return np.full(X.shape[0], self.mean_)
+
+
+@pytest.mark.parametrize("packed", [sparse.csr_matrix, sparse.csc_matrix, sparse.csc_array])
+def test_members_need_only_fit_and_predict_and_see_the_given_format(packed):
+    X, y = np.eye(12), np.arange(12.0)
+    model = BaggingRegressor(_Remembers(), n_estimators=3, random_state=0).fit(packed(X), y)
+    assert [member.kind_ for member in model] == [packed] * 3
+    for member, rows in zip(model, model.estimators_samples_, strict=True):
+        assert member.mean_ == y[rows].mean()
+    assert model.verify(packed(X), y)["forest.draws"].ok

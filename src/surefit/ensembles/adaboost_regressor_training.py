@@ -80,9 +80,11 @@ def fit_rounds(estimator, base, X, y: np.ndarray, weights: np.ndarray | None) ->
 def _fitted(member, X, y: np.ndarray, counts: np.ndarray):
     rows = np.flatnonzero(counts)
     if has_fit_parameter(member, "sample_weight"):
-        return member.fit(X[rows], y[rows], sample_weight=counts[rows].astype(np.float64))
+        member.fit(X[rows], y[rows], sample_weight=counts[rows].astype(np.float64))
+        return member
     drawn = np.repeat(rows, counts[rows])
-    return member.fit(X[drawn], y[drawn])
+    member.fit(X[drawn], y[drawn])
+    return member
 
 
 def relative_losses(said: np.ndarray, y: np.ndarray, counted: np.ndarray, loss: str) -> np.ndarray:

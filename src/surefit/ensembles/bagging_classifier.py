@@ -125,7 +125,6 @@ class BaggingClassifier(BaggingMixin, CertifiedMixin, CallbackSupportMixin, Clas
         """Fit the members, with ``sample_weight`` as frequency weights. Returns the estimator."""
         check_params(self)
         X, given = read_data(self, X, y, **READ)
-        X = X.tocsr() if hasattr(X, "tocsr") else X
         check_labels(given)
         self.classes_, codes = np.unique(given, return_inverse=True)
         self.n_classes_ = len(self.classes_)

@@ -117,7 +117,7 @@ class BaggingRegressor(BaggingMixin, CertifiedMixin, CallbackSupportMixin, Regre
         """Fit the members, with ``sample_weight`` as frequency weights. Returns the estimator."""
         check_params(self)
         X, y = read_data(self, X, y, y_numeric=True, **READ)
-        X, y = X.tocsr() if hasattr(X, "tocsr") else X, np.asarray(y, dtype=np.float64)
+        y = np.asarray(y, dtype=np.float64)
         base = self.estimator
         if base is None:
             from surefit.trees.regressor import DecisionTreeRegressor

@@ -119,9 +119,11 @@ def _fitted(
     rows = np.flatnonzero(weights)
     if weighted:
         X = sample.X[rows][:, columns]
-        return member.fit(X, labels[rows], sample_weight=weights[rows])
+        member.fit(X, labels[rows], sample_weight=weights[rows])
+        return member
     repeated = np.repeat(rows, weights[rows].astype(np.int64))
-    return member.fit(sample.X[repeated][:, columns], labels[repeated])
+    member.fit(sample.X[repeated][:, columns], labels[repeated])
+    return member
 
 
 def _n_kept(estimator, sample: Sample) -> int:
