@@ -14,6 +14,7 @@ from surefit import (
     DecisionTreeRegressor,
     ElasticNet,
     ElasticNetCV,
+    HuberRegressor,
     Lasso,
     LassoCV,
     LinearModel,
@@ -38,6 +39,7 @@ SIGNAL = X @ [1.0, 2.0, 0.0, 0.0, 0.5]
 NUMBERS = SIGNAL + RNG.normal(size=300) + 3
 LABELS = np.where(SIGNAL + RNG.normal(size=300) > 50, "a", "b")
 THREE = np.digitize(SIGNAL + RNG.normal(size=300), [49.0, 51.0])
+OUTLIERS = np.where(np.arange(300) % 11 == 0, NUMBERS + 40, NUMBERS)
 COUNTS = RNG.poisson(np.exp(0.3 * X[:, 0])).astype(float)
 CASES = [
     (LinearRegression(), NUMBERS),
@@ -59,6 +61,8 @@ CASES = [
     (LinearModel(loss="huber", penalty="l1", alpha=0.05), NUMBERS),
     (LogisticRegression(tol=1e-8, class_weight="balanced"), THREE),
     (LogisticRegression(l1_ratio=1.0, C=0.3, tol=1e-8), THREE),
+    (HuberRegressor(tol=1e-9), OUTLIERS),
+    (HuberRegressor(alpha=1.0, epsilon=1.1, fit_intercept=False), OUTLIERS),
 ]
 
 
@@ -72,7 +76,7 @@ def chunked(array, parts):
     return da.from_array(array, chunks=(-(-len(array) // parts), *array.shape[1:]))
 
 
-MATRIX = [(3, *case) for case in CASES] + [(parts, *CASES[i]) for parts in (1, 7) for i in (0, 5, 7, 13, 17, 18)]
+MATRIX = [(3, *case) for case in CASES] + [(parts, *CASES[i]) for parts in (1, 7) for i in (0, 5, 7, 13, 17, 18, 19)]
 
 
 @pytest.mark.parametrize(
@@ -102,7 +106,9 @@ def test_agrees_with_the_fit_in_memory_and_verifies_both_ways(parts, model, y):
 
 
 @pytest.mark.parametrize(
-    ("model", "y"), [CASES[7], CASES[11], CASES[14], CASES[17]], ids=["logistic", "svc", "poisson", "softmax"]
+    ("model", "y"),
+    [CASES[7], CASES[11], CASES[14], CASES[17], CASES[19]],
+    ids=["logistic", "svc", "poisson", "softmax", "huber"],
 )
 def test_certificates_of_fits_in_memory_verify_on_partitions(model, y):
     memory = clone(model).fit(X, y)
@@ -125,7 +131,7 @@ def test_other_rows_and_changed_coefficients_are_refused():
         model.verify(chunked(X, 3), chunked(NUMBERS, 3))
 
 
-@pytest.mark.parametrize(("model", "y"), [CASES[5], CASES[17]], ids=["lasso", "softmax"])
+@pytest.mark.parametrize(("model", "y"), [CASES[5], CASES[17], CASES[19]], ids=["lasso", "softmax", "huber"])
 def test_a_gap_that_is_stated_too_small_is_refused(model, y):
     certificate = clone(model).fit(chunked(X, 3), chunked(y, 3)).certificate_
     gap, *others = certificate.claims
@@ -134,7 +140,9 @@ def test_a_gap_that_is_stated_too_small_is_refused(model, y):
         forged.verify(chunked(X, 3), chunked(y, 3))
 
 
-@pytest.mark.parametrize(("estimator", "y"), [(LogisticRegression(), LABELS), CASES[17]], ids=["logistic", "softmax"])
+@pytest.mark.parametrize(
+    ("estimator", "y"), [(LogisticRegression(), LABELS), CASES[17], CASES[19]], ids=["logistic", "softmax", "huber"]
+)
 def test_the_same_bits_for_any_number_of_workers(estimator, y):
     found = []
     for workers in (1, 2, 4):
@@ -166,6 +174,8 @@ def test_estimators_that_need_their_rows_in_memory_name_those_that_do_not():
         DecisionTreeRegressor().fit(chunked(X, 3), chunked(NUMBERS, 3))
     with pytest.raises(InvalidParameter, match="Ridge: radius must be None for rows in partitions; got 1.0"):
         Ridge(radius=1.0).fit(chunked(X, 3), chunked(NUMBERS, 3))
+    with pytest.raises(InvalidParameter, match="HuberRegressor: alpha must be a number > 0 for rows in partitions"):
+        HuberRegressor(alpha=0.0).fit(chunked(X, 3), chunked(NUMBERS, 3))
     with pytest.raises(InvalidData, match="y has one class only"):
         LinearSVC().fit(chunked(X, 3), chunked(np.full(300, "a"), 3))
     with pytest.raises(InvalidData, match="y has too many distinct values|Unknown label type"):
@@ -184,6 +194,16 @@ def test_the_gap_of_a_softmax_that_stopped_early_is_true(limit):
         assert model.verify(*rows)["linear.labels"].ok
     changed = int(np.sum(model.predict(X) != best.predict(X)))
     assert changed <= model.certificate_["linear.labels"].value
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("limit", [{"max_time": 1e-9}, {"max_iter": 3}], ids=["time", "steps"])
+def test_the_gap_of_a_robust_fit_that_stopped_early_is_true(limit):
+    model = HuberRegressor(**limit).fit(chunked(X, 3), chunked(OUTLIERS, 3))
+    best, claim = HuberRegressor(tol=1e-9).fit(X, OUTLIERS), model.certificate_["linear.gap"]
+    assert not claim.holds and model.objective_ - best.objective_ <= claim.value <= model.objective_
+    assert model.certificate_.run["reason"] == next(iter(limit)) and not hasattr(model, "outliers_")
+    assert model.verify(X, OUTLIERS)["linear.gap"].ok
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -11,6 +11,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce, wraps
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ import numpy as np
 from surefit.core.errors import SurefitError
 
 PARQUET = (".parquet", ".parq", ".pq")
+BLOCK = 16_384  # rows of a partition that a function with copies of them sees at a time
 BITS = 1126  # an exact sum counts units of 2**-BITS, of which every number is a multiple
 
 
@@ -162,6 +164,24 @@ def count_parts(X: Any) -> int:
 def weights_in(part: Part) -> np.ndarray:
     """Return the sample weights of a partition, ones if there are none."""
     return np.ones(len(part.X)) if part.weights is None else part.weights
+
+
+def by_blocks(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a function of a partition see some rows at a time and add up its results, so that its copies of rows stay small."""
+
+    @wraps(function)
+    def total(part: Part, *small: Any) -> Any:
+        starts = range(0, len(part.X), BLOCK) or (0,)
+        return reduce(add, (function(_rows_of(part, start), *small) for start in starts))
+
+    return total
+
+
+def _rows_of(part: Part, start: int) -> Part:
+    if start == 0 and len(part.X) <= BLOCK:
+        return part
+    X, y, weights = (None if values is None else values[start : start + BLOCK] for values in part[:3])
+    return Part(X, y, weights, part.start + start, part.name)  # type: ignore[arg-type]
 
 
 def add(a: Any, b: Any) -> Any:

@@ -21,7 +21,7 @@ from surefit.linear.base import LinearRegressorMixin
 from surefit.linear.lasso.training import READ, usable_target
 from surefit.problems import pose
 from surefit.problems.stated_gap import StatedGapMixin
-from surefit.solvers.huber import minimize_huber
+from surefit.solvers.huber import HuberFit, minimize_huber
 
 
 class HuberRegressor(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, LinearRegressorMixin, BaseEstimator):
@@ -64,7 +64,7 @@ class HuberRegressor(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Linea
     scale_ : float
         Scale :math:`\sigma` of the residuals.
     outliers_ : ndarray of bool, shape (n_rows,)
-        Rows whose residual exceeds ``epsilon * scale_``.
+        Rows whose residual exceeds ``epsilon * scale_``; not for rows in partitions.
     dual_gap_, objective_, n_iter_, history_, certificate_, n_features_in_, feature_names_in_
         As in :class:`LinearModel`.
 
@@ -115,6 +115,13 @@ class HuberRegressor(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Linea
         self.tol = tol
         self.max_time = max_time
 
+    def _start(self, d: int) -> tuple[np.ndarray, float, float] | None:
+        """Return the point of the last fit, if the next one starts there."""
+        before = self.__dict__.get("coef_")
+        if not self.warm_start or before is None or before.shape != (d,):
+            return None
+        return before.copy(), float(self.intercept_), float(self.scale_)
+
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
@@ -123,10 +130,7 @@ class HuberRegressor(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Linea
         y = usable_target("HuberRegressor", y)
         weights = read_weights(self, sample_weight, X.shape[0])
         s = np.ones(len(y)) if weights is None else weights
-        start = None
-        before = self.__dict__.get("coef_")
-        if self.warm_start and before is not None and before.shape == (X.shape[1],):
-            start = before.copy(), float(self.intercept_), float(self.scale_)
+        start = self._start(X.shape[1])
         reporter = progress_reporter(self, X, y)
         with Budget(self.max_iter, self.max_time, reporter) as budget, one_blas_thread():
             found = minimize_huber(
@@ -135,13 +139,17 @@ class HuberRegressor(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Linea
             )  # fmt: skip
         if reporter is not None:
             reporter.finish()
+        residuals = y - np.asarray(X @ found.coef, dtype=np.float64).ravel() - found.intercept
+        self.outliers_ = np.abs(residuals) > found.scale * self.epsilon
+        return self._record(found, X, y, weights, {"dual_0": found.dual})
+
+    def _record(self, found: HuberFit, X, y, weights, witness: dict):
+        """Set the fitted attributes and the certificate; without a witness, the derivatives at the model are the dual point."""
         number = np.float64 if self.fit_intercept else float  # as in scikit-learn
         self.coef_, self.intercept_, self.scale_ = found.coef, number(found.intercept), float(found.scale)
-        residuals = y - np.asarray(X @ self.coef_, dtype=np.float64).ravel() - self.intercept_
-        self.outliers_ = np.abs(residuals) > self.scale_ * self.epsilon
         self.n_iter_ = int(found.n_iter)
         self.history_ = np.array(found.history, dtype=np.float64).reshape(-1, 3)
-        claims = [Claim("linear.gap", witness={"dual_0": found.dual})] + [Claim("linear.distance")] * (self.alpha > 0)
+        claims = [Claim("linear.gap", witness=witness)] + [Claim("linear.distance")] * (self.alpha > 0)
         self._issue(
             "A",
             claims,

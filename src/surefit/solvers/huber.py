@@ -10,7 +10,8 @@ rows within, and the line search sees a smooth function. Slopes at any point, sc
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg, sparse
@@ -18,7 +19,7 @@ from scipy import linalg, sparse
 from surefit.core.budget import Budget, Reason
 
 SMALLEST_SCALE = 1e-10  # of the spread of the targets: rows on a plane have none
-SHORTEST = 1e-3  # step of the line search
+LENGTHS = 0.5 ** np.arange(10.0)  # steps of the line search
 LEAST_GAIN = 1e-4  # share of the linear gain that a step must have
 ROUNDING = 1e-14  # of the objective: smaller gains cannot be seen
 LEAST_DAMPING, MOST_DAMPING = 1e-14, 1e6  # of Newton's system, in units of the total weight over the scale
@@ -36,6 +37,14 @@ class HuberFit(NamedTuple):
     n_iter: int
     reason: Reason
     history: list[tuple[float, int, float]]
+
+
+class Look(NamedTuple):
+    """What a step and the stopping rule need to know of a point."""
+
+    value: float
+    gap: float
+    gradient: np.ndarray  # the scale last
 
 
 class _Problem(NamedTuple):
@@ -64,6 +73,64 @@ class _Problem(NamedTuple):
         size = float(self.s @ q**2) / 4
         return q * min(1.0, math.sqrt(float(np.sum(self.s)) / size)) * (1 - 1e-12) if size > 0 else q
 
+    @property
+    def total(self) -> float:
+        return float(np.sum(self.s))
+
+    def look(self, u: np.ndarray, scale: float) -> Look:
+        value, q = self.value(u, scale), np.clip(2 * (self.y - self.Z @ u) / scale, -2 * self.epsilon, 2 * self.epsilon)
+        descent = self.ridge[: len(u)] * u - self.Z.T @ (self.s * q)
+        gradient = np.append(descent, self.total - float(self.s @ q**2) / 4)
+        return Look(value, _gap(self, u, scale, value), gradient)
+
+    def curvature(self, u: np.ndarray, scale: float) -> np.ndarray:
+        """Return the second derivatives of the loss: only the rows within have any."""
+        r = self.y - self.Z @ u
+        inside = np.abs(r) <= self.epsilon * scale
+        A = np.column_stack([self.Z[inside], r[inside] / scale])
+        return (A * (2 * self.s[inside] / scale)[:, None]).T @ A
+
+    def values(self, points: Iterable[tuple[np.ndarray, float]]) -> Iterator[float]:
+        """Yield the objective at points, which are computed when they are asked for."""
+        return (self.value(u, scale) for u, scale in points)
+
+
+class Frame(NamedTuple):
+    """Columns about their mean, each of unit size, and targets about theirs."""
+
+    middle: np.ndarray
+    sizes: np.ndarray
+    level: float
+    spread: float  # of the targets
+    total: float  # weight of all rows
+    intercept: bool
+
+    @property
+    def null(self) -> float:
+        """Upper bound of the objective of the mean."""
+        return 2 * self.total * self.spread
+
+    @property
+    def floor(self) -> float:
+        """Least scale."""
+        return SMALLEST_SCALE * self.spread
+
+    def ridge(self, alpha: float) -> np.ndarray:
+        """Return the second derivatives of the penalty, zero for the intercept."""
+        return np.append(2 * alpha / self.sizes**2, [0.0] * self.intercept)
+
+    def start(self, given: tuple[np.ndarray, float, float] | None) -> tuple[np.ndarray, float]:
+        """Return a point in the frame: zero, unless coefficients, intercept and scale are given."""
+        if given is None:
+            return np.zeros(len(self.sizes) + self.intercept), self.spread
+        w, b = given[0] * self.sizes, given[1] + float(self.middle @ given[0]) - self.level
+        return np.append(w, b) if self.intercept else w, max(given[2], self.floor)
+
+    def outward(self, u: np.ndarray) -> tuple[np.ndarray, float]:
+        """Return coefficients and intercept for the columns as given."""
+        w = u[: len(self.sizes)] / self.sizes
+        return w, self.level + float(u[-1]) - float(self.middle @ w) if self.intercept else 0.0
+
 
 def minimize_huber(
     X, y, s, *, epsilon: float, alpha: float, intercept: bool, tol: float, budget: Budget, start=None
@@ -74,63 +141,47 @@ def minimize_huber(
     total = float(np.sum(s))
     middle = s @ dense / total if intercept else np.zeros(d)
     level = float(s @ y) / total if intercept else 0.0
-    spread = math.sqrt(float(s @ (y - level) ** 2) / total)
     Z = dense - middle
     sizes = np.sqrt(s @ Z**2 / total)
     sizes[sizes == 0] = 1.0
     Z = Z / sizes
-    ridge = 2 * alpha / sizes**2
+    frame = Frame(middle, sizes, level, math.sqrt(float(s @ (y - level) ** 2) / total), total, intercept)
     if intercept:
-        Z, ridge = np.column_stack([Z, np.ones(n)]), np.append(ridge, 0.0)
-    null = 2 * total * spread
-    problem = _Problem(Z, y - level, s, epsilon, ridge, SMALLEST_SCALE * spread, intercept)
-    if null == 0.0:  # all targets are equal: the mean, and the least scale that is a number
+        Z = np.column_stack([Z, np.ones(n)])
+    problem = _Problem(Z, y - level, s, epsilon, frame.ridge(alpha), frame.floor, intercept)
+    if frame.null == 0.0:  # all targets are equal: the mean, and the least scale that is a number
         return HuberFit(np.zeros(d), level, np.finfo(float).tiny, np.zeros(n), 0.0, 0.0, 0, Reason.CONVERGED, [])
-    u, scale = np.zeros(Z.shape[1]), spread
-    if start is not None:
-        w, b, scale = start[0] * sizes, start[1] + float(middle @ start[0]) - level, max(start[2], problem.floor)
-        u = np.append(w, b) if intercept else w
-    u, scale, gap, n_iter, reason, history = _descend(problem, u, scale, tol * null, budget)
-    w = u[:d] / sizes
-    b = level + (float(u[d]) if intercept else 0.0) - float(middle @ w)
+    u, scale, gap, n_iter, reason, history = descend(problem, *frame.start(start), tol * frame.null, budget)
+    w, b = frame.outward(u)
     dual = -0.5 * scale * problem.duals(u, scale)
-    return HuberFit(w, b if intercept else 0.0, scale, dual, gap, null, n_iter, reason, history)
+    return HuberFit(w, b, scale, dual, gap, frame.null, n_iter, reason, history)
 
 
-def _descend(p: _Problem, u: np.ndarray, scale: float, tolerance: float, budget: Budget):
+def descend(p: Any, u: np.ndarray, scale: float, tolerance: float, budget: Budget):
     """Take Newton steps; where the line search fails, the system is damped more (Levenberg and Marquardt)."""
-    value, history, n_iter, damping = p.value(u, scale), [], 0, LEAST_DAMPING
-    total, best = float(np.sum(p.s)), (math.inf, u, scale)
+    history, n_iter, damping, best = [], 0, LEAST_DAMPING, (math.inf, u, scale)
     while True:
-        r = p.y - p.Z @ u
-        q = np.clip(2 * r / scale, -2 * p.epsilon, 2 * p.epsilon)
-        gap = _gap(p, u, scale, value)
+        value, gap, gradient = p.look(u, scale)
         history.append((budget.seconds, n_iter, gap))
         best = min(best, (gap, u, scale), key=lambda point: point[0])
         reason = Reason.CONVERGED if gap <= tolerance else budget.spent(n_iter, gap)
         if reason is not None or damping > MOST_DAMPING:
             return best[1], best[2], best[0], n_iter, reason or Reason.STALLED, history
-        gradient = np.append(p.ridge[: len(u)] * u - p.Z.T @ (p.s * q), total - float(p.s @ q**2) / 4)
-        step = _step(p, r, scale, gradient, damping)
+        step = _step(p, u, scale, gradient, damping)
         least = p.floor + 0.1 * (scale - p.floor)  # the scale may fall to a tenth at once
-        gain, t, other = float(gradient @ step), 1.0, math.inf
-        while t > SHORTEST:
-            other = p.value(u + t * step[:-1], max(scale + t * step[-1], least))
+        gain, length = float(gradient @ step), 0.0
+        points = [(u + t * step[:-1], max(scale + t * step[-1], least)) for t in LENGTHS]
+        for t, point, other in zip(LENGTHS, points, p.values(points), strict=True):
             if other <= value + LEAST_GAIN * t * gain + ROUNDING * abs(value):
+                length, (u, scale) = t, point
                 break
-            t *= 0.5
-        if t > SHORTEST:
-            u, scale, value = u + t * step[:-1], max(scale + t * step[-1], least), other
-        damping = max(damping / 10, LEAST_DAMPING) if t == 1.0 else damping * (1.0 if t > 0.1 else 100.0)
+        damping = max(damping / 10, LEAST_DAMPING) if length == 1.0 else damping * (1.0 if length > 0.1 else 100.0)
         n_iter += 1
 
 
-def _step(p: _Problem, r: np.ndarray, scale: float, gradient: np.ndarray, damping: float) -> np.ndarray:
+def _step(p: Any, u: np.ndarray, scale: float, gradient: np.ndarray, damping: float) -> np.ndarray:
     """Solve Newton's system over the rows within."""
-    inside = np.abs(r) <= p.epsilon * scale
-    A = np.column_stack([p.Z[inside], r[inside] / scale])
-    H = (A * (2 * p.s[inside] / scale)[:, None]).T @ A
-    most = float(np.sum(p.s)) * 2 / scale
+    H, most = p.curvature(u, scale), p.total * 2 / scale
     H.flat[:: len(H) + 1] += np.append(p.ridge[: len(H) - 1], 0.0) + damping * most
     try:
         step = -linalg.cho_solve(linalg.cho_factor(H, check_finite=False), gradient, check_finite=False)

@@ -45,13 +45,16 @@ def prove_partitioned(
     penalty: Penalty,
     how: How,
     witness: np.ndarray | None = None,
+    factor: float = 1.0,
 ) -> Proved:
-    """Bound ``P(w, b) - min P`` at the point of ``column``, over all partitions."""
+    """Bound ``P(w, b) - min P`` at the point of ``column``, over all partitions; ``factor`` scales the dual variables."""
     if penalty.radius is not None:
         raise ValueError("a radius is proved in memory only")
     sliced = () if witness is None else (np.asarray(witness, dtype=np.float64),)
     depth = 2 + math.ceil(math.log2(max(len(rows.lengths), 1)))
     how, found = _balanced_offset(rows, column, how, sliced)
+    if penalty.free.any() and factor != 1.0:
+        raise ValueError("dual variables of unpenalized columns are scaled in memory only")
     if penalty.free.any():
         met = _met(rows, column, penalty, penalty.free, how, found, depth, sliced)
         if met is None:
@@ -66,8 +69,9 @@ def prove_partitioned(
         small, large = min(up, -down), max(up, -down)
         share = small / large if large > 0 else 1.0
         factors = (share if up > -down else 1.0, share if up < -down else 1.0, (12 + 2 * depth) * UNIT)
+    factors = (factor * factors[0], factor * factors[1], factors[2] + (0.0 if factor == 1.0 else 2 * UNIT))
     proved = _bounded(rows, column, penalty, how._replace(factors=factors), none, depth, sliced)
-    if blurred(penalty, proved.gap):
+    if factor == 1.0 and blurred(penalty, proved.gap):
         exact = ~penalty.excluded
         met = _met(rows, column, penalty, exact, how, found, depth, sliced)
         if met is not None:

@@ -85,7 +85,8 @@ def simplex_moves(P: np.ndarray, Y: np.ndarray, c: np.ndarray, offset: bool) -> 
     moved = row_moves(P)
     if not offset:
         return moved
-    constant = constant_row(*column_sums(P, Y, c, moved), math.fsum(c))
+    lacking, noise, sums = column_sums(P, Y, c, moved)
+    constant = constant_row(lacking, noise, sums, math.fsum(c))
     return None if constant is None else mixed_moves(P, moved, *constant)
 
 

@@ -13,7 +13,7 @@ from surefit.checks.gap import rows as row_loops
 from surefit.checks.gap.dual_points import given_rows
 from surefit.checks.gap.operators import operator_on, with_constant
 from surefit.checks.judge import shared
-from surefit.checks.linear import huber, partitioned, softmax, softmax_partitioned
+from surefit.checks.linear import huber, huber_partitioned, partitioned, softmax, softmax_partitioned
 from surefit.checks.linear.targets import ROUNDING, constant_objective, row_targets
 from surefit.core.centering import center, moved_intercept
 from surefit.core.certificate import Certificate
@@ -45,6 +45,8 @@ def gaps(certificate: Certificate, data: Data) -> list[Any]:
     if isinstance(data.X, PartitionedRows):
         if certificate.problem["loss"] == "softmax":
             return [softmax_partitioned.proved(certificate, data).gap]
+        if certificate.problem["loss"] == "huber_scale":
+            return [huber_partitioned.proved(certificate, data)[0]]
         return [proof.gap for _, _, proof, _ in partitioned.proved(certificate, data)]
     if certificate.problem["loss"] == "softmax":
         return [softmax.prove_softmax(certificate, data)]
@@ -61,6 +63,8 @@ def penalties_of(certificate: Certificate, data: Data) -> list[Penalty]:
     if isinstance(data.X, PartitionedRows):
         if certificate.problem["loss"] == "softmax":
             return [softmax_partitioned.setting_of(certificate, data.X)[1]]
+        if certificate.problem["loss"] == "huber_scale":
+            return [huber_partitioned.proved(certificate, data)[1]]
         return partitioned.columns_of(certificate, data.X)[1]
     if certificate.problem["loss"] == "softmax":
         return [softmax.model_of(certificate, data).penalty]
@@ -173,8 +177,8 @@ def _finite(array: Any) -> np.ndarray:
 def null_of(certificate: Certificate, data: Data) -> tuple[float, ...]:
     """Return what :func:`null_objective` does, for any loss."""
     if isinstance(data.X, PartitionedRows):
-        own = softmax_partitioned if certificate.problem["loss"] == "softmax" else partitioned
-        return own.null_objective(certificate, data)
+        own = {"softmax": softmax_partitioned, "huber_scale": huber_partitioned}
+        return own.get(certificate.problem["loss"], partitioned).null_objective(certificate, data)
     if certificate.problem["loss"] == "huber_scale":
         null = huber.null_objective(data, bool(certificate.problem["fit_intercept"]))
         size = 1 + float(np.max(np.abs(np.asarray(data.target, dtype=np.float64)), initial=0.0))

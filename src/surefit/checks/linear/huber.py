@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,23 +39,42 @@ def prove_huber(
     """Bound P - min P over coefficients, intercepts and scales."""
     s = np.ones(len(point.y)) if data.weights is None else data.weights
     total = math.fsum(s)
-    ball, inside = total * scale * scale * (1 - 16 * UNIT), False
+    ball = total * scale * scale * (1 - 16 * UNIT)
     for _ in range(SCALINGS):
         found = prove(operator, loss, penalty, point, dual)
-        largest = upper_sum(s * (np.abs(found.dual) + found.dual_rad) ** 2) * (1 + 16 * UNIT)
-        inside = largest <= ball
-        if inside:
+        sums = ball_sums(s, found.dual, found.dual_rad)
+        if sums.largest <= ball:
             break
-        dual = dual._replace(witness=found.dual * (math.sqrt(ball / largest) * (1 - 1e-12)))
+        dual = dual._replace(witness=found.dual * (math.sqrt(ball / sums.largest) * (1 - 1e-12)))
     apart = upper_sum(point.c * (np.abs(found.z.mid - point.y) + found.z.rad)) * 16 * UNIT * loss.high  # of the edges
+    return with_scale(found, sums, apart, total, scale, min(len(s), BLOCK), sums.largest <= ball)
+
+
+class BallSums(NamedTuple):
+    """Weighted squares of the dual variables: at most, at least, and by how much their radii may move them."""
+
+    largest: float
+    least: float
+    moves: float
+
+
+def ball_sums(s: np.ndarray, dual: np.ndarray, rad: np.ndarray) -> BallSums:
+    """Add up the squares of some rows."""
+    return BallSums(
+        upper_sum(s * (np.abs(dual) + rad) ** 2) * (1 + 16 * UNIT),
+        block_sum(s * np.maximum(np.abs(dual) - rad, 0.0) ** 2),
+        upper_sum(s * (2 * np.abs(dual) + rad) * rad),
+    )
+
+
+def with_scale(found: Gap, sums: BallSums, apart: float, total: float, scale: float, terms: int, inside: bool) -> Gap:
+    """Add the terms of the scale; ``apart`` is the rounding of the edges of the loss, ``terms`` the length of the sums."""
     objective = (total * scale * (1 + 4 * UNIT) + found.objective * (1 + 32 * UNIT) + apart) * (1 + 8 * UNIT)
     rounding = found.objective_spread * 2 + 2 * apart + 64 * UNIT * objective
-    least = block_sum(s * np.maximum(np.abs(found.dual) - found.dual_rad, 0.0) ** 2) / scale
-    least *= 1 - 2 * gamma(min(len(s), BLOCK) + 16)
+    least = sums.least / scale * (1 - 2 * gamma(terms + 16))
     extra = max(total * scale * (1 + 8 * UNIT) - least, 0.0)
     value = (found.value * (1 + 32 * UNIT) + apart + extra) * (1 + 8 * UNIT)
-    moves = upper_sum(s * (2 * np.abs(found.dual) + found.dual_rad) * found.dual_rad) / scale
-    spread = 2 * found.spread + 2 * apart + 4 * moves + (64 * UNIT + gamma(min(len(s), BLOCK) + 16)) * total * scale
+    spread = 2 * found.spread + 2 * apart + 4 * sums.moves / scale + (64 * UNIT + gamma(terms + 16)) * total * scale
     if not inside or found.value >= found.objective or not value + 2.5 * spread <= objective + 2.5 * rounding:
         value, spread = objective, rounding  # no term is negative
         found = found._replace(box=math.inf)

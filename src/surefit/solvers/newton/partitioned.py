@@ -7,13 +7,12 @@ eliminates the intercepts and solves for the step.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from surefit.core.budget import Budget, Reason
-from surefit.core.partitioned import ClusterLost, Part, PartitionedRows, PassStopped, weights_in
+from surefit.core.partitioned import ClusterLost, Part, PartitionedRows, PassStopped, by_blocks, weights_in
 from surefit.core.sample import read_target
 from surefit.problems.labels import class_codes
 from surefit.solvers.newton.minimize import Fit
@@ -24,7 +23,6 @@ STEPS = 0.5 ** np.arange(12.0)  # lengths that one pass compares
 AIM = 0.2  # fraction of the tolerance that the solver targets, as a margin for rounding
 BALANCES = 6  # passes that balance the intercepts at the end
 STUCK = 3  # steps without a smaller gap, or without descent, after which only rounding remains
-ROWS = 16_384  # rows whose scores are held at once
 
 
 class Setting(NamedTuple):
@@ -33,14 +31,12 @@ class Setting(NamedTuple):
     problem: dict[str, Any]  # classes, their weights, and the weight of the loss
     middle: np.ndarray  # subtracted from the columns
 
-    def blocks(self, part: Part) -> Iterator[tuple[np.ndarray, SoftmaxScores]]:
-        """Yield the columns and a column of ones, with the loss, of some rows at a time."""
+    def here(self, part: Part) -> tuple[np.ndarray, SoftmaxScores]:
+        """Return the columns and a column of ones, and the loss."""
         codes, classes = class_codes(read_target(part.y), self.problem["classes"]), self.problem["classes"]
         c = weights_in(part) * np.asarray(self.problem["class_weights"])[codes] * self.problem["strength"]
-        for start in range(0, len(codes), ROWS):
-            here = slice(start, start + ROWS)
-            X = np.asarray(part.X[here], dtype=np.float64) - self.middle
-            yield np.column_stack([X, np.ones(len(X))]), SoftmaxScores(codes[here], len(classes), c[here])
+        X = np.asarray(part.X, dtype=np.float64) - self.middle
+        return np.column_stack([X, np.ones(len(X))]), SoftmaxScores(codes, len(classes), c)
 
 
 class Sums(NamedTuple):
@@ -52,42 +48,35 @@ class Sums(NamedTuple):
     hessian: np.ndarray  # (K, d + 1, K, d + 1)
 
 
+@by_blocks
 def derivatives(part: Part, setting: Setting, W: np.ndarray) -> Sums:
     """Return the sums that a Newton step needs."""
-    K, m = W.shape
-    loss, size, gradient, hessian = 0.0, 0.0, np.zeros((K, m)), np.zeros((K, m, K, m))
-    for Z, scores in setting.blocks(part):
-        value, D, P = scores.evaluate(Z @ W.T)
-        loss, size, gradient = loss + value, size + float(np.abs(D).sum()), gradient + D.T @ Z
-        for k in range(K):
-            for j in range(k + 1):
-                sign, h = scores.hessian_block(P, k, j)
-                block = sign * (Z * h[:, None]).T @ Z
-                hessian[k, :, j, :] += block
-                if j < k:
-                    hessian[j, :, k, :] += block.T
-    return Sums(loss, size, gradient, hessian)
+    (Z, scores), (K, m) = setting.here(part), W.shape
+    value, D, P = scores.evaluate(Z @ W.T)
+    hessian = np.zeros((K, m, K, m))
+    for k in range(K):
+        for j in range(k + 1):
+            sign, h = scores.hessian_block(P, k, j)
+            hessian[k, :, j, :] = sign * (Z * h[:, None]).T @ Z
+            hessian[j, :, k, :] = hessian[k, :, j, :].T
+    return Sums(value, float(np.abs(D).sum()), D.T @ Z, hessian)
 
 
+@by_blocks
 def along(part: Part, setting: Setting, W: np.ndarray, dW: np.ndarray, scale: float) -> np.ndarray:
     """Return the losses at all step lengths, and the Fenchel-Young terms here with the derivatives times ``scale``."""
-    found = np.zeros(len(STEPS) + 1)
-    for Z, scores in setting.blocks(part):
-        F, V = Z @ W.T, Z @ dW.T
-        young = scores.young(F, scale * scores.evaluate(F)[1]) if scale < 1.0 else 0.0
-        found += [*(scores.value(F + step * V) for step in STEPS), young]
-    return found
+    Z, scores = setting.here(part)
+    F, V = Z @ W.T, Z @ dW.T
+    young = scores.young(F, scale * scores.evaluate(F)[1]) if scale < 1.0 else 0.0
+    return np.array([*(scores.value(F + step * V) for step in STEPS), young])
 
 
+@by_blocks
 def balance(part: Part, setting: Setting, W: np.ndarray) -> np.ndarray:
     """Return the sums of the derivatives of each class, and their derivatives in the intercepts as further rows."""
-    K = len(W)
-    found = np.zeros((K + 1, K))
-    for Z, scores in setting.blocks(part):
-        _, D, P = scores.evaluate(Z @ W.T)
-        found[0] += D.sum(axis=0)
-        found[1:] += np.diag(scores.weights @ P) - (P * scores.weights[:, None]).T @ P
-    return found
+    Z, scores = setting.here(part)
+    _, D, P = scores.evaluate(Z @ W.T)
+    return np.vstack([D.sum(axis=0), np.diag(scores.weights @ P) - (P * scores.weights[:, None]).T @ P])
 
 
 def minimize_softmax(
