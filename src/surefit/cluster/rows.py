@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import dask
 import numpy as np
 
-from surefit.cluster.running import active_client, compute
+from surefit.cluster.running import active_client, compute, free_memory, workers_of
 from surefit.cluster.sources import Sources, sources_of
 from surefit.cluster.summary import Summary, join, require_usable, summarize
 from surefit.core.errors import InvalidData
@@ -18,7 +17,7 @@ from surefit.core.partitioned import Part, PartitionedRows, Traffic, add, rounde
 from surefit.core.threads import one_blas_thread
 
 KEPT_LOCALLY = 2**28  # bytes of rows that threads on this machine keep between passes
-KEPT_SHARE = 0.4  # of the memory of all workers that the rows may take there
+KEPT_SHARE = 0.4  # of the memory that all workers have left, which the rows may take there
 
 
 class DaskRows(PartitionedRows):
@@ -59,8 +58,7 @@ class DaskRows(PartitionedRows):
         if client is None:
             room = float(KEPT_LOCALLY)
         else:
-            workers = client.scheduler_info(n_workers=-1).get("workers", {}).values()
-            room = KEPT_SHARE * sum(worker["memory_limit"] or math.inf for worker in workers)
+            room = KEPT_SHARE * sum(map(free_memory, workers_of(client)))
         if size <= room:
             self._parts = list(dask.persist(*self._parts))
 

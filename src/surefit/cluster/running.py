@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from typing import Any
 
@@ -52,15 +53,38 @@ def compute(value: Any, budget: Any = None) -> Any:
                 if future.status == "error":
                     raise
             _require_time(budget)
-            now = time.monotonic()
-            seen = now if client.status == "running" and client.scheduler_info().get("workers") else seen
+            now, workers = time.monotonic(), workers_of(client) if client.status == "running" else []
+            seen = now if any(worker.get("status") != "paused" for worker in workers) else seen
             patience = float(dask.config.get("surefit.patience", PATIENCE))
             if now - seen > patience or client.status == "closed":
-                raise ClusterLost(f"the cluster has had no worker for {patience:g} seconds")
+                raise ClusterLost(_silence(workers, patience))
     except (CancelledError, KilledWorker) as error:
         raise ClusterLost(f"the cluster lost its workers ({type(error).__name__}: {error})") from None
     finally:
         future.release()
+
+
+def workers_of(client: Any) -> list[dict[str, Any]]:
+    """Return what the scheduler knows of each worker."""
+    return list(client.scheduler_info(n_workers=-1).get("workers", {}).values())
+
+
+def free_memory(worker: dict[str, Any]) -> float:
+    """Return the bytes that a worker has left below its limit; code and compiled loops take some 300 MB before any row does."""
+    limit = worker.get("memory_limit")
+    return max(limit - worker.get("metrics", {}).get("memory", 0), 0.0) if limit else math.inf
+
+
+def _silence(workers: list[dict[str, Any]], patience: float) -> str:
+    """Say why nothing is computed: there is no worker, or Dask paused all of them because their memory is full."""
+    if not workers:
+        return f"the cluster has had no worker for {patience:g} seconds"
+    full = min(workers, key=free_memory)
+    used, limit = full.get("metrics", {}).get("memory", 0) / 2**20, (full.get("memory_limit") or 0) / 2**20
+    return (
+        f"Dask has paused all workers for {patience:g} seconds, because their memory is full ({used:.0f} of {limit:.0f} MiB are "
+        "used, some 400 MiB of them by code); give workers more memory, fewer threads, or smaller partitions"
+    )
 
 
 def _require_time(budget: Any) -> None:

@@ -18,7 +18,7 @@ try:
 except ImportError:
     raise SurefitError("Dask collections need the extra: pip install 'surefit[cluster]'.") from None
 
-ROWS_PER_PART = 1_000_000  # of a Parquet file; row groups are never divided
+BYTES_PER_PART = 2**26  # of a Parquet file, read as float64; row groups are never divided
 
 
 class Sources(NamedTuple):
@@ -109,7 +109,8 @@ def _of_parquet(who: str, path: str, y: Any, sample_weight: Any, only: Any) -> S
         _require_same_columns(who, file, every, schema.names)
         kinds = [_number_type(who, file, name, schema.field(name).type) for name in columns]
         single = single and all(kind == "float" for kind in kinds)
-        for first, stop, count in _groups([info.metadata.row_group(i).num_rows for i in range(info.num_row_groups)]):
+        sizes = [info.metadata.row_group(i).num_rows for i in range(info.num_row_groups)]
+        for first, stop, count in _groups(sizes, BYTES_PER_PART // (8 * max(len(columns), 1))):
             parts.append((file, first, stop))
             lengths.append(count)
         if info.num_row_groups == 0:
@@ -138,11 +139,11 @@ def read_columns(file: str, first: int, stop: int, columns: list[str], single: b
     return arrays[0] if single else np.column_stack(arrays)
 
 
-def _groups(sizes: list[int]) -> list[tuple[int, int, int]]:
-    """Join row groups of a file into partitions: (first, stop, rows)."""
+def _groups(sizes: list[int], most: int) -> list[tuple[int, int, int]]:
+    """Join row groups of a file into partitions of at most so many rows: (first, stop, rows)."""
     found: list[tuple[int, int, int]] = []
     for i, size in enumerate(sizes):
-        if found and found[-1][2] + size <= ROWS_PER_PART:
+        if found and found[-1][2] + size <= most:
             found[-1] = found[-1][0], i + 1, found[-1][2] + size
         else:
             found.append((i, i + 1, size))

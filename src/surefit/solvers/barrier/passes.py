@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from surefit.core.partitioned import Part
+from surefit.core.partitioned import Part, by_blocks
 from surefit.losses import make_smoothed
 from surefit.problems.partitioned import RowTarget
 from surefit.solvers.barrier.rows import exact_total, fenchel_young, loss_terms_at
@@ -48,6 +48,7 @@ def _here(part: Part, setting: Setting) -> tuple[Any, np.ndarray, np.ndarray]:
     return X, *setting.target.rows(part)
 
 
+@by_blocks
 def derivatives(part: Part, setting: Setting, w: np.ndarray, b: float, mu: float) -> Derivatives:
     """Return the sums that a Newton step needs; every kink of a row is smoothed with ``mu`` times its weight."""
     X, y, c = _here(part, setting)
@@ -64,6 +65,7 @@ def derivatives(part: Part, setting: Setting, w: np.ndarray, b: float, mu: float
     )
 
 
+@by_blocks
 def along(part: Part, setting: Setting, here: Here, steps: np.ndarray, factors: tuple[float, float]) -> np.ndarray:
     """Return the smoothed losses at all step lengths, and the Fenchel-Young terms here with derivatives times ``factors``."""
     X, y, c = _here(part, setting)
@@ -109,6 +111,7 @@ def keep_sensitive(a: Sensitive, b: Sensitive) -> Sensitive:
     return Sensitive(*(values[few] for values in both))
 
 
+@by_blocks
 def primal_change(part: Part, setting: Setting, w: np.ndarray, here: Here) -> float:
     """Return by how much the Fenchel-Young terms grow if only the coefficients change to ``w``."""
     X, y, c = _here(part, setting)
