@@ -44,12 +44,19 @@ def unsupported(estimator: Any) -> InvalidData:
     )
 
 
-def fit(estimator: Any, method: str, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None) -> Any:
-    """Fit ``estimator`` to a Dask collection or Parquet path. Returns the estimator."""
+def fit(
+    estimator: Any, method: str, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None, **more: Any
+) -> Any:
+    """Fit ``estimator`` to a Dask collection or Parquet path. Returns the estimator.
+
+    ``offset`` and ``more`` are arguments of ``fit`` that only rows in memory take.
+    """
     names = (cls.__name__ for cls in type(estimator).__mro__ if cls.__module__.startswith("surefit."))
     trainer = next((found for name in names if (found := trainers().get(name)) is not None), None)
     if trainer is None or method != "fit":
         raise unsupported(estimator)
+    if given := [name for name, value in more.items() if value is not None]:
+        raise InvalidData(f"{type(estimator).__name__}: {', '.join(given)} must be left out for rows in partitions.")
     if hasattr(estimator, "_rules"):
         from surefit.core.validation import check_params
 
@@ -59,9 +66,10 @@ def fit(estimator: Any, method: str, X: Any, y: Any = None, sample_weight: Any =
         raise InvalidData(
             f"{who}: offset needs rows in memory; fit to the rates, with exposures as sample_weight, instead."
         )
-    required = estimator.__sklearn_tags__().target_tags.required
-    with _named(who, "no point was found"):
-        rows = rows_of(who, X, y if required else None, sample_weight)  # a target that no fit reads has no fingerprint
+    tags = estimator.__sklearn_tags__()
+    required, missing = tags.target_tags.required, tags.input_tags.allow_nan
+    with _named(who, "no point was found"):  # a target that no fit reads has no fingerprint
+        rows = rows_of(who, X, y if required else None, sample_weight, missing)
     if required and rows.target_shape is None:
         raise InvalidData(f"{who}: requires y to be passed, but the target y is None.")
     estimator.n_features_in_ = rows.shape[1]
@@ -69,7 +77,7 @@ def fit(estimator: Any, method: str, X: Any, y: Any = None, sample_weight: Any =
         estimator.feature_names_in_ = rows.columns
     elif hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_  # left by an earlier fit
-    if estimator.__sklearn_tags__().estimator_type == "classifier":
+    if tags.estimator_type == "classifier":
         _require_labels(who, rows)
     with _named(who, "no point was found"):
         trainer(estimator, rows)

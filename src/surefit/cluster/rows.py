@@ -8,12 +8,13 @@ from typing import Any
 import dask
 import numpy as np
 
+from surefit.cluster.graphs import applied, shared, tree_of
 from surefit.cluster.running import active_client, compute, free_memory, workers_of
 from surefit.cluster.sources import Sources, sources_of
 from surefit.cluster.summary import Summary, join, require_usable, summarize
 from surefit.core.errors import InvalidData
 from surefit.core.fingerprint import text_of
-from surefit.core.partitioned import Part, PartitionedRows, Traffic, add, rounded, size_of
+from surefit.core.partitioned import Part, PartitionedRows, PartValues, Traffic, add, rounded, size_of
 from surefit.core.threads import one_blas_thread
 
 KEPT_LOCALLY = 2**28  # bytes of rows that threads on this machine keep between passes
@@ -23,7 +24,8 @@ KEPT_SHARE = 0.4  # of the memory that all workers have left, which the rows may
 class DaskRows(PartitionedRows):
     """Rows of a Dask collection or of Parquet files, checked and summarized by one pass."""
 
-    def __init__(self, who: str, sources: Sources) -> None:
+    def __init__(self, who: str, sources: Sources, missing: bool = False) -> None:
+        self._held = 0.0  # bytes that stay where passes are computed
         self.traffic, self.columns, self.names = Traffic(), sources.columns, sources.names
         self.dtype = np.dtype(np.float32 if sources.single else np.float64)
         self.weighted = sources.weights[0] is not None
@@ -45,22 +47,24 @@ class DaskRows(PartitionedRows):
         ]
         width = compute(dask.delayed(_width)(self._parts[0])) if self.columns is None else len(self.columns)
         self.shape = rows, int(width)
-        self._keep()
+        if self._fits(rows * (self.shape[1] + 2) * self.dtype.itemsize):
+            self._parts = list(dask.persist(*self._parts))  # else each pass reads them again
         used = [i for i, length in enumerate(lengths) if length > 0]
         self.used = used  # partitions with rows
-        found: Summary = self.map_reduce(summarize, self.columns, rows, combine=join)
+        found: Summary = self.map_reduce(summarize, self.columns, rows, missing, combine=join)
         require_usable(who, sources.names, lengths, found)
         self._take(found)
 
-    def _keep(self) -> None:
-        """Keep the rows where passes are computed, if they fit there; else each pass reads them again."""
-        size, client = self.shape[0] * (self.shape[1] + 2) * self.dtype.itemsize, active_client()
+    def _fits(self, size: float) -> bool:
+        """Return whether so many bytes can be kept where passes are computed, beside what is kept there already."""
+        client = active_client()
         if client is None:
             room = float(KEPT_LOCALLY)
         else:
             room = KEPT_SHARE * sum(map(free_memory, workers_of(client)))
-        if size <= room:
-            self._parts = list(dask.persist(*self._parts))
+        fits = self._held + size <= room
+        self._held += size if fits else 0.0
+        return fits
 
     def _take(self, found: Summary) -> None:
         n, dtype = self.shape[0], found.target_dtype
@@ -86,18 +90,16 @@ class DaskRows(PartitionedRows):
         sliced: Sequence[np.ndarray] = (),
     ) -> Any:
         """Return the sum over all partitions; see :class:`PartitionedRows`."""
-        sent, level = dask.delayed(small, traverse=False, pure=False), []
+        call, level = shared(function, small), []
         ends = np.cumsum(self.lengths)
         for i in self.used:
             own = tuple(array[ends[i] - self.lengths[i] : ends[i]] for array in sliced)
-            level.append(dask.delayed(_apply, pure=False)(function, self._parts[i], sent, own))
-        both = dask.delayed(_combine, pure=False)
-        while len(level) > 1:
-            level = [
-                both(combine or add, level[i], level[i + 1]) if i + 1 < len(level) else level[i]
-                for i in range(0, len(level), 2)
-            ]
-        found = compute(level[0], self.budget)
+            level.append(applied(call, self._parts[i], more=own))
+        return self.reduced(level, small, combine)
+
+    def reduced(self, level: list[Any], small: tuple[Any, ...], combine: Callable[[Any, Any], Any] | None) -> Any:
+        """Add up the values of the partitions in a tree of neighbors, and count the pass."""
+        found = compute(tree_of(level, combine or add), self.budget)
         self.traffic.add(size_of(small), len(self.used), size_of(found))
         return found
 
@@ -110,6 +112,15 @@ class DaskRows(PartitionedRows):
         found = compute(current, self.budget)
         self.traffic.add(size_of(small) + size_of(found), len(self.used), size_of(found))
         return found
+
+    def derive(self, function: Callable[..., Any], *small: Any, size: int) -> DaskValues:
+        """Return one value per partition; see :class:`PartitionedRows`."""
+        call = shared(function, small)
+        items = [applied(call, self._parts[i]) for i in self.used]
+        if self._fits(size):
+            items = list(dask.persist(*items))
+            self.traffic.add(size_of(small), len(items), 0)
+        return DaskValues(self, items)
 
     def part(self, index: int) -> Any:
         """Return a partition as a delayed value."""
@@ -135,9 +146,36 @@ class DaskRows(PartitionedRows):
         return self
 
 
-def rows_of(who: str, X: Any, y: Any = None, sample_weight: Any = None) -> PartitionedRows:
-    """Return the partitioned rows of a collection or path."""
-    return X if isinstance(X, PartitionedRows) else DaskRows(who, sources_of(who, X, y, sample_weight))
+class DaskValues(PartValues):
+    """One value per partition with rows, where Dask keeps it."""
+
+    def __init__(self, rows: DaskRows, items: list[Any]) -> None:
+        self._rows, self.items = rows, items
+
+    def map_reduce(
+        self,
+        function: Callable[..., Any],
+        *small: Any,
+        combine: Callable[[Any, Any], Any] | None = None,
+        beside: Sequence[Any] = (),
+    ) -> Any:
+        """Return the sum over all values; see :class:`PartValues`."""
+        return self._rows.reduced(self._applied(function, small, beside), small, combine)
+
+    def derive(self, function: Callable[..., Any], *small: Any, beside: Sequence[Any] = ()) -> DaskValues:
+        """Return new values, which are kept; see :class:`PartValues`."""
+        items = list(dask.persist(*self._applied(function, small, beside)))
+        self._rows.traffic.add(size_of(small), len(items), 0)
+        return DaskValues(self._rows, items)
+
+    def _applied(self, function: Callable[..., Any], small: tuple[Any, ...], beside: Sequence[DaskValues]) -> list[Any]:
+        call, columns = shared(function, small), [self.items, *(values.items for values in beside)]
+        return [applied(call, *own) for own in zip(*columns, strict=True)]
+
+
+def rows_of(who: str, X: Any, y: Any = None, sample_weight: Any = None, missing: bool = False) -> PartitionedRows:
+    """Return the partitioned rows of a collection or path; NaN in X is an error unless values may be ``missing``."""
+    return X if isinstance(X, PartitionedRows) else DaskRows(who, sources_of(who, X, y, sample_weight), missing)
 
 
 def _part(who: str, X: Any, y: Any, weights: Any, start: int, length: int, name: str, dtype: str) -> Part:
@@ -158,16 +196,6 @@ def _values(y: Any) -> np.ndarray:
 
 def _width(part: Part) -> int:
     return part.X.shape[1]
-
-
-def _apply(function: Callable[..., Any], part: Part, small: tuple[Any, ...], own: tuple[Any, ...]) -> Any:
-    with one_blas_thread():
-        return function(part, *small, *own)
-
-
-def _combine(combine: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
-    with one_blas_thread():
-        return combine(a, b)
 
 
 def _advance(function: Callable[..., Any], part: Part, state: Any, small: tuple[Any, ...]) -> Any:

@@ -63,8 +63,8 @@ def join(a: Summary, b: Summary) -> Summary:
     return a.joined(b)
 
 
-def summarize(part: Part, columns: Any, n_rows: int) -> Summary:
-    """Return the summary of a partition."""
+def summarize(part: Part, columns: Any, n_rows: int, missing: bool = False) -> Summary:
+    """Return the summary of a partition; NaN in X is no trouble if values may be ``missing``."""
     y = None if part.y is None else read_target(part.y)
     digests = tuple(0 if a is None else digest_of(a, part.start) for a in (part.X, y, part.weights))
     numeric = y is not None and y.dtype.kind == "f"
@@ -74,7 +74,7 @@ def summarize(part: Part, columns: Any, n_rows: int) -> Summary:
     if numeric and y is not None:
         sample = np.column_stack([sample, y.reshape(len(y), -1)[kept]])
     return Summary(
-        _trouble(part, y, columns),
+        _trouble(part, y, columns, missing),
         digests,  # type: ignore[arg-type]
         labels,
         (part.name,) if labels is not None and len(labels) == 1 else (),
@@ -101,14 +101,15 @@ def _labels(y: np.ndarray, weights: np.ndarray | None) -> dict[Any, int] | None:
     }
 
 
-def _trouble(part: Part, y: Any, columns: Any) -> str:
+def _trouble(part: Part, y: Any, columns: Any, missing: bool) -> str:
     for label, values in (("X", part.X), ("y", y), ("sample_weight", part.weights)):
         if values is None or values.dtype.kind != "f" or math.isfinite(float(np.sum(values))):
             continue
-        places = np.argwhere(~np.isfinite(values.reshape(len(values), -1)))
+        table = values.reshape(len(values), -1)
+        places = np.argwhere(np.isinf(table) if missing and label == "X" else ~np.isfinite(table))
         if len(places):
             row, column = (int(k) for k in places[0])
-            value = values.reshape(len(values), -1)[row, column]
+            value = table[row, column]
             where = f"row {row} of {part.name}"
             if label == "X":
                 where += f", column {column}" + (f" ({columns[column]!r})" if columns is not None else "")

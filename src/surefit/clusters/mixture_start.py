@@ -9,10 +9,10 @@ from sklearn.utils import check_array
 
 from surefit.core.budget import Budget
 from surefit.core.errors import InvalidParameter
-from surefit.core.partitioned import Part, PartitionedRows, weights_in
+from surefit.core.partitioned import Part, PartitionedRows, row_draws, weights_in
 from surefit.solvers.clustering.lloyd import descend, lloyd
 from surefit.solvers.clustering.nearest import nearest
-from surefit.solvers.clustering.partitions import Frame, InPartitions, row_draws
+from surefit.solvers.clustering.partitions import Frame, InPartitions
 from surefit.solvers.clustering.points import Summary, read_points
 from surefit.solvers.clustering.seeding import canonical_groups, distinct_points, k_means_plus_plus
 from surefit.solvers.mixture.covariances import from_covariances, from_precisions
@@ -159,7 +159,7 @@ class RowDraws(NamedTuple):
 
     def of(self, part: Part) -> np.ndarray:
         """Return one row per row of the part."""
-        draws = row_draws(part, self.seed, self.k)
+        draws = row_draws(part.start, len(part.X), self.seed, self.k)
         return draws / draws.sum(axis=1, keepdims=True)
 
 

@@ -109,6 +109,13 @@ class PartitionedRows(ABC):
         """Return ``state`` after ``state = function(part, state, *small)`` for all partitions, one after the other."""
 
     @abstractmethod
+    def derive(self, function: Callable[..., Any], *small: Any, size: int) -> PartValues:
+        """Return ``function(part, *small)`` of every partition; the values stay with the rows.
+
+        Values that take ``size`` bytes in all are kept if they fit into memory there; otherwise every pass computes them again.
+        """
+
+    @abstractmethod
     def fingerprints(self) -> dict[str, Any]:
         """Return what ``data_fingerprint`` returns for the same rows in memory."""
 
@@ -122,6 +129,37 @@ class PartitionedRows(ABC):
             labels = self.labels.astype(np.float64) if self.labels.dtype.kind in "biuf" else self.labels
             return labels, self.counts
         return np.zeros((1, *self.target_shape[1:])), None
+
+
+class PartValues(ABC):
+    """One value per partition that has rows, such as its binned columns or its scores; the values stay where the rows are."""
+
+    @abstractmethod
+    def map_reduce(
+        self,
+        function: Callable[..., Any],
+        *small: Any,
+        combine: Callable[[Any, Any], Any] | None = None,
+        beside: Sequence[PartValues] = (),
+    ) -> Any:
+        """Return the sum of ``function(value, *small, *others)`` over all partitions, with the values ``beside`` as others."""
+
+    @abstractmethod
+    def derive(self, function: Callable[..., Any], *small: Any, beside: Sequence[PartValues] = ()) -> PartValues:
+        """Return ``function(value, *small, *others)`` of every partition, computed once and kept."""
+
+
+def row_draws(start: int, count: int, seed: int, columns: int = 1) -> np.ndarray:
+    """Return uniform random numbers for ``count`` rows from index ``start`` on; they depend on the seed and on the index of a row alone.
+
+    Examples
+    --------
+    >>> from surefit.core.partitioned import row_draws
+    >>> bool((row_draws(3, 2, seed=1) == row_draws(0, 5, seed=1)[3:]).all())
+    True
+    """
+    stream = np.random.Generator(np.random.PCG64(seed).advance(start * columns))
+    return stream.random((count, columns))
 
 
 def is_partitioned(X: Any) -> bool:

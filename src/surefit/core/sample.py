@@ -39,7 +39,7 @@ def read(X: Any, y: Any = None, sample_weight: Any = None, *, strings: bool = Fa
     ``strings``: the sample is a list of strings, for a string kernel.
     """
     if is_partitioned(X):  # the target and the weights stay with the rows; the problem is posed from their outline
-        rows = importlib.import_module("surefit.cluster").rows_of("verify", X, y, sample_weight)
+        rows = importlib.import_module("surefit.cluster").rows_of("verify", X, y, sample_weight, missing=True)
         target, weights = rows.outline
         return Data(rows, target, weights, {}, X)
     given, X = X, read_strings("verify", X) if strings else _as_matrix(X)

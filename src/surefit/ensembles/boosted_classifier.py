@@ -38,6 +38,10 @@ class HistGradientBoostingClassifier(
     Guarantee: the value of every leaf is the step :math:`-\nu G / (H + \lambda)` of its rows, the stated loss is that of the model, and
     monotone columns are monotone everywhere (theory: :ref:`boosted-trees`). There is no claim about other sums of trees.
 
+    Dask collections and Parquet paths are taken: cuts and histograms are those of all rows, exactly, since gradients are summed as
+    integers; values of leaves are rounded sums over the partitions and agree with a fit in memory within rounding. Bits do not depend on
+    the number of workers. ``scoring`` must be 'loss', and early stopping holds each row out with probability ``validation_fraction``.
+
     Parameters
     ----------
     loss : {'log_loss', 'exponential'}, default='log_loss'

@@ -61,7 +61,24 @@ def _as_numbers(X, categories: dict[int, list]):
 
 def find_categorical(estimator, X: np.ndarray) -> np.ndarray:
     """Return the mask of categorical columns; raise an error if a column has too many categories."""
-    who, d = type(estimator).__name__, X.shape[1]
+    marked = mark_categorical(estimator, X.shape[1])
+    for j in np.flatnonzero(marked):
+        require_few_categories(estimator, int(j), len(np.unique(X[~np.isnan(X[:, j]), j])))
+    return marked
+
+
+def require_few_categories(estimator, j: int, many: int) -> None:
+    """Raise an error if a column has more categories than bins."""
+    if many > estimator.max_bins:
+        raise InvalidData(
+            f"{type(estimator).__name__}: column {j} has {many} categories, more than max_bins={estimator.max_bins}; merge rare "
+            "categories, or treat the column as a number."
+        )
+
+
+def mark_categorical(estimator, d: int) -> np.ndarray:
+    """Return the mask of categorical columns that the parameters or the table name."""
+    who = type(estimator).__name__
     wanted, marked = estimator.categorical_features, np.zeros(d, dtype=bool)
     if isinstance(wanted, str):
         marked[list(estimator._frame_categories)] = True
@@ -84,13 +101,6 @@ def find_categorical(estimator, X: np.ndarray) -> np.ndarray:
             f"{who}: column {texts[0]} contains text and is not among categorical_features (could not convert string to float); "
             "pass categorical_features='from_dtype', or list the column."
         )
-    for j in np.flatnonzero(marked):
-        many = len(np.unique(X[~np.isnan(X[:, j]), j]))
-        if many > estimator.max_bins:
-            raise InvalidData(
-                f"{who}: column {j} has {many} categories, more than max_bins={estimator.max_bins}; merge rare categories, or "
-                "treat the column as a number."
-            )
     return marked
 
 

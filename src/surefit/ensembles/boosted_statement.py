@@ -7,15 +7,18 @@ import numpy as np
 from surefit.core.claims import Claim
 
 
-def make_claims(counted: np.ndarray, training: np.ndarray, signs: np.ndarray) -> list[Claim]:
-    """Return the claims about leaves, loss and monotone columns; rows held out for early stopping need a witness."""
+def training_witness(counted: np.ndarray, training: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the witness of rows held out for early stopping: which rows were used for training."""
+    if np.count_nonzero(counted) == len(training):
+        return {}
     mask = np.zeros(len(counted), dtype=bool)
     mask[training] = True
-    held_out = np.count_nonzero(counted) != len(training)
-    claims = [
-        Claim("boosted_trees.leaves", witness={"training": np.packbits(mask)} if held_out else {}),
-        Claim("boosted_trees.loss"),
-    ]
+    return {"training": np.packbits(mask)}
+
+
+def make_claims(witness: dict[str, np.ndarray], signs: np.ndarray) -> list[Claim]:
+    """Return the claims about leaves, loss and monotone columns; ``witness`` tells the training rows from those held out."""
+    claims = [Claim("boosted_trees.leaves", witness=witness), Claim("boosted_trees.loss")]
     if np.any(signs):
         claims.append(Claim("boosted_trees.monotone"))
     return [*claims, Claim("boosted_trees.global")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from surefit.core.callbacks import progress_reporter
 from surefit.core.errors import ConvergenceWarning, InvalidParameter
 from surefit.core.warn import warn
 from surefit.ensembles.boosted_columns import find_categorical, interaction_groups, monotone_signs
-from surefit.ensembles.boosted_statement import make_claims
+from surefit.ensembles.boosted_statement import make_claims, training_witness
 from surefit.ensembles.boosted_trees import PACKED
 from surefit.ensembles.members import random_stream
 from surefit.problems import pose
@@ -65,41 +66,72 @@ def fit_boosting(estimator, X: np.ndarray, targets: Targets, given: Watched | No
             else find_bins(Xt, None, estimator.max_bins, categorical, estimator.n_jobs)
         )
         estimator.baseline_ = start(targets.loss, y, s)
-        estimator._trees = []
-        estimator._log = []
-        estimator.train_score_, estimator.validation_score_ = np.empty(0), np.empty(0)
+        forget_rounds(estimator)
     booster = _booster(estimator, Xt, y, s, targets.loss)
     watch = _Watch(estimator, targets.loss, booster, watched, Xt, targets.labels[training])
     reporter = progress_reporter(
         estimator, X, targets.given, task="round", max_subtasks=int(estimator.max_iter), prints=False
     )
-    total = float(np.sum(s))
     with Budget(estimator.max_iter, estimator.max_time, reporter) as budget:
-        reason = Reason.MAX_ITER if len(estimator._trees) >= estimator.max_iter else None
-        if watch.active and not again:
-            watch.look()
-        while reason is None:
-            trees, loss = booster.step(random)
-            estimator._log.append(loss / total)
-            estimator._trees.append(trees)
-            if estimator.verbose:
-                print(f"{type(estimator).__name__}: round {len(estimator._trees)}, loss before it {loss / total:.6g}")
-            if watch.active and watch.look(trees):
-                reason = Reason.CONVERGED
-            reason = reason or budget.spent(len(estimator._trees), loss / total)
+        reason = run_rounds(estimator, booster, watch, float(np.sum(s)), budget, random, again)
         seconds = budget.seconds
     if reporter is not None:
         reporter.finish()
+    witness = training_witness(targets.weights > 0, training)
+    loss = mean_loss(targets.loss, y, booster.z, s)
+    sample = (X, targets.given, targets.sample_weight)
+    return record(estimator, sample, targets.name, loss, reason=reason, seconds=seconds, witness=witness)
+
+
+def forget_rounds(estimator) -> None:
+    """Start without rounds."""
+    estimator._trees, estimator._log = [], []
+    estimator.train_score_, estimator.validation_score_ = np.empty(0), np.empty(0)
+
+
+def run_rounds(estimator, booster, watch, total: float, budget: Budget, random, again: bool) -> Reason:
+    """Add rounds until the limit, early stopping or the budget ends them; ``total`` is the weight of the training rows."""
+    reason = Reason.MAX_ITER if len(estimator._trees) >= estimator.max_iter else None
+    if watch.active and not again:
+        watch.look()
+    while reason is None:
+        trees, loss = booster.step(random)
+        estimator._log.append(loss / total)
+        estimator._trees.append(trees)
+        if estimator.verbose:
+            print(f"{type(estimator).__name__}: round {len(estimator._trees)}, loss before it {loss / total:.6g}")
+        if watch.active and watch.look(trees):
+            reason = Reason.CONVERGED
+        reason = reason or budget.spent(len(estimator._trees), loss / total)
+    return reason
+
+
+def record(estimator, sample, name: str, loss: float, *, reason: Reason, seconds: float, witness: dict) -> Any:
+    """Set the fitted attributes and issue the certificate; ``loss`` is the mean loss after the last round."""
     estimator.n_iter_ = len(estimator._trees)
-    log = np.array([*estimator._log[: estimator.n_iter_], mean_loss(targets.loss, y, booster.z, s)])
-    estimator.training_losses_ = log
+    estimator.training_losses_ = np.array([*estimator._log[: estimator.n_iter_], loss])
     if reason not in (Reason.CONVERGED, Reason.MAX_ITER):
         warn(
             f"{type(estimator).__name__}: stopped after {estimator.n_iter_} of {estimator.max_iter} rounds: {reason.sentence()}.",
             ConvergenceWarning,
         )
-    estimator.loss_name_, estimator.monotone_signs_ = targets.name, monotone_signs(estimator, X.shape[1])
-    _certify(estimator, X, targets, training, reason, seconds)
+    estimator.loss_name_, estimator.monotone_signs_ = name, monotone_signs(estimator, sample[0].shape[1])
+    chosen = ("loss_name_", "monotone_signs_")
+    bins = ("bin_cuts_", "n_bins_", "is_categorical_", "baseline_")
+    packed = ("tree_starts_", *(f"tree_{part}_" for part in PACKED), *bins, *chosen)
+    estimator._issue(
+        "B",
+        make_claims(witness, estimator.monotone_signs_),
+        problem=pose(estimator, *sample, *chosen),
+        model=(*packed, "classes_") if hasattr(estimator, "classes_") else packed,
+        sample=sample,
+        run={
+            "solver": "histograms of gradients",
+            "reason": str(reason),
+            "passes": int(estimator.n_iter_),
+            "seconds": float(seconds),
+        },
+    )
     return estimator
 
 
@@ -129,41 +161,77 @@ def _split(estimator, X, targets: Targets, given: Watched | None, random) -> tup
 
 
 def _booster(estimator, X, y, s, loss) -> Booster:
-    bins, d = estimator._bins, X.shape[1]
-    words = encode(X, bins, estimator.n_jobs)
-    columns = Columns(
+    words = encode(X, estimator._bins, estimator.n_jobs)
+    z = np.tile(estimator.baseline_[:, None], (1, len(y)))
+    for k in range(len(z)):
+        add_scores(words, [trees[k] for trees in estimator._trees], z[k], estimator.n_jobs)
+    return Booster(
+        columns_of(estimator, words),
+        np.ascontiguousarray(y, dtype=np.float64),
+        np.ascontiguousarray(s, dtype=np.float64),
+        z,
+        loss,
+        **settings(estimator),
+        n_jobs=estimator.n_jobs,
+    )
+
+
+def columns_of(estimator, words: np.ndarray) -> Columns:
+    """Return the binned columns with the constraints of the parameters."""
+    bins, d = estimator._bins, estimator.n_features_in_
+    signs = monotone_signs(estimator, d)
+    if np.any((signs != 0) & bins.categorical):
+        raise InvalidParameter(
+            type(estimator).__name__, "monotonic_cst", "0 for categorical columns", estimator.monotonic_cst
+        )
+    return Columns(
         words,
         np.ascontiguousarray(words.T),
         bins.n_bins,
         bins.has_missing,
         bins.categorical,
-        monotone_signs(estimator, d),
+        signs,
         interaction_groups(estimator, d),
         max(1, int(estimator.max_features * d)),
     )
-    if np.any((columns.monotone != 0) & bins.categorical):
-        raise InvalidParameter(
-            type(estimator).__name__, "monotonic_cst", "0 for categorical columns", estimator.monotonic_cst
-        )
-    z = np.tile(estimator.baseline_[:, None], (1, len(y)))
-    for k in range(len(z)):
-        add_scores(words, [trees[k] for trees in estimator._trees], z[k], estimator.n_jobs)
+
+
+def settings(estimator) -> dict[str, Any]:
+    """Return regularization, limits and learning rate of the parameters."""
     depth = 2**31 - 1 if estimator.max_depth is None else int(estimator.max_depth)
-    return Booster(
-        columns,
-        np.ascontiguousarray(y, dtype=np.float64),
-        np.ascontiguousarray(s, dtype=np.float64),
-        z,
-        loss,
-        rules=Rules(float(estimator.l2_regularization), int(estimator.min_samples_leaf), MIN_CURVATURE),
-        limits=Limits(int(estimator.max_leaf_nodes or 0), depth, 0.0),
-        rate=float(estimator.learning_rate),
-        n_jobs=estimator.n_jobs,
-    )
+    return {
+        "rules": Rules(float(estimator.l2_regularization), int(estimator.min_samples_leaf), MIN_CURVATURE),
+        "limits": Limits(int(estimator.max_leaf_nodes or 0), depth, 0.0),
+        "rate": float(estimator.learning_rate),
+    }
 
 
-class _Watch:
+class Watch(ABC):
     """Scores after each round, on the training rows or on held-out rows, and whether they still improve."""
+
+    estimator: Any
+    active: bool
+
+    @abstractmethod
+    def scores(self, trees) -> tuple[float, float | None]:
+        """Return the scores on the training rows and, if there are any, on held-out rows, after one more round."""
+
+    def look(self, trees=None) -> bool:
+        """Record the scores; return True if there was no progress for ``n_iter_no_change`` rounds."""
+        e = self.estimator
+        train, held = self.scores(trees)
+        scores = e.train_score_ = np.append(e.train_score_, train)
+        if held is not None:
+            scores = e.validation_score_ = np.append(e.validation_score_, held)
+        last = e.n_iter_no_change + 1
+        if len(scores) < last:
+            return False
+        reference = scores[-last] + e.tol
+        return not np.any(scores[-last + 1 :] > reference)
+
+
+class _Watch(Watch):
+    """Scores on rows in memory."""
 
     def __init__(self, estimator, loss, booster: Booster, watched: Watched | None, X, labels):
         self.active = estimator.do_early_stopping_
@@ -189,27 +257,19 @@ class _Watch:
         for k, tree in enumerate(trees):
             add_scores(self.words, [tree], self.z[k], self.estimator.n_jobs)
 
-    def look(self, trees=None) -> bool:
-        """Record the scores; return True if there was no progress for ``n_iter_no_change`` rounds."""
-        e, b = self.estimator, self.booster
+    def scores(self, trees) -> tuple[float, float | None]:
+        """Return the scores on the training rows and on held-out rows after one more round."""
         if trees is not None and self.watched is not None:
             self._move(trees)
+        b, w, held = self.booster, self.watched, None
         train = -mean_loss(self.loss, b.y, b.z, b.s) if self.by_loss else self._scored(self.X, self.labels, b.s)
-        e.train_score_ = np.append(e.train_score_, train)
-        scores = e.train_score_
-        if self.watched is not None:
-            w = self.watched
+        if w is not None:
             held = (
                 -mean_loss(self.loss, w.y, self.z, w.weights)
                 if self.by_loss
                 else self._scored(w.X, w.labels, w.weights)
             )
-            scores = e.validation_score_ = np.append(e.validation_score_, held)
-        last = e.n_iter_no_change + 1
-        if len(scores) < last:
-            return False
-        reference = scores[-last] + e.tol
-        return not np.any(scores[-last + 1 :] > reference)
+        return train, held
 
     def _scored(self, X, labels, weights) -> float:
         assert self.scorer is not None
@@ -217,22 +277,3 @@ class _Watch:
         nameless.__dict__.update(vars(self.estimator))
         nameless.__dict__.pop("feature_names_in_", None)
         return float(self.scorer(nameless, X, labels, sample_weight=None if _even(weights) else weights))
-
-
-def _certify(estimator, X, targets: Targets, training, reason: Reason, seconds: float) -> None:
-    chosen = ("loss_name_", "monotone_signs_")
-    bins = ("bin_cuts_", "n_bins_", "is_categorical_", "baseline_")
-    packed = ("tree_starts_", *(f"tree_{name}_" for name in PACKED), *bins, *chosen)
-    estimator._issue(
-        "B",
-        make_claims(targets.weights > 0, training, estimator.monotone_signs_),
-        problem=pose(estimator, X, targets.given, targets.sample_weight, *chosen),
-        model=(*packed, "classes_") if hasattr(estimator, "classes_") else packed,
-        sample=(X, targets.given, targets.sample_weight),
-        run={
-            "solver": "histograms of gradients",
-            "reason": str(reason),
-            "passes": int(estimator.n_iter_),
-            "seconds": float(seconds),
-        },
-    )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from surefit.core.partitioned import is_partitioned
 from surefit.core.validation import (
     ANYTHING,
     ARRAY,
@@ -89,8 +90,8 @@ class BoostedTreesMixin:
         return len(self.baseline_)
 
     def _certified_rows(self, X):
-        """Return the rows as the certificate is about them: text as codes."""
-        return read_columns(self, X, reset=False)
+        """Return the rows as the certificate is about them: text as codes. Rows in partitions are numbers."""
+        return X if is_partitioned(X) else read_columns(self, X, reset=False)
 
     def _scores(self, X) -> np.ndarray:
         """Return the scores of the rows, shape (scores, rows)."""

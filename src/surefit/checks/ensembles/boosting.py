@@ -8,19 +8,30 @@ far are summed over the rows of every leaf, and the leaf must hold :math:`-\nu G
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from surefit.checks.enclosure import UNIT, gamma
-from surefit.checks.ensembles.losses import derivatives
+from surefit.checks.enclosure import UNIT
 from surefit.checks.ensembles.packed import slices
-from surefit.checks.ensembles.routes import BoostedTree, add_steps, leaves_of
+from surefit.checks.ensembles.rounds import (
+    STEPS,
+    Rounds,
+    Setting,
+    both,
+    mean_loss,
+    newton_distance,
+    quantile_distance,
+    repeat,
+    weigh_sides,
+)
+from surefit.checks.ensembles.routes import BoostedTree
 from surefit.checks.judge import AtLeast, Proof, claim, shared
-from surefit.checks.labels import label_codes, row_weights
+from surefit.checks.labels import label_codes
 from surefit.core.catalog import Entry, register
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
+from surefit.core.partitioned import Part, PartitionedRows, count_parts
 from surefit.core.sample import Data
 
 #: Rounds whose leaves are recomputed: all if they are few, else this share of them.
@@ -36,30 +47,6 @@ register(
         says="Nothing is claimed about other sums of trees: they are found greedily.",
     )
 )
-
-
-class Sample(NamedTuple):
-    """Training rows of the fit."""
-
-    columns: np.ndarray  # rows of X, transposed
-    y: np.ndarray
-    s: np.ndarray
-
-
-@shared
-def _sample(certificate: Certificate, data: Data) -> Sample:
-    problem, s, y = certificate.problem, row_weights(data), data.target
-    if problem["class_weights"] is not None:
-        codes = label_codes(certificate, data)[0]
-        y, s = codes.astype(np.float64), s * np.asarray(problem["class_weights"])[codes]
-    rows = np.flatnonzero(s > 0)
-    witness = certificate["boosted_trees.leaves"].witness
-    if "training" in witness:
-        rows = rows[np.unpackbits(witness["training"], count=len(s))[rows] == 1]
-    if not len(rows):
-        raise ValueError("no training rows are left")
-    X = np.asarray(data.X) if len(rows) == len(s) else np.asarray(data.X)[rows]
-    return Sample(np.ascontiguousarray(X.T, dtype=np.float64), np.asarray(y, dtype=np.float64)[rows], s[rows])
 
 
 @shared
@@ -96,11 +83,58 @@ def _bins(certificate: Certificate) -> tuple[np.ndarray, np.ndarray]:
     return cuts, np.minimum(np.asarray(certificate.model["n_bins_"], dtype=np.int64), cuts.shape[1])
 
 
-def _start(certificate: Certificate, n: int) -> np.ndarray:
+def _start(certificate: Certificate) -> np.ndarray:
     start = np.asarray(certificate.model["baseline_"], dtype=np.float64)
     if start.shape != (certificate.problem["scores"],) or not np.all(np.isfinite(start)):
         raise ValueError("the baseline must have one number per score")
-    return np.tile(start[:, None], (1, n))
+    return start
+
+
+def _checked(certificate: Certificate, trees: list[BoostedTree]) -> int:
+    K = certificate.problem["scores"]
+    return min(len(trees), K * max(FEW, math.ceil(SHARE * len(trees) / K)))
+
+
+@shared
+def _setting(certificate: Certificate, data: Data) -> Setting:
+    trees, witness, problem = (
+        _trees(certificate, data),
+        certificate["boosted_trees.leaves"].witness,
+        certificate.problem,
+    )
+    checked, classes, held_out = _checked(certificate, trees), None, None
+    if problem["class_weights"] is not None:
+        label_codes(certificate, data)
+        classes = np.asarray(certificate.model["classes_"])
+    if "held_out" in witness:
+        seed, share = np.asarray(witness["held_out"], dtype=np.float64).tolist()
+        if not (seed >= 0 and seed == int(seed) and 0 < share < 1):
+            raise ValueError("held_out must be a seed and a share of the rows")
+        held_out = int(seed), share
+    whole = BoostedTree(*(np.concatenate(parts) for parts in zip(*trees, strict=True)))
+    starts = np.cumsum([0, *(len(tree.feature) for tree in trees)])
+    rest = BoostedTree(*(part[starts[checked] :] for part in whole))
+    starts = starts[checked:] - starts[checked]
+    return Setting(
+        problem, classes, held_out, _start(certificate), tuple(trees[:checked]), rest, starts, _bins(certificate)
+    )
+
+
+def _passed(certificate: Certificate, data: Data, function: Any, *small: Any, combine: Any = None) -> Any:
+    """Apply a function to the rows in memory, or to all partitions; rows held out by a mask are given with it."""
+    witness, n = certificate["boosted_trees.leaves"].witness, data.X.shape[0]
+    mask = (np.unpackbits(witness["training"], count=n),) if "training" in witness else ()
+    if isinstance(data.X, PartitionedRows):
+        return data.X.map_reduce(function, *small, combine=combine, sliced=mask)
+    return function(Part(data.X, data.target, data.weights, 0, "the rows"), *small, *mask)
+
+
+@shared
+def _rounds(certificate: Certificate, data: Data) -> Rounds:
+    found = _passed(certificate, data, repeat, _setting(certificate, data), combine=both)
+    if not found.rows:
+        raise ValueError("no training rows are left")
+    return found
 
 
 @claim(
@@ -109,65 +143,42 @@ def _start(certificate: Certificate, n: int) -> np.ndarray:
     side="upper",
     theory="boosted-trees",
     infinite=True,
+    partitioned=True,
     says="Every leaf of the first {checked} of {trees} trees is the best step of its rows (a Newton step, or a quantile of the "
     "residuals) times the learning rate, up to {value:.1g}.",
 )
 def leaves(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     """Repeat the first rounds: gradients are summed over the rows of every leaf."""
-    sample, trees, problem = _sample(certificate, data), _trees(certificate, data), certificate.problem
-    z, K, worst, doubt = _start(certificate, len(sample.y)), problem["scores"], 0.0, 0.0
-    checked = min(len(trees), K * max(FEW, math.ceil(SHARE * len(trees) / K)))
-    quantile = {"absolute_error": 0.5, "quantile": problem["parameter"]}.get(problem["loss"])
-    for first in range(0, checked, K):
-        _, g, h = derivatives(problem, sample.y, z)
-        for k, tree in enumerate(trees[first : first + K]):
-            leaf = leaves_of(sample.columns, tree, _bins(certificate))
-            if quantile is None:
-                distance, rounding = _newton_distance(tree, leaf, sample.s * g[k], sample.s * h[k], problem)
-            else:
-                residual = sample.y - z[k]
-                distance, rounding = _quantile_distance(tree, leaf, residual, sample.s, quantile, problem["rate"])
-            worst, doubt = max(worst, distance), max(doubt, rounding)
-            z[k] += tree.value[leaf]
+    setting, rounds, parts = _setting(certificate, data), _rounds(certificate, data), count_parts(data.X)
+    problem, checked = setting.problem, len(setting.checked)
+    if setting.quantile is None:
+        terms = rounds.rows + parts
+        found = [
+            newton_distance(tree, sums, terms, problem, LEAST_CURVATURE)
+            for tree, sums in zip(setting.checked, rounds.leaves, strict=True)
+        ]
+    else:
+        found = _quantile_distances(certificate, data)
+    worst, doubt = (max(column, default=0.0) for column in zip(*found, strict=True))
     note = "gradients of the first rounds were summed over the rows of every leaf."
-    numbers = {"checked": checked, "trees": len(trees)}
+    numbers = {"checked": checked, "trees": len(_trees(certificate, data))}
     return Proof(worst + doubt, "recomputed", note, numbers, spread=doubt)
 
 
-def _newton_distance(
-    tree: BoostedTree, leaf: np.ndarray, g: np.ndarray, h: np.ndarray, problem: dict[str, Any]
-) -> tuple[float, float]:
-    """Largest distance of a leaf from its Newton step, and the rounding in it."""
-    size, own = len(tree.feature), tree.feature < 0
-    G, A, H, C = (np.bincount(leaf, weights=part, minlength=size)[own] for part in (g, np.abs(g), h, np.abs(h)))
-    below = H + problem["l2"] + LEAST_CURVATURE
-    step = -G / below
-    best = np.clip(step, tree.low[own], tree.high[own])
-    ratio = 2 * gamma(
-        len(leaf) + 32
-    )  # of sums; gradients and curvatures themselves are right to some units in the last place
-    with np.errstate(over="ignore", invalid="ignore"):
-        room = np.maximum(below - ratio * C, LEAST_CURVATURE / 2)
-        rounding = problem["rate"] * ratio * (A + np.abs(step) * (C + below)) / room
-    distance = np.abs(tree.value[own] - problem["rate"] * best)
-    return float(np.max(distance)), float(np.max(rounding)) + 4 * UNIT * float(np.max(np.abs(tree.value[own])))
-
-
-def _quantile_distance(
-    tree: BoostedTree, leaf: np.ndarray, r: np.ndarray, s: np.ndarray, q: float, rate: float
-) -> tuple[float, float]:
-    """How far a leaf is from the set of quantiles of its residuals; sums of weights are compared up to their rounding."""
-    worst = 0.0
-    order = np.lexsort((r, leaf))
-    found, starts = np.unique(leaf[order], return_index=True)
-    for node, start, stop in zip(found, starts, [*starts[1:], len(order)], strict=True):
-        values, reached = r[order[start:stop]], np.cumsum(s[order[start:stop]])
-        wanted, room = q * reached[-1], (gamma(len(values) + 4) + 1e-14) * reached[-1]
-        low = values[min(int(np.searchsorted(reached, wanted - room)), len(values) - 1)]
-        high = values[min(int(np.searchsorted(reached, wanted + room, side="right")), len(values) - 1)]
-        low, high = np.clip([low, high], tree.low[node], tree.high[node])
-        worst = max(worst, float(rate * low - tree.value[node]), float(tree.value[node] - rate * high))
-    return worst, 8 * UNIT * float(np.max(np.abs(r))) * max(rate, 1.0)
+def _quantile_distances(certificate: Certificate, data: Data) -> list[tuple[float, float]]:
+    """Distance of the leaves of each repeated tree from quantiles of their residuals, and the rounding in it."""
+    setting, residuals = _setting(certificate, data), _rounds(certificate, data).residuals
+    rate, parts = setting.problem["rate"], count_parts(data.X)
+    doubts = [
+        8 * UNIT * float(r) * max(rate, 1.0) + 4 * UNIT * float(np.max(np.abs(tree.value)))
+        for tree, r in zip(setting.checked, residuals, strict=True)
+    ]
+    distances = tuple(doubt / 2 * 2.0 ** np.arange(STEPS) for doubt in doubts)
+    sides = _passed(certificate, data, weigh_sides, setting, distances)
+    return [
+        (quantile_distance(tree, own, away, setting, parts), doubt)
+        for tree, own, away, doubt in zip(setting.checked, sides, distances, doubts, strict=True)
+    ]
 
 
 @claim(
@@ -176,33 +187,20 @@ def _quantile_distance(
     side="upper",
     theory="boosted-trees",
     low=-math.inf,
+    partitioned=True,
     says="The mean loss on {rows} training rows fell from at least {start:.6g} to at most {value:.6g} in {rounds} rounds.",
 )
 def loss(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     """Evaluate the mean loss before the first round and after the last."""
-    sample, trees, problem = _sample(certificate, data), _trees(certificate, data), certificate.problem
-    z, K = _start(certificate, len(sample.y)), problem["scores"]
-    before, start_doubt = _mean_loss(problem, sample, z, np.abs(z), 1)
-    size = np.abs(z)
-    starts = np.cumsum([0, *(len(tree.feature) for tree in trees)])
-    whole = BoostedTree(*(np.concatenate(parts) for parts in zip(*trees, strict=True)))
-    add_steps(sample.columns, whole, starts, _bins(certificate), z, size)
-    after, doubt = _mean_loss(problem, sample, z, size, len(trees))
-    numbers = {"rows": len(sample.y), "rounds": len(trees) // K, "start": AtLeast(before - start_doubt, start_doubt)}
+    rounds, parts = _rounds(certificate, data), count_parts(data.X)
+    before, start_doubt = mean_loss(rounds.before, rounds.weight, parts)
+    after, doubt = mean_loss(rounds.after, rounds.weight, parts)
+    numbers = {
+        "rows": rounds.rows,
+        "rounds": len(_trees(certificate, data)) // certificate.problem["scores"],
+        "start": AtLeast(before - start_doubt, start_doubt),
+    }
     return Proof(after + doubt, note=f"mean loss {after:.9g}.", numbers=numbers, spread=doubt)
-
-
-def _mean_loss(
-    problem: dict[str, Any], sample: Sample, z: np.ndarray, size: np.ndarray, terms: int
-) -> tuple[float, float]:
-    """Mean loss, and the rounding in it: of the scores, of the loss and of its sum."""
-    value, g, h = derivatives(problem, sample.y, z)
-    total = math.fsum(sample.s)
-    off = gamma(terms + 4) * size
-    each = np.sum(np.abs(g) * off + np.abs(h) * off**2, axis=0) * 1.01
-    scale = np.abs(value) + np.abs(sample.y) * (1 + np.max(np.abs(z), axis=0)) + np.max(np.abs(z), axis=0) + 1
-    found = math.fsum(sample.s * value) / total
-    return found, math.fsum(sample.s * (each + 64 * UNIT * scale)) / total + 4 * UNIT * abs(found)
 
 
 @claim(
@@ -210,6 +208,7 @@ def _mean_loss(
     kind="feasibility",
     side="exact",
     theory="boosted-trees",
+    partitioned=True,
     says="The scores are monotone in {columns} columns, for all possible rows: {value:.0f} splits violate this.",
 )
 def monotone(certificate: Certificate, claim: Claim, data: Data) -> Proof:

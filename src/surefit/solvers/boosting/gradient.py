@@ -12,7 +12,7 @@ from surefit.core.threads import count_threads, map_blocks
 from surefit.solvers.boosting.grower import grow, route
 from surefit.solvers.boosting.histograms import add_all, choose_scale, quantize
 from surefit.solvers.boosting.losses import gradients, renews_leaves, weighted_quantile
-from surefit.solvers.boosting.nodes import Columns, Limits, make_nodes, make_workspace
+from surefit.solvers.boosting.nodes import Columns, Limits, Nodes, make_nodes, make_workspace
 from surefit.solvers.boosting.splits import Rules
 
 LARGE = 20_000  # number of rows from which threads are faster
@@ -96,22 +96,28 @@ class Booster:
                 values[leaf] = self.rate * min(max(best, nodes.low[leaf]), nodes.high[leaf])
         _name_leaves(nodes, count, rows, self.leaf_of)
         if quantile is None:
-            _leaf_values(nodes, count, self.leaf_of, self.g[k], self.h[k], self.rules.l2, self.rate, values)
+            sums = leaf_sums(self.leaf_of, self.g[k], self.h[k], count)
+            leaf_values(nodes, sums, self.rules.l2, self.rate, values)
         _move(self.leaf_of, values, self.z[k])
-        return Tree(
-            nodes.feature[:count].copy(),
-            nodes.bin[:count].copy(),
-            nodes.missing_left[:count].copy(),
-            nodes.left[:count].copy(),
-            nodes.right[:count].copy(),
-            nodes.subset[:count].copy(),
-            values,
-            (nodes.last - nodes.first)[:count].copy(),
-            nodes.gain[:count].copy(),
-            nodes.depth[:count].copy(),
-            nodes.low[:count].copy(),
-            nodes.high[:count].copy(),
-        )
+        return tree_of(nodes, count, values)
+
+
+def tree_of(nodes: Nodes, count: int, values: np.ndarray) -> Tree:
+    """Return a copy of the first ``count`` nodes, with their values."""
+    return Tree(
+        nodes.feature[:count].copy(),
+        nodes.bin[:count].copy(),
+        nodes.missing_left[:count].copy(),
+        nodes.left[:count].copy(),
+        nodes.right[:count].copy(),
+        nodes.subset[:count].copy(),
+        values,
+        (nodes.last - nodes.first)[:count].copy(),
+        nodes.gain[:count].copy(),
+        nodes.depth[:count].copy(),
+        nodes.low[:count].copy(),
+        nodes.high[:count].copy(),
+    )
 
 
 @compiled
@@ -124,13 +130,20 @@ def _name_leaves(nodes, count, rows, leaf_of):
 
 
 @compiled
-def _leaf_values(nodes, count, leaf_of, g, h, l2, rate, values):
+def leaf_sums(leaf_of, g, h, count):
+    """Return the sums of gradients and curvatures over the rows of every leaf."""
     sums = np.zeros((count, 2))
     for i in range(len(g)):
         leaf = leaf_of[i]
         sums[leaf, 0] += g[i]
         sums[leaf, 1] += h[i]
-    for leaf in range(count):
+    return sums
+
+
+@compiled
+def leaf_values(nodes, sums, l2, rate, values):
+    """Write the Newton step of every leaf, within its limits, times the learning rate."""
+    for leaf in range(len(sums)):
         v = -sums[leaf, 0] / (sums[leaf, 1] + l2 + 1e-15)
         values[leaf] = rate * min(max(v, nodes.low[leaf]), nodes.high[leaf])
 

@@ -46,12 +46,12 @@ def grow(columns, cells, scale, rules, limits, nodes, space, seed, root_is_ready
     n_pending: Any = np.int64(0)
     count, leaves = np.int64(1), np.int64(1)
     state = np.uint64(seed)
-    if _may_split(nodes, root, rules, limits):
+    if may_split(nodes, root, rules, limits):
         n_free -= 1
         slot = free[n_free]
         if not root_is_ready:
             add_all(words, cells, root, n_groups, space.histograms[slot])
-        state = _choose(columns, nodes, root, space.histograms[slot], scale, rules, limits, state)
+        state = choose(columns, nodes, root, space.histograms[slot], scale, rules, limits, state)
         nodes.slot[0] = slot
         if nodes.feature[0] >= 0:
             pending[0], n_pending = root, n_pending + 1
@@ -74,8 +74,8 @@ def grow(columns, cells, scale, rules, limits, nodes, space, seed, root_is_ready
         nodes.left[node], nodes.right[node] = left, right
         _divide(columns, nodes, node, left, right, space, scale, rules)
         last_leaf = limits.max_leaves > 0 and leaves >= limits.max_leaves
-        open_left = not last_leaf and _may_split(nodes, left, rules, limits)
-        open_right = not last_leaf and _may_split(nodes, right, rules, limits)
+        open_left = not last_leaf and may_split(nodes, left, rules, limits)
+        open_right = not last_leaf and may_split(nodes, right, rules, limits)
         slot = nodes.slot[node]
         nodes.slot[node] = -1
         if not (open_left or open_right):
@@ -95,7 +95,7 @@ def grow(columns, cells, scale, rules, limits, nodes, space, seed, root_is_ready
             is_open = open_left if child == left else open_right
             held = nodes.slot[child]
             if is_open:
-                state = _choose(columns, nodes, child, space.histograms[held], scale, rules, limits, state)
+                state = choose(columns, nodes, child, space.histograms[held], scale, rules, limits, state)
             if is_open and nodes.feature[child] >= 0:
                 pending[n_pending] = child
                 n_pending += 1
@@ -107,13 +107,14 @@ def grow(columns, cells, scale, rules, limits, nodes, space, seed, root_is_ready
 
 
 @compiled
-def _may_split(nodes, node, rules, limits):
+def may_split(nodes, node, rules, limits):
+    """Return whether a node has rows and depth left for a split."""
     rows = nodes.last[node] - nodes.first[node]
     return rows >= 2 * rules.min_rows and rows >= 2 and nodes.depth[node] < limits.max_depth
 
 
 @compiled
-def _choose(columns, nodes, node, histogram, scale, rules, limits, state):
+def choose(columns, nodes, node, histogram, scale, rules, limits, state):
     """Store the best split in the node (or -1); return the state of the random generator."""
     d = len(columns.n_bins)
     own = Node(nodes.gradient[node], nodes.packed[node], nodes.low[node], nodes.high[node])
@@ -188,9 +189,8 @@ def _divide(columns, nodes, node, left, right, space, scale, rules):
     words, j = columns.words, nodes.feature[node]
     start, stop = nodes.first[node], nodes.last[node]
     line, shift = words[j >> 2], np.uint32(8 * (j & 3))
-    table = np.empty(256, dtype=np.bool_)
-    for b in range(256):
-        table[b] = goes_left(nodes, node, b)
+    table = left_codes(nodes, node)
+    adopt(columns, nodes, node, left, right, space.histograms[nodes.slot[node], j], table, scale, rules)
     rows, slack = space.rows, space.slack
     middle, behind = start, 0
     for k in range(start, stop):
@@ -201,13 +201,29 @@ def _divide(columns, nodes, node, left, right, space, scale, rules):
         middle += to_left
         behind += not to_left
     copy_into(rows[middle:stop], slack[:behind])
-    nodes.first[left], nodes.last[left], nodes.first[right], nodes.last[right] = start, middle, middle, stop
-    histogram = space.histograms[nodes.slot[node], j]
+
+
+@compiled
+def left_codes(nodes, node):
+    """Return which of the 256 codes of the node's column go left."""
+    table = np.empty(256, dtype=np.bool_)
+    for b in range(256):
+        table[b] = goes_left(nodes, node, b)
+    return table
+
+
+@compiled
+def adopt(columns, nodes, node, left, right, cells, table, scale, rules):
+    """Initialize the children of a node from the histogram ``cells`` of its column and the codes that go left."""
+    j = nodes.feature[node]
     a, c = np.int64(0), np.int64(0)
     for b in range(256):
         if table[b]:
-            a += histogram[b, 0]
-            c += histogram[b, 1]
+            a += cells[b, 0]
+            c += cells[b, 1]
+    start, stop = nodes.first[node], nodes.last[node]
+    middle = start + (c & ((np.int64(1) << scale.count_bits) - 1))
+    nodes.first[left], nodes.last[left], nodes.first[right], nodes.last[right] = start, middle, middle, stop
     nodes.gradient[left], nodes.packed[left] = a, c
     nodes.gradient[right], nodes.packed[right] = nodes.gradient[node] - a, nodes.packed[node] - c
     sets = nodes.sets[node]
@@ -240,3 +256,12 @@ def route(words, nodes, row):
         code = np.int64(code_at(words, nodes.feature[node], row))
         node = nodes.left[node] if goes_left(nodes, node, code) else nodes.right[node]
     return node
+
+
+@compiled
+def route_all(words, nodes):
+    """Return the leaf of each binned row."""
+    leaves = np.empty(words.shape[1], dtype=np.int64)
+    for i in range(len(leaves)):
+        leaves[i] = route(words, nodes, i)
+    return leaves

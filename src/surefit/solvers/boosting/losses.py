@@ -109,6 +109,11 @@ def renews_leaves(loss) -> float | None:
     return {Absolute: 0.5, Pinball: getattr(loss, "quantile", 0.5)}.get(type(loss))
 
 
+def start_quantile(loss) -> float | None:
+    """Return the quantile of the targets that is the best constant score, or None if it follows from their mean."""
+    return 0.5 if isinstance(loss, Huber) else renews_leaves(loss)
+
+
 @compiled
 def _pointwise(loss, y, z, s, g, h):
     total = steepest = sharpest = 0.0

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefit.core.budget import Budget
-from surefit.core.partitioned import Part, PartitionedRows, weights_in
+from surefit.core.partitioned import Part, PartitionedRows, row_draws, weights_in
 from surefit.solvers.clustering.assignments import audit, fresh_sums, lower_to_new_center, own_distances
 from surefit.solvers.clustering.lloyd import lloyd
 from surefit.solvers.clustering.nearest import as_centers, nearest
@@ -103,12 +103,6 @@ class InPartitions:
         return drawn[np.arange(k) % len(drawn)]
 
 
-def row_draws(part: Part, seed: int, columns: int = 1) -> np.ndarray:
-    """Return uniform random numbers for the rows of a partition; they depend on the seed and on the index of the row alone."""
-    stream = np.random.Generator(np.random.PCG64(seed).advance(part.start * columns))
-    return stream.random((len(part.X), columns))
-
-
 class _Draws(NamedTuple):
     """Drawn points in the order of their keys, the smallest first."""
 
@@ -161,7 +155,7 @@ def _drawn(part: Part, frame: Frame, count: int, seed: int, centers: np.ndarray 
         points = frame.points(part)
         masses = masses * own_distances(points, masses, nearest(points, len(part.X), centers), centers)
     used = np.flatnonzero(masses > 0)
-    keys = -np.log1p(-row_draws(part, seed)[used, 0]) / masses[used]
+    keys = -np.log1p(-row_draws(part.start, len(part.X), seed)[used, 0]) / masses[used]
     order = np.argsort(keys, kind="stable")
     wanted = 4 * count
     while True:  # equal rows count once: look at more rows if too many are equal

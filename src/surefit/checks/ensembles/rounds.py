@@ -1,0 +1,206 @@
+r"""Repeats rounds of boosting, for rows in memory or in partitions: one pass adds up everything that the claims need.
+
+The scores before a round follow from the trees of the certificate, not from sums over rows. So every partition repeats the rounds on
+its own, and sums of gradients, curvatures and losses are added up over the partitions. For leaves with quantiles, a second pass
+compares the weights on both sides of the leaf's value with the quantile, at distances that double:
+the distance of :math:`v` from :math:`\nu [a, b]`, the set of quantiles, is at most :math:`D` if residuals up to :math:`(v + D) / \nu`
+have at least the wanted weight, and residuals below :math:`(v - D) / \nu` at most that.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from surefit.checks.enclosure import UNIT, gamma
+from surefit.checks.ensembles.losses import derivatives
+from surefit.checks.ensembles.routes import BoostedTree, add_steps, leaves_of
+from surefit.core.partitioned import Part, row_draws, weights_in
+from surefit.core.sample import read_target
+
+STEPS = 62  # distances of the second pass, each twice the one before
+
+
+class Setting(NamedTuple):
+    """What a partition needs: the problem, the trees, and how its rows are read."""
+
+    problem: dict[str, Any]
+    classes: np.ndarray | None
+    held_out: tuple[int, float] | None  # seed and share
+    start: np.ndarray
+    checked: tuple[BoostedTree, ...]  # trees of the rounds that are repeated leaf by leaf
+    rest: BoostedTree  # nodes of the other trees, one after the other
+    starts: np.ndarray
+    bins: tuple[np.ndarray, np.ndarray]
+
+    @property
+    def quantile(self) -> float | None:
+        """The quantile of the residuals that leaves hold, or None for Newton steps."""
+        return {"absolute_error": 0.5, "quantile": self.problem["parameter"]}.get(self.problem["loss"])
+
+
+class Loss(NamedTuple):
+    """Weighted sums of the loss, of its absolute value, and of the rounding in it."""
+
+    total: float
+    size: float
+    doubt: float
+
+
+class Rounds(NamedTuple):
+    """Sums over rows."""
+
+    rows: int
+    weight: float
+    before: Loss
+    after: Loss
+    leaves: tuple[np.ndarray, ...]  # of each repeated tree: sums of g, |g|, h, |h| by node
+    residuals: np.ndarray  # of each repeated tree: the largest absolute residual
+
+
+class Sample(NamedTuple):
+    """Training rows of a partition."""
+
+    columns: np.ndarray  # rows of X, transposed
+    y: np.ndarray
+    s: np.ndarray
+
+
+def read_rows(part: Part, setting: Setting, *mask: np.ndarray) -> Sample:
+    """Return the training rows: those of positive weight that were not held out."""
+    assert part.y is not None
+    y, s = read_target(part.y), weights_in(part)
+    if setting.classes is not None:
+        codes = np.searchsorted(setting.classes, y)
+        y, s = codes.astype(np.float64), s * np.asarray(setting.problem["class_weights"])[codes]
+    used = s > 0
+    if mask:
+        used &= mask[0] == 1
+    elif setting.held_out is not None:
+        seed, share = setting.held_out
+        used &= row_draws(part.start, len(s), seed)[:, 0] >= share
+    X = np.asarray(part.X) if used.all() else np.asarray(part.X)[used]
+    return Sample(np.ascontiguousarray(X.T, dtype=np.float64), np.asarray(y, dtype=np.float64)[used], s[used])
+
+
+def repeat(part: Part, setting: Setting, *mask: np.ndarray) -> Rounds:
+    """Return the sums over a partition: the first rounds leaf by leaf, then the loss of all rounds."""
+    sample, problem = read_rows(part, setting, *mask), setting.problem
+    z, K = np.tile(setting.start[:, None], (1, len(sample.y))), len(setting.start)
+    size, leaves, residuals = np.abs(z), [], []
+    before = _loss(problem, sample, z, size, 1)
+    for first in range(0, len(setting.checked), K):
+        _, g, h = derivatives(problem, sample.y, z)
+        for k, tree in enumerate(setting.checked[first : first + K]):
+            leaf = leaves_of(sample.columns, tree, setting.bins)
+            if setting.quantile is None:
+                parts = (sample.s * g[k], sample.s * np.abs(g[k]), sample.s * h[k], sample.s * np.abs(h[k]))
+                leaves.append(np.array([np.bincount(leaf, part, len(tree.feature)) for part in parts]))
+            residuals.append(float(np.max(np.abs(sample.y - z[k]), initial=0.0)))
+            z[k] += tree.value[leaf]
+            size[k] += np.abs(tree.value[leaf])
+    add_steps(sample.columns, setting.rest, setting.starts, setting.bins, z, size)
+    after = _loss(problem, sample, z, size, len(setting.checked) + len(setting.starts) - 1)
+    weight = math.fsum(sample.s)
+    return Rounds(len(sample.y), weight, before, after, tuple(leaves), np.array(residuals))
+
+
+def both(a: Rounds, b: Rounds) -> Rounds:
+    """Add the sums of two partitions."""
+    return Rounds(
+        a.rows + b.rows,
+        a.weight + b.weight,
+        Loss(*(x + y for x, y in zip(a.before, b.before, strict=True))),
+        Loss(*(x + y for x, y in zip(a.after, b.after, strict=True))),
+        tuple(x + y for x, y in zip(a.leaves, b.leaves, strict=True)),
+        np.maximum(a.residuals, b.residuals),
+    )
+
+
+def _loss(problem: dict[str, Any], sample: Sample, z: np.ndarray, size: np.ndarray, terms: int) -> Loss:
+    """Sum of the loss, and the rounding in it: of the scores and of the loss itself."""
+    value, g, h = derivatives(problem, sample.y, z)
+    off = gamma(terms + 4) * size
+    each = np.sum(np.abs(g) * off + np.abs(h) * off**2, axis=0) * 1.01
+    largest = np.max(np.abs(z), axis=0)
+    scale = np.abs(value) + np.abs(sample.y) * (1 + largest) + largest + 1
+    return Loss(
+        math.fsum(sample.s * value),
+        math.fsum(sample.s * np.abs(value)),
+        math.fsum(sample.s * (each + 64 * UNIT * scale)),
+    )
+
+
+def mean_loss(loss: Loss, weight: float, parts: int) -> tuple[float, float]:
+    """Return the mean loss, and the rounding in it; sums of ``parts`` partitions were added up."""
+    found = loss.total / weight
+    joined = gamma(parts) * (loss.size / weight + abs(found))
+    return found, loss.doubt / weight * (1 + gamma(parts + 4)) + 4 * UNIT * abs(found) + joined
+
+
+def newton_distance(
+    tree: BoostedTree, sums: np.ndarray, terms: int, problem: dict[str, Any], least: float
+) -> tuple[float, float]:
+    """Return the largest distance of a leaf from its Newton step, and the rounding in it; ``terms`` are at most in a sum."""
+    own = tree.feature < 0
+    G, A, H, C = sums[:, own]
+    below = H + problem["l2"] + least
+    step = -G / below
+    best = np.clip(step, tree.low[own], tree.high[own])
+    # of sums; gradients and curvatures themselves are right to some units in the last place
+    ratio = 2 * gamma(terms + 32)
+    with np.errstate(over="ignore", invalid="ignore"):
+        room = np.maximum(below - ratio * C, least / 2)
+        rounding = problem["rate"] * ratio * (A + np.abs(step) * (C + below)) / room
+    distance = np.abs(tree.value[own] - problem["rate"] * best)
+    return float(np.max(distance)), float(np.max(rounding)) + 4 * UNIT * float(np.max(np.abs(tree.value[own])))
+
+
+class Sides(NamedTuple):
+    """Of each node: number of rows, their weight, and the weight at or below, and below, residuals at growing distances."""
+
+    rows: np.ndarray
+    weight: np.ndarray
+    upto: np.ndarray  # (nodes, distances)
+    under: np.ndarray
+
+
+def thresholds(tree: BoostedTree, rate: float, distances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the residuals that a leaf would stand for if its value were larger, and smaller, by each distance."""
+    return (tree.value[:, None] + distances) / rate, (tree.value[:, None] - distances) / rate
+
+
+def weigh_sides(
+    part: Part, setting: Setting, distances: tuple[np.ndarray, ...], *mask: np.ndarray
+) -> tuple[Sides, ...]:
+    """Return the weights on both sides of the values of all leaves of the repeated trees, of a partition; they have one score."""
+    sample, found = read_rows(part, setting, *mask), []
+    z = np.full(len(sample.y), setting.start[0])
+    for tree, away in zip(setting.checked, distances, strict=True):
+        leaf, r, m = leaves_of(sample.columns, tree, setting.bins), sample.y - z, len(tree.feature)
+        above, below = thresholds(tree, setting.problem["rate"], away)
+        upto, under = np.zeros((m, STEPS + 1)), np.zeros((m, STEPS + 1))
+        order = np.argsort(leaf, kind="stable")
+        nodes, starts = np.unique(leaf[order], return_index=True)
+        for node, rows in zip(nodes, np.split(order, starts[1:]), strict=True):
+            places = np.searchsorted(above[node], r[rows]), np.searchsorted(-below[node], -r[rows])
+            upto[node], under[node] = (np.bincount(place, sample.s[rows], STEPS + 1) for place in places)
+        upto, under = np.cumsum(upto, axis=1)[:, :-1], np.cumsum(under[:, ::-1], axis=1)[:, ::-1][:, 1:]
+        found.append(Sides(np.bincount(leaf, minlength=m), np.bincount(leaf, sample.s, m), upto, under))
+        z += tree.value[leaf]
+    return tuple(found)
+
+
+def quantile_distance(tree: BoostedTree, sides: Sides, distances: np.ndarray, setting: Setting, parts: int) -> float:
+    """Return a distance within which every leaf is from the quantiles of its residuals; weights are compared up to their rounding."""
+    assert setting.quantile is not None
+    above, below = thresholds(tree, setting.problem["rate"], distances)
+    low, high = tree.low[:, None], tree.high[:, None]
+    room = np.array([gamma(int(rows) + parts + 4) + 1e-14 for rows in sides.rows]) * sides.weight
+    wanted = setting.quantile * sides.weight
+    near = ((sides.upto >= (wanted - room)[:, None]) | (high <= above)) & (low <= above)
+    near &= ((sides.under <= (wanted + room)[:, None]) | (low >= below)) & (high >= below)
+    first = np.where(near.any(axis=1), np.argmax(near, axis=1), STEPS)
+    return float(np.max(np.append(distances, math.inf)[first], initial=0.0, where=sides.rows > 0))

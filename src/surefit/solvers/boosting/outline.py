@@ -1,0 +1,111 @@
+"""What gradient boosting must know about rows in partitions before the first round: totals, missing values, categories and cuts."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from surefit.core.partitioned import Part, PartitionedRows
+from surefit.solvers.boosting.binning import SAMPLE, Bins, find_bins
+from surefit.solvers.boosting.partitioned import Reading
+
+COLUMNS = 128  # whose sample travels in one pass
+
+
+class Outline(NamedTuple):
+    """Totals of the rows to learn from, joined in the order of the rows."""
+
+    counts: tuple[int, ...]  # rows to learn from, by partition
+    weights: tuple[float, float]  # of the rows to learn from, and of the rows held out
+    product: float  # sum of weight times target
+    by_code: np.ndarray  # weight of each class
+    lightest: float
+    heaviest: float
+    smallest: float  # target
+    missing: np.ndarray  # whether each column has missing values
+    categories: tuple[np.ndarray, ...]  # distinct values of the categorical columns, at most one more than allowed
+
+    @property
+    def even(self) -> bool:
+        """Whether all weights are equal."""
+        return self.lightest == self.heaviest
+
+
+def outline_of(rows: PartitionedRows, reading: Reading, categorical: np.ndarray, max_bins: int) -> Outline:
+    """Return the totals of all rows, by one pass."""
+    return rows.map_reduce(_outlined, reading, np.flatnonzero(categorical), max_bins, combine=_joined)
+
+
+def _outlined(part: Part, reading: Reading, categorical: np.ndarray, max_bins: int) -> Outline:
+    y, s = reading.targets(part)
+    learn, held = reading.split(part, s)
+    X, y, own = part.X if len(learn) == len(s) else part.X[learn], y[learn], s[learn]
+    codes = np.zeros(0)
+    if reading.classes is not None:
+        codes = np.bincount(y.astype(np.int64) if not reading.signed else (y > 0).astype(np.int64), own)
+        codes = np.pad(codes, (0, len(reading.classes) - len(codes)))
+    distinct = (np.unique(X[:, j].astype(np.float64)) for j in categorical)
+    return Outline(
+        (len(learn),),
+        (math.fsum(own), math.fsum(s[held])),
+        math.fsum(own * y),
+        codes,
+        float(np.min(own, initial=math.inf)),
+        float(np.max(own, initial=0.0)),
+        float(np.min(y, initial=math.inf)),
+        np.isnan(X).any(axis=0),
+        tuple(found[~np.isnan(found)][: max_bins + 1] for found in distinct),
+    )
+
+
+def _joined(a: Outline, b: Outline) -> Outline:
+    both = zip(a.categories, b.categories, strict=True)
+    return Outline(
+        a.counts + b.counts,
+        (a.weights[0] + b.weights[0], a.weights[1] + b.weights[1]),
+        a.product + b.product,
+        a.by_code + b.by_code,
+        min(a.lightest, b.lightest),
+        max(a.heaviest, b.heaviest),
+        min(a.smallest, b.smallest),
+        a.missing | b.missing,
+        tuple(np.unique(np.concatenate(pair)) for pair in both),
+    )
+
+
+def bins_of_partitions(
+    rows: PartitionedRows, reading: Reading, outline: Outline, categorical: np.ndarray, max_bins: int
+) -> Bins:
+    """Return the cuts that rows in memory have: from the same evenly spaced rows, which travel to the client."""
+    d, count = rows.shape[1], sum(outline.counts)
+    lengths = [length for length in rows.lengths if length > 0]
+    starts = np.cumsum([0, *lengths[:-1]]).tolist()
+    ranks = dict(zip(starts, np.cumsum([0, *outline.counts[:-1]]).tolist(), strict=True))
+    stride = -(-count // SAMPLE)
+    parts = []
+    for first in range(0, d, COLUMNS):
+        block = slice(first, first + COLUMNS)
+        X, s = rows.map_reduce(_sampled, reading, ranks, stride, block, combine=_stacked)
+        parts.append(find_bins(X, None if outline.even else s, max_bins, categorical[block] & False, 1))
+    bins = Bins(*(np.concatenate(pieces) for pieces in zip(*parts, strict=True)))
+    bins = bins._replace(categorical=categorical, has_missing=outline.missing)
+    for j, found in zip(np.flatnonzero(categorical), outline.categories, strict=True):
+        bins.cuts[j] = np.inf
+        bins.cuts[j, : len(found)] = found
+        bins.n_bins[j] = max(len(found), 1)
+    return bins
+
+
+def _sampled(
+    part: Part, reading: Reading, ranks: dict[int, int], stride: int, block: slice
+) -> tuple[np.ndarray, np.ndarray]:
+    _, s = reading.targets(part)
+    learn, _ = reading.split(part, s)
+    chosen = learn[-ranks[part.start] % stride :: stride]
+    return part.X[chosen, block].astype(np.float64), s[chosen]
+
+
+def _stacked(a: tuple[np.ndarray, ...], b: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+    return np.concatenate([a[0], b[0]]), np.concatenate([a[1], b[1]])
