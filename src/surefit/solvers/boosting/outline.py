@@ -42,7 +42,7 @@ def _outlined(part: Part, reading: Reading, categorical: np.ndarray, max_bins: i
     y, s = reading.targets(part)
     learn, held = reading.split(part, s)
     X, y, own = part.X if len(learn) == len(s) else part.X[learn], y[learn], s[learn]
-    codes = np.zeros(0)
+    codes: np.ndarray = np.zeros(0)
     if reading.classes is not None:
         codes = np.bincount(y.astype(np.int64) if not reading.signed else (y > 0).astype(np.int64), own)
         codes = np.pad(codes, (0, len(reading.classes) - len(codes)))

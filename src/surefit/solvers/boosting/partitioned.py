@@ -193,7 +193,8 @@ def measure(binned: Binned, loss: Any, scores: Scores) -> Measured:
         gradients(loss, rows.y, z, rows.s, np.empty_like(z), np.empty_like(z)) if len(rows.y) else (0.0, 0.0, 0.0)
         for rows, z in zip(binned, scores, strict=True)
     ]
-    return Measured(*map(float, found[0]), float(found[1][0]))
+    (loss_sum, steepest, sharpest), held = found
+    return Measured(float(loss_sum), float(steepest), float(sharpest), float(held[0]))
 
 
 def _together(a: Measured, b: Measured) -> Measured:

@@ -146,8 +146,8 @@ class Growth:
             left, right = self._divided(node) if node in self.held else map(self._rows, self._children(node))
             to_left[node] = left <= right
         closed[[node for node in (*self.pending, *asked[:1])]] = True
-        parts = (nodes.feature, nodes.bin, nodes.missing_left, nodes.left, nodes.right, nodes.subset)
-        return Frontier(*(part[:count].copy() for part in parts), closed, wanted, to_left)
+        copied = {name: getattr(nodes, name)[:count].copy() for name in Frontier._fields[:6]}
+        return Frontier(closed=closed, wanted=wanted, to_left=to_left, **copied)
 
     def _children(self, node: int) -> tuple[int, int]:
         return int(self.nodes.left[node]), int(self.nodes.right[node])
