@@ -16,7 +16,7 @@ from surefit import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from surefit.core.errors import CertificateError, InvalidParameter
+from surefit.core.errors import CertificateError, InvalidParameter, InvalidType
 
 
 @pytest.fixture(scope="module")
@@ -244,3 +244,12 @@ def test_text_labels_of_two_targets():
     model = DecisionTreeClassifier().fit(X, y)
     assert model.predict(X).tolist() == y.tolist()
     assert model.verify(X, y)["tree.leaves"].ok
+
+
+@pytest.mark.parametrize(
+    "kind", [DecisionTreeClassifier, DecisionTreeRegressor, RandomForestClassifier, ExtraTreesRegressor]
+)
+def test_sparse_targets_are_refused(table, kind):
+    X, _, C, _ = table
+    with pytest.raises(InvalidType, match=r"y is a sparse table.*Pass y.toarray\(\)"):
+        kind().fit(X, sparse.csr_matrix(C))

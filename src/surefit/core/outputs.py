@@ -5,8 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from surefit.core.errors import InvalidParameter
+from surefit.core.errors import InvalidParameter, InvalidType
+
+
+def require_dense(estimator: Any, y: Any) -> None:
+    """Raise ``InvalidType`` for a sparse target, which compiled loops cannot read."""
+    if sparse.issparse(y):
+        raise InvalidType(
+            f"{type(estimator).__name__}: y is a sparse table, and sparse multilabel-indicator for y is not supported. "
+            "Pass y.toarray()."
+        )
 
 
 def one_or_several(y: np.ndarray) -> np.ndarray:

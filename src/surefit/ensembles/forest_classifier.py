@@ -6,7 +6,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
 from surefit.core.errors import InvalidParameter
 from surefit.core.estimator import CertifiedMixin
-from surefit.core.outputs import ClassListsMixin, logarithms, read_classes
+from surefit.core.outputs import ClassListsMixin, logarithms, read_classes, require_dense
 from surefit.core.validation import NOTHING, Rule, check_labels, check_params, one_of, read_data, read_weights
 from surefit.ensembles.forest_ensemble import READ, RULES, Agreement, ForestMixin, chosen_classes, read_outputs
 from surefit.ensembles.forest_grow import Sample
@@ -180,6 +180,7 @@ class RandomForestClassifier(
         """Grow the trees, with ``sample_weight`` as frequency weights. Returns the estimator."""
         check_params(self)
         X, given = read_data(self, X, y, multi_output=True, **READ)
+        require_dense(self, given)
         given = read_outputs(given)
         check_labels(given)
         self.classes_, codes, self.n_classes_ = read_classes(given)

@@ -6,6 +6,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
 from surefit.core.errors import InvalidData
 from surefit.core.estimator import CertifiedMixin
+from surefit.core.outputs import require_dense
 from surefit.core.validation import check_params, one_of, read_data, read_weights
 from surefit.ensembles.forest_ensemble import READ, RULES, Agreement, ForestMixin, read_outputs
 from surefit.ensembles.forest_grow import Sample
@@ -162,6 +163,7 @@ class RandomForestRegressor(CertifiedMixin, CallbackSupportMixin, ForestMixin, R
         """Grow the trees, with ``sample_weight`` as frequency weights. Returns the estimator."""
         check_params(self)
         X, y = read_data(self, X, y, y_numeric=True, multi_output=True, **READ)
+        require_dense(self, y)
         y = read_outputs(np.asarray(y, dtype=np.float64))
         self.n_outputs_ = y.shape[1] if y.ndim == 2 else 1
         if self.criterion == "poisson" and (y.min() < 0 or np.min(y.sum(axis=0)) <= 0):

@@ -5,7 +5,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from surefit.core.errors import InvalidParameter
 from surefit.core.estimator import CertifiedMixin
-from surefit.core.outputs import ClassListsMixin, logarithms, one_or_several, read_classes
+from surefit.core.outputs import ClassListsMixin, logarithms, one_or_several, read_classes, require_dense
 from surefit.core.validation import ANYTHING, check_labels, check_params, one_of
 from surefit.problems.labels import class_factors
 from surefit.trees.base import TreeMixin, pruning_path
@@ -197,6 +197,7 @@ class DecisionTreeClassifier(ClassListsMixin, TreeMixin, CertifiedMixin, Classif
         check_params(self)
         table = X
         X, y = read_table(self, X, y, multi_output=True)
+        require_dense(self, y)
         y = one_or_several(y)
         check_labels(y)
         self.classes_, codes, self.n_classes_ = read_classes(y)

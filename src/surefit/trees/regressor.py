@@ -5,7 +5,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 
 from surefit.core.errors import InvalidData
 from surefit.core.estimator import CertifiedMixin
-from surefit.core.outputs import one_or_several
+from surefit.core.outputs import one_or_several, require_dense
 from surefit.core.validation import check_params, one_of
 from surefit.trees.base import TreeMixin, pruning_path
 from surefit.trees.categories import read_table
@@ -173,6 +173,7 @@ class DecisionTreeRegressor(TreeMixin, CertifiedMixin, RegressorMixin, BaseEstim
         check_params(self)
         table = X
         X, y = read_table(self, X, y, y_numeric=True, multi_output=True)
+        require_dense(self, y)
         y = one_or_several(np.asarray(y, dtype=np.float64))
         self.n_outputs_ = y.shape[1] if y.ndim == 2 else 1
         if self.criterion == "poisson" and (y.min() < 0 or np.min(y.sum(axis=0)) <= 0):

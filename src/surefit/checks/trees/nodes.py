@@ -5,7 +5,7 @@ Every child comes after its parent, so no path is longer than the list of nodes 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -105,10 +105,11 @@ def read_rows(certificate: Certificate, data: Data) -> Rows:
     for j in certificate.problem["categorical"]:
         missing = np.isnan(X[:, j])
         X[~missing, j] = np.searchsorted(np.unique(X[~missing, j]), X[~missing, j])
-    y, n_classes = data.target, cast(Any, 0)
+    y = data.target
+    n_classes: Any = 0
     if certificate.problem["task"] == "classification":
         y, n_classes = label_codes(certificate, data) if y.ndim == 1 else label_table(certificate, data)
-        n_classes = n_classes if y.ndim == 1 else n_classes.tolist()
+        n_classes = np.asarray(n_classes).tolist()
     w = row_weights(data)
     if certificate.problem["class_weights"] is not None:
         w = w * class_products(certificate.problem["class_weights"], y, n_classes)
