@@ -130,7 +130,7 @@ class CalibratedClassifierCV(CertifiedMixin, ClassifierMixin, MetaEstimatorMixin
         self.calibration_rows_, self.calibration_starts_ = found.rows, found.starts
         self.calibration_scores_ = found.scores
         for name in ("n_features_in_", "feature_names_in_"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
             if hasattr(found.pairs[0].estimator, name):
                 setattr(self, name, getattr(found.pairs[0].estimator, name))
         data = read(X, target, sample_weight)
@@ -147,7 +147,9 @@ class CalibratedClassifierCV(CertifiedMixin, ClassifierMixin, MetaEstimatorMixin
     def predict_proba(self, X) -> np.ndarray:
         """Return the probability of each class, averaged over the pairs."""
         check_is_fitted(self)
-        return sum(pair.predict_proba(X) for pair in self.calibrated_classifiers_) / len(self.calibrated_classifiers_)
+        return np.sum([pair.predict_proba(X) for pair in self.calibrated_classifiers_], axis=0) / len(
+            self.calibrated_classifiers_
+        )
 
     def predict(self, X) -> np.ndarray:
         """Return the most probable class; ties go to the first."""
