@@ -12,6 +12,7 @@ import pytest
 from distributed import Client, LocalCluster
 
 from surefit import LogisticRegression, QuantileRegressor, Ridge
+from surefit.cluster import rows as rows_module
 from surefit.core.partitioned import ClusterLost
 
 ROWS, COLUMNS, PARTS = 40_000, 8, 8
@@ -36,7 +37,7 @@ def client():
         "n_workers": 2,
         "threads_per_worker": 1,
         "processes": True,
-        "dashboard_address": None,
+        "dashboard_address": "127.0.0.1:0",
         "memory_limit": "1GiB",
     }
     with LocalCluster(**options) as cluster, Client(cluster) as found:
@@ -90,9 +91,30 @@ def test_a_worker_that_dies_during_the_fit_changes_nothing(client, table):
     assert model.certificate_["linear.gap"].holds
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_an_interrupt_of_the_client_gives_the_best_point_with_its_gap(client, table, monkeypatch):
+    compute, passes = rows_module.compute, []
+
+    def interrupted(value, budget=None):
+        passes.append(value)
+        if len(passes) == 15:
+            signal.raise_signal(signal.SIGINT)  # Ctrl-C during a pass
+        return compute(value, budget)
+
+    X, y = table[:, :-1], table[:, -1]
+    monkeypatch.setattr(rows_module, "compute", interrupted)
+    model = QuantileRegressor(alpha=0.01).fit(X, y)
+    monkeypatch.undo()
+    claim = model.certificate_["linear.gap"]
+    assert model.certificate_.run["reason"] == "interrupted" and not claim.holds
+    best = QuantileRegressor(alpha=0.01).fit(X, y)
+    assert 0 < model.objective_ - best.objective_ <= claim.value < np.inf
+    assert model.verify(X, y)["linear.gap"].ok
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_without_workers_the_best_point_is_in_the_error(table):
-    options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
+    options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": "127.0.0.1:0"}
     with LocalCluster(**options) as cluster, Client(cluster):
         X, y = table[:, :-1], table[:, -1]
 

@@ -10,7 +10,7 @@ from surefit import Ridge
 from surefit.cluster.running import free_memory
 from surefit.core.partitioned import ClusterLost
 
-WORKER = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None, "host": "127.0.0.1"}
+WORKER = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0", "host": "127.0.0.1"}
 
 
 def test_rows_are_kept_where_memory_is_left_only():

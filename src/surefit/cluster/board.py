@@ -60,7 +60,8 @@ def connected(cluster: str) -> Iterator[None]:
     from distributed import Client, LocalCluster
 
     if cluster == "local":
-        with LocalCluster(dashboard_address=None) as workers, Client(workers):  # type: ignore[no-untyped-call]
+        options = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}  # nothing listens beyond this machine
+        with LocalCluster(**options) as workers, Client(workers):  # type: ignore[no-untyped-call]
             yield
         return
     try:
@@ -74,6 +75,7 @@ def connected(cluster: str) -> Iterator[None]:
 def compare(path: str, target: str, *, max_time: float, watch: Callable[[Line], None] = lambda line: None) -> Outcome:
     """Compare all candidates within ``max_time`` seconds; at least one is fitted."""
     sources, began = sources_of("fit", path, target), time.monotonic()
+    rows = DaskRows("fit", sources)  # first, so that a bad row is named by its place in the file
     train, test = (DaskRows("fit", _divided(sources, testing)) for testing in (False, True))
     task = task_of(train)
     lines: list[Line] = []
@@ -89,7 +91,6 @@ def compare(path: str, target: str, *, max_time: float, watch: Callable[[Line], 
     lines.sort(key=lambda line: line.score if line.score == line.score else float("inf"))
     if not lines[0].score < float("inf"):
         raise InvalidData(f"fit: no candidate could be fitted; the first one says: {lines[0].note}")
-    rows = DaskRows("fit", sources)
     model = clone(lines[0].model).fit(rows)
     model.verify(rows)
     return Outcome(task, lines, model, rows.shape[0], len(rows.lengths))

@@ -37,18 +37,30 @@ def fit_partitioned(estimator: Any, rows: PartitionedRows, loss: Any) -> Any:
     problem = pose(estimator, rows, *rows.outline)
     _require_target(estimator, rows, problem)
     check_factors(estimator, problem, rows.shape[1])
-    targets, terms = row_targets(problem, rows), terms_of(problem, rows.shape[1])
     reporter = progress_reporter(estimator, rows, None)
-    results, found = [], []
     with Budget(getattr(estimator, "max_iter", None), getattr(estimator, "max_time", None), reporter) as budget:
-        for target in targets:
-            result, at = minimize_partitioned(
-                rows, target, loss, terms, intercept=problem["fit_intercept"], tol=problem["tol"], budget=budget
-            )
-            results.append(result)
-            found.append(at)
+        results, witness = solve_targets(rows, problem, loss, problem["tol"], budget)
+        terms = terms_of(problem, rows.shape[1])
+        if "barriers" not in witness and not np.any(terms.l1 > 0) and not terms.positive:
+            witness = {}  # the derivatives at the model itself
     if reporter is not None:
         reporter.finish()
+    y, weights = rows.outline
+    read = Rows(rows, y, weights, [], np.zeros(0), rows.labels if problem["classes"] is not None else None)  # type: ignore[arg-type]
+    return record(estimator, read, problem, results, witness)
+
+
+def solve_targets(
+    rows: PartitionedRows, problem: dict[str, Any], loss: Any, tol: float, budget: Budget
+) -> tuple[list[Any], dict[str, Any]]:
+    """Solve the problem of each target or class; return the results, and what defines their dual points, by name."""
+    terms, results, found = terms_of(problem, rows.shape[1]), [], []
+    for target in row_targets(problem, rows):
+        result, at = minimize_partitioned(
+            rows, target, loss, terms, intercept=problem["fit_intercept"], tol=tol, budget=budget
+        )
+        results.append(result)
+        found.append(at)
     witness = {
         f"{name}_{k}": at[name]
         for k, at in enumerate(found)
@@ -57,11 +69,7 @@ def fit_partitioned(estimator: Any, rows: PartitionedRows, loss: Any) -> Any:
     }
     if any("barrier" in at for at in found):
         witness["barriers"] = np.array([at.get("barrier", 0.0) for at in found])
-    elif not np.any(terms.l1 > 0) and not terms.positive:
-        witness = {}  # the derivatives at the model itself
-    y, weights = rows.outline
-    read = Rows(rows, y, weights, [], np.zeros(0), rows.labels if problem["classes"] is not None else None)  # type: ignore[arg-type]
-    return record(estimator, read, problem, results, witness)
+    return results, witness
 
 
 def _require_target(estimator: Any, rows: PartitionedRows, problem: dict) -> None:

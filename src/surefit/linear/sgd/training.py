@@ -44,6 +44,10 @@ class Plan(NamedTuple):
     l2: float
     average: int  # first visit that is averaged; 0 is none
 
+    def penalty(self, w: np.ndarray) -> float:
+        """Return the penalty of weights."""
+        return self.l1 * float(np.sum(np.abs(w))) + 0.5 * self.l2 * float(w @ w)
+
 
 class Pace(NamedTuple):
     """One column's targets and where it starts."""
@@ -120,38 +124,53 @@ def _walk(estimator, rows, visits: Visits, plan: Plan, pace: Pace, aside, genera
     order = visits.order.copy()
     if pace.validation is not None:
         order = order[~pace.validation[order]]
-    tol = -math.inf if estimator.tol is None or not stop else float(estimator.tol)
-    eta, best, stale, n_iter = float(estimator.eta0), math.inf, 0, 0
-    rule, history = step_rule(estimator, eta), []
+    course = Course(estimator, stop)
     while True:
         if generator is not None:
             generator.shuffle(order)
         total = pace.walk.go(
-            rows, order, pace.y, visits.lengths, plan.loss, rule, (plan.l1, plan.l2), bool(estimator.fit_intercept)
+            rows,
+            order,
+            pace.y,
+            visits.lengths,
+            plan.loss,
+            course.rule,
+            (plan.l1, plan.l2),
+            bool(estimator.fit_intercept),
         )
-        n_iter += 1
-        if not pace.walk.finite():
-            raise InvalidData(
-                f"{type(estimator).__name__}: the weights overflowed in pass {n_iter}: the steps are too long for these data; "
-                "scale the columns (StandardScaler), or lower eta0."
-            )
-        worth = total / len(order) + _penalty(plan, pace.walk.w) if aside is None else -aside(pace.walk.w, pace.walk.b)
-        history.append((budget.seconds, float(n_iter), worth))
-        stale = stale + 1 if worth > best - tol else 0
-        best = min(best, worth)
-        if stale >= estimator.n_iter_no_change:
-            if estimator.learning_rate != "adaptive" or eta <= SMALLEST_STEP:
-                budget.spent(n_iter)
-                return n_iter, Reason.CONVERGED, history
-            eta, stale = eta / 5, 0
-            rule = step_rule(estimator, eta)
-        reason = budget.spent(n_iter)
+        worth = total / len(order) + plan.penalty(pace.walk.w) if aside is None else -aside(pace.walk.w, pace.walk.b)
+        reason = course.after(pace.walk, worth, budget)
         if reason is not None:
-            return n_iter, reason, history
+            return course.n_iter, reason, course.history
 
 
-def _penalty(plan: Plan, w: np.ndarray) -> float:
-    return plan.l1 * float(np.sum(np.abs(w))) + 0.5 * plan.l2 * float(w @ w)
+class Course:
+    """Steps and stopping of one problem, from pass to pass."""
+
+    def __init__(self, estimator, stop: bool) -> None:
+        self.estimator, self.eta = estimator, float(estimator.eta0)
+        self.tol = -math.inf if estimator.tol is None or not stop else float(estimator.tol)
+        self.best, self.stale, self.n_iter = math.inf, 0, 0
+        self.rule, self.history = step_rule(estimator, self.eta), []  # type: tuple[Any, list[tuple[float, float, float]]]
+
+    def after(self, walk: Walk, worth: float, budget: Budget) -> Reason | None:
+        """Record a pass; return why it was the last one, or None."""
+        self.n_iter += 1
+        if not walk.finite():
+            raise InvalidData(
+                f"{type(self.estimator).__name__}: the weights overflowed in pass {self.n_iter}: the steps are too long for these "
+                "data; scale the columns (StandardScaler), or lower eta0."
+            )
+        self.history.append((budget.seconds, float(self.n_iter), worth))
+        self.stale = self.stale + 1 if worth > self.best - self.tol else 0
+        self.best = min(self.best, worth)
+        if self.stale >= self.estimator.n_iter_no_change:
+            if self.estimator.learning_rate != "adaptive" or self.eta <= SMALLEST_STEP:
+                budget.spent(self.n_iter)
+                return Reason.CONVERGED
+            self.eta, self.stale = self.eta / 5, 0
+            self.rule = step_rule(self.estimator, self.eta)
+        return budget.spent(self.n_iter)
 
 
 def _validation(estimator, X, pace: Pace, weights):
@@ -189,10 +208,16 @@ def finish(estimator, X, y, weights, plan: Plan, paces: list[Pace], results) -> 
             )
             for k, pace in enumerate(paces)
         ]
-    estimator.n_iter_ = max(n_iter for n_iter, _, _ in results)
-    estimator.history_ = np.array([line for _, _, history in results for line in history]).reshape(-1, 3)
     witness = {f"point_{k}": end.point for k, end in enumerate(ends) if end.point is not None}
     witness["widths"] = np.array([end.width for end in ends])
+    issue(estimator, (X, y, weights), plan, problem, results, witness)
+
+
+def issue(estimator, sample: tuple[Any, Any, Any], plan: Plan, problem: dict[str, Any], results, witness) -> None:
+    """Set what belongs to the run, and issue the certificate; ``witness`` defines the dual points."""
+    chosen = ("classes_",) if hasattr(estimator, "classes_") else ()
+    estimator.n_iter_ = max(n_iter for n_iter, _, _ in results)
+    estimator.history_ = np.array([line for _, _, history in results for line in history]).reshape(-1, 3)
     claims = [Claim("linear.gap", witness=witness)] + [Claim("linear.distance")] * (plan.l2 > 0.0)
     late = [reason for _, reason, _ in results if reason is not Reason.CONVERGED]
     estimator._issue(
@@ -200,7 +225,7 @@ def finish(estimator, X, y, weights, plan: Plan, paces: list[Pace], results) -> 
         claims,
         problem=problem,
         model=("coef_", "intercept_", *chosen),
-        sample=(X, y, weights),
+        sample=sample,
         run={
             "solver": "stochastic gradient descent, one row per step",
             "reason": str(late[0] if late else Reason.CONVERGED),
