@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from threading import Event
 from typing import Any
 
 import dask
@@ -43,21 +44,21 @@ def compute(value: Any, budget: Any = None) -> Any:
         return value.compute()
     from distributed import CancelledError, KilledWorker
 
-    future = client.compute(value, retries=RETRIES)
+    future, done = client.compute(value, retries=RETRIES), Event()
+    # A time limit of ``future.result`` cancels it, and Dask may lose an answer that arrives at that moment.
+    future.add_done_callback(lambda ended: done.set())
     seen = time.monotonic()
     try:
-        while True:
-            try:
-                return future.result(timeout=POLL)
-            except TimeoutError:
-                if future.status == "error":
-                    raise
+        while not done.wait(POLL):
             _require_time(budget)
             now, workers = time.monotonic(), workers_of(client) if client.status == "running" else []
             seen = now if any(worker.get("status") != "paused" for worker in workers) else seen
             patience = float(dask.config.get("surefit.patience", PATIENCE))
             if now - seen > patience or client.status == "closed":
                 raise ClusterLost(_silence(workers, patience))
+        if future.cancelled():
+            raise ClusterLost("the cluster canceled a pass")
+        return future.result()
     except (CancelledError, KilledWorker) as error:
         raise ClusterLost(f"the cluster lost its workers ({type(error).__name__}: {error})") from None
     finally:
