@@ -47,7 +47,7 @@ def test_way_back_is_that_of_scikit_learn():
     ours, peer = KernelPCA(**options).fit(X), TheirKernelPCA(**options, eigen_solver="dense").fit(X)
     back = ours.inverse_transform(ours.transform(X))
     assert back == pytest.approx(peer.inverse_transform(peer.transform(X)), abs=1e-7)
-    with pytest.raises(InvalidParameter, match="fit_inverse_transform"):
+    with pytest.raises(NotFittedError, match="fit with fit_inverse_transform=True"):
         KernelPCA(2).fit(X).inverse_transform(back)
 
 

@@ -3,10 +3,12 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import surefit
 from surefit import GaussianProcessRegressor, SmoothingSpline, WienerProcessRegressor
 from surefit.core.errors import CertificateError, InvalidData, InvalidParameter
 from surefit.kernels import IntegratedBrownian, Min
@@ -78,3 +80,9 @@ def test_wrong_claims_and_inputs_are_refused():
         WienerProcessRegressor(variance=1.0).fit(x, y)
     with pytest.raises(InvalidData, match="variances cannot be learned"):
         WienerProcessRegressor().fit(x, 0 * y)
+
+
+def test_dates_without_columns_are_verified_as_they_are_fitted():
+    days = pd.Series(pd.to_datetime(np.arange(1.0, 9.0), unit="D"))
+    model = surefit.WienerProcessRegressor().fit(days, np.sqrt(np.arange(8.0)))
+    assert model.certificate_.verify(days, np.sqrt(np.arange(8.0)))

@@ -44,9 +44,11 @@ class CalibratedClassifierCV(CertifiedMixin, ClassifierMixin, MetaEstimatorMixin
 
     .. math::
 
-       \text{sigmoid:}\quad & \sum_i w_i [\ln(1 + e^{z_i}) - t_i z_i], \quad z = -(a s + b), \\
-       \text{isotonic:}\quad & \sum_i w_i (g(s_i) - y_i)^2, \quad g \text{ non-decreasing}, \\
-       \text{temperature:}\quad & \sum_i w_i [\ln \textstyle\sum_k e^{\beta s_{ik}} - \beta s_{iy_i}], \quad e^{-10} \le \beta \le e^{10},
+       \text{sigmoid:}\quad \sum_i w_i [\ln(1 + e^{z_i}) - t_i z_i], \quad z = -(a s + b),
+
+       \text{isotonic:}\quad \sum_i w_i (g(s_i) - y_i)^2, \quad g \text{ non-decreasing},
+
+       \text{temperature:}\quad \sum_i w_i \Bigl[\ln \sum_k e^{\beta s_{ik}} - \beta s_{iy_i}\Bigr], \quad e^{-10} \le \beta \le e^{10},
 
     with targets t drawn in from 0 and 1 as if each class had two more rows, one of them wrong. Several classes have one map each, and
     probabilities are divided by their sum (sigmoid, isotonic). Hypothesis class and loss are those of the classifier and of the map.
@@ -94,8 +96,8 @@ class CalibratedClassifierCV(CertifiedMixin, ClassifierMixin, MetaEstimatorMixin
     >>> from surefit import CalibratedClassifierCV, GaussianNB
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = CalibratedClassifierCV(GaussianNB(), method="isotonic", cv=3).fit(X, y)
-    >>> model.predict_proba(X[:2]).round(2).tolist()
-    [[1.0, 0.0], [0.97, 0.03]]
+    >>> model.predict_proba(X[5:6]).round(2).tolist()
+    [[0.81, 0.19]]
     >>> model.certificate_["calibration.isotonic"].value < 1e-12, model.verify(X, y)["calibration.isotonic"].ok
     (True, True)
     """

@@ -76,7 +76,7 @@ def verify(
     strings = certificate.data.get("elements") == "strings"
     # Models of one variable take it without columns; texts stay a list, for pipelines that read them.
     one_column = not strings and certificate.data.get("n_columns") == 1 and np.ndim(X) == 1
-    if one_column and np.asarray(X).dtype.kind in "biuf":
+    if one_column and np.asarray(X).dtype.kind in "biufmM":
         X = np.asarray(X).reshape(-1, 1)
     data = _as_fitted(certificate, read(X, y, sample_weight, strings=strings, offset=offset))
     _require_same_data(certificate, data)

@@ -56,8 +56,8 @@ def compute(value: Any, budget: Any = None) -> Any:
             patience = float(dask.config.get("surefit.patience", PATIENCE))
             if now - seen > patience or client.status == "closed":
                 raise ClusterLost(_silence(workers, patience))
-        if future.cancelled():
-            raise ClusterLost("the cluster canceled a pass")
+        if future.status not in ("finished", "error"):
+            raise ClusterLost("the cluster dropped a pass")
         return future.result()
     except (CancelledError, KilledWorker) as error:
         raise ClusterLost(f"the cluster lost its workers ({type(error).__name__}: {error})") from None
