@@ -13,14 +13,15 @@ import numpy as np
 
 from surefit._version import __version__
 from surefit.core.budget import Reason
-from surefit.core.certificate import UNSEALED, Certificate, grade_of
+from surefit.core.certificate import UNSEALED, Certificate
 from surefit.core.claims import Claim
-from surefit.core.errors import ConvergenceWarning
+from surefit.core.errors import ConvergenceWarning, Invalidated
 from surefit.core.fingerprint import fingerprint, remembered
 from surefit.core.guards.extremes import watched
 from surefit.core.half_spaces import half_space_dimension
 from surefit.core.parameters import ParameterNamesMixin
 from surefit.core.partitioned import PartitionedRows, is_partitioned
+from surefit.core.pending import Pending, may_wait, proved, unproved
 from surefit.core.state import digest, state_digests
 from surefit.core.warn import warn
 
@@ -48,11 +49,12 @@ OWN_BOUNDS = {
 class CertifiedMixin(ParameterNamesMixin):
     """Adds ``certificate_`` and ``verify`` to an estimator; place it left of ``BaseEstimator``.
 
-    ``fit`` issues a draft (:meth:`_issue`). When ``fit`` returns, the draft is completed: claims without a value get the value that their
-    checker proves, and the digest of every fitted attribute is added. The certificate therefore covers the whole model.
+    ``fit`` issues a draft (:meth:`_issue`). When ``fit`` returns, the draft is completed: the digest of every fitted attribute is added, so
+    that the certificate covers the whole model, and claims without a value get the value that their checker proves. On few numbers the
+    latter is done when the certificate is first read (:mod:`surefit.core.pending`).
     """
 
-    _certificate: Certificate
+    _certificate: Certificate | Pending
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -76,10 +78,20 @@ class CertifiedMixin(ParameterNamesMixin):
         """Certificate of the last fit, bound to this model."""
         if "_certificate" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__} has no certificate yet; call fit first.")
-        complete(self)
-        if self._certificate.seal == UNSEALED:  # sealing reads the whole certificate, which few fits are asked for
-            self._certificate = replace(self._certificate, seal="")
-        return self._certificate.of(self)
+        certificate = complete(self)
+        if certificate.seal == UNSEALED:  # sealing reads the whole certificate, which few fits are asked for
+            certificate = self._certificate = replace(certificate, seal="")
+        return certificate.of(self)
+
+    def __getstate__(self) -> Any:
+        """Return the state for copies and files, with the certificate proved; a changed model leaves it out."""
+        state: Any = super().__getstate__()
+        if isinstance(self.__dict__.get("_certificate"), Pending):
+            try:
+                state = {**state, "_certificate": complete(self)}
+            except Invalidated:
+                state = {name: value for name, value in state.items() if name != "_certificate"}
+        return state
 
     def verify(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Re-derive every claim of ``certificate_`` from the training data, independently of the solver."""
@@ -120,24 +132,21 @@ class CertifiedMixin(ParameterNamesMixin):
 
 
 @remembered()
-def complete(estimator: Any) -> None:
-    """Complete the draft certificate of ``estimator``; do nothing if it is already complete."""
-    draft = estimator.__dict__.get("_certificate")
-    if draft is None or draft.seal != DRAFT:
-        return
-    sample = estimator.__dict__.pop("_draft", None)
-    claims = draft.claims
-    if any(claim.value != claim.value and claim.kind != "no_claim" for claim in claims):
-        claims = stated(draft.of(estimator), sample)
-    estimator._certificate = replace(
-        draft, grade=grade_of(claims), claims=claims, state=state_digests(estimator), seal=UNSEALED
-    )
-    LOG.debug("%s: %d claims, run %s", draft.estimator, len(claims), draft.run)
-
-
-def stated(draft: Certificate, sample: tuple[Any, ...] | None) -> tuple[Claim, ...]:
-    """Return the claims of a draft with the values that their checkers prove."""
-    return importlib.import_module("surefit.checks").stated(draft, sample)
+def complete(estimator: Any, wait: bool = False) -> Any:
+    """Return the certificate of ``estimator``, completed if it is a draft; with ``wait``, a proof on few numbers is left for later."""
+    found = estimator.__dict__.get("_certificate")
+    if isinstance(found, Pending) and not wait:
+        found = estimator._certificate = found.proved()
+    elif isinstance(found, Certificate) and found.seal == DRAFT:
+        sample = estimator.__dict__.pop("_draft", None)
+        draft = replace(found, state=state_digests(estimator))
+        if wait and unproved(draft) and may_wait(draft, estimator, sample):
+            found = Pending(draft, estimator, sample)
+        else:
+            found = proved(draft, estimator, sample)
+        estimator._certificate = found
+        LOG.debug("%s: %d claims, run %s", draft.estimator, len(draft.claims), draft.run)
+    return found
 
 
 def _completing(method: Any) -> Any:
@@ -148,7 +157,7 @@ def _completing(method: Any) -> Any:
         if is_partitioned(args[0] if args else kwargs.get("X")):
             return _cluster().fit(self, method.__name__, *args, **kwargs)
         fitted = method(self, *args, **kwargs)
-        complete(self)
+        complete(self, wait=True)
         return fitted
 
     @wraps(method)

@@ -134,7 +134,7 @@ class EvidenceSelector(CertifiedMixin, MetaEstimatorMixin, RegressorMixin, BaseE
         return Candidate(name, k, evidence, bic(fitted, k, count))
 
     def _claim(self, fits, X) -> Claim:
-        features = {f"features_{j}": np.asarray(_dense(model[:-1].transform(X))) for j, (_, model) in enumerate(fits)}
+        features = {f"features_{j}": np.array(_dense(model[:-1].transform(X))) for j, (_, model) in enumerate(fits)}
         return Claim("evidence.best", witness=features)
 
     def predict(self, X, return_std=False):

@@ -41,6 +41,12 @@ def running() -> str:
     return "surefit" if watch is None else type(watch.owner).__name__
 
 
+def extreme() -> bool:
+    """Return whether extreme numbers were found among the data of the fit that is running in this thread."""
+    watch = _watch.get()
+    return watch is not None and bool(watch.found)
+
+
 def note_range(name: str, values: Any) -> None:
     """Note extreme numbers among the data of the fit that is running; until it ends, overflow is an error."""
     watch = _watch.get()

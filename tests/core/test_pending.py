@@ -1,0 +1,141 @@
+"""Proofs that wait for their first reader: copies, changed models, threads, limits and extreme numbers."""
+
+import copy
+import gc
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.ensemble import BaggingRegressor as SklearnBagging
+from sklearn.model_selection import cross_validate
+
+import surefit as sf
+from surefit.core import pending
+from surefit.core.errors import Invalidated
+from surefit.core.pending import Pending
+
+rng = np.random.default_rng(0)
+X = rng.standard_normal((60, 4))
+y = X @ np.array([1.0, -2.0, 0.0, 0.5]) + 0.3 * rng.standard_normal(60)
+labels = (y > 0).astype(int)
+
+
+def waits(model):
+    return isinstance(model.__dict__.get("_certificate"), Pending)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda model: model.certificate_,
+        lambda model: model.verify(X, y),
+        lambda model: model.dual_gap_,
+        copy.deepcopy,
+        pickle.dumps,
+        joblib.hash,
+    ],
+)
+def test_readers_of_the_certificate_prove_it(read):
+    model = sf.Lasso(0.1).fit(X, y)
+    assert waits(model)
+    read(model)
+    assert not waits(model) and model.certificate_.holds and model.verify(X, y)
+
+
+def test_predictions_do_not_prove_it():
+    model = sf.SVC().fit(X, labels)
+    model.predict(X)
+    repr(model)
+    assert waits(model)
+
+
+def test_copies_and_files_contain_the_proof(tmp_path):
+    model = sf.Ridge().fit(X, y)
+    twin = pickle.loads(pickle.dumps(model))
+    assert not waits(twin) and twin.verify(X, y)
+    model = sf.LogisticRegression().fit(X, labels)
+    sf.save(model, tmp_path / "model.surefit")
+    assert sf.load(tmp_path / "model.surefit").verify(X, labels)
+
+
+def test_results_of_workers_contain_the_proof():
+    found = joblib.Parallel(n_jobs=2)(joblib.delayed(sf.Ridge(alpha).fit)(X, y) for alpha in (0.1, 1.0))
+    assert not any(map(waits, found)) and all(model.verify(X, y) for model in found)
+
+
+def test_new_parameters_do_not_change_what_was_fitted():
+    model = sf.Lasso(0.1).fit(X, y)
+    expected = sf.Lasso(0.1).fit(X, y).certificate_
+    model.set_params(alpha=5.0)
+    assert model.certificate_.params["alpha"] == 0.1
+    assert model.certificate_.claims[0].value == expected.claims[0].value
+    with pytest.raises(Invalidated, match=r"parameter alpha is 5.0 now"):
+        model.verify(X, y)
+
+
+def test_an_attribute_that_was_replaced_is_not_certified():
+    model = sf.Lasso(0.1).fit(X, y)
+    expected = sf.Lasso(0.1).fit(X, y).certificate_
+    model.coef_ = model.coef_ + 1.0
+    assert model.certificate_.claims[0].value == expected.claims[0].value  # about the model as it was fitted
+    with pytest.raises(Invalidated, match="coef_ was changed after the fit"):
+        model.verify(X, y)
+
+
+def test_an_attribute_that_was_changed_in_place_is_refused():
+    model = sf.SVR().fit(X, y)
+    model.intercept_[0] += 1.0
+    with pytest.raises(Invalidated, match="SVR: intercept_ was changed after the fit"):
+        _ = model.certificate_
+    twin = pickle.loads(pickle.dumps(model))  # can be copied, without a certificate
+    np.testing.assert_array_equal(twin.predict(X), model.predict(X))
+    with pytest.raises(AttributeError, match="has no certificate yet"):
+        _ = twin.certificate_
+
+
+def test_two_threads_get_the_same_certificate():
+    for _ in range(5):
+        model = sf.Ridge().fit(X, y)
+        with ThreadPoolExecutor(4) as pool:
+            found = list(pool.map(lambda _, model=model: model.certificate_.to_json(), range(4)))
+        assert len(set(found)) == 1
+
+
+def test_large_samples_and_parameters_that_are_objects_are_proved_in_the_fit(monkeypatch):
+    assert not waits(sf.LogisticRegression(class_weight={0: 1.0, 1: 2.0}).fit(X, labels))
+    assert waits(sf.Ridge(alpha=np.int64(1)).fit(X, y))
+    monkeypatch.setattr(pending, "FEW", X.size - 1)
+    assert not waits(sf.Ridge().fit(X, y))
+
+
+def test_extreme_numbers_are_proved_in_the_fit():
+    model = sf.LinearRegression().fit(X, 1e30 * y)
+    assert not waits(model) and model.certificate_.holds
+
+
+def test_members_of_ensembles_keep_no_rows(monkeypatch):
+    gc.collect()
+    before = len(pending._waiting)
+    model = sf.BaggingRegressor(sf.Ridge(), n_estimators=3, random_state=0).fit(X, y)
+    assert len(pending._waiting) <= before + 1 and not any(map(waits, model.estimators_))
+    search = sf.GridSearchCV(sf.Ridge(), {"alpha": [0.1, 1.0]}, cv=3).fit(X, y)
+    assert not waits(search.best_estimator_) and search.verify(X, y)
+    monkeypatch.setattr(pending, "WAITING", before + 4)
+    members = SklearnBagging(sf.Ridge(), n_estimators=8, random_state=0).fit(X, y).estimators_
+    assert sum(map(waits, members)) <= 4
+
+
+def test_models_that_are_dropped_keep_no_rows():
+    gc.collect()
+    before = len(pending._waiting)
+    cross_validate(sf.Ridge(), X, y, cv=5)
+    assert len(pending._waiting) == before
+
+
+def test_partial_fits_wait_as_well():
+    model = sf.SGDRegressor(random_state=0)
+    for start in (0, 30):
+        model.partial_fit(X[start : start + 30], y[start : start + 30])
+    assert model.certificate_.claims
