@@ -58,6 +58,10 @@ class ExtraTreesRegressor(RandomForestRegressor):
         Whether ``max_features`` columns are drawn for each split, or once per tree.
     max_bins : int from 2 to 255 or None, default=255
         Number of bins per column: columns with more values are cut at quantiles. None: all cuts.
+    categorical_features : list of column numbers or names, mask, "from_dtype" or None, default=None
+        Categorical columns, with numbers or text as values; "from_dtype" uses the columns of a pandas or polars table with categorical or
+        text dtype. A split sends one set of categories left: the best set, not a random one. A row with a category
+        that was not seen at a node has the value of that node.
     delta : float in (0, 1), default=0.05
         Not used; a mean of predictions has no vote to bound.
     max_time : float > 0 or None, default=None
@@ -77,6 +81,10 @@ class ExtraTreesRegressor(RandomForestRegressor):
         Seed of each tree, which determines its draws of rows and columns.
     tree_starts_, tree_feature_, tree_threshold_, tree_left_, tree_right_, tree_missing_left_, tree_value_
         All trees, concatenated.
+    categories_, category_labels_ : dict
+        Values of each categorical column, codes for text, and the text labels of the codes 0, 1, ...
+    is_categorical_, tree_kind_, tree_set_start_, tree_words_, tree_n_codes_
+        Categorical columns, kinds of the nodes, and their sets of categories as bits.
     feature_importances_ : ndarray of shape (n_features,)
         Mean fraction of each column in the decrease of the impurity.
     oob_score_, oob_prediction_
@@ -121,6 +129,7 @@ class ExtraTreesRegressor(RandomForestRegressor):
         monotonic_cst=None,
         subset="split",
         max_bins=255,
+        categorical_features=None,
         delta=0.05,
         max_time=None,
     ):
@@ -145,6 +154,7 @@ class ExtraTreesRegressor(RandomForestRegressor):
             monotonic_cst=monotonic_cst,
             subset=subset,
             max_bins=max_bins,
+            categorical_features=categorical_features,
             delta=delta,
             max_time=max_time,
         )

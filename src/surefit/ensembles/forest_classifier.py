@@ -7,8 +7,8 @@ from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
 from surefit.core.errors import InvalidParameter
 from surefit.core.estimator import CertifiedMixin
 from surefit.core.outputs import ClassListsMixin, logarithms, read_classes, require_dense
-from surefit.core.validation import NOTHING, Rule, check_labels, check_params, one_of, read_data, read_weights
-from surefit.ensembles.forest_ensemble import READ, RULES, Agreement, ForestMixin, chosen_classes, read_outputs
+from surefit.core.validation import NOTHING, Rule, check_labels, check_params, one_of, read_weights
+from surefit.ensembles.forest_ensemble import RULES, Agreement, ForestMixin, chosen_classes, read_outputs
 from surefit.ensembles.forest_grow import Sample
 from surefit.ensembles.forest_training import fit_forest
 from surefit.problems.labels import class_factors
@@ -78,6 +78,10 @@ class RandomForestClassifier(
         Whether ``max_features`` columns are drawn for each split, or once per tree.
     max_bins : int from 2 to 255 or None, default=255
         Number of bins per column: columns with more values are cut at quantiles. None: all cuts.
+    categorical_features : list of column numbers or names, mask, "from_dtype" or None, default=None
+        Categorical columns, with numbers or text as values; "from_dtype" uses the columns of a pandas or polars table with categorical or
+        text dtype. A split sends one set of categories left and the others right. A row with a category
+        that was not seen at a node has the value of that node.
     delta : float in (0, 1), default=0.05
         Failure probability of the bounds on the error of the vote.
     max_time : float > 0 or None, default=None
@@ -95,6 +99,10 @@ class RandomForestClassifier(
         Seed of each tree, which determines its draws of rows and columns.
     tree_starts_, tree_feature_, tree_threshold_, tree_left_, tree_right_, tree_missing_left_, tree_value_
         All trees, concatenated.
+    categories_, category_labels_ : dict
+        Values of each categorical column, codes for text, and the text labels of the codes 0, 1, ...
+    is_categorical_, tree_kind_, tree_set_start_, tree_words_, tree_n_codes_
+        Categorical columns, kinds of the nodes, and their sets of categories as bits.
     feature_importances_ : ndarray of shape (n_features,)
         Mean fraction of each column in the decrease of the impurity.
     oob_score_, oob_decision_function_
@@ -148,6 +156,7 @@ class RandomForestClassifier(
         monotonic_cst=None,
         subset="split",
         max_bins=255,
+        categorical_features=None,
         delta=0.05,
         max_time=None,
     ):
@@ -172,6 +181,7 @@ class RandomForestClassifier(
         self.monotonic_cst = monotonic_cst
         self.subset = subset
         self.max_bins = max_bins
+        self.categorical_features = categorical_features
         self.delta = delta
         self.max_time = max_time
 
@@ -179,7 +189,7 @@ class RandomForestClassifier(
     def fit(self, X, y, sample_weight=None):
         """Grow the trees, with ``sample_weight`` as frequency weights. Returns the estimator."""
         check_params(self)
-        X, given = read_data(self, X, y, multi_output=True, **READ)
+        X, given = self._read_training(X, y)
         require_dense(self, given)
         given = read_outputs(given)
         check_labels(given)
@@ -196,7 +206,8 @@ class RandomForestClassifier(
             except ValueError as error:
                 raise InvalidParameter(type(self).__name__, "class_weight", str(error), self.class_weight) from None
         y = given.astype(np.float64) if given.dtype.kind in "biuf" else given
-        return fit_forest(self, Sample(X, codes.astype(np.int64), sample_weight, factors, self.n_classes_), y)
+        sample = Sample(X, codes.astype(np.int64), sample_weight, factors, self.n_classes_, self.categories_)
+        return fit_forest(self, sample, y)
 
     def predict(self, X) -> np.ndarray:
         """Return the class with the largest mean probability, for each target; ties go to the first class."""
@@ -237,7 +248,8 @@ class RandomForestClassifier(
         for tree in self.trees_:
             member = DecisionTreeClassifier(criterion=self.criterion)
             member.tree_, member.classes_, member.n_classes_ = tree, self.classes_, self.n_classes_
-            member.n_features_in_, member.n_outputs_, member.categories_ = self.n_features_in_, self.n_outputs_, {}
+            member.n_features_in_, member.n_outputs_ = self.n_features_in_, self.n_outputs_
+            member.categories_, member.category_labels_ = self.categories_, self.category_labels_
             found.append(member)
         return found
 

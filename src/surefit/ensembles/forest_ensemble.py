@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from surefit.core.blocks import by_rows
+from surefit.core.errors import InvalidData
 from surefit.core.validation import (
     ANYTHING,
     ARRAY,
@@ -21,12 +22,13 @@ from surefit.core.validation import (
     RANDOM_STATE,
     Rule,
     one_of,
-    read_data,
 )
 from surefit.ensembles.forest_grow import sum_values
 from surefit.ensembles.members import MembersMixin, random_stream
-from surefit.solvers.trees import FlatTree
+from surefit.solvers.trees import FlatTree, apply
 from surefit.solvers.trees.flat import LEAF
+from surefit.trees.categories import encode, read_table
+from surefit.trees.columns import as_rows, read_categories
 
 READ: dict[str, Any] = {
     "dtype": [np.float64, np.float32],
@@ -56,6 +58,7 @@ RULES: dict[str, Rule] = {
     "max_samples": NOTHING | COUNT | _SHARE,
     "monotonic_cst": NOTHING | ARRAY,
     "subset": one_of("split", "tree"),
+    "categorical_features": ANYTHING,
     "max_bins": NOTHING | Rule("an integer from 2 to 255", lambda v: COUNT.allows(v) and 2 <= v <= 255),
     "delta": _OPEN,
     "max_time": NOTHING | POSITIVE,
@@ -71,6 +74,10 @@ def chosen_classes(tree: FlatTree) -> np.ndarray:
     """Return one at the class of largest share of each node, for each target, and zero elsewhere."""
     parts = [np.eye(part.shape[1])[part.argmax(axis=1)] for part in tree.by_output(tree.values)]
     return np.concatenate(parts, axis=1)
+
+
+def _same_categories(one: dict[int, np.ndarray], other: dict[int, np.ndarray]) -> bool:
+    return one.keys() == other.keys() and all(np.array_equal(one[j], other[j]) for j in one)
 
 
 class Agreement(NamedTuple):
@@ -96,6 +103,8 @@ class ForestMixin(MembersMixin):
 
     trees_: list[FlatTree]
     n_jobs: Any
+    categories_: dict[int, np.ndarray] = {}
+    category_labels_: dict[int, np.ndarray] = {}
     _random_cuts = False  # splits at the best cut of each column; extremely randomized trees: at a random one
 
     tree_feature_ = _packed("feature")
@@ -104,21 +113,59 @@ class ForestMixin(MembersMixin):
     tree_right_ = _packed("right")
     tree_missing_left_ = _packed("missing_left")
     tree_value_ = _packed("values")
+    tree_kind_ = _packed("kind")
+    tree_words_ = _packed("words")
+
+    @property
+    def tree_set_start_(self) -> np.ndarray:
+        """Start of the category sets of each node in ``tree_words_``."""
+        before = np.cumsum([0, *(len(tree.words) for tree in self.trees_)])
+        return np.concatenate([tree.start + first for tree, first in zip(self.trees_, before, strict=False)])
+
+    @property
+    def tree_n_codes_(self) -> np.ndarray:
+        """Number of categories of the column with the most in each tree, plus one for missing values."""
+        return np.array([tree.n_codes for tree in self.trees_])
+
+    @property
+    def is_categorical_(self) -> np.ndarray:
+        """Whether each column is categorical."""
+        return np.isin(np.arange(self.n_features_in_), list(self.categories_))  # type: ignore[attr-defined]
+
+    def _read_training(self, X, y, **options) -> tuple[Any, np.ndarray]:
+        """Return the training data as numbers and set ``categories_``; further trees need the categories of the earlier ones."""
+        known = self._shown() if self.warm_start and hasattr(self, "trees_") else None  # type: ignore[attr-defined]
+        rows, y = read_table(self, X, y, multi_output=True, **READ, **options)
+        self.categories_ = read_categories(self, rows, X)
+        if known is not None and not _same_categories(known, self._shown()):
+            raise InvalidData(
+                f"{type(self).__name__}: warm_start=True needs the categories of the earlier fit; fit with warm_start=False."
+            )
+        return rows, y
+
+    def _shown(self) -> dict[int, np.ndarray]:
+        return {**self.categories_, **self.category_labels_}
+
+    def _certified_rows(self, X):
+        """Return the rows as the certificate is about them: text as codes."""
+        return encode(X, self.category_labels_)
 
     def _rows(self, X) -> Any:
         check_is_fitted(self)
-        return read_data(self, X, reset=False, **READ)
+        return read_table(self, X, reset=False, **READ)
 
     def _mean_values(self, X) -> np.ndarray:
-        rows = self._rows(X)
-        return sum_values(rows, self.trees_, self.trees_[0].values.shape[1], self.n_jobs) / len(self.trees_)
+        return sum_values(self._rows(X), self.trees_, self.categories_, self.n_jobs) / len(self.trees_)
 
     def apply(self, X) -> np.ndarray:
         """Return the leaf of each row in each tree, (rows, trees)."""
         rows = self._rows(X)
-        from surefit.solvers.trees import apply
 
-        return by_rows(rows, lambda part: np.column_stack([apply(tree, part) for tree in self.trees_]))
+        def leaves(part: np.ndarray) -> np.ndarray:
+            coded = as_rows(part, self.categories_)
+            return np.column_stack([apply(tree, coded) for tree in self.trees_])
+
+        return by_rows(rows, leaves)
 
     def decision_path(self, X) -> tuple[sparse.csr_matrix, np.ndarray]:
         """Return the nodes on the paths of each row, as a 0-1 matrix of the nodes of all trees, and the start of each tree's columns."""

@@ -22,10 +22,11 @@ from surefit.solvers.trees import FlatTree, Rules
 from surefit.solvers.trees.descend import add_leaf_values, pack, packed_leaves, worth_packing
 from surefit.solvers.trees.forest import MOST_WEIGHT, grow_pair
 from surefit.solvers.trees.pruning import weakest_links
+from surefit.trees.columns import as_columns, as_rows, codes_of
 
 ROWS = 8192  # rows per block of predictions: many enough that a tree stays in the cache while they descend
 COLUMNS = 8  # columns per block of bins: a cache line of a row
-PACKED = ("feature", "threshold", "left", "right", "missing_left", "values")
+ARRAYS = ("feature", "threshold", "left", "right", "missing_left", "values")
 
 
 class Sample(NamedTuple):
@@ -36,6 +37,7 @@ class Sample(NamedTuple):
     weights: np.ndarray | None  # of the rows, as given
     class_weights: np.ndarray | str | None  # one per class, on top; "balanced_subsample": from the draws of each tree
     n_classes: Any  # 0: regression; a list for several outputs
+    categories: dict[int, np.ndarray] = {}  # values of each categorical column
 
 
 class Grower:
@@ -44,20 +46,23 @@ class Grower:
     def __init__(self, estimator, sample: Sample):
         self.estimator, self.sample = estimator, sample
         self.d = sample.X.shape[1]
-        self.values, self.bins = _columns(estimator, sample)
+        self.categories = np.zeros(self.d, dtype=np.int64)  # their number in each column
+        for j, known in sample.categories.items():
+            self.categories[j] = max(len(known), 1)
+        self.values, self.bins = _columns(estimator, sample, self.categories)
         self.draws = Draws(sample.X, sample.y, sample.weights, estimator.max_samples) if estimator.bootstrap else None
         self.columns = n_columns(estimator.max_features, self.d)
         self.by_row = self._rows_of_bins()
         self.monotone = None if estimator.monotonic_cst is None else np.asarray(estimator.monotonic_cst, dtype=np.int8)
 
     def _rows_of_bins(self) -> np.ndarray | None:
-        """Return the bins row by row if the fast grower can be used: two classes, Gini, no missing values, default rules."""
+        """Return the bins row by row if the fast grower can be used: two classes, Gini, numbers without gaps, default rules."""
         e, sample = self.estimator, self.sample
         plain = (
             e.monotonic_cst is None and e.max_leaf_nodes is None and isinstance(e.min_samples_leaf, numbers.Integral)
         )
         plain = plain and e.min_samples_leaf == 1 and e.min_weight_fraction_leaf == 0 and e.min_impurity_decrease == 0
-        plain = plain and not e._random_cuts
+        plain = plain and not e._random_cuts and not sample.categories
         if self.bins is None or sample.n_classes != 2 or e.criterion != "gini" or not plain:
             return None
         if sample.class_weights is not None or np.isnan(sample.X.data if sparse.issparse(sample.X) else sample.X).any():
@@ -127,6 +132,7 @@ class Grower:
         subset = self.subset_of(seed)
         rules = self._rules(seed, total, len(y) if rows is None else len(rows), subset)
         options: dict[str, Any] = {"rows": rows, "monotone": _part(self.monotone, subset)}
+        options["categories"] = _part(self.categories, subset)
         if self.bins is None:
             tree = solver.grow_exact(_part(self.values, subset), target, rules, **options)
         else:
@@ -188,27 +194,31 @@ class Grower:
         return trees
 
 
-def _columns(estimator, sample: Sample) -> tuple[np.ndarray | None, solver.Bins | None]:
+def _columns(estimator, sample: Sample, counts: np.ndarray) -> tuple[np.ndarray | None, solver.Bins | None]:
     """Return the columns for exact cuts, or their bins; a sparse table is read in blocks of columns."""
     who = type(estimator).__name__
     if estimator.max_bins is None:
         require_memory(who, sample.X, 8, "set max_bins=255, or use fewer columns")
-        return dense_columns(sample.X, 0, sample.X.shape[1]), None
+        return as_columns(sample.X, sample.categories), None
     require_memory(who, sample.X, 1, "use fewer columns, for example those chosen by a linear model")
     table = sample.X.tocsc() if sparse.issparse(sample.X) else sample.X
-    return None, _binned(table, sample.weights, estimator.max_bins, estimator.n_jobs)
+    return None, _binned(sample._replace(X=table), counts, estimator.max_bins, estimator.n_jobs)
 
 
-def _binned(X, weights: np.ndarray | None, max_bins: int, n_jobs) -> solver.Bins:
-    """Bin the columns, at quantiles of the weighted rows if there are many values."""
+def _binned(sample: Sample, counts: np.ndarray, max_bins: int, n_jobs) -> solver.Bins:
+    """Bin the columns, at quantiles of the weighted rows if there are many values; categories are their own bins."""
+    X, weights = sample.X, sample.weights
     kept = None if weights is None else weights[weights > 0]
 
     def work(start: int, stop: int) -> solver.Bins:
         values = dense_columns(X, start, stop)
+        for j in range(start, stop):
+            if j in sample.categories:
+                values[j - start] = codes_of(values[j - start], sample.categories[j])
         seen = values if weights is None else values[:, weights > 0]
         cuts = find_bins(seen.T, kept, max_bins, np.zeros(len(values), dtype=bool), 1)
         edges = [line[: count - 1] for line, count in zip(cuts.cuts, cuts.n_bins, strict=True)]
-        return solver.bin_columns(values, max_bins, edges=edges)
+        return solver.bin_columns(values, max_bins, counts[start:stop], edges)
 
     parts = map_blocks(work, X.shape[1], COLUMNS, n_jobs)
     return solver.Bins(*(np.concatenate([getattr(part, name) for part in parts]) for name in solver.Bins._fields))
@@ -226,16 +236,19 @@ def _part(table, subset):
     return table if table is None or subset is None else np.ascontiguousarray(table[subset])
 
 
-def sum_values(X: Any, trees: list[FlatTree], n_values: int, n_jobs=None) -> np.ndarray:
+def sum_values(X: Any, trees: list[FlatTree], categories: dict[int, np.ndarray], n_jobs=None) -> np.ndarray:
     """Return the sum over trees of the leaf values, (rows, values), by blocks of rows in a fixed order; identical for any n_jobs."""
+    n_values = trees[0].values.shape[1]
     total, X = np.zeros((X.shape[0], n_values)), X.tocsr() if sparse.issparse(X) else np.ascontiguousarray(X)
     packed = [pack(tree) if worth_packing(tree, X.shape[0]) else None for tree in trees]
 
     def work(start: int, stop: int) -> None:
-        rows = dense_rows(X, start, stop)
+        rows = as_rows(dense_rows(X, start, stop), categories)
         for tree, nodes in zip(trees, packed, strict=True):
-            if nodes is None:
-                add_values(rows, *(getattr(tree, name) for name in PACKED), total[start:stop])
+            if nodes is None and categories:
+                add_leaf_values(tree.values, solver.apply(tree, rows), total[start:stop])
+            elif nodes is None:
+                add_values(rows, *(getattr(tree, name) for name in ARRAYS), total[start:stop])
             else:
                 add_leaf_values(tree.values, packed_leaves(rows, nodes), total[start:stop])
 
@@ -261,12 +274,3 @@ def add_values(X, feature, threshold, left, right, missing_left, value, total):
         node = leaf_of(X[i], feature, threshold, left, right, missing_left)
         for k in range(value.shape[1]):
             total[i, k] += value[node, k]
-
-
-@compiled
-def leaves_of(X, rows, feature, threshold, left, right, missing_left):
-    """Return the leaves of some rows."""
-    found = np.empty(len(rows), dtype=np.int64)
-    for i in range(len(rows)):
-        found[i] = leaf_of(X[rows[i]], feature, threshold, left, right, missing_left)
-    return found

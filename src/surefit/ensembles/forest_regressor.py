@@ -7,8 +7,8 @@ from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
 from surefit.core.errors import InvalidData
 from surefit.core.estimator import CertifiedMixin
 from surefit.core.outputs import require_dense
-from surefit.core.validation import check_params, one_of, read_data, read_weights
-from surefit.ensembles.forest_ensemble import READ, RULES, Agreement, ForestMixin, read_outputs
+from surefit.core.validation import check_params, one_of, read_weights
+from surefit.ensembles.forest_ensemble import RULES, Agreement, ForestMixin, read_outputs
 from surefit.ensembles.forest_grow import Sample
 from surefit.ensembles.forest_training import fit_forest
 from surefit.trees.parameters import current_criterion
@@ -69,6 +69,10 @@ class RandomForestRegressor(CertifiedMixin, CallbackSupportMixin, ForestMixin, R
         Whether ``max_features`` columns are drawn for each split, or once per tree.
     max_bins : int from 2 to 255 or None, default=255
         Number of bins per column: columns with more values are cut at quantiles. None: all cuts.
+    categorical_features : list of column numbers or names, mask, "from_dtype" or None, default=None
+        Categorical columns, with numbers or text as values; "from_dtype" uses the columns of a pandas or polars table with categorical or
+        text dtype. A split sends one set of categories left and the others right. A row with a category
+        that was not seen at a node has the value of that node.
     delta : float in (0, 1), default=0.05
         Not used; a mean of predictions has no vote to bound.
     max_time : float > 0 or None, default=None
@@ -88,6 +92,10 @@ class RandomForestRegressor(CertifiedMixin, CallbackSupportMixin, ForestMixin, R
         Seed of each tree, which determines its draws of rows and columns.
     tree_starts_, tree_feature_, tree_threshold_, tree_left_, tree_right_, tree_missing_left_, tree_value_
         All trees, concatenated.
+    categories_, category_labels_ : dict
+        Values of each categorical column, codes for text, and the text labels of the codes 0, 1, ...
+    is_categorical_, tree_kind_, tree_set_start_, tree_words_, tree_n_codes_
+        Categorical columns, kinds of the nodes, and their sets of categories as bits.
     feature_importances_ : ndarray of shape (n_features,)
         Mean fraction of each column in the decrease of the impurity.
     oob_score_, oob_prediction_
@@ -132,6 +140,7 @@ class RandomForestRegressor(CertifiedMixin, CallbackSupportMixin, ForestMixin, R
         monotonic_cst=None,
         subset="split",
         max_bins=255,
+        categorical_features=None,
         delta=0.05,
         max_time=None,
     ):
@@ -155,6 +164,7 @@ class RandomForestRegressor(CertifiedMixin, CallbackSupportMixin, ForestMixin, R
         self.monotonic_cst = monotonic_cst
         self.subset = subset
         self.max_bins = max_bins
+        self.categorical_features = categorical_features
         self.delta = delta
         self.max_time = max_time
 
@@ -162,13 +172,14 @@ class RandomForestRegressor(CertifiedMixin, CallbackSupportMixin, ForestMixin, R
     def fit(self, X, y, sample_weight=None):
         """Grow the trees, with ``sample_weight`` as frequency weights. Returns the estimator."""
         check_params(self)
-        X, y = read_data(self, X, y, y_numeric=True, multi_output=True, **READ)
+        X, y = self._read_training(X, y, y_numeric=True)
         require_dense(self, y)
         y = read_outputs(np.asarray(y, dtype=np.float64))
         self.n_outputs_ = y.shape[1] if y.ndim == 2 else 1
         if self.criterion == "poisson" and (y.min() < 0 or np.min(y.sum(axis=0)) <= 0):
             raise InvalidData("RandomForestRegressor: criterion='poisson' needs y >= 0 with a positive sum.")
-        return fit_forest(self, Sample(X, y, read_weights(self, sample_weight, X.shape[0]), None, 0), y)
+        weights = read_weights(self, sample_weight, X.shape[0])
+        return fit_forest(self, Sample(X, y, weights, None, 0, self.categories_), y)
 
     def predict(self, X) -> np.ndarray:
         """Return the mean prediction of the trees, with one column per target if there are several."""
@@ -203,7 +214,7 @@ class RandomForestRegressor(CertifiedMixin, CallbackSupportMixin, ForestMixin, R
         for tree in self.trees_:
             member = DecisionTreeRegressor(criterion=self.criterion)
             member.tree_, member.n_features_in_, member.n_outputs_ = tree, self.n_features_in_, self.n_outputs_
-            member.categories_ = {}
+            member.categories_, member.category_labels_ = self.categories_, self.category_labels_
             found.append(member)
         return found
 

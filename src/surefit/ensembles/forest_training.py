@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils.multiclass import type_of_target
 
 from surefit.bounds.votes import out_of_bag_bounds
@@ -17,9 +16,15 @@ from surefit.core.errors import ConvergenceWarning, DataWarning, InvalidData, In
 from surefit.core.outputs import refuse_several
 from surefit.core.threads import map_blocks
 from surefit.core.warn import warn
-from surefit.ensembles.forest_grow import PACKED, Grower, Sample, leaves_of
+from surefit.ensembles.forest_grow import ARRAYS, Grower, Sample
 from surefit.ensembles.members import MOST_SEEDS, random_stream
 from surefit.problems import pose
+from surefit.solvers.trees import apply
+from surefit.trees.columns import as_rows
+
+#: Fitted attributes in the certificate, and those of forests with categorical columns.
+PACKED = ("tree_starts_", "tree_seeds_", *(f"tree_{name}_" for name in ARRAYS[:-1]), "tree_value_")
+PACKED_CATEGORIES = (*PACKED, "tree_kind_", "tree_set_start_", "tree_words_", "tree_n_codes_", "is_categorical_")
 
 
 class OutOfBag(NamedTuple):
@@ -183,10 +188,7 @@ def out_of_bag(estimator, sample: Sample, grower: Grower) -> OutOfBag:
         tree, drawn = estimator.trees_[start], grower.weights_of(int(estimator.tree_seeds_[start]))
         assert drawn is not None
         rows = np.flatnonzero(drawn == 0)
-        arrays = [getattr(tree, name) for name in PACKED[:-1]]
-        if not sparse.issparse(sample.X):
-            return rows, tree.values[leaves_of(sample.X, rows, *arrays)]
-        leaves = by_rows(sample.X[rows], lambda part: leaves_of(part, np.arange(len(part)), *arrays))
+        leaves = by_rows(sample.X[rows], lambda part: apply(tree, as_rows(part, sample.categories)))
         return rows, tree.values[leaves]
 
     for t, (rows, values) in enumerate(map_blocks(ask, len(estimator.trees_), 1, estimator.n_jobs)):
@@ -199,11 +201,11 @@ def out_of_bag(estimator, sample: Sample, grower: Grower) -> OutOfBag:
 
 
 def _certify(estimator, sample: Sample, given_y, claims: list[Claim], seconds: float, reason: str) -> None:
-    packed = ("tree_starts_", "tree_seeds_", *(f"tree_{name}_" for name in PACKED[:-1]), "tree_value_")
+    packed = PACKED_CATEGORIES if sample.categories else PACKED
     estimator._issue(
         "C",
         claims,
-        problem=pose(estimator, sample.X, given_y, sample.weights),
+        problem=pose(estimator, sample.X, given_y, sample.weights, "is_categorical_"),
         model=(*packed, *estimator._class_attributes()) if sample.n_classes else packed,
         sample=(sample.X, given_y, sample.weights),
         run={"solver": "greedy trees", "reason": reason, "passes": len(estimator.trees_), "seconds": float(seconds)},

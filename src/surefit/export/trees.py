@@ -51,6 +51,8 @@ def compiled_tree(flat: FlatTree, n_features: int) -> Tree:
 @filler("RandomForestClassifier", "RandomForestRegressor", "ExtraTreesClassifier", "ExtraTreesRegressor")
 def fill_forest(model: Any, twin: Any) -> None:
     """Set the members; those of a classifier predict the positions of the classes, as in scikit-learn."""
+    if model.categories_:
+        raise cannot(model, "scikit-learn's trees have no splits by categories; encode these columns and fit again")
     twin.criterion = _CRITERIA.get(model.criterion, model.criterion)
     twin.n_outputs_ = getattr(model, "n_outputs_", 1)
     twin.estimator_ = type(twin)().estimator

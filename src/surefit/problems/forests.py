@@ -11,6 +11,7 @@ import numpy as np
 from surefit.core.outputs import read_classes
 from surefit.problems.base import Given, problem_of
 from surefit.problems.labels import class_factors
+from surefit.problems.trees import categorical_columns
 
 
 @problem_of("RandomForestClassifier", "RandomForestRegressor", "ExtraTreesClassifier", "ExtraTreesRegressor")
@@ -26,6 +27,7 @@ def forest_problem(given: Given) -> dict[str, Any]:
         "classes": n_classes(given) if "class_weight" in params else 0,
         "criterion": params["criterion"],
         "class_weights": asked if by_tree else class_factors(asked, given.y, given.weights),
+        "categorical": categorical_columns(given),
         "columns_of_a_tree": n_columns(params["max_features"], d) if params["subset"] == "tree" else 0,
     }
 

@@ -71,7 +71,7 @@ def declared_thresholds(given: Any, d: int) -> list[list[float]] | None:
 
 def categorical_columns(given: Given) -> list[int]:
     """Columns of categories: by number or mask from the parameter; by name or type as the fit read them off the table."""
-    asked, d = given.params["categorical_features"], given.X.shape[1]
+    asked, d = given.params.get("categorical_features"), given.X.shape[1]
     listed = None if asked is None or isinstance(asked, str) else np.asarray(asked)
     if asked is None or (listed is not None and listed.size == 0):
         return []

@@ -25,14 +25,14 @@ def read_table(estimator, X, y=None, *, reset: bool = True, **options):
         estimator.category_labels_ = _labels(estimator, X)
     if not estimator.category_labels_:
         if y is None:
-            return read_data(estimator, X, reset=reset, **READ)
-        return read_data(estimator, X, y, reset=reset, **READ, **options)
+            return read_data(estimator, X, reset=reset, **{**READ, **options})
+        return read_data(estimator, X, y, reset=reset, **{**READ, **options})
     numbers = encode(X, estimator.category_labels_)
     read_data(estimator, X, y, reset=reset, skip_check_array=True)  # column names come from the table
     if y is None:
         return numbers
     with in_one_sentence(estimator, numbers, y):
-        return check_X_y(numbers, y, estimator=estimator, **READ, **options)
+        return check_X_y(numbers, y, estimator=estimator, **{**READ, **options})
 
 
 def encode(X, labels: dict[int, np.ndarray]):

@@ -16,9 +16,10 @@ from scipy import sparse
 from surefit.checks.bounds import CONFIRM
 from surefit.checks.enclosure import UNIT, gamma
 from surefit.checks.ensembles.draws import Draws, outputs, targets
-from surefit.checks.ensembles.packed import PackedTree, leaves_of, packed_trees
+from surefit.checks.ensembles.packed import categorical_trees, leaves_of, on_paths, packed_trees
 from surefit.checks.judge import Digits, Proof, claim, refused, shared
 from surefit.checks.labels import class_products, row_weights
+from surefit.checks.trees.nodes import Nodes, coded_rows, parents, route
 from surefit.checks.trees.structure import median_distance
 from surefit.core.catalog import Entry, register
 from surefit.core.certificate import Certificate
@@ -34,8 +35,10 @@ for _name, _words in (
     register(Entry(_name, kind="no_claim", side="none", says=_words))
 
 
-def _leaves(X: Any, rows: np.ndarray, tree: PackedTree) -> np.ndarray:
-    """Leaf of each of ``rows``; rows of a sparse table are made dense in blocks."""
+def _leaves(X: Any, rows: np.ndarray, tree: Any) -> np.ndarray:
+    """Leaf of each of ``rows``, or the node that has not seen their category; rows of a sparse table are made dense in blocks."""
+    if isinstance(tree, Nodes):
+        return route(X, rows, tree)
     if not sparse.issparse(X):
         return leaves_of(X, rows, tree)
     found = np.empty(len(rows), dtype=np.int64)
@@ -45,7 +48,9 @@ def _leaves(X: Any, rows: np.ndarray, tree: PackedTree) -> np.ndarray:
     return found
 
 
-def _table(data: Data) -> Any:
+def _table(certificate: Certificate, data: Data) -> Any:
+    if certificate.problem["categorical"]:
+        return coded_rows(data, certificate.problem["categorical"])
     return data.X.tocsr() if sparse.issparse(data.X) else np.ascontiguousarray(data.X, dtype=np.float64)
 
 
@@ -61,7 +66,8 @@ class Votes(NamedTuple):
 def _of_leaves(claim: Claim) -> str:
     what = "median" if claim.numbers["median"] else "mean (class shares)"
     leaves, trees = claim.numbers["leaves"], claim.numbers["trees"]
-    return f"Each of {leaves} leaves of {trees} trees holds the {what} of the drawn rows that reach it, up to {claim.value:.1g}."
+    inner = f" and {claim.numbers['inner']} inner nodes" if "inner" in claim.numbers else ""
+    return f"Each of {leaves} leaves{inner} of {trees} trees holds the {what} of the drawn rows that reach it, up to {claim.value:.1g}."
 
 
 @claim("forest.leaves", kind="process_fact", side="upper", theory="bootstrap-votes", says=_of_leaves)
@@ -69,7 +75,7 @@ def leaves(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     """Repeat the draws of every tree and send the drawn rows down."""
     y, draws = targets(certificate, data), Draws(certificate, data)
     trees, seeds = _trees(certificate, data), _seeds(certificate)
-    X, problem = _table(data), certificate.problem
+    X, problem = _table(certificate, data), certificate.problem
     worst = doubt = 0.0
     wanted, stored = outputs(problem, y)[-1][2].stop, trees[0].value.shape[1]
     if stored < wanted or (stored > wanted and not (problem["classes"] and y.ndim == 1)):
@@ -79,16 +85,20 @@ def leaves(certificate: Certificate, claim: Claim, data: Data) -> Proof:
         if problem["class_weights"]:
             weights = weights * class_products(_class_factors(problem, weights, y), y, problem["classes"])
         rows = np.flatnonzero(weights > 0)
-        leaf = _leaves(X, rows, tree)
+        leaf, own = _leaves(X, rows, tree), np.flatnonzero(tree.feature < 0)
+        if isinstance(tree, Nodes):  # a row with a new category has the value of an inner node
+            leaf, rows, own = *on_paths(leaf, rows, parents(tree, X.shape[1])[0]), np.arange(len(tree.feature))
         for target, K, columns in outputs(problem, y[rows]):
-            part = tree._replace(value=tree.value[:, columns])
-            distance, rounding = _leaf_distance(part, leaf, target, weights[rows], K, problem["criterion"])
+            part = tree.value[:, columns]
+            distance, rounding = _leaf_distance(part, own, leaf, target, weights[rows], K, problem["criterion"])
             worst, doubt = max(worst, distance), max(doubt, rounding)
     numbers = {
         "leaves": int(sum(np.count_nonzero(tree.feature < 0) for tree in trees)),
         "trees": len(trees),
         "median": problem["criterion"] == "absolute_error",
     }
+    if problem["categorical"]:
+        numbers["inner"] = int(sum(np.count_nonzero(tree.feature >= 0) for tree in trees))
     note = "draws were repeated from the seeds, and the rows sent down every tree."
     return Proof(worst + doubt, "recomputed" if numbers["median"] else "enclosed", note, numbers, spread=doubt)
 
@@ -106,29 +116,26 @@ def _class_factors(problem: dict[str, Any], weights: np.ndarray, y: np.ndarray) 
 
 
 def _leaf_distance(
-    tree: PackedTree, leaf: np.ndarray, y: np.ndarray, weights: np.ndarray, K: int, criterion: str
+    value: np.ndarray, own: np.ndarray, leaf: np.ndarray, y: np.ndarray, weights: np.ndarray, K: int, criterion: str
 ) -> tuple[float, float]:
-    """Largest distance of a leaf from what its rows say about one target, and the rounding in it."""
-    size = len(tree.feature)
+    """Largest distance of the nodes ``own`` from what their rows say about one target, and the rounding in it."""
+    size = len(value)
     held = np.bincount(leaf, weights=weights, minlength=size)
-    own = np.flatnonzero(tree.feature < 0)
     if np.any(held[own] == 0):
         raise ValueError("a leaf has no drawn rows")
     ratio = gamma(len(leaf) + 8)
     if K:
         counts = np.bincount(leaf * K + y, weights=weights, minlength=size * K).reshape(size, K)
         whole = bool(np.all(weights == np.rint(weights)))
-        return float(np.max(np.abs(counts[own] / held[own, None] - tree.value[own]))), 4 * (
-            4 * UNIT if whole else ratio
-        )
+        return float(np.max(np.abs(counts[own] / held[own, None] - value[own]))), 4 * (4 * UNIT if whole else ratio)
     if criterion == "absolute_error":
         order = np.argsort(leaf, kind="stable")
         parts = np.split(order, np.flatnonzero(np.diff(leaf[order])) + 1)
-        return max(median_distance(y[p], weights[p], float(tree.value[leaf[p[0]], 0])) for p in parts), 0.0
+        return max(median_distance(y[p], weights[p], float(value[leaf[p[0]], 0])) for p in parts), 0.0
     center = float(y[0])
     means = np.bincount(leaf, weights=weights * (y - center), minlength=size)[own] / held[own]
     spread = np.bincount(leaf, weights=weights * np.abs(y - center), minlength=size)[own] / held[own]
-    off = tree.value[own, 0] - center
+    off = value[own, 0] - center
     return float(np.max(np.abs(off - means))), float(np.max(2 * ratio * spread + 4 * UNIT * np.abs(off))) * (1 + ratio)
 
 
@@ -249,8 +256,9 @@ def _seeds(certificate: Certificate) -> np.ndarray:
 
 
 @shared
-def _trees(certificate: Certificate, data: Data) -> list[PackedTree]:
-    return packed_trees(certificate.model, data.X.shape[1])
+def _trees(certificate: Certificate, data: Data) -> list[Any]:
+    packed = packed_trees(certificate.model, data.X.shape[1])
+    return categorical_trees(certificate.model, packed) if certificate.problem["categorical"] else packed
 
 
 @shared
@@ -259,7 +267,7 @@ def _votes(certificate: Certificate, data: Data) -> Votes:
     n, K = len(y), outputs(certificate.problem, y)[-1][2].stop
     forest = "tree_starts_" in certificate.model
     trees = _trees(certificate, data) if forest else []
-    X = _table(data)
+    X = _table(certificate, data)
     sums, heard = np.zeros((n, K)), np.zeros(n, dtype=np.int64)
     wrong, left_out = np.zeros((len(seeds), n), dtype=bool), np.zeros((len(seeds), n), dtype=bool)
     table = None if forest else _predicted(certificate, len(seeds), n, K)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from surefit.checks.trees.nodes import LEAF, SUBSET, THRESHOLD, Nodes, parents
 from surefit.core.jit import compiled
 
 
@@ -49,6 +50,32 @@ def packed_trees(model: dict[str, np.ndarray], d: int) -> list[PackedTree]:
     if arrays["value"].ndim != 2:
         raise ValueError("the values of the trees must be a table")
     return [PackedTree(**{k: v[part] for k, v in arrays.items()}) for part in slices(model, d, PackedTree._fields)]
+
+
+def categorical_trees(model: dict[str, np.ndarray], trees: list[PackedTree]) -> list[Nodes]:
+    """Return the trees of an ensemble with their sets of categories, validated."""
+    starts, words, n_codes = model["tree_starts_"], np.ascontiguousarray(model["tree_words_"]), model["tree_n_codes_"]
+    kind, first = np.asarray(model["tree_kind_"]), np.asarray(model["tree_set_start_"])
+    if len(kind) != starts[-1] or len(first) != starts[-1] or len(n_codes) != len(trees) or words.dtype != np.uint64:
+        raise ValueError("the sets of categories must have one entry per node")
+    if np.any(~np.isin(kind, (LEAF, THRESHOLD, SUBSET))) or np.any((kind == LEAF) != (model["tree_feature_"] < 0)):
+        raise ValueError("a node must be a leaf, a threshold or a set of categories")
+    found = []
+    for tree, (a, b), codes in zip(trees, pairwise(starts), n_codes, strict=True):
+        nodes = Nodes(kind[a:b], *tree[:-1], first[a:b], words, np.empty(0, dtype=np.int32), tree.value, int(codes))
+        parents(nodes, int(np.max(tree.feature, initial=0)) + 1)
+        found.append(nodes)
+    return found
+
+
+def on_paths(leaf: np.ndarray, rows: np.ndarray, parent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Every node that a row passes, with the row."""
+    nodes, passed = [leaf], [rows]
+    while len(nodes[-1]):
+        above = parent[nodes[-1]]
+        passed.append(passed[-1][above >= 0])
+        nodes.append(above[above >= 0])
+    return np.concatenate(nodes), np.concatenate(passed)
 
 
 @compiled

@@ -99,13 +99,7 @@ def whole_nodes(certificate: Certificate, witness: dict[str, np.ndarray]) -> Nod
 @shared
 def read_rows(certificate: Certificate, data: Data) -> Rows:
     """Read the data: dense columns, categories by rank, labels by rank, weights times class weights."""
-    X = np.asarray(data.X.toarray() if sparse.issparse(data.X) else data.X, dtype=np.float64)
-    if certificate.problem["categorical"]:
-        X = X.copy()
-    for j in certificate.problem["categorical"]:
-        missing = np.isnan(X[:, j])
-        X[~missing, j] = np.searchsorted(np.unique(X[~missing, j]), X[~missing, j])
-    y = data.target
+    X, y = coded_rows(data, certificate.problem["categorical"]), data.target
     n_classes: Any = 0
     if certificate.problem["task"] == "classification":
         y, n_classes = label_codes(certificate, data) if y.ndim == 1 else label_table(certificate, data)
@@ -114,6 +108,17 @@ def read_rows(certificate: Certificate, data: Data) -> Rows:
     if certificate.problem["class_weights"] is not None:
         w = w * class_products(certificate.problem["class_weights"], y, n_classes)
     return Rows(X, np.asarray(y), w, n_classes, np.flatnonzero(w > 0))
+
+
+def coded_rows(data: Data, categorical: list[int]) -> np.ndarray:
+    """Return the rows as a dense table, with categories by rank."""
+    X = np.asarray(data.X.toarray() if sparse.issparse(data.X) else data.X, dtype=np.float64)
+    if categorical:
+        X = X.copy()
+    for j in categorical:
+        missing = np.isnan(X[:, j])
+        X[~missing, j] = np.searchsorted(np.unique(X[~missing, j]), X[~missing, j])
+    return X
 
 
 def routed(tree: Nodes, sample: Rows, rows: np.ndarray) -> Routed:
@@ -128,9 +133,9 @@ def routed(tree: Nodes, sample: Rows, rows: np.ndarray) -> Routed:
         raise CertificateError("The tree was grown on rows that do not exist.")
     arrays = {name: np.ascontiguousarray(getattr(tree, name)) for name in Nodes._fields[:-1]}
     tree = Nodes(**arrays, n_codes=tree.n_codes)
-    parent, branches = _parents(tree, sample.X.shape[1])
+    parent, branches = parents(tree, sample.X.shape[1])
     position, size, depth = _layout(parent)
-    kept = _route(sample.X, rows, tree)
+    kept = route(sample.X, rows, tree)
     order = np.argsort(position[kept], kind="stable")
     at = position[kept[order]]
     first, last = np.searchsorted(at, position), np.searchsorted(at, position + size)
@@ -155,7 +160,8 @@ def children_of(shape: Routed, node: int) -> np.ndarray:
     return np.array([shape.tree.left[node], shape.tree.right[node]], dtype=np.int64)
 
 
-def _parents(tree: Nodes, d: int) -> tuple[np.ndarray, list[np.ndarray] | None]:
+def parents(tree: Nodes, d: int) -> tuple[np.ndarray, list[np.ndarray] | None]:
+    """Parent of each node, and the children of multiway nodes; refuse a tree that is none."""
     m = len(tree.kind)
     inner, two = np.flatnonzero(tree.kind != LEAF), np.flatnonzero(np.isin(tree.kind, (THRESHOLD, SUBSET)))
     if np.any((tree.feature[inner] < 0) | (tree.feature[inner] >= d)):
@@ -210,7 +216,8 @@ def _add_up(parent: Any, table: Any) -> None:
 
 
 @compiled
-def _route(X: Any, rows: Any, tree: Nodes) -> np.ndarray:
+def route(X: Any, rows: Any, tree: Nodes) -> np.ndarray:
+    """Node that keeps each of ``rows``: a leaf, or a node that has not seen the category."""
     kind, feature, threshold, left, right, missing_left, start, words, branches, _, n_codes = tree
     found = np.empty(len(rows), dtype=np.int64)
     n_words = (n_codes + 63) // 64
