@@ -11,11 +11,10 @@ import dask
 import numpy as np
 from sklearn.base import clone
 
-from surefit.cluster.prediction import table_of
 from surefit.cluster.rows import DaskRows
 from surefit.cluster.sources import Sources, sources_of
 from surefit.core.errors import InvalidData, SurefitError
-from surefit.core.partitioned import ClusterLost, Part, PartitionedRows
+from surefit.core.partitioned import ClusterLost, Part, PartitionedRows, table_of
 from surefit.linear.lasso.cross_validated import LassoCV
 from surefit.linear.logistic.classifier import LogisticRegression
 from surefit.linear.margins.classifier import LinearSVC

@@ -14,7 +14,7 @@ from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.estimator import complete
 from surefit.core.partitioned import ClusterLost, PartitionedRows
 
-Trainer = Callable[[Any, PartitionedRows], Any]
+Trainer = Callable[[Any, Any], Any]
 TRAINERS: dict[str, Trainer] = {}
 
 
@@ -44,6 +44,23 @@ def unsupported(estimator: Any) -> InvalidData:
     )
 
 
+def trainer_of(estimator: Any) -> Trainer | None:
+    """Return the function that fits an estimator to partitioned rows; None if there is none."""
+    names = (cls.__name__ for cls in type(estimator).__mro__ if cls.__module__.startswith("surefit."))
+    return next((found for name in names if (found := trainers().get(name)) is not None), None)
+
+
+def require_trainable(who: str, estimator: Any) -> Any:
+    """Return the estimator that another one fits, if it takes rows in partitions."""
+    if trainer_of(estimator) is None:
+        library = type(estimator).__module__.partition(".")[0]
+        raise InvalidData(
+            f"{who}: estimator must take rows in partitions; got {type(estimator).__name__} of {library}. Those that do are "
+            f"{', '.join(sorted(trainers()))}."
+        )
+    return estimator
+
+
 def fit(
     estimator: Any, method: str, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None, **more: Any
 ) -> Any:
@@ -51,8 +68,7 @@ def fit(
 
     ``offset`` and ``more`` are arguments of ``fit`` that only rows in memory take.
     """
-    names = (cls.__name__ for cls in type(estimator).__mro__ if cls.__module__.startswith("surefit."))
-    trainer = next((found for name in names if (found := trainers().get(name)) is not None), None)
+    trainer = trainer_of(estimator)
     if trainer is None or method != "fit":
         raise unsupported(estimator)
     if given := [name for name, value in more.items() if value is not None]:

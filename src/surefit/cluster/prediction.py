@@ -10,6 +10,7 @@ import dask.array
 import numpy as np
 
 from surefit.cluster.sources import sources_of
+from surefit.core.partitioned import table_of
 
 
 def lazily(model: Any, method: Callable[..., Any], X: Any) -> Any:
@@ -36,12 +37,3 @@ def lazily(model: Any, method: Callable[..., Any], X: Any) -> Any:
 def _block(model: Any, method: str, part: Any, columns: Any, nothing: np.ndarray) -> np.ndarray:
     values = np.asarray(part)
     return np.asarray(getattr(model, method)(table_of(values, columns))) if len(values) else nothing
-
-
-def table_of(values: np.ndarray, columns: Any) -> Any:
-    """Return rows with the names of their columns, so that a model can compare them with those of its fit."""
-    if columns is None:
-        return values
-    import pandas
-
-    return pandas.DataFrame(values, columns=columns)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ from surefit.cluster.graphs import applied, shared, tree_of
 from surefit.cluster.running import active_client, compute, free_memory, workers_of
 from surefit.cluster.sources import Sources, sources_of
 from surefit.cluster.summary import Summary, join, require_usable, summarize
-from surefit.core.errors import InvalidData
+from surefit.core.errors import DataWarning, InvalidData
 from surefit.core.fingerprint import text_of
 from surefit.core.partitioned import Part, PartitionedRows, PartValues, Traffic, add, rounded, size_of
 from surefit.core.threads import one_blas_thread
@@ -27,6 +28,7 @@ class DaskRows(PartitionedRows):
     def __init__(self, who: str, sources: Sources, missing: bool = False) -> None:
         self._held = 0.0  # bytes that stay where passes are computed
         self.traffic, self.columns, self.names = Traffic(), sources.columns, sources.names
+        self.in_time_order = sources.in_time_order
         self.dtype = np.dtype(np.float32 if sources.single else np.float64)
         self.weighted = sources.weights[0] is not None
         lengths = sources.lengths
@@ -46,13 +48,17 @@ class DaskRows(PartitionedRows):
             )
         ]
         width = compute(dask.delayed(_width)(self._parts[0])) if self.columns is None else len(self.columns)
-        self.shape = rows, int(width)
-        if self._fits(rows * (self.shape[1] + 2) * self.dtype.itemsize):
+        self._settle(who, sources.names, int(width), missing)
+
+    def _settle(self, who: str, names: tuple[str, ...], width: int, missing: bool) -> None:
+        """Keep the partitions where passes are computed if they fit there, and look at every row once."""
+        rows = sum(self.lengths)
+        self.shape = rows, width
+        if self._fits(rows * (width + 2) * self.dtype.itemsize):
             self._parts = list(dask.persist(*self._parts))  # else each pass reads them again
-        used = [i for i, length in enumerate(lengths) if length > 0]
-        self.used = used  # partitions with rows
+        self.used = [i for i, length in enumerate(self.lengths) if length > 0]  # partitions with rows
         found: Summary = self.map_reduce(summarize, self.columns, rows, missing, combine=join)
-        require_usable(who, sources.names, lengths, found)
+        require_usable(who, names, self.lengths, found)
         self._take(found)
 
     def _fits(self, size: float) -> bool:
@@ -173,9 +179,43 @@ class DaskValues(PartValues):
         return [applied(call, *own) for own in zip(*columns, strict=True)]
 
 
+class ChosenRows(DaskRows):
+    """A view: the rows that masks choose, one mask per partition with rows. Nothing is gathered; masks stay beside the rows."""
+
+    def __init__(self, who: str, rows: DaskRows, masks: DaskValues) -> None:
+        self._held, self.traffic = rows._held, Traffic(within=rows.traffic)
+        self.columns, self.dtype, self.weighted = rows.columns, rows.dtype, rows.weighted
+        self.in_time_order = rows.in_time_order
+        self.names = tuple(rows.names[i] for i in rows.used)
+        self.lengths = masks.map_reduce(_count, combine=_after)
+        if not sum(self.lengths):
+            raise InvalidData(f"{who}: no rows are left for training; the data have too few different rows.")
+        starts = np.concatenate([[0], np.cumsum(self.lengths)[:-1]]).tolist()
+        self._parts = [
+            dask.delayed(_kept, pure=False)(rows.part(i), mask, start)
+            for i, mask, start in zip(rows.used, masks.items, starts, strict=True)
+        ]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)  # that a partition has no row of this view
+            self._settle(who, self.names, rows.shape[1], missing=True)
+
+
 def rows_of(who: str, X: Any, y: Any = None, sample_weight: Any = None, missing: bool = False) -> PartitionedRows:
     """Return the partitioned rows of a collection or path; NaN in X is an error unless values may be ``missing``."""
     return X if isinstance(X, PartitionedRows) else DaskRows(who, sources_of(who, X, y, sample_weight), missing)
+
+
+def _count(mask: np.ndarray) -> tuple[int, ...]:
+    return (int(np.sum(mask)),)
+
+
+def _after(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
+    return a + b
+
+
+def _kept(part: Part, mask: np.ndarray, start: int) -> Part:
+    y, weights = (None if values is None else values[mask] for values in (part.y, part.weights))
+    return Part(part.X[mask], y, weights, start, part.name)
 
 
 def _part(who: str, X: Any, y: Any, weights: Any, start: int, length: int, name: str, dtype: str) -> Part:

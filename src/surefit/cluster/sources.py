@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefit.core.errors import InvalidData, SurefitError
+from surefit.risk.void import in_time_order
 
 try:
     import dask
@@ -31,6 +32,7 @@ class Sources(NamedTuple):
     lengths: tuple[int, ...] | None  # None: a pass has to count the rows
     columns: np.ndarray | None
     single: bool  # every column is float32
+    in_time_order: bool = False  # the rows are indexed by time
 
 
 def sources_of(who: str, X: Any, y: Any = None, sample_weight: Any = None, only: Any = None) -> Sources:
@@ -84,6 +86,7 @@ def _of_frame(who: str, X: Any, y: Any, sample_weight: Any) -> Sources:
         None,
         _column_names(list(table.columns)),
         all(dtype == np.float32 for dtype in table.dtypes),
+        in_time_order(X._meta),
     )
 
 

@@ -35,7 +35,9 @@ MEASURING = (
     "selection.",
 )  # claims of methods that test models on held-out rows: risk bounds, or why there is none
 #: Methods that treat every row alone: of partitioned rows, each partition is treated where it is.
-ROWWISE = ("predict", "predict_proba", "predict_log_proba", "decision_function", "score_samples", "transform")
+ROWWISE = (
+    "predict", "predict_proba", "predict_log_proba", "decision_function", "score_samples", "transform", "predict_interval", "predict_set",
+)  # fmt: skip
 #: By estimator: what a fit needs in order to bound the error on new rows.
 OWN_BOUNDS = {
     "BaggingClassifier": "oob_score=True",

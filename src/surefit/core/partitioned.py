@@ -41,6 +41,7 @@ class Traffic:
     bytes_sent: int = 0
     bytes_reduced: int = 0
     bytes_to_client: int = 0
+    within: Traffic | None = None  # of the rows that these are a view of
 
     def add(self, sent: int, parts: int, result: int) -> None:
         """Count one pass."""
@@ -48,10 +49,12 @@ class Traffic:
         self.bytes_sent += sent * parts
         self.bytes_reduced += result * parts
         self.bytes_to_client += result
+        if self.within is not None:
+            self.within.add(sent, parts, result)
 
     def as_dict(self) -> dict[str, int]:
         """Return the counts by name."""
-        return dict(self.__dict__)
+        return {name: value for name, value in self.__dict__.items() if name != "within"}
 
 
 class PassStopped(SurefitError):
@@ -197,6 +200,15 @@ def over_rows(
 def count_parts(X: Any) -> int:
     """Return the number of partitions; rows in memory are one."""
     return len(X.lengths) if isinstance(X, PartitionedRows) else 1
+
+
+def table_of(values: np.ndarray, columns: Any) -> Any:
+    """Return rows with the names of their columns, so that a model can compare them with those of its fit."""
+    if columns is None:
+        return values
+    import pandas
+
+    return pandas.DataFrame(values, columns=columns)
 
 
 def weights_in(part: Part) -> np.ndarray:

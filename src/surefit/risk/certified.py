@@ -104,6 +104,9 @@ class Certified(CertifiedMixin, DeployedMixin, MetaEstimatorMixin, BaseEstimator
         The split.
     twin_ : estimator
         The model that was tested (``by="holdout"`` and ``"transfer"``).
+    split_seed_ : int
+        For rows in partitions, the seed by which rows are held out; ``test_rows_`` then has the first of equal rows, and ``train_rows_``,
+        ``order_`` and ``groups_`` are absent (:doc:`/scaling`).
     order_, groups_ : ndarray
         Random order of the units, and the groups passed to ``fit`` (None without).
     pilot_, block_sizes_

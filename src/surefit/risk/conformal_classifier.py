@@ -63,6 +63,8 @@ class ConformalClassifier(ConformalMixin, MetaEstimatorMixin, ClassifierMixin, B
         Scores of the calibration rows.
     calibration_rows_ : ndarray of int
         Indices of the calibration rows.
+    split_seed_ : int
+        For rows in partitions, the seed by which calibration rows are drawn (:doc:`/scaling`).
     models_ : list
         Models without each row or fold.
     certificate_ : Certificate
@@ -157,7 +159,8 @@ class ConformalClassifier(ConformalMixin, MetaEstimatorMixin, ClassifierMixin, B
             claims += split_claims(found, delta / len(known), tags, group=str(comparable([name])[0]))
         return claims
 
-    def _scores(self, model, X, known) -> np.ndarray:
+    @staticmethod
+    def _scores(model, X, known) -> np.ndarray:
         return 1.0 - respond(model, X, PROBABILITIES, known)
 
     @staticmethod

@@ -59,6 +59,8 @@ class ConformalRegressor(ConformalMixin, MetaEstimatorMixin, RegressorMixin, Bas
         Calibration or leave-one-out residuals.
     calibration_rows_ : ndarray of int
         Indices of the rows of the residuals.
+    split_seed_ : int
+        For rows in partitions, the seed by which calibration rows are drawn (:doc:`/scaling`).
     models_ : list
         Models without each row or fold, if they were refitted.
     certificate_ : Certificate

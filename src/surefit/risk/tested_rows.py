@@ -46,9 +46,22 @@ def tested_claim(
 
     ``share`` is the part of ``delta`` that may be used if the rows serve several statements.
     """
-    who, loss, units, delta, coverage, declared = asked
+    loss = asked.loss
     classes = np.asarray(model.classes_) if loss.method == "predict_proba" else None
-    losses = losses_of(who, loss, y_rows, respond(model, X_rows, loss, classes), classes)
+    losses = losses_of(asked.who, loss, y_rows, respond(model, X_rows, loss, classes), classes)
+    return claim_of_losses(asked, losses, y_rows, rows, share, predictor)
+
+
+def claim_of_losses(
+    asked: Asked,
+    losses: np.ndarray,
+    y_rows: np.ndarray,
+    rows: np.ndarray,
+    share: float | None = None,
+    predictor: str = "",
+) -> Claim:
+    """Return the claim of :func:`tested_claim` from the losses of the tested rows."""
+    _, loss, units, delta, coverage, declared = asked
     spent = delta if share is None else share
     more: dict[str, Any] = {} if share is None else {"delta_spent": share}
     witness = {"units": units.renumbered(rows)} if share is not None and units.kind != "rows" else {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from surefit.core.rows import row_keys
 from surefit.core.sample import read
 from surefit.core.validation import Rule
 
+LEVELS = 5  # values of a column of a designed experiment
 NORMAL_END = 5.199337582  # end of scikit-learn's clipped normal quantiles
 #: Assumptions that a user may declare if the data seem to violate a rule.
 DECLARABLE = ("equal_rows_are_draws", "fixed_scaling", "independent_times")
@@ -90,23 +92,43 @@ def sign_of_scaling(X: Any) -> str | None:
     if live.sum() < 2:
         return None
     part = table[:, live].astype(np.float64)
-    size, eps = np.abs(part).mean(axis=0), 1e-10 if table.dtype == np.float64 else 1e-5
-    if np.all(np.abs(part.mean(axis=0)) <= eps * size) and not _is_balanced(part):
+    low, high, eps = low[live], high[live], 1e-10 if table.dtype == np.float64 else 1e-5
+    inside = np.any((part > low + eps) & (part < high - eps), axis=0)
+    size = np.abs(part).mean(axis=0)
+    columns = Columns(part.mean(axis=0), size, low, high, inside, lambda: _is_balanced(part), eps)
+    return sign_of_columns(columns) or _sign_of_other_scalers(part, np.abs(part).max(axis=0), eps)
+
+
+class Columns(NamedTuple):
+    """What signs of scaling are read from, for columns with more than one value."""
+
+    mean: np.ndarray
+    size: np.ndarray  # mean absolute values
+    low: np.ndarray
+    high: np.ndarray
+    inside: np.ndarray  # whether values strictly between the ends occur
+    balanced: Callable[[], bool]  # whether all columns have few values
+    eps: float  # what rounding may change
+
+
+def sign_of_columns(columns: Columns) -> str | None:
+    """Return how means and ranges of all columns say that they were scaled, or None."""
+    mean, size, low, high, inside, balanced, eps = columns
+    if np.all(np.abs(mean) <= eps * size) and not balanced():
         return "every column of X has mean zero"
-    inside = np.any((part > low[live] + eps) & (part < high[live] - eps), axis=0)  # more than two values
     for bottom in (0.0, -1.0):
-        if np.all((np.abs(low[live] - bottom) <= eps) & (np.abs(high[live] - 1.0) <= eps) & inside):
+        if np.all((np.abs(low - bottom) <= eps) & (np.abs(high - 1.0) <= eps) & inside):
             return f"every column of X ranges exactly from {bottom:g} to 1"
-    return _sign_of_other_scalers(part, np.abs(part).max(axis=0), eps)
+    if np.all(np.abs(high - NORMAL_END) <= 1e-6) and np.all(np.abs(low + NORMAL_END) <= 1e-6):
+        return f"every column of X ranges from {-NORMAL_END:.4f} to {NORMAL_END:.4f}, like normal quantiles of all rows"
+    return None
 
 
 def _sign_of_other_scalers(part: np.ndarray, top: np.ndarray, eps: float) -> str | None:
-    """Detect medians and quartiles, normal quantiles, and largest entries that measurements do not have in every column."""
+    """Detect medians and quartiles, and largest entries, that measurements do not have in every column."""
     low, middle, high = np.percentile(part, [25, 50, 75], axis=0)
     if np.all(np.abs(middle) <= eps) and np.all(np.abs(high - low - 1.0) <= eps) and not _is_balanced(part):
         return "every column of X has median zero and interquartile range one"
-    if np.all(np.abs(part.max(axis=0) - NORMAL_END) <= 1e-6) and np.all(np.abs(part.min(axis=0) + NORMAL_END) <= 1e-6):
-        return f"every column of X ranges from {-NORMAL_END:.4f} to {NORMAL_END:.4f}, like normal quantiles of all rows"
     # A natural limit, or clipping, is usually attained by several rows.
     if np.all(np.abs(top - 1.0) <= eps) and np.all(np.sum(np.abs(part) >= top - eps, axis=0) == 1):
         return "the largest entry of every column of X is exactly 1"
@@ -115,4 +137,4 @@ def _sign_of_other_scalers(part: np.ndarray, top: np.ndarray, eps: float) -> str
 
 def _is_balanced(part: np.ndarray) -> bool:
     """Return whether all columns have few values: a designed experiment with levels -1 and 1 is centered by design."""
-    return all(len(np.unique(column)) <= 5 for column in part.T)
+    return all(len(np.unique(column)) <= LEVELS for column in part.T)

@@ -16,16 +16,9 @@ CLOCKS = ("DatetimeIndex", "PeriodIndex", "TimedeltaIndex")
 def why_void(X: Any, y: Any = None, *, groups: Any = None, assume: tuple[str, ...] = ()) -> str | None:
     """Return why nothing can be claimed on these rows and what to do, or None."""
     scaled = None if "fixed_scaling" in assume else sign_of_scaling(X)
-    if scaled is not None:
-        return (
-            f"{scaled}, so it was scaled with statistics of all rows, including the tested ones; put the scaler into a "
-            "Pipeline, or declare assume=('fixed_scaling',) if the scaling was fixed in advance"
-        )
-    if groups is None and "independent_times" not in assume and (in_time_order(X) or in_time_order(y)):
-        return (
-            "the rows are indexed by time, and rows close in time may be dependent; pass groups (days, runs), or declare "
-            "assume=('independent_times',) if they are independent"
-        )
+    reason = why_not_fresh(scaled, groups is None and (in_time_order(X) or in_time_order(y)), assume)
+    if reason is not None:
+        return reason
     if groups is None:
         for remark in remarks(X, y):
             warn(f"{running()}: {remark}.", DataWarning)
@@ -34,6 +27,21 @@ def why_void(X: Any, y: Any = None, *, groups: Any = None, assume: tuple[str, ..
             return str(copies)
         if copies.pairs:
             warn(f"{running()}: {copies}.", DataWarning)
+    return None
+
+
+def why_not_fresh(scaled: str | None, in_order: bool, assume: tuple[str, ...]) -> str | None:
+    """Return what a sign of scaling, or an index of times, forbids, or None."""
+    if scaled is not None:
+        return (
+            f"{scaled}, so it was scaled with statistics of all rows, including the tested ones; put the scaler into a "
+            "Pipeline, or declare assume=('fixed_scaling',) if the scaling was fixed in advance"
+        )
+    if in_order and "independent_times" not in assume:
+        return (
+            "the rows are indexed by time, and rows close in time may be dependent; pass groups (days, runs), or declare "
+            "assume=('independent_times',) if they are independent"
+        )
     return None
 
 

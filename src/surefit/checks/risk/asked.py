@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefit.checks.risk.answers import row_losses
+from surefit.checks.risk.marked import IN_MEMORY, answered, by_marks, mark_tags, mark_trouble
 from surefit.checks.risk.split import drawn_order, split_trouble, unit_codes, unit_means, unit_tags
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
+from surefit.core.partitioned import PartitionedRows
 from surefit.core.rows import take_rows
 from surefit.core.sample import Data
 
@@ -39,6 +41,10 @@ def ask(certificate: Certificate, stated: Claim, data: Data) -> Tested | str:
     if isinstance(loss, str):
         return loss
     assume = assumed(certificate, stated)
+    if by_marks(subject) and certificate.estimator == "Certified":
+        return _ask_marked(certificate, stated, loss, assume, data)
+    if isinstance(data.X, PartitionedRows):
+        return IN_MEMORY
     codes = unit_codes(subject, assume, data)
     if certificate.estimator != "Certified":
         parts, train = [(subject, np.arange(data.X.shape[0]))], None
@@ -64,6 +70,24 @@ def ask(certificate: Certificate, stated: Claim, data: Data) -> Tested | str:
     losses = unit_means(data.memo[key], codes[rows])
     loss["targets"] = data.target[rows]
     return Tested(parts, codes, (*subject_tags, *assume), loss, losses, rows)
+
+
+def _ask_marked(
+    certificate: Certificate, stated: Claim, loss: dict[str, Any], assume: tuple[str, ...], data: Data
+) -> Tested | str:
+    """Ask a model about rows that were held out by their marks; these rows may be in partitions."""
+    subject, rows = certificate.subject, certificate.subject.test_rows_
+    trouble = mark_trouble(subject, certificate.params, assume, data, rows)
+    if trouble:
+        return trouble
+    model = _parts(certificate, stated, subject)[0][0]
+    function = subject.loss if loss["loss"] == "custom" else None
+    losses, loss["targets"] = answered(data, rows, _losses_at, model, dict(loss), function)
+    return Tested([(model, rows)], np.arange(len(rows)), (*mark_tags(assume), *assume), loss, losses, rows)
+
+
+def _losses_at(table: Any, y: np.ndarray, model: Any, loss: dict[str, Any], function: Any) -> tuple[Any, np.ndarray]:
+    return row_losses(model, table, y, loss, function), y
 
 
 def _parts(certificate: Certificate, stated: Claim, subject: Any) -> list[tuple[Any, np.ndarray]]:

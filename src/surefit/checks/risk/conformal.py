@@ -11,11 +11,13 @@ from sklearn.base import clone
 
 from surefit.checks.judge import Proof, claim, refused
 from surefit.checks.risk.answers import labels_of
+from surefit.checks.risk.marked import IN_MEMORY, answered, by_marks, mark_tags, mark_trouble, targets_at
 from surefit.checks.risk.split import drawn_order, split_trouble, unit_codes, unit_tags
 from surefit.checks.risk.words import assumptions_of, confidence_text, sentence
 from surefit.checks.tail_sums import binomial_tail
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
+from surefit.core.partitioned import PartitionedRows
 from surefit.core.rows import take_rows
 from surefit.core.sample import Data
 
@@ -60,6 +62,7 @@ COMMON: dict[str, Any] = {
     "theory": "conformal",
     "high": 1.0,
 }
+SPLIT = {**COMMON, "partitioned": True}
 
 
 @claim(
@@ -71,13 +74,13 @@ def unseen_class(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     subject = certificate.subject
     if subject is None:
         return refused("this claim needs the calibration rows of the model; pass verify(X, y, model=...)")
-    seen = [str(t) for t in labels_of(data.target[subject.calibration_rows_]).tolist()]
+    seen = [str(t) for t in labels_of(targets_at(data, subject.calibration_rows_)).tolist()]
     absent = [str(t) for t in labels_of(subject.classes_).tolist() if str(t) not in seen]
     group = stated.numbers["group"]
     return Proof(math.nan, "exact", "no calibration row has it.", {"group": group if group in absent else ""})
 
 
-@claim("conformal.coverage", kind="uncertainty", says=_says_coverage, **COMMON)
+@claim("conformal.coverage", kind="uncertainty", says=_says_coverage, **SPLIT)
 def coverage(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     """Count the calibration scores within the threshold; the miscoverage follows from the rank."""
     found = _calibrated(certificate, stated, data)
@@ -93,7 +96,7 @@ def coverage(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     )
 
 
-@claim("conformal.conditional", kind="risk_bound", says=_says_conditional, **COMMON)
+@claim("conformal.conditional", kind="risk_bound", says=_says_conditional, **SPLIT)
 def conditional(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     """Confirm the miscoverage given the calibration rows by a binomial tail."""
     found = _calibrated(certificate, stated, data)
@@ -140,39 +143,45 @@ def _calibrated(certificate: Certificate, stated: Claim, data: Data) -> tuple[in
     subject = certificate.subject
     if subject is None:
         return "this claim needs predictions of the model; pass verify(X, y, model=...)"
-    codes = unit_codes(subject, _declared(certificate), data)
-    rows, train = subject.calibration_rows_, subject.train_rows_
-    trouble = split_trouble(codes, rows, train)
-    total = int(codes.max()) + 1
-    order = drawn_order(certificate.params, total)
-    if not trouble and len(np.unique(codes[rows])) != len(rows):
-        trouble = "a calibration row, or a copy of one, is counted twice"
-    if not trouble and order is not None and not np.array_equal(np.sort(codes[rows]), np.sort(order[: len(rows)])):
-        trouble = "the calibration rows are not those that random_state draws"
-    if trouble:
-        return trouble
+    tags = _calibration_tags(certificate, subject, data)
+    if isinstance(tags, str):
+        return tags
     group = stated.numbers["group"]
     by_class = bool(certificate.params.get("by_class", False))
     if by_class != (group in [str(t) for t in labels_of(getattr(subject, "classes_", np.zeros(0))).tolist()]) or (
         not by_class and group
     ):
         return f"{group!r} is not a class with its own threshold"
-    scores, threshold = _scores(subject, data, rows, group)
+    scores, threshold = _scores(subject, data, subject.calibration_rows_, group)
     rank = len(scores) + 1 if threshold == math.inf else int(np.sum(scores <= threshold))
-    return rank, len(scores), (*unit_tags(subject, codes), *_declared(certificate))
+    return rank, len(scores), (*tags, *_declared(certificate))
+
+
+def _calibration_tags(certificate: Certificate, subject: Any, data: Data) -> tuple[str, ...] | str:
+    """What is assumed of the rows, or why the calibration rows are not fresh rows that were drawn."""
+    rows, declared = subject.calibration_rows_, _declared(certificate)
+    if by_marks(subject):
+        return mark_trouble(subject, certificate.params, declared, data, rows) or mark_tags(declared)
+    if isinstance(data.X, PartitionedRows):
+        return IN_MEMORY
+    codes = unit_codes(subject, declared, data)
+    trouble = split_trouble(codes, rows, subject.train_rows_)
+    total = int(codes.max()) + 1
+    order = drawn_order(certificate.params, total)
+    if not trouble and len(np.unique(codes[rows])) != len(rows):
+        trouble = "a calibration row, or a copy of one, is counted twice"
+    if not trouble and order is not None and not np.array_equal(np.sort(codes[rows]), np.sort(order[: len(rows)])):
+        trouble = "the calibration rows are not those that random_state draws"
+    return trouble or unit_tags(subject, codes)
 
 
 def _scores(subject: Any, data: Data, rows: np.ndarray, group: str) -> tuple[np.ndarray, float]:
     """Scores of the calibration rows by the model, and the threshold that its sets use."""
-    model, y = subject.estimator_, data.target[rows]
     key = ("conformal scores", rows.tobytes())
     if key not in data.memo:
-        if hasattr(subject, "thresholds_"):
-            data.memo[key] = own_scores(np.asarray(model.predict_proba(take_rows(data.given, rows))), y, model.classes_)
-        else:
-            answer = np.asarray(model.predict(take_rows(data.given, rows)), dtype=np.float64).ravel()
-            data.memo[key] = np.abs(y.astype(np.float64) - answer)
-    scores = data.memo[key]
+        sets = hasattr(subject, "thresholds_")
+        data.memo[key] = answered(data, rows, _scores_at, subject.estimator_, sets)
+    scores, y = data.memo[key]
     if not hasattr(subject, "thresholds_"):
         return scores, float(subject.quantile_)
     if not group:
@@ -180,6 +189,12 @@ def _scores(subject: Any, data: Data, rows: np.ndarray, group: str) -> tuple[np.
     labels = [str(t) for t in labels_of(subject.classes_).tolist()]
     mine = np.array([str(t) == group for t in labels_of(y).tolist()], dtype=bool)
     return scores[mine], float(subject.thresholds_[labels.index(group)])
+
+
+def _scores_at(table: Any, y: np.ndarray, model: Any, sets: bool) -> tuple[np.ndarray, np.ndarray]:
+    if sets:
+        return own_scores(np.asarray(model.predict_proba(table)), y, model.classes_), y
+    return np.abs(y.astype(np.float64) - np.asarray(model.predict(table), dtype=np.float64).ravel()), y
 
 
 def own_scores(probabilities: np.ndarray, y: np.ndarray, classes: np.ndarray) -> np.ndarray:

@@ -56,7 +56,7 @@ register(
 )
 
 
-@claim("risk.holdout", theory="concentration", **RISK)
+@claim("risk.holdout", theory="concentration", partitioned=True, **RISK)
 def holdout(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     """Bound the risk by the losses on rows that the model did not see."""
     found = ask(certificate, stated, data)
@@ -129,7 +129,7 @@ def transfer(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 
 @claim(
     "risk.quantile", kind="risk_bound", side="upper", says=says_quantile, about=about, assumptions=assumptions_of, infinite=True,
-    theory="conformal",
+    theory="conformal", partitioned=True,
 )  # fmt: skip
 def quantile(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     """Count the errors above the limit; the tail of the rest is summed."""
