@@ -51,6 +51,7 @@ sphinx_gallery_conf = {
     "within_subsection_order": "ExampleTitleSortKey",  # titles begin with the algorithm
     "download_all_examples": False,
     "show_memory": False,
+    "write_computation_times": False,  # its page loads scripts from the network
     "remove_config_comments": True,
     "parallel": True,  # as many examples at a time as sphinx -j says
 }

@@ -177,9 +177,25 @@ def test_examples_in_the_pages_run():
     assert result.returncode == 0, result.stdout + result.stderr
 
 
-def test_guide_page_opens_with_a_figure():
+def test_guide_page_has_a_figure_and_every_part():
     pages = [page for page in (DOCS / "guide").glob("*.rst") if page.stem != "index"]
-    assert [page.name for page in pages if ".. plot::" not in page.read_text(encoding="utf-8")] == []
+    texts = {page.name: page.read_text(encoding="utf-8") for page in pages}
+    assert len(texts) > 30
+    assert [name for name, text in texts.items() if ".. plot::" not in text] == []
+    parts = [
+        "The problem",
+        r"When to use (?:it|them), and when not",
+        "Parameters that matter",
+        "What is guaranteed",
+        "References",
+    ]
+    for part in [*parts, "Cost(?: and pitfalls)?", "(?:Cost and p|P)itfalls"]:
+        heading = re.compile(rf"^{part}\n-{{4,}}$", flags=re.MULTILINE)
+        assert [name for name, text in texts.items() if not heading.search(text)] == [], part
+    cost = re.compile(r"^Cost.*\n-{4,}\n\n([^#]*?)(?=^.+\n-{4,}$|\Z)", flags=re.MULTILINE)
+    assert [
+        name for name, text in texts.items() if not re.search("memory|bytes|stor", cost.search(text).group(1))
+    ] == []
 
 
 def test_every_picture_has_an_alternative_text():
