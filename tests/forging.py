@@ -56,7 +56,7 @@ def with_claim(certificate, name, **changes):
 
 def reissued(model):
     """Return the certificate of a model that was changed after its fit, with digests and seal that fit the changed state."""
-    certificate = model.__dict__["_certificate"]
+    certificate = model.certificate_
     attributes = {name: np.asarray(getattr(model, name)).copy() for name in certificate.model}
     return replace(certificate, model=attributes, state=state_digests(model), seal="").of(model)
 

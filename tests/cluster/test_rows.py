@@ -11,7 +11,7 @@ import pytest
 
 from surefit.cluster import rows_of
 from surefit.core.errors import DataWarning, InvalidData
-from surefit.core.estimator import data_fingerprint
+from surefit.core.fingerprint import data_fingerprint
 from surefit.core.partitioned import Part
 
 RNG = np.random.default_rng(0)

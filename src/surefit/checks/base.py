@@ -16,8 +16,8 @@ from surefit.core import catalog, encoding, tables
 from surefit.core.certificate import Certificate, grade_of
 from surefit.core.claims import Claim
 from surefit.core.errors import CertificateError, DataWarning, Invalidated
-from surefit.core.estimator import data_fingerprint, plain
-from surefit.core.fingerprint import fingerprint, remembered
+from surefit.core.fingerprint import data_fingerprint, fingerprint, remembered
+from surefit.core.parameters import plain
 from surefit.core.partitioned import PartitionedRows
 from surefit.core.sample import Data, read, read_target
 from surefit.core.sparse_coef import dense

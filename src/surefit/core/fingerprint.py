@@ -56,6 +56,23 @@ def fingerprint(array: Any) -> str:
     return seen[key][0]
 
 
+def data_fingerprint(X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None) -> dict[str, Any]:
+    """Return the fingerprints that identify the data of a certificate; a sample without columns consists of strings."""
+    if hasattr(X, "fingerprints"):  # rows in partitions
+        return X.fingerprints()
+    strings = X.ndim == 1
+    n_rows, n_columns = (len(X), 1) if strings else X.shape
+    return {
+        **({"elements": "strings"} if strings else {}),
+        "X": fingerprint(X),
+        "y": None if y is None else fingerprint(np.asarray(y)),
+        "sample_weight": None if sample_weight is None else fingerprint(sample_weight),
+        **({} if offset is None else {"offset": fingerprint(offset)}),
+        "n_rows": int(n_rows),
+        "n_columns": int(n_columns),
+    }
+
+
 def _fingerprint(array: Any) -> str:
     return text_of(
         array.dtype if sparse.issparse(array) else np.asarray(array).dtype, np.shape(array), digest_of(array)

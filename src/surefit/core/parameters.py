@@ -1,18 +1,37 @@
-"""Names of an estimator's parameters, read from the signature once per class."""
+"""Parameters of an estimator as JSON values."""
 
 from __future__ import annotations
 
+from typing import Any
 
-class ParameterNamesMixin:
-    """Remembers the names of the parameters; scikit-learn reads the signature again for each call of ``get_params``.
+import numpy as np
 
-    Place it left of ``BaseEstimator``.
-    """
+from surefit.core.state import digest
 
-    _own_param_names: tuple[str, ...]
 
-    @classmethod
-    def _get_param_names(cls) -> list[str]:
-        if "_own_param_names" not in cls.__dict__:
-            cls._own_param_names = tuple(super()._get_param_names())  # type: ignore[misc]
-        return list(cls._own_param_names)
+def plain(value: Any) -> Any:
+    """Return a parameter as a JSON value. Objects become text that identifies them; random streams are represented by their type."""
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value if value.ndim and not value.dtype.hasobject else plain(value.tolist())
+    if isinstance(value, tuple) and hasattr(value, "_fields"):  # losses and penalties are named tuples
+        fields = zip(value._fields, value, strict=True)
+        return {"record": {"term": type(value).__name__, **{name: plain(item) for name, item in fields}}}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, (np.random.RandomState, np.random.Generator)):
+        return type(value).__name__  # a stream changes when it is used
+    if isinstance(value, dict):
+        return {"pairs": [[plain(key), plain(item)] for key, item in value.items()]}
+    if hasattr(value, "to_record") and not isinstance(value, type):  # kernels can be serialized
+        try:
+            return {"record": value.to_record()}
+        except ValueError:  # a kernel given as a function cannot be serialized
+            pass
+    if hasattr(value, "get_params") and not isinstance(value, type):  # an estimator, as it was before fitting
+        given = {name: plain(part) for name, part in value.get_params(deep=False).items()}
+        return f"{type(value).__name__} {digest(given)}"
+    return f"{getattr(value, '__qualname__', type(value).__name__)} {digest(value)}"

@@ -19,7 +19,6 @@ from surefit.core.fingerprint import fingerprint
 #: Attributes that do not describe the model: its certificate, its callbacks, and internal attributes of scikit-learn.
 UNCOVERED = (
     "_certificate",
-    "_draft",
     "_skl_callbacks",
     "_parent_callback_ctx",
     "_callback_fit_ctx",

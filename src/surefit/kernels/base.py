@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, clone
 
 from surefit.core import encoding
 from surefit.core.errors import InvalidData, InvalidParameter
-from surefit.core.parameters import ParameterNamesMixin
+from surefit.core.estimator import ParameterNamesMixin
 from surefit.core.validation import Rule, check_params
 from surefit.kernels.expansions.eigenpairs import Eigenpairs
 from surefit.kernels.hyperparameters import Derivatives, Hyperparameter, spread

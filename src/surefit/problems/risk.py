@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from surefit.core.estimator import plain
+from surefit.core.parameters import plain
 from surefit.problems.base import Given, problem_of
 
 

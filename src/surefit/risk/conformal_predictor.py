@@ -10,7 +10,8 @@ from sklearn.utils.validation import check_is_fitted, check_random_state
 from surefit.bounds.resampling import holdout_size
 from surefit.core.claims import Claim
 from surefit.core.errors import DataWarning, InvalidData, InvalidParameter
-from surefit.core.estimator import CertifiedMixin, data_fingerprint
+from surefit.core.estimator import CertifiedMixin
+from surefit.core.fingerprint import data_fingerprint
 from surefit.core.sample import read
 from surefit.core.validation import COUNT, NOTHING, RANDOM_STATE, Rule, check_params, one_of, read_data
 from surefit.core.warn import warn

@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from surefit.core.callbacks import CallbackSupportMixin
 from surefit.core.claims import Claim
 from surefit.core.errors import InvalidData
-from surefit.core.estimator import CertifiedMixin, data_fingerprint
+from surefit.core.estimator import CertifiedMixin
+from surefit.core.fingerprint import data_fingerprint
 from surefit.core.guards.refusals import last_line
 from surefit.core.sample import read
 from surefit.core.validation import ANYTHING, NOTHING, Rule, check_params, read_data

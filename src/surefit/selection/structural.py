@@ -12,7 +12,8 @@ from surefit.bounds.structural import CORRECTIONS, structural_risk
 from surefit.bounds.vc_inequality import vc
 from surefit.core.claims import Claim
 from surefit.core.errors import InvalidData, InvalidParameter
-from surefit.core.estimator import CertifiedMixin, data_fingerprint
+from surefit.core.estimator import CertifiedMixin
+from surefit.core.fingerprint import data_fingerprint
 from surefit.core.sample import read
 from surefit.core.validation import ARRAY, NOTHING, check_labels, check_params, one_of, read_data
 from surefit.problems import pose

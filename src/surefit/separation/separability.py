@@ -8,7 +8,7 @@ from surefit._version import __version__
 from surefit.core.budget import Budget
 from surefit.core.certificate import Certificate
 from surefit.core.errors import InvalidParameter
-from surefit.core.estimator import data_fingerprint
+from surefit.core.fingerprint import data_fingerprint
 from surefit.core.validation import BOOLEAN, NON_NEGATIVE, NOTHING, POSITIVE
 from surefit.problems import Given, derived
 from surefit.separation import claims

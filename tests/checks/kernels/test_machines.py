@@ -12,7 +12,7 @@ from surefit.checks.kernels.machines import Machine, examine, gap
 from surefit.core.catalog import entry
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
-from surefit.core.estimator import data_fingerprint
+from surefit.core.fingerprint import data_fingerprint
 from surefit.core.sample import read
 from surefit.kernels import RBF, Linear
 

@@ -23,7 +23,7 @@ from surefit import (
     RandomFourierFeatures,
 )
 from surefit.core.errors import CertificateError
-from surefit.core.estimator import plain
+from surefit.core.parameters import plain
 from surefit.core.state import state_digests
 
 RNG = np.random.default_rng(0)

@@ -11,7 +11,7 @@ from surefit.core import integers
 from surefit.core.certificate import Certificate, grade_of
 from surefit.core.claims import Claim
 from surefit.core.errors import CertificateError, Invalidated
-from surefit.core.estimator import data_fingerprint
+from surefit.core.fingerprint import data_fingerprint
 from surefit.problems import Given, derived
 from surefit.separation.columns import single_columns
 

@@ -6,7 +6,7 @@ from scipy import sparse
 from tests.hard_data import hard_data
 from tests.reliability.roster import case, estimators, fitted, verify
 
-from surefit.core import encoding, pending
+from surefit.core import drafts, encoding
 from surefit.core.errors import Invalidated
 
 PLAIN = hard_data(n=24)[0]
@@ -34,7 +34,7 @@ def overwrite(values):
 @pytest.mark.filterwarnings("ignore")
 def test_what_changes_after_the_fit_does_not_matter(cls, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(pending, "WAITING", 0)
+        patch.setattr(drafts, "WAITING", 0)
         proved_in_fit = case(cls, PLAIN)
         if proved_in_fit is None or fitted(proved_in_fit) is None:
             return
@@ -43,7 +43,7 @@ def test_what_changes_after_the_fit_does_not_matter(cls, monkeypatch):
     found = found._replace(X=found.X.copy(), y=None if found.y is None else found.y.copy())
     model = fitted(found)
     if not isinstance(
-        model.__dict__["_certificate"], pending.Pending
+        model.__dict__["_certificate"], drafts.Pending
     ):  # nothing to prove, or parameters that are objects
         assert cls.__name__ not in SURELY_WAIT
         return

@@ -12,9 +12,9 @@ from sklearn.ensemble import BaggingRegressor as SklearnBagging
 from sklearn.model_selection import cross_validate
 
 import surefit as sf
-from surefit.core import pending
+from surefit.core import drafts
+from surefit.core.drafts import Pending
 from surefit.core.errors import Invalidated
-from surefit.core.pending import Pending
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal((60, 4))
@@ -106,7 +106,7 @@ def test_two_threads_get_the_same_certificate():
 def test_large_samples_and_parameters_that_are_objects_are_proved_in_the_fit(monkeypatch):
     assert not waits(sf.LogisticRegression(class_weight={0: 1.0, 1: 2.0}).fit(X, labels))
     assert waits(sf.Ridge(alpha=np.int64(1)).fit(X, y))
-    monkeypatch.setattr(pending, "FEW", X.size - 1)
+    monkeypatch.setattr(drafts, "FEW", X.size - 1)
     assert not waits(sf.Ridge().fit(X, y))
 
 
@@ -117,21 +117,21 @@ def test_extreme_numbers_are_proved_in_the_fit():
 
 def test_members_of_ensembles_keep_no_rows(monkeypatch):
     gc.collect()
-    before = len(pending._waiting)
+    before = len(drafts._waiting)
     model = sf.BaggingRegressor(sf.Ridge(), n_estimators=3, random_state=0).fit(X, y)
-    assert len(pending._waiting) <= before + 1 and not any(map(waits, model.estimators_))
+    assert len(drafts._waiting) <= before + 1 and not any(map(waits, model.estimators_))
     search = sf.GridSearchCV(sf.Ridge(), {"alpha": [0.1, 1.0]}, cv=3).fit(X, y)
     assert not waits(search.best_estimator_) and search.verify(X, y)
-    monkeypatch.setattr(pending, "WAITING", before + 4)
+    monkeypatch.setattr(drafts, "WAITING", before + 4)
     members = SklearnBagging(sf.Ridge(), n_estimators=8, random_state=0).fit(X, y).estimators_
     assert sum(map(waits, members)) <= 4
 
 
 def test_models_that_are_dropped_keep_no_rows():
     gc.collect()
-    before = len(pending._waiting)
+    before = len(drafts._waiting)
     cross_validate(sf.Ridge(), X, y, cv=5)
-    assert len(pending._waiting) == before
+    assert len(drafts._waiting) == before
 
 
 def test_partial_fits_wait_as_well():

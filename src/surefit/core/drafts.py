@@ -1,0 +1,114 @@
+"""From the draft of a certificate to the certificate, at the end of the fit or, on few numbers, when somebody reads it.
+
+On 100 rows the checker needs more time than the solver, and most of such fits (in cross-validation, in searches) are never asked for their
+certificate. The fit therefore keeps a copy of the rows, the model as it is, and the digests of all fitted attributes; the claims are proved
+when the certificate is read, exactly as they would have been when the fit returned.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import replace
+from typing import Any, NamedTuple
+from weakref import WeakSet
+
+import numpy as np
+from scipy import sparse
+
+from surefit._version import __version__
+from surefit.core.certificate import UNSEALED, Certificate, grade_of
+from surefit.core.claims import Claim
+from surefit.core.errors import Invalidated
+from surefit.core.fingerprint import data_fingerprint, remembered
+from surefit.core.guards.extremes import extreme
+from surefit.core.new_rows import with_word_on_new_rows
+from surefit.core.parameters import plain
+from surefit.core.state import state_digests
+
+#: Numbers of X up to which a proof waits: a copy is at most 400 kB. Beyond, the proof is a small share of the time of a fit.
+FEW = 50_000
+#: Proofs that wait at a time in one process, so that a list of models keeps at most 40 MB of rows.
+WAITING = 100
+FIXED = (type(None), str, bool, int, float, np.generic)  # parameters that nobody can change in place
+
+_waiting: WeakSet[Pending] = WeakSet()
+
+
+class Draft(NamedTuple):
+    """What ``fit`` knows about its certificate; claims without a value get what their checker proves."""
+
+    grade: str
+    claims: list[Claim]
+    problem: dict[str, Any]
+    model: tuple[str, ...]
+    data: dict[str, Any] | None
+    sample: tuple[Any, ...] | None
+    run: dict[str, Any]
+
+
+class Pending:
+    """A draft with the digests of the model, and all that its proof reads."""
+
+    def __init__(self, draft: Draft, model: Any) -> None:
+        assert draft.sample is not None
+        self.draft = draft._replace(sample=tuple(None if part is None else part.copy() for part in draft.sample))
+        self.state = state_digests(model)
+        self.model = object.__new__(type(model))  # keeps its attributes when the fitted model gets others
+        self.model.__dict__.update(model.__dict__)
+        del self.model._certificate
+        _waiting.add(self)
+
+    def certificate(self) -> Certificate:
+        """Return the certificate; raise ``Invalidated`` if an array of the model was changed in place."""
+        now = state_digests(self.model)
+        for name, known in self.state.items():
+            if now.get(name) != known:
+                raise Invalidated(
+                    f"{type(self.model).__name__}: {name} was changed after the fit; the certificate is no longer valid for this model."
+                )
+        return proved(self.draft, self.model, self.state)
+
+
+def may_wait(draft: Draft, model: Any) -> bool:
+    """Return whether the proof can be made later: few numbers, none extreme, and parameters that cannot change in place."""
+    if draft.sample is None or extreme() or len(_waiting) >= WAITING or not all(map(_copyable, draft.sample)):
+        return False
+    X = draft.sample[0]
+    few = (X.nnz if sparse.issparse(X) else X.size) <= FEW
+    return few and all(_fixed(getattr(model, name)) for name in model._get_param_names())
+
+
+@remembered()
+def proved(draft: Draft, model: Any, state: dict[str, str] | None = None) -> Certificate:
+    """Return the certificate of ``model``, with the values that the checker proves; ``state`` has the digests if they are known."""
+    recountable = draft.sample is not None and "coef_" in draft.model
+    certificate = Certificate(
+        grade=draft.grade,
+        estimator=type(model).__name__,
+        params={key: plain(value) for key, value in model.get_params(deep=False).items()},
+        problem=draft.problem,
+        model={name: np.asarray(getattr(model, name)).copy() for name in draft.model},
+        data=data_fingerprint(*draft.sample) if draft.data is None else draft.data,  # type: ignore[misc]
+        claims=with_word_on_new_rows(model, draft.claims, recountable),
+        state=state_digests(model) if state is None else state,
+        run=draft.run,
+        version=__version__,
+        seal=UNSEALED,
+    )
+    claims = certificate.claims
+    if any(claim.value != claim.value and claim.kind != "no_claim" for claim in claims):
+        claims = stated(certificate.of(model), draft.sample)
+    return replace(certificate, grade=grade_of(claims), claims=claims)
+
+
+def stated(certificate: Certificate, sample: tuple[Any, ...] | None) -> tuple[Claim, ...]:
+    """Return the claims with the values that their checkers prove."""
+    return importlib.import_module("surefit.checks").stated(certificate, sample)
+
+
+def _copyable(part: Any) -> bool:
+    return part is None or sparse.issparse(part) or isinstance(part, np.ndarray)
+
+
+def _fixed(value: Any) -> bool:
+    return all(map(_fixed, value)) if isinstance(value, tuple) else isinstance(value, FIXED)

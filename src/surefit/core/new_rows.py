@@ -1,0 +1,76 @@
+"""What every predictor states about new rows: a VC bound if it chose a half-space, or that no bound comes with the fit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from surefit.core.claims import Claim
+
+UNCLAIMED = "risk.unclaimed"
+VC = "risk.vc"
+MEASURING = (
+    "risk.",
+    "conformal.",
+    "selection.",
+)  # claims of methods that test models on held-out rows: risk bounds, or why there is none
+#: By estimator: what a fit needs in order to bound the error on new rows.
+OWN_BOUNDS = {
+    "BaggingClassifier": "oob_score=True",
+    "DecisionTreeClassifier": "declared thresholds",
+    "ExtraTreesClassifier": "bootstrap=True and oob_score=True",
+    "KernelPerceptron": "a kernel and an intercept that do not depend on the rows",
+    "RandomForestClassifier": "oob_score=True",
+}
+
+#: Estimators whose answer for two classes is the side of a hyperplane (with a linear kernel, where they have one).
+LINEAR = (
+    "AveragedPerceptron", "BatchPerceptron", "FisherDiscriminant", "LeastSquaresClassifier", "LinearDiscriminantAnalysis", "LinearSVC",
+    "LogisticRegression", "MarginPerceptron", "Perceptron", "SGDClassifier", "SVC", "VariableIncrementPerceptron",
+)  # fmt: skip
+
+
+def half_space_dimension(name: str, params: Mapping[str, Any], n_features: int) -> float | None:
+    """Return the VC dimension d + 1 (d without intercept), infinity for other kernels, None for other classifiers.
+
+    Examples
+    --------
+    >>> from surefit.core.new_rows import half_space_dimension
+    >>> half_space_dimension("LinearSVC", {"fit_intercept": False}, 7), half_space_dimension("SVC", {"kernel": "rbf"}, 7)
+    (7.0, inf)
+    """
+    if name not in LINEAR:
+        return None
+    kernel = params.get("kernel", "linear")
+    if not (isinstance(kernel, str) and kernel == "linear") and type(kernel).__name__ != "Linear":
+        return float("inf")
+    return float(n_features + bool(params.get("fit_intercept", True)))
+
+
+def _half_spaces(estimator: Any) -> bool:
+    """Whether the fit chose a half-space, so that a VC bound follows from its training error."""
+    if len(getattr(estimator, "classes_", ())) != 2:
+        return False
+    found = half_space_dimension(type(estimator).__name__, estimator.get_params(deep=False), 1)
+    return found is not None and found < float("inf")
+
+
+def with_word_on_new_rows(estimator: Any, claims: list[Claim], recountable: bool = False) -> tuple[Claim, ...]:
+    """Add a VC bound, or that no bound of the error on new rows comes with the fit: the silence of a predictor misleads.
+
+    ``recountable`` means that the training rows are available, from which the checker counts the errors.
+    """
+    again = (UNCLAIMED, VC) if _half_spaces(estimator) else (UNCLAIMED,)
+    said = [claim for claim in claims if claim.name not in again]  # an earlier certificate of the same fit may have it
+    kind = estimator.__sklearn_tags__().estimator_type
+    measured = any(claim.kind == "risk_bound" or claim.name.startswith(MEASURING) for claim in said)
+    if kind not in ("classifier", "regressor") or measured:
+        return tuple(said)
+    if kind == "classifier" and recountable and _half_spaces(estimator):
+        return (*said, Claim(VC))
+    return (*said, Claim(UNCLAIMED, numbers=unclaimed_numbers(type(estimator).__name__, said)))
+
+
+def unclaimed_numbers(estimator: str, claims: Any) -> dict[str, Any]:
+    """Return the numbers in the statement about new data: whether there is an estimate, and what the fit would need."""
+    return {"estimate": any(claim.kind == "estimate" for claim in claims), "ask": OWN_BOUNDS.get(estimator, "")}
