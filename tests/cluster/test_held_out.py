@@ -159,7 +159,7 @@ def test_what_needs_memory_is_named():
 def test_marks_are_a_fair_draw(copies):
     counts = np.zeros(60)
     for seed in range(400):
-        found = smallest(X[:60], SIGNAL[:60], seed, 12, copies)
+        (found,) = smallest(X[:60], SIGNAL[:60], seed, 12, copies)
         assert np.all(np.diff(found.marks.astype(float)) > 0)
         counts[found.rows] += 1
     assert (

@@ -31,7 +31,7 @@ class Split(NamedTuple):
 def draw_split(who: str, rows: DaskRows, size: int | None, random_state: Any, copies: bool, name: str) -> Split:
     """Hold out ``size`` different rows, or a fifth; the split depends on the seed and on the rows alone."""
     seed = seed_of(random_state)
-    found = smallest(rows, None, seed, max(FULL, (size or 0) + 1), copies)
+    (found,) = smallest(rows, None, seed, max(FULL, (size or 0) + 1), copies)
     if len(found.marks) < 2:
         raise InvalidData(f"{who}: at least 2 distinct rows are required; got {len(found.marks)}.")
     wanted = holdout_size(len(found.marks)) if size is None else size

@@ -65,17 +65,22 @@ def _mixed(state: Any, word: Any) -> Any:
     return z ^ (z >> np.uint64(31))
 
 
-def smallest(X: Any, y: np.ndarray | None, seed: int, most: int, copies: bool) -> Firsts:
-    """Return the smallest distinct marks of all rows, at most so many, with the rows where they first occur.
+def smallest(X: Any, y: np.ndarray | None, seed: int, most: int, copies: bool, folds: int = 1) -> tuple[Firsts, ...]:
+    """Return the smallest distinct marks of each fold, at most so many, with the rows where they first occur.
 
     The target of partitioned rows is with them; ``y`` is that of rows in memory.
     """
     if isinstance(X, PartitionedRows):
-        labels = X.labels
-        return X.map_reduce(_firsts, seed, labels, copies, most, combine=partial(_joined, most=most))
+        found = X.map_reduce(_firsts, seed, X.labels, copies, most, folds, combine=partial(_joined, most=most))
+        return tuple(found)
     assert y is not None
     labels = np.unique(y) if y.dtype.kind not in "biuf" else None
-    return _firsts(Part(X, y, None, 0, "the rows"), seed, labels, copies, most)
+    return tuple(_firsts(Part(X, y, None, 0, "the rows"), seed, labels, copies, most, folds))
+
+
+def fold_of(marks: np.ndarray, folds: int) -> np.ndarray:
+    """Return the fold of each row: equal intervals of marks."""
+    return ((marks >> np.uint64(32)) * np.uint64(folds)) >> np.uint64(32)
 
 
 def at_rows(X: Any, y: np.ndarray | None, rows: np.ndarray, function: Callable[..., Any], *small: Any) -> Any:
@@ -89,15 +94,20 @@ def at_rows(X: Any, y: np.ndarray | None, rows: np.ndarray, function: Callable[.
     return function(take_rows(X, rows), y[rows], *small)
 
 
-def _firsts(part: Part, seed: int, labels: np.ndarray | None, copies: bool, most: int) -> Firsts:
-    found, first = np.unique(row_marks(part, seed, labels, copies), return_index=True)
-    return Firsts(found[:most], first[:most].astype(np.int64) + part.start)
+def _firsts(part: Part, seed: int, labels: Any, copies: bool, most: int, folds: int) -> list[Firsts]:
+    marks, first = np.unique(row_marks(part, seed, labels, copies), return_index=True)
+    ends = np.searchsorted(fold_of(marks, folds), np.arange(folds + 1))  # ascending marks have ascending folds
+    places = [slice(a, min(b, a + most)) for a, b in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)]
+    return [Firsts(marks[here], first[here].astype(np.int64) + part.start) for here in places]
 
 
-def _joined(a: Firsts, b: Firsts, most: int) -> Firsts:
-    marks, rows = np.concatenate([a.marks, b.marks]), np.concatenate([a.rows, b.rows])
-    found, first = np.unique(marks, return_index=True)
-    return Firsts(found[:most], rows[first[:most]])
+def _joined(a: list[Firsts], b: list[Firsts], most: int) -> list[Firsts]:
+    found = []
+    for x, y in zip(a, b, strict=True):
+        rows = np.concatenate([x.rows, y.rows])
+        marks, first = np.unique(np.concatenate([x.marks, y.marks]), return_index=True)
+        found.append(Firsts(marks[:most], rows[first[:most]]))
+    return found
 
 
 def _at(part: Part, columns: Any, rows: np.ndarray, function: Callable[..., Any], small: tuple[Any, ...]) -> Any:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from surefit.core.errors import InvalidParameter
+from surefit.core.partitioned import is_partitioned
 from surefit.core.validation import one_of
 from surefit.risk.ledger import SHARE
 from surefit.risk.units import ASSUME
@@ -106,9 +108,14 @@ def cross_validate(
         "return_train_score": return_train_score, "return_indices": return_indices, "error_score": error_score,
     }  # fmt: skip
     plan = Plan(cv, loss, y_range, groups, tuple(assume), random_state, options)
-    found = measure(who, list(models.values()), X, y, plan)
-    trouble = found.missing
-    if found.folds is not None:
+    if is_partitioned(X):
+        found, trouble = import_module("surefit.cluster.cross_validation").measure(
+            who, list(models.values()), X, y, plan
+        )
+    else:
+        found = measure(who, list(models.values()), X, y, plan)
+        trouble = found.missing
+    if found.folds is not None and not is_partitioned(X):
         trouble = why_void(X, y, groups=groups, assume=tuple(assume)) or found.folds.drawing.trouble
     scores = _joined(found.scores, return_estimator)
     return CrossValidation(tuple(models), found.folds, found.loss, confidence, rule, trouble, scores)

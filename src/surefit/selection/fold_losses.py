@@ -126,10 +126,14 @@ def row_losses(who: str, model: Any, X, y: np.ndarray, rows: np.ndarray, loss: L
 
 def _loss_of(who: str, estimators: list[Any], plan: Plan, target: np.ndarray | None) -> Loss | None:
     first = estimators[0]
-    if target is None or not (is_classifier(first) or is_regressor(first) or plan.loss is not None):
-        return None
+    known = target is not None and (is_classifier(first) or is_regressor(first) or plan.loss is not None)
+    return loss_of(who, estimators, plan) if known else None
+
+
+def loss_of(who: str, estimators: list[Any], plan: Plan) -> Loss:
+    """Return the loss of models with a target."""
     has_proba = all(hasattr(model, "predict_proba") for model in estimators)
-    found = read_loss(who, plan.loss, plan.y_range, classifier=is_classifier(first), has_proba=has_proba)
+    found = read_loss(who, plan.loss, plan.y_range, classifier=is_classifier(estimators[0]), has_proba=has_proba)
     # A regressor without a declared range has estimates only.
     return Loss("unbounded", "predict", True) if found.name == "quantile" else found
 

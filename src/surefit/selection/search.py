@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.model_selection import GridSearchCV as Grid
+from sklearn.model_selection import ParameterGrid, ParameterSampler
 from sklearn.model_selection import RandomizedSearchCV as Draws
 
 from surefit.core.validation import ANYTHING, COUNT, RANDOM_STATE
@@ -50,6 +51,8 @@ class GridSearchCV(SearchMixin, MetaEstimatorMixin, BaseEstimator):
         How delta was divided.
     fold_models_ : list
         Models of the chosen candidate, one per fold, which the claim is about and ``verify`` evaluates again; empty without a claim.
+    split_seed_, fold_rows_
+        For rows in partitions, the seed of the folds and the tested rows of each (:doc:`/scaling`).
     estimator_, classes_, certificate_, n_features_in_, feature_names_in_
         As in :class:`Certified`.
 
@@ -98,6 +101,9 @@ class GridSearchCV(SearchMixin, MetaEstimatorMixin, BaseEstimator):
         self.return_train_score = return_train_score
         self.confidence = confidence
         self.assume = assume
+
+    def _candidates(self) -> list[dict[str, Any]]:
+        return list(ParameterGrid(DEFAULT if self.param_grid is None else self.param_grid))
 
     def _build(self, splits: list) -> Any:
         return Grid(
@@ -188,9 +194,19 @@ class RandomizedSearchCV(SearchMixin, MetaEstimatorMixin, BaseEstimator):
         self.confidence = confidence
         self.assume = assume
 
+    def _space(self) -> tuple[Any, int]:
+        """Return what candidates are drawn from, and how many."""
+        return (
+            (DEFAULT, min(self.n_iter, 5))
+            if self.param_distributions is None
+            else (self.param_distributions, self.n_iter)
+        )
+
+    def _candidates(self) -> list[dict[str, Any]]:
+        return list(ParameterSampler(*self._space(), random_state=self.random_state))
+
     def _build(self, splits: list) -> Any:
-        space = DEFAULT if self.param_distributions is None else self.param_distributions
-        n_iter = min(self.n_iter, 5) if self.param_distributions is None else self.n_iter
+        space, n_iter = self._space()
         return Draws(
             self._base(), space, n_iter=n_iter, scoring=self.scoring, n_jobs=self.n_jobs, refit=self.refit, cv=splits,
             verbose=self.verbose, pre_dispatch=self.pre_dispatch, random_state=self.random_state,
@@ -201,7 +217,9 @@ class RandomizedSearchCV(SearchMixin, MetaEstimatorMixin, BaseEstimator):
         return (1.0 - self.confidence) / 2
 
     def _claims(self, X, y, splits, splitter, groups, params, given):
-        claims, ledger = super()._claims(X, y, splits, splitter, groups, params, given)
+        return self._with_draws(*super()._claims(X, y, splits, splitter, groups, params, given))
+
+    def _with_draws(self, claims, ledger):
         share = self._share()
         draws = len(self.cv_results_["params"])
         return [*claims, draws_claim(draws, share)], [*ledger, (f"rank of the best of {draws} draws", share)]

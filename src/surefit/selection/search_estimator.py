@@ -69,6 +69,7 @@ class SearchMixin(CallbackSupportMixin, CertifiedMixin, DeployedMixin):
     refit: Any
 
     _build: Any  # a method of the subclass: scikit-learn's search over the given splits
+    _candidates: Any  # a method of the subclass: the parameters of each candidate
 
     def _share(self) -> float:
         """Return the fraction of delta for the risk."""
@@ -143,6 +144,10 @@ class SearchMixin(CallbackSupportMixin, CertifiedMixin, DeployedMixin):
             return [claim], []
         self.fold_models_ = models
         return [claim, Claim("selection.refit")], [(f"each of {count} candidates", delta / count)]
+
+    def _with_draws(self, claims: list[Claim], ledger: list) -> tuple[list[Claim], list]:
+        """Add what a subclass states about its candidates."""
+        return claims, ledger
 
     def _why_not(self, X, y: np.ndarray | None, splits: list, groups) -> str | None:
         """Return why nothing is claimed, or None."""

@@ -43,11 +43,18 @@ def choice_claim(
     answers = np.concatenate([comparable(each) for each in predicted])
     wrong = (answers != comparable(y)[rows]).astype(np.float64)
     losses = [units.means(wrong[fold == k], rows[fold == k]) for k in range(len(splits))]
+    return claim_of_errors(losses, units, drawing, candidates, delta, declared)
+
+
+def claim_of_errors(
+    losses: list[np.ndarray], units: Units, drawing: Drawing, candidates: int, delta: float, declared: tuple[str, ...]
+) -> Claim:
+    """Return the claim about the chosen candidate's fold models from the errors of the units that each fold tests."""
     bound = _bound(losses, delta / candidates, units, drawing)
     tags = (*units.tags, *declared, *(tag for tag in bound.assumptions if tag not in (*units.tags, "iid")))
     found = {**bound.terms, **bound.inputs}
     keys = ("n", "errors") if "errors" in found else ("n", "empirical")
-    numbers = {**{key: found[key] for key in keys}, "candidates": candidates, "folds": len(splits), "delta": delta}
+    numbers = {**{key: found[key] for key in keys}, "candidates": candidates, "folds": len(losses), "delta": delta}
     return Claim("selection.search", bound.value, numbers={**numbers, "assumes": list(tags)})
 
 

@@ -24,7 +24,7 @@ def mark_trouble(subject: Any, params: Any, assume: tuple[str, ...], data: Data,
     if isinstance(given, (int, np.integer)) and int(given) != seed:
         return "the split is not the one that random_state draws"
     y = None if isinstance(data.X, PartitionedRows) else data.target
-    found = smallest(data.X, y, int(seed), len(tested) + 1, "equal_rows_are_draws" not in assume)
+    (found,) = smallest(data.X, y, int(seed), len(tested) + 1, "equal_rows_are_draws" not in assume)
     if not 0 < len(tested) < len(found.marks) or not np.array_equal(np.sort(found.rows[: len(tested)]), tested):
         return "the held-out rows are not those that the seed draws"
     return ""

@@ -14,11 +14,14 @@ from sklearn.model_selection import check_cv
 from surefit.checks.bounds import CONFIRM
 from surefit.checks.judge import Digits, Proof, claim, refused
 from surefit.checks.risk.answers import labels_of
+from surefit.checks.risk.marked import IN_MEMORY, answered, by_marks, mark_tags
 from surefit.checks.risk.split import split_trouble, unit_codes, unit_means, unit_tags
 from surefit.checks.risk.words import assumptions_of, confidence_text, sentence
 from surefit.core.catalog import Entry, register
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
+from surefit.core.marks import smallest
+from surefit.core.partitioned import PartitionedRows
 from surefit.core.rows import take_rows
 from surefit.core.sample import Data
 
@@ -63,25 +66,19 @@ register(
 
 @claim(
     "selection.search", kind="risk_bound", side="upper", high=1.0, says=_says, about=_about, assumptions=assumptions_of,
-    theory="k-fold",
+    theory="k-fold", partitioned=True,
 )  # fmt: skip
 def search(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     """Confirm the limit from the errors of the chosen candidate's fold models at its share of delta."""
     subject = certificate.subject
     if subject is None:
         return refused("this claim needs predictions of the search; pass verify(X, y, model=...)")
-    codes = unit_codes(subject, tuple(certificate.params["assume"]), data)
-    trouble = _fold_trouble(subject, codes, data)
-    if trouble:
-        return refused(trouble)
-    means = [
-        _errors(model, test, codes, data)
-        for model, (_, test) in zip(subject.fold_models_, subject.splits_, strict=True)
-    ]
-    part = _share_by_class(subject, data)
+    tested = _tested(certificate, subject, data)
+    if isinstance(tested, str):
+        return refused(tested)
+    means, part, log_weight, tags = tested
     delta, candidates = _delta(certificate), len(subject.cv_results_["params"])
-    spent = delta / candidates * math.exp(_mean_log_weight(subject, data, part))
-    tags = (*unit_tags(subject, codes), *certificate.params["assume"])
+    spent = delta / candidates * math.exp(log_weight)
     counts: dict[str, Any]
     if len(means) == 1 and part == 0 and "groups_iid" not in tags:
         name, counts, more = "holdout", {"n": len(means[0]), "errors": int(np.rint(means[0].sum()))}, "rows_untouched"
@@ -94,15 +91,61 @@ def search(certificate: Certificate, stated: Claim, data: Data) -> Proof:
         return refused("the limit does not follow from the errors at this share of delta")
     numbers = {key: Digits(value) if key == "empirical" else value for key, value in counts.items()}
     numbers |= {"candidates": candidates, "folds": len(means), "delta": delta, "assumes": [*tags, more]}
-    rows = sum(len(test) for _, test in subject.splits_)
+    rows = sum(map(len, subject.fold_rows_ if by_marks(subject) else [test for _, test in subject.splits_]))
     return Proof(
         stated.value, evidence.level, f"the limit follows from the errors counted on {rows} held-out rows.", numbers
     )
 
 
+def _tested(certificate: Certificate, subject: Any, data: Data) -> Any:
+    """Errors of the units of each fold, the share of classes that folds were to get, what it multiplies delta by, and what is assumed."""
+    assume = tuple(certificate.params["assume"])
+    if by_marks(subject):
+        trouble = _marked_trouble(subject, assume, data)
+        parts = zip(subject.fold_models_, subject.fold_rows_, strict=True)
+        return trouble or (
+            [answered(data, rows, _wrong_at, model) for model, rows in parts],
+            Fraction(0),
+            0.0,
+            (*mark_tags(assume), *assume),
+        )
+    if isinstance(data.X, PartitionedRows):
+        return IN_MEMORY
+    codes = unit_codes(subject, assume, data)
+    trouble = _fold_trouble(subject, codes, data)
+    if trouble:
+        return trouble
+    folds = zip(subject.fold_models_, subject.splits_, strict=True)
+    means = [_errors(model, test, codes, data) for model, (_, test) in folds]
+    part = _share_by_class(subject, data)
+    return means, part, _mean_log_weight(subject, data, part), (*unit_tags(subject, codes), *assume)
+
+
+def _marked_trouble(subject: Any, assume: tuple[str, ...], data: Data) -> str:
+    """Draw the tested rows of each fold again from cv, and compare."""
+    cv, tested, seed = subject.cv, subject.fold_rows_, int(subject.split_seed_)
+    count = 5 if cv is None else int(getattr(cv, "n_splits", cv))
+    given = 0 if cv is None or isinstance(cv, (int, np.integer)) or cv.random_state is None else cv.random_state
+    if len(tested) != count or len(subject.fold_models_) != count:
+        return "there is not one model per fold"
+    if isinstance(given, (int, np.integer)) and int(given) != seed:
+        return "the folds are not those of cv"
+    y = None if isinstance(data.X, PartitionedRows) else data.target
+    most = max(map(len, tested))
+    found = smallest(data.X, y, seed, most, "equal_rows_are_draws" not in assume, count)
+    for own, rows in zip(found, tested, strict=True):
+        if not len(rows) or not np.array_equal(np.sort(own.rows[: len(rows)]), rows):
+            return "the tested rows are not those that the seed draws"
+    return ""
+
+
+def _wrong_at(table: Any, y: np.ndarray, model: Any) -> np.ndarray:
+    return (labels_of(model.predict(table)) != labels_of(y)).astype(np.float64)
+
+
 @claim(
     "selection.random_draws", kind="uncertainty", side="upper", high=1.0, about="the search", assumptions=("independent_draws",),
-    theory="k-fold",
+    theory="k-fold", partitioned=True,
     says=lambda c: f"one of the {c.numbers['draws']} draws is among the best {c.value:.4g} of the search space with confidence "
     f"{confidence_text(c.numbers['delta'])}, if the draws are independent",
 )  # fmt: skip
