@@ -17,6 +17,7 @@ from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.errors import ConvergenceWarning, InvalidData
 from surefit.core.sample import Data
+from surefit.core.sparse_coef import dense
 from surefit.kernel_machines.svc import SVC
 from surefit.kernel_machines.svr import SVR
 from surefit.kernels import resolve
@@ -161,7 +162,7 @@ def reference_of(ours, kernel: Kernel, data: Data) -> dict[str, np.ndarray]:
         ours.fit(data.X, data.y, sample_weight=data.weights)
     return {
         "support": np.asarray(ours.support_),
-        "dual_coef": np.asarray(ours.dual_coef_),
+        "dual_coef": np.asarray(dense(ours.dual_coef_)),
         "intercept": np.atleast_1d(np.asarray(ours.intercept_, dtype=np.float64)),
     }
 

@@ -23,6 +23,7 @@ from surefit.core.fingerprint import data_fingerprint, remembered
 from surefit.core.guards.extremes import extreme
 from surefit.core.new_rows import with_word_on_new_rows
 from surefit.core.parameters import plain
+from surefit.core.sparse_coef import dense
 from surefit.core.state import state_digests
 
 #: Numbers of X up to which a proof waits: a copy is at most 400 kB. Beyond, the proof is a small share of the time of a fit.
@@ -87,7 +88,7 @@ def proved(draft: Draft, model: Any, state: dict[str, str] | None = None) -> Cer
         estimator=type(model).__name__,
         params={key: plain(value) for key, value in model.get_params(deep=False).items()},
         problem=draft.problem,
-        model={name: np.asarray(getattr(model, name)).copy() for name in draft.model},
+        model={name: np.array(dense(getattr(model, name))) for name in draft.model},
         data=data_fingerprint(*draft.sample) if draft.data is None else draft.data,  # type: ignore[misc]
         claims=with_word_on_new_rows(model, draft.claims, recountable),
         state=state_digests(model) if state is None else state,

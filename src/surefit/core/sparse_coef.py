@@ -22,7 +22,7 @@ class SparseCoefMixin:
         """
         check_is_fitted(self)
         if not sparse.issparse(self.coef_):
-            self.coef_ = _sparse(self.coef_)
+            self.coef_ = as_sparse(self.coef_)
         return self
 
     def densify(self) -> Any:
@@ -33,7 +33,12 @@ class SparseCoefMixin:
 
     def _covered_form(self, state: dict[str, Any]) -> dict[str, Any]:
         """Return the state that the certificate covers: the numbers, not how they are stored."""
-        return {**state, "coef_": dense(state["coef_"])} if sparse.issparse(state.get("coef_")) else state
+        return covered_form(state, "coef_")
+
+
+def covered_form(state: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return the state of an estimator with the attribute ``name`` as an array."""
+    return {**state, name: dense(state[name])} if sparse.issparse(state.get(name)) else state
 
 
 def dense(values: Any) -> Any:
@@ -52,7 +57,8 @@ def linear_scores(X: Any, coef: Any) -> np.ndarray:
     return np.asarray(found.toarray() if sparse.issparse(found) else found, dtype=np.float64)
 
 
-def _sparse(values: np.ndarray) -> Any:
+def as_sparse(values: np.ndarray) -> Any:
+    """Return an array as a sparse matrix in CSR format with the same bits."""
     kept = np.nonzero((values != 0) | np.signbit(values))
     if values.ndim == 1 or get_config().get("sparse_interface") == "sparray":
         return sparse.coo_array((values[kept], kept), shape=values.shape).tocsr()

@@ -12,6 +12,7 @@ from scipy.special import softmax
 
 from surefit.core import tables
 from surefit.core.errors import InvalidData, InvalidParameter
+from surefit.core.sparse_coef import dense
 
 NEAR = 1e-5  # distance from a margin or tube within which the multiplier of a row is free
 
@@ -98,7 +99,7 @@ def _svc(model, X, y, s):
     t = _signs(model, y)
     C = float(model.C_) * s * np.where(t > 0, model.class_weight_[1], model.class_weight_[0])
     alpha = np.zeros(len(y))
-    alpha[model.support_] = np.abs(model.dual_coef_[0])
+    alpha[model.support_] = np.abs(dense(model.dual_coef_)[0])
     b = float(model.intercept_[0])
     K = model.kernel_(model.kernel_.read(X) if hasattr(model.kernel_, "read") else X)
     along = K @ (alpha * t)
@@ -171,7 +172,7 @@ def _tube(model, e: np.ndarray, beta: np.ndarray, C: np.ndarray):
 
 def _svr(model, X, y, s):
     beta = np.zeros(len(y))
-    beta[model.support_] = model.dual_coef_[0]
+    beta[model.support_] = dense(model.dual_coef_)[0]
     C, b = float(model.C) * s, float(model.intercept_[0])
     f = np.asarray(model.predict(X), dtype=np.float64)
     K = model.kernel_(model.kernel_.read(X) if hasattr(model.kernel_, "read") else X)

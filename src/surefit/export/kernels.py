@@ -13,6 +13,7 @@ from sklearn.preprocessing import KernelCenterer, LabelBinarizer
 
 from surefit import kernels as ours
 from surefit.core.errors import InvalidData
+from surefit.core.sparse_coef import dense
 from surefit.export.twins import cannot, filler
 
 
@@ -28,9 +29,8 @@ def fill_svm(model: Any, twin: Any) -> None:
         setattr(twin, name, value)
     twin._gamma = float(twin.gamma) if named and "gamma" in named else 0.0
     twin._sparse = sparse.issparse(model.support_vectors_)
-    coefficients = model.dual_coef_.toarray() if sparse.issparse(model.dual_coef_) else model.dual_coef_
     sign = -1.0 if len(getattr(model, "classes_", ())) == 2 else 1.0
-    inner = np.ascontiguousarray(sign * coefficients)
+    inner = np.ascontiguousarray(sign * dense(model.dual_coef_))
     twin._dual_coef_ = sparse.csr_matrix(inner) if twin._sparse else inner
     if twin._sparse:  # LIBSVM reads the stored entries one after another, zeros included
         shape = inner.shape

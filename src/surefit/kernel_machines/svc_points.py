@@ -6,7 +6,7 @@ import numpy as np
 
 from surefit.kernel_machines.svc_training import TwoClasses, assemble
 from surefit.kernel_machines.svm_inputs import Labels, Sample
-from surefit.kernel_machines.svm_machine import support_vectors
+from surefit.kernel_machines.svm_machine import set_coefficients, support_vectors
 from surefit.solvers.smo.minimize import DualFit
 from surefit.solvers.smo.problem import row_gaps
 
@@ -22,7 +22,7 @@ def set_model(estimator, sample: Sample, labels: Labels, problems: list[TwoClass
     estimator.kernel_, estimator.shape_fit_, estimator.fit_status_ = sample.kernel, sample.X.shape, 0
     estimator.support_, estimator.n_support_ = model.support.astype(np.int32), model.n_support.astype(np.int32)
     estimator.support_vectors_ = support_vectors(sample.X, sample.kernel, model.support)
-    estimator.dual_coef_, estimator.intercept_ = model.dual_coef, model.intercept
+    set_coefficients(estimator, model.dual_coef, model.intercept)
     estimator._support_codes = labels.codes[model.support]
     estimator._duals = [(problem.rows, fit.point.beta) for problem, fit in zip(problems, fits, strict=True)]
     estimator.n_iter_ = np.array([fit.n_iter for fit in fits], dtype=np.int32)

@@ -9,6 +9,7 @@ import numpy as np
 from surefit.core.budget import Budget
 from surefit.core.callbacks import progress_reporter
 from surefit.core.errors import InvalidData
+from surefit.core.sparse_coef import dense
 from surefit.core.threads import count_threads, map_blocks, one_blas_thread
 from surefit.kernel_machines.svm_inputs import Labels, Sample
 from surefit.solvers.smo.minimize import DualFit, minimize
@@ -122,7 +123,7 @@ def assemble(n: int, labels: Labels, problems: list[TwoClasses], fits: list[Dual
 
 def problem_coefficients(model, n_classes: int, codes: np.ndarray, strategy: str) -> np.ndarray:
     """Return one line of coefficients a problem, from the layout of ``dual_coef_``; ``codes`` are those of the support."""
-    dual = model.dual_coef_
+    dual = dense(model.dual_coef_)
     if n_classes == 2 or strategy == "ovr":
         return dual
     lines = []

@@ -11,6 +11,7 @@ from scipy import sparse
 from surefit.core.budget import Reason
 from surefit.core.claims import Claim
 from surefit.core.estimator import warn_unless_converged
+from surefit.core.sparse_coef import as_sparse, covered_form, dense
 from surefit.core.threads import map_blocks, one_blas_thread
 from surefit.core.validation import (
     ANYTHING,
@@ -61,9 +62,10 @@ class SupportMixin(DualGapMixin):
     support_vectors_: Any
     n_jobs: Any = None
 
-    def _functions(self, X, coefficients: np.ndarray) -> np.ndarray:
+    def _functions(self, X, coefficients: Any) -> np.ndarray:
         """Values of the functions with these coefficients, one column per line; in blocks of rows, one per thread."""
         n, support = X.shape[0], self.support_
+        coefficients = dense(coefficients)
         scores = np.zeros((n, len(coefficients)))
 
         def score(start, stop):
@@ -74,14 +76,17 @@ class SupportMixin(DualGapMixin):
             map_blocks(score, n if len(support) else 0, max(1, PIECE // max(1, len(support))), self.n_jobs)
         return scores
 
-    def _weights(self, coefficients: np.ndarray):
-        """Weights of the columns: defined for the linear kernel."""
+    def _weights(self, coefficients: Any):
+        """Weights of the columns, as a sparse matrix after a fit to sparse rows: defined for the linear kernel."""
         if not isinstance(self.kernel_, Linear):
             raise AttributeError("coef_ is only available when using a linear kernel")
-        weights = coefficients @ self.support_vectors_
-        weights = weights.toarray() if sparse.issparse(weights) else np.asarray(weights)
+        weights = np.asarray(dense(dense(coefficients) @ self.support_vectors_))
         weights.setflags(write=False)  # they follow from the dual variables: a new value would not change predictions
-        return weights
+        return as_sparse(weights) if sparse.issparse(self.support_vectors_) else weights
+
+    def _covered_form(self, state: dict[str, Any]) -> dict[str, Any]:
+        """Return the state that the certificate covers: the numbers, not how they are stored."""
+        return covered_form(state, "dual_coef_")
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()  # type: ignore[misc]
@@ -97,6 +102,12 @@ def support_vectors(X, kernel: Kernel, support: np.ndarray):
     return X[support] if X.ndim == 1 else kernel.read(X)[support]
 
 
+def set_coefficients(estimator, lines: np.ndarray, intercept: np.ndarray) -> None:
+    """Set ``dual_coef_``, sparse if the support vectors are, and ``intercept_``."""
+    estimator.dual_coef_ = as_sparse(lines) if sparse.issparse(estimator.support_vectors_) else lines
+    estimator.intercept_ = intercept
+
+
 def set_one_function(estimator, sample, rows: np.ndarray, fit: DualFit) -> None:
     """Set the fitted numbers of a machine that consists of one function."""
     beta = np.zeros(sample.X.shape[0])
@@ -104,7 +115,7 @@ def set_one_function(estimator, sample, rows: np.ndarray, fit: DualFit) -> None:
     estimator.support_ = np.flatnonzero(beta).astype(np.int32)
     estimator.n_support_ = np.array([len(estimator.support_)], dtype=np.int32)
     estimator.support_vectors_ = support_vectors(sample.X, sample.kernel, estimator.support_)
-    estimator.dual_coef_, estimator.intercept_ = beta[None, estimator.support_], np.array([fit.point.b])
+    set_coefficients(estimator, beta[None, estimator.support_], np.array([fit.point.b]))
     estimator.intercept_interval_ = np.array([fit.point.interval])
     estimator.kernel_, estimator.shape_fit_, estimator.fit_status_ = sample.kernel, sample.X.shape, 0
     estimator.n_iter_ = fit.n_iter

@@ -9,6 +9,7 @@ import numpy as np
 
 from surefit.core.budget import Reason
 from surefit.core.errors import InvalidData, InvalidParameter
+from surefit.core.sparse_coef import dense
 from surefit.kernel_machines.svc import SVC
 from surefit.kernel_machines.svm_machine import SupportMixin
 from surefit.kernel_machines.svr import SVR
@@ -155,7 +156,7 @@ def svc_path(X, y, *, C_range=(1e-2, 1e2), eps: float = 0.01, sample_weight=None
         if len(model.classes_) != 2:
             raise InvalidData(f"svc_path: y must have two classes; it has {len(model.classes_)}.")
         beta = np.zeros(model.shape_fit_[0])
-        beta[model.support_] = model.dual_coef_[0]
+        beta[model.support_] = dense(model.dual_coef_)[0]
         norm = float(model.rkhs_norm_[0])
         slack = max((model.objective_ - 0.5 * norm**2) / C, 0.0)
         lines.append((C, beta, float(model.intercept_[0]), model.objective_, model.dual_gap_, norm, slack))
@@ -237,7 +238,7 @@ def svr_path(X, y, *, epsilons=None, sample_weight=None, **options) -> SVRPath:
     for epsilon in widths:
         model.set_params(epsilon=float(epsilon)).fit(X, y, sample_weight)
         beta = np.zeros(model.shape_fit_[0])
-        beta[model.support_] = model.dual_coef_[0]
+        beta[model.support_] = dense(model.dual_coef_)[0]
         outside = float(np.mean(np.isin(model.points_, ("above", "below"))))
         lines.append((beta, model.intercept_[0], model.objective_, model.dual_gap_, model.rkhs_norm_, outside))
         if _stopped(model):

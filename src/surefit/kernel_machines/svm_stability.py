@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import clone, is_regressor
 
 from surefit.core.errors import InvalidParameter
+from surefit.core.sparse_coef import dense
 from surefit.core.stability import PredictionStability
 from surefit.kernel_machines.svm_inputs import read_sample
 from surefit.kernels import Kernel
@@ -74,7 +75,7 @@ class StabilityMixin:
     def _rounding(self, problem: OneProblem) -> np.ndarray:
         """Bound the rounding of scores: as many units as there are terms, relative to the size of these."""
         lengths = np.sqrt(np.maximum(self.kernel_.diag(problem.X), 0.0))
-        size = float(np.sum(np.abs(self.dual_coef_) * lengths[self.support_]))
+        size = float(np.sum(np.abs(dense(self.dual_coef_)) * lengths[self.support_]))
         return 4 * (len(self.support_) + 16) * float(np.finfo(np.float64).eps) * size * lengths[problem.rows]
 
     def _offset_reach(self, problem: OneProblem, f: np.ndarray, moved: np.ndarray) -> float:
