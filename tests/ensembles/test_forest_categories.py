@@ -95,6 +95,7 @@ def test_changed_sets_and_inner_values_are_refused():
     frame, labels, _ = table()
     for name in ("words", "values"):
         model = fitted("RandomForestClassifier", {}, frame)
+        old = model.certificate_
         t, tree = next((t, tree) for t, tree in enumerate(model.trees_) if tree.kind[0] == 2)
         changed = getattr(tree, name).copy()
         if name == "words":
@@ -107,8 +108,8 @@ def test_changed_sets_and_inner_values_are_refused():
         if name == "words":
             continue
         sample = model._certified_rows(frame), labels.astype(float), None
-        parts, old = tuple(model.certificate_.model), model.certificate_
-        model._issue("C", [surefit.Claim("forest.leaves")], problem=old.problem, model=parts, sample=sample)
+        claims = [surefit.Claim("forest.leaves")]
+        model._issue("C", claims, problem=old.problem, model=tuple(old.model), sample=sample)
         assert model.certificate_["forest.leaves"].value > 1e-3  # a new certificate states the distance
 
 
