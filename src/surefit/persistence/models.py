@@ -17,6 +17,7 @@ from surefit.core.errors import CertificateError, PersistenceError
 from surefit.core.guards.expansion import limit, unpacked_size
 from surefit.core.warn import warn
 from surefit.persistence.files import require_writable, write_file
+from surefit.persistence.soundness import require_sound
 from surefit.persistence.trust import SKOPS_TRUSTED
 
 LOG = logging.getLogger("surefit.persistence")
@@ -67,7 +68,8 @@ def load(path: str | Path, trusted: Iterable[str] = ()) -> Any:
     """Read a model that :func:`save` wrote.
 
     Guarantee: only types of ``surefit.SKOPS_TRUSTED``, of ``trusted``, and those skops knows to be harmless are created;
-    nothing is unpickled, and no other code runs. A certificate in the file is checked against its seal.
+    nothing is unpickled, and no other code runs. Trees and sparse matrices refer only to nodes and columns that exist. A certificate in
+    the file is checked against its seal.
 
     Parameters
     ----------
@@ -110,6 +112,7 @@ def load(path: str | Path, trusted: Iterable[str] = ()) -> Any:
         )
     try:
         model = io_.loads(content, trusted=allowed)
+        require_sound(model)
     except Exception as error:
         raise _damaged(path, error) from None
     _require_seal(path, model)
