@@ -10,6 +10,7 @@ from sklearn.datasets import make_classification
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
+from tests.forging import reissued
 
 import surefit
 from surefit import CalibratedClassifierCV, CertificateError, InvalidData
@@ -140,6 +141,30 @@ def test_changed_maps_scores_and_claims_are_refused(method):
     model.calibration_scores_[0][0, 0] += 1e-3
     with pytest.raises(CertificateError, match="changed after the fit"):
         certificate.verify(X, y)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_changed_model_is_refused_with_a_new_seal_too(method):
+    X, y, _ = data(3)
+    model = CalibratedClassifierCV(GaussianNB(), method=method, cv=3).fit(X, y)
+    pair = model.calibrated_classifiers_[-1]
+    reissued(model).verify(X, y)
+    name = {"sigmoid": "b_", "isotonic": "y_thresholds_", "temperature": "beta_"}[method]
+    for owner, attribute, value in (
+        (
+            pair.calibrators[-1],
+            name,
+            getattr(pair.calibrators[-1], name) * np.nan,
+        ),  # the largest gap could be that of another map
+        (pair, "classes", pair.classes[::-1]),
+        (pair.estimator, "classes_", pair.estimator.classes_ - 0.5),
+    ):
+        kept = getattr(owner, attribute)
+        setattr(owner, attribute, value)
+        with pytest.raises(CertificateError):
+            reissued(model).verify(X, y)
+        setattr(owner, attribute, kept)
+    reissued(model).verify(X, y)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -1,11 +1,13 @@
 """Verification reads data as the fit did."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import sparse
 
+import surefit
 from surefit import Invalidated, LogisticRegression, PolynomialBasis, Ridge, SmoothingSpline
 
 
@@ -38,3 +40,19 @@ def test_large_columns_do_not_make_an_honest_multinomial_model_fail():
         warnings.simplefilter("ignore")  # the fit may say that it stopped early
         model = LogisticRegression().fit(X, y)
     assert model.verify(X, y)
+
+
+@pytest.mark.parametrize("name", ["HistGradientBoostingRegressor", "DecisionTreeRegressor", "SmoothingSpline"])
+def test_a_model_or_certificate_of_another_width_is_no_longer_certified(name):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 1))
+    y = X[:, 0] + rng.normal(size=30)
+    X = X[:, 0] if name == "SmoothingSpline" else X
+    model = getattr(surefit, name)().fit(X, y)
+    model.verify(X, y)
+    certificate = model.certificate_
+    with pytest.raises(Invalidated):
+        replace(certificate, data={**certificate.data, "n_columns": 2}, seal="").verify(X, y)
+    model.n_features_in_ = 2
+    with pytest.raises(Invalidated):
+        certificate.verify(X, y)

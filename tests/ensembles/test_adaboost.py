@@ -11,6 +11,7 @@ from sklearn.datasets import load_iris
 from sklearn.ensemble import AdaBoostClassifier as Peer
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
+from tests.forging import reissued
 
 from surefit import AdaBoostClassifier, Certificate, CertificateError, Invalidated, InvalidData, InvalidParameter
 from surefit.data import make_chi2_10
@@ -216,5 +217,7 @@ def test_members_that_changed_are_noticed():
     model = AdaBoostClassifier(DecisionTreeClassifier(max_depth=2, random_state=0), n_estimators=3).fit(X, y)
     model.verify(X, y)
     model.estimators_[1] = DecisionTreeClassifier(max_depth=1).fit(X, y)
-    with pytest.raises(Invalidated, match="do not reproduce the certified votes"):
+    with pytest.raises(Invalidated, match="estimators_ was changed"):
         model.verify(X, y)
+    with pytest.raises(Invalidated, match="do not reproduce the recorded predictions"):
+        reissued(model).verify(X, y)

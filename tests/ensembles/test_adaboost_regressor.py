@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
-from tests.forging import resealed_model, verified_strictly
+from tests.forging import reissued, resealed_model, verified_strictly
 
 import surefit
 from surefit.core.errors import CertificateError
@@ -74,3 +74,15 @@ def test_changed_numbers_are_refused_even_with_a_new_seal():
         forged = resealed_model(model, name, getattr(model, name) * 1.001)
         with pytest.raises(CertificateError):
             forged.verify(X, y)
+
+
+def test_other_members_are_refused_even_with_a_new_seal():
+    X, y = sample()
+    model = surefit.AdaBoostRegressor(n_estimators=3, random_state=0).fit(X, y)
+    reissued(model).verify(X, y)
+    model.estimators_[1] = surefit.DecisionTreeRegressor(max_depth=1).fit(X, y)
+    with pytest.raises(CertificateError, match="do not reproduce the recorded predictions"):
+        reissued(model).verify(X, y)
+    model.estimators_[1] = surefit.DecisionTreeRegressor(max_depth=1).fit(X[:, :1], y)
+    with pytest.raises(CertificateError, match="the members cannot predict"):
+        reissued(model).verify(X, y)

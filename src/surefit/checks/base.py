@@ -75,11 +75,14 @@ def verify(
         y = None  # the fit did not read a target, as in pipelines that pass one to every step
     strings = certificate.data.get("elements") == "strings"
     # Models of one variable take it without columns; texts stay a list, for pipelines that read them.
-    one_column = not strings and certificate.data.get("n_columns") == 1 and np.ndim(X) == 1
+    column = getattr(X, "ndim", 0) == 1 or (certificate.data.get("n_columns") == 1 and np.ndim(X) == 1)
+    one_column = not strings and column
     if one_column and np.asarray(X).dtype.kind in "biufmM":
         X = np.asarray(X).reshape(-1, 1)
     data = _as_fitted(certificate, read(X, y, sample_weight, strings=strings, offset=offset))
     _require_same_data(certificate, data)
+    if model is not None:
+        _require_same_answers(certificate, model, X)
     _require_own_problem(certificate, data)
     findings = tuple(_find(certificate, claim, data) for claim in certificate.claims)
     for finding in findings:
@@ -198,6 +201,24 @@ def _require_same_model(certificate: Certificate, model: Any) -> None:
             if digests.get(name) != known:
                 raise Invalidated(
                     f"{who}: {name} was changed after the fit; the certificate is no longer valid for this model."
+                )
+
+
+def _require_same_answers(certificate: Certificate, model: Any, X: Any) -> None:
+    """Let members that the certificate knows by their recorded predictions predict again."""
+    again = getattr(type(model), "_answers_again", None)  # of the class: an attribute of the model may come from a file
+    if again is None:
+        return
+    try:
+        answers = again(model, certificate, X)
+    except (AttributeError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+        why = next(iter(str(error).splitlines()), "").rstrip(".")
+        raise Invalidated(f"{certificate.estimator}: the members cannot predict ({why}); fit again.") from None
+    for claim in certificate.claims:
+        for name in set(claim.witness) & set(answers):
+            if not np.array_equal(claim.witness[name], answers[name]):
+                raise Invalidated(
+                    f"{certificate.estimator}: the members do not reproduce the recorded predictions; fit again."
                 )
 
 

@@ -135,8 +135,15 @@ class Certificate:
         # The checkers register themselves; importing them by name keeps core free of upward imports.
         checks = importlib.import_module("surefit.checks")
         model = self.subject if model is None else model
-        numbers = getattr(model, "_certified_rows", None)  # models of tables with text are certified on codes
-        X = X if numbers is None else numbers(X)
+        numbers = getattr(type(model), "_certified_rows", None)  # models of tables with text are certified on codes
+        if numbers is not None:
+            try:
+                X = numbers(model, X)
+            except (AttributeError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+                why = next(iter(str(error).splitlines()), "").rstrip(".")
+                raise Invalidated(
+                    f"{self.estimator}: the model cannot read these rows ({why}); pass the rows of the fit and the fitted model."
+                ) from None
         return checks.verify(self, X, y, sample_weight=sample_weight, model=model, offset=offset)
 
     def require_intact(self) -> None:

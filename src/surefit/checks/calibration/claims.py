@@ -73,6 +73,8 @@ def scores(certificate: Certificate, stated: Claim, data: Data) -> Proof:
             return refused("the classifiers have another number of scores than were recorded")
         size = float(np.max(np.abs(found), initial=0.0))
         apart = float(np.max(np.abs(found - known), initial=0.0))
+        if not math.isfinite(size + apart):
+            return refused("a score is not finite")
         worst = max(worst, 0.0 if apart == 0.0 else apart / size if size > 0 else math.inf)
     return Proof(max(worst, SIX_DIGITS), "recomputed", "scored the calibration rows again.")
 
@@ -81,6 +83,10 @@ def _largest(certificate: Certificate, data: Data, gap: Any) -> Proof:
     if certificate.subject is None:
         return refused("this claim needs the maps of the model; pass verify(X, y, model=...)")
     found = [gap(part) for part in _parts(certificate, data)]
+    if any(
+        math.isnan(bound.value + bound.spread) for bound in found
+    ):  # the largest of numbers with NaN could be any of them
+        return refused("a map has a parameter that is not a number")
     worst = max(found, key=lambda bound: bound.value + 2.5 * bound.spread)
     spread = worst.spread if math.isfinite(worst.value) else 0.0
     return Proof(worst.value, note="dual points of all maps.", numbers={"maps": len(found)}, spread=spread)
@@ -95,6 +101,10 @@ def _parts(certificate: Certificate, data: Data) -> list[Part]:
         y, w = codes[rows], weights[rows]
         if pair.method != certificate.problem["method"]:
             raise ValueError("a pair has another method than the parameters say")
+        if not np.array_equal(pair.classes, certificate.model["classes_"]):
+            raise ValueError("a pair has other classes than the model")
+        if not np.isin(pair.estimator.classes_, pair.classes).all():
+            raise ValueError("a classifier has classes that the model does not have")
         if pair.method == "temperature":
             if known.shape != (len(rows), K):
                 raise ValueError("there must be one score per class")
