@@ -60,7 +60,7 @@ def arguments(cls: type, found: Input) -> tuple[Any, dict[str, Any]] | None:
 
 def _first_column(X: Any) -> Any:
     if isinstance(X, np.ndarray):
-        return X[:, 0] if X.ndim > 1 else X
+        return X[:, 0] if X.ndim > 1 and X.shape[1] else X
     if sparse.issparse(X):
         return X.toarray()[:, 0]
     return [row[0] for row in X] if isinstance(X, list) else X[next(iter(X.columns))]

@@ -41,9 +41,11 @@ def arguments(model: Any) -> tuple[Any, ...]:
 
 def answer(model: Any, X: np.ndarray) -> np.ndarray:
     """Return what the model says about the rows."""
-    method = getattr(model, "predict", None) or getattr(model, "transform", None) or (lambda X: model.kneighbors(X)[1])
-    found = method(X)
-    return np.asarray(found[0] if isinstance(found, tuple) else found)
+    for name in ("predict", "transform", "score_samples", "kneighbors"):
+        if hasattr(model, name):
+            found = getattr(model, name)(X)
+            return np.asarray(found[0] if isinstance(found, tuple) else found)
+    return np.asarray(model.labels_)
 
 
 def interrupted(model: Any, given: tuple[Any, ...], after: float) -> bool:
