@@ -34,4 +34,4 @@ def pytest_runtest_logreport(report: Any) -> None:
 
 def _cause(found: Any) -> str:
     crash = getattr(found, "reprcrash", None)
-    return str(getattr(crash, "message", found))[:400]
+    return str(getattr(crash, "message", found))[:4000]

@@ -10,6 +10,7 @@ import sklearn.linear_model
 import sklearn.model_selection
 import sklearn.neighbors
 from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.ensemble import HistGradientBoostingRegressor as PeerBoosting
 from sklearn.exceptions import NotFittedError
 from sklearn.gaussian_process.kernels import RBF as PeerRBF
@@ -24,6 +25,8 @@ import surefit
 from surefit import (
     SVC,
     BayesianRidge,
+    CalibratedClassifierCV,
+    CertificateError,
     ElasticNet,
     ElasticNetCV,
     GaussianProcessRegressor,
@@ -385,3 +388,34 @@ def test_a_search_passes_the_target_on_as_it_is_and_claims_nothing_about_odd_pre
     with pytest.raises(AttributeError) as caught:
         search.score_samples(X)
     assert isinstance(caught.value.__cause__, AttributeError)
+
+
+class Mean(ClassifierMixin, BaseEstimator):
+    """Classifier of images by their mean."""
+
+    def __init__(self, threshold=0.0):
+        self.threshold = threshold
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def decision_function(self, X):
+        assert X.ndim == 4
+        return X.mean(axis=(1, 2, 3)) - self.threshold
+
+    def predict(self, X):
+        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+
+
+@pytest.mark.parametrize(
+    "model", [CalibratedClassifierCV(Mean(), cv=3), GridSearchCV(Mean(), {"threshold": [0.0, 1.0]}, cv=3)], ids=str
+)
+def test_arrays_of_more_than_two_dimensions_go_to_the_classifier_unchanged(model):
+    X = np.random.default_rng(0).normal(size=(60, 3, 2, 2))
+    y = (X.mean(axis=(1, 2, 3)) + 0.1 * np.random.default_rng(1).normal(size=60) > 0).astype(int)
+    model = clone(model).fit(X, y)
+    assert model.score(X, y) > 0.7
+    model.certificate_.verify(X, y)
+    with pytest.raises(CertificateError):
+        model.certificate_.verify(X + 1.0, y)

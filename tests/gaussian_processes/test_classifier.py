@@ -148,3 +148,20 @@ def test_a_row_far_away_leaves_the_claims_numbers():
     model = GaussianProcessClassifier().fit(X, y)
     assert model.certificate_["gaussian_process_classifier.gap"].value < 1e-3
     assert model.verify(X, y)["gaussian_process_classifier.gap"].ok
+
+
+def test_a_dot_product_kernel_is_searched_as_in_scikit_learn():
+    from sklearn.gaussian_process import GaussianProcessClassifier as Peer
+    from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct
+
+    X = np.array(
+        [[-4.6, -6.0], [4.1, 5.3], [0.0, -0.5], [-6.2, -4.7], [1.3, -6.9], [-5.0, 3.1], [-2.9, 6.7], [5.2, 4.3]]
+    )
+    y = (5.0 - X[:, 1] - 0.5 * X[:, 0] ** 2 > 0).astype(int)
+    kernel = ConstantKernel(0.1, (1e-5, np.inf)) * DotProduct(sigma_0=0.1) ** 2
+    peer, ours = (kind(kernel).fit(X, y) for kind in (Peer, GaussianProcessClassifier))
+    np.testing.assert_allclose(ours.kernel_.theta, peer.kernel_.theta, rtol=1e-4)
+    np.testing.assert_allclose(ours.kernel_.bounds, peer.kernel_.bounds)
+    assert ours.kernel_.k2.kernel.sigma_0 == pytest.approx(peer.kernel_.k2.kernel.sigma_0, rel=1e-4)
+    assert ours.log_marginal_likelihood_value_ == pytest.approx(peer.log_marginal_likelihood_value_, abs=1e-5)
+    ours.certificate_.verify(X, y)

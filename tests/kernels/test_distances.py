@@ -15,6 +15,7 @@ from surefit.kernels import (
     CommonWords,
     Constant,
     Diffusion,
+    DotProduct,
     Exponential,
     Function,
     IntegratedBrownian,
@@ -73,6 +74,7 @@ def first(rows):
 #: Kernels with their formula in arithmetic of any precision.
 EXACT = {
     "linear": (Linear(), dot),
+    "dot product": (DotProduct(1.5), lambda x, y: Decimal("2.25") + dot(x, y)),
     "polynomial": (Polynomial(3, 0.5, 1.0), lambda x, y: (dot(x, y) / 2 + 1) ** 3),
     "homogeneous": (Polynomial(2, 1.0, 0.0), lambda x, y: dot(x, y) ** 2),
     "gaussian": (RBF(gamma=0.75), lambda x, y: (-square(x, y) * 3 / 4).exp()),

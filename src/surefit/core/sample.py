@@ -60,11 +60,15 @@ def read_target(y: Any) -> np.ndarray:
 
 
 def _as_matrix(X: Any) -> Any:
-    """Return numbers as floats. Tables with text (for pipelines) become object arrays, so that they have a fingerprint."""
+    """Return numbers as floats, with one row per observation (images and other arrays, for searches and calibration).
+
+    Tables with text (for pipelines) become object arrays, so that they have a fingerprint.
+    """
     with in_one_sentence(running(), X):
         try:
             options = {"accept_sparse": ["csc", "csr"], "dtype": [np.float64, np.float32], "ensure_all_finite": False}
-            return canonical(check_array(X, **options))
+            read = check_array(X, allow_nd=True, **options)
+            return canonical(read if read.ndim == 2 else read.reshape(len(read), -1))
         except (TypeError, ValueError):
             table = np.asarray(X)
             if table.dtype.kind not in "OUS" or table.ndim not in (1, 2):

@@ -137,6 +137,7 @@ def _translated(k: Any) -> Any:
     simple = {
         ours.Constant: lambda: theirs.ConstantKernel(k.value, k.value_bounds),
         ours.Noise: lambda: theirs.WhiteKernel(k.variance, k.variance_bounds),
+        ours.DotProduct: lambda: theirs.DotProduct(k.sigma_0, k.sigma_0_bounds),
         ours.Linear: lambda: theirs.DotProduct(sigma_0=0.0, sigma_0_bounds="fixed"),
         ours.Matern: lambda: theirs.Matern(k.length_scale, k.length_scale_bounds, nu=k.nu),
         ours.Periodic: lambda: theirs.ExpSineSquared(

@@ -22,7 +22,7 @@ from surefit.kernels.expansions.mercer import draw_functions, empirical_features
 from surefit.kernels.function import Function
 from surefit.kernels.hyperparameters import Hyperparameter
 from surefit.kernels.laplacian import Laplacian
-from surefit.kernels.linear import Linear
+from surefit.kernels.linear import DotProduct, Linear
 from surefit.kernels.matern import Matern
 from surefit.kernels.periodic import Periodic
 from surefit.kernels.polynomial import Polynomial
@@ -42,6 +42,7 @@ __all__ = [
     "CommonWords",
     "Constant",
     "Diffusion",
+    "DotProduct",
     "Eigenpairs",
     "Exponential",
     "Function",

@@ -18,7 +18,7 @@ from scipy.special import gammainc
 from surefit.core.errors import InvalidData
 from surefit.kernels import algebra, brownian, closure, constant, matern, periodic, polynomial, rational_quadratic, rbf
 from surefit.kernels.laplacian import Laplacian
-from surefit.kernels.linear import Linear
+from surefit.kernels.linear import DotProduct, Linear
 from surefit.kernels.vectors import center_of, dense, square_distances, square_norms
 
 FEW_COLUMNS = 64  # number of columns up to which distances come from differences; beyond, a matrix product finds the pairs that need them
@@ -89,6 +89,13 @@ def _(kernel: Linear, A, B) -> Apart:
         for j in range(A.shape[1]):
             difference += np.subtract.outer(A[:, j], B[:, j]) * np.add.outer(A[:, j], B[:, j])
     return Apart(own, other, difference, euclidean_squares(A, B))
+
+
+@apart.register
+def _(kernel: DotProduct, A, B) -> Apart:
+    inner = apart(Linear(), A, B)
+    constant = float(kernel.sigma_0) ** 2
+    return Apart(inner.own + constant, inner.other + constant, inner.difference, inner.squares)
 
 
 @apart.register

@@ -133,8 +133,8 @@ class Kernel(ParameterNamesMixin, BaseEstimator):
         raise InvalidParameter(
             type(self).__name__,
             "the kernel",
-            "one with finitely many features (Linear, Polynomial, CommonWords, StringSubsequence, Constant, or composed of "
-            "these); surefit.kernels.empirical_features gives features on a sample for any kernel",
+            "one with finitely many features (Linear, DotProduct, Polynomial, CommonWords, StringSubsequence, Constant, or composed "
+            "of these); surefit.kernels.empirical_features gives features on a sample for any kernel",
             self,
         )
 

@@ -10,7 +10,7 @@ from surefit.core.errors import InvalidParameter
 from surefit.kernels.algebra import Power, Product, Scaled, Sum
 from surefit.kernels.base import Kernel
 from surefit.kernels.constant import Constant, Noise
-from surefit.kernels.linear import Linear
+from surefit.kernels.linear import DotProduct, Linear
 from surefit.kernels.matern import Matern
 from surefit.kernels.periodic import Periodic
 from surefit.kernels.rational_quadratic import RationalQuadratic
@@ -52,9 +52,7 @@ def _matern(k) -> Kernel:
 
 
 def _dot_product(k) -> Kernel:
-    bounds = k.sigma_0_bounds
-    bounds = bounds if isinstance(bounds, str) else tuple(float(b) ** 2 for b in np.ravel(bounds))
-    return Linear() + Constant(float(k.sigma_0) ** 2, bounds) if k.sigma_0 > 0 else Linear()
+    return DotProduct(float(k.sigma_0), k.sigma_0_bounds) if k.sigma_0 > 0 else Linear()
 
 
 def _known(kernel) -> Kernel:

@@ -41,7 +41,7 @@ _KERNELS = {
     "diffusion": ("Diffusion",),
     "function": ("Function",),
     "laplacian": ("Laplacian",),
-    "linear": ("Linear",),
+    "linear": ("DotProduct", "Linear"),
     "matern": ("Matern",),
     "periodic": ("Periodic",),
     "polynomial": ("Polynomial",),

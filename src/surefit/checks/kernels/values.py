@@ -205,6 +205,12 @@ def _(kernel: k.Linear, pairs: Any) -> Any:
 
 
 @enclose.register
+def _(kernel: k.DotProduct, pairs: Any) -> Any:
+    constant = ball(np.asarray(float(kernel.sigma_0)))
+    return balls.add(pairs.products(), balls.multiply(constant, constant))
+
+
+@enclose.register
 def _(kernel: k.Polynomial, pairs: Any) -> Any:
     inner = balls.add(balls.scale(pairs.products(), kernel.gamma), ball(np.asarray(float(kernel.coef0))))
     return balls.power(inner, kernel.degree)
