@@ -419,3 +419,22 @@ def test_arrays_of_more_than_two_dimensions_go_to_the_classifier_unchanged(model
     model.certificate_.verify(X, y)
     with pytest.raises(CertificateError):
         model.certificate_.verify(X + 1.0, y)
+
+
+@pytest.mark.filterwarnings("ignore::surefit.DataWarning")  # two rows fit exactly
+def test_ransac_knows_the_linear_regression():
+    X = np.arange(30.0)[:, None]
+    y = 2.0 * X[:, 0] + 1.0
+    y[:5] += 100.0
+    found = sklearn.linear_model.RANSACRegressor(surefit.LinearRegression(), random_state=0).fit(X, y)
+    assert isinstance(found.estimator_, surefit.LinearRegression)
+    assert found.estimator_.coef_ == pytest.approx([2.0]) and not found.inlier_mask_[:5].any()
+
+
+def test_the_number_of_targets_of_a_process_is_checked():
+    X = np.random.default_rng(0).normal(size=(10, 2))
+    with pytest.raises(
+        surefit.InvalidParameter, match=r"n_targets must be the number of columns of y, 2, or None; got 1\."
+    ):
+        GaussianProcessRegressor(n_targets=1).fit(X, X)
+    assert GaussianProcessRegressor(n_targets=2).fit(X, X).predict(X).shape == (10, 2)

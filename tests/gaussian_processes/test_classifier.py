@@ -150,6 +150,19 @@ def test_a_row_far_away_leaves_the_claims_numbers():
     assert model.verify(X, y)["gaussian_process_classifier.gap"].ok
 
 
+@pytest.mark.parametrize("scale", [1.0, 1e-3])
+def test_the_evidence_of_a_search_is_accurate(scale):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    y = X[:, 0] * X[:, 1] > 0
+    model = GaussianProcessClassifier(1.0 * RBF(1.15 * scale)).fit(scale * X, y)
+    again, slopes = model.log_marginal_likelihood(
+        model.kernel_.theta, eval_gradient=True
+    )  # from zero, without a warm start
+    assert model.log_marginal_likelihood_value_ == pytest.approx(again, abs=1e-8)
+    free = (model.kernel_.theta > model.kernel_.bounds[:, 0]) & (model.kernel_.theta < model.kernel_.bounds[:, 1])
+    assert np.max(np.abs(slopes[free]), initial=0.0) <= 1e-5 * len(y)
+
+
 def test_a_dot_product_kernel_is_searched_as_in_scikit_learn():
     from sklearn.gaussian_process import GaussianProcessClassifier as Peer
     from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct

@@ -100,9 +100,8 @@ def _fit_one(estimator, kernel, problem, place, budget, generator, p: int) -> Tw
     last = getattr(estimator, "dual_coef_", None) if estimator.warm_start else None
     start = last[p, place[2]] if last is not None and last.shape[1] > place[2][-1] and len(last) > p else None
     start = evaluate._last.get(len(problem.targets), start)
-    fitted = mode(
-        kernel(problem.X), problem.targets, tol=estimator.tol, start=start, max_steps=estimator.max_iter_predict
-    )
+    tol = estimator.tol if at is None else evaluate.tol
+    fitted = mode(kernel(problem.X), problem.targets, tol=tol, start=start, max_steps=estimator.max_iter_predict)
     positive, negative, rows = place
     return TwoClasses(positive, negative, rows, problem.X, problem.targets, kernel, fitted, at, reason)
 

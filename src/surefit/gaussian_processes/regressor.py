@@ -59,7 +59,7 @@ class GaussianProcessRegressor(CertifiedMixin, CallbackSupportMixin, MultiOutput
     copy_X_train : bool, default=True
         Keep a copy of X.
     n_targets : int >= 1 or None, default=None
-        Number of targets of the prior before ``fit``.
+        Number of targets of the prior before ``fit``, which checks it.
     random_state : int, RandomState or None, default=None
         Seed of the restarts.
     tol : float >= 0, default=1e-5

@@ -25,7 +25,9 @@ def fit_process(estimator, X, y) -> None:
     """Fit ``estimator`` and issue its certificate."""
     who = type(estimator).__name__
     X, y = _read(estimator, X, y)
-    n = X.shape[0]
+    n, seen = X.shape[0], 1 if y.ndim == 1 else y.shape[1]
+    if estimator.n_targets not in (None, seen):
+        raise InvalidParameter(who, "n_targets", f"the number of columns of y, {seen}, or None", estimator.n_targets)
     kernel = kernel_for(estimator, X)
     searched = estimator.optimizer is not None and len(kernel.theta) > 0
     memory.require(who, n, memory.WITH_SEARCH if searched else memory.GIVEN, estimator.max_memory)

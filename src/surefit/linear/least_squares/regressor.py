@@ -3,6 +3,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.linear_model import LinearRegression as PeerLinearRegression
 from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.errors import DataWarning, InvalidData, SurefitError
@@ -198,6 +199,9 @@ class LinearRegression(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
                 "LinearRegression: no covariance: the coefficients are not unique (dependent columns), or positive=True biases "
                 "them; drop columns until they are independent."
             ) from None
+
+
+PeerLinearRegression.register(LinearRegression)  # RANSACRegressor chooses min_samples for this class only
 
 
 def _counted_rows(data: Targets) -> int:

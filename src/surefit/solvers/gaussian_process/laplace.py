@@ -20,6 +20,7 @@ from surefit.kernels import Kernel
 from surefit.solvers.gaussian_process.exact import Evidence, NotPositiveDefinite, factorize, traces
 
 MAX_STEPS = 100
+SHARP = 1e-15  # relative gap of a mode in a search: the evidence and its derivatives err by the root of the gap
 HALVINGS = 30
 
 
@@ -87,7 +88,7 @@ class LaplaceEvidence:
     """Log evidence of the Laplace approximation as a function of the kernel; each mode starts from the last one."""
 
     def __init__(self, tol: float, max_steps: int):
-        self.tol, self.max_steps = tol, max_steps
+        self.tol, self.max_steps = min(tol, SHARP), max_steps
         self._last: dict[int, np.ndarray] = {}
 
     def __call__(self, kernel: Kernel, problem: ClassProblem) -> Evidence:
