@@ -39,6 +39,7 @@ templates_path = ["_templates"]
 exclude_patterns = ["_build", "auto_examples/**.ipynb", "auto_examples/**.py"]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 
+nitpicky = True  # a name without a page is a warning, and warnings are errors
 autosummary_generate = True
 autodoc_typehints = "none"  # numpydoc states domains, which say more than types
 numpydoc_show_class_members = False  # the class template lists them

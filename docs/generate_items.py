@@ -83,6 +83,15 @@ def names() -> dict[str, list[str]]:
     return found
 
 
+def target_of(name: str) -> str:
+    """Return the name under which the reference describes a public object."""
+    home, _, last = name.rpartition(".")
+    if not home:
+        return f"surefit.{name}"
+    module = getattr(surefit, home)
+    return f"surefit.{last}" if getattr(surefit, last, None) is getattr(module, last) else f"{module.__name__}.{last}"
+
+
 def page() -> str:
     """Return the text of the index."""
     used, text = names(), [HEAD]
@@ -94,7 +103,7 @@ def page() -> str:
         for item, target, subject in rows():
             if item[0] == letter:
                 link = f":doc:`{target}`" if target.startswith("/") else f":ref:`{target}`"
-                calls = ", ".join(f":obj:`~surefit.{name}`" for name in used[item])
+                calls = ", ".join(f":obj:`~{target_of(name)}`" for name in used[item])
                 text.append(f"   * - {item}\n     - {subject}\n     - {link}\n     - {calls}")
         text.append("")
     return "\n".join(text)

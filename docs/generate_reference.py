@@ -150,7 +150,8 @@ def module_page(name: str) -> str:
     elsewhere = [n for n in module.__all__ if getattr(surefit, n, None) is getattr(module, n)]
     here = sorted(set(module.__all__) - set(elsewhere), key=lambda n: rank(n, module))
     title = f"{MODULES[name]}: ``surefit.{name}``"
-    text = [headed(title, "="), inspect.getdoc(module) or "", "", listing(here, module.__name__)]
+    target = f".. py:module:: {module.__name__}\n\n.. py:currentmodule:: None\n"  # a target for links; tables have full names
+    text = [target, headed(title, "="), inspect.getdoc(module) or "", "", listing(here, module.__name__)]
     if elsewhere:
         text += [
             "The module also has names that ``surefit`` itself exports:",

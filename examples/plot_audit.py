@@ -1,6 +1,6 @@
 """
-Auditing a linear SVM of scikit-learn
-=====================================
+Audit of a linear SVM: how far is scikit-learn's solution from the optimum?
+===========================================================================
 
 scikit-learn's linear support vector machine is stopped after more and more passes. After each, ``certify`` brackets the distance of its
 objective from the optimum, and counts the training labels that could change at the exact optimum.

@@ -1,6 +1,6 @@
 """
-AdaBoost with decision stumps
-=============================
+AdaBoost with decision stumps: how good is a vote of weak rules?
+================================================================
 
 Ten normally distributed columns; the label says whether a row lies outside a ball. One stump is hardly better than chance. AdaBoost
 fits 400 of them, each to the mistakes of those before, and misclassifies one row in eight.
@@ -18,6 +18,9 @@ X, y, truth = make_chi2_10(2000, random_state=0)
 X_test, y_test, _ = make_chi2_10(10_000, random_state=1)
 model = AdaBoostClassifier(n_estimators=400).fit(X, y)
 print(model.verify(X, y))
+test_error = 1 - model.score(X_test, y_test)
+print(f"one stump: {1 - DecisionStump().fit(X, y).score(X_test, y_test):.3f}, 400 stumps: {test_error:.3f}")
+assert 0.10 < test_error < 0.14
 
 figure, axes = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
 curves = BoostingCurvesDisplay.from_estimator(model, X_test, y_test).plot(axes[0])
@@ -35,7 +38,3 @@ for j, ax in enumerate(axes.ravel()):
     part = np.where(above, signs, -signs) @ model.estimator_weights_[at]
     ax.plot(grid, part - part.mean())
     ax.set_title(f"column {j}", fontsize=9)
-
-test_error = 1 - model.score(X_test, y_test)
-print(f"one stump: {1 - DecisionStump().fit(X, y).score(X_test, y_test):.3f}, 400 stumps: {test_error:.3f}")
-assert 0.10 < test_error < 0.14

@@ -1,6 +1,6 @@
 """
-Lasso path with certified gaps
-==============================
+Lasso path: are its certified gaps right?
+=========================================
 
 A lasso path shows how coefficients enter as the penalty decreases. Here each point also states how far it can be from the exact
 solution, and which features are zero in every solution. To test these statements we solve the path twice, once with a loose

@@ -1,6 +1,6 @@
 """
-Lagrangian duality of a convex program
-======================================
+Lagrangian duality: how tight is the lower bound of a multiplier?
+=================================================================
 
 Minimize :math:`x^2` over an interval around 3. Every feasible point gives an upper bound on the optimum, and every multiplier
 :math:`\\lambda \\ge 0` gives a lower bound. The best upper and the best lower bound are equal.

@@ -1,6 +1,6 @@
 r"""
-Fisher's linear discriminant on separable triangles
-===================================================
+Fisher's linear discriminant: can it fail on separable classes?
+===============================================================
 
 A line separates the two triangles. Fisher's direction maximizes Fisher's criterion, with proof, and still puts a third of the corners
 on the wrong side: the classes overlap along that direction, however many rows are drawn from the six corners.

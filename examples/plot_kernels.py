@@ -1,6 +1,6 @@
 """
-Kernels, Gram matrices, and indefinite functions
-================================================
+Kernels: which functions are positive semidefinite?
+===================================================
 
 A kernel measures similarity and must be an inner product in some space. Images of Gram matrices show the effect of the width of a
 Gaussian kernel. A witness proves that the hyperbolic tangent is not a kernel on these points.

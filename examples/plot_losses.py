@@ -1,6 +1,6 @@
 """
-Loss functions for classification and regression
-================================================
+Loss functions: how do they weigh margins and residuals?
+========================================================
 
 Classifiers are judged by their errors and trained with a convex loss. Losses of the margin :math:`u = t f(x)` that lie above the
 0-1 loss bound the number of errors: the mean hinge loss is never below the training error. Losses of the residual differ in the weight

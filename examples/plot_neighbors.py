@@ -1,6 +1,6 @@
 """
-k-nearest neighbors and histogram rules against the Bayes rule
-==============================================================
+k-nearest neighbors and histogram rules: how close are they to the Bayes rule?
+==============================================================================
 
 Two nonparametric classifiers on a distribution whose Bayes rule is known: their decisions, and their excess risk as the sample grows.
 """

@@ -1,6 +1,6 @@
 """
-Perceptron and its mistake bound
-================================
+Perceptron: how many mistakes does it make before it stops?
+===========================================================
 
 A perceptron moves its hyperplane at every mistake. On separable classes it stops, and its certificate proves that it had to; on
 overlapping classes it never stops. We look at both runs.

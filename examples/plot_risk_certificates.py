@@ -1,6 +1,6 @@
 """
-Risk bounds for six classifiers on the breast cancer data
-=========================================================
+Risk bounds: how good are six classifiers on the breast cancer data?
+====================================================================
 
 Each classifier keeps some rows from its training, is tested on them once, and states an upper bound on its probability of error. A third
 of the rows was kept from all of them; the crosses show the error there.

@@ -1,9 +1,9 @@
 """
-Convolutional networks for digits: shared weights (Le Cun, 1989)
-================================================================
+Convolutional networks: do shared weights recognize digits better?
+==================================================================
 
-Five networks for images of digits, from no hidden layer to two layers of shared weights. The number of free weights falls from 2570 to
-1060. On shifted digits the accuracy increases nevertheless.
+Five networks of Le Cun (1989) for images of digits, from no hidden layer to two layers of shared weights. The number of free weights falls
+from 2570 to 1060. On shifted digits the accuracy increases nevertheless.
 """
 
 # %%

@@ -124,7 +124,7 @@ def test_parquet_files_are_partitions(tmp_path):
     bad.to_parquet(tmp_path / "part-4.parquet")
     with pytest.raises(InvalidData, match=r"NaN at row 7 of .*part-4.parquet, column 2 \('c'\)"):
         rows_of("test", str(tmp_path), "y")
-    with pytest.raises(InvalidData, match="no Parquet file is at"):
+    with pytest.raises(InvalidData, match="there is no Parquet file at"):
         rows_of("test", str(tmp_path / "none" / "*.parquet"))
 
 

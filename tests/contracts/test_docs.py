@@ -144,7 +144,8 @@ def test_names_in_the_pages_have_a_page_in_the_reference():
     role = re.compile(r":(?:class|func|meth|mod|attr|obj|data|exc):`(?:[^`<]*<)?~?([\w.]+)>?`")
     objects = public_objects()
     documented = {f"surefit.{name}" for name in (*objects, *reference().MODULES)}
-    documented |= {f"surefit.{home}.{name}" for home in reference().MODULES for name in getattr(surefit, home).__all__}
+    modules = [getattr(surefit, home) for home in reference().MODULES]
+    documented |= {f"{module.__name__}.{name}" for module in modules for name in module.__all__}
     documented |= {
         f"{value.__module__}.{value.__qualname__}" for value in objects.values() if hasattr(value, "__qualname__")
     }

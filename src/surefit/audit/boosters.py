@@ -1,4 +1,4 @@
-"""Reads the Boosters of XGBoost and LightGBM themselves, without scikit-learn's wrappers: parameters from what they write down."""
+"""Reads the Boosters of XGBoost and LightGBM themselves, without scikit-learn's wrappers; parameters come from their serialized form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every known distribution of rows and classes can answer: the Bayes rule, risks of any rule, excess risk."""
+"""Base of known distributions of rows and classes: the Bayes rule, risks of any rule, excess risk."""
 
 from __future__ import annotations
 

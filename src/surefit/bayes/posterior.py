@@ -34,8 +34,8 @@ class MAPEstimate(NamedTuple):
 class Posterior:
     r"""Posterior distribution of a parameter: :math:`\ln p(\theta | D) = \ln p(D | \theta) + \ln p(\theta) - \ln p(D)`.
 
-    ``mode()`` is the MAP estimate; with a flat prior (None) it is the maximum-likelihood estimate. It changes when the parameter is
-    written in another scale. For one parameter, ``log_evidence()`` and ``density`` come from quadrature over ``support``; for several,
+    ``mode()`` is the MAP estimate; with a flat prior (None) it is the maximum-likelihood estimate. It depends on the scale on which
+    the parameter is written. For one parameter, ``log_evidence()`` and ``density`` come from quadrature over ``support``; for several,
     ``laplace()`` approximates them.
 
     Parameters

@@ -118,7 +118,7 @@ def linear_ball_rademacher(
 
 
 def linear_ball_closed_form(X: Any, radius: float = 1.0, p: float = 2.0) -> float:
-    r"""Return a closed-form bound on :func:`linear_ball_rademacher`, for p = 1, 2 or infinity.
+    r"""Return a closed-form bound on :func:`surefit.bounds.linear_ball_rademacher`, for p = 1, 2 or infinity.
 
     ========= ==================================================================
     p = 1     :math:`\Lambda \max_j \|x_{\cdot j}\|_2 \sqrt{2 \ln(2d)} / m`

@@ -68,7 +68,7 @@ def set_class(name: str, d: int = 1, k: int = 1) -> SetClass:
 
 
 def vc_dimension(name: str, d: int = 1, k: int = 1) -> float:
-    """Return the VC dimension of an entry of the catalog (see :func:`set_class`).
+    """Return the VC dimension of an entry of the catalog (see :func:`surefit.bounds.set_class`).
 
     Examples
     --------

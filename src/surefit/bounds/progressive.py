@@ -167,7 +167,7 @@ def loss_limit(mean: float, spread: float, n: int, delta: float, rate: float | N
 
 
 def pilot_rate(errors: int, n_pilot: int, n: int, delta: float = 0.05) -> float:
-    """Return lambda for :func:`progressive_errors` from the errors on earlier rows; optimal if the tested rows have the same error rate.
+    """Return lambda for :func:`surefit.bounds.progressive_errors` from errors on earlier rows; optimal if tested rows have the same rate.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def pilot_rate(errors: int, n_pilot: int, n: int, delta: float = 0.05) -> float:
 
 
 def pilot_rate_bernstein(losses: Any, n: int, delta: float = 0.05) -> float:
-    r"""Return lambda for :func:`progressive_losses` from losses on earlier rows with variance v.
+    r"""Return lambda for :func:`surefit.bounds.progressive_losses` from losses on earlier rows with variance v.
 
     .. math:: \lambda = x / (1 + x), \qquad x = \sqrt{2 \ln(1/\delta) / (n v)}.
 

@@ -79,7 +79,7 @@ def labelings(points: Any, name: str) -> Labelings:
 
 
 def shatters(points: Any, name: str) -> bool:
-    """Return whether the class realizes every labeling of the points (see :func:`labelings`).
+    """Return whether the class realizes every labeling of the points (see :func:`surefit.bounds.labelings`).
 
     Examples
     --------

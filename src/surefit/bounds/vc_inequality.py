@@ -96,10 +96,10 @@ def vc_bound(
 
     .. math:: R \le \hat R + \sqrt{\tfrac{32}{n} \ln \tfrac{8 (n + 1)^V}{\delta}}
 
-    for ``form="power"``; at most 1, and then ``vacuous``. :func:`vc` has the other theorems and the size of sample a radius needs.
+    for ``form="power"``; at most 1, and then ``vacuous``. :func:`surefit.bounds.vc` has the other theorems and the sample size.
 
     Guarantee: with probability :math:`1 - \delta`, for independent rows, however the classifier was chosen from a class that was
-    fixed before the rows were seen (theory: :ref:`vc-inequality`). An infinite dimension gets :class:`NoBound`.
+    fixed before the rows were seen (theory: :ref:`vc-inequality`). An infinite dimension gets :class:`surefit.bounds.NoBound`.
 
     Parameters
     ----------

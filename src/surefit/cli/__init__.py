@@ -2,7 +2,7 @@
 
 
 def run() -> None:
-    """Run the command line of this process; Ctrl-C is answered with one sentence from the first moment on."""
+    """Run the command line of this process; Ctrl-C is answered with one sentence at any time."""
     import signal
     import sys
 

@@ -61,7 +61,7 @@ def warmup(
 
 
 def _compiled_estimators() -> dict[str, Any]:
-    """Estimators that fit data themselves; what wraps another estimator compiles nothing of its own."""
+    """Estimators that fit data themselves; wrappers of other estimators compile nothing of their own."""
     import inspect
 
     from sklearn.base import BaseEstimator

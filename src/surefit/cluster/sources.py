@@ -95,7 +95,7 @@ def _of_parquet(who: str, path: str, y: Any, sample_weight: Any, only: Any) -> S
 
     files = sorted(glob.glob(os.path.join(path, "*.parquet")) if os.path.isdir(path) else glob.glob(path))
     if not files:
-        raise InvalidData(f"{who}: no Parquet file is at {path!r}; check the path, and that workers can read it.")
+        raise InvalidData(f"{who}: there is no Parquet file at {path!r}; check the path, and that workers can read it.")
     named = [name for name in (y, sample_weight) if isinstance(name, str)]
     columns: list[str] = []
     every: list[str] = []

@@ -35,7 +35,7 @@ class Part(NamedTuple):
 
 @dataclass
 class Traffic:
-    """What passes over partitioned rows cost: numbers sent with each pass, numbers that partial results have, and what the client got."""
+    """Cost of passes over partitioned rows: numbers sent with each pass, numbers in the partial results, and what the client received."""
 
     passes: int = 0
     bytes_sent: int = 0

@@ -1,4 +1,4 @@
-"""How many principal components: by the share of variance, or by Minka's estimate."""
+"""The number of principal components, by the share of variance or by Minka's estimate."""
 
 from __future__ import annotations
 

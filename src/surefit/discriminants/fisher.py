@@ -30,7 +30,7 @@ class FisherDiscriminant(CertifiedMixin, ScoredMixin, BaseEstimator):
 
     Hypothesis class: half-spaces. Loss: minus the criterion :math:`J(w) = (w^\top (m_1 - m_0))^2 / w^\top \hat\Sigma w`, the
     squared distance of
-    the projected means in standard deviations. Optimizer: one Cholesky factor. There is no prior: both classes count alike.
+    the projected means in standard deviations. Optimizer: one Cholesky factor. There is no prior: both classes have the same weight.
 
     Guarantee: :math:`J^* - J(w) \le` ``certificate_["discriminant.gap"].value`` (theory: :ref:`rayleigh-gap`). Nothing is
     guaranteed about the error: there are separable distributions on which this rule errs in a third of all cases, for any number of rows.
@@ -84,7 +84,7 @@ class FisherDiscriminant(CertifiedMixin, ScoredMixin, BaseEstimator):
         self.ridge = ridge
 
     def fit(self, X, y, sample_weight=None):
-        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        """Fit the model; an integer weight is equivalent to repeating the row. Returns the estimator."""
         check_params(self)
         return self._fit(read_labeled(self, X, y, sample_weight))
 

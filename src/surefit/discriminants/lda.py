@@ -42,8 +42,8 @@ class LinearDiscriminantAnalysis(
     covariance, which has its minimum in closed form. Optimizer: a symmetric eigenvalue problem, after whitening.
 
     Guarantee: no rule exceeds the value of Fisher's criterion that this one attains by more than the gap in the certificate; each
-    ratio of scatters is within the stated distance of an eigenvalue, and none was missed (theory: :ref:`rayleigh-gap`). It is a
-    statement about the criterion: that the classes are Gaussian, and so that the error rate is small, is an assumption.
+    ratio of scatters is within the stated distance of an eigenvalue, and none was missed (theory: :ref:`rayleigh-gap`). It is a statement
+    about the criterion; Gaussian classes, and hence a small error rate, remain an assumption.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class LinearDiscriminantAnalysis(
         With "svd": singular values of the standardized rows up to ``tol`` count as zero, and so do those of the class means up to
         ``tol`` times the largest.
     covariance_estimator : estimator or None, default=None
-        Fitted (a copy of it) to the rows of each class, has ``covariance_``. Not for "svd", nor with ``shrinkage`` or weights.
+        A copy of it is fitted to the rows of each class; it must provide ``covariance_``. Not for "svd", nor with ``shrinkage`` or weights.
 
     Attributes
     ----------
@@ -137,7 +137,7 @@ class LinearDiscriminantAnalysis(
         self.covariance_estimator = covariance_estimator
 
     def fit(self, X, y, sample_weight=None):
-        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        """Fit the model; an integer weight is equivalent to repeating the row. Returns the estimator."""
         check_params(self)
         return fit_lda(self, read_labeled(self, X, y, sample_weight))
 

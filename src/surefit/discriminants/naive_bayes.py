@@ -37,7 +37,7 @@ class NaiveBayes(CertifiedMixin, ClassifierMixin, BaseEstimator):
     _parameters: tuple[str, ...]  # attributes that follow from them
 
     def fit(self, X, y, sample_weight=None):
-        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        """Fit the model; an integer weight is equivalent to repeating the row. Returns the estimator."""
         check_params(self)
         X, given = read_data(self, X, y, **self._read)
         check_labels(given)

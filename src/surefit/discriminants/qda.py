@@ -61,7 +61,7 @@ class QuadraticDiscriminantAnalysis(CertifiedMixin, ScoredMixin, BaseEstimator):
         Least variance along any direction: smaller ones are raised to it, with a warning, which gives the Gaussian density of largest
         likelihood among those whose variances are all at least ``tol``. With zero a singular covariance is refused.
     covariance_estimator : estimator or None, default=None
-        Fitted (a copy of it) to the rows of each class, has ``covariance_``. Only for "eigen", without ``shrinkage`` or weights.
+        Fitted, as a copy, to the rows of each class; must provide ``covariance_``. Only for "eigen", without ``shrinkage`` or weights.
 
     Attributes
     ----------
@@ -129,7 +129,7 @@ class QuadraticDiscriminantAnalysis(CertifiedMixin, ScoredMixin, BaseEstimator):
         self.covariance_estimator = covariance_estimator
 
     def fit(self, X, y, sample_weight=None):
-        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        """Fit the model; an integer weight is equivalent to repeating the row. Returns the estimator."""
         check_params(self)
         return self._fit(read_labeled(self, X, y, sample_weight))
 

@@ -19,7 +19,7 @@ class Optimum(NamedTuple):
 class Program(ABC):
     r"""A convex program :math:`\min_x g_0(x)` subject to :math:`g_j(x) \le 0` and :math:`Ax = b`.
 
-    :func:`surefit.duality.kkt_report` and :func:`surefit.duality.weak_duality` use only the six methods below.
+    :func:`surefit.kkt_report` and :func:`surefit.weak_duality` use only the six methods below.
 
     Examples
     --------

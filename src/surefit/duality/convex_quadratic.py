@@ -16,7 +16,8 @@ class ConvexQuadraticProgram(QuadraticProgram):
 
     Solved by the proximal point method, :math:`x_{k+1} = \arg\min f(x) + \tfrac\rho2 \|x - x_k\|^2`, where each step is a strictly convex
     program; on quadratic programs it ends after finitely many steps. Guarantee: the Karush-Kuhn-Tucker conditions, which
-    :func:`surefit.kkt_report` measures. The dual value needs :math:`A^\top \lambda - c` in the range of H, up to ``slack`` of its size.
+    :func:`surefit.kkt_report` measures. The dual value needs :math:`A^\top \lambda - c` in the range of H, up to the relative error
+    ``slack``.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from surefit.solvers.trees.flat import LEAF, THRESHOLD
 
 
 def plot_tree(decision_tree: Any, **options: Any) -> list:
-    """Draw a fitted tree with matplotlib; ``options`` are those of :func:`sklearn.tree.plot_tree`.
+    """Draw a fitted tree with matplotlib; ``options`` are those of ``sklearn.tree.plot_tree``.
 
     Names of columns and classes come from the tree unless they are given. See :class:`TreeDisplay` for trees with categorical splits.
 
@@ -39,7 +39,7 @@ def plot_tree(decision_tree: Any, **options: Any) -> list:
 
 
 def export_graphviz(decision_tree: Any, out_file: Any = None, **options: Any) -> str | None:
-    """Return a fitted tree in the DOT language; ``options`` are those of :func:`sklearn.tree.export_graphviz`.
+    """Return a fitted tree in the DOT language; ``options`` are those of ``sklearn.tree.export_graphviz``.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def export_graphviz(decision_tree: Any, out_file: Any = None, **options: Any) ->
 
 
 def export_text(decision_tree: Any, **options: Any) -> str:
-    """Return a fitted tree as indented text; ``options`` are those of :func:`sklearn.tree.export_text`.
+    """Return a fitted tree as indented text; ``options`` are those of ``sklearn.tree.export_text``.
 
     A tree with categorical splits, or with the classes of several targets, is printed by its own method, which takes ``decimals`` only.
 

@@ -106,7 +106,7 @@ class KernelFisherDiscriminant(CertifiedMixin, KernelSumMixin, ClassifierMixin, 
         self.ridge = ridge
 
     def fit(self, X, y, sample_weight=None):
-        """Fit the rule; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        """Fit the rule; an integer weight is equivalent to repeating the row. Returns the estimator."""
         check_params(self)
         who = type(self).__name__
         sample = read_sample(self, X, y, sample_weight)

@@ -1,4 +1,4 @@
-"""What kernel regressions read, and prediction from coefficients of all training elements."""
+"""Inputs of kernel regressions, and prediction from the coefficients of all training elements."""
 
 from __future__ import annotations
 

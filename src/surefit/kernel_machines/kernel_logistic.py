@@ -153,7 +153,7 @@ class KernelLogisticRegression(
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
-        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        """Fit the model; an integer weight is equivalent to repeating the row. Returns the estimator."""
         check_params(self)
         sample = read_sample(self, X, y, sample_weight)
         labels = read_labels(self, sample)

@@ -30,7 +30,7 @@ class KernelModel(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Composed
     with sample weights :math:`s_i`, :math:`S = \sum_i s_i`, and class weights :math:`k_i`. The function :math:`p` is not penalized: a
     constant, a polynomial, or a combination of your own functions. Losses of numbers make a regressor,
     losses of labels a classifier; several classes are fitted one against the rest. Hypothesis class: the space of the kernel, plus
-    the unpenalized functions; no function of that space is better (theory: :ref:`representer`). Loss: as ``loss`` says. Optimizer:
+    the unpenalized functions; no function of that space is better (theory: :ref:`representer`). Loss: given by ``loss``. Optimizer:
     an interior-point method; its cost grows with the cube of the number of rows.
 
     Guarantee: :math:`P(f, p) - \min P \le` ``dual_gap_`` over all functions of the space and all unpenalized ones (theory:
@@ -150,7 +150,7 @@ class KernelModel(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Composed
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
-        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        """Fit the model; an integer weight is equivalent to repeating the row. Returns the estimator."""
         check_params(self)
         who = type(self).__name__
         loss = loss_term(self.loss, who)

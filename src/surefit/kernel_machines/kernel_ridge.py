@@ -131,7 +131,7 @@ class KernelRidge(CertifiedMixin, FreePartMixin, MultiOutputMixin, RegressorMixi
         self.null_space = null_space
 
     def fit(self, X, y, sample_weight=None):
-        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        """Fit the model; an integer weight is equivalent to repeating the row. Returns the estimator."""
         check_params(self)
         data = read_kernel_targets(self, X, y, sample_weight)
         alphas = penalties(self, data.Y.shape[1])

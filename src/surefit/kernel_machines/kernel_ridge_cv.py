@@ -121,7 +121,7 @@ class KernelRidgeCV(CertifiedMixin, FreePartMixin, MultiOutputMixin, RegressorMi
         self.null_space = null_space
 
     def fit(self, X, y, sample_weight=None):
-        """Choose the penalty and fit with it; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        """Choose the penalty and fit with it; an integer weight is equivalent to repeating the row. Returns the estimator."""
         check_params(self)
         data = read_kernel_targets(self, X, y, sample_weight)
         _require_kernel(data.kernel)

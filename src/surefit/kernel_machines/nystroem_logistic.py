@@ -148,5 +148,5 @@ class NystroemLogisticRegression(
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
-        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        """Fit the model; an integer weight is equivalent to repeating the row. Returns the estimator."""
         return fit_classifier(self, X, y, sample_weight, "logistic")

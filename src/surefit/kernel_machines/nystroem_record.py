@@ -1,4 +1,4 @@
-"""What fits on landmarks state: gaps to the whole space of the kernel and in the span, proved by a dual point."""
+"""Statement of fits on landmarks: gaps to the whole space of the kernel and in the span, proved by a dual point."""
 
 from __future__ import annotations
 

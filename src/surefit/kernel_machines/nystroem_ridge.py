@@ -124,7 +124,7 @@ class NystroemRidge(CertifiedMixin, SubsetGapMixin, KernelSumMixin, RegressorMix
         self.random_state = random_state
 
     def fit(self, X, y, sample_weight=None):
-        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        """Fit the model; an integer weight is equivalent to repeating the row. Returns the estimator."""
         check_params(self)
         sample = read_sample(self, X, y, sample_weight, numeric=True)
         kernel, n = sample.kernel, sample.X.shape[0]

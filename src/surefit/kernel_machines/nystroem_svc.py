@@ -8,7 +8,7 @@ from surefit.kernel_machines.nystroem_training import RULES, NystroemMixin, fit_
 
 
 class NystroemSVC(CertifiedMixin, CallbackSupportMixin, NystroemMixin, ClassifierMixin, BaseEstimator):
-    r"""Support vector classification in the span of some rows, for samples that are too large for :class:`SVC`.
+    r"""Support vector classification in the span of some rows, for samples too large for :class:`surefit.SVC`.
 
     .. math::
 
@@ -138,5 +138,5 @@ class NystroemSVC(CertifiedMixin, CallbackSupportMixin, NystroemMixin, Classifie
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
-        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        """Fit the model; an integer weight is equivalent to repeating the row. Returns the estimator."""
         return fit_classifier(self, X, y, sample_weight, "hinge")

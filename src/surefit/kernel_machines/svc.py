@@ -47,7 +47,7 @@ class SVC(
     Parameters
     ----------
     C : float > 0 or infinity, default=1.0
-        Price of a unit of slack; infinity is the hard margin.
+        Regularization parameter, the weight of the slack; infinity is the hard margin.
     kernel : str, kernel of ``surefit.kernels`` or callable, default="rbf"
         "linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed", an object, or a function of two samples. With a kernel of
         strings X is a list of strings.
@@ -111,7 +111,7 @@ class SVC(
     loo_error_bound_ : float
         Share of support rows: the leave-one-out error of the exact optimum is at most that.
     C_, budget_min_ : float
-        Price of slack used, with ``budget`` the one found; and then the smallest budget anybody can keep (linear kernel; else 0).
+        The ``C`` that was used (with ``budget``, the one found), and the smallest feasible budget (linear kernel; otherwise 0).
     kernel_ : Kernel
         The kernel used.
     certificate_ : Certificate
@@ -196,7 +196,7 @@ class SVC(
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
-        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        """Fit the model; an integer weight is equivalent to repeating the row. Returns the estimator."""
         check_params(self)
         if self.break_ties and self.decision_function_shape == "ovo":
             raise InvalidParameter("SVC", "break_ties", "False with decision_function_shape='ovo'", True)
@@ -234,7 +234,7 @@ class SVC(
 
     def _dual_problem(self, sample: Sample) -> OneProblem:
         one = two_class_problems(read_labels(self, sample), self.C_, "ovo")[0]
-        return OneProblem(sample.X, one.rows, classification(one.signs, one.prices, bool(self.fit_intercept)))
+        return OneProblem(sample.X, one.rows, classification(one.signs, one.costs, bool(self.fit_intercept)))
 
     def _statistical_claims(self, sample: Sample) -> list[Claim]:
         """Leave-one-out estimate, and the compression bound where rows count once and neither kernel nor C came from them."""

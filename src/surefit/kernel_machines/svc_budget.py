@@ -35,7 +35,7 @@ def fit_budget(estimator, sample: Sample, labels: Labels) -> tuple[float, TwoCla
     if len(labels.classes) != 2:
         raise InvalidParameter("SVC", "budget", "None for more than two classes", estimator.budget)
     problem = two_class_problems(labels, 1.0, "ovo")[0]
-    t, s = problem.signs, problem.prices
+    t, s = problem.signs, problem.costs
     most = 2 * min(float(s[t > 0].sum()), float(s[t < 0].sum())) if estimator.fit_intercept else float(s.sum())
     if most <= B:
         raise InvalidParameter("SVC", "budget", f"below {most:.6g}, which the function zero needs", estimator.budget)
@@ -49,15 +49,15 @@ def fit_budget(estimator, sample: Sample, labels: Labels) -> tuple[float, TwoCla
         require_finite("SVC", gram)
 
         def at(C: float, start) -> DualFit:
-            prices = classification(t, C * s, bool(estimator.fit_intercept))
-            return minimize(gram, rows32, prices, tol=0.1 * estimator.tol, budget=budget,
+            costs = classification(t, C * s, bool(estimator.fit_intercept))
+            return minimize(gram, rows32, costs, tol=0.1 * estimator.tol, budget=budget,
                             megabytes=float(estimator.cache_size), beta=start, shrinking=bool(estimator.shrinking),
                             n_jobs=estimator.n_jobs)  # fmt: skip
 
         C, fit = _search(at, B, float(estimator.tol))
     if reporter is not None:
         reporter.finish()
-    return C, problem._replace(prices=C * s), fit
+    return C, problem._replace(costs=C * s), fit
 
 
 def slack_of(fit: DualFit, C: float) -> float:
@@ -100,7 +100,7 @@ def smallest_slack(sample: Sample, problem: TwoClasses, intercept: bool) -> floa
     X = X.toarray() if hasattr(X, "toarray") else X
     columns = np.column_stack([X, np.ones(len(X))]) if intercept else X
     n, d = columns.shape
-    cost = np.concatenate([np.zeros(2 * d), problem.prices])
+    cost = np.concatenate([np.zeros(2 * d), problem.costs])
     signed = problem.signs[:, None] * columns
     rows = np.hstack([-signed, signed, -np.eye(n)])
     found = linprog(cost, A_ub=rows, b_ub=-np.ones(n), bounds=(0, None), method="highs")

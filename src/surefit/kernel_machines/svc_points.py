@@ -43,20 +43,20 @@ def set_points(estimator, n: int, problems: list[TwoClasses], fits: list[DualFit
         rows, point = problem.rows, fit.point
         margins = problem.signs * point.scale * (point.scores + point.b)
         alphas = np.abs(point.scale * point.beta)
-        inner = (alphas > 0) & (alphas < problem.prices)
+        inner = (alphas > 0) & (alphas < problem.costs)
         off = np.abs(margins - 1)
         near = max(ON_MARGIN, float(np.max(off[inner], initial=0.0)))
         slack[p, rows] = np.maximum(1 - margins, 0.0)
         kinds = np.where(off <= near, 1, np.where(margins > 1, 0, np.where(margins >= 0, 2, 3)))
         points[p, rows] = KINDS[kinds]
-        if np.isfinite(problem.prices).all():
+        if np.isfinite(problem.costs).all():
             low, high = (
-                np.where(problem.signs > 0, 0.0, -problem.prices),
-                np.where(problem.signs > 0, problem.prices, 0.0),
+                np.where(problem.signs > 0, 0.0, -problem.costs),
+                np.where(problem.signs > 0, problem.costs, 0.0),
             )
             gaps[p, rows] = row_gaps(problem.signs - point.scores, point.beta, low, high, 0.0, point.b)
         free.append(rows[inner])
-        bound.append(rows[alphas >= problem.prices])
+        bound.append(rows[alphas >= problem.costs])
         edge.append(rows[off <= near])
     one = len(fits) == 1
     estimator.slack_ = slack[0] if one else slack

@@ -103,7 +103,7 @@ def probabilities(scores: np.ndarray, slopes: np.ndarray) -> np.ndarray:
 
 
 def _slope(f: np.ndarray, target: np.ndarray, weights: np.ndarray) -> float:
-    """Return one slope, kept positive so that probabilities never turn round; one without rows."""
+    """Return one slope, kept positive so that the order of probabilities is never reversed; 1 without rows."""
     if len(f) == 0 or not weights.any():
         return 1.0
     scale = float(np.max(np.abs(f)))

@@ -26,7 +26,7 @@ class TwoClasses(NamedTuple):
     negative: int  # -1: all other classes
     rows: np.ndarray
     signs: np.ndarray
-    prices: np.ndarray
+    costs: np.ndarray
 
 
 def two_class_problems(labels: Labels, C: float, strategy: str) -> list[TwoClasses]:
@@ -34,7 +34,7 @@ def two_class_problems(labels: Labels, C: float, strategy: str) -> list[TwoClass
     K, codes = len(labels.classes), labels.codes
     counted = labels.weights > 0
     with np.errstate(invalid="ignore"):
-        prices = C * labels.weights
+        costs = C * labels.weights
     if K == 2:
         pairs = [(1, 0)]
     elif strategy == "ovo":
@@ -44,7 +44,7 @@ def two_class_problems(labels: Labels, C: float, strategy: str) -> list[TwoClass
     problems = []
     for i, j in pairs:
         rows = np.flatnonzero(counted & ((codes == i) | (codes == j) if j >= 0 else True))
-        problems.append(TwoClasses(i, j, rows, np.where(codes[rows] == i, 1.0, -1.0), prices[rows]))
+        problems.append(TwoClasses(i, j, rows, np.where(codes[rows] == i, 1.0, -1.0), costs[rows]))
     return problems
 
 
@@ -65,7 +65,7 @@ def fit_problems(estimator, sample: Sample, problems: list[TwoClasses], starts) 
             return minimize(
                 gram if whole else gram.take(problem.rows),
                 rows32 if whole else rows32.take(problem.rows),
-                classification(problem.signs, problem.prices, bool(estimator.fit_intercept)),
+                classification(problem.signs, problem.costs, bool(estimator.fit_intercept)),
                 tol=estimator.tol,
                 budget=budget,
                 megabytes=float(estimator.cache_size),

@@ -1,4 +1,4 @@
-"""What support vector machines read: samples for any kernel, labels, and weights."""
+"""Inputs of support vector machines: samples for any kernel, labels, and weights."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Labels(NamedTuple):
 
     @property
     def named(self) -> list:
-        """Classes as a certificate can name them in JSON."""
+        """Classes in the form in which a certificate stores them as JSON."""
         kinds = self.classes
         return [float(label) for label in kinds] if kinds.dtype.kind in "biuf" else [str(label) for label in kinds]
 

@@ -1,4 +1,4 @@
-"""What support vector machines share: rules, prediction from the support, and the numbers of a fit."""
+"""Common parts of support vector machines: rules, prediction from the support, and the numbers of a fit."""
 
 from __future__ import annotations
 

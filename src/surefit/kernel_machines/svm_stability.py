@@ -1,4 +1,4 @@
-"""How far a support vector machine can predict from its exact optimum, row by row."""
+"""Distance of the predictions of a support vector machine from those of its exact optimum, row by row."""
 
 from __future__ import annotations
 

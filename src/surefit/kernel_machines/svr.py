@@ -133,7 +133,7 @@ class SVR(CertifiedMixin, CallbackSupportMixin, SupportMixin, StabilityMixin, Re
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
-        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        """Fit the model; an integer weight is equivalent to repeating the row. Returns the estimator."""
         check_params(self)
         sample = read_sample(self, X, y, sample_weight, numeric=True)
         n = sample.X.shape[0]

@@ -17,8 +17,8 @@ MATRIX = Rule("a square matrix", lambda v: np.ndim(v) == 2 or sparse.issparse(v)
 class Diffusion(Kernel):
     r"""Diffusion kernel on the nodes of a graph, :math:`K = \exp(\lambda B) = \sum_p \lambda^p B^p / p!`.
 
-    An element is the number of a node. :math:`B` is the symmetric matrix of similarities (0/1 for a plain graph, or minus the
-    graph's Laplacian for heat).
+    An element is the number of a node. :math:`B` is the symmetric matrix of similarities (0/1 for a plain graph, or minus the graph's
+    Laplacian for the heat kernel).
 
     Guarantee: positive definite for every real :math:`\lambda`, since the eigenvalues are :math:`e^{\lambda \mu_i} > 0`.
 

@@ -197,7 +197,7 @@ class Board:
     # --- the browser's side -------------------------------------------------------------------------------------------
 
     def show_classes(self, classes: bool) -> None:
-        """Color the points by class, or all alike."""
+        """Color the points by class, or all in one color."""
         if classes != self._classes:
             self._classes = self.pen.visible = self.pen_help.visible = classes
             self._push()

@@ -130,7 +130,7 @@ class Canvas:
                 own.update(start=low, end=high, reset_start=low, reset_end=high)
 
     def follow(self, other: Canvas | None) -> None:
-        """Share the view of another canvas, so that zooming one zooms both, or (None) have an own view again."""
+        """Share the view of another canvas, so that zooming one zooms both; None restores a view of its own."""
         source = self if other is None else other
         self.figure.x_range, self.figure.y_range = source.ranges
 

@@ -27,7 +27,7 @@ WORDS = {"does not hold": "not reached yet", "stated": "proved", "no claim": "no
 
 
 class Verdict(NamedTuple):
-    """What the independent checker says about the model of a frame."""
+    """Findings of the independent checker about the model of a frame."""
 
     ok: bool
     text: str

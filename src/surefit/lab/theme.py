@@ -1,4 +1,4 @@
-"""Light or dark: what the address or the visitor said last, else what the system prefers."""
+"""Light or dark: the last choice of the address or the visitor, otherwise the system's preference."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class BayesianLinearRegression(CertifiedMixin, LinearRegressorMixin, BaseEstimat
     ``alpha = noise_variance / prior_variance`` and the intercept penalized too.
 
     Guarantee: the certificate bounds how far the posterior mean and variances are from the exact ones, and the error of the log
-    evidence; what they mean for new data rests on prior and noise being right (theory: :ref:`mle-map`).
+    evidence; their meaning for new data depends on a correct prior and noise variance (theory: :ref:`mle-map`).
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class BayesianLinearRegression(CertifiedMixin, LinearRegressorMixin, BaseEstimat
         self.fit_intercept = fit_intercept
 
     def fit(self, X, y, sample_weight=None):
-        """Update the prior with all rows; a row counts as often as its weight says. Returns the estimator."""
+        """Update the prior with all rows; an integer weight is equivalent to repeating the row. Returns the estimator."""
         return self._learn(X, y, sample_weight, None)
 
     def partial_fit(self, X, y, sample_weight=None):

@@ -137,7 +137,7 @@ class BayesianRidge(CertifiedMixin, LinearRegressorMixin, BaseEstimator):
         self.verbose = verbose
 
     def fit(self, X, y, sample_weight=None):
-        """Estimate the precisions and the coefficients; a row counts as often as its weight says. Returns the estimator."""
+        """Estimate the precisions and the coefficients; an integer weight is equivalent to repeating the row. Returns the estimator."""
         check_params(self)
         X, y = read_data(self, X, y, **READ)
         y = usable_target("BayesianRidge", y)

@@ -64,7 +64,7 @@ class DevianceRegressor(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Li
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None, offset=None):
-        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator.
+        """Fit the model; an integer weight is equivalent to repeating the row. Returns the estimator.
 
         ``offset`` is a known part of the score of each row, such as the logarithm of its exposure: the mean is
         ``exp(x'w + b + offset)``, for the identity link ``x'w + b + offset``.

@@ -68,7 +68,7 @@ class LeastAbsoluteDeviations(CertifiedMixin, StatedGapMixin, LinearRegressorMix
         self.fit_intercept = fit_intercept
 
     def fit(self, X, y, sample_weight=None):
-        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        """Fit the model; an integer weight is equivalent to repeating the row. Returns the estimator."""
         check_params(self)
         X, y = read_data(self, X, y, **READ)
         y = usable_target("LeastAbsoluteDeviations", y)

@@ -60,7 +60,7 @@ class Labeled(NamedTuple):
 
     @property
     def named(self) -> list:
-        """Classes as a certificate can name them in JSON."""
+        """Classes in the form in which a certificate stores them as JSON."""
         kinds = self.classes
         return [float(label) for label in kinds] if kinds.dtype.kind in "biuf" else [str(label) for label in kinds]
 

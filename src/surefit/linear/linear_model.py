@@ -31,7 +31,7 @@ class LinearModel(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Composed
 
     with sample weights :math:`s_i` and class weights :math:`k_i`. Losses of numbers make a regressor, losses of labels a
     classifier; several classes are fitted one against the rest. Hypothesis class: affine functions, or half-spaces for labels.
-    Loss: as ``loss`` says. Optimizer: an interior-point method with Newton steps.
+    Loss: given by ``loss``. Optimizer: an interior-point method with Newton steps.
 
     Guarantee: :math:`P(w, b) - \min P \le` ``dual_gap_`` for any data (theory: :ref:`fenchel-gap`).
 
@@ -130,7 +130,7 @@ class LinearModel(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Composed
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
-        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        """Fit the model; an integer weight is equivalent to repeating the row. Returns the estimator."""
         check_params(self)
         return fit_composed(self, X, y, sample_weight)
 

@@ -1,7 +1,7 @@
 r"""Known parts of scores, such as logarithms of exposures: they are removed from targets and weights.
 
 With :math:`\mu_i = e^{o_i} m_i` the deviance satisfies :math:`d_p(y_i, \mu_i) = e^{(2 - p) o_i}\, d_p(y_i e^{-o_i}, m_i)`: a fit with
-offsets is one without them, to rates, with other weights. For the identity link, offsets are subtracted from the targets.
+offsets is equivalent to a fit without them, to rates, with other weights. For the identity link, offsets are subtracted from the targets.
 """
 
 from __future__ import annotations

@@ -91,6 +91,6 @@ class QuantileRegressor(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Li
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
-        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        """Fit the model; an integer weight is equivalent to repeating the row. Returns the estimator."""
         check_params(self)
         return fit_composed(self, X, y, sample_weight, Pinball(float(self.quantile)))

@@ -29,7 +29,7 @@ def prediction_stability(model, X, y, X_new=None, sample_weight=None) -> Predict
     Parameters
     ----------
     model : fitted Lasso, ElasticNet, LassoCV, ElasticNetCV, LogisticRegression, LinearSVC, LinearSVR, SVC or SVR
-        The model; for classifiers scores take the place of predictions, and a row's label is at risk if its score can be 0.
+        The model; for classifiers scores take the place of predictions, and a row's label is not certified if its score can be 0.
     X, y, sample_weight
         Its training data.
     X_new : array of shape (n_rows, n_features), optional

@@ -59,7 +59,7 @@ def lipschitz_on(loss, bound: float) -> float:
 
 
 def bound_on(loss, bound: float) -> float:
-    r"""Return the largest value of a loss for residuals (scores, for margin losses) of at most ``bound``: :math:`M^p` for :class:`Lp`.
+    r"""Return the largest value of a loss for residuals (scores, for margin losses) of at most ``bound``: :math:`M^p` for ``Lp``.
 
     Examples
     --------

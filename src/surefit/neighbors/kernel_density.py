@@ -130,7 +130,7 @@ class KernelDensity(CertifiedMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None, sample_weight=None):
-        """Store the rows; a row counts as often as its weight says, and ``y`` is ignored. Returns the estimator."""
+        """Store the rows; an integer weight is equivalent to repeating the row, and ``y`` is ignored. Returns the estimator."""
         check_params(self)
         X = read_data(self, X, dtype=np.float64)
         weights = read_weights(self, sample_weight, X.shape[0])

@@ -136,7 +136,7 @@ class ElasticTerms(NamedTuple):
 
 @generic
 def elastic_terms(penalty, n_features):
-    """Return the penalty as :class:`ElasticTerms`, the common form that one compiled solver handles.
+    """Return the penalty as :class:`surefit.penalties.ElasticTerms`, the common form that one compiled solver handles.
 
     Examples
     --------

@@ -110,6 +110,6 @@ class BatchPerceptron(CertifiedMixin, CallbackSupportMixin, LinearClassifierMixi
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
-        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        """Fit the model; an integer weight is equivalent to repeating the row. Returns the estimator."""
         check_params(self)
         return fit_batch(self, X, y, sample_weight)

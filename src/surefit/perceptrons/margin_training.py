@@ -21,7 +21,7 @@ from surefit.solvers.perceptron.run import SEPARATED
 
 
 def fit_margin(estimator, X, y):
-    """Fit one run, or one search, a two-class problem. Returns the estimator."""
+    """Fit one run, or one search, per two-class problem. Returns the estimator."""
     data = read_labeled(estimator, X, y)
     problem = posed(estimator, data)
     beta = problem["bias_step"]

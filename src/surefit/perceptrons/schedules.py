@@ -99,7 +99,7 @@ def check_schedule(schedule: Any, horizon: int = HORIZON) -> ScheduleReport:
     ----------
     schedule : str or callable
         A name (``constant``, ``linear``, ``inverse``, ``inverse_sqrt``), a :class:`PowerSchedule`, a
-        :class:`GeometricSchedule`, or a function that takes an array of update numbers, from 1 on.
+        :class:`GeometricSchedule`, or a function that takes an array of update numbers, starting at 1.
     horizon : int >= 1
         Number of steps to examine.
 

@@ -28,7 +28,7 @@ class VariableIncrementPerceptron(
     ----------
     schedule : str or callable, default="inverse_sqrt"
         Steps :math:`\eta(k)`: ``constant``, ``linear`` (k), ``inverse`` (1/k), ``inverse_sqrt``, a
-        :class:`PowerSchedule`, a :class:`GeometricSchedule`, or a function of an array of update numbers, from 1 on.
+        :class:`PowerSchedule`, a :class:`GeometricSchedule`, or a function of an array of update numbers, starting at 1.
     threshold : float >= 0, default=0.0
         Margin :math:`\tau` up to which a row is a mistake; not divided by the norm of the weights.
     fit_intercept : bool, default=True

@@ -65,7 +65,7 @@ def save(model: Any, path: str | Path, overwrite: bool = False) -> None:
 
 
 def load(path: str | Path, trusted: Iterable[str] = ()) -> Any:
-    """Read a model that :func:`save` wrote.
+    """Read a model that :func:`surefit.save` wrote.
 
     Guarantee: only types of ``surefit.SKOPS_TRUSTED``, of ``trusted``, and those skops knows to be harmless are created;
     nothing is unpickled, and no other code runs. Trees and sparse matrices refer only to nodes and columns that exist. A certificate in

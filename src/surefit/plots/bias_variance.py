@@ -81,12 +81,12 @@ class BiasVarianceDisplay:
 
 
 class DartboardDisplay:
-    """Plot of estimates of two coefficients around the true values, one panel per estimator: bias shifts the cloud, variance widens it.
+    """Plot of estimates of two coefficients around the true values, one panel per estimator: bias shifts the points, variance spreads them.
 
     Parameters
     ----------
     risks : dict
-        Name to :class:`surefit.selection.coefficient_risk.CoefficientRisk` with estimates (``exact=False``).
+        Name to the result of :func:`surefit.coefficient_risk` with estimates (``exact=False``).
     columns : pair of int, default=(0, 1)
         The two coefficients.
 

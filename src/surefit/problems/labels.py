@@ -44,7 +44,7 @@ def class_weights(asked: Any, y: np.ndarray, classes: list[Any], sample_weight: 
 
 
 def class_factors(class_weight: Any, y: np.ndarray | None, weights: np.ndarray | None = None) -> list[float] | None:
-    """Return the factor of each class in the order of the sorted labels, of several targets concatenated; None if all count alike."""
+    """Return the factor of each class in the order of the sorted labels, of several targets concatenated; None if all factors are one."""
     if class_weight is None:
         return None
     if y is None:

@@ -1,4 +1,4 @@
-"""What the five procedures of ``Certified`` share: the data, the units, the loss, and a fit on some of the rows."""
+"""Common parts of the five procedures of ``Certified``: the data, the units, the loss, and a fit on some of the rows."""
 
 from __future__ import annotations
 

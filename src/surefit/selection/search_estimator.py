@@ -227,7 +227,7 @@ class SearchMixin(CallbackSupportMixin, CertifiedMixin, DeployedMixin):
 
 
 def _torn(units: Units, splits: list) -> str | None:
-    """Return why a split proves nothing if it separates rows of one unit, or None."""
+    """Return the reason why a split that separates rows of one unit proves nothing, or None."""
     for train, test in splits:
         if np.intersect1d(units.codes[train], units.codes[test]).size:
             return (

@@ -57,7 +57,7 @@ def timing_study(
     random_state : int, default=0
         Seed of the data.
     clock : callable, default=time.perf_counter
-        Seconds, by any clock (:func:`time.process_time` counts those of the processor).
+        Seconds, by any clock (``time.process_time`` counts those of the processor).
 
     Returns
     -------

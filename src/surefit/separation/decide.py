@@ -50,7 +50,7 @@ class Reply(NamedTuple):
 
 
 def decide(rows: SignedRows, budget: Budget) -> Decision:
-    """Settle which of the three cases holds, as far as the budget and the size limits of exact arithmetic allow."""
+    """Decide which of the three cases holds, as far as the budget and the size limits of exact arithmetic allow."""
     space = lift(rows.X, rows.t, rows.intercept)
     hint = search(space.A, budget)
     if hint is None:

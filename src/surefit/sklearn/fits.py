@@ -65,7 +65,7 @@ class Fits:
         self._watched: dict[tuple[type, str], Any] = {}
 
     def watch(self, kind: type) -> None:
-        """Note every fit of a class from now on."""
+        """Record every later fit of a class."""
         for name in ("fit", "partial_fit"):
             method = inspect.getattr_static(kind, name, None)
             if isinstance(method, FunctionType) and (kind, name) not in self._watched:

@@ -43,7 +43,7 @@ def asked_by_user(scope: dict[str, Any] | None) -> bool:
 def install_hook(
     mirrors: Mirrors, serves: Callable[[dict[str, Any] | None], bool] = asked_by_user
 ) -> Callable[[], None]:
-    """Give mirrors to the modules whose globals ``serves`` accepts, from now on; return the function that ends it."""
+    """Replace names by mirrors in modules whose globals ``serves`` accepts, until the returned function is called."""
     genuine = builtins.__import__
 
     def hooked(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:

@@ -26,7 +26,7 @@ LEAST_DAMPING, MOST_DAMPING = 1e-14, 1e6  # of Newton's system, in units of the 
 
 
 class HuberFit(NamedTuple):
-    """Where the solver ended."""
+    """The point at which the solver stopped."""
 
     coef: np.ndarray
     intercept: float
@@ -40,7 +40,7 @@ class HuberFit(NamedTuple):
 
 
 class Look(NamedTuple):
-    """What a step and the stopping rule need to know of a point."""
+    """Values at a point that a step and the stopping rule need."""
 
     value: float
     gap: float

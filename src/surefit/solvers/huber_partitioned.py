@@ -17,7 +17,7 @@ ORTHOGONAL = 1e-10  # relative size of the sum of the dual variables that counts
 
 
 class Setting(NamedTuple):
-    """What a partition needs besides the point."""
+    """Data that a partition needs in addition to the point."""
 
     frame: Frame
     epsilon: float
@@ -81,7 +81,7 @@ def _loss(r: np.ndarray, s: np.ndarray, epsilon: float, scale: float) -> float:
 
 
 class _Problem:
-    """What :func:`descend` asks, answered by passes."""
+    """Answers to the requests of :func:`descend`, computed by passes."""
 
     def __init__(self, rows: PartitionedRows, setting: Setting, alpha: float) -> None:
         self.rows, self.setting, self.ridge = rows, setting, setting.frame.ridge(alpha)

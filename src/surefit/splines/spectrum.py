@@ -16,7 +16,7 @@ MOST_KNOTS = 5000  # limit for a dense hat matrix of the cubic spline
 
 
 def filter_factors(model) -> np.ndarray:
-    r"""Return the eigenvalues of the hat matrix of a fitted :class:`SmoothingSpline`, largest first.
+    r"""Return the eigenvalues of the hat matrix of a fitted :class:`surefit.SmoothingSpline`, largest first.
 
     The fit multiplies each eigenvector of the data by its factor, :math:`1 / (1 + S \lambda / \gamma_j)` with :math:`\gamma_j` the
     eigenvalues of the prior covariance: smooth components pass, rough ones are damped. Factors of the general form start with one (degree

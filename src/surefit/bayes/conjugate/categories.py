@@ -23,10 +23,10 @@ class BetaBernoulli(Conjugate):
     Examples
     --------
     >>> from surefit import conjugate
-    >>> belief = conjugate.BetaBernoulli(2, 2).update([1, 1, 0])
-    >>> belief
+    >>> posterior = conjugate.BetaBernoulli(2, 2).update([1, 1, 0])
+    >>> posterior
     BetaBernoulli(alpha=4.0, beta=3.0)
-    >>> belief.mode, round(belief.mean, 4)
+    >>> posterior.mode, round(posterior.mean, 4)
     (Mode(value=0.6, inside=True, unique=True), 0.5714)
     """
 
@@ -88,8 +88,8 @@ class DirichletMultinomial(Conjugate):
     Examples
     --------
     >>> from surefit import conjugate
-    >>> belief = conjugate.DirichletMultinomial((1.0, 1.0, 1.0)).update([0, 2, 2])
-    >>> belief.alpha, belief.predictive().round(3)
+    >>> posterior = conjugate.DirichletMultinomial((1.0, 1.0, 1.0)).update([0, 2, 2])
+    >>> posterior.alpha, posterior.predictive().round(3)
     ((2.0, 1.0, 3.0), array([0.333, 0.167, 0.5  ]))
     """
 

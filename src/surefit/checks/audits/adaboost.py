@@ -101,7 +101,7 @@ def replayed(certificate: Certificate, data: Data) -> Replayed:
 
 
 def _answers(read_as: Certificate, rows: Data) -> np.ndarray:
-    """What every tree says of every row: a class, or a number."""
+    """Prediction of every tree for every row: a class, or a number."""
     X = np.asarray(rows.X.toarray() if hasattr(rows.X, "toarray") else rows.X)
     said, everyone = [], np.arange(len(X))
     for tree in packed_trees(read_as.model, X.shape[1]):

@@ -43,7 +43,7 @@ REASONS = {
 
 
 class LeftOut(NamedTuple):
-    """What trees say of the rows that were not drawn for them."""
+    """Predictions of trees for the rows that were not drawn for them."""
 
     error: float  # of the mean of those trees: share of wrong labels, or mean squared error
     rows: int  # left out by some tree

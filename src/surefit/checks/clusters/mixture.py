@@ -24,7 +24,7 @@ from surefit.core.sample import Data
 
 
 class Facts(NamedTuple):
-    """What the rows say about the certified parameters, each number with its rounding."""
+    """Facts about the certified parameters that the rows prove, each number with its rounding."""
 
     value: float  # mean log-likelihood
     rounding: float

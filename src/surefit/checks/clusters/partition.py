@@ -224,7 +224,7 @@ def _distances(X: np.ndarray, centers: np.ndarray) -> tuple[np.ndarray, np.ndarr
 def _excess(X: Any, centers: Any, own: Any, distance: Any, table: Any, radius: Any) -> Bound:
     """By how much some row is nearer to another center, at most.
 
-    Rows are measured directly unless another center is farther by three radii, so that another order of summation decides alike.
+    Rows are measured directly unless another center is farther by three radii, so that every order of summation leads to the same decision.
     """
     doubtful = np.flatnonzero(~(distance <= table.min(axis=1) - 3 * radius))
     bound = Bound(0.0, 0.0)

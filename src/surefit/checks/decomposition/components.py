@@ -22,7 +22,7 @@ from surefit.core.sample import Data
 
 
 class Found(NamedTuple):
-    """What the rows say about the certified directions: bounds, each with its rounding."""
+    """Facts about the certified directions that the rows prove: bounds, each with its rounding."""
 
     residual: AtMost
     defect: AtMost

@@ -48,7 +48,7 @@ class Rows(NamedTuple):
 
 
 class Outside(NamedTuple):
-    """What is known of the variance outside the directions."""
+    """Bounds on the variance outside the directions."""
 
     most: float  # no direction orthogonal to them has more; with all eigenvalues known, the first that is left out
     spread: float

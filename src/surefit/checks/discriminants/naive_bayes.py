@@ -63,7 +63,7 @@ def _proof(certificate: Certificate, claim: Claim, data: Data, which: int) -> Pr
 
 
 def _distances(certificate: Certificate, earlier: dict[str, Any], data: Data) -> Callable[[float], tuple[float, float]]:
-    """Return the function of a multiple of all radii that returns both distances; the rows are read once."""
+    """Return a function that maps a multiple of all radii to both distances; the rows are read once."""
     key = f"naive Bayes {sorted((name, np.asarray(value).tobytes()) for name, value in earlier.items())}"
     if key not in data.memo:
         before = {name: np.asarray(value, dtype=np.float64) for name, value in earlier.items()}

@@ -27,7 +27,7 @@ from surefit.problems.labels import names_of
 
 
 class Seen(NamedTuple):
-    """A covariance seen in the axes of the model, ``T' C T``, up to ``radius`` in Frobenius norm."""
+    """A covariance in the coordinates of the model, ``T' C T``, up to ``radius`` in Frobenius norm."""
 
     matrix: np.ndarray
     radius: float

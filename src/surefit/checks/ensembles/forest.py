@@ -55,7 +55,7 @@ def _table(certificate: Certificate, data: Data) -> Any:
 
 
 class Votes(NamedTuple):
-    """What the members predict for rows that they have not drawn."""
+    """Predictions of the members for rows that they have not drawn."""
 
     sums: np.ndarray  # (rows, values) over the members that left the row out
     heard: np.ndarray  # (rows,) number of them

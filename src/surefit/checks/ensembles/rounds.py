@@ -24,7 +24,7 @@ STEPS = 62  # distances of the second pass, each twice the one before
 
 
 class Setting(NamedTuple):
-    """What a partition needs: the problem, the trees, and how its rows are read."""
+    """Data that a partition needs: the problem, the trees, and how its rows are read."""
 
     problem: dict[str, Any]
     classes: np.ndarray | None

@@ -1,4 +1,4 @@
-r"""What a gap implies, once for all families: distance of scores to the optimum, certain labels, features that are zero.
+r"""Consequences of a gap, for all families: distance of scores to the optimum, certain labels, features that are zero.
 
 A loss whose slope is :math:`L`-Lipschitz has a conjugate that is :math:`1/L`-strongly convex, so dual points within a gap
 :math:`\epsilon` of the best one satisfy :math:`\sum_i c_i (g_i - g_i^*)^2 \le 2L\epsilon` (theory: ``gap-safe``, ``prediction-stability``).

@@ -93,7 +93,7 @@ def examine(certificate: Certificate, data: Data) -> Found:
     n, q = gram.n, len(values)
     if V.shape != (n, q) or not (np.all(np.isfinite(V)) and np.all(np.isfinite(values)) and np.all(values >= 0)):
         raise CertificateError(
-            "eigenvectors_ must have one finite column per eigenvalue, and no eigenvalue be negative."
+            "eigenvectors_ must have one finite column per eigenvalue, and no eigenvalue may be negative."
         )
     K, off = gram.matrix()
     size, columns = float(np.linalg.norm(K)), K.mean(axis=0)

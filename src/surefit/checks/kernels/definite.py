@@ -42,7 +42,7 @@ class KernelReport:
     level : {"exact", "enclosed", "recomputed"}
         Rigor: in rational numbers; with all rounding accounted for; values of a function taken within 64 units in the last place.
     always : bool or None
-        What is known of this kernel on every sample, by construction.
+        Whether the kernel is positive semidefinite on every sample, by construction; None if unknown.
     """
 
     holds: bool | None

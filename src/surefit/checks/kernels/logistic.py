@@ -116,7 +116,7 @@ class _Softmax(NamedTuple):
 
 
 def _softmax(p: _Softmax) -> tuple[Bound, Bound]:
-    """Bound the gap with the coefficients as dual point, or with the probabilities; and the objective."""
+    """Bound the objective, and the gap with the coefficients or the probabilities as dual point."""
     Y, (log_p, off) = indicators(p.codes, p.beta.shape[1]), log_probabilities(p.scores, p.b)
     size = norm_square(p.gram.form(p.beta, p.scores)).over(2.0)
     total = upper_sum(p.c * np.maximum(-log_p[np.arange(len(Y)), p.codes], 0.0)) * (1 + 8 * UNIT)

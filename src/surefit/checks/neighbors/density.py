@@ -1,4 +1,4 @@
-r"""Checks kernel densities: sums over all rows at some of them, with enclosed distances.
+r"""Checks kernel densities at some of the rows, by sums over all rows with enclosed distances.
 
 A kernel falls with the distance, so its values at both ends of an enclosed distance enclose it, and the sum of the lower and of the
 upper ends encloses the density (theory: ``kernel-density``).

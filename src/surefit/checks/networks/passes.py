@@ -66,7 +66,7 @@ class Net(NamedTuple):
 
 
 class Pass(NamedTuple):
-    """What one pass over the rows gives, with the radii of both numbers."""
+    """Result of one pass over the rows, with the radii of both numbers."""
 
     objective: float
     objective_radius: float

@@ -31,7 +31,7 @@ class JointLog(NamedTuple):
     start: np.ndarray  # one line per class, the offset last
 
     def visit(self, certificate: Certificate, data: Data, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Process ``rows`` from the start on; return the rival class of each row (-1: no mistake) and the last weights."""
+        """Process ``rows`` from the start; return the rival class of each row (-1: no mistake) and the last weights."""
         problem, steps = certificate.problem, np.array(certificate.problem["joint_steps"])
         W, b = np.ascontiguousarray(self.start[:, :-1]), self.start[:, -1].copy()
         rivals, beta = np.empty(len(rows), dtype=np.int64), problem["bias_step"]

@@ -48,8 +48,8 @@ class Run:
     def rule(self) -> Rule:
         """Steps and thresholds."""
         problem = self.certificate.problem
-        (minus, plus), (cut_minus, cut_plus) = problem["steps"][self.p], problem["cuts"]
-        return Rule(minus, plus, cut_minus, cut_plus, self.beta)
+        (minus, plus), (below, above) = problem["steps"][self.p], problem["cuts"]
+        return Rule(minus, plus, below, above, self.beta)
 
     @cached_property
     def steps(self) -> np.ndarray:

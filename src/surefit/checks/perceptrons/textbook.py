@@ -1,6 +1,6 @@
 r"""The textbook perceptron, written down once more for the checker.
 
-Products and sums are rounded one by one, from left to right, as IEEE arithmetic says: every machine gets the same bits. So a run
+Products and sums are rounded one by one, from left to right, as IEEE arithmetic requires: every machine gets the same bits. So a run
 can be repeated from its log, and the claim about it is exact: these rows, visited in this order, were mistakes, and the
 updates give these weights.
 """
@@ -135,7 +135,7 @@ def visit(rows: Any, visits: Any, t: Any, rule: Any, slack: Any, factors: Any, w
     """Process rows in order, update ``w`` at mistakes and mark these; return the intercept.
 
     Two orders of summation differ by less than ``slack``; closer calls are decided from left to right. ``factors`` multiply the
-    steps, one per update; empty: none do. NaN means that there were not enough of them.
+    steps, one per update; an empty array leaves them unchanged. NaN means that there were not enough of them.
     """
     k = 0
     for s in range(len(visits)):

@@ -29,7 +29,7 @@ def visits_of(run: Run, stated: Claim) -> tuple[np.ndarray, int]:
 @fact("perceptron.average", side="upper",
       says="The weights are the mean of those held after each of the {visits} visits, to within {value:.3g}.")  # fmt: skip
 def average(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Update number j counts for the visits from it on."""
+    """Update number j counts for all later steps."""
     run, lines = run_of(certificate, stated, data), len(certificate.problem["steps"])
     visits, total = visits_of(run, stated)
     signed = np.bincount(run.log.rows, (total - visits) / total * run.steps[run.log.rows], minlength=len(run.t))

@@ -88,7 +88,7 @@ def mode(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 @fact("bayesian_logistic.covariance", infinite=True,
       says="The posterior variances are those of its precision matrix up to {value:.2g} of themselves.")  # fmt: skip
 def covariance(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Every posterior variance is that of the precision matrix at the mean, up to ``value`` of itself."""
+    """Every posterior variance is that of the precision matrix at the mean, up to a relative error of ``value``."""
     at, gaussian = _read(certificate, data), certificate.problem["method"] == "gaussian"
     try:
         L = np.linalg.cholesky(at.covariance)

@@ -161,7 +161,7 @@ def random_draws(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 
 
 def _delta(certificate: Certificate) -> float:
-    """What each statement may spend: a random search makes two."""
+    """Failure probability of each statement; a random search makes two."""
     return (1.0 - certificate.params["confidence"]) / (2 if certificate.estimator == "RandomizedSearchCV" else 1)
 
 

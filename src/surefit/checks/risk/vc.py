@@ -84,7 +84,7 @@ def _side(certificate: Certificate, d: int) -> tuple[np.ndarray, float, list[Any
 
 
 def _errors(operator: Any, y: np.ndarray, used: Any, side: tuple[np.ndarray, float, list[Any]]) -> tuple[int, int]:
-    """Count the used rows that are not provably on their side, with the rounding of the scores and with 4 times it."""
+    """Count the used rows that are not provably on their side, with the rounding error of the scores and with four times that error."""
     w, level, classes = side
     z = operator.times(w)
     radius = (z.rad + 4 * UNIT * (np.abs(z.mid) + abs(level)))[used]

@@ -21,7 +21,7 @@ CODES = ("gini", "entropy", "misclassification", "squared_error", "poisson")
 
 
 class Limits(NamedTuple):
-    """What both sides of a cut must have, and the thresholds that are allowed (None: all)."""
+    """Requirements on both sides of a cut, and the thresholds that are allowed (None: all)."""
 
     rows: int
     weight: float
@@ -142,7 +142,7 @@ class Output:
         return distances
 
     def _worth(self, sides: np.ndarray, sign: int) -> np.ndarray:
-        """What a side contributes to the gain."""
+        """Contribution of one side to the gain."""
         if self.classes:
             return -of_counts(sides, self.criterion)
         weight, total = sides[0], sides[1]

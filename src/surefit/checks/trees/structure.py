@@ -99,7 +99,7 @@ def _from_medians(shape: Routed) -> float:
 
 
 def median_distance(y: np.ndarray, w: np.ndarray, value: float) -> float:
-    """How far ``value`` is from the weighted medians, a closed interval; sums of weights are compared up to their rounding."""
+    """Distance of ``value`` from the weighted medians, a closed interval; sums of weights are compared up to their rounding."""
     order = np.argsort(y, kind="stable")
     y, below = y[order], np.cumsum(w[order])
     half, room = below[-1] / 2, gamma(len(y) + 2) * below[-1]

@@ -197,7 +197,7 @@ def _run(
 
 
 class _PassBudget(Budget):
-    """Ends passes too, from the second round on: a model has at least one round."""
+    """Ends passes too, starting with the second round: a model has at least one round."""
 
     def __init__(self, rows: PartitionedRows, *limits: Any) -> None:
         super().__init__(*limits)

@@ -74,7 +74,7 @@ class NuSVC(
     support_, support_vectors_, n_support_, dual_coef_, intercept_, classes_, class_weight_, shape_fit_, fit_status_, n_iter_
         As in scikit-learn.
     C_ : ndarray of shape (n_problems,)
-        The price of slack at which :class:`SVC` has the same solution.
+        The ``C`` at which :class:`SVC` has the same solution.
     dual_gap_, objective_ : float
         Proved bound on the distance from the optimum, and :math:`\tfrac12\|f\|^2 + C \sum_i s_i \xi_i`, summed over the problems.
     intercept_interval_, rkhs_norm_, margin_, margin_width_, slack_, sample_gap_, points_, free_support_, bound_support_, on_margin_
@@ -152,7 +152,7 @@ class NuSVC(
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
-        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        """Fit the model; an integer weight is equivalent to repeating the row. Returns the estimator."""
         check_params(self)
         if self.break_ties and self.decision_function_shape == "ovo":
             raise InvalidParameter("NuSVC", "break_ties", "False with decision_function_shape='ovo'", True)
@@ -162,7 +162,7 @@ class NuSVC(
         found = fit_classes(self, sample, problems)
         fits = [fit for _, fit in found]
         self.C_ = 1.0 / np.array([judged.level for judged, _ in found])
-        problems = [one._replace(prices=C * one.prices) for one, C in zip(problems, self.C_, strict=True)]
+        problems = [one._replace(costs=C * one.costs) for one, C in zip(problems, self.C_, strict=True)]
         set_model(self, sample, labels, problems, fits)
         set_points(self, sample.X.shape[0], problems, fits)
         record(self, "nu_svc", sample, fits, ("C_",), [])

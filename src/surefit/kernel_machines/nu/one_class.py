@@ -113,7 +113,7 @@ class OneClassSVM(CertifiedMixin, CallbackSupportMixin, SupportMixin, OutlierMix
 
     @with_callbacks
     def fit(self, X, y=None, sample_weight=None):
-        """Fit the half-space; rows count as often as ``sample_weight`` says, and ``y`` is ignored. Returns the estimator."""
+        """Fit the half-space; an integer weight is equivalent to repeating the row, and ``y`` is ignored. Returns the estimator."""
         check_params(self)
         sample = read_sample(self, X, None, sample_weight)
         s = np.ones(sample.X.shape[0]) if sample.sample_weight is None else sample.sample_weight

@@ -123,7 +123,7 @@ class NuSVR(CertifiedMixin, CallbackSupportMixin, SupportMixin, RegressorMixin, 
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
-        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        """Fit the model; an integer weight is equivalent to repeating the row. Returns the estimator."""
         check_params(self)
         sample = read_sample(self, X, y, sample_weight, numeric=True)
         s = np.ones(len(sample.y)) if sample.sample_weight is None else sample.sample_weight

@@ -45,12 +45,12 @@ def _kernel_rows(estimator, sample: Sample):
 
 
 def fit_classes(estimator, sample: Sample, problems: list[TwoClasses]) -> list[tuple[Judged, DualFit]]:
-    """Solve every two-class problem; ``prices`` of the problems are the weights of their rows."""
+    """Solve every two-class problem; ``costs`` of the problems are the weights of their rows."""
     nu, tol, who = float(estimator.nu), float(estimator.tol), type(estimator).__name__
     found = []
     with _kernel_rows(estimator, sample) as (gram, rows32, options):
         for problem in problems:
-            t, s = problem.signs, problem.prices
+            t, s = problem.signs, problem.costs
             sides = np.array([s[t < 0].sum(), s[t > 0].sum()])
             total = nu * float(s.sum())
             if total / 2 > sides.min() * (1 + ROUNDED):

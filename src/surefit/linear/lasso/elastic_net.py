@@ -31,7 +31,7 @@ class ElasticNet(
     Parameters
     ----------
     alpha : float >= 0, default=1.0
-        Weight of the penalty. All coefficients are zero from :math:`\max_j |x_j^\top y| / (n \rho)` on (centered data).
+        Weight of the penalty. All coefficients are zero if it is at least :math:`\max_j |x_j^\top y| / (n \rho)` (centered data).
     l1_ratio : float in [0, 1], default=0.5
         Share :math:`\rho` of the l1 norm: 1 is the lasso, 0 is ridge regression.
     fit_intercept : bool, default=True
@@ -132,7 +132,7 @@ class ElasticNet(
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
-        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        """Fit the model; an integer weight is equivalent to repeating the row. Returns the estimator."""
         check_params(self)
         return fit_penalized_squares(self, X, y, sample_weight, float(self.l1_ratio))
 

@@ -27,7 +27,7 @@ class Lasso(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, InactiveMixin,
     Parameters
     ----------
     alpha : float >= 0, default=1.0
-        Weight of the l1 norm. All coefficients are zero from :math:`\max_j |x_j^\top y| / n` on (centered data).
+        Weight of the l1 norm. All coefficients are zero if it is at least :math:`\max_j |x_j^\top y| / n` (centered data).
     fit_intercept : bool, default=True
         Whether to fit :math:`b`; it is never penalized.
     precompute, copy_X, random_state, selection
@@ -120,7 +120,7 @@ class Lasso(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, InactiveMixin,
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
-        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        """Fit the model; an integer weight is equivalent to repeating the row. Returns the estimator."""
         check_params(self)
         return fit_penalized_squares(self, X, y, sample_weight, 1.0)
 

@@ -75,7 +75,7 @@ class LeastSquaresClassifier(CertifiedMixin, StatedGapMixin, LinearClassifierMix
         self.ties = ties
 
     def fit(self, X, y, sample_weight=None):
-        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        """Fit the model; an integer weight is equivalent to repeating the row. Returns the estimator."""
         check_params(self)
         data = read_labeled(self, X, y, sample_weight)
         self.classes_ = data.classes

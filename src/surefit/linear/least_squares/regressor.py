@@ -101,7 +101,7 @@ class LinearRegression(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
         self.positive = positive
 
     def fit(self, X, y, sample_weight=None):
-        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        """Fit the model; an integer weight is equivalent to repeating the row. Returns the estimator."""
         check_params(self)
         return self._fit(read_targets(self, X, y, sample_weight))
 

@@ -105,7 +105,8 @@ class LogisticMixin(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Linear
     def inference(self, X, y, sample_weight=None, *, confidence=0.95) -> Inference:
         """Standard errors, Wald intervals and odds ratios, where theory allows; else an error that says why not.
 
-        The certificate is verified with the training data first. See :class:`surefit.linear.inference.Inference`.
+        The certificate is verified with the training data first. The result has ``names``, ``estimates``, ``standard_errors``, ``z``,
+        ``p_values``, ``low``, ``high`` and the odds ratios; ``print`` shows a table.
         """
         return wald(self, X, y, sample_weight, confidence)
 
@@ -266,7 +267,7 @@ class LogisticRegression(LogisticMixin, BaseEstimator):
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
-        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        """Fit the model; an integer weight is equivalent to repeating the row. Returns the estimator."""
         check_params(self)
         if is_variant(self):
             return fit_variant(self, X, y, sample_weight, read_penalty(self))

@@ -126,7 +126,7 @@ class LinearSVC(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, LinearClas
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
-        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        """Fit the model; an integer weight is equivalent to repeating the row. Returns the estimator."""
         check_params(self)
         if self.penalty == "l1" and self.loss == "hinge":
             raise InvalidParameter("LinearSVC", "loss", "'squared_hinge' with penalty='l1'", self.loss)

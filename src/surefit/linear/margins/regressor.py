@@ -112,7 +112,7 @@ class LinearSVR(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, LinearRegr
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
-        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        """Fit the model; an integer weight is equivalent to repeating the row. Returns the estimator."""
         check_params(self)
         before = getattr(self, "coef_", None) if self.warm_start else None
         X, y = read_data(self, X, y, y_numeric=True, **READ)

@@ -26,7 +26,7 @@ def solve_targets(
 
 
 def largest_alpha(X, y, l1_ratio: float, fit_intercept: bool) -> float:
-    """Return the weight from which on all coefficients are zero."""
+    """Return the smallest weight at which all coefficients are zero."""
     if l1_ratio == 0:
         raise InvalidParameter(
             "path", "alphas", "given explicitly when l1_ratio=0 (no weight gives all zeros)", l1_ratio

@@ -101,6 +101,6 @@ class RidgeClassifier(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Line
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
-        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        """Fit the model; an integer weight is equivalent to repeating the row. Returns the estimator."""
         check_params(self)
         return fit_composed(self, X, y, sample_weight, Squared(), labels=True)

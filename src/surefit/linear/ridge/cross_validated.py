@@ -106,7 +106,7 @@ class RidgeCV(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
         self.criterion = criterion
 
     def fit(self, X, y, sample_weight=None):
-        """Choose the penalty and fit with it; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        """Choose the penalty and fit with it; an integer weight is equivalent to repeating the row. Returns the estimator."""
         check_params(self)
         return self._fit(read_targets(self, X, y, sample_weight, flat=True))
 

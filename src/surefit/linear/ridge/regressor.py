@@ -140,7 +140,7 @@ class Ridge(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
         self.penalty_factors = penalty_factors
 
     def fit(self, X, y, sample_weight=None):
-        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        """Fit the model; an integer weight is equivalent to repeating the row. Returns the estimator."""
         check_params(self)
         return fit_ridge(self, read_targets(self, X, y, sample_weight, flat=True))
 

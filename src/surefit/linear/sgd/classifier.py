@@ -29,12 +29,12 @@ class SGDClassifier(CertifiedMixin, StatedGapMixin, CallbackSupportMixin, Linear
     .. math:: P(w, b) = \frac{1}{S}\sum_i s_i\,\phi\bigl(t_i, x_i^\top w + b\bigr)
               + \alpha\Bigl(\rho\|w\|_1 + \frac{1 - \rho}{2}\|w\|^2\Bigr), \qquad S = \sum_i s_i,\; t_i = \pm 1.
 
-    Several classes are fitted one against the rest. Hypothesis class: half-spaces. Loss: as ``loss`` says. Optimizer: steps
+    Several classes are fitted one against the rest. Hypothesis class: half-spaces. Loss: given by ``loss``. Optimizer: steps
     :math:`w \leftarrow w - \eta_t (\phi'(t_i, z_i)\, x_i + \alpha(1-\rho) w)`, the l1 norm by its cumulative penalty.
 
     Guarantee: :math:`P(w, b) - \min P \le` ``dual_gap_`` (summed over the classes) for any data, even after an early
     stop (theory: :ref:`fenchel-gap`, :ref:`gradient-descent`). The fit does not depend on the order of the rows when
-    they are shuffled, and whole sample weights are repetitions.
+    they are shuffled, and an integer weight is equivalent to repeating the row.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ class SGDClassifier(CertifiedMixin, StatedGapMixin, CallbackSupportMixin, Linear
 
     @with_callbacks
     def fit(self, X, y, coef_init=None, intercept_init=None, sample_weight=None):
-        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        """Fit the model; an integer weight is equivalent to repeating the row. Returns the estimator."""
         check_params(self)
         before = (
             (dense(getattr(self, "coef_", None)), getattr(self, "intercept_", None))
@@ -252,7 +252,7 @@ class SGDClassifier(CertifiedMixin, StatedGapMixin, CallbackSupportMixin, Linear
 
     @available_if(_has_probabilities)
     def predict_proba(self, X) -> np.ndarray:
-        """Return the probability of each class; several classes are those of one against the rest, made to sum to one."""
+        """Return the probability of each class; for several classes, those of one against the rest, normalized to sum to one."""
         scores = self.decision_function(X)
         if self.loss == "log_loss":
             P = 1.0 / (1.0 + np.exp(-np.clip(scores, -700.0, 700.0)))

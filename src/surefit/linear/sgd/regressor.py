@@ -29,13 +29,13 @@ class SGDRegressor(
     .. math:: P(w, b) = \frac{1}{S}\sum_i s_i\,\phi\bigl(y_i, x_i^\top w + b\bigr)
               + \alpha\Bigl(\rho\|w\|_1 + \frac{1 - \rho}{2}\|w\|^2\Bigr), \qquad S = \sum_i s_i.
 
-    Hypothesis class: affine functions. Loss: as ``loss`` says. Optimizer: steps
+    Hypothesis class: affine functions. Loss: given by ``loss``. Optimizer: steps
     :math:`w \leftarrow w - \eta_t (\phi'(y_i, z_i)\, x_i + \alpha(1-\rho) w)`, the l1 norm by its cumulative penalty. Steps beyond
     :math:`2 / \|x_i\|^2` overshoot a squared error, so columns should have a common scale.
 
     Guarantee: :math:`P(w, b) - \min P \le` ``dual_gap_`` for any data, even after an early stop (theory:
-    :ref:`fenchel-gap`, :ref:`gradient-descent`). The fit does not depend on the order of the rows when they are shuffled, and whole
-    sample weights are repetitions.
+    :ref:`fenchel-gap`, :ref:`gradient-descent`). The fit does not depend on the order of the rows when they are shuffled, and an
+    integer weight is equivalent to repeating the row.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ class SGDRegressor(
 
     @with_callbacks
     def fit(self, X, y, coef_init=None, intercept_init=None, sample_weight=None):
-        """Fit the model; rows count as often as ``sample_weight`` says. Returns the estimator."""
+        """Fit the model; an integer weight is equivalent to repeating the row. Returns the estimator."""
         check_params(self)
         before = (
             (dense(getattr(self, "coef_", None)), getattr(self, "intercept_", None))

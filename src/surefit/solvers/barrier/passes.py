@@ -13,7 +13,7 @@ from surefit.solvers.barrier.rows import exact_total, fenchel_young, loss_terms_
 
 
 class Setting(NamedTuple):
-    """What a partition needs besides the point."""
+    """Data that a partition needs in addition to the point."""
 
     target: RowTarget
     loss: Any

@@ -1,4 +1,4 @@
-"""What gradient boosting must know about rows in partitions before the first round: totals, missing values, categories and cuts."""
+"""Facts about rows in partitions that gradient boosting needs before the first round: totals, missing values, categories and cuts."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ REASSIGN_EVERY = 10  # batches of one row per cluster between two looks for clus
 
 
 class Steps(NamedTuple):
-    """What stops the batches, and how large they are."""
+    """The stopping rules and the size of the batches."""
 
     batch_size: int
     most: int

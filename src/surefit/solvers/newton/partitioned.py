@@ -26,7 +26,7 @@ STUCK = 3  # steps without a smaller gap, or without descent, after which only r
 
 
 class Setting(NamedTuple):
-    """What a partition needs besides the point."""
+    """Data that a partition needs in addition to the point."""
 
     problem: dict[str, Any]  # classes, their weights, and the weight of the loss
     middle: np.ndarray  # subtracted from the columns

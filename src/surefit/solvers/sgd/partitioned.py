@@ -19,7 +19,7 @@ from surefit.solvers.sgd.rows import rows_to_visit
 
 
 class Weights(NamedTuple):
-    """What all partitions have to know of the sample weights."""
+    """Facts about the sample weights that every partition needs."""
 
     whole: bool  # few repetitions
     mean: float  # of the positive ones
@@ -27,7 +27,7 @@ class Weights(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """What a partition needs besides the state of the descent."""
+    """Data that a partition needs in addition to the state of the descent."""
 
     problem: dict[str, Any]  # classes and their weights
     loss: Any
