@@ -67,7 +67,7 @@ def test_sparse_is_dense():
 
 
 def test_says_what_it_wants():
-    with pytest.raises(InvalidData, match=r"labels must be one per row, 3 of them; got shape \(2,\)"):
+    with pytest.raises(InvalidData, match=r"expected one label per row, 3 in all; got shape \(2,\)"):
         scatter(np.zeros((3, 1)), [0, 1])
     with pytest.raises(InvalidData, match="square matrix"):
         scatter(np.zeros((3, 2)), [0, 1, 1], metric="precomputed")

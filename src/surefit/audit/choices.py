@@ -1,4 +1,4 @@
-"""What is said of a penalty that was chosen by cross-validation."""
+"""Claims about a penalty that was chosen by cross-validation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be said about new rows without any: votes out of bag, few support vectors, rows left out one at a time; or that nothing can."""
+"""Claims about new rows without hold-out rows: out-of-bag votes, few support vectors, rows left out one at a time, or no claim."""
 
 from __future__ import annotations
 

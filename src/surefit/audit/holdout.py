@@ -1,4 +1,4 @@
-"""What rows kept from the fit prove about the error of any predictor, as a claim that the training data can be verified with."""
+"""Bounds on the error of any predictor from rows kept from the fit, as a claim that the training data suffice to verify."""
 
 from __future__ import annotations
 

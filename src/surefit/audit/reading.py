@@ -1,4 +1,4 @@
-"""What a reader makes of a model of another library: a problem, the attributes that answer it, and how to issue a certificate."""
+"""A model of another library, as it was read: a problem, the attributes that answer it, and how to issue a certificate."""
 
 from __future__ import annotations
 

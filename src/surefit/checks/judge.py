@@ -48,7 +48,7 @@ class Digits(NamedTuple):
 
 
 class Proof(NamedTuple):
-    """What a checker derived from (parameters, fitted state, data) about one claim.
+    """The result of a checker about one claim, derived from parameters, fitted state and data.
 
     ``value`` is its own bound, rounding included; ``spread`` is the rounding in it, by which an evaluation on another machine
     may differ. ``numbers`` has one item for every number that the claim may carry: plain ones must be equal, the others are

@@ -74,7 +74,7 @@ def scatter(X, labels, *, metric="sqeuclidean", sample_weight=None) -> Scatter:
     X = check_array(X, accept_sparse="csr", dtype=np.float64)
     labels = np.asarray(labels)
     if labels.shape != (X.shape[0],):
-        raise InvalidData(f"scatter: labels must be one per row, {X.shape[0]} of them; got shape {labels.shape}.")
+        raise InvalidData(f"scatter: expected one label per row, {X.shape[0]} in all; got shape {labels.shape}.")
     weights = read_weights("scatter", sample_weight, X.shape[0])
     weights = np.ones(X.shape[0]) if weights is None else weights
     groups = np.unique(labels, return_inverse=True)[1].reshape(-1)

@@ -1,4 +1,4 @@
-"""What discriminants share: labels, priors, and predictions from one score per class."""
+"""Common parts of discriminants: labels, priors, and predictions from one score per class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the naive Bayes classifiers share: reading rows, also of a stream, and what their certificates claim."""
+"""Common parts of the naive Bayes classifiers: reading rows, also of a stream, and the claims of their certificates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What neighbors, networks, clusterings and linear classifiers of scikit-learn need beyond their public attributes."""
+"""Private attributes that neighbors, networks, clusterings and linear classifiers of scikit-learn need."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class StabilityMixin:
         return 4 * (len(self.support_) + 16) * float(np.finfo(np.float64).eps) * size * lengths[problem.rows]
 
     def _offset_reach(self, problem: OneProblem, f: np.ndarray, moved: np.ndarray) -> float:
-        """How far the intercept of the optimum can be from ours: best intercepts do not fall when all kinks rise."""
+        """Distance of the optimal intercept from ours: optimal intercepts do not decrease when all kinks increase."""
         box, b = problem.box, float(self.intercept_[0])
         if not box.offset:
             return 0.0

@@ -1,4 +1,4 @@
-"""What kernels made of other kernels share: values and hyperparameters of their parts."""
+"""Common parts of kernels made of other kernels: values and hyperparameters of their parts."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from surefit.lab.takeaway import csv_text, figure_of, model_file, program, repor
 
 
 class Moment(NamedTuple):
-    """What is on the screen: scene, frame (None: a message), points, and the link that restores it (None: too long)."""
+    """The content of the screen: scene, frame (None: a message), points, and the link that restores it (None: too long)."""
 
     scene: Scene
     frame: Frame | None

@@ -25,7 +25,7 @@ COMPUTING = "<p class='caption'>Computing ...</p>"
 
 @dataclass(frozen=True)
 class Shown:
-    """What a lane shows: a frame of a run, or a message."""
+    """The content of a lane: a frame of a run, or a message."""
 
     count: int = 1
     index: int = 0

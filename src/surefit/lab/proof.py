@@ -1,4 +1,4 @@
-"""What is proved at this moment: the certificate of the frame's model, verified, as HTML."""
+"""The proof at this moment: the certificate of the frame's model, verified, as HTML."""
 
 from __future__ import annotations
 

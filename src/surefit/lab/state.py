@@ -30,7 +30,7 @@ class LaneState:
 
 @dataclass
 class State:
-    """What a link restores. ``points`` None: those of the generator; ``step`` None: the end of the run."""
+    """The state that a link restores. ``points`` None: those of the generator; ``step`` None: the end of the run."""
 
     lanes: list[LaneState] = field(default_factory=lambda: [LaneState()])
     generator: str = "circles"

@@ -1,4 +1,4 @@
-"""What a visitor can take away: the program, the data, the model, the report and the figure of the moment."""
+"""Downloads for a visitor: the program, the data, the model, the report and the figure of the moment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What linear perceptrons share: scores, predictions, and learning row by row."""
+"""Common parts of linear perceptrons: scores, predictions, and learning row by row."""
 
 from __future__ import annotations
 

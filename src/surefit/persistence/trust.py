@@ -64,8 +64,8 @@ class TypeNames(tuple):
     """Names of types that a file may contain, in the form that ``skops`` expects.
 
     ``surefit.SKOPS_TRUSTED`` lists surefit's estimators and what they are made of: data without code, so that opening a
-    file of somebody else can give a wrong model, but cannot run anything. What skops trusts by itself (NumPy arrays,
-    numbers, texts, scikit-learn's estimators) is allowed besides.
+    file of somebody else can give a wrong model, but cannot run anything. Types that skops trusts by itself (NumPy
+    arrays, numbers, texts, scikit-learn's estimators) are allowed, too.
 
     Examples
     --------

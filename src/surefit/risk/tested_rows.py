@@ -23,7 +23,7 @@ def tested_bound(loss: Loss, unit_losses: np.ndarray, units: Units, delta: float
 
 
 class Asked(NamedTuple):
-    """What is tested about a model: the loss, the units that are counted, and what is declared about them."""
+    """The test of a model: the loss, the units that are counted, and what is declared about them."""
 
     who: str
     loss: Loss

@@ -1,4 +1,4 @@
-"""What a separability certificate claims: names and witness arrays, issued after the checker has confirmed them."""
+"""Claims of a separability certificate: names and witness arrays, issued after the checker has confirmed them."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@ r"""Which rows decide? A float answer to the first question, by the shortest poi
 The shortest point z of the hull of the signed unit rows :math:`a_i` answers either way: if :math:`z \ne 0`, then
 :math:`a_i^\top z \ge \|z\|^2 > 0` for all i, a separating direction; if :math:`z = 0`, its weights are a positive combination
 that vanishes, on at most :math:`p + 1` rows. Nothing is ever infeasible or unbounded, so no answer rests on the status code
-of a solver. What comes out is a hint; ``decide.py`` turns it into a proof.
+of a solver. The result is a hint; ``decide.py`` turns it into a proof.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SURE = 1e-6  # a direction is taken as soon as its smallest score is this share 
 
 
 class Hint(NamedTuple):
-    """What floats suggest."""
+    """The answer that floating-point arithmetic suggests."""
 
     v: np.ndarray
     separates: bool  # all scores a_i'v are positive

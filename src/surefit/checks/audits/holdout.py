@@ -1,4 +1,4 @@
-"""What hold-out rows prove about a model of another library: the certificate contains the rows, and the model predicts again.
+"""Proofs from hold-out rows about a model of another library: the certificate contains the rows, and the model predicts again.
 
 ``verify`` is given the training rows, so the hold-out rows are kept as a witness; none may be a training row (theory: ``audit-risk``).
 """

@@ -62,7 +62,7 @@ class _Matrix(_Framed):
     def transposed(self, theta: np.ndarray, radii: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Enclose the product of the transposed matrix with ``theta``, for each row of ``radii`` of ``theta``.
 
-        What the radii add is bounded by Cauchy and Schwarz, so that one pass is enough.
+        The contribution of the radii is bounded by Cauchy and Schwarz, so that one pass is enough.
         """
         mid, size, squares = self._by_columns(theta)
         self._squares = squares

@@ -25,7 +25,7 @@ EXACT_UP_TO = 40  # rows that are decided in rational numbers
 
 @dataclass(frozen=True)
 class KernelReport:
-    r"""What :func:`check_kernel` found.
+    r"""The result of :func:`check_kernel`.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What a kernel machine predicts with must be what its certificate is about: stored rows, classes and weights of the rows."""
+"""A kernel machine must predict with the data of its certificate: stored rows, classes and weights of the rows."""
 
 from __future__ import annotations
 

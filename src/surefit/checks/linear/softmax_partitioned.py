@@ -57,7 +57,7 @@ class Setting(NamedTuple):
 
 
 class How(NamedTuple):
-    """How every row finds its dual point: offsets of the scores, a constant row, and a factor toward the labels."""
+    """How the dual point of each row is computed: offsets of the scores, a constant row, and a factor toward the labels."""
 
     offset: np.ndarray
     constant: tuple[float, np.ndarray] | None = None
@@ -65,7 +65,7 @@ class How(NamedTuple):
 
 
 class Local(NamedTuple):
-    """What a partition knows of its rows."""
+    """The rows of a partition, as the problem needs them."""
 
     operator: Dense
     Y: np.ndarray

@@ -17,7 +17,7 @@ from surefit.core.sample import Data
 
 
 class Tested(NamedTuple):
-    """What a claim is about: models with the rows that each was tested on, the units, and what the parameters declare."""
+    """The subject of a claim: models with the rows that each was tested on, the units, and what the parameters declare."""
 
     parts: list[tuple[Any, np.ndarray]]
     codes: np.ndarray

@@ -25,7 +25,7 @@ def unit_codes(subject: Any, assume: tuple[str, ...], data: Data) -> np.ndarray:
 
 
 def unit_tags(subject: Any, codes: np.ndarray) -> tuple[str, ...]:
-    """What is assumed about the units."""
+    """Assumptions about the units."""
     if getattr(subject, "groups_", None) is not None:
         return ("groups_iid",)
     return ("iid",) if len(np.unique(codes)) == len(codes) else ("iid", "equal_rows_are_copies")

@@ -29,7 +29,7 @@ class Limits(NamedTuple):
 
 
 class Targets(NamedTuple):
-    """What the compiled loops read about the rows of a node; ``code`` is the place of the criterion in ``CODES``."""
+    """Data about the rows of a node for the compiled loops; ``code`` is the place of the criterion in ``CODES``."""
 
     y: np.ndarray  # (outputs, n)
     w: np.ndarray
@@ -72,7 +72,7 @@ class Node:
         return float(np.max(gains[allowed], initial=-np.inf))
 
     def _prefixes(self, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """What the first 1, 2, ... rows in ``order`` contribute to the gain, from above, and their weights."""
+        """Upper bounds on the contributions of the first 1, 2, ... rows in ``order`` to the gain, and their weights."""
         if self.criterion == "absolute_error":
             w = self.w[order]
             return -np.sum([part.distances(part.y[order], w) for part in self.parts], axis=0), np.cumsum(w)

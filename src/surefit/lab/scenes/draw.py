@@ -1,4 +1,4 @@
-"""What several scenes draw: regions of classes, level lines of a score, curves of a run, histograms."""
+"""Drawings of several scenes: regions of classes, level lines of a score, curves of a run, histograms."""
 
 from __future__ import annotations
 

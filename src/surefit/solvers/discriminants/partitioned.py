@@ -15,7 +15,7 @@ from surefit.solvers.least_squares.partitioned import join, triangle
 
 
 class ClassesInPartitions(NamedTuple):
-    """What :class:`Grouped` offers, by passes: rows are replaced by triangles, which have the same singular values and axes."""
+    """The interface of :class:`Grouped`, by passes: rows are replaced by triangles, which have the same singular values and axes."""
 
     rows: PartitionedRows
     labels: np.ndarray
