@@ -108,8 +108,8 @@ def test_double_precision_keeps_the_digits_of_linear_models():
 
 def test_what_onnx_cannot_express_is_refused():
     X, y = sample(2)
-    with pytest.raises(InvalidData, match="no such estimator"):
-        surefit.to_onnx(surefit.KernelPerceptron().fit(X, y))
+    with pytest.raises(InvalidData, match="no vote of all"):
+        surefit.to_onnx(surefit.VotedPerceptron().fit(X, y))
     X[:, 3] = np.arange(60) % 5
     boosted = surefit.HistGradientBoostingClassifier(max_iter=2, categorical_features=[3], min_samples_leaf=5)
     with pytest.raises(InvalidData, match="categories"):

@@ -166,8 +166,8 @@ def test_neighbors_repeat_rows_as_often_as_their_weights_say():
 
 def test_what_scikit_learn_cannot_express_is_refused_by_name():
     X, y = sample(3)
-    with pytest.raises(InvalidData, match="KernelPerceptron cannot be expressed.*no such estimator"):
-        to_sklearn(surefit.KernelPerceptron().fit(X, y == "a"))
+    with pytest.raises(InvalidData, match="VotedPerceptron cannot be expressed.*no vote of all"):
+        to_sklearn(surefit.VotedPerceptron().fit(X, y == "a"))
     codes = np.column_stack([X[:, 0], np.arange(60) % 4])
     tree = surefit.DecisionTreeClassifier(categorical_features=[1]).fit(codes, codes[:, 1] % 2)
     with pytest.raises(InvalidData, match="categories"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.preprocessing import LabelBinarizer
 
 from surefit.export.kernels import named_kernel
@@ -89,6 +90,13 @@ def fill_logistic(model: Any, twin: Any) -> None:
         raise cannot(
             model, "its classes were fitted one against the rest; wrap a two-class model in OneVsRestClassifier"
         )
+
+
+@filler("GridSearchCV", "RandomizedSearchCV")
+def fill_search(model: Any, twin: Any) -> None:
+    """Set the estimator that the search chose by default."""
+    if twin.estimator is None:
+        twin.estimator = clone(twin.best_estimator_)
 
 
 @filler("PoissonRegressor", "GammaRegressor", "TweedieRegressor")

@@ -10,14 +10,29 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.linear_model import LogisticRegression
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LogisticRegression, Perceptron
+from sklearn.neighbors import NearestCentroid, NearestNeighbors
 from sklearn.pipeline import Pipeline
+from sklearn.svm import LinearSVC
 
 from surefit.core.errors import InvalidData, SurefitError
+from surefit.export.onnx_converters import register_converters
+from surefit.export.relatives import kernel_columns_of, linear_model
 from surefit.export.twins import to_sklearn
 
 #: Classifiers whose converter has a table of scores in any case, and no option to ask for it.
 _PLAIN_SCORES = ("LinearSVC",)
+
+
+#: Why there is no graph, or none that onnxruntime evaluates.
+REFUSED = {
+    "AgglomerativeClustering": "it predicts nothing",
+    "GaussianProcessClassifier": "onnxruntime has no operator that solves linear systems",
+    "KernelDensity": "it is a density, not a prediction",
+    "RadiusNeighborsClassifier": "the converter does not select neighbors by a radius",
+    "RadiusNeighborsRegressor": "the converter does not select neighbors by a radius",
+}
 
 
 def to_onnx(model: Any, X: Any = None, *, dtype: Any = np.float32, target_opset: int | None = None) -> Any:
@@ -62,6 +77,7 @@ def to_onnx(model: Any, X: Any = None, *, dtype: Any = np.float32, target_opset:
         from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
     except ImportError:
         raise SurefitError("to_onnx: skl2onnx is not installed; install it with: pip install 'surefit[onnx]'") from None
+    register_converters()
     twin = _convertible(to_sklearn(model))
     last = twin.steps[-1][1] if isinstance(twin, Pipeline) else twin
     options = (
@@ -82,17 +98,49 @@ def _convertible(twin: Any) -> Any:
     if isinstance(twin, Pipeline):
         whole = copy.copy(twin)
         whole.steps = [(name, _convertible(step)) for name, step in twin.steps]
+        if isinstance(whole.steps[-1][1], LinearSVC):  # its converter fails at the end of a pipeline
+            whole.steps[-1] = (whole.steps[-1][0], _with_scores_of(whole.steps[-1][1], Perceptron()))
         return whole
+    if hasattr(twin, "best_estimator_"):  # a search
+        return _convertible(twin.best_estimator_)
+    if isinstance(twin, NearestNeighbors):  # the converter takes a number of neighbors or a radius, not both
+        twin = copy.copy(twin)
+        twin.radius = None
+    if isinstance(twin, KernelRidge):
+        coef = twin.dual_coef_ if twin.dual_coef_.ndim == 1 else twin.dual_coef_.T
+        scores = linear_model(coef, np.zeros(coef.shape[:-1]))
+        return Pipeline([("kernel", kernel_columns_of(twin, twin.X_fit_)), ("scores", scores)])
+    if isinstance(twin, NearestCentroid):
+        return _nearest_mean(twin)
+    name = type(twin).__name__
+    if name in REFUSED:
+        raise InvalidData(f"to_onnx: {name} cannot be expressed in ONNX: {REFUSED[name]}.")
     if isinstance(twin, LinearDiscriminantAnalysis):  # the converter doubles the log-odds of two classes
-        linear = LogisticRegression()
-        for name in ("coef_", "intercept_", "classes_", "n_features_in_"):
-            setattr(linear, name, getattr(twin, name))
-        return linear
+        return _with_scores_of(twin, LogisticRegression())
     predictors = (tree for trees in getattr(twin, "_predictors", ()) for tree in trees)
     if any(tree.nodes["is_categorical"].any() for tree in predictors):
-        name = type(twin).__name__
         raise InvalidData(f"to_onnx: this {name} splits by categories, which the converter does not translate.")
     return twin
+
+
+def _with_scores_of(twin: Any, linear: Any) -> Any:
+    for name in ("coef_", "intercept_", "classes_", "n_features_in_"):
+        setattr(linear, name, getattr(twin, name))
+    return linear
+
+
+def _nearest_mean(twin: NearestCentroid) -> Any:
+    """Return linear scores with the same largest class: the squared distances less the square of the row."""
+    centers = twin.centroids_
+    if twin.metric != "euclidean" or np.ptp(twin.class_prior_) > 1e-9:
+        raise InvalidData(
+            "to_onnx: this NearestCentroid cannot be expressed in ONNX: the converter has linear scores only, so that it needs "
+            "metric='euclidean' and priors='uniform'."
+        )
+    coef, intercept = centers, -0.5 * np.sum(centers**2, axis=1)
+    if len(centers) == 2:
+        coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
+    return linear_model(coef, intercept, twin.classes_)
 
 
 @contextmanager

@@ -20,6 +20,28 @@ Filler = Callable[[Any, Any], None]
 
 FILLERS: dict[str, Filler] = {}
 
+#: Model -> twin, for estimators without a namesake that other estimators of scikit-learn express.
+MAKERS: dict[str, Callable[[Any], Any]] = {}
+
+#: Why no estimator of scikit-learn expresses the predictions of these.
+REASONS = {
+    "BayesianLogisticRegression": "its probabilities are means over a posterior distribution",
+    "CircleBasis": "scikit-learn has no such features",
+    "ExhaustiveClustering": "it predicts nothing",
+    "ForwardStagewise": "scikit-learn has no sum of one-column functions",
+    "FourierBasis": "scikit-learn has no such features",
+    "HingeBasis": "scikit-learn has no such features",
+    "HistogramClassifier": "scikit-learn has no classifier by cells",
+    "PartitionClassifier": "scikit-learn has no classifier by cells",
+    "PeriodicBasis": "scikit-learn has no such features",
+    "RadialBasis": "scikit-learn has no such features",
+    "Regressogram": "scikit-learn has no regressor by cells",
+    "SmoothingSpline": "scikit-learn's splines have few knots",
+    "SparseGaussianProcessRegressor": "scikit-learn has no processes with inducing rows",
+    "VotedPerceptron": "scikit-learn has no vote of all hyperplanes of a run",
+    "WienerProcessRegressor": "scikit-learn has no kernel of the Wiener process",
+}
+
 #: Estimators of surefit without a namesake whose predictions another class of scikit-learn makes.
 OTHER_NAMES = {
     "AveragedPerceptron": "Perceptron",
@@ -29,7 +51,7 @@ OTHER_NAMES = {
     "MarginPerceptron": "Perceptron",
     "VariableIncrementPerceptron": "Perceptron",
 }
-_MODULES = ("boosting", "calibration", "kernels", "models", "trees")
+_MODULES = ("boosting", "calibration", "kernels", "models", "relatives", "trees")
 
 
 def filler(*names: str) -> Callable[[Filler], Filler]:
@@ -46,15 +68,17 @@ def to_sklearn(model: Any) -> Any:
     """Return a fitted scikit-learn estimator that makes the predictions of ``model``.
 
     The twin has the parameters that both classes share and the fitted attributes of ``model``; nothing is fitted again, except that
-    nearest-neighbor searches are rebuilt from the stored rows. Pipelines, searches and ensembles are converted with their members. The
-    result depends on scikit-learn only, so that libraries that read its models (SHAP, treelite, skl2onnx) accept it.
+    nearest-neighbor searches are rebuilt from the stored rows. Pipelines, searches and ensembles are converted with their members. Models
+    without a namesake become estimators with the same predictions where there are any: a kernel expansion becomes a pipeline of the kernel
+    and a linear model, a certified model the model inside. The result depends on scikit-learn only, so that libraries that read its
+    models (SHAP, treelite, skl2onnx) accept it.
 
     Scikit-learn's trees and forests round X to single precision: predictions agree for rows whose values do not round across a threshold.
 
     Parameters
     ----------
     model : estimator
-        A fitted estimator of surefit with a namesake in scikit-learn, or a scikit-learn meta-estimator around such estimators.
+        A fitted estimator of surefit, or a scikit-learn meta-estimator around such estimators.
 
     Returns
     -------
@@ -82,14 +106,16 @@ def to_sklearn(model: Any) -> Any:
         return converted(model)
     check_is_fitted(model)
     kind, name = _namesake(type(model)), type(model).__name__
+    for module in _MODULES:
+        import_module(f"surefit.export.{module}")
+    if name in MAKERS:
+        return MAKERS[name](model)
     if kind is None:
-        raise cannot(model, "scikit-learn has no such estimator")
+        raise cannot(model, REASONS.get(name, "scikit-learn has no such estimator"))
     shared = set(kind._get_param_names()) & set(model.get_params(deep=False))
     twin = kind(**_arguments(kind, {key: converted(getattr(model, key)) for key in shared}))
     for key, value in public_state(model).items():
         set_if_possible(twin, key, value)
-    for module in _MODULES:
-        import_module(f"surefit.export.{module}")
     if name in FILLERS:
         FILLERS[name](model, twin)
     return twin
