@@ -33,7 +33,7 @@ class AveragedPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, 
         Passes without improvement before stopping.
     order : {"cyclic", "shuffled", "random"}, array of int or None, default=None
         Order of the rows: as given, reshuffled for each pass, drawn with replacement, or a permutation of the rows
-        that every pass follows. None: shuffled.
+        that every pass follows. None: shuffled; rows in partitions are processed as given.
     eta0 : float > 0, default=1.0
         Step size; from a zero start it only scales the weights.
     mistake : {"<=0", "<0", "sign"}, default="<=0"

@@ -118,13 +118,13 @@ def _finish(estimator, run: Run, data: Labeled, problem: dict, average: bool) ->
         estimator.coef_, estimator.intercept_ = estimator.last_coef_, estimator.last_intercept_
         record(estimator, run, data, problem, model=("coef_", "intercept_"))
         return
-    coefs, offsets = zip(*(_average(one, run.joint) for one in run.walks), strict=True)
+    coefs, offsets = zip(*(averaged_weights(one, run.joint) for one in run.walks), strict=True)
     estimator.coef_, estimator.intercept_ = np.vstack(coefs), np.concatenate(offsets)
     model = ("coef_", "intercept_", "last_coef_", "last_intercept_")
     record(estimator, run, data, problem, model=model, more=_average_claims(run, data))
 
 
-def _average(one, joint: bool) -> tuple[np.ndarray, np.ndarray]:
+def averaged_weights(one, joint: bool) -> tuple[np.ndarray, np.ndarray]:
     """Mean of the weights after each row: the last weights minus corrections for late updates."""
     visits = max(one.visits, 1)
     w, b = one.weights

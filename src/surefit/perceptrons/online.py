@@ -221,7 +221,7 @@ def mistakes_per_pass(walks, n_iter: int) -> np.ndarray:
     """Updates of each pass, all problems together."""
     total = np.zeros(n_iter, dtype=np.int64)
     for one in walks:
-        done = np.diff(one.after_pass, prepend=0)
+        done = np.diff(np.array([0, *one.after_pass]))
         total[: len(done)] += done
     return total
 

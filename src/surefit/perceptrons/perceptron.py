@@ -58,7 +58,7 @@ class Perceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, LinearCl
         Start from the weights of the last fit.
     order : {"cyclic", "shuffled", "random"}, array of int or None, default=None
         Order of the rows: as given, reshuffled for each pass, drawn with replacement, or a permutation of the rows
-        that every pass follows. None: as ``shuffle`` says.
+        that every pass follows. None: as ``shuffle`` says; rows in partitions are processed as given.
     mistake : {"<=0", "<0", "sign"}, default="<=0"
         Which margins :math:`m = t f(x)` are mistakes. By default zero is one. ``"sign"`` is the textbook's
         :math:`\operatorname{sign}(f) \ne t` with :math:`\operatorname{sign}(0) = 1`.

@@ -105,7 +105,10 @@ def kernel_risk(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     mistaken, nearly = (np.any([one[k] for one in passes], axis=0) for k in (0, 1))
     more = {"kernel_fixed": True} if certificate.problem["given_kernel"] else {}
     codes = codes_of(certificate, data)
-    proof, other = (progressive(int(rows.sum()), DELTA, codes, more) for rows in (mistaken, mistaken | nearly))
+    largest = int(np.bincount(codes).max())
+    proof, other = (
+        progressive(int(rows.sum()), DELTA, len(codes), largest, more) for rows in (mistaken, mistaken | nearly)
+    )
     errors = AtMost(proof.numbers["errors"], (other.numbers["errors"] - proof.numbers["errors"]) / 2)
     spread = proof.spread + (other.value - proof.value) / 2
     return up_to_one(proof._replace(numbers={**proof.numbers, "errors": errors}, spread=spread))

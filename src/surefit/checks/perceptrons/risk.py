@@ -16,12 +16,14 @@ from surefit.checks.bounds import error_rates
 from surefit.checks.enclosure import UNIT, Bound
 from surefit.checks.judge import Proof, claim, refused
 from surefit.checks.perceptrons.joint import joint_log
+from surefit.checks.perceptrons.passes import first_errors, in_order
 from surefit.checks.perceptrons.runs import all_runs, codes_of, row_numbers
 from surefit.checks.perceptrons.textbook import walk
 from surefit.checks.tail_sums import error_capital
 from surefit.core.assumptions import sentence as assumed
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
+from surefit.core.partitioned import PartitionedRows
 from surefit.core.sample import Data
 
 HALVINGS = 40  # of the interval of risks: its width becomes the twelfth digit
@@ -46,7 +48,7 @@ risk_bound = partial(
 )
 
 
-@risk_bound("perceptron.risk", about=ITERATE, says=partial(sentence, ITERATE))
+@risk_bound("perceptron.risk", partitioned=True, about=ITERATE, says=partial(sentence, ITERATE))
 def risk(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     """Count the rows that were misclassified in the first pass, and invert the capital; cached for the vote."""
     if "risk" not in data.memo:
@@ -58,6 +60,8 @@ def _risk(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     n, problem = data.X.shape[0], certificate.problem
     if problem["looks_ahead"]:
         return refused("the first pass depended on later rows, so that it bounds no risk")
+    if in_order(certificate):
+        return progressive(first_errors(certificate, data), problem["delta"], n, _most_common(data), {})
     order, mistaken = order_of(stated, n), np.zeros(n, dtype=bool)
     if problem["multi_class"] == "joint":
         joint = joint_log(certificate, data)
@@ -75,7 +79,16 @@ def _risk(certificate: Certificate, stated: Claim, data: Data) -> Proof:
                 return refused("the first pass does not begin with the updates of the log")
             mistaken[met] = True
     more = {"start_independent_of_rows": True} if starts else {}
-    return progressive(int(mistaken.sum()), problem["delta"], codes_of(certificate, data), more)
+    largest = int(np.bincount(codes_of(certificate, data)).max())
+    return progressive(int(mistaken.sum()), problem["delta"], n, largest, more)
+
+
+def _most_common(data: Data) -> int:
+    """Return the number of rows of the largest class."""
+    if isinstance(data.X, PartitionedRows):
+        assert data.X.counts is not None
+        return int(np.rint(data.X.counts.max()))
+    return int(np.unique(data.target, return_counts=True)[1].max())
 
 
 def order_of(stated: Claim, n: int) -> np.ndarray:
@@ -86,11 +99,10 @@ def order_of(stated: Claim, n: int) -> np.ndarray:
     return order
 
 
-def progressive(errors: int, delta: float, codes: np.ndarray, more: dict[str, Any]) -> Proof:
-    """Return the bound that ``errors`` progressive errors prove."""
-    n = len(codes)
+def progressive(errors: int, delta: float, n: int, largest: int, more: dict[str, Any]) -> Proof:
+    """Return the bound that ``errors`` progressive errors on ``n`` rows prove; the ``largest`` class has that many rows."""
     value, spread = refuted_from(errors, n, delta)
-    ceiling = 1 - int(np.bincount(codes).max()) / n
+    ceiling = 1 - largest / n
     own = {"errors": errors, "n": n, "delta": delta, "ceiling": ceiling, **more}
     note = f"{errors} of {n} rows were misclassified in the first pass; the bound holds if the assumptions do."
     return up_to_one(Proof(value, "enclosed", note, own, spread=spread))
