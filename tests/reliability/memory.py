@@ -6,7 +6,7 @@
 import argparse
 import resource
 import sys
-import tracemalloc
+import time
 from typing import NamedTuple
 
 import dask
@@ -16,7 +16,7 @@ from distributed import Client, LocalCluster
 
 from surefit import LogisticRegression, Ridge
 
-COLUMNS = 16
+COLUMNS = 63
 PART = 2**24  # bytes of a partition
 
 
@@ -26,7 +26,8 @@ class Measured(NamedTuple):
     data: float
     worker: float  # peak of the largest worker, code included
     before: float  # its peak before the fit, after a fit to two partitions
-    client: float  # allocated in the client during fit and verify, at most
+    client: float  # by which the peak of the client, and of the scheduler in its process, grew during fit and verify
+    seconds: float
     gap: float
     verified: bool
 
@@ -56,20 +57,17 @@ def measured(client: Client, megabytes: float, model, labels: bool = False) -> M
 
     def parts(size: float) -> tuple[da.Array, da.Array]:
         table = table_of(size)
-        return table[:, :-1], (table[:, -1] > 4).astype(int) if labels else table[:, -1]
+        return table[:, :-1], (table[:, -1] > COLUMNS / 4).astype(int) if labels else table[:, -1]
 
     model.fit(*parts(2 * PART / 2**20))
     before = max(client.run(peak).values())
     X, y = parts(megabytes)
-    tracemalloc.start()
-    try:
-        fitted = model.fit(X, y)
-        found = fitted.verify(X, y)["linear.gap"]
-        most = tracemalloc.get_traced_memory()[1] / 2**20
-    finally:
-        tracemalloc.stop()
+    own, began = peak(), time.monotonic()
+    fitted = model.fit(X, y)
+    found = fitted.verify(X, y)["linear.gap"]
+    seconds, most = time.monotonic() - began, peak() - own
     worker = max(client.run(peak).values())
-    return Measured(X.nbytes / 2**20 + y.nbytes / 2**20, worker, before, most, found.proved, found.ok)
+    return Measured(X.nbytes / 2**20 + y.nbytes / 2**20, worker, before, most, seconds, found.proved, found.ok)
 
 
 def main() -> int:
@@ -78,11 +76,13 @@ def main() -> int:
     parser.add_argument("--limit", type=float, default=640.0, help="memory limit of a worker, in MiB")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--times", type=float, default=4.0, help="size of the data, in limits of all workers")
+    parser.add_argument("--only", default="", help="part of the name of an estimator")
     options = parser.parse_args()
     limit, faults = int(options.limit * 2**20), 0
     workers = {"n_workers": options.workers, "threads_per_worker": 1, "memory_limit": limit, "host": "127.0.0.1"}
     size = options.times * options.limit * options.workers
-    for model, labels in ((Ridge(), False), (LogisticRegression(), True)):
+    cases = [case for case in ((Ridge(), False), (LogisticRegression(), True)) if options.only in str(case[0])]
+    for model, labels in cases:
         with LocalCluster(**workers, dashboard_address="127.0.0.1:0") as cluster, Client(cluster) as client:
             found = measured(client, size, model, labels)
         wrong = not found.verified or found.worker > options.limit or found.client > 0.05 * size
@@ -90,7 +90,7 @@ def main() -> int:
         print(
             f"{'FAULT' if wrong else 'ok':6}{model}: {found.data:.0f} MiB of rows, limit {options.limit:.0f} MiB x {options.workers}; "
             f"peak of a worker {found.worker:.0f} MiB ({found.before:.0f} before), of the client {found.client:.1f} MiB; "
-            f"gap {found.gap:.2g} verified",
+            f"gap {found.gap:.2g} verified, {found.seconds:.0f} s",
             flush=True,
         )
     return faults
