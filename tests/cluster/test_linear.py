@@ -11,7 +11,7 @@ import pytest
 from sklearn.base import clone
 
 from surefit import (
-    DecisionTreeRegressor,
+    AdaBoostRegressor,
     ElasticNet,
     ElasticNetCV,
     HuberRegressor,
@@ -169,9 +169,9 @@ def test_frames_and_parquet_name_the_target(tmp_path):
 
 def test_estimators_that_need_their_rows_in_memory_name_those_that_do_not():
     with pytest.raises(
-        InvalidData, match=r"DecisionTreeRegressor: this estimator needs its rows in memory; .* Lasso, .*Ridge"
+        InvalidData, match=r"AdaBoostRegressor: this estimator needs its rows in memory; .* Lasso, .*Ridge"
     ):
-        DecisionTreeRegressor().fit(chunked(X, 3), chunked(NUMBERS, 3))
+        AdaBoostRegressor().fit(chunked(X, 3), chunked(NUMBERS, 3))
     with pytest.raises(InvalidParameter, match="Ridge: radius must be None for rows in partitions; got 1.0"):
         Ridge(radius=1.0).fit(chunked(X, 3), chunked(NUMBERS, 3))
     with pytest.raises(InvalidParameter, match="HuberRegressor: alpha must be a number > 0 for rows in partitions"):

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from surefit.core.outputs import read_classes, row_factors
+from surefit.core.partitioned import Part, PartitionedRows, exact_sum, rounded, weights_in
+from surefit.core.sample import read_target
 from surefit.problems.base import Given, problem_of
-from surefit.problems.labels import class_factors
+from surefit.problems.labels import class_codes, class_factors, names_of
 
 UNLIMITED = 2**31 - 1
 
@@ -19,12 +21,10 @@ UNLIMITED = 2**31 - 1
 def tree_problem(given: Given) -> dict[str, Any]:
     """Stopping rules, criterion, constraints and pruning of one tree."""
     params, classifier = given.params, "class_weight" in given.params
-    factors = class_factors(params.get("class_weight"), given.y) if classifier else None
-    n, d = given.X.shape
-    weights = np.ones(n) if given.weights is None else given.weights
-    if factors is not None and given.y is not None:
-        _, codes, n_classes = read_classes(np.asarray(given.y))
-        weights = weights * row_factors(np.asarray(factors), codes, n_classes)
+    spread, d = isinstance(given.X, PartitionedRows), given.X.shape[1]
+    counts = given.weights if spread else None  # rows in partitions are outlined by one row per label
+    factors = class_factors(params.get("class_weight"), given.y, counts) if classifier else None
+    used, weight = (_in_partitions if spread else _in_memory)(given, factors)
     criterion, directions = params["criterion"], params["monotonic_cst"]
     return {
         "task": "classification" if classifier else "regression",
@@ -32,7 +32,7 @@ def tree_problem(given: Given) -> dict[str, Any]:
         "class_weights": factors,
         "categorical": categorical_columns(given),
         "multiway": params["categorical_split"] == "multiway",
-        **stopping_rules(params, int(np.count_nonzero(weights > 0)), math.fsum(weights)),
+        **stopping_rules(params, used, weight),
         "min_gain": float(params["min_gain"]),
         "monotone": None if directions is None else [int(s) for s in np.asarray(directions).ravel()],
         "thresholds": declared_thresholds(params["thresholds"], d),
@@ -42,6 +42,30 @@ def tree_problem(given: Given) -> dict[str, Any]:
         "alpha": float(given.chosen["pruning_alpha_"]),
         "delta": float(params["delta"]),
     }
+
+
+def _in_memory(given: Given, factors: list[float] | None) -> tuple[int, float]:
+    """Number of rows that count, and their weight."""
+    weights = np.ones(given.X.shape[0]) if given.weights is None else given.weights
+    if factors is not None and given.y is not None:
+        _, codes, n_classes = read_classes(np.asarray(given.y))
+        weights = weights * row_factors(np.asarray(factors), codes, n_classes)
+    return int(np.count_nonzero(weights > 0)), math.fsum(weights)
+
+
+def _in_partitions(given: Given, factors: list[float] | None) -> tuple[int, float]:
+    if factors is None and not given.X.weighted:
+        return given.X.shape[0], float(given.X.shape[0])
+    classes = None if factors is None or given.y is None else names_of(np.asarray(given.y))
+    count, weight = given.X.map_reduce(_counted, classes, factors)
+    return count, rounded(weight)
+
+
+def _counted(part: Part, classes: list[Any] | None, factors: list[float] | None) -> tuple[int, int]:
+    weights = weights_in(part)
+    if classes is not None and part.y is not None:
+        weights = weights * np.asarray(factors)[class_codes(read_target(part.y), classes)]
+    return int(np.count_nonzero(weights > 0)), exact_sum(weights)
 
 
 def stopping_rules(params: Any, n: int, weight: float) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import numpy as np
 from surefit.bounds.code_length import occam, tree_bits
 from surefit.core.claims import Claim
 from surefit.solvers.trees import FlatTree, Rules, apply
+from surefit.solvers.trees.candidates import Candidates
 from surefit.solvers.trees.flat import THRESHOLD
 from surefit.trees.prune import CostComplexity, Outcome, ReducedError
 
@@ -34,11 +35,26 @@ def _splits(sample, rules: Rules, constrained: bool) -> Claim:
     if sample.bins is None or sample.declared is not None:
         return Claim("tree.splits")
     counts = np.where(sample.categories > 0, 0, sample.bins.counts - 1)
-    used = [row[:count] for row, count in zip(sample.bins.edges, counts, strict=True)]
-    return Claim(
-        "tree.splits",
-        witness={"edges": np.concatenate([np.empty(0), *used]), "edge_counts": counts.astype(np.int64)},
-    )
+    return Claim("tree.splits", witness=_edges(sample.bins.edges, counts))
+
+
+def claims_of_partitions(candidates: Candidates, outcome: Outcome, rules: Rules, constrained: bool) -> list[Claim]:
+    """Return the claims of a tree whose rows are in partitions: its splits are compared with the candidate thresholds."""
+    first = Claim("tree.candidate_splits", witness=_edges(candidates.edges, candidates.counts))
+    if rules.random_cuts or rules.max_features < len(candidates.counts):
+        first = Claim("tree.random_splits")
+    elif constrained:
+        first = Claim("tree.constrained_splits")
+    claims = [first, Claim("tree.accounting"), Claim("tree.leaves"), Claim("tree.limits")]
+    claims += [Claim("tree.monotone")] if constrained else []
+    if isinstance(outcome.record, CostComplexity):
+        claims.append(Claim("tree.pruning", witness=whole_tree(outcome.whole)))
+    return claims
+
+
+def _edges(edges: np.ndarray, counts: np.ndarray) -> dict[str, np.ndarray]:
+    used = [row[:count] for row, count in zip(edges, counts, strict=True)]
+    return {"edges": np.concatenate([np.empty(0), *used]), "edge_counts": counts.astype(np.int64)}
 
 
 def whole_tree(tree: FlatTree) -> dict[str, np.ndarray]:

@@ -30,6 +30,9 @@ class DecisionTreeClassifier(ClassListsMixin, TreeMixin, CertifiedMixin, Classif
     prunings of the grown tree (theory: :ref:`pruning`). There is no claim about other trees; see :func:`surefit.optimal_tree` for tiny
     problems.
 
+    Rows in partitions (Dask collections, Parquet paths) are cut at candidate thresholds: all cuts of columns with at most 255 values, else
+    edges of bins. The certificate then compares every split with the candidates (see :doc:`/scaling`).
+
     Parameters
     ----------
     criterion : {"gini", "entropy", "log_loss", "misclassification"}, default="gini"

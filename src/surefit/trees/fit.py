@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefit.core.blocks import require_memory
+from surefit.core.claims import Claim
 from surefit.core.outputs import refuse_several, row_factors
 from surefit.core.validation import read_weights
 from surefit.problems import pose
@@ -16,7 +17,7 @@ from surefit.solvers.trees import FlatTree, Rules
 from surefit.trees.claims import make_claims
 from surefit.trees.columns import as_columns, read_categories, read_thresholds
 from surefit.trees.parameters import growth_rules, random_stream, read_monotone
-from surefit.trees.prune import CostComplexity, pruned
+from surefit.trees.prune import CostComplexity, Outcome, pruned
 
 #: Attributes that the fit derived from the table or chose by cross-validation.
 CHOSEN = ("n_codes_", "is_categorical_", "pruning_alpha_")
@@ -120,6 +121,13 @@ def fit_tree(estimator, X, table, y, given_y, sample_weight, class_weights: np.n
     total = float(len(rows)) if weights is None else math.fsum(weights)
     rules = growth_rules(estimator, len(rows), X.shape[1], total, sample.seed)
     outcome = pruned(estimator, sample, rules, grow_tree)
+    claims = make_claims(estimator, sample, outcome, rules)
+    run = "exact cuts" if sample.bins is None else "binned cuts"
+    return record(estimator, outcome, rules, claims, (X, given_y, given), run)
+
+
+def record(estimator, outcome: Outcome, rules: Rules, claims: list[Claim], sample: tuple, run: str):
+    """Store the tree and issue its certificate; ``sample`` are rows, targets and weights. Returns the estimator."""
     estimator.tree_ = outcome.tree
     estimator.pruning_ = outcome.record
     estimator.max_features_ = rules.max_features
@@ -127,10 +135,10 @@ def fit_tree(estimator, X, table, y, given_y, sample_weight, class_weights: np.n
     estimator.pruning_alpha_ = float(chosen)
     estimator._issue(
         "C",
-        make_claims(estimator, sample, outcome, rules),
-        problem=pose(estimator, X, given_y, given, *CHOSEN),
-        model=(*MODEL, *estimator._class_attributes()) if n_classes else MODEL,
-        sample=(X, given_y, given),
-        run={"solver": "exact cuts" if sample.bins is None else "binned cuts"},
+        claims,
+        problem=pose(estimator, *sample, *CHOSEN),
+        model=(*MODEL, *estimator._class_attributes()) if hasattr(estimator, "classes_") else MODEL,
+        sample=sample,
+        run={"solver": run},
     )
     return estimator

@@ -28,6 +28,9 @@ class DecisionTreeRegressor(TreeMixin, CertifiedMixin, RegressorMixin, BaseEstim
     Guarantee: every split is the best of its node, the gains sum to the total, and a cost-complexity pruning is optimal among all
     prunings of the grown tree (theory: :ref:`pruning`). There is no claim about other trees.
 
+    Rows in partitions (Dask collections, Parquet paths) are cut at candidate thresholds: all cuts of columns with at most 255 values, else
+    edges of bins. The certificate then compares every split with the candidates (see :doc:`/scaling`).
+
     Parameters
     ----------
     criterion : {"squared_error", "absolute_error", "poisson"}, default="squared_error"

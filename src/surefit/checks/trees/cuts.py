@@ -13,7 +13,7 @@ import numpy as np
 
 from surefit.checks.enclosure import UNIT, gamma
 from surefit.checks.trees.impurity import counts_radius, of_counts, prefix_distances, weighted_median
-from surefit.checks.trees.nodes import Rows
+from surefit.checks.trees.nodes import Rows, whole_weights
 from surefit.core.jit import compiled
 
 #: Criteria of the compiled loop, by their place.
@@ -87,7 +87,30 @@ class Node:
         return Targets(y, self.w, classes, CODES.index(self.criterion), self.ratio, means)
 
 
-class Output:
+class Worth:
+    """What the sides of a cut contribute to the decrease of the impurity, from their sums."""
+
+    criterion: str
+    classes: int
+    ratio: float  # relative rounding of a sum
+    mean: float  # of the targets of the node, for the Poisson deviance
+
+    def worth(self, sides: Any, sign: int) -> np.ndarray:
+        """Return what sides with these sums contribute to the gain, from below (-1) or from above (1)."""
+        if self.classes:
+            return -of_counts(sides, self.criterion)
+        weight, total = sides[0], sides[1]
+        if self.criterion == "absolute_error":
+            return -total
+        if self.criterion == "squared_error":
+            size = np.maximum(np.abs(total) + sign * self.ratio * sides[2], 0.0)
+            return size**2 / weight * (1 + sign * 4 * (self.ratio + 4 * UNIT))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            worth = np.where(total > 0, total * np.log(total / weight / self.mean), 0.0)
+        return worth + sign * self.ratio * (np.abs(worth) + total)
+
+
+class Output(Worth):
     """One target of the rows of a node.
 
     ``gain`` returns the part of the decrease that depends on the cut, from below or from above; ``doubt`` bounds the rounding
@@ -101,7 +124,7 @@ class Output:
         self.total, self.mean = float(np.sum(self.w)), 0.0
         if self.classes:
             self.y = np.asarray(y, dtype=np.int64)
-            self.doubt = 3 * counts_radius(self.w, self.classes, self.n) * self.total
+            self.doubt = 3 * counts_radius(whole_weights(self.w), self.classes, self.n) * self.total
             self.size = self.total * (1 + math.log2(self.classes))
             return
         if criterion == "absolute_error":
@@ -124,7 +147,7 @@ class Output:
     def gain(self, groups: list[np.ndarray]) -> tuple[float, float]:
         """Gain of a split into groups of places, from below and from above."""
         parts = np.array([self._side(places) for places in groups]).T
-        return float(np.sum(self._worth(parts, -1))), float(np.sum(self._worth(parts, 1)))
+        return float(np.sum(self.worth(parts, -1))), float(np.sum(self.worth(parts, 1)))
 
     def _side(self, places: np.ndarray) -> Any:
         """Summary of the rows at ``places``."""
@@ -141,24 +164,10 @@ class Output:
         self.doubt = max(self.doubt, gamma(8 * moves + 32) * 8 * float(w @ np.abs(y)))
         return distances
 
-    def _worth(self, sides: np.ndarray, sign: int) -> np.ndarray:
-        """Contribution of one side to the gain."""
-        if self.classes:
-            return -of_counts(sides, self.criterion)
-        weight, total = sides[0], sides[1]
-        if self.criterion == "absolute_error":
-            return -total
-        if self.criterion == "squared_error":
-            size = np.maximum(np.abs(total) + sign * self.ratio * sides[2], 0.0)
-            return size**2 / weight * (1 + sign * 4 * (self.ratio + 4 * UNIT))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            worth = np.where(total > 0, total * np.log(total / weight / self.mean), 0.0)
-        return worth + sign * self.ratio * (np.abs(worth) + total)
-
 
 @compiled
 def _prefix_worths(order: Any, targets: Any) -> tuple[Any, Any]:
-    """Sum ``Output._worth`` from above for the first 1, 2, ... rows; a side that Poisson deviance forbids is worth -inf."""
+    """Sum ``Worth.worth`` from above for the first 1, 2, ... rows; a side that Poisson deviance forbids is worth -inf."""
     worth, weight = np.zeros(len(order)), np.empty(len(order))
     for o in range(len(targets.y)):
         _add_worths(order, targets.y[o], targets.n_classes[o], targets.mean[o], targets, worth, weight)

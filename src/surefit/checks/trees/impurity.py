@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from surefit.checks.enclosure import UNIT, Enclosed, gamma
-from surefit.checks.trees.nodes import LEAF, Routed
+from surefit.checks.trees.nodes import LEAF, Routed, added_up
+from surefit.checks.trees.spread import Shape
 
 
 class Totals(NamedTuple):
@@ -24,11 +25,11 @@ class Totals(NamedTuple):
     decrease: Enclosed  # zero at leaves
 
 
-def totals(shape: Routed, criterion: str) -> Totals:
+def totals(shape: Shape, criterion: str) -> Totals:
     """Return the impurities of all nodes, the means over the outputs."""
-    if shape.sample.y.ndim == 1:
-        return _of_one(shape, criterion)
-    found = [_of_one(shape._replace(sample=part), criterion) for part, _ in shape.sample.outputs()]
+    found = [_of_one(part, criterion) for part, _ in shape.outputs()]
+    if len(found) == 1:
+        return found[0]
     return Totals(found[0].weight, _mean([each.total for each in found]), _mean([each.decrease for each in found]))
 
 
@@ -38,22 +39,50 @@ def _mean(parts: list[Enclosed]) -> Enclosed:
     return Enclosed(mids.mean(axis=0), (radii.mean(axis=0) + ratio * np.abs(mids).mean(axis=0)) * (1 + 4 * ratio))
 
 
-def _of_one(shape: Routed, criterion: str) -> Totals:
-    sample, n = shape.sample, len(shape.rows)
-    weight = shape.at_nodes(sample.w)
-    if sample.n_classes:
-        counts = np.stack([shape.at_nodes(sample.w * (sample.y == k)) for k in range(sample.n_classes)])
-        total = Enclosed(
-            of_counts(counts, criterion), weight * counts_radius(sample.w, sample.n_classes, n + len(weight))
-        )
+def _of_one(shape: Shape, criterion: str) -> Totals:
+    classes, m = shape.sample.n_classes, len(shape.parent)
+    if classes:
+        weight, *lines = shape.at_nodes(weight_and_classes, classes)
+        counts = np.array(lines)
+        radius = counts_radius(shape.whole, classes, shape.n_rows + m)
+        total = Enclosed(of_counts(counts, criterion), weight * radius)
         return Totals(weight, total, _by_difference(shape, total))
     if criterion == "absolute_error":
+        assert isinstance(shape, Routed)
         total = _distances(shape)
-        return Totals(weight, total, _by_difference(shape, total))
-    return _of_sums(shape, criterion, weight)
+        return Totals(shape.at_nodes(weight_values)[0], total, _by_difference(shape, total))
+    return _of_sums(shape, criterion)
 
 
-def _by_difference(shape: Routed, total: Enclosed) -> Enclosed:
+def weight_values(y: np.ndarray, w: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return the weights of the rows."""
+    return (w,)
+
+
+def weight_and_classes(y: np.ndarray, w: np.ndarray, kept: np.ndarray, n_classes: int) -> tuple[np.ndarray, ...]:
+    """Return the weight of each row, and its weight in each class."""
+    return w, *(w * (y == k) for k in range(n_classes))
+
+
+def moment_values(y: np.ndarray, w: np.ndarray, kept: np.ndarray, center: float) -> tuple[np.ndarray, ...]:
+    """Return weights, weighted differences from the center, and their absolute values."""
+    off = y - center
+    return w, w * off, w * np.abs(off)
+
+
+def square_values(y: np.ndarray, w: np.ndarray, kept: np.ndarray, center: float, mean: np.ndarray) -> tuple[np.ndarray]:
+    """Return the weighted squared distances from the mean of the node."""
+    return (w * ((y - center) - mean[kept]) ** 2,)
+
+
+def deviance_values(y: np.ndarray, w: np.ndarray, kept: np.ndarray, mean: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return the terms of the Poisson deviance, and what bounds their rounding."""
+    positive, mine = y > 0, mean[kept]
+    share = np.where(positive, y, 1.0) / np.where(mine > 0, mine, 1.0)
+    return np.where(positive, w * y * np.log(share), 0.0), w * y * (np.abs(np.log(share)) + 1)
+
+
+def _by_difference(shape: Shape, total: Enclosed) -> Enclosed:
     """Decrease of each split as the total of the node minus those of its children."""
     inner = shape.tree.kind != LEAF
     below, radius = np.zeros(len(inner)), np.zeros(len(inner))
@@ -64,41 +93,34 @@ def _by_difference(shape: Routed, total: Enclosed) -> Enclosed:
     )
 
 
-def _of_sums(shape: Routed, criterion: str, weight: np.ndarray) -> Totals:
+def _of_sums(shape: Shape, criterion: str) -> Totals:
     """Squared error and Poisson deviance, from sums of targets that are first centered (squared error only)."""
-    sample, n, m = shape.sample, len(shape.rows), len(weight)
-    y, w = sample.y, sample.w
-    center = float(np.median(y[shape.rows])) if criterion == "squared_error" and n else 0.0
-    off = y - center
+    n, m = shape.n_rows, len(shape.parent)
+    center = shape.center if criterion == "squared_error" else 0.0
     ratio = gamma(n + m + 4)
-    mean = shape.at_nodes(w * off) / weight
-    error = ratio * shape.at_nodes(w * np.abs(off)) / weight * (1 + 4 * ratio)  # of each mean
-    mine = np.zeros(len(y))
-    mine[shape.rows] = mean[shape.kept]
+    held, *sums = shape.own(moment_values, center)
+    weight, moment, size = added_up(shape.parent, np.array([held, *sums]))
+    mean = moment / weight
+    error = ratio * size / weight * (1 + 4 * ratio)  # of each mean
     up = np.maximum(shape.parent, 0)
     if criterion == "squared_error":
-        own = np.bincount(shape.kept, weights=(w * (off - mine) ** 2)[shape.rows], minlength=m)
+        (own,) = shape.own(square_values, center, mean)
         step = mean - mean[up]
         gap = error + error[up]
         jump = weight * step**2
         doubt = weight * (2 * np.abs(step) * gap + gap**2) + 4 * ratio * jump
-        held = np.bincount(shape.kept, weights=w[shape.rows], minlength=m)
         own_doubt = 4 * ratio * own + held * error**2  # the mean of a node minimizes its sum of squares
     else:
-        positive = y > 0
-        share = np.where(positive, y, 1.0) / np.where(mine > 0, mine, 1.0)
-        terms = np.where(positive, w * y * np.log(share), 0.0)
-        own = np.bincount(shape.kept, weights=terms[shape.rows], minlength=m)
-        size = np.bincount(shape.kept, weights=(w * y * (np.abs(np.log(share)) + 1))[shape.rows], minlength=m)
+        own, sizes = shape.own(deviance_values, mean)
         with np.errstate(divide="ignore", invalid="ignore"):
             jump = np.where(mean > 0, weight * mean * np.log(mean / mean[up]), 0.0)
-        doubt, own_doubt = 8 * ratio * (np.abs(jump) + weight * mean), 8 * ratio * size
+        doubt, own_doubt = 8 * ratio * (np.abs(jump) + weight * mean), 8 * ratio * sizes
     jump[0] = doubt[0] = 0.0
     fall, spread = np.zeros(m), np.zeros(m)
     np.add.at(fall, shape.parent[1:], jump[1:])
     np.add.at(spread, shape.parent[1:], doubt[1:])
-    total = shape.summed(own + fall)
-    radius = shape.summed(own_doubt + spread) * (1 + 2 * ratio) + gamma(m + 4) * np.abs(total)
+    total = added_up(shape.parent, own + fall)
+    radius = added_up(shape.parent, own_doubt + spread) * (1 + 2 * ratio) + gamma(m + 4) * np.abs(total)
     return Totals(weight, Enclosed(total, radius), Enclosed(fall, spread * (1 + 2 * ratio) + gamma(300) * np.abs(fall)))
 
 
@@ -114,12 +136,11 @@ def _distances(shape: Routed) -> Enclosed:
     return Enclosed(total, radius)
 
 
-def counts_radius(w: np.ndarray, n_classes: int, n: int) -> float:
+def counts_radius(whole: bool, n_classes: int, n: int) -> float:
     """Bound the rounding error of an impurity of class counts, per unit of weight.
 
-    Sums of whole numbers are exact; others are off by ``gamma(n)``, relatively. After that, a few operations per class remain.
+    Sums of ``whole`` numbers are exact; others are off by ``gamma(n)``, relatively. After that, a few operations per class remain.
     """
-    whole = bool(np.all(w == np.floor(w))) and float(np.sum(w)) ** 2 < 2.0**53
     relative = 0.0 if whole else gamma(n + 2)
     return (2 * relative + 16 * (n_classes + 4) * UNIT) * (1 + math.log2(max(n_classes, 1)))
 

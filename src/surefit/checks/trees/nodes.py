@@ -5,6 +5,7 @@ Every child comes after its parent, so no path is longer than the list of nodes 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from surefit.core.jit import compiled
 from surefit.core.sample import Data
 
 LEAF, THRESHOLD, SUBSET, MULTIWAY = 0, 1, 2, 3
+RowValues = Callable[..., Sequence[np.ndarray]]
 
 
 class Nodes(NamedTuple):
@@ -68,20 +70,59 @@ class Routed(NamedTuple):
     first: np.ndarray
     last: np.ndarray
 
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that were sent down."""
+        return len(self.rows)
+
+    @property
+    def size(self) -> np.ndarray:
+        """Number of rows of each node."""
+        return self.last - self.first
+
+    @property
+    def center(self) -> float:
+        """A number close to the targets."""
+        return float(np.median(self.sample.y[self.rows])) if len(self.rows) else 0.0
+
+    @property
+    def whole(self) -> bool:
+        """Whether sums of the weights are exact, as those of whole numbers are."""
+        return whole_weights(self.sample.w)
+
+    def outputs(self) -> list[tuple[Routed, slice]]:
+        """Return the rows with each target alone, and the columns of a node's value that belong to it."""
+        return [(self._replace(sample=part), columns) for part, columns in self.sample.outputs()]
+
     def of(self, node: int) -> np.ndarray:
         """Rows that reach ``node``."""
         return self.rows[self.first[node] : self.last[node]]
 
-    def summed(self, table: np.ndarray) -> np.ndarray:
-        """Sum a table with one line per node over the subtree of each node."""
-        total = np.array(table, dtype=np.float64)
-        _add_up(self.parent, total.reshape(len(total), -1))
-        return total
+    def own(self, values: RowValues, *small: Any) -> np.ndarray:
+        """Sum the arrays ``values(y, w, kept, *small)``, one entry per row, over the rows that each node keeps."""
+        found = values(self.sample.y[self.rows], self.sample.w[self.rows], self.kept, *small)
+        return by_node(found, self.kept, len(self.parent))
 
-    def at_nodes(self, values: np.ndarray) -> np.ndarray:
-        """Sum ``values``, one per row of the sample, over the rows of each node."""
-        own = np.bincount(self.kept, weights=values[self.rows], minlength=len(self.parent))
-        return self.summed(own)
+    def at_nodes(self, values: RowValues, *small: Any) -> np.ndarray:
+        """Sum them over the rows of each node: one line per array."""
+        return added_up(self.parent, self.own(values, *small))
+
+
+def by_node(values: Sequence[np.ndarray], kept: np.ndarray, count: int) -> np.ndarray:
+    """Sum arrays with one entry per row over the rows that each of ``count`` nodes keeps."""
+    return np.array([np.bincount(kept, weights=value, minlength=count) for value in values])
+
+
+def added_up(parent: np.ndarray, lines: np.ndarray) -> np.ndarray:
+    """Sum lines with one entry per node over the subtree of each node."""
+    total = np.array(lines, dtype=np.float64)
+    _add_up(parent, total.reshape(-1, len(parent)))
+    return total
+
+
+def whole_weights(w: np.ndarray) -> bool:
+    """Return whether the weights are whole numbers whose sums, and products of sums, are exact."""
+    return bool(np.all(w == np.floor(w))) and float(np.sum(w)) ** 2 < 2.0**53
 
 
 def certified_nodes(certificate: Certificate) -> Nodes:
@@ -121,20 +162,25 @@ def coded_rows(data: Data, categorical: list[int]) -> np.ndarray:
     return X
 
 
-def routed(tree: Nodes, sample: Rows, rows: np.ndarray) -> Routed:
-    """Validate ``tree`` and send ``rows`` down; refuse a tree that is none."""
+def validated(tree: Nodes, d: int) -> tuple[Nodes, np.ndarray, list[np.ndarray] | None]:
+    """Return the tree, the parent of each node and the children of multiway nodes; refuse a tree that is none."""
     m = len(tree.kind)
     lists = [np.shape(tree[i]) == (m,) for i in range(7)]
     if not m or not all(lists) or np.ndim(tree.value) != 2 or len(tree.value) != m or tree.n_codes < 0:
         raise CertificateError("The arrays of the tree must have one entry per node.")
     if not np.all(np.isfinite(tree.value)) or not np.all(np.isin(tree.kind, (LEAF, THRESHOLD, SUBSET, MULTIWAY))):
         raise CertificateError("The tree has a node of unknown kind, or a value that is not a number.")
-    if len(rows) and (rows.min() < 0 or rows.max() >= len(sample.X)):
-        raise CertificateError("The tree was grown on rows that do not exist.")
     arrays = {name: np.ascontiguousarray(getattr(tree, name)) for name in Nodes._fields[:-1]}
     tree = Nodes(**arrays, n_codes=tree.n_codes)
-    parent, branches = parents(tree, sample.X.shape[1])
-    position, size, depth = _layout(parent)
+    return tree, *parents(tree, d)
+
+
+def routed(tree: Nodes, sample: Rows, rows: np.ndarray) -> Routed:
+    """Validate ``tree`` and send ``rows`` down; refuse a tree that is none."""
+    if len(rows) and (rows.min() < 0 or rows.max() >= len(sample.X)):
+        raise CertificateError("The tree was grown on rows that do not exist.")
+    tree, parent, branches = validated(tree, sample.X.shape[1])
+    position, size, depth = layout(parent)
     kept = route(sample.X, rows, tree)
     order = np.argsort(position[kept], kind="stable")
     at = position[kept[order]]
@@ -150,7 +196,7 @@ def trained(tree: Nodes, sample: Rows, rows: np.ndarray) -> Routed:
     return shape
 
 
-def children_of(shape: Routed, node: int) -> np.ndarray:
+def children_of(shape: Any, node: int) -> np.ndarray:
     """Children of a node, each once."""
     if shape.tree.kind[node] == LEAF:
         return np.empty(0, dtype=np.int64)
@@ -192,8 +238,8 @@ def parents(tree: Nodes, d: int) -> tuple[np.ndarray, list[np.ndarray] | None]:
 
 
 @compiled
-def _layout(parent: Any) -> tuple[Any, Any, Any]:
-    """Position of each node in preorder, number of nodes of its subtree, and depth."""
+def layout(parent: Any) -> tuple[Any, Any, Any]:
+    """Return the position of each node in preorder, the number of nodes of its subtree, and its depth."""
     m = len(parent)
     size, position, depth = np.ones(m, dtype=np.int64), np.zeros(m, dtype=np.int64), np.zeros(m, dtype=np.int64)
     for t in range(m - 1, 0, -1):
@@ -209,10 +255,10 @@ def _layout(parent: Any) -> tuple[Any, Any, Any]:
 
 
 @compiled
-def _add_up(parent: Any, table: Any) -> None:
-    for t in range(len(parent) - 1, 0, -1):
-        for k in range(table.shape[1]):
-            table[parent[t], k] += table[t, k]
+def _add_up(parent: Any, lines: Any) -> None:
+    for k in range(len(lines)):
+        for t in range(len(parent) - 1, 0, -1):
+            lines[k, parent[t]] += lines[k, t]
 
 
 @compiled

@@ -13,7 +13,7 @@ import numpy as np
 
 from surefit.checks.enclosure import Enclosed, gamma
 from surefit.checks.judge import AtLeast, AtMost, Proof, claim, refused
-from surefit.checks.trees.impurity import totals
+from surefit.checks.trees.impurity import totals, weight_and_classes
 from surefit.checks.trees.nodes import (
     LEAF,
     MULTIWAY,
@@ -27,6 +27,8 @@ from surefit.checks.trees.nodes import (
     trained,
     whole_nodes,
 )
+from surefit.checks.trees.splits import sent_down
+from surefit.checks.trees.spread import Shape
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.sample import Data
@@ -34,7 +36,7 @@ from surefit.core.sample import Data
 NO_PRUNING = "the tree is not a pruning of the grown tree in the witness"
 
 
-def paired(shape: Routed, whole: Routed) -> np.ndarray | None:
+def paired(shape: Shape, whole: Shape) -> np.ndarray | None:
     """Return which node of the whole tree each node of a pruning is, or None if it is not a pruning of it."""
     pairs = np.zeros(len(shape.parent), dtype=np.int64)
     for node in range(len(pairs)):
@@ -64,11 +66,11 @@ def _same_split(tree: Nodes, mine: int, whole: Nodes, other: int) -> bool:
     return bool(same and tree.missing_left[mine] == whole.missing_left[other])
 
 
-def _risks(whole: Routed, problem: dict[str, Any]) -> Enclosed:
+def _risks(whole: Shape, problem: dict[str, Any]) -> Enclosed:
     """Risk of each node as a leaf, per unit of weight: errors of the majority, or impurity."""
     by_impurity = problem["pruned_by"] == "impurity" or not whole.sample.n_classes
     found = totals(whole, problem["criterion"] if by_impurity else "misclassification")
-    weight, ratio = float(found.weight[0]), gamma(len(whole.rows) + len(whole.parent) + 8)
+    weight, ratio = float(found.weight[0]), gamma(whole.n_rows + len(whole.parent) + 8)
     mid = found.total.mid / weight
     return Enclosed(mid, (found.total.rad / weight + 2 * ratio * np.abs(mid)) * (1 + 4 * ratio))
 
@@ -78,15 +80,18 @@ def _risks(whole: Routed, problem: dict[str, Any]) -> Enclosed:
     kind="optimality",
     side="upper",
     theory="pruning",
+    partitioned=True,
     about="all prunings of the grown tree",
     says="No pruning of the grown tree with {grown} leaves has a risk plus {alpha:.6g} x leaves below that of this one with {n_leaves} "
     "leaves, at most {cost:.6g}, by more than {value:.2g}.",
 )
 def pruning(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     """The cost of the certified pruning is the least of all, by dynamic programming over the whole tree."""
-    sample, alpha = read_rows(certificate, data), float(certificate.problem["alpha"])
-    whole = trained(whole_nodes(certificate, claim.witness), sample, sample.used)
-    shape = trained(certified_nodes(certificate), sample, sample.used)
+    alpha = float(certificate.problem["alpha"])
+    whole, shape = (
+        sent_down(certificate, data, nodes)
+        for nodes in (whole_nodes(certificate, claim.witness), certified_nodes(certificate))
+    )
     pairs = paired(shape, whole)
     if pairs is None:
         return refused(NO_PRUNING)
@@ -106,7 +111,7 @@ def pruning(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     return Proof(max(cost - least, 0.0) + rounding + doubt, note=note, numbers=numbers, spread=rounding + doubt)
 
 
-def _least_cost(whole: Routed, risk: Enclosed, alpha: float) -> tuple[float, float]:
+def _least_cost(whole: Shape, risk: Enclosed, alpha: float) -> tuple[float, float]:
     """Least cost of all prunings, and the rounding in it: that of the nodes which a best pruning could keep."""
     best, below = risk.mid + alpha, np.zeros(len(risk.mid))
     doubt, below_doubt = risk.rad.copy(), np.zeros(len(risk.mid))
@@ -167,7 +172,7 @@ def _losses(whole: Routed, tested: Routed) -> tuple[np.ndarray, np.ndarray]:
     y, w = sample.y[tested.rows], sample.w[tested.rows]
     as_leaf, stays = np.zeros(m), np.zeros(m)
     if sample.n_classes:  # a leaf predicts the class of most weight among its training rows
-        counts = np.stack([whole.at_nodes(sample.w * (sample.y == k)) for k in range(sample.n_classes)])
+        counts = whole.at_nodes(weight_and_classes, sample.n_classes)[1:]
         said = np.argmax(counts, axis=0)
     else:
         said = whole.tree.value[:, 0]

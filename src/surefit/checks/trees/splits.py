@@ -10,10 +10,22 @@ from surefit.checks.enclosure import UNIT
 from surefit.checks.judge import Proof, claim, refused, shared
 from surefit.checks.trees.cuts import Limits, Node, best_categories, best_cut
 from surefit.checks.trees.impurity import Totals, root_impurity, totals
-from surefit.checks.trees.nodes import LEAF, THRESHOLD, Routed, certified_nodes, children_of, read_rows, trained
+from surefit.checks.trees.nodes import (
+    LEAF,
+    THRESHOLD,
+    Nodes,
+    Routed,
+    certified_nodes,
+    children_of,
+    read_rows,
+    trained,
+)
+from surefit.checks.trees.spread import Shape, reading_of, spread_over
 from surefit.core.catalog import Entry, register
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
+from surefit.core.errors import CertificateError
+from surefit.core.partitioned import PartitionedRows
 from surefit.core.sample import Data
 
 #: What sorting and summing one value costs is the unit; a column costs this many more, however few rows the node has.
@@ -40,9 +52,21 @@ register(
 )
 
 
+def sent_down(certificate: Certificate, data: Data, tree: Nodes) -> Shape:
+    """Return a tree with all rows that count, in memory or in partitions."""
+    if isinstance(data.X, PartitionedRows):
+        return spread_over(tree, data.X, reading_of(certificate, data))
+    sample = read_rows(certificate, data)
+    return trained(tree, sample, sample.used)
+
+
 @shared
-def grown(certificate: Certificate, data: Data) -> Routed:
+def grown(certificate: Certificate, data: Data) -> Any:
     """Return the certified tree with the rows it was grown on."""
+    if isinstance(data.X, PartitionedRows):
+        if any(claim.name == "tree.reduced_error" for claim in certificate.claims):
+            raise CertificateError("The rows of a reduced-error pruning are verified in memory only.")
+        return sent_down(certificate, data, certified_nodes(certificate))
     sample = read_rows(certificate, data)
     names = [claim.witness["rows"] for claim in certificate.claims if claim.name == "tree.reduced_error"]
     rows = np.intersect1d(np.asarray(names[0], dtype=np.int64), sample.used) if names else sample.used
@@ -84,7 +108,7 @@ def splits(certificate: Certificate, claim: Claim, data: Data) -> Proof:
             if shape.tree.threshold[node] not in edges[shape.tree.feature[node]]:
                 return refused(f"node {node} uses a threshold that is not among the allowed ones")
     limits = Limits(problem["min_samples_leaf"], problem["min_weight_leaf"], edges)
-    nodes = chosen_nodes(shape, problem["criterion"])
+    nodes = chosen_nodes(shape, problem["criterion"], len(shape.sample.X))
     worst, doubt = 0.0, 0.0
     for node in nodes:
         short, rounding = shortfall(shape, int(node), problem, limits)
@@ -99,12 +123,12 @@ def splits(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     return Proof(share, note=note, numbers=numbers, spread=spread)
 
 
-def chosen_nodes(shape: Routed, criterion: str) -> np.ndarray:
+def chosen_nodes(shape: Shape, criterion: str, n: int) -> np.ndarray:
     """Return the splits to compare: all if that is quick, else as many as the work allows, in a fixed random order."""
     inner = np.flatnonzero(shape.tree.kind != LEAF)
-    n, d = shape.sample.X.shape
-    work = (shape.last - shape.first + OVERHEAD)[inner] * float(d) * (HEAPS if criterion == "absolute_error" else 1)
-    work = work * len(shape.sample.outputs())
+    d = shape.sample.X.shape[1]
+    work = (shape.size + OVERHEAD)[inner] * float(d) * (HEAPS if criterion == "absolute_error" else 1)
+    work = work * len(shape.outputs())
     allowed = max(LEAST_WORK, SHARE * n * d)
     order = np.random.RandomState(0).permutation(len(inner))
     kept = order[np.cumsum(work[order]) <= allowed] if work.sum() > allowed else order

@@ -8,8 +8,10 @@ import numpy as np
 
 from surefit.checks.enclosure import UNIT, gamma
 from surefit.checks.judge import AtLeast, AtMost, Proof, claim, refused
+from surefit.checks.trees.impurity import moment_values, weight_and_classes, weight_values
 from surefit.checks.trees.nodes import LEAF, THRESHOLD, Routed
 from surefit.checks.trees.splits import grown, impurities
+from surefit.checks.trees.spread import Shape
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.sample import Data
@@ -20,13 +22,14 @@ from surefit.core.sample import Data
     kind="data_fact",
     side="upper",
     theory="tree-splits",
+    partitioned=True,
     says="The splits lower the mean impurity of the training rows from {root:.6g} at the root to {value:.6g} in the leaves.",
 )
 def accounting(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     """Sum the impurity of the leaves, per unit of weight."""
     shape, found = grown(certificate, data), impurities(certificate, data)
     leaf, weight = shape.tree.kind == LEAF, float(found.weight[0])
-    ratio = gamma(len(shape.rows) + len(leaf) + 8)  # of the weight, and of the sum
+    ratio = gamma(shape.n_rows + len(leaf) + 8)  # of the weight, and of the sum
     inside = float(np.sum(found.total.mid[leaf])) / weight
     doubt = (float(np.sum(found.total.rad[leaf])) / weight + 2 * ratio * abs(inside)) * (1 + 4 * ratio)
     root = float(found.total.mid[0]) / weight
@@ -45,6 +48,7 @@ def _of_leaves(claim: Claim) -> str:
     kind="optimality",
     side="upper",
     theory="tree-splits",
+    partitioned=True,
     about="every leaf, given its rows",
     says=_of_leaves,
 )
@@ -58,13 +62,13 @@ def leaves(certificate: Certificate, claim: Claim, data: Data) -> Proof:
         if criterion == "absolute_error"
         else "mean"
     )
-    wanted, stored = shape.sample.outputs()[-1][1].stop, shape.tree.value.shape[1]
+    wanted, stored = shape.outputs()[-1][1].stop, shape.tree.value.shape[1]
     spare = holds == "classes" and shape.sample.y.ndim == 1  # a tree of one class stores two shares
     if stored < wanted or (stored > wanted and not spare):
         return refused(f"nodes must have {wanted} values, one per output or class; they have {stored}")
     worst = doubt = 0.0
-    for sample, columns in shape.sample.outputs():
-        one = shape._replace(sample=sample, tree=shape.tree._replace(value=shape.tree.value[:, columns]))
+    for part, columns in shape.outputs():
+        one: Any = part._replace(tree=shape.tree._replace(value=shape.tree.value[:, columns]))
         distance, rounding = (_from_medians(one), 0.0) if holds == "median" else _from_means(one)
         worst, doubt = max(worst, distance), max(doubt, rounding)
     numbers = {"n_leaves": int(np.count_nonzero(shape.tree.kind == LEAF)), "holds": holds}
@@ -74,18 +78,17 @@ def leaves(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     return Proof(worst + doubt, level, "values recomputed from the rows.", numbers, limit, doubt, doubt)
 
 
-def _from_means(shape: Routed) -> tuple[float, float]:
+def _from_means(shape: Shape) -> tuple[float, float]:
     """Largest distance of a node's value from the mean or the class shares of its rows, and the rounding in it."""
-    sample, tree = shape.sample, shape.tree
-    ratio = gamma(len(shape.rows) + len(tree.kind) + 8)
-    weight = shape.at_nodes(sample.w)
-    if sample.n_classes:
-        shares = np.stack([shape.at_nodes(sample.w * (sample.y == k)) for k in range(sample.n_classes)], axis=1)
-        return float(np.max(np.abs(tree.value - shares / weight[:, None]))), 4 * ratio
-    center = float(np.median(sample.y[shape.rows]))
-    off = sample.y - center
-    distance = np.abs((tree.value[:, 0] - center) - shape.at_nodes(sample.w * off) / weight)
-    doubt = 2 * ratio * shape.at_nodes(sample.w * np.abs(off)) / weight + 4 * UNIT * np.abs(tree.value[:, 0] - center)
+    tree, classes = shape.tree, shape.sample.n_classes
+    ratio = gamma(shape.n_rows + len(tree.kind) + 8)
+    if classes:
+        weight, *counts = shape.at_nodes(weight_and_classes, classes)
+        return float(np.max(np.abs(tree.value - np.stack(counts, axis=1) / weight[:, None]))), 4 * ratio
+    center = shape.center
+    weight, moment, size = shape.at_nodes(moment_values, center)
+    distance = np.abs((tree.value[:, 0] - center) - moment / weight)
+    doubt = 2 * ratio * size / weight + 4 * UNIT * np.abs(tree.value[:, 0] - center)
     return float(np.max(distance)), float(np.max(doubt)) * (1 + 4 * ratio)
 
 
@@ -115,12 +118,12 @@ def _of_limits(claim: Claim) -> str:
     return f"{words}, and none misses a required weight or gain by more than {z['missing']:.2g} of the root's."
 
 
-@claim("tree.limits", kind="process_fact", side="exact", theory="tree-splits", says=_of_limits)
+@claim("tree.limits", kind="process_fact", side="exact", theory="tree-splits", partitioned=True, says=_of_limits)
 def limits(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     """Count the nodes that break a stopping rule; weights and gains are compared up to rounding, which is stated."""
     problem = certificate.problem
     shape = grown(certificate, data)
-    size, inner = shape.last - shape.first, shape.tree.kind != LEAF
+    size, inner = shape.size, shape.tree.kind != LEAF
     n_leaves = int(np.count_nonzero(~inner))
     broken = int(np.count_nonzero(shape.depth > problem["max_depth"]))
     broken += int(np.count_nonzero(size[inner] < problem["min_samples_split"]))
@@ -133,18 +136,18 @@ def limits(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     return Proof(float(broken), "exact", "rows of all nodes counted.", numbers, limit=0.0)
 
 
-def _missing(certificate: Certificate, data: Data, shape: Routed) -> tuple[float, float]:
+def _missing(certificate: Certificate, data: Data, shape: Shape) -> tuple[float, float]:
     """By how much a required weight or gain is missed at most, as a share of the root's, and the rounding in it."""
     problem, inner = certificate.problem, shape.tree.kind != LEAF
     worst = doubt = 0.0
     if problem["min_weight_leaf"] > 0:
-        weight = shape.at_nodes(shape.sample.w)
-        doubt = 2 * gamma(len(shape.rows) + len(weight) + 8)
+        (weight,) = shape.at_nodes(weight_values)
+        doubt = 2 * gamma(shape.n_rows + len(weight) + 8)
         worst = max(float(np.max(problem["min_weight_leaf"] - weight[1:], initial=0.0)) / float(weight[0]), 0.0) + doubt
     if (problem["min_gain"] > 0 or problem["min_impurity_decrease"] > 0) and inner.any():
         found = impurities(certificate, data)
         wanted = np.maximum(problem["min_gain"] * found.weight, problem["min_impurity_decrease"] * found.weight[0])
-        wanted_doubt = gamma(len(shape.rows) + len(inner) + 8) * wanted
+        wanted_doubt = gamma(shape.n_rows + len(inner) + 8) * wanted
         unit = max(float(found.total.mid[0] - found.total.rad[0]), np.finfo(float).tiny)
         rounding = float(np.max((found.decrease.rad + wanted_doubt)[inner])) / unit
         short = float(np.max((wanted - found.decrease.mid)[inner], initial=0.0)) / unit
@@ -157,6 +160,7 @@ def _missing(certificate: Certificate, data: Data, shape: Routed) -> tuple[float
     kind="feasibility",
     side="exact",
     theory="tree-splits",
+    partitioned=True,
     says="The prediction is monotone in {columns} columns for all possible rows: {value:.0f} splits violate this.",
 )
 def monotone(certificate: Certificate, claim: Claim, data: Data) -> Proof:

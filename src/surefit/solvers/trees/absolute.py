@@ -9,7 +9,7 @@ import numpy as np
 
 from surefit.core.jit import compiled
 from surefit.core.loops import ascending
-from surefit.solvers.trees.histograms import best_bin, has_bins, n_bin_sums
+from surefit.solvers.trees.histograms import best_bin, fill_bins, has_bins, n_bin_sums
 from surefit.solvers.trees.outputs import add_decreases, best_place, output
 from surefit.solvers.trees.segments import NEW, ROW
 from surefit.solvers.trees.targets import Cut, best_cut, n_orders, n_sums, order_key, prepare, summarize
@@ -39,8 +39,13 @@ def _(target):
     return False
 
 
+@fill_bins.register(Absolute)
+def _(target, codes, rows, histogram):
+    return None
+
+
 @best_bin.register(Absolute)
-def _(target, codes, rows, histogram, weight, sums, limits):
+def _(target, histogram, n, weight, sums, limits):
     return Cut(-math.inf, -1, False)  # never used: medians need all rows
 
 

@@ -20,7 +20,7 @@ from surefit.solvers.trees.data import (
     split_others,
     threshold_at,
 )
-from surefit.solvers.trees.histograms import best_bin, has_bins, n_bin_sums
+from surefit.solvers.trees.histograms import best_bin, fill_bins, has_bins, n_bin_sums
 from surefit.solvers.trees.presorted import presort
 from surefit.solvers.trees.segments import NEW, ROW, note_left, partition
 from surefit.solvers.trees.targets import best_cut
@@ -65,7 +65,7 @@ def bin_columns(values: np.ndarray, max_bins: int = 255, categories=None, edges:
         elif edges is not None and edges[j] is not None:
             cuts = np.asarray(edges[j], dtype=np.float64)
             table[j, : len(cuts)], counts[j] = cuts, len(cuts) + 1
-            _encode(values[j], cuts, codes[j])
+            encode_column(values[j], cuts, codes[j])
         else:
             order = presort(values[j : j + 1])[0]
             counts[j] = _encode_sorted(values[j], order, int(max_bins), table[j], codes[j]) + 1
@@ -107,7 +107,8 @@ def binned(bins: Bins, target, rows: np.ndarray | None = None) -> Binned:
 
 
 @compiled
-def _encode(column, cuts, codes):
+def encode_column(column, cuts, codes):
+    """Write the code of each value: the number of cuts below it."""
     for i in range(len(column)):
         if np.isnan(column[i]):
             codes[i] = MISSING
@@ -212,7 +213,8 @@ def _(data, segment, place, missing, missing_left):
 @cut_column.register(Binned)
 def _(data, target, feature, start, stop, weight, sums, limits):
     if has_bins(target) and stop - start >= FEW and limits.only < 0:
-        return best_bin(target, data.codes[feature], data.rows[start:stop], data.histogram, weight, sums, limits)
+        fill_bins(target, data.codes[feature], data.rows[start:stop], data.histogram)
+        return best_bin(target, data.histogram, float(stop - start), weight, sums, limits)
     segment = segment_of(data, feature, start, stop)
     missing = 0
     while missing < len(segment) and data.codes[feature, segment[len(segment) - 1 - missing] & ROW] == MISSING:

@@ -131,7 +131,7 @@ def _open(data, target, rules, nodes, sums, node):
 
 
 @compiled
-def _next_random(random, bound):
+def next_random(random, bound):
     """Splitmix64: a number below ``bound``."""
     random[0] += np.uint64(0x9E3779B97F4A7C15)
     z = random[0]
@@ -148,7 +148,7 @@ def _draw_columns(data, rules, nodes, node, random, drawn):
     if rules.max_features >= d:
         return d
     while taken < d and useful < rules.max_features:
-        other = taken + _next_random(random, d - taken)
+        other = taken + next_random(random, d - taken)
         drawn[taken], drawn[other] = drawn[other], drawn[taken]
         if not is_constant(data, drawn[taken], nodes[node].first, nodes[node].last):
             useful += 1
@@ -174,7 +174,7 @@ def _search(data, target, rules, categories, monotone, nodes, sums, node, random
             continue
         only = -1
         if rules.random_cuts and categories[j] == 0:
-            only = random_place(data, j, start, stop, _next_random(random, 1 << 53) / 9007199254740992.0)
+            only = random_place(data, j, start, stop, next_random(random, 1 << 53) / 9007199254740992.0)
         limits = Limits(
             rules.min_samples_leaf,
             rules.min_weight_leaf,

@@ -25,8 +25,13 @@ def n_bin_sums(target):
 
 
 @generic
-def best_bin(target, codes, rows, histogram, weight, sums, limits):
-    """Return the best cut between two bins, as a number of rows."""
+def fill_bins(target, codes, rows, histogram):
+    """Write the sums of the rows in each bin to ``histogram``: rows, weight, then those of the target."""
+
+
+@generic
+def best_bin(target, histogram, n, weight, sums, limits):
+    """Return the best cut between two bins of a node with ``n`` rows, as a number of rows."""
 
 
 @has_bins.register(Sums)
@@ -68,11 +73,26 @@ def _fill_sums(codes, rows, y, weights, histogram):
             histogram[code, 2] += weights[row] * y[row]
 
 
-@best_bin.register(Sums)
-def _(target, codes, rows, histogram, weight, sums, limits):
+@fill_bins.register(Sums)
+def _(target, codes, rows, histogram):
     _fill_sums(codes, rows, target.y, target.weights, histogram)
-    n, total = float(len(rows)), sums[0]
-    missing = histogram[255, 0]
+
+
+@fill_bins.register(Classes)
+def _(target, codes, rows, histogram):
+    histogram[:] = 0.0
+    weighted = len(target.weights) > 0
+    for i in range(len(rows)):
+        row = rows[i] & ROW
+        each = target.weights[row] if weighted else 1.0
+        histogram[codes[row], 0] += 1.0
+        histogram[codes[row], 1] += each
+        histogram[codes[row], 2 + target.y[row]] += each
+
+
+@best_bin.register(Sums)
+def _(target, histogram, n, weight, sums, limits):
+    total, missing = sums[0], histogram[255, 0]
     best, place, missing_left, floor = -math.inf, -1.0, False, -math.inf
     for side in range(2 if missing > 0.0 else 1):  # missing values go right, then left
         left_rows, left_weight, left_sum = 0.0, 0.0, 0.0
@@ -88,7 +108,7 @@ def _(target, codes, rows, histogram, weight, sums, limits):
             rest = n - left_rows - extra
             if rest < limits.min_rows or rest == 0.0:
                 break
-            if left_rows + extra < limits.min_rows:
+            if left_rows + extra < limits.min_rows or (limits.only >= 0 and limits.only != left_rows):
                 continue
             if left_weight < limits.min_weight or weight - left_weight < limits.min_weight:
                 continue
@@ -104,16 +124,8 @@ def _(target, codes, rows, histogram, weight, sums, limits):
 
 
 @best_bin.register(Classes)
-def _(target, codes, rows, histogram, weight, sums, limits):
-    histogram[:] = 0.0
-    weighted = len(target.weights) > 0
-    for i in range(len(rows)):
-        row = rows[i] & ROW
-        each = target.weights[row] if weighted else 1.0
-        histogram[codes[row], 0] += 1.0
-        histogram[codes[row], 1] += each
-        histogram[codes[row], 2 + target.y[row]] += each
-    n, missing = float(len(rows)), histogram[255, 0]
+def _(target, histogram, n, weight, sums, limits):
+    missing = histogram[255, 0]
     whole = class_spread(target.criterion, sums, weight)
     left, right = np.empty(len(sums)), np.empty(len(sums))
     best, place, missing_left = -math.inf, -1.0, False
@@ -134,7 +146,7 @@ def _(target, codes, rows, histogram, weight, sums, limits):
             rest = n - left_rows - extra
             if rest < limits.min_rows or rest == 0.0:
                 break
-            if left_rows + extra < limits.min_rows:
+            if left_rows + extra < limits.min_rows or (limits.only >= 0 and limits.only != left_rows):
                 continue
             if left_weight < limits.min_weight or weight - left_weight < limits.min_weight:
                 continue

@@ -14,7 +14,7 @@ import numpy as np
 from surefit.core.dispatch import generic
 from surefit.core.jit import compiled
 from surefit.solvers.trees.criteria import class_spread, decrease
-from surefit.solvers.trees.histograms import best_bin, has_bins, n_bin_sums
+from surefit.solvers.trees.histograms import best_bin, fill_bins, has_bins, n_bin_sums
 from surefit.solvers.trees.segments import NEW, ROW
 from surefit.solvers.trees.targets import (
     Classes,
@@ -137,8 +137,13 @@ def _(target):
     return False
 
 
+@fill_bins.register(Several)
+def _(target, codes, rows, histogram):
+    return None
+
+
 @best_bin.register(Several)
-def _(target, codes, rows, histogram, weight, sums, limits):
+def _(target, histogram, n, weight, sums, limits):
     return Cut(-math.inf, -1, False)  # never used: the rows of a node are sorted by their bins
 
 

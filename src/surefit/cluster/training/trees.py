@@ -1,0 +1,68 @@
+"""Decision trees: codes of the columns stay in the partitions; integer histograms of all nodes that wait are added up by one pass."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from surefit.cluster.fitting import require_defaults, trains
+from surefit.cluster.training.least_squares import require_numbers
+from surefit.core.errors import InvalidData, InvalidParameter
+from surefit.core.partitioned import PartitionedRows, rounded
+from surefit.problems.labels import class_factors, names_of
+from surefit.solvers.trees.candidates import candidates_of
+from surefit.solvers.trees.cells import cells_of, reading_of
+from surefit.solvers.trees.waves import Waves
+from surefit.trees.claims import claims_of_partitions
+from surefit.trees.fit import record
+from surefit.trees.parameters import growth_rules, random_stream, read_monotone
+from surefit.trees.prune import pruned
+
+
+@trains("DecisionTreeClassifier")
+def classifier(estimator: Any, rows: PartitionedRows) -> Any:
+    """Fit labels."""
+    labels, who = rows.labels, type(estimator).__name__
+    assert labels is not None
+    if rows.weighted and isinstance(estimator.class_weight, str):  # counts of rows are not known, only sums of weights
+        raise InvalidParameter(who, "class_weight", "None or a dict for weighted rows in partitions", "balanced")
+    if estimator.monotonic_cst is not None and np.any(estimator.monotonic_cst) and len(labels) > 2:
+        raise InvalidParameter(who, "monotonic_cst", "None for more than two classes", estimator.monotonic_cst)
+    estimator.classes_, estimator.n_classes_, estimator.n_outputs_ = labels, len(labels), 1
+    return _fit(estimator, rows, names_of(labels), class_factors(estimator.class_weight, *rows.outline))
+
+
+@trains("DecisionTreeRegressor")
+def regressor(estimator: Any, rows: PartitionedRows) -> Any:
+    """Fit numbers."""
+    require_numbers(estimator, rows)
+    who = type(estimator).__name__
+    if rows.target_shape is None or len(rows.target_shape) > 1:
+        raise InvalidData(f"{who}: y must be one number per row in partitions; its shape is {rows.target_shape}.")
+    if estimator.criterion == "absolute_error":
+        words = "'squared_error' or 'poisson' for rows in partitions (medians do not add up)"
+        raise InvalidParameter(who, "criterion", words, estimator.criterion)
+    if estimator.criterion == "poisson" and (rows.smallest_target < 0 or rows.largest_target <= 0):
+        raise InvalidData(
+            f"{who}: criterion='poisson' needs y >= 0 with a positive sum; the least is {rows.smallest_target:.6g}, "
+            f"the largest {rows.largest_target:.6g}. Use 'squared_error'."
+        )
+    estimator.n_outputs_ = 1
+    return _fit(estimator, rows, None, None)
+
+
+def _fit(estimator: Any, rows: PartitionedRows, classes: list[Any] | None, factors: list[float] | None) -> Any:
+    require_defaults(estimator, categorical_features=None, thresholds=None, pruning=None)
+    estimator.categories_, estimator.category_labels_ = {}, {}
+    reading, totals = reading_of(rows, estimator.criterion, classes, factors)
+    seed = int(random_stream(estimator.random_state).randint(2**31 - 1))
+    rules = growth_rules(estimator, totals.rows, rows.shape[1], rounded(totals.weight), seed)
+    monotone = read_monotone(estimator, rows.shape[1])
+    candidates = candidates_of(rows, estimator.max_bins)
+    size = rows.shape[0] * (rows.shape[1] + 8 * (2 + 2 * len(totals.amounts)))
+    cells = rows.derive(cells_of, reading, candidates, size=size)
+    outcome = pruned(estimator, None, rules, lambda _, rules: Waves(cells, reading, candidates, rules, monotone).grow())
+    constrained = monotone is not None and bool(monotone.any())
+    claims = claims_of_partitions(candidates, outcome, rules, constrained)
+    return record(estimator, outcome, rules, claims, (rows, *rows.outline), "histograms of partitions")
