@@ -24,24 +24,15 @@ def goes_left(nodes, node, code):
 
 
 @compiled
-def grow(columns, cells, scale, rules, limits, nodes, space, seed, root_is_ready):  # noqa: C901 - one compiled loop
+def grow(columns, cells, scale, rules, limits, nodes, space, seed, root_is_ready):
     """Grow a tree; return the number of nodes. Afterward ``space.rows`` is sorted by leaf, ascending within each.
 
     If ``root_is_ready``, the last slot of ``space.histograms`` contains the histogram of all rows.
     """
     words, root = columns.words, np.int64(0)  # not a literal, which would compile functions once more
-    n, n_groups = len(cells), len(words)
-    n_slots = len(space.histograms)
-    free = np.arange(n_slots)
-    n_free = n_slots
-    for i in range(n):
-        space.rows[i] = i
-    a, c = np.int64(0), np.int64(0)
-    for i in range(n):
-        a += cells[i, 0]
-        c += cells[i, 1]
-    nodes.gradient[0], nodes.packed[0], nodes.first[0], nodes.last[0] = a, c, 0, n
-    nodes.depth[0], nodes.sets[0], nodes.low[0], nodes.high[0] = 0, -1, -np.inf, np.inf
+    n_groups, free = len(words), np.arange(len(space.histograms))
+    n_free = len(free)
+    _start_at_root(cells, nodes, space.rows)
     pending = np.empty(len(nodes.left), dtype=np.int64)
     n_pending: Any = np.int64(0)
     count, leaves = np.int64(1), np.int64(1)
@@ -58,10 +49,7 @@ def grow(columns, cells, scale, rules, limits, nodes, space, seed, root_is_ready
     while n_pending > 0:
         at = n_pending - 1  # without a limit on leaves: the last one, so that few histograms are kept
         if limits.max_leaves > 0:
-            for k in range(n_pending):
-                best, rival = pending[at], pending[k]
-                if nodes.gain[rival] > nodes.gain[best] or (nodes.gain[rival] == nodes.gain[best] and rival < best):
-                    at = k
+            at = _place_of_best(pending[:n_pending], nodes.gain)
         node = pending[at]
         n_pending -= 1
         pending[at] = pending[n_pending]
@@ -69,8 +57,7 @@ def grow(columns, cells, scale, rules, limits, nodes, space, seed, root_is_ready
             nodes.feature[node] = -1
             continue
         left, right = count, count + 1
-        count += 2
-        leaves += 1
+        count, leaves = count + 2, leaves + 1
         nodes.left[node], nodes.right[node] = left, right
         _divide(columns, nodes, node, left, right, space, scale, rules)
         last_leaf = limits.max_leaves > 0 and leaves >= limits.max_leaves
@@ -82,9 +69,7 @@ def grow(columns, cells, scale, rules, limits, nodes, space, seed, root_is_ready
             free[n_free] = slot
             n_free += 1
             continue
-        small, large = left, right
-        if nodes.last[right] - nodes.first[right] < nodes.last[left] - nodes.first[left]:
-            small, large = right, left
+        small, large = _by_size(nodes, left, right)
         n_free -= 1
         other = free[n_free]
         start, stop = nodes.first[small], nodes.last[small]
@@ -104,6 +89,37 @@ def grow(columns, cells, scale, rules, limits, nodes, space, seed, root_is_ready
                 free[n_free] = held
                 n_free += 1
     return count
+
+
+@compiled
+def _start_at_root(cells, nodes, rows):
+    """Put all rows into the first node."""
+    a, c = np.int64(0), np.int64(0)
+    for i in range(len(cells)):
+        rows[i] = i
+        a += cells[i, 0]
+        c += cells[i, 1]
+    nodes.gradient[0], nodes.packed[0], nodes.first[0], nodes.last[0] = a, c, 0, len(cells)
+    nodes.depth[0], nodes.sets[0], nodes.low[0], nodes.high[0] = 0, -1, -np.inf, np.inf
+
+
+@compiled
+def _place_of_best(pending, gain):
+    """Return the place of the node with the largest gain; among equals, of the one with the lowest number."""
+    at = len(pending) - 1
+    for k in range(len(pending)):
+        best, rival = pending[at], pending[k]
+        if gain[rival] > gain[best] or (gain[rival] == gain[best] and rival < best):
+            at = k
+    return at
+
+
+@compiled
+def _by_size(nodes, left, right):
+    """Return the child with fewer rows, and the other one."""
+    if nodes.last[right] - nodes.first[right] < nodes.last[left] - nodes.first[left]:
+        return right, left
+    return left, right
 
 
 @compiled
