@@ -8,7 +8,7 @@ import numpy as np
 
 from surefit.core import encoding
 from surefit.core.errors import CertificateError
-from surefit.core.state import state_digests
+from surefit.core.issuing.state import state_digests
 
 # --- honest models ----------------------------------------------------------------------------------------------------
 

@@ -6,8 +6,9 @@ from scipy import sparse
 from tests.hard_data import hard_data
 from tests.reliability.roster import case, estimators, fitted, verify
 
-from surefit.core import drafts, encoding
+from surefit.core import encoding
 from surefit.core.errors import Invalidated
+from surefit.core.issuing import drafts
 
 PLAIN = hard_data(n=24)[0]
 SURELY_WAIT = {

@@ -11,7 +11,7 @@ from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.errors import Invalidated, InvalidData
 from surefit.core.fingerprint import data_fingerprint
-from surefit.core.parameters import plain
+from surefit.core.issuing.parameters import plain
 from surefit.core.sample import read
 from surefit.core.validation import read_strings
 from surefit.kernels import RBF, Linear

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from surefit import SVC, SVR, svc_path, svr_path
 from surefit.core.errors import InvalidParameter
 from surefit.kernel_machines import svc_training
-from surefit.solvers.smo import cache, evaluation, rows
+from surefit.solvers.smo import evaluation, rows
 
 
 def sample(seed=0, n=700, d=3, classes=2):
@@ -22,7 +22,7 @@ def sample(seed=0, n=700, d=3, classes=2):
 
 @pytest.fixture
 def small_pieces(monkeypatch):
-    for module in (cache, evaluation, rows):
+    for module in (evaluation, rows):
         monkeypatch.setattr(module, "PIECE", 1 << 15)  # several blocks of rows even for few rows
 
 

@@ -9,7 +9,7 @@ from scipy import sparse
 from surefit import SVC, SVR, KernelRidge, KNeighborsClassifier, KNeighborsRegressor, check_kernel
 from surefit.core.errors import InvalidParameter
 from surefit.kernels import RBF, Kernel, Linear, Matern, Polynomial, resolve
-from surefit.kernels.variance import exact_sum, variance
+from surefit.kernels.resolve import exact_sum, variance
 
 X = np.random.default_rng(0).normal(size=(12, 2))
 y = (X[:, 0] > 0).astype(int)

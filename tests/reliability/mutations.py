@@ -22,7 +22,7 @@ from surefit.checks.judge import Proof, judge
 from surefit.core.catalog import Entry, entry
 from surefit.core.claims import Claim
 from surefit.core.errors import CertificateError
-from surefit.core.state import digest
+from surefit.core.issuing.state import digest
 
 #: Parts that are printed as reported by the fit, not verified.
 EXEMPT = ("run", "version", "subject", "seal")

@@ -12,11 +12,10 @@ from surefit.core.budget import Budget, Reason
 from surefit.core.threads import one_blas_thread
 from surefit.kernels import RBF, Linear, Polynomial
 from surefit.solvers.smo import minimize as module
-from surefit.solvers.smo.cache import RowCache
 from surefit.solvers.smo.evaluation import combine, evaluate
 from surefit.solvers.smo.minimize import minimize
 from surefit.solvers.smo.problem import balanced, best_offsets, classification, regression, row_gaps
-from surefit.solvers.smo.rows import solver_rows
+from surefit.solvers.smo.rows import RowCache, solver_rows
 from surefit.solvers.smo.strategies import NO_LIMIT
 
 

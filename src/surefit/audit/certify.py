@@ -16,7 +16,7 @@ from surefit.core.certificate import Certificate, grade_of
 from surefit.core.claims import Claim
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.fingerprint import data_fingerprint
-from surefit.core.parameters import plain
+from surefit.core.issuing.parameters import plain
 from surefit.core.sample import read
 from surefit.core.validation import POSITIVE, read_weights
 from surefit.problems.external.boosters import adapter

@@ -12,9 +12,9 @@ from typing import Any
 from surefit.core.budget import Reason
 from surefit.core.certificate import UNSEALED, Certificate
 from surefit.core.claims import Claim
-from surefit.core.drafts import Draft, Pending, may_wait, proved
 from surefit.core.errors import ConvergenceWarning, Invalidated
 from surefit.core.guards.extremes import watched
+from surefit.core.issuing.drafts import Draft, Pending, may_wait, proved
 from surefit.core.partitioned import is_partitioned
 from surefit.core.warn import warn
 
@@ -45,7 +45,7 @@ class CertifiedMixin(ParameterNamesMixin):
 
     ``fit`` issues a draft (:meth:`_issue`). When ``fit`` returns, the draft is completed: the digest of every fitted attribute is added, so
     that the certificate covers the whole model, and claims without a value get the value that their checker proves. On few numbers the
-    latter is done when the certificate is first read (:mod:`surefit.core.drafts`).
+    latter is done when the certificate is first read (:mod:`surefit.core.issuing.drafts`).
     """
 
     _certificate: Draft | Pending | Certificate
@@ -96,7 +96,7 @@ class CertifiedMixin(ParameterNamesMixin):
         grade: str,
         claims: list[Claim],
         *,
-        problem: dict[str, Any],
+        problem: dict[str, Any] | tuple[str, ...],
         model: tuple[str, ...],
         data: dict[str, Any] | None = None,
         sample: tuple[Any, ...] | None = None,
@@ -104,6 +104,7 @@ class CertifiedMixin(ParameterNamesMixin):
     ) -> None:
         """Store the draft of this fit's certificate.
 
+        ``problem`` is what was solved, or the names of the fitted attributes with choices that it depends on, besides parameters and rows.
         ``model`` names the fitted attributes that the checkers read. ``sample`` is (X, y, sample_weight), or with
         an offset after it, as validated; it is required if a claim leaves its value to the checker. It also provides the fingerprints that
         are otherwise passed as ``data``.

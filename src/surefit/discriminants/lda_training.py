@@ -12,7 +12,6 @@ from surefit.core.claims import Claim
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.discriminants.base import Labeled, finite_moments, log_priors, read_priors
 from surefit.discriminants.claims import rule_claims
-from surefit.problems import pose
 from surefit.solvers.discriminants.axes import (
     TRUSTED,
     Axes,
@@ -222,7 +221,7 @@ def _certify(estimator, data: Labeled, found: Fitted) -> None:
     estimator._issue(
         "C" if found.kept is None else "A" if found.kept == data.X.shape[1] else "B",
         found.claims,
-        problem=pose(estimator, data.X, data.y, data.sample_weight),
+        problem=(),
         model=tuple(model),
         sample=(data.X, data.y, data.sample_weight),
         run={"solver": found.route, "reason": "converged"},

@@ -11,9 +11,8 @@ from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import BOOLEAN, NON_NEGATIVE, NOTHING, POSITIVE, RANDOM_STATE, Rule, check_params, one_of
 from surefit.kernel_machines.svc_budget import fit_budget
 from surefit.kernel_machines.svc_hard import refuse
-from surefit.kernel_machines.svc_points import set_model, set_points
 from surefit.kernel_machines.svc_probability import ProbabilityMixin, fit_slopes, out_of_fold
-from surefit.kernel_machines.svc_training import fit_problems, two_class_problems
+from surefit.kernel_machines.svc_training import fit_problems, set_model, set_points, two_class_problems
 from surefit.kernel_machines.svc_votes import VotesMixin
 from surefit.kernel_machines.svm_inputs import Sample, read_labels, read_sample
 from surefit.kernel_machines.svm_machine import RULES, SupportMixin, record

@@ -26,7 +26,6 @@ from surefit.core.validation import (
     one_of,
 )
 from surefit.kernels import Kernel, Linear
-from surefit.problems import pose
 from surefit.problems.stated_gap import DualGapMixin
 from surefit.solvers.smo.minimize import DualFit
 
@@ -132,7 +131,7 @@ def record(estimator, prefix: str, sample, fits: list[DualFit], chosen: tuple[st
     estimator._issue(
         "A" if known else "B",
         [Claim(f"{prefix}.{name}") for name in (("gap", "distance") if known else ("stationarity",))] + more,
-        problem=pose(estimator, sample.X, sample.y, sample.sample_weight, *chosen),
+        problem=chosen,
         model=("support_", "dual_coef_", "intercept_", *chosen),
         sample=(sample.X, sample.y, sample.sample_weight),
         run={

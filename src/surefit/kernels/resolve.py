@@ -1,10 +1,15 @@
-"""Conversion of a user's kernel argument to a kernel object."""
+"""Conversion of a user's kernel argument to a kernel object, with the data-dependent ``gamma``.
+
+The variance behind ``gamma="scale"`` is bitwise reproducible on every machine, since it is part of a problem's statement.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from surefit.core.errors import InvalidParameter
 from surefit.kernels.base import CLASSES, Kernel
@@ -17,10 +22,12 @@ from surefit.kernels.polynomial import Polynomial
 from surefit.kernels.precomputed import Precomputed
 from surefit.kernels.rbf import RBF
 from surefit.kernels.sigmoid import Sigmoid
-from surefit.kernels.variance import variance
 
 #: The names scikit-learn uses.
 NAMES = ("linear", "poly", "polynomial", "rbf", "laplacian", "sigmoid", "cosine", "precomputed")
+
+FAR = 2.0**512  # larger values are scaled by this factor so that sums do not overflow
+LEVELS = 3  # with 53 - log2(n) bits each: more than twice the digits of a float64
 
 
 def resolve(kernel, *, gamma="scale", degree=3, coef0=0.0, X=None, weights=None, who: str = "resolve") -> Kernel:
@@ -61,11 +68,11 @@ def _resolved(kernel, gamma, degree, coef0, X, weights, who: str) -> Kernel:
         return kernel
     if isinstance(kernel, type) and issubclass(kernel, Kernel):
         raise InvalidParameter(who, "kernel", f"an object, {kernel.__name__}(...), not the class", kernel)
+    if isinstance(kernel, str):
+        return _named(kernel, gamma, degree, coef0, X, weights, who)
     translated = from_scikit_learn(kernel)
     if translated is not None:
         return translated
-    if isinstance(kernel, str):
-        return _named(kernel, gamma, degree, coef0, X, weights, who)
     if callable(kernel):
         return Function(kernel)
     raise InvalidParameter(
@@ -118,3 +125,50 @@ def gamma_of(gamma, X: Any = None, who: str = "gamma_of", weights=None) -> float
     spread = X.shape[1] * variance(X, weights)
     # If all rows are equal, or if squares overflow, the sample has no scale.
     return 1.0 / spread if 0.0 < spread < np.inf and np.isfinite(1.0 / spread) else 1.0
+
+
+def exact_sum(terms: np.ndarray) -> float:
+    """Return the sum of finite numbers, independent of their order and of the processor.
+
+    Each level rounds the terms to multiples of a power of two that is so coarse that their sum has no rounding error in any order. The
+    remainders, which are exact, go to the next level.
+    """
+    rest = np.asarray(terms, dtype=np.float64).ravel()
+    if not np.all(np.isfinite(rest)):
+        return float(np.sum(rest))
+    if float(np.max(np.abs(rest), initial=0.0)) > FAR:
+        return exact_sum(rest / FAR) * FAR
+    room = math.ceil(math.log2(max(len(rest), 2))) + 1
+    sums = []
+    for _ in range(LEVELS):
+        largest = float(np.max(np.abs(rest), initial=0.0))
+        if largest == 0.0:
+            break
+        anchor = math.ldexp(1.5, math.frexp(largest)[1] + room)
+        coarse = (rest + anchor) - anchor
+        sums.append(float(np.sum(coarse)))
+        rest = rest - coarse
+    return math.fsum(sums)
+
+
+def variance(X: Any, weights: np.ndarray | None = None) -> float:
+    """Return the variance of all entries of ``X``; rows are weighted by ``weights``."""
+    n, d = X.shape
+    if sparse.issparse(X):
+        X = X.tocsr()
+        values, times = np.asarray(X.data, dtype=np.float64), np.diff(X.indptr)
+        absent = d - times
+        each = None if weights is None else np.repeat(weights, times)
+    else:
+        values = np.asarray(X, dtype=np.float64)
+        absent = None
+        each = None if weights is None else weights[:, None]
+    total = float(n) if weights is None else exact_sum(weights)
+    mean = exact_sum(values if each is None else values * each) / (total * d)
+    with np.errstate(over="ignore"):
+        squares = (values - mean) ** 2
+        result = exact_sum(squares if each is None else squares * each)
+        if absent is not None:
+            zeros = float(np.sum(absent)) if weights is None else exact_sum(weights * absent)
+            result += zeros * mean**2
+    return result / (total * d)

@@ -27,7 +27,6 @@ from surefit.kernels import Kernel, resolve
 from surefit.neighbors.claims import neighbor_claims
 from surefit.neighbors.inputs import READ, require_distances, require_squares
 from surefit.neighbors.search import Search, finite_values, kernel_search, search_for
-from surefit.problems import pose
 from surefit.problems.neighbors import effective_metric
 
 EXPONENT = Rule("a number > 0", lambda v: isinstance(v, numbers.Real) and not isinstance(v, bool) and float(v) > 0)
@@ -105,7 +104,7 @@ class NeighborsBase(CertifiedMixin, BaseEstimator):
         self._issue(
             "C",
             self._claims(),
-            problem=pose(self, X, read_as, weights),
+            problem=(),
             model=("n_samples_fit_", *self._class_attributes()),
             sample=(X, read_as, weights),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from surefit.core.parameters import plain
+from surefit.core.issuing.parameters import plain
 from surefit.problems.base import Given, problem_of
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from surefit.core.parameters import plain
+from surefit.core.issuing.parameters import plain
 from surefit.kernels import Kernel, resolve
 from surefit.problems.base import Given, problem_of
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from surefit.core.parameters import plain
+from surefit.core.issuing.parameters import plain
 from surefit.problems.base import Given, problem_of
 
 

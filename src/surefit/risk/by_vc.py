@@ -9,7 +9,7 @@ import numpy as np
 from surefit.bounds.base import RiskBound
 from surefit.core.claims import Claim
 from surefit.core.errors import InvalidParameter
-from surefit.core.new_rows import LINEAR, half_space_dimension
+from surefit.core.issuing.new_rows import LINEAR, half_space_dimension
 from surefit.risk.study import Outcome, Study
 from surefit.risk.training_bounds import vc_risk_bound
 

@@ -12,7 +12,7 @@ from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.errors import DataWarning, InvalidData, InvalidParameter
 from surefit.core.fingerprint import data_fingerprint
-from surefit.core.parameters import plain
+from surefit.core.issuing.parameters import plain
 from surefit.core.rows import row_keys
 from surefit.core.sample import read
 from surefit.core.validation import COUNT

@@ -11,7 +11,7 @@ from surefit.bounds.base import NoBound, RiskBound
 from surefit.bounds.finite import finite_class
 from surefit.bounds.vc_inequality import vc_bound
 from surefit.core.errors import InvalidData, InvalidParameter
-from surefit.core.new_rows import LINEAR, half_space_dimension
+from surefit.core.issuing.new_rows import LINEAR, half_space_dimension
 
 
 def training_error(model, X, y) -> float:

@@ -8,8 +8,8 @@ import numpy as np
 
 from surefit.core.certificate import Certificate, grade_of
 from surefit.core.claims import Claim
-from surefit.core.drafts import stated
 from surefit.core.integers import vector
+from surefit.core.issuing.drafts import stated
 from surefit.separation.columns import Responsible
 from surefit.separation.decide import Decision
 from surefit.separation.margin import MaximalMargin

@@ -11,7 +11,6 @@ from surefit.core.blocks import require_memory
 from surefit.core.claims import Claim
 from surefit.core.outputs import refuse_several, row_factors
 from surefit.core.validation import read_weights
-from surefit.problems import pose
 from surefit.solvers import trees as solver
 from surefit.solvers.trees import FlatTree, Rules
 from surefit.trees.claims import make_claims
@@ -136,7 +135,7 @@ def record(estimator, outcome: Outcome, rules: Rules, claims: list[Claim], sampl
     estimator._issue(
         "C",
         claims,
-        problem=pose(estimator, *sample, *CHOSEN),
+        problem=CHOSEN,
         model=(*MODEL, *estimator._class_attributes()) if hasattr(estimator, "classes_") else MODEL,
         sample=sample,
         run={"solver": run},

@@ -23,8 +23,8 @@ from surefit import (
     RandomFourierFeatures,
 )
 from surefit.core.errors import CertificateError
-from surefit.core.parameters import plain
-from surefit.core.state import state_digests
+from surefit.core.issuing.parameters import plain
+from surefit.core.issuing.state import state_digests
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 2))

@@ -12,8 +12,8 @@ from surefit.checks.labels import label_codes, label_table
 from surefit.checks.neighbors.distances import distances
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
+from surefit.core.issuing.state import digest
 from surefit.core.sample import Data
-from surefit.core.state import digest
 
 #: Rows whose neighbors are compared with all distances: at most so many, and as many as this number of cells allows, but two.
 MOST, CELLS = 24, 2_000_000

@@ -7,7 +7,7 @@ import math
 from surefit.checks.judge import Proof, claim
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
-from surefit.core.new_rows import UNCLAIMED, unclaimed_numbers
+from surefit.core.issuing.new_rows import UNCLAIMED, unclaimed_numbers
 from surefit.core.sample import Data
 
 

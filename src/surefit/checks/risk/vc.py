@@ -14,7 +14,7 @@ from surefit.checks.risk.answers import row_losses
 from surefit.checks.risk.words import assumptions_of, confidence_text, sentence
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
-from surefit.core.new_rows import half_space_dimension
+from surefit.core.issuing.new_rows import half_space_dimension
 from surefit.core.partitioned import Part, PartitionedRows
 from surefit.core.sample import Data, read_target
 from surefit.problems.labels import class_codes, named_classes

@@ -8,6 +8,7 @@ from surefit.core.errors import InvalidData
 from surefit.core.guards.machine import available
 
 WITH_SEARCH = 7  # number of n x n arrays in memory: values, factor, derivatives and intermediate results
+ALWAYS = 2**24  # bytes that are available without asking
 GIVEN = 4  # with fixed hyperparameters
 KERNEL = 3  # of a kernel machine: values, factor, intermediate result
 SUBSET = "Fit a subset of the rows, raise max_memory, or use SparseGaussianProcessRegressor."
@@ -21,6 +22,8 @@ def needed(n: int, arrays: int) -> int:
 
 def require(who: str, n: int, arrays: int, limit: float | None = None, remedy: str = SUBSET) -> None:
     """Raise an error if the square arrays do not fit into memory, with the number of rows that would."""
+    if limit is None and needed(n, arrays) <= ALWAYS:
+        return
     bytes_ = available() if limit is None else float(limit)
     if needed(n, arrays) > bytes_:
         rows = math.isqrt(int(bytes_) // (8 * arrays))

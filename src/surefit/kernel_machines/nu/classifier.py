@@ -8,9 +8,8 @@ from surefit.core.errors import InvalidParameter
 from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import BOOLEAN, NOTHING, RANDOM_STATE, Rule, check_params, one_of
 from surefit.kernel_machines.nu.training import fit_classes
-from surefit.kernel_machines.svc_points import set_model, set_points
 from surefit.kernel_machines.svc_probability import ProbabilityMixin, fit_slopes, out_of_fold
-from surefit.kernel_machines.svc_training import two_class_problems
+from surefit.kernel_machines.svc_training import set_model, set_points, two_class_problems
 from surefit.kernel_machines.svc_votes import VotesMixin
 from surefit.kernel_machines.svm_inputs import read_labels, read_sample
 from surefit.kernel_machines.svm_machine import NU, RULES, SupportMixin, record

@@ -28,7 +28,6 @@ from surefit.core.validation import (
 )
 from surefit.operators import as_design
 from surefit.penalties import L1, L2, ElasticNetPenalty, Positive, Weighted
-from surefit.problems import pose
 from surefit.solvers.coordinate_descent import prepare, solve, solve_radius
 from surefit.solvers.least_squares.partitioned import Compressed, compress
 
@@ -202,7 +201,6 @@ def record(
     elif hasattr(estimator, "penalty_factors_"):
         del estimator.penalty_factors_  # left by an earlier fit
     chosen = tuple(name for name in ("alpha_", "l1_ratio_", "multiplier_") if hasattr(estimator, name))
-    problem = pose(estimator, X, y, weights, *chosen)
     stated = [Claim("linear.gap"), Claim("linear.stability"), Claim("linear.inactive")]
     if estimator.positive or radius is not None:
         stated.append(Claim("linear.feasible"))
@@ -212,7 +210,7 @@ def record(
     estimator._issue(
         "A",
         stated,
-        problem=problem,
+        problem=chosen,
         model=("coef_", "intercept_", *chosen),
         sample=(X, y, weights),
         run={

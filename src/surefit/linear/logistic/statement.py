@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from surefit.core.claims import Claim
-from surefit.problems import pose
 
 
 def issue(estimator, data, penalty, fit) -> None:
@@ -17,7 +16,7 @@ def issue(estimator, data, penalty, fit) -> None:
     estimator._issue(
         "A",
         [Claim(name) for name in names],
-        problem=pose(estimator, data.X, data.y, data.sample_weight, *chosen),
+        problem=chosen,
         model=("coef_", "intercept_", *chosen),
         sample=(data.X, data.y, data.sample_weight),
         run={
@@ -34,7 +33,7 @@ def issue_average(estimator, data) -> None:
     estimator._issue(
         "A",
         [Claim("logistic.averaged")],
-        problem=pose(estimator, data.X, data.y, data.sample_weight, "C_", "l1_ratio_"),
+        problem=("C_", "l1_ratio_"),
         model=("coef_", "intercept_", "C_", "l1_ratio_"),
         sample=(data.X, data.y, data.sample_weight),
         run={"solver": "means over the folds", "reason": "converged"},

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import linalg
 
 from surefit.core.jit import compiled
+from surefit.solvers import cholesky
 
 SWEEPS = 10
 ROUNDS = 200
@@ -23,12 +24,12 @@ def factorize(H: np.ndarray, l2: float):
     scale = float(np.trace(A)) / max(len(A), 1)
     for ridge in (0.0, RIDGE, 1e-10):
         try:
-            return linalg.cho_factor(_with_ridge(A, ridge * scale), lower=True, check_finite=False)
+            return cholesky.factorize(_with_ridge(A, ridge * scale))
         except linalg.LinAlgError:
             continue
     # rounding made it indefinite: shift its spectrum to obtain a descent direction; a line search chooses the step
     lowest = float(linalg.eigvalsh(A, subset_by_index=[0, 0])[0])
-    return linalg.cho_factor(_with_ridge(A, 2 * abs(lowest) + 1e-6 * abs(scale)), lower=True, check_finite=False)
+    return cholesky.factorize(_with_ridge(A, 2 * abs(lowest) + 1e-6 * abs(scale)))
 
 
 def _with_ridge(A: np.ndarray, ridge: float) -> np.ndarray:
@@ -40,7 +41,7 @@ def _with_ridge(A: np.ndarray, ridge: float) -> np.ndarray:
 def minimize_quadratic(H: np.ndarray, g: np.ndarray, w: np.ndarray, l1: float, l2: float, target: float) -> np.ndarray:
     """Return the step ``delta``; ``target`` is the largest accepted violation of optimality, in units of ``l1``."""
     if l1 == 0.0:
-        return -linalg.cho_solve(factorize(H, l2), g + l2 * w, check_finite=False)
+        return -cholesky.solve(factorize(H, l2), g + l2 * w)
     u, q = w.copy(), g.copy()  # q: gradient of the smooth part without l2
     H = np.ascontiguousarray(H)
     diagonal = np.maximum(np.diag(H), RIDGE * max(np.trace(H) / len(H), 1e-300))
@@ -68,7 +69,7 @@ def _follow_support(H, q, u, support, l1, l2) -> None:
     while len(support):
         signs = np.sign(u[support])
         derivative = q[support] + l2 * u[support] + l1 * signs
-        step = -linalg.cho_solve(factorize(H[np.ix_(support, support)], l2), derivative, check_finite=False)
+        step = -cholesky.solve(factorize(H[np.ix_(support, support)], l2), derivative)
         crossing = (u[support] + step) * signs < 0.0
         t = 1.0
         if crossing.any():

@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from surefit.core.budget import Budget, Reason
-from surefit.solvers.smo.cache import RowCache
 from surefit.solvers.smo.evaluation import UNIT, Point, combine, evaluate, in_noise, quick_gap
 from surefit.solvers.smo.inner import derivatives, gather, solve_pairs, solve_singles, subtract_rows
 from surefit.solvers.smo.newton import polish
 from surefit.solvers.smo.problem import BoxProblem, balanced
+from surefit.solvers.smo.rows import RowCache
 from surefit.solvers.smo.strategies import NO_LIMIT, exhausted, other_strategies
 
 LONG = 8000  # rows of this length are expensive: few of them per block
@@ -181,7 +181,9 @@ def _choose(up: np.ndarray, down: np.ndarray, best: float, least: float, size: i
         rise = rise[np.argpartition(up[rise], len(rise) - half)[len(rise) - half :]]
     if len(fall) > half:
         fall = fall[np.argpartition(down[fall], half - 1)[:half]]
-    return np.union1d(rise, fall)
+    chosen = np.zeros(len(up), dtype=bool)
+    chosen[rise] = chosen[fall] = True
+    return np.flatnonzero(chosen)
 
 
 def _small_gram(cache: RowCache, chosen: np.ndarray) -> np.ndarray:

@@ -14,6 +14,7 @@ import numpy as np
 from scipy import linalg
 
 from surefit.core.budget import Budget
+from surefit.solvers import cholesky
 from surefit.solvers.smo.evaluation import Point, combine, evaluate
 from surefit.solvers.smo.problem import BoxProblem
 
@@ -56,12 +57,12 @@ def _newton_step(K, derivative, ridge, offset) -> np.ndarray | None:
     K = K.copy()
     K[np.diag_indices_from(K)] += ridge
     try:
-        factor = linalg.cho_factor(K, lower=True, overwrite_a=True, check_finite=False)
+        factor = cholesky.factorize(K, overwrite=True)
     except linalg.LinAlgError:
         return None
-    step = linalg.cho_solve(factor, derivative, check_finite=False)
+    step = cholesky.solve(factor, derivative)
     if offset:
-        ones = linalg.cho_solve(factor, np.ones(len(derivative)), check_finite=False)
+        ones = cholesky.solve(factor, np.ones(len(derivative)))
         step = step - ones * (step.sum() / ones.sum())
         step -= step.mean()  # the sum stays zero up to rounding
     return step

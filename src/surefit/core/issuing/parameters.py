@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from surefit.core.state import digest
+from surefit.core.issuing.state import digest
 
 
 def plain(value: Any) -> Any:

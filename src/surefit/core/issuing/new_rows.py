@@ -35,7 +35,7 @@ def half_space_dimension(name: str, params: Mapping[str, Any], n_features: int) 
 
     Examples
     --------
-    >>> from surefit.core.new_rows import half_space_dimension
+    >>> from surefit.core.issuing.new_rows import half_space_dimension
     >>> half_space_dimension("LinearSVC", {"fit_intercept": False}, 7), half_space_dimension("SVC", {"kernel": "rbf"}, 7)
     (7.0, inf)
     """

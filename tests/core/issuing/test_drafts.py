@@ -12,9 +12,9 @@ from sklearn.ensemble import BaggingRegressor as SklearnBagging
 from sklearn.model_selection import cross_validate
 
 import surefit as sf
-from surefit.core import drafts
-from surefit.core.drafts import Pending
 from surefit.core.errors import Invalidated
+from surefit.core.issuing import drafts
+from surefit.core.issuing.drafts import Pending
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal((60, 4))

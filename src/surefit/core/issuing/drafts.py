@@ -21,10 +21,10 @@ from surefit.core.claims import Claim
 from surefit.core.errors import Invalidated
 from surefit.core.fingerprint import data_fingerprint, remembered
 from surefit.core.guards.extremes import extreme
-from surefit.core.new_rows import with_word_on_new_rows
-from surefit.core.parameters import plain
+from surefit.core.issuing.new_rows import with_word_on_new_rows
+from surefit.core.issuing.parameters import plain
+from surefit.core.issuing.state import state_digests
 from surefit.core.sparse_coef import dense
-from surefit.core.state import state_digests
 
 #: Numbers of X up to which a proof waits: a copy is at most 400 kB. Beyond, the proof is a small share of the time of a fit.
 FEW = 50_000
@@ -40,7 +40,7 @@ class Draft(NamedTuple):
 
     grade: str
     claims: list[Claim]
-    problem: dict[str, Any]
+    problem: dict[str, Any] | tuple[str, ...]
     model: tuple[str, ...]
     data: dict[str, Any] | None
     sample: tuple[Any, ...] | None
@@ -87,7 +87,7 @@ def proved(draft: Draft, model: Any, state: dict[str, str] | None = None) -> Cer
         grade=draft.grade,
         estimator=type(model).__name__,
         params={key: plain(value) for key, value in model.get_params(deep=False).items()},
-        problem=draft.problem,
+        problem=_posed(draft, model),
         model={name: np.array(dense(getattr(model, name))) for name in draft.model},
         data=data_fingerprint(*draft.sample) if draft.data is None else draft.data,  # type: ignore[misc]
         claims=with_word_on_new_rows(model, draft.claims, recountable),
@@ -100,6 +100,14 @@ def proved(draft: Draft, model: Any, state: dict[str, str] | None = None) -> Cer
     if any(claim.value != claim.value and claim.kind != "no_claim" for claim in claims):
         claims = stated(certificate.of(model), draft.sample)
     return replace(certificate, grade=grade_of(claims), claims=claims)
+
+
+def _posed(draft: Draft, model: Any) -> dict[str, Any]:
+    """Return the problem, posed from the parameters and rows unless ``fit`` did so."""
+    if isinstance(draft.problem, dict):
+        return draft.problem
+    assert draft.sample is not None
+    return importlib.import_module("surefit.problems").pose(model, *draft.sample[:3], *draft.problem)
 
 
 def stated(certificate: Certificate, sample: tuple[Any, ...] | None) -> tuple[Claim, ...]:

@@ -111,7 +111,8 @@ def _feed_array(sink: Any, array: np.ndarray, path: list[int]) -> None:
         for item in array.ravel():
             _feed(sink, item, path)
     elif array.nbytes <= SMALL or array.dtype.kind not in "fiub":
-        sink.update(np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<"), copy=False)).tobytes())
+        little = array if array.dtype.str[0] != ">" else array.astype(array.dtype.newbyteorder("<"))
+        sink.update(little.tobytes())
     else:
         sink.update(fingerprint(array).encode())
 
