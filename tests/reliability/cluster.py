@@ -11,7 +11,7 @@ import warnings
 import numpy as np
 from distributed import Client, LocalCluster
 from sklearn.base import clone
-from tests.cluster import test_discriminants, test_linear, test_naive_bayes, test_sgd, test_trees
+from tests.cluster import test_discriminants, test_linear, test_naive_bayes, test_neighbors, test_sgd, test_trees
 from tests.cluster.test_linear import chunked
 
 CASES = [(model, test_linear.X, y) for model, y in test_linear.CASES]
@@ -19,6 +19,7 @@ CASES += [(model, test_discriminants.X, test_discriminants.Y) for model in test_
 CASES += [(model, test_discriminants.X, test_discriminants.Y) for model in test_discriminants.QUADRATIC]
 CASES += [(model, test_naive_bayes.COUNTS, test_naive_bayes.Y) for model in test_naive_bayes.DISCRETE]
 CASES += [(model, test_sgd.X, y) for model, y in test_sgd.CASES]
+CASES += [(model, test_neighbors.X, y) for model, y in test_neighbors.CASES.values()]
 CASES += [(model, test_trees.X, y) for model, y in test_trees.CASES.values()]
 
 
@@ -37,6 +38,8 @@ def distance(fitted, memory) -> float:
     if hasattr(memory, "objective_"):
         excess = abs(memory.objective_ - fitted.objective_) - memory.dual_gap_ - fitted.dual_gap_
         return max(excess, 0.0) / abs(memory.objective_)
+    if hasattr(memory, "n_samples_fit_"):
+        return float(np.mean(fitted.predict(test_neighbors.Q) != memory.predict(test_neighbors.Q)))
     if hasattr(memory, "tree_"):
         same = np.array_equal(fitted.tree_.threshold, memory.tree_.threshold, equal_nan=True)
         return float(np.abs(fitted.tree_.values - memory.tree_.values).max()) if same else np.inf

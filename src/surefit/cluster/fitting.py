@@ -16,13 +16,18 @@ from surefit.core.partitioned import ClusterLost, PartitionedRows
 
 Trainer = Callable[[Any, Any], Any]
 TRAINERS: dict[str, Trainer] = {}
+REFERRING: set[str] = set()
 
 
-def trains(*estimators: str) -> Callable[[Trainer], Trainer]:
-    """Register the function that fits these estimators to partitioned rows: it sets the attributes and issues the certificate."""
+def trains(*estimators: str, refers: bool = False) -> Callable[[Trainer], Trainer]:
+    """Register the function that fits these estimators to partitioned rows: it sets the attributes and issues the certificate.
+
+    Models that ``refer`` to their rows predict where the client is, so that no other estimator can test them inside a pass.
+    """
 
     def add(trainer: Trainer) -> Trainer:
         TRAINERS.update(dict.fromkeys(estimators, trainer))
+        REFERRING.update(estimators if refers else ())
         return trainer
 
     return add
@@ -52,11 +57,12 @@ def trainer_of(estimator: Any) -> Trainer | None:
 
 def require_trainable(who: str, estimator: Any) -> Any:
     """Return the estimator that another one fits, if it takes rows in partitions."""
-    if trainer_of(estimator) is None:
+    own = {cls.__name__ for cls in type(estimator).__mro__}
+    if trainer_of(estimator) is None or own & REFERRING:
         library = type(estimator).__module__.partition(".")[0]
         raise InvalidData(
             f"{who}: estimator must take rows in partitions; got {type(estimator).__name__} of {library}. Those that do are "
-            f"{', '.join(sorted(trainers()))}."
+            f"{', '.join(sorted(set(trainers()) - REFERRING))}."
         )
     return estimator
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from typing import Any
 
@@ -55,6 +56,7 @@ class NeighborsBase(CertifiedMixin, BaseEstimator):
     }
     _search: Search
     kernel: Any = None  # of estimators without this parameter
+    _total_weight: float | None = None  # of rows in partitions, if they are weighted
 
     def __init__(
         self,
@@ -90,6 +92,7 @@ class NeighborsBase(CertifiedMixin, BaseEstimator):
         numbers = y is not None and y.dtype.kind in "biuf"
         read_as = y.astype(np.float64) if numbers else y  # in the format of the checker
         self._n_rows = X.shape[0]
+        self.__dict__.pop("_total_weight", None)  # of an earlier fit to partitions
         self.sample_indices_ = np.arange(X.shape[0]) if weights is None else np.flatnonzero(weights > 0)
         whole = len(self.sample_indices_) == X.shape[0]
         kept = X if whole else X[self.sample_indices_]
@@ -119,6 +122,7 @@ class NeighborsBase(CertifiedMixin, BaseEstimator):
         raise TypeError("A nearest-neighbor estimator must define how it stores targets.")
 
     def _prepare(self) -> Search:
+        self._require_stored_rows("a stored or copied model cannot search them; fit again where they are")
         given, who = self._kernel_given(), type(self).__name__
         if given is not None:
             self.kernel_ = resolve(given, gamma="scale", X=self._fit_X, who=who)
@@ -126,6 +130,10 @@ class NeighborsBase(CertifiedMixin, BaseEstimator):
         return search_for(
             self._fit_X, algorithm=self.algorithm, metric=self.metric, p=self.p, metric_params=self.metric_params
         )
+
+    def _require_stored_rows(self, otherwise: str) -> None:
+        if self._fit_X is None:
+            raise InvalidData(f"{type(self).__name__}: the training rows are in partitions: {otherwise}.")
 
     def __getstate__(self):
         """Exclude the search, which is rebuilt from the rows."""
@@ -200,6 +208,7 @@ class NeighborsBase(CertifiedMixin, BaseEstimator):
         if not COUNT.allows(k):
             raise InvalidParameter(type(self).__name__, "n_neighbors", COUNT.words, k)
         if X is None:
+            self._require_stored_rows("pass the rows whose neighbors are asked for")
             self._enough(k, self.n_samples_fit_ - 1)
             distances, indices = _without_self(*self._find(self._fit_X, k + 1))
         else:
@@ -207,7 +216,7 @@ class NeighborsBase(CertifiedMixin, BaseEstimator):
             self._enough(k, self.n_samples_fit_)
             distances, indices = self._find(Q, k)
         self._require_listed(distances)
-        indices = self.sample_indices_[indices]
+        indices = indices if self._fit_X is None else self.sample_indices_[indices]
         return (distances, indices) if return_distance else indices
 
     def kneighbors_graph(self, X=None, n_neighbors=None, mode="connectivity"):
@@ -249,6 +258,19 @@ class NeighborsBase(CertifiedMixin, BaseEstimator):
                 self._require_listed(distances[counts > 0])
                 return distances, indices, counts
             m = min(2 * m, self.n_samples_fit_)
+
+    def _ballot(self, X, stored: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return distances, entries of ``stored`` (targets, one per stored row), and multiplicity of each neighbor."""
+        if self._fit_X is not None:
+            distances, indices, counts = self._voters(X)
+            return distances, stored[indices], counts
+        if "_search" not in self.__dict__ or X is None:
+            self._require_stored_rows("pass the rows to predict, to the model that was fitted where the rows are")
+        Q, k, total = self._read_queries(X), self.n_neighbors, self._total_weight
+        self._enough(k, self.n_samples_fit_ if total is None else math.floor(total * (1 + 1e-12)))
+        found = self._search.ballot(Q, k, total is not None)  # type: ignore[attr-defined]
+        before = np.cumsum(found.weights, axis=1) - found.weights
+        return found.distances, found.targets, np.clip(k - before, 0.0, found.weights)
 
     def _shares(self, distances: np.ndarray, counts: np.ndarray) -> np.ndarray:
         """Return the weight of each neighbor's vote: repetitions times the function ``weights`` of the distance."""

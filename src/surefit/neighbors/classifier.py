@@ -27,6 +27,8 @@ class KNeighborsClassifier(ClassListsMixin, ClassifierMixin, NeighborsBase):
 
     Memory: the training rows, and 4 (d + 1) bytes per row for the search.
 
+    Training rows in Dask collections and Parquet files stay there: every query is a pass over them (see :doc:`/scaling`).
+
     Parameters
     ----------
     n_neighbors : int >= 1, default=5
@@ -136,13 +138,11 @@ class KNeighborsClassifier(ClassListsMixin, ClassifierMixin, NeighborsBase):
 
     def predict_proba(self, X):
         """Return the fraction of votes of each class, columns in the order of ``classes_``; a list of tables for several targets."""
-        distances, indices, counts = self._voters(X)
+        distances, labels, counts = self._ballot(X, self._codes)
         shares = self._shares(distances, counts)
         if not self.outputs_2d_:
-            return _fractions(self._codes[indices], shares, counts, len(self.classes_))
-        return [
-            _fractions(self._codes[indices, j], shares, counts, len(known)) for j, known in enumerate(self.classes_)
-        ]
+            return _fractions(labels, shares, counts, len(self.classes_))
+        return [_fractions(labels[..., j], shares, counts, len(known)) for j, known in enumerate(self.classes_)]
 
     def predict(self, X) -> np.ndarray:
         """Return the label with most votes, for each target; ``ties`` is the tie rule."""
@@ -156,9 +156,8 @@ class KNeighborsClassifier(ClassListsMixin, ClassifierMixin, NeighborsBase):
         """Return the index of the winning class of each row, for one target."""
         if self.ties == "first":
             return np.argmax(shares, axis=1)
-        _, indices, _ = self._voters(X)
+        _, labels, _ = self._ballot(X, codes)  # nearest first, equal distances by index
         tied = shares >= shares.max(axis=1, keepdims=True) * (1 - 1e-12)
-        labels = codes[indices]  # nearest first, equal distances by index
         place = np.argmax(np.take_along_axis(tied, labels, axis=1), axis=1)
         return labels[np.arange(len(labels)), place]
 

@@ -17,6 +17,8 @@ class NearestNeighbors(RadiusMixin, NeighborsBase):
     Guarantee: the neighbors are those of sorting all double-precision distances by (distance, index), for every search algorithm
     (theory: :ref:`consistency`). The certificate compares those of a sample of rows with all distances.
 
+    Training rows in Dask collections and Parquet files stay there: every query is a pass over them (see :doc:`/scaling`).
+
     Parameters
     ----------
     n_neighbors : int >= 1, default=5

@@ -118,6 +118,7 @@ class RadiusMixin:
     def _found(self, X, radius, sort_results: bool = False) -> Within:
         check_is_fitted(self)
         radius = self.radius if radius is None else radius
+        self._require_stored_rows("rows within a radius are found in memory only; use kneighbors")  # type: ignore[attr-defined]
         Q = self._fit_X if X is None else self._read_queries(X)  # type: ignore[attr-defined]
         limits = np.asarray(radius, dtype=np.float64)
         if limits.shape not in ((), (Q.shape[0],)) or not np.all(limits >= 0):

@@ -19,6 +19,8 @@ class KNeighborsRegressor(RegressorMixin, NeighborsBase):
 
     Memory: the training rows, and 4 (d + 1) bytes per row for the search.
 
+    Training rows in Dask collections and Parquet files stay there: every query is a pass over them (see :doc:`/scaling`).
+
     Parameters
     ----------
     n_neighbors : int >= 1, default=5
@@ -78,12 +80,12 @@ class KNeighborsRegressor(RegressorMixin, NeighborsBase):
 
     def predict(self, X) -> np.ndarray:
         """Return the weighted mean of the neighbors' targets."""
-        distances, indices, counts = self._voters(X)
+        distances, targets, counts = self._ballot(X, self._targets)
         shares = self._shares(distances, counts)
         total = shares.sum(axis=1, keepdims=True)
         shares = np.where(total == 0, counts, shares)
         shares = shares / shares.sum(axis=1, keepdims=True)
-        means = np.einsum("qk,qk...->q...", shares, self._targets[indices])
+        means = np.einsum("qk,qk...->q...", shares, targets)
         return means[:, None] if self._column else means
 
     def __sklearn_tags__(self):

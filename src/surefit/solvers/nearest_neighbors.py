@@ -214,6 +214,16 @@ def _insert(distances, indices, size, k, distance, index):
 
 
 @compiled
+def squares_at(X, Q, indices, scale):
+    """Return the scaled squares of the distances of each query to its own rows, by which :func:`nearest` sorts them."""
+    found = np.empty(indices.shape)
+    for q in range(len(Q)):
+        for k in range(indices.shape[1]):
+            found[q, k] = _squared_distance(X, indices[q, k], Q, q, scale)
+    return found
+
+
+@compiled
 def all_distances(X, Q, scale):
     """Return all distances between queries and rows, (queries, rows), in double precision."""
     found = np.empty((len(Q), len(X)))

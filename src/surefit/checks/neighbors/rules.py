@@ -10,9 +10,11 @@ from scipy import sparse
 from surefit.checks.judge import Proof, claim, refused
 from surefit.checks.labels import label_codes, label_table
 from surefit.checks.neighbors.distances import distances
+from surefit.checks.neighbors.partitioned import compared, count_used
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.issuing.state import digest
+from surefit.core.partitioned import PartitionedRows
 from surefit.core.sample import Data
 
 #: Rows whose neighbors are compared with all distances: at most so many, and as many as this number of cells allows, but two.
@@ -64,11 +66,14 @@ def rows(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     kind="process_fact",
     side="upper",
     theory="consistency",
+    partitioned=True,
     says="The {k} neighbors found for {rows} training rows are nearest: each distance exceeds that of the true neighbor of the same "
     "rank by at most {value:.1g} of the largest.",
 )
 def neighbors(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     """Compare recorded neighbors with all distances."""
+    if isinstance(data.X, PartitionedRows):
+        return _in_partitions(certificate, claim, data.X)
     present = _present(data)
     n, k = len(present), min(int(certificate.problem["k"]), len(present))
     places = sampled(n, data.X.shape[1] if data.X.ndim == 2 else 1)
@@ -89,10 +94,36 @@ def neighbors(certificate: Certificate, claim: Claim, data: Data) -> Proof:
         return refused("the distance is a function, which a certificate does not carry; pass the model to verify")
     if graph and (k == 0 or not np.all(np.isfinite(np.take_along_axis(found.mid, position[recorded], axis=1)))):
         return refused("the graph does not store the distance to a recorded neighbor")
-    worst = doubt = 0.0
+    lines = []
     for mid, rad, names in zip(found.mid, found.rad, position[recorded], strict=True):
         nearest = np.argpartition(mid - rad, k - 1)[:k]
-        own, near = np.sort((mid + rad)[names]), np.sort((mid - rad)[nearest])
+        lines.append(((mid + rad)[names], (mid - rad)[nearest], max(rad[names].max(), rad[nearest].max())))
+    return _excess(lines, k, n)
+
+
+def _in_partitions(certificate: Certificate, claim: Claim, rows: PartitionedRows) -> Proof:
+    """Compare recorded neighbors with the distances of each partition."""
+    n = count_used(rows)
+    k, places = min(int(certificate.problem["k"]), n), sampled(n, rows.shape[1])
+    recorded = np.asarray(claim.witness["neighbors"])
+    if recorded.shape != (len(places), k) or recorded.dtype.kind not in "iu":
+        return refused(f"{k} neighbors of each of {len(places)} rows must be recorded")
+    if any(len(np.unique(line)) != k for line in recorded):
+        return refused("a neighbor is recorded twice")
+    if certificate.problem["kernel"] is not None or certificate.problem["metric"] in ("precomputed", "function"):
+        return refused("this distance is verified with the rows in memory only")
+    found = compared(rows, certificate.problem, places, recorded)
+    if np.isnan(found.own).any():
+        return refused("a recorded neighbor takes no part in the fit")
+    radii = np.maximum(found.own_rad.max(axis=1), found.least_rad.max(axis=1))
+    return _excess(list(zip(found.own + found.own_rad, found.least, radii, strict=True)), k, n)
+
+
+def _excess(lines: list[tuple[np.ndarray, np.ndarray, float]], k: int, n: int) -> Proof:
+    """Bound by how much recorded distances exceed the least ones; a line has both for one row, and the rounding in them."""
+    worst = doubt = 0.0
+    for recorded, least, rounding in lines:
+        own, near = np.sort(recorded), np.sort(least)
         near_enough = np.isfinite(own)  # rows without a common column are infinitely far apart
         if np.any(near_enough != np.isfinite(near)):
             return refused("a recorded neighbor is infinitely far away, but another row is not")
@@ -100,9 +131,9 @@ def neighbors(certificate: Certificate, claim: Claim, data: Data) -> Proof:
         unit = float(own[-1]) if len(own) else 0.0
         if unit > 0:
             worst = max(worst, float(np.max(own - near)) / unit)
-            doubt = max(doubt, float(max(rad[names].max(), rad[nearest].max())) / unit)
-    numbers = {"k": k, "rows": len(places)}
-    note = f"{len(places)} rows compared with all {n} distances."
+            doubt = max(doubt, float(rounding) / unit)
+    numbers = {"k": k, "rows": len(lines)}
+    note = f"{len(lines)} rows compared with all {n} distances."
     return Proof(max(worst, 0.0), "recomputed", note, numbers, spread=4 * doubt)
 
 

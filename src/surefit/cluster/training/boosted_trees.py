@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefit.cluster.fitting import require_defaults, trains
-from surefit.cluster.training.least_squares import require_numbers
+from surefit.cluster.training.least_squares import require_one_number
 from surefit.core.budget import Budget, Reason
 from surefit.core.callbacks import progress_reporter
 from surefit.core.errors import InvalidData, InvalidParameter
@@ -70,11 +70,7 @@ def classifier(estimator: Any, rows: PartitionedRows) -> Any:
 @trains("HistGradientBoostingRegressor")
 def regressor(estimator: Any, rows: PartitionedRows) -> Any:
     """Fit numbers."""
-    require_numbers(estimator, rows)
-    if rows.target_shape is None or len(rows.target_shape) > 1:
-        raise InvalidData(
-            f"{type(estimator).__name__}: y must be one number per row; its shape is {rows.target_shape}."
-        )
+    require_one_number(estimator, rows)
     loss, name, _ = estimator._term()
     _name(estimator, rows, name)
     return _fit(estimator, rows, Job(loss, name, Reading(None, None, False, 0, 0.0)))

@@ -73,3 +73,12 @@ def require_numbers(estimator: Any, rows: PartitionedRows) -> None:
     if not rows.largest_target >= rows.smallest_target:
         raise InvalidData(f"{who}: y must be numbers.")
     usable_target(who, np.array([rows.smallest_target, rows.largest_target]))
+
+
+def require_one_number(estimator: Any, rows: PartitionedRows) -> None:
+    """Raise ``InvalidData`` unless the target is one number per row."""
+    require_numbers(estimator, rows)
+    if rows.target_shape is None or len(rows.target_shape) > 1:
+        raise InvalidData(
+            f"{type(estimator).__name__}: y must be one number per row in partitions; its shape is {rows.target_shape}."
+        )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from surefit.cluster.fitting import require_defaults, trains
-from surefit.cluster.training.least_squares import require_numbers
+from surefit.cluster.training.least_squares import require_one_number
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.partitioned import PartitionedRows, rounded
 from surefit.problems.labels import class_factors, names_of
@@ -36,10 +36,8 @@ def classifier(estimator: Any, rows: PartitionedRows) -> Any:
 @trains("DecisionTreeRegressor")
 def regressor(estimator: Any, rows: PartitionedRows) -> Any:
     """Fit numbers."""
-    require_numbers(estimator, rows)
+    require_one_number(estimator, rows)
     who = type(estimator).__name__
-    if rows.target_shape is None or len(rows.target_shape) > 1:
-        raise InvalidData(f"{who}: y must be one number per row in partitions; its shape is {rows.target_shape}.")
     if estimator.criterion == "absolute_error":
         words = "'squared_error' or 'poisson' for rows in partitions (medians do not add up)"
         raise InvalidParameter(who, "criterion", words, estimator.criterion)
