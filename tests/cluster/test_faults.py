@@ -1,19 +1,23 @@
-"""Faults on a cluster of two processes: a worker that dies, all workers that die, and a client that must not receive the rows."""
+"""Faults on a cluster of two processes: workers that die or are late, interrupts, time limits, and a client that must not get the rows."""
 
 import os
+import re
 import signal
 import threading
 import time
+from io import StringIO
 
 import dask
 import dask.array as da
 import numpy as np
 import pytest
 from distributed import Client, LocalCluster
+from rich.console import Console
 
-from surefit import LogisticRegression, QuantileRegressor, Ridge
+from surefit import GapProgress, LogisticRegression, QuantileRegressor, Ridge
 from surefit.cluster import rows as rows_module
-from surefit.core.partitioned import ClusterLost
+from surefit.core.budget import Budget
+from surefit.core.partitioned import ClusterLost, PassStopped
 
 ROWS, COLUMNS, PARTS = 40_000, 8, 8
 
@@ -113,19 +117,67 @@ def test_an_interrupt_of_the_client_gives_the_best_point_with_its_gap(client, ta
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_without_workers_the_best_point_is_in_the_error(table):
+def test_without_workers_the_best_point_is_in_the_error(table, monkeypatch):
     options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": "127.0.0.1:0"}
-    with LocalCluster(**options) as cluster, Client(cluster):
-        X, y = table[:, :-1], table[:, -1]
+    X, y, compute, passes = table[:, :-1], table[:, -1], rows_module.compute, []
+    with LocalCluster(**options) as cluster, Client(cluster) as client:
 
-        def stop():
-            time.sleep(1.5)
-            cluster.scale(0)
+        def lost(value, budget=None):
+            passes.append(value)
+            if len(passes) == 15:
+                cluster.scale(0)
+                while client.scheduler_info()["workers"]:
+                    time.sleep(0.05)
+            return compute(value, budget)
 
-        thread = threading.Thread(target=stop)
-        thread.start()
-        with pytest.raises(ClusterLost, match=r"QuantileRegressor: the cluster .*worker") as error:
-            for _ in range(100):
-                QuantileRegressor(alpha=0.01).fit(X, y)
-        thread.join()
-        assert set(error.value.best) in (set(), {"coef", "intercept", "gap"})
+        monkeypatch.setattr(rows_module, "compute", lost)
+        with pytest.raises(
+            ClusterLost, match=r"QuantileRegressor: the cluster .*worker.* with a gap of .* Start workers"
+        ) as error:
+            QuantileRegressor(alpha=0.01).fit(X, y)
+    monkeypatch.undo()
+    best = error.value.best
+    assert best["coef"].shape == (COLUMNS,) and 0 < best["gap"] < np.inf and len(passes) == 15
+    with dask.config.set(scheduler="threads"):
+        data = np.asarray(table.compute())
+        optimum = QuantileRegressor(alpha=0.01).fit(data[:, :-1], data[:, -1]).objective_
+    residuals = data[:, -1] - data[:, :-1] @ best["coef"] - best["intercept"]
+    objective = np.mean(np.maximum(0.5 * residuals, -0.5 * residuals)) + 0.01 * np.sum(np.abs(best["coef"]))
+    assert optimum - 1e-9 <= objective <= optimum + best["gap"] * (1 + 1e-6)
+
+
+def late(value, seconds):
+    time.sleep(seconds)
+    return value
+
+
+def with_a_straggler(monkeypatch, number: int, seconds: float):
+    """Let a pass of the fit wait for one task."""
+    compute, passes = rows_module.compute, []
+
+    def slow(value, budget=None):
+        passes.append(value)
+        return compute(dask.delayed(late, pure=False)(value, seconds) if len(passes) == number else value, budget)
+
+    monkeypatch.setattr(rows_module, "compute", slow)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_straggler_does_not_stop_the_progress_bar(client, table, monkeypatch):
+    console = Console(file=StringIO(), force_terminal=True, width=120)
+    model = LogisticRegression().set_callbacks(GapProgress(console))
+    with_a_straggler(monkeypatch, 8, 4.0)
+    model.fit(table[:, :-1], (table[:, -1] > 0).astype(int))
+    drawn = re.findall(r"pass (\d+).*?(\d:\d\d:\d\d)", console.file.getvalue())
+    times: dict[str, set[str]] = {}
+    for number, clock in drawn:
+        times.setdefault(number, set()).add(clock)
+    assert max(map(len, times.values())) >= 3  # the clock went on while a pass waited
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_time_limit_ends_a_pass_that_hangs(client):
+    began = time.monotonic()
+    with pytest.raises(PassStopped, match="max_time"):
+        rows_module.compute(dask.delayed(late, pure=False)(1, 30.0), Budget(max_time=1.0))
+    assert time.monotonic() - began < 25.0
