@@ -23,7 +23,7 @@ CASES = [
     (AveragedPerceptron(), NOISY),
     (AveragedPerceptron(eta0=0.3, class_weight={0: 1.0, 1: 2.0, 2: 0.7}, bias="augmented", bias_constant=2.0), THREE),
     (Perceptron(max_iter=3000, tol=None), CLEAR),
-    (Perceptron(fit_intercept=False, mistake="<0"), THREE),
+    (Perceptron(fit_intercept=False, mistake="sign"), THREE),
 ]
 IDS = ["averaged", "three classes", "separable", "no intercept"]
 
