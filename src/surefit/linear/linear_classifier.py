@@ -66,7 +66,7 @@ class Labeled(NamedTuple):
 
 
 def read_labeled(estimator, X, y, sample_weight) -> Labeled:
-    """Read training data with at least two classes, each of which has a row that counts."""
+    """Read training data with at least two classes, each of which has a row of positive weight."""
     who = type(estimator).__name__
     X, given = read_data(estimator, X, y, **READ)
     codes, classes = encode(given)

@@ -67,7 +67,7 @@ def _giving(run: Run, w: np.ndarray, b: float, proof: Proof) -> Proof:
       says="{value:.0f} steps, repeated in float64 arithmetic, each added exactly the mistaken rows; together they give the "
       "weights.")  # fmt: skip
 def batch_replay(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Make the steps of a batch perceptron again: start, step sizes and data fix the run."""
+    """Repeat the steps of a batch perceptron: start, step sizes and data determine the run."""
     run, s, d = run_of(certificate, stated, data), weights_of(data), data.X.shape[1]
     steps, start = stated.witness["steps"], numbers(stated.witness["start"], d + 1)
     steps = numbers(steps, *steps.shape[:1])
