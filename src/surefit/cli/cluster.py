@@ -29,14 +29,14 @@ def fit_cluster(
         raise CommandError("--cluster needs a Parquet file, folder or pattern, and --target.")
     from surefit.cluster.board import compare, connected
     from surefit.core.partitioned import is_partitioned
-    from surefit.persistence import save, write_file
+    from surefit.persistence import packed, write_files
 
     if not is_partitioned(data):
         raise CommandError(f"{data}: --cluster reads Parquet: a file, a folder, or a pattern such as 'big/*.parquet'.")
     with connected(cluster):
         found = compare(data, target, max_time=max_time, watch=lambda line: _progress(line, quiet or json))
-    save(found.model, files["--out"], overwrite=force)
-    write_file(files["--certificate"], found.model.certificate_.to_json(indent=1).encode(), overwrite=force)
+    certificate = found.model.certificate_.to_json(indent=1).encode()
+    write_files({files["--out"]: packed(found.model), files["--certificate"]: certificate}, overwrite=force)
     if json:
         typer.echo(json_text.dumps(_as_json(found, files), indent=1))
     elif not quiet:

@@ -264,13 +264,16 @@ def _write(study: Any, files: dict[str, Path], force: bool) -> bool:
 def _write_files(study: Any, files: dict[str, Path], force: bool) -> None:
     from json import dumps, loads
 
-    from surefit.persistence import write_file
+    from surefit.persistence import packed, write_files
 
-    study.save(files["--out"], overwrite=force)
     plain = {name: loads(each.to_json()) for name, each in study.certificates.items()}
-    write_file(files["--certificate"], dumps(plain, indent=1).encode(), overwrite=force)
+    contents: dict[str | Path, bytes] = {
+        files["--out"]: packed(study.model),
+        files["--certificate"]: dumps(plain, indent=1).encode(),
+    }
     if "--report" in files:
-        study.write_report(files["--report"], overwrite=force)
+        contents[files["--report"]] = study.report().encode("utf-8")
+    write_files(contents, overwrite=force)
 
 
 def _show(study: Any, files: dict[str, Path], json: bool, quiet: bool) -> None:

@@ -66,7 +66,7 @@ def _explained(error: Exception) -> tuple[str | None, int]:
     if isinstance(error, MemoryError):
         return "there is not enough memory for this table; use fewer rows or columns.", USAGE_ERROR
     if isinstance(error, OSError):
-        return f"{error.filename or 'a file'}: {error.strerror or error}.", USAGE_ERROR
+        return f"{error.filename or 'input or output'}: {error.strerror or error}.", USAGE_ERROR
     return f"unexpected {type(error).__name__}: {error}. This is a bug; SUREFIT_DEBUG=1 shows where it is.", BUG
 
 

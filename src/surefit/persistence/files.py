@@ -46,21 +46,34 @@ def write_file(path: str | Path, content: bytes, overwrite: bool = False) -> Non
     PersistenceError
         If the file exists and must not be overwritten, or cannot be written.
     """
-    path = require_writable(path, overwrite)
-    target = Path(os.path.realpath(path))  # a link stays a link; the file it points to is replaced
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
+    write_files({path: content}, overwrite)
+
+
+def write_files(contents: dict[str | Path, bytes], overwrite: bool = False) -> None:
+    """Write several files that belong together: none takes its name before all of them are on the disk. See :func:`write_file`."""
+    ready: list[tuple[Path, Path, Path]] = []
+    taken: list[str] = []
+    path = Path()
     try:
-        _write_durably(temporary, content)
-        _take_name(temporary, target, overwrite)
+        for name, content in contents.items():
+            path = require_writable(name, overwrite)
+            target = Path(os.path.realpath(path))  # a link stays a link; the file it points to is replaced
+            temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
+            ready.append((path, temporary, target))
+            _write_durably(temporary, content)
+        for path, temporary, target in ready:
+            _take_name(temporary, target, overwrite)
+            taken.append(str(path))
     except FileExistsError:
         raise _exists(path) from None
     except OSError as error:
-        raise PersistenceError(
-            f"{path}: could not be written ({error.strerror or error}); nothing was changed."
-        ) from None
+        rest = f"only {', '.join(taken)} was replaced" if taken else "nothing was changed"
+        raise PersistenceError(f"{path}: could not be written ({error.strerror or error}); {rest}.") from None
     finally:
-        temporary.unlink(missing_ok=True)
-    _sync_folder(target.parent)
+        for _, temporary, _ in ready:
+            temporary.unlink(missing_ok=True)
+    for folder in {target.parent for _, _, target in ready}:
+        _sync_folder(folder)
 
 
 def _write_durably(temporary: Path, content: bytes) -> None:

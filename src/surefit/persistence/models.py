@@ -59,7 +59,7 @@ def save(model: Any, path: str | Path, overwrite: bool = False) -> None:
     True
     """
     require_writable(path, overwrite)
-    content = _packed(model)
+    content = packed(model)
     write_file(path, content, overwrite)
     LOG.debug("%s: %d bytes written to %s", type(model).__name__, len(content), path)
 
@@ -120,7 +120,8 @@ def load(path: str | Path, trusted: Iterable[str] = ()) -> Any:
     return model
 
 
-def _packed(model: Any) -> bytes:
+def packed(model: Any) -> bytes:
+    """Return the content of a model file."""
     io_ = _skops()
     who = type(model).__name__
     try:
