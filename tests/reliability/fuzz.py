@@ -113,7 +113,11 @@ def drawn_model(draw: random.Random) -> Any:
     for name in draw.sample(own, min(len(own), draw.choice([0, 0, 0, 1, 1, 2]))):
         default = getattr(model, name)
         value = draw.choice(NAMES) if isinstance(default, str) else draw.choice(VALUES)
-        if name in ("n_estimators", "max_iter", "n_components", "n_init") and not isinstance(value, (bool, type(None))):
+        if (
+            name in ("n_estimators", "max_iter", "n_components", "n_init")
+            and isinstance(value, (int, float))
+            and not isinstance(value, bool)
+        ):
             value = min(value, 20)
         setattr(model, name, value)
     return model

@@ -1,8 +1,11 @@
 """A fixed part of the matrix of inputs: every estimator meets some, and every input some estimators; all by ``make reliability``."""
 
+import numpy as np
 import pytest
 from tests.reliability.inputs import run
 from tests.reliability.roster import estimators
+
+import surefit
 
 STEP = 31  # one pair of this many; a prime, so that rows and columns of the matrix rotate
 CLASSES = estimators()
@@ -13,3 +16,19 @@ def test_inputs_are_fitted_with_proof_or_refused_in_a_sentence(i):
     counts, faults = run([CLASSES[i]], lambda _, j: (7 * i + j) % STEP == 0)
     assert not faults
     assert sum(counts.values()) >= 3
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "value"),
+    [
+        *((name, "metric", "balanced") for name in ("KernelDensity", "KNeighborsClassifier", "NearestNeighbors")),
+        *((name, "metric", "linear") for name in ("RadiusNeighborsClassifier", "RadiusNeighborsRegressor")),
+        *((name, "scoring", 1e12) for name in ("RidgeCV", "LogisticRegressionCV")),
+    ],
+)
+def test_a_name_that_another_library_does_not_know_is_refused_in_one_sentence(name, parameter, value):
+    model = getattr(surefit, name)(**{parameter: value})
+    with pytest.raises(surefit.InvalidParameter) as caught:
+        model.fit(np.eye(4), [0, 1, 0, 1])
+    said = str(caught.value)
+    assert said.startswith(f"{name}: {parameter} must be ") and said.endswith(f"; got {value!r}.") and len(said) < 200

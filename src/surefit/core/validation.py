@@ -54,6 +54,9 @@ RANDOM_STATE = NOTHING | Rule(
 )
 N_JOBS = NOTHING | Rule("an integer other than 0 (-1: all cores)", lambda v: _is_count(v) and v != 0)
 ANYTHING = Rule("anything", lambda v: True)
+SCORING = NOTHING | Rule(
+    "the name of a score, or a function of model, X and y", lambda v: isinstance(v, str) or callable(v)
+)
 
 
 def one_of(*choices: Any) -> Rule:

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.metrics.pairwise import distance_metrics
+from sklearn.neighbors import VALID_METRICS
 from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.claims import Claim
@@ -31,9 +33,10 @@ from surefit.neighbors.search import Search, finite_values, kernel_search, searc
 from surefit.problems.neighbors import effective_metric
 
 EXPONENT = Rule("a number > 0", lambda v: isinstance(v, numbers.Real) and not isinstance(v, bool) and float(v) > 0)
+NAMES = frozenset(distance_metrics()).union(*VALID_METRICS.values())  # of distances
 METRIC = Rule(
     "the name of a distance, a function of two rows, a kernel, or a DistanceMetric",
-    lambda v: isinstance(v, str) or callable(v) or hasattr(v, "pairwise"),
+    lambda v: v in NAMES if isinstance(v, str) else callable(v) or hasattr(v, "pairwise"),
 )
 KERNEL = Rule("a name, a function or an object of surefit.kernels", lambda v: isinstance(v, str) or callable(v))
 OPTIONS = Rule("a dict", lambda v: isinstance(v, dict))

@@ -19,7 +19,7 @@ from surefit.core.estimator import CertifiedMixin
 from surefit.core.fingerprint import data_fingerprint
 from surefit.core.guards.refusals import last_line
 from surefit.core.sample import read
-from surefit.core.validation import ANYTHING, NOTHING, Rule, check_params, read_data
+from surefit.core.validation import ANYTHING, NOTHING, SCORING, Rule, check_params, read_data
 from surefit.problems import pose
 from surefit.risk.deployed import DeployedMixin, delegates
 from surefit.risk.ledger import SHARE
@@ -32,7 +32,7 @@ from surefit.selection.search_statement import choice_claim
 
 RULES = {
     "estimator": NOTHING | Rule("an estimator with fit", lambda v: hasattr(v, "fit")),
-    "scoring": ANYTHING,
+    "scoring": SCORING | Rule("several of them", lambda v: isinstance(v, (dict, list, set, tuple))),
     "n_jobs": ANYTHING,
     "refit": ANYTHING,
     "cv": ANYTHING,

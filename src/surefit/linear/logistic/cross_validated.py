@@ -9,7 +9,7 @@ from surefit.core.budget import Budget
 from surefit.core.callbacks import progress_reporter, with_callbacks
 from surefit.core.errors import InvalidData, InvalidParameter, SurefitError
 from surefit.core.threads import map_blocks, one_blas_thread
-from surefit.core.validation import ANYTHING, ARRAY, BOOLEAN, COUNT, check_params, one_of
+from surefit.core.validation import ANYTHING, ARRAY, BOOLEAN, COUNT, SCORING, check_params, one_of
 from surefit.linear.linear_classifier import Labeled, read_labeled
 from surefit.linear.logistic.classifier import RULES, LogisticMixin, LogisticRegression
 from surefit.linear.logistic.folds import of_all_classes, rows_of, scorer_of
@@ -100,7 +100,7 @@ class LogisticRegressionCV(LogisticMixin, BaseEstimator):
         "Cs": COUNT | ARRAY,
         "l1_ratios": ARRAY,
         "cv": ANYTHING,
-        "scoring": ANYTHING,
+        "scoring": SCORING,
         "refit": BOOLEAN,
         "use_legacy_attributes": one_of(False),
         "rule": one_of("best", "1se"),

@@ -7,7 +7,7 @@ from sklearn.model_selection import check_cv
 
 from surefit.core.errors import InvalidParameter
 from surefit.core.estimator import CertifiedMixin
-from surefit.core.validation import ANYTHING, ARRAY, BOOLEAN, COUNT, NOTHING, POSITIVE, check_params, one_of
+from surefit.core.validation import ANYTHING, ARRAY, BOOLEAN, COUNT, NOTHING, POSITIVE, SCORING, check_params, one_of
 from surefit.linear.cross_validation import require_weight
 from surefit.linear.least_squares.training import SeveralTargetsMixin, Targets, read_targets, record, solve_each
 from surefit.solvers.least_squares import Basis, Path, leave_one_out, solve
@@ -76,7 +76,7 @@ class RidgeCV(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
     _rules = {
         "alphas": POSITIVE | ARRAY,
         "fit_intercept": BOOLEAN,
-        "scoring": ANYTHING,
+        "scoring": SCORING,
         "cv": NOTHING | COUNT | ANYTHING,
         "gcv_mode": NOTHING | one_of("auto", "svd", "eigen"),
         "store_cv_results": BOOLEAN,
