@@ -7,6 +7,7 @@ the model says, if there is one.
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from functools import partial
 from typing import NamedTuple
 
@@ -85,7 +86,14 @@ def training_error(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     doubt = 0.0 if whole else 4 * cells.ratio
     numbers = {"cells": cells.n_cells, "excess": AtMost(max(lost - best, 0.0) / total * (1 + 8 * UNIT) + doubt, doubt)}
     note = f"this rule misclassifies {lost:.6g} of {total:.6g}, the best on these cells {best:.6g}."
-    return Proof(min(lost / total, 1.0), "exact" if whole else "enclosed", note, numbers)
+    share = _quotient_up(lost, total) if whole else lost / total * (1 + 8 * UNIT)
+    return Proof(min(share, 1.0), "exact" if whole else "enclosed", note, numbers)
+
+
+def _quotient_up(part: float, total: float) -> float:
+    """Return the smallest float that is not less than the quotient."""
+    found = part / total
+    return found if Fraction(found) * Fraction(total) >= Fraction(part) else math.nextafter(found, math.inf)
 
 
 @fact("partition.shares", kind="data_fact",

@@ -1,0 +1,51 @@
+"""Which deterministic claims of the catalog are compared with exact arithmetic: those that a test with rationals or many digits names."""
+
+import re
+from pathlib import Path
+
+from surefit.core.catalog import CATALOG, entry
+
+TESTS = Path(__file__).parents[1]
+#: Kinds that say nothing which a computation could contradict: they hold with a probability, or are estimates.
+BY_CHANCE = ("risk_bound", "uncertainty", "estimate", "no_claim")
+EXACT = re.compile(r"^\s*(from fractions import|import mpmath|from mpmath import)", re.MULTILINE)
+#: Claims without such a test. The list may only become shorter: compare a new claim with the truth instead of adding it here.
+OPEN = frozenset(
+    """
+    adaboost.margin adaboost.stumps audit.adaboost.rounds audit.adaboost.training_error
+    audit.adaboost.training_loss audit.boosting.leaves audit.boosting.loss audit.choice_by_left_out
+    audit.choice_by_scores audit.forest.leaves audit.gap audit.gaussian_process.leave_one_out
+    audit.gaussian_process_classifier.evidence audit.leave_one_out audit.neighbors.nearest audit.neighbors.rows
+    audit.svm_gap audit.svm_stationarity bases.kernel bases.map bayesian_linear.posterior
+    bayesian_logistic.covariance bayesian_logistic.integral bayesian_logistic.mode bayesian_ridge.evidence
+    boosted_trees.leaves boosted_trees.monotone calibration.isotonic calibration.sigmoid calibration.temperature
+    discriminant.complete discriminant.directions discriminant.moments discriminant.restricted_gap evidence.best
+    feature_map.sample_error forest.subsets gaussian_process.stationary gaussian_process_classifier.gap
+    kernel_fisher.cut kernel_fisher.gap kernel_fisher.restricted_gap kernel_fisher.separation
+    kernel_logistic.distance kernel_logistic.gap kernel_model.gap kernel_pca.gap kernel_pca.inverse
+    kernel_pca.means kernel_pca.residual kernel_ridge.leave_one_out kernel_ridge.stationarity
+    kernel_softmax.distance kernel_softmax.gap linear.distance linear.inactive logistic.finite_mle
+    logistic.no_finite_mle map.likelihood mixture.score mixture.step naive_bayes.likelihood network.gradient
+    network.links network.output_gap nu_svc.distance nu_svc.gap nu_svc.stationarity nu_svr.gap nu_svr.stationarity
+    nystroem.distance nystroem.exact_gap nystroem.gap one_class.gap one_class.stationarity partition.objective
+    perceptron.batch_margin_at_most perceptron.cycle perceptron.geometric_margin perceptron.margin_at_most
+    perceptron.margin_updates perceptron.prefix perceptron.sum perceptron.unit_margin
+    perceptron.unit_margin_at_most perceptron.votes quadratic.likelihood separation.column_set separation.columns
+    separation.direction separation.farkas separation.margin_bracket separation.one_class separation.overlap
+    separation.radius separation.weak_direction smoothing_spline.choice smoothing_spline.derivatives
+    smoothing_spline.edof smoothing_spline.gap stagewise.choice stagewise.factors stagewise.losses svc.budget
+    svc.stationarity svr.stationarity tree.monotone tree.pruning tree.reduced_error wiener.mean
+    """.split()
+)
+
+
+def compared() -> set[str]:
+    texts = [path.read_text(encoding="utf-8") for path in TESTS.rglob("test_*.py")]
+    exact = "\n".join(text for text in texts if EXACT.search(text))
+    return set(re.findall(r'"([a-z0-9_]+(?:\.[a-z0-9_]+)+)"', exact))
+
+
+def test_every_deterministic_claim_is_compared_with_the_truth_or_listed_as_open():
+    entry("linear.gap")  # the checkers register their claims when the first one is asked for
+    claims = {name for name, found in CATALOG.items() if found.kind not in BY_CHANCE and found.side != "none"}
+    assert claims - compared() == OPEN
