@@ -226,6 +226,7 @@ def test_constant_target_and_bad_input():
 def test_a_forged_gap_is_caught_by_arithmetic():
     X, y = problem(12)
     model = LinearSVC(tol=0.1).fit(X, y)
+    assert model.certificate_.claims  # proved when it is first read
     object.__setattr__(model._certificate.claims[0], "value", 1e-9)
     object.__setattr__(model._certificate, "seal", model._certificate._digest())
     with pytest.raises(CertificateError, match=r"claim 'linear\.gap' does not hold"):

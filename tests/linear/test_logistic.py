@@ -299,6 +299,7 @@ def test_tampering_is_noticed_and_forgery_is_caught_by_arithmetic():
     with pytest.raises(Invalidated, match="coef_ was changed"):
         model.verify(X, y)
     model = LogisticRegression(tol=0.3).fit(X, y)
+    assert model.certificate_.claims  # proved when it is first read
     object.__setattr__(model._certificate.claims[0], "value", 1e-9)
     object.__setattr__(model._certificate, "seal", model._certificate._digest())
     with pytest.raises(CertificateError, match=r"claim 'linear\.gap' does not hold"):

@@ -145,7 +145,7 @@ def test_second_derivatives_are_taken_around_the_rows_that_have_some():
 
 def test_an_indefinite_matrix_still_gives_a_way_down():
     H = np.array([[1.0, 2.0], [2.0, 1.0]])  # eigenvalues 3 and -1
-    factor = np.tril(factorize(H, 0.0)[0])
+    factor = np.tril(factorize(H, 0.0))
     lifted = factor @ factor.T
     assert np.all(np.linalg.eigvalsh(lifted) > 0)
     np.testing.assert_allclose(lifted - np.diag(np.diag(lifted) - 1.0), H, atol=1e-12)

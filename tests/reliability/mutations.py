@@ -135,7 +135,7 @@ def of_model(model: Any) -> Iterator[tuple[str, Any, Any]]:
     """Yield (what was changed, attribute, other value) for parameters and fitted attributes."""
     state = model.__getstate__()
     for name, value in state.items():
-        if name in ("_certificate", "_draft") or str(name).startswith(("_sklearn", "_callback")):
+        if name == "_certificate" or str(name).startswith(("_sklearn", "_callback")):
             continue
         for how, other in of_value(value):
             yield f"{name} {how}", name, other

@@ -139,3 +139,9 @@ def test_partial_fits_wait_as_well():
     for start in (0, 30):
         model.partial_fit(X[start : start + 30], y[start : start + 30])
     assert model.certificate_.claims
+
+
+def test_copies_keep_the_memory_order():
+    columns = np.asfortranarray(X)
+    assert sf.Ridge().fit(columns, y)._certificate.draft.sample[0].flags.f_contiguous
+    assert sf.Ridge().fit(X, y)._certificate.draft.sample[0].flags.c_contiguous

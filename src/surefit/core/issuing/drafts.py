@@ -52,7 +52,7 @@ class Pending:
 
     def __init__(self, draft: Draft, model: Any) -> None:
         assert draft.sample is not None
-        self.draft = draft._replace(sample=tuple(None if part is None else part.copy() for part in draft.sample))
+        self.draft = draft._replace(sample=tuple(map(_copied, draft.sample)))
         self.state = state_digests(model)
         self.model = object.__new__(type(model))  # keeps its attributes when the fitted model gets others
         self.model.__dict__.update(model.__dict__)
@@ -117,6 +117,11 @@ def stated(certificate: Certificate, sample: tuple[Any, ...] | None) -> tuple[Cl
 
 def _copyable(part: Any) -> bool:
     return part is None or sparse.issparse(part) or isinstance(part, np.ndarray)
+
+
+def _copied(part: Any) -> Any:
+    """Return a copy with the same memory order, in which sums are rounded alike."""
+    return part.copy(order="K") if isinstance(part, np.ndarray) else None if part is None else part.copy()
 
 
 def _fixed(value: Any) -> bool:
