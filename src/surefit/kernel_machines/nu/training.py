@@ -15,6 +15,7 @@ from surefit.core.threads import one_blas_thread
 from surefit.core.warn import warn
 from surefit.kernel_machines.svc_training import TwoClasses, require_finite
 from surefit.kernel_machines.svm_inputs import Sample
+from surefit.solvers.smo import nu_pairs
 from surefit.solvers.smo.evaluation import combine
 from surefit.solvers.smo.minimize import DualFit, minimize
 from surefit.solvers.smo.nu import VANISHED, Judged, Solved, judge_classes, judge_one_class, judge_targets, search
@@ -94,6 +95,13 @@ def fit_targets(estimator, sample: Sample, rows: np.ndarray, c: np.ndarray) -> t
     y, total, tol = sample.y[rows], float(estimator.nu) * float(c.sum()), float(estimator.tol)
     with _kernel_rows(estimator, sample) as (gram, rows32, options):
         gram, rows32 = gram.take(rows), rows32.take(rows)
+        judge = partial(judge_targets, y, c, total)
+        if sample.kernel.positive_semidefinite is not False and nu_pairs.fits(len(y), options["megabytes"]):
+            each = np.arange(len(y))
+            signed = nu_pairs.Signed(np.concatenate([each, each]), np.concatenate([c, c]), len(y))
+            direct = nu_pairs.solve(gram, y, signed, total, judge, tol, options["budget"])
+            if direct[1].reason is not Reason.STALLED:
+                return direct
         widest = judge_targets(y, c, total, np.zeros(len(y)), np.zeros(len(y))).level
 
         def solve(at: float, start: np.ndarray) -> tuple[Solved, DualFit]:
@@ -101,7 +109,7 @@ def fit_targets(estimator, sample: Sample, rows: np.ndarray, c: np.ndarray) -> t
             return Solved(at, fit.point.beta, fit.point.scores), fit
 
         start = Solved(-0.25 * widest, np.zeros(len(y)), np.zeros(len(y)))
-        return search(solve, partial(judge_targets, y, c, total), start, total, tol)
+        return search(solve, judge, start, total, tol)
 
 
 def fit_one_class(estimator, sample: Sample, rows: np.ndarray, s: np.ndarray) -> DualFit:
