@@ -13,8 +13,11 @@ from sklearn.linear_model import Ridge as SkRidge
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeRegressor
+from tests.forging import reissued
 
 from surefit import (
+    CertificateError,
+    Certified,
     ConformalClassifier,
     ConformalRegressor,
     InvalidData,
@@ -241,3 +244,14 @@ def test_iris_counts_its_copy_once():
     fitted = ConformalClassifier(random_state=0).fit(X, y)
     assert len(fitted.calibration_rows_) == 74
     fitted.verify(X, y)
+
+
+@pytest.mark.parametrize("forged", [[0, 0, 2], [0, 2], [2, 1, 0]])
+def test_other_classes_are_refused_even_with_a_new_seal(forged):
+    X, y = load_iris(return_X_y=True)
+    for model in (ConformalClassifier(SkLogistic(), random_state=0), Certified(SkLogistic(), random_state=0)):
+        model.fit(X, y)
+        reissued(model).verify(X, y)
+        model._classes_of_y = np.array(forged)
+        with pytest.raises(CertificateError, match="classes of the model"):
+            reissued(model).verify(X, y)

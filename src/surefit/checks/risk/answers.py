@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from surefit.core.partitioned import PartitionedRows
+from surefit.core.sample import Data
+
 
 def labels_of(values: Any) -> np.ndarray:
     """Labels as floats if they are numbers, else as texts."""
@@ -60,3 +63,14 @@ def constant_loss(y: np.ndarray, z: dict[str, Any]) -> float:
         return 1.0
     target = y.astype(np.float64) / (z["high"] - z["low"])
     return float(np.var(target) if z["loss"] == "squared" else np.mean(np.abs(target - np.median(target))))
+
+
+def class_trouble(subject: Any, data: Data) -> str:
+    """Return why the classes of a meta-estimator are not those of its rows; nothing if they are, or if it has none of its own."""
+    known = getattr(subject, "__dict__", {}).get("_classes_of_y")
+    if known is None:
+        return ""
+    present = data.X.labels if isinstance(data.X, PartitionedRows) else np.unique(data.target)
+    if np.array_equal(labels_of(known), labels_of(present)):
+        return ""
+    return "the classes of the model are not those of the rows"

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from surefit.checks.risk.answers import row_losses
+from surefit.checks.risk.answers import class_trouble, row_losses
 from surefit.checks.risk.marked import IN_MEMORY, answered, by_marks, mark_tags, mark_trouble
 from surefit.checks.risk.split import drawn_order, split_trouble, unit_codes, unit_means, unit_tags
 from surefit.core.certificate import Certificate
@@ -55,9 +55,8 @@ def ask(certificate: Certificate, stated: Claim, data: Data) -> Tested | str:
         subject_tags = unit_tags(subject, codes)
     rows = np.concatenate([part for _, part in parts])
     progressive = stated.name == "risk.progressive"
-    trouble = split_trouble(codes, rows, None if progressive else train) or _drawing_trouble(
-        certificate, stated, codes, rows
-    )
+    trouble = class_trouble(subject, data) or split_trouble(codes, rows, None if progressive else train)
+    trouble = trouble or _drawing_trouble(certificate, stated, codes, rows)
     if trouble:
         return trouble
     key = ("losses", stated.name, *sorted(loss.items()))  # a certificate may state one bound for several losses
@@ -77,7 +76,7 @@ def _ask_marked(
 ) -> Tested | str:
     """Ask a model about rows that were held out by their marks; these rows may be in partitions."""
     subject, rows = certificate.subject, certificate.subject.test_rows_
-    trouble = mark_trouble(subject, certificate.params, assume, data, rows)
+    trouble = class_trouble(subject, data) or mark_trouble(subject, certificate.params, assume, data, rows)
     if trouble:
         return trouble
     model = _parts(certificate, stated, subject)[0][0]

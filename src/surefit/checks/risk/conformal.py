@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from surefit.checks.judge import Proof, claim, refused
-from surefit.checks.risk.answers import labels_of
+from surefit.checks.risk.answers import class_trouble, labels_of
 from surefit.checks.risk.marked import IN_MEMORY, answered, by_marks, mark_tags, mark_trouble, targets_at
 from surefit.checks.risk.split import drawn_order, split_trouble, unit_codes, unit_tags
 from surefit.checks.risk.words import assumptions_of, confidence_text, sentence
@@ -121,7 +121,7 @@ def folds(certificate: Certificate, stated: Claim, data: Data) -> Proof:
         return refused("this claim needs predictions of the model; pass verify(X, y, model=...)")
     codes = unit_codes(subject, _declared(certificate), data)
     rows, fold = subject.calibration_rows_, subject.folds_
-    trouble = split_trouble(codes, rows, None)
+    trouble = class_trouble(subject, data) or split_trouble(codes, rows, None)
     sizes = np.unique(fold[rows], return_counts=True)[1] if not trouble else np.zeros(0)
     n, K = len(rows), len(sizes)
     if trouble or len(set(sizes.tolist())) != 1 or len(np.unique(codes[rows])) != n:
@@ -160,12 +160,13 @@ def _calibrated(certificate: Certificate, stated: Claim, data: Data) -> tuple[in
 def _calibration_tags(certificate: Certificate, subject: Any, data: Data) -> tuple[str, ...] | str:
     """What is assumed of the rows, or why the calibration rows are not fresh rows that were drawn."""
     rows, declared = subject.calibration_rows_, _declared(certificate)
+    trouble = class_trouble(subject, data)
     if by_marks(subject):
-        return mark_trouble(subject, certificate.params, declared, data, rows) or mark_tags(declared)
+        return trouble or mark_trouble(subject, certificate.params, declared, data, rows) or mark_tags(declared)
     if isinstance(data.X, PartitionedRows):
         return IN_MEMORY
     codes = unit_codes(subject, declared, data)
-    trouble = split_trouble(codes, rows, subject.train_rows_)
+    trouble = trouble or split_trouble(codes, rows, subject.train_rows_)
     total = int(codes.max()) + 1
     order = drawn_order(certificate.params, total)
     if not trouble and len(np.unique(codes[rows])) != len(rows):
