@@ -9,11 +9,9 @@ import numpy as np
 from surefit.cluster.rows import ChosenRows, DaskRows
 from surefit.cluster.splits import seed_of
 from surefit.core.errors import InvalidData, InvalidParameter
-from surefit.core.marks import fold_of, row_marks, smallest
+from surefit.core.marks import MOST_TESTED, fold_of, row_marks, smallest
 from surefit.core.partitioned import Part
 from surefit.risk.units import Units
-
-MOST_TESTED = 20_000  # different rows of a fold whose losses are kept; scores use all rows
 
 
 class Folds(NamedTuple):

@@ -16,6 +16,7 @@ import numpy as np
 from surefit.core.partitioned import BLOCK, Part, PartitionedRows, table_of
 from surefit.core.rows import take_rows
 
+MOST_TESTED = 20_000  # different rows of a fold whose losses are kept; scores use all rows
 _GOLDEN, _FIRST, _SECOND = (np.uint64(word) for word in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
 
 

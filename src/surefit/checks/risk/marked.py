@@ -23,6 +23,9 @@ def mark_trouble(subject: Any, params: Any, assume: tuple[str, ...], data: Data,
     seed, given = subject.split_seed_, params.get("random_state")
     if isinstance(given, (int, np.integer)) and int(given) != seed:
         return "the split is not the one that random_state draws"
+    size = params.get("test_size", params.get("calibration_size"))
+    if isinstance(size, (int, np.integer)) and len(tested) != size:
+        return f"{size} rows must be held out"
     y = None if isinstance(data.X, PartitionedRows) else data.target
     (found,) = smallest(data.X, y, int(seed), len(tested) + 1, "equal_rows_are_draws" not in assume)
     if not 0 < len(tested) < len(found.marks) or not np.array_equal(np.sort(found.rows[: len(tested)]), tested):

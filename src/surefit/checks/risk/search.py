@@ -20,7 +20,7 @@ from surefit.checks.risk.words import assumptions_of, confidence_text, sentence
 from surefit.core.catalog import Entry, register
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
-from surefit.core.marks import smallest
+from surefit.core.marks import MOST_TESTED, smallest
 from surefit.core.partitioned import PartitionedRows
 from surefit.core.rows import take_rows
 from surefit.core.sample import Data
@@ -131,10 +131,9 @@ def _marked_trouble(subject: Any, assume: tuple[str, ...], data: Data) -> str:
     if isinstance(given, (int, np.integer)) and int(given) != seed:
         return "the folds are not those of cv"
     y = None if isinstance(data.X, PartitionedRows) else data.target
-    most = max(map(len, tested))
-    found = smallest(data.X, y, seed, most, "equal_rows_are_draws" not in assume, count)
+    found = smallest(data.X, y, seed, MOST_TESTED, "equal_rows_are_draws" not in assume, count)
     for own, rows in zip(found, tested, strict=True):
-        if not len(rows) or not np.array_equal(np.sort(own.rows[: len(rows)]), rows):
+        if not len(rows) or not np.array_equal(np.sort(own.rows), rows):
             return "the tested rows are not those that the seed draws"
     return ""
 
