@@ -160,6 +160,7 @@ POSIX = (
     "pwd",
     "mkfifo",
 )
+PORTABLE_SIGNALS = ("SIGINT", "SIGTERM", "SIG_DFL", "SIG_IGN")
 
 
 def test_calls_that_not_every_system_offers_stand_in_one_module():
@@ -170,6 +171,11 @@ def test_calls_that_not_every_system_offers_stand_in_one_module():
             imported = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             used = [node.attr] if isinstance(node, ast.Attribute) and getattr(node.value, "id", "") == "os" else []
             assert not set(imported + used) & set(POSIX), f"{path}: {imported + used}"
+            owner = getattr(node.value, "id", "") if isinstance(node, ast.Attribute) else ""
+            if owner == "signal" and node.attr.startswith(("SIG", "setitimer", "alarm")):
+                assert node.attr in PORTABLE_SIGNALS, f"{path}: signal.{node.attr}"
+            text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+            assert not text.startswith(("/proc/", "/dev/", "/sys/")), f"{path}: {text}"
 
 
 def test_text_files_are_read_and_written_as_utf_8():
