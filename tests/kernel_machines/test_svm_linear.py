@@ -11,7 +11,7 @@ from sklearn.svm import SVC as Reference
 from surefit import SVC, SVR
 from surefit.checks.kernels import operator as checks
 from surefit.core.errors import CertificateError
-from surefit.core.sparse_coef import dense
+from surefit.core.issuing.state import dense
 from surefit.kernels import Linear
 from surefit.solvers.smo import minimize as module
 

@@ -7,7 +7,7 @@ from sklearn import linear_model as theirs
 
 import surefit
 from surefit import Invalidated
-from surefit.core.sparse_coef import dense
+from surefit.core.issuing.state import dense
 
 MODELS = {
     "LinearSVC": {"penalty": "l1", "loss": "squared_hinge", "dual": False, "C": 0.1},

@@ -16,8 +16,8 @@ from surefit.checks.audits.machines import INWARDS, solved
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.errors import ConvergenceWarning, InvalidData
+from surefit.core.issuing.state import dense
 from surefit.core.sample import Data
-from surefit.core.sparse_coef import dense
 from surefit.kernel_machines.svc import SVC
 from surefit.kernel_machines.svr import SVR
 from surefit.kernels import resolve

@@ -18,10 +18,9 @@ from surefit.core.claims import Claim
 from surefit.core.errors import CertificateError, DataWarning, Invalidated
 from surefit.core.fingerprint import data_fingerprint, fingerprint, remembered
 from surefit.core.issuing.parameters import plain
-from surefit.core.issuing.state import digest, state_digests
+from surefit.core.issuing.state import dense, digest, state_digests
 from surefit.core.partitioned import PartitionedRows
 from surefit.core.sample import Data, read, read_target
-from surefit.core.sparse_coef import dense
 from surefit.core.warn import warn
 from surefit.problems import Given, derived
 

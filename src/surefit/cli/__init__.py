@@ -6,7 +6,8 @@ def run() -> None:
     import signal
     import sys
 
-    from surefit.core.guards.interrupts import EXIT_CODE, SENTENCE, leave_while_loading, replaceable
+    from surefit.core.budget import replaceable
+    from surefit.core.guards.interrupts import EXIT_CODE, SENTENCE, leave_while_loading
 
     if replaceable() is not None:
         signal.signal(signal.SIGINT, leave_while_loading)

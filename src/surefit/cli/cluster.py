@@ -28,7 +28,7 @@ def fit_cluster(
     if data is None or target is None:
         raise CommandError("--cluster needs a Parquet file, folder or pattern, and --target.")
     from surefit.cluster.board import compare, connected
-    from surefit.core.partitioned import is_partitioned
+    from surefit.core.validation import is_partitioned
     from surefit.persistence import packed, write_files
 
     if not is_partitioned(data):

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import Any
 
-from surefit.core.guards.interrupts import replaceable
+from surefit.core.guards.interrupts import leave_while_loading
 
 
 class Reason(StrEnum):
@@ -104,3 +104,11 @@ class Budget:
         if self.stopped is Reason.INTERRUPTED:
             raise KeyboardInterrupt
         self.stopped = Reason.INTERRUPTED
+
+
+def replaceable() -> Any:
+    """Return the handler of Ctrl-C if this is the main thread and the handler is Python's default, else None."""
+    if threading.current_thread() is not threading.main_thread():
+        return None
+    handler = signal.getsignal(signal.SIGINT)
+    return handler if handler in (signal.default_int_handler, leave_while_loading) else None

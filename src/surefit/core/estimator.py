@@ -15,7 +15,7 @@ from surefit.core.claims import Claim
 from surefit.core.errors import ConvergenceWarning, Invalidated
 from surefit.core.guards.extremes import watched
 from surefit.core.issuing.drafts import Draft, Pending, may_wait, proved
-from surefit.core.partitioned import is_partitioned
+from surefit.core.validation import is_partitioned
 from surefit.core.warn import warn
 
 LOG = logging.getLogger("surefit.fit")

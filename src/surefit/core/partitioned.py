@@ -7,7 +7,6 @@ arguments of a pass, and its result.
 
 from __future__ import annotations
 
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -163,24 +162,6 @@ def row_draws(start: int, count: int, seed: int, columns: int = 1) -> np.ndarray
     """
     stream = np.random.Generator(np.random.PCG64(seed).advance(start * columns))
     return stream.random((count, columns))
-
-
-def is_partitioned(X: Any) -> bool:
-    """Return whether ``X`` is a Dask collection, a Parquet path, or rows in partitions.
-
-    Examples
-    --------
-    >>> from surefit.core.partitioned import is_partitioned
-    >>> is_partitioned([[1.0]]), is_partitioned("big/*.parquet")
-    (False, True)
-    """
-    if X is None or isinstance(X, (np.ndarray, list, tuple)):
-        return False
-    if isinstance(X, PartitionedRows):
-        return True
-    if isinstance(X, (str, os.PathLike)):
-        return str(X).endswith(PARQUET) or os.path.isdir(X)
-    return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
 
 
 def over_rows(

@@ -11,8 +11,7 @@ from sklearn.utils import check_array
 from surefit.core.errors import CertificateError
 from surefit.core.guards.extremes import running
 from surefit.core.guards.refusals import in_one_sentence
-from surefit.core.partitioned import is_partitioned
-from surefit.core.validation import canonical, read_strings, refuse_large_integers
+from surefit.core.validation import canonical, is_partitioned, read_strings, refuse_large_integers
 
 
 class Data(NamedTuple):
@@ -54,7 +53,7 @@ def read(X: Any, y: Any = None, sample_weight: Any = None, *, strings: bool = Fa
 def read_target(y: Any) -> np.ndarray:
     """Return a numeric target as float64, with a single column as a vector; labels are unchanged."""
     y = np.asarray(y)
-    refuse_large_integers(running(), y)
+    refuse_large_integers(None, y)
     y = y.astype(np.float64) if y.dtype.kind in "biuf" else y
     return y.ravel() if y.ndim == 2 and y.shape[1] == 1 else y
 
@@ -64,6 +63,8 @@ def _as_matrix(X: Any) -> Any:
 
     Tables with text (for pipelines) become object arrays, so that they have a fingerprint.
     """
+    if type(X) is np.ndarray and X.ndim == 2 and X.size and X.dtype in (np.float64, np.float32):
+        return X
     with in_one_sentence(running(), X):
         try:
             options = {"accept_sparse": ["csc", "csr"], "dtype": [np.float64, np.float32], "ensure_all_finite": False}

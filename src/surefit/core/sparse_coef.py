@@ -9,11 +9,14 @@ from scipy import sparse
 from sklearn import get_config
 from sklearn.utils.validation import check_is_fitted
 
+from surefit.core.issuing.state import dense
+
 
 class SparseCoefMixin:
     """Adds ``sparsify`` and ``densify``."""
 
     coef_: Any
+    _in_either_form = "coef_"
 
     def sparsify(self) -> Any:
         """Store ``coef_`` as a sparse matrix, which saves memory where most coefficients are zero. Returns the estimator.
@@ -30,25 +33,6 @@ class SparseCoefMixin:
         check_is_fitted(self)
         self.coef_ = dense(self.coef_)
         return self
-
-    def _covered_form(self, state: dict[str, Any]) -> dict[str, Any]:
-        """Return the state that the certificate covers: the numbers, not how they are stored."""
-        return covered_form(state, "coef_")
-
-
-def covered_form(state: dict[str, Any], name: str) -> dict[str, Any]:
-    """Return the state of an estimator with the attribute ``name`` as an array."""
-    return {**state, name: dense(state[name])} if sparse.issparse(state.get(name)) else state
-
-
-def dense(values: Any) -> Any:
-    """Return a sparse matrix as an array with the same bits (a sum would lose the sign of zero); anything else as it is."""
-    if not sparse.issparse(values):
-        return values
-    pairs = values.tocoo()
-    found = np.zeros(pairs.shape, dtype=pairs.dtype)
-    found[pairs.coords] = pairs.data
-    return found
 
 
 def linear_scores(X: Any, coef: Any) -> np.ndarray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import math
 import numbers
+import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ from sklearn.utils.validation import validate_data
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.guards.extremes import note_range, running
 from surefit.core.guards.refusals import in_one_sentence
-from surefit.core.partitioned import is_partitioned
+from surefit.core.partitioned import PARQUET, PartitionedRows
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 LARGEST_INTEGER = 2**53  # integers up to here are floats
@@ -54,9 +55,21 @@ RANDOM_STATE = NOTHING | Rule(
 )
 N_JOBS = NOTHING | Rule("an integer other than 0 (-1: all cores)", lambda v: _is_count(v) and v != 0)
 ANYTHING = Rule("anything", lambda v: True)
+BOUNDS = Rule(
+    '"fixed", or a pair 0 < low <= high (for several values one pair each)',
+    lambda v: v == "fixed" if isinstance(v, str) else _is_pairs(v),
+)
 SCORING = NOTHING | Rule(
     "the name of a score, or a function of model, X and y", lambda v: isinstance(v, str) or callable(v)
 )
+
+
+def _is_pairs(value: Any) -> bool:
+    try:
+        pairs = np.atleast_2d(np.asarray(value, dtype=np.float64))
+    except (TypeError, ValueError):
+        return False
+    return pairs.ndim == 2 and pairs.shape[1] == 2 and bool(np.all((pairs[:, 0] > 0) & (pairs[:, 0] <= pairs[:, 1])))
 
 
 def one_of(*choices: Any) -> Rule:
@@ -76,6 +89,24 @@ def check_params(estimator: Any) -> None:
         value = getattr(estimator, name)
         if not rule.allows(value):
             raise InvalidParameter(who, name, rule.words, value)
+
+
+def is_partitioned(X: Any) -> bool:
+    """Return whether ``X`` is a Dask collection, a Parquet path, or rows in partitions.
+
+    Examples
+    --------
+    >>> from surefit.core.validation import is_partitioned
+    >>> is_partitioned([[1.0]]), is_partitioned("big/*.parquet")
+    (False, True)
+    """
+    if X is None or isinstance(X, (np.ndarray, list, tuple)):
+        return False
+    if isinstance(X, PartitionedRows):
+        return True
+    if isinstance(X, (str, os.PathLike)):
+        return str(X).endswith(PARQUET) or os.path.isdir(X)
+    return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
 
 
 def read_data(estimator: Any, X: Any, y: Any = None, *, reset: bool = True, **options: Any) -> Any:
@@ -111,12 +142,12 @@ def _noted(who: str, found: Any) -> Any:
     return (X, *target) if isinstance(found, tuple) else X
 
 
-def refuse_large_integers(who: str, y: Any) -> None:
-    """Refuse integers that floats would merge: two labels would become one."""
+def refuse_large_integers(who: str | None, y: Any) -> None:
+    """Refuse integers that floats would merge: two labels would become one. Without ``who``, the fit that is running says so."""
     kind = getattr(y, "dtype", np.dtype(object)).kind
     if kind in "iu" and y.size and max(abs(int(y.min())), abs(int(y.max()))) > LARGEST_INTEGER:
         raise InvalidData(
-            f"{who}: y holds integers above 2**53, which floats cannot represent exactly; use smaller numbers or strings."
+            f"{who or running()}: y holds integers above 2**53, which floats cannot represent exactly; use smaller numbers or strings."
         )
 
 

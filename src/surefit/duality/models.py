@@ -12,7 +12,7 @@ from scipy.special import softmax
 
 from surefit.core import tables
 from surefit.core.errors import InvalidData, InvalidParameter
-from surefit.core.sparse_coef import dense
+from surefit.core.issuing.state import dense
 
 NEAR = 1e-5  # distance from a margin or tube within which the multiplier of a row is free
 

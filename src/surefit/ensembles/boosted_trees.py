@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from surefit.core.partitioned import is_partitioned
 from surefit.core.validation import (
     ANYTHING,
     ARRAY,
@@ -20,6 +19,7 @@ from surefit.core.validation import (
     POSITIVE,
     RANDOM_STATE,
     Rule,
+    is_partitioned,
     one_of,
 )
 from surefit.ensembles.boosted_columns import read_columns

@@ -13,7 +13,7 @@ from sklearn.preprocessing import KernelCenterer, LabelBinarizer
 
 from surefit import kernels as ours
 from surefit.core.errors import InvalidData
-from surefit.core.sparse_coef import dense
+from surefit.core.issuing.state import dense
 from surefit.export.twins import cannot, filler
 
 

@@ -19,7 +19,7 @@ from sklearn.preprocessing import LabelBinarizer, PolynomialFeatures, StandardSc
 from sklearn.svm import LinearSVC
 
 from surefit import kernels as ours
-from surefit.core.sparse_coef import dense
+from surefit.core.issuing.state import dense
 from surefit.export.kernels import named_kernel
 from surefit.export.twins import MAKERS, cannot, to_sklearn
 from surefit.problems.composed import LOG_LINK

@@ -9,7 +9,7 @@ import numpy as np
 from surefit.core.budget import Budget
 from surefit.core.callbacks import progress_reporter
 from surefit.core.errors import InvalidData
-from surefit.core.sparse_coef import dense
+from surefit.core.issuing.state import dense
 from surefit.core.threads import count_threads, map_blocks, one_blas_thread
 from surefit.kernel_machines.svm_inputs import Labels, Sample
 from surefit.kernel_machines.svm_machine import set_coefficients, support_vectors

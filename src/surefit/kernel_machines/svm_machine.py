@@ -11,7 +11,8 @@ from scipy import sparse
 from surefit.core.budget import Reason
 from surefit.core.claims import Claim
 from surefit.core.estimator import warn_unless_converged
-from surefit.core.sparse_coef import as_sparse, covered_form, dense
+from surefit.core.issuing.state import dense
+from surefit.core.sparse_coef import as_sparse
 from surefit.core.threads import map_blocks, one_blas_thread
 from surefit.core.validation import (
     ANYTHING,
@@ -60,6 +61,7 @@ class SupportMixin(DualGapMixin):
     support_: np.ndarray
     support_vectors_: Any
     n_jobs: Any = None
+    _in_either_form = "dual_coef_"
 
     def _functions(self, X, coefficients: Any) -> np.ndarray:
         """Values of the functions with these coefficients, one column per line; in blocks of rows, one per thread."""
@@ -82,10 +84,6 @@ class SupportMixin(DualGapMixin):
         weights = np.asarray(dense(dense(coefficients) @ self.support_vectors_))
         weights.setflags(write=False)  # they follow from the dual variables: a new value would not change predictions
         return as_sparse(weights) if sparse.issparse(self.support_vectors_) else weights
-
-    def _covered_form(self, state: dict[str, Any]) -> dict[str, Any]:
-        """Return the state that the certificate covers: the numbers, not how they are stored."""
-        return covered_form(state, "dual_coef_")
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()  # type: ignore[misc]

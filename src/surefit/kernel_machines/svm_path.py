@@ -9,7 +9,7 @@ import numpy as np
 
 from surefit.core.budget import Reason
 from surefit.core.errors import InvalidData, InvalidParameter
-from surefit.core.sparse_coef import dense
+from surefit.core.issuing.state import dense
 from surefit.kernel_machines.svc import SVC
 from surefit.kernel_machines.svm_machine import SupportMixin
 from surefit.kernel_machines.svr import SVR

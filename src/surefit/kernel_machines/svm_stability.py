@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone, is_regressor
 
 from surefit.core.errors import InvalidParameter
-from surefit.core.sparse_coef import dense
+from surefit.core.issuing.state import dense
 from surefit.core.stability import PredictionStability
 from surefit.kernel_machines.svm_inputs import read_sample
 from surefit.kernels import Kernel

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from surefit.core.errors import InvalidParameter
-from surefit.core.validation import COUNT, POSITIVE
+from surefit.core.validation import BOUNDS, COUNT, POSITIVE
 from surefit.kernels.base import Kernel
 from surefit.kernels.combined import KERNEL, _Combined, _Wrapped, prefixed, row_products, square
 from surefit.kernels.constant import Constant
-from surefit.kernels.hyperparameters import BOUNDS, Hyperparameter
+from surefit.kernels.hyperparameters import Hyperparameter
 from surefit.kernels.polynomial import integer_power
 
 

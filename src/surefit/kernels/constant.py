@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from surefit.core.validation import POSITIVE
+from surefit.core.validation import BOUNDS, POSITIVE
 from surefit.kernels.base import Kernel
-from surefit.kernels.hyperparameters import BOUNDS
 
 
 class _Anything(Kernel):

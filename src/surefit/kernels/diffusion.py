@@ -6,10 +6,9 @@ import numpy as np
 from scipy import sparse
 
 from surefit.core.errors import InvalidData, InvalidParameter
-from surefit.core.validation import REAL, Rule
+from surefit.core.validation import BOUNDS, REAL, Rule
 from surefit.kernels.base import Kernel
 from surefit.kernels.expansions.eigenpairs import Eigenpairs, check_count
-from surefit.kernels.hyperparameters import BOUNDS
 
 MATRIX = Rule("a square matrix", lambda v: np.ndim(v) == 2 or sparse.issparse(v))
 

@@ -7,21 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surefit.core.validation import Rule
-
-
-def _is_bounds(value) -> bool:
-    if isinstance(value, str):
-        return value == "fixed"
-    try:
-        pairs = np.atleast_2d(np.asarray(value, dtype=np.float64))
-    except (TypeError, ValueError):
-        return False
-    return pairs.ndim == 2 and pairs.shape[1] == 2 and bool(np.all((pairs[:, 0] > 0) & (pairs[:, 0] <= pairs[:, 1])))
-
-
-BOUNDS = Rule('"fixed", or a pair 0 < low <= high (for several values one pair each)', _is_bounds)
-
 
 class Hyperparameter(NamedTuple):
     """Positive parameter that can be learned; the search uses its logarithm.

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from sklearn.metrics.pairwise import manhattan_distances
 
-from surefit.core.validation import POSITIVE
+from surefit.core.validation import BOUNDS, POSITIVE
 from surefit.kernels.base import Kernel
-from surefit.kernels.hyperparameters import BOUNDS
 
 
 class Laplacian(Kernel):

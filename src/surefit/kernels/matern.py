@@ -7,9 +7,8 @@ import math
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from surefit.core.validation import one_of
+from surefit.core.validation import BOUNDS, one_of
 from surefit.kernels.base import Kernel
-from surefit.kernels.hyperparameters import BOUNDS
 from surefit.kernels.strings.lengths import LENGTHS, by_length, in_units
 from surefit.kernels.vectors import dense
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from surefit.core.errors import InvalidParameter
-from surefit.core.validation import NOTHING, POSITIVE
+from surefit.core.validation import BOUNDS, NOTHING, POSITIVE
 from surefit.kernels.base import Kernel
 from surefit.kernels.expansions.eigenpairs import Eigenpairs, check_count, gaussian_eigenpairs
-from surefit.kernels.hyperparameters import BOUNDS, Hyperparameter
+from surefit.kernels.hyperparameters import Hyperparameter
 from surefit.kernels.rows import GramRows
 from surefit.kernels.strings.lengths import LENGTHS, by_length, in_units
 from surefit.kernels.vectors import dense, from_center, negative_half_squares, products, square_norms

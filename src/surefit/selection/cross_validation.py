@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from surefit.core.errors import InvalidParameter
-from surefit.core.partitioned import is_partitioned
-from surefit.core.validation import one_of
+from surefit.core.validation import is_partitioned, one_of
 from surefit.risk.ledger import SHARE
 from surefit.risk.units import ASSUME
 from surefit.risk.void import why_void

@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
-from surefit.core.guards.interrupts import loading, replaceable
+from surefit.core.budget import replaceable
+from surefit.core.guards.interrupts import loading
 from surefit.studies.families import Family, Size
 
 MOST_MEMORY = 1 << 30  # memory limit of one model, in bytes

@@ -12,7 +12,7 @@ import numpy as np
 
 from surefit.checks.enclosure import UNIT, Enclosed, upper_sum
 from surefit.checks.gap import rows
-from surefit.checks.gap.equalities import LARGEST, balanced, orthogonal, projected
+from surefit.checks.gap.equalities import LARGEST, orthogonal, projected
 from surefit.checks.gap.losses import has_kinks, stepped_slopes
 from surefit.checks.gap.penalties import Penalty
 
@@ -116,6 +116,22 @@ def given_rows(witness: dict[str, np.ndarray], k: int) -> tuple[np.ndarray, np.n
     if which.dtype.kind != "i" or which.shape != values.shape or which.ndim != 1:
         raise ValueError("rows with given dual variables must be integers, with one number each")
     return which, values
+
+
+def balanced(theta: np.ndarray, intercept: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Scale the heavier side so that the sum is zero; the exact point is within the radius and in every box around zero.
+
+    All of it is scaled by a little less than 1, so that dual variables stay in their boxes where weights are rounded.
+    """
+    theta = theta * (1 - 16 * UNIT)
+    rad = 2 * UNIT * np.abs(theta)
+    if intercept:
+        up, down = rows.side_sums(theta)
+        if up != -down:
+            side = (theta > 0) == (up > -down)
+            theta = np.where(side, theta * (min(up, -down) / max(up, -down)), theta)
+            rad = rad + np.where(side, 10 * UNIT * np.abs(theta), 0.0)
+    return theta, rad
 
 
 def dual_point(operator: Any, loss: Any, penalty: Penalty, point: Point, start: tuple[Any, ...]) -> Terms:

@@ -1,7 +1,6 @@
-r"""Dual points that satisfy equalities exactly: the sum for an unpenalized intercept, and unpenalized columns.
+r"""Dual points that are exactly orthogonal to unpenalized columns.
 
-Floats rarely satisfy an equality, but a point that does can be proved to exist nearby. The sum is repaired by scaling the heavier
-side. For columns :math:`F` and weights :math:`D` of rows, the point :math:`\theta - DF(F^\top DF)^{-1}F^\top\theta` is orthogonal to them.
+Floats rarely satisfy an equality, but a point that does can be proved to exist nearby. For columns :math:`F` and weights :math:`D` of rows, the point :math:`\theta - DF(F^\top DF)^{-1}F^\top\theta` is orthogonal to them.
 With :math:`T` such that :math:`B = \sqrt D F T` is nearly orthonormal, :math:`\|B^\top B - I\|` and the rounding of :math:`B` say how far
 that point is from the floats. The move may be restricted to some rows (:math:`D = 0` elsewhere): then the cost is a pass over the
 data for :math:`F^\top\theta`, and a factor of those rows.
@@ -15,29 +14,12 @@ import numpy as np
 from scipy import linalg
 
 from surefit.checks.enclosure import UNIT, gamma
-from surefit.checks.gap.rows import side_sums
 
 LARGEST = 5e7  # entries of the free columns, as a dense matrix
 FEW = 2e7  # rows times squared columns up to which all rows take part in the move
 ROWS_PER_COLUMN = 20  # of those that take part otherwise
 STEPS = 3  # of iterative refinement
 TINY = 1e-290  # a product that underflows loses less
-
-
-def balanced(theta: np.ndarray, intercept: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Scale the heavier side so that the sum is zero; the exact point is within the radius and in every box around zero.
-
-    All of it is scaled by a little less than 1, so that dual variables stay in their boxes where weights are rounded.
-    """
-    theta = theta * (1 - 16 * UNIT)
-    rad = 2 * UNIT * np.abs(theta)
-    if intercept:
-        up, down = side_sums(theta)
-        if up != -down:
-            side = (theta > 0) == (up > -down)
-            theta = np.where(side, theta * (min(up, -down) / max(up, -down)), theta)
-            rad = rad + np.where(side, 10 * UNIT * np.abs(theta), 0.0)
-    return theta, rad
 
 
 class Frame(NamedTuple):

@@ -22,7 +22,7 @@ from scipy.optimize import minimize_scalar
 from surefit.checks.eigen import weights_of
 from surefit.checks.enclosure import UNIT, Bound, Enclosed, upper_sum
 from surefit.checks.gap import rows as loss_rows
-from surefit.checks.gap.equalities import balanced
+from surefit.checks.gap.dual_points import balanced
 from surefit.checks.gap.losses import LOSSES
 from surefit.checks.judge import Proof, claim, shared
 from surefit.checks.kernels.landmarks import Landmarks, count_groups

@@ -1,13 +1,10 @@
-"""Handling of Ctrl-C while packages load, and detection of handlers that may be replaced."""
+"""Handling of Ctrl-C while packages load."""
 
 from __future__ import annotations
 
 import os
-import signal
 import sys
-import threading
 from types import FrameType
-from typing import Any
 
 SENTENCE = "surefit: interrupted; no file was left half-written."
 EXIT_CODE = 130  # the exit code that shells report after Ctrl-C
@@ -28,11 +25,3 @@ def leave_while_loading(_: int, frame: FrameType | None) -> None:
         os.write(sys.stderr.fileno(), f"{SENTENCE}\n".encode())
         os._exit(EXIT_CODE)
     raise KeyboardInterrupt
-
-
-def replaceable() -> Any:
-    """Return the handler of Ctrl-C if this is the main thread and the handler is Python's default, else None."""
-    if threading.current_thread() is not threading.main_thread():
-        return None
-    handler = signal.getsignal(signal.SIGINT)
-    return handler if handler in (signal.default_int_handler, leave_while_loading) else None

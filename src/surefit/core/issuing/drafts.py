@@ -23,8 +23,7 @@ from surefit.core.fingerprint import data_fingerprint, remembered
 from surefit.core.guards.extremes import extreme
 from surefit.core.issuing.new_rows import with_word_on_new_rows
 from surefit.core.issuing.parameters import plain
-from surefit.core.issuing.state import state_digests
-from surefit.core.sparse_coef import dense
+from surefit.core.issuing.state import dense, state_digests
 
 #: Numbers of X up to which a proof waits: a copy is at most 400 kB. Beyond, the proof is a small share of the time of a fit.
 FEW = 50_000

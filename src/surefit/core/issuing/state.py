@@ -57,7 +57,18 @@ def _state_of(value: Any) -> Any:
         for k, v in state.items()
         if k not in UNCOVERED and not str(k).startswith(("_sklearn", "_skl_", "_callback"))
     }
-    return value._covered_form(kept) if hasattr(value, "_covered_form") else kept
+    name = getattr(value, "_in_either_form", None)  # the certificate covers its numbers, not how they are stored
+    return {**kept, name: dense(kept[name])} if name in kept else kept
+
+
+def dense(values: Any) -> Any:
+    """Return a sparse matrix as an array with the same bits (a sum would lose the sign of zero); anything else as it is."""
+    if not sparse.issparse(values):
+        return values
+    pairs = values.tocoo()
+    found = np.zeros(pairs.shape, dtype=pairs.dtype)
+    found[pairs.coords] = pairs.data
+    return found
 
 
 def _feed(sink: Any, value: Any, path: list[int]) -> None:

@@ -8,7 +8,7 @@ from sklearn.utils.metaestimators import available_if
 from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.estimator import CertifiedMixin
-from surefit.core.sparse_coef import dense
+from surefit.core.issuing.state import dense
 from surefit.core.validation import N_JOBS, NOTHING, Rule, check_params, one_of, read_data, read_weights
 from surefit.linear.linear_classifier import READ, Labeled, LinearClassifierMixin, class_factors, read_labeled
 from surefit.linear.sgd.rules import RULES, set_aside, starting_point, take_points

@@ -9,7 +9,8 @@ from sklearn.model_selection import ShuffleSplit
 from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.estimator import CertifiedMixin
-from surefit.core.sparse_coef import SparseCoefMixin, dense
+from surefit.core.issuing.state import dense
+from surefit.core.sparse_coef import SparseCoefMixin
 from surefit.core.validation import check_params, one_of, read_data, read_weights
 from surefit.linear.base import LinearRegressorMixin
 from surefit.linear.linear_classifier import READ
