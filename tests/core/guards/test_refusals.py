@@ -62,10 +62,10 @@ def test_objects_that_are_numbers_verify():
 
 
 def test_memory_is_asked_for_before_allocation(monkeypatch):
-    monkeypatch.setattr("surefit.core.guards.memory.available", lambda: 2.0**20)
-    many = np.random.default_rng(0).normal(size=(300, 2))
+    monkeypatch.setattr("surefit.core.guards.memory.available", lambda: 2.0**25)
+    many = np.random.default_rng(0).normal(size=(1300, 2))
     for cls in (surefit.KernelRidge, surefit.KernelPCA):
-        with pytest.raises(InvalidData, match="300 rows need about .* GiB and .* 209 rows would fit"):
+        with pytest.raises(InvalidData, match="1300 rows need about .* GiB and .* 1182 rows would fit"):
             cls().fit(many, many[:, 0])
 
 

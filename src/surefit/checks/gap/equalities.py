@@ -1,6 +1,7 @@
 r"""Dual points that are exactly orthogonal to unpenalized columns.
 
-Floats rarely satisfy an equality, but a point that does can be proved to exist nearby. For columns :math:`F` and weights :math:`D` of rows, the point :math:`\theta - DF(F^\top DF)^{-1}F^\top\theta` is orthogonal to them.
+Floats rarely satisfy an equality, but a point that does can be proved to exist nearby. For columns :math:`F` and weights
+:math:`D` of rows, the point :math:`\theta - DF(F^\top DF)^{-1}F^\top\theta` is orthogonal to them.
 With :math:`T` such that :math:`B = \sqrt D F T` is nearly orthonormal, :math:`\|B^\top B - I\|` and the rounding of :math:`B` say how far
 that point is from the floats. The move may be restricted to some rows (:math:`D = 0` elsewhere): then the cost is a pass over the
 data for :math:`F^\top\theta`, and a factor of those rows.
