@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-import numbers
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.metrics.pairwise import distance_metrics
-from sklearn.neighbors import VALID_METRICS
 from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.claims import Claim
@@ -20,7 +17,6 @@ from surefit.core.validation import (
     COUNT,
     N_JOBS,
     NOTHING,
-    Rule,
     one_of,
     read_data,
     read_strings,
@@ -28,19 +24,18 @@ from surefit.core.validation import (
 )
 from surefit.kernels import Kernel, resolve
 from surefit.neighbors.claims import neighbor_claims
-from surefit.neighbors.inputs import READ, require_distances, require_squares
+from surefit.neighbors.inputs import (
+    EXPONENT,
+    FUNCTION,
+    KERNEL,
+    METRIC,
+    OPTIONS,
+    READ,
+    require_distances,
+    require_squares,
+)
 from surefit.neighbors.search import Search, finite_values, kernel_search, search_for
 from surefit.problems.neighbors import effective_metric
-
-EXPONENT = Rule("a number > 0", lambda v: isinstance(v, numbers.Real) and not isinstance(v, bool) and float(v) > 0)
-NAMES = frozenset(distance_metrics()).union(*VALID_METRICS.values())  # of distances
-METRIC = Rule(
-    "the name of a distance, a function of two rows, a kernel, or a DistanceMetric",
-    lambda v: v in NAMES if isinstance(v, str) else callable(v) or hasattr(v, "pairwise"),
-)
-KERNEL = Rule("a name, a function or an object of surefit.kernels", lambda v: isinstance(v, str) or callable(v))
-OPTIONS = Rule("a dict", lambda v: isinstance(v, dict))
-FUNCTION = Rule("a function of the distances", callable)
 
 
 class NeighborsBase(CertifiedMixin, BaseEstimator):

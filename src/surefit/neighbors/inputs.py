@@ -1,18 +1,31 @@
-"""Reading of the rows, distances and targets of nearest-neighbor estimators."""
+"""Rules for the parameters of nearest-neighbor estimators, and reading of rows, distances and targets."""
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.metrics.pairwise import distance_metrics
+from sklearn.neighbors import VALID_METRICS
 
 from surefit.core.errors import InvalidData
-from surefit.core.validation import check_params, read_data, read_strings
+from surefit.core.validation import Rule, check_params, read_data, read_strings
 from surefit.neighbors.search import finite_values
 
 READ: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
 SMALLEST = 1e-140  # squares of smaller differences lose digits or underflow
+
+EXPONENT = Rule("a number > 0", lambda v: isinstance(v, numbers.Real) and not isinstance(v, bool) and float(v) > 0)
+NAMES = frozenset(distance_metrics()).union(*VALID_METRICS.values())  # of distances
+METRIC = Rule(
+    "the name of a distance, a function of two rows, a kernel, or a DistanceMetric",
+    lambda v: v in NAMES if isinstance(v, str) else callable(v) or hasattr(v, "pairwise"),
+)
+KERNEL = Rule("a name, a function or an object of surefit.kernels", lambda v: isinstance(v, str) or callable(v))
+OPTIONS = Rule("a dict", lambda v: isinstance(v, dict))
+FUNCTION = Rule("a function of the distances", callable)
 
 
 def read_training(estimator, X, y, **options):

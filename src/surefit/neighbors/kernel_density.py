@@ -27,8 +27,8 @@ from surefit.core.validation import (
     read_data,
     read_weights,
 )
-from surefit.neighbors.base import METRIC, OPTIONS
 from surefit.neighbors.claims import sampled_rows
+from surefit.neighbors.inputs import METRIC, OPTIONS
 from surefit.neighbors.search import by_name
 from surefit.problems import pose
 from surefit.problems.neighbors import bandwidth_of

@@ -206,8 +206,7 @@ def _(kernel: k.Linear, pairs: Any) -> Any:
 
 @enclose.register
 def _(kernel: k.DotProduct, pairs: Any) -> Any:
-    constant = ball(np.asarray(float(kernel.sigma_0)))
-    return balls.add(pairs.products(), balls.multiply(constant, constant))
+    return balls.add(pairs.products(), balls.power(ball(np.asarray(float(kernel.sigma_0))), 2))
 
 
 @enclose.register
