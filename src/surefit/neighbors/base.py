@@ -34,7 +34,7 @@ from surefit.neighbors.inputs import (
     require_distances,
     require_squares,
 )
-from surefit.neighbors.search import Search, finite_values, kernel_search, search_for
+from surefit.neighbors.search import Search, finite_values, kernel_search, search_for, without_self
 from surefit.problems.neighbors import effective_metric
 
 
@@ -208,7 +208,7 @@ class NeighborsBase(CertifiedMixin, BaseEstimator):
         if X is None:
             self._require_stored_rows("pass the rows whose neighbors are asked for")
             self._enough(k, self.n_samples_fit_ - 1)
-            distances, indices = _without_self(*self._find(self._fit_X, k + 1))
+            distances, indices = without_self(*self._find(self._fit_X, k + 1))
         else:
             Q = self._read_queries(X)
             self._enough(k, self.n_samples_fit_)
@@ -295,11 +295,3 @@ class NeighborsBase(CertifiedMixin, BaseEstimator):
         tags.input_tags.allow_nan = finite_values(self) == "allow-nan"
         tags.target_tags.required = True
         return tags
-
-
-def _without_self(distances: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Drop each row from its own neighbors; if it is not among them because of duplicates, drop the last."""
-    keep = indices != np.arange(len(indices))[:, None]
-    keep[keep.all(axis=1), -1] = False
-    shape = (len(indices), indices.shape[1] - 1)
-    return distances[keep].reshape(shape), indices[keep].reshape(shape)

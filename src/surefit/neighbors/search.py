@@ -160,3 +160,11 @@ def finite_values(estimator) -> bool | str:
     """Return whether missing values are refused; the metric "nan_euclidean" leaves them out of its sums."""
     named = isinstance(estimator.metric, str) and estimator.metric == "nan_euclidean"
     return "allow-nan" if named and estimator.kernel is None else True
+
+
+def without_self(distances: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Drop each row from its own neighbors; if it is not among them because of duplicates, drop the last."""
+    keep = indices != np.arange(len(indices))[:, None]
+    keep[keep.all(axis=1), -1] = False
+    shape = (len(indices), indices.shape[1] - 1)
+    return distances[keep].reshape(shape), indices[keep].reshape(shape)
