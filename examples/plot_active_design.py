@@ -1,6 +1,6 @@
 """
-Active learning: which measurement should come next?
-====================================================
+Greedy A-optimal design: which measurement should come next?
+============================================================
 
 Greedy A-optimal design for a line on an interval: the points go to the ends.
 """

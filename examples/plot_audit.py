@@ -35,7 +35,8 @@ print(certificate)
 print(certificate.verify(X, y))
 
 # %%
-# The labels become certain long before the objective converges. The convergence warning of the solver cannot tell this.
+# The labels become certain long before the objective converges. The convergence warning of the solver does not show
+# this.
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
 left.loglog(passes, excess, "o-")

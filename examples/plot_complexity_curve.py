@@ -1,6 +1,6 @@
 """
-Polynomial degree: underfitting and overfitting
-===============================================
+Polynomial regression: which degree underfits, and which overfits?
+==================================================================
 
 Polynomials of increasing degree are fitted to sixty noisy points of a sine wave. The training error always decreases; the test error
 has a minimum. A curve with confidence intervals shows where a model underfits, where it overfits, and where the data cannot tell.

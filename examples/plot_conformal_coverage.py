@@ -1,6 +1,6 @@
 """
-Conformal prediction: intervals with a stated coverage
-======================================================
+Conformal prediction: do the intervals reach their stated coverage?
+===================================================================
 
 Intervals around a ridge regression, calibrated on rows that it has not seen, and their coverage on test rows.
 """

@@ -1,6 +1,6 @@
 """
-Cross-validation: the one-standard-error rule for ridge regression
-==================================================================
+Ridge regression: which penalty does the one-standard-error rule choose?
+========================================================================
 
 The penalty with the smallest error, and the largest penalty within one standard error of it.
 """

@@ -1,6 +1,6 @@
 """
-Diffusion kernel: labels that spread along a graph
-==================================================
+Diffusion kernel: how do labels spread along a graph?
+=====================================================
 
 Ridge regression on the nodes of a ring with two chords, from three labeled nodes.
 """

@@ -1,6 +1,6 @@
 """
-Gaussian mixture: soft clusters of the iris data
-================================================
+Gaussian mixture: which flowers of the iris data belong to two clusters?
+========================================================================
 
 Three normal components fitted by EM. The certificate says how stationary the fit is and claims no global maximum.
 """

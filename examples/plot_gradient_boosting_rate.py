@@ -1,6 +1,6 @@
 """
-Gradient boosting: learning rate against number of trees
-========================================================
+Gradient boosting: how many trees does a small learning rate need?
+==================================================================
 
 Small steps need more trees and end lower. Training losses of three learning rates on the diabetes data.
 """

@@ -1,6 +1,6 @@
 """
-Gradient descent: step sizes below and above 2/L
-================================================
+Gradient descent: what happens if the step size exceeds 2/L?
+============================================================
 
 Gradient descent with a fixed step converges from every start if and only if the step is below :math:`2/L`. We run it with three steps on
 the same quadratic function, and then stochastic gradient descent with constant and with decreasing steps.

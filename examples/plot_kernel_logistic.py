@@ -1,6 +1,6 @@
 """
-Kernel logistic regression: probabilities with a curved boundary
-================================================================
+Kernel logistic regression: how close are its probabilities to the truth?
+=========================================================================
 
 Unlike a support vector machine, kernel logistic regression estimates probabilities directly.
 """

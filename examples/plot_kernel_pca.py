@@ -1,6 +1,6 @@
 """
-Kernel PCA: unrolling two circles
-=================================
+Kernel PCA: can one component separate two circles?
+===================================================
 
 Two concentric circles overlap in every linear projection. In the space of a Gaussian kernel one component separates them.
 """

@@ -1,6 +1,6 @@
 """
-Kernel perceptron: learning XOR without a feature map
-=====================================================
+Kernel perceptron: how many mistakes does it make on XOR?
+=========================================================
 
 A line cannot separate the XOR pattern. The perceptron with a Gaussian kernel does, and its mistakes are bounded.
 """

@@ -1,6 +1,6 @@
 """
-Kernel ridge regression: choosing the penalty by leave-one-out error
-====================================================================
+Kernel ridge regression: which penalty does the leave-one-out error choose?
+===========================================================================
 
 One eigendecomposition of the Gram matrix gives the exact leave-one-out error and the effective degrees of freedom for every penalty.
 The penalty that minimizes a norm-based bound shrinks far too much.

@@ -1,6 +1,6 @@
 """
-Linear discriminant analysis: projecting wine onto two directions
-=================================================================
+Linear discriminant analysis: do two directions separate three cultivars of wine?
+=================================================================================
 
 Two directions separate three cultivars described by thirteen measurements.
 """

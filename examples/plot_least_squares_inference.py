@@ -1,6 +1,6 @@
 """
-Least squares: standard errors of the diabetes coefficients
-===========================================================
+Least squares: which coefficients of the diabetes data differ from zero?
+========================================================================
 
 Coefficients with confidence intervals. Standard errors come with their assumption: independent noise of one variance.
 """

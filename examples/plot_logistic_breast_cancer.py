@@ -1,6 +1,6 @@
 """
-Logistic regression: reading the coefficients on the breast cancer data
-=======================================================================
+Logistic regression: which features of a tumor have the largest coefficients?
+=============================================================================
 
 Standardized features and an l2 penalty; the certificate bounds how far any probability is from that of the exact optimum.
 """

@@ -2,7 +2,7 @@
 Neural network: what can four hidden units represent?
 =====================================================
 
-Networks with one, four and twenty hidden units on one curve. More units bend more often.
+Networks with one, four and twenty hidden units are fitted to the same curve. More units bend more often.
 """
 
 import warnings

@@ -8,7 +8,7 @@ overlapping classes it never stops. We look at both runs.
 
 # %%
 # Two normal distributions with equal covariance. The best line errs on 2.3 % of the points, so a sample of a hundred is usually not
-# separable. After moving the classes apart a little, it is.
+# separable. After the classes are moved apart a little, it is.
 import matplotlib.pyplot as plt
 import numpy as np
 

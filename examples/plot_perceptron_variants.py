@@ -1,6 +1,6 @@
 """
-Perceptron variants: voted and averaged on noisy labels
-=======================================================
+Averaged and voted perceptrons: do they cope with wrong labels?
+===============================================================
 
 Five percent of the training labels of the breast cancer data are made wrong, so the plain perceptron never converges. The averaged and
 the voted perceptron are more stable.

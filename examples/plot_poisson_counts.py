@@ -1,6 +1,6 @@
 """
-Poisson regression: modeling counts with a log link
-===================================================
+Poisson regression: how close is the fitted mean of counts to the truth?
+========================================================================
 
 Counts whose mean grows exponentially. The Poisson fit is certified like any convex fit.
 """

@@ -1,6 +1,6 @@
 """
-Bayesian inference: posterior, Bayes error and evidence
-=======================================================
+Bayesian inference: what do posterior, Bayes error and evidence show?
+=====================================================================
 
 Three figures: a posterior that narrows as observations arrive, the error that no classifier can avoid, and the evidence as a function
 of the degree of a polynomial.

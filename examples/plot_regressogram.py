@@ -1,6 +1,6 @@
 """
-Regressogram: choosing the width of the bins
-============================================
+Regressogram: how wide should the bins be?
+==========================================
 
 The waiting time until the next eruption of Old Faithful, predicted by the mean of the targets in each bin. Narrow bins are noisy, wide bins
 are biased.

@@ -1,6 +1,6 @@
 """
-Ridge regression: bias, variance and leave-one-out error
-========================================================
+Ridge regression: how does the penalty trade bias for variance?
+===============================================================
 
 Ridge regression trades bias for variance. When the true coefficients are known, both are exact curves, and some positive penalty is
 always better than none. When they are unknown, the leave-one-out error finds a good penalty from the data.

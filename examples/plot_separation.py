@@ -3,7 +3,7 @@ Logistic regression: what happens on separable data?
 ====================================================
 
 Without a penalty, logistic regression maximizes a likelihood. If the classes are separable, the maximum does not exist, and the
-coefficients that a solver returns depend on where it stopped. surefit proves which of the two cases the data are in.
+coefficients that a solver returns depend on where it stopped. surefit proves which of the two cases applies.
 """
 
 # %%

@@ -1,6 +1,6 @@
 """
-Smoothing spline: choosing the penalty by generalized cross-validation
-======================================================================
+Smoothing spline: which penalty does generalized cross-validation choose?
+=========================================================================
 
 Two hundred noisy points, a cubic smoothing spline whose penalty minimizes the generalized cross-validation score, and splines with other
 penalties. The score can have several minima; the certificate states which values were compared.

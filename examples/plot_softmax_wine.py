@@ -1,6 +1,6 @@
 """
-Multinomial logistic regression: three cultivars of wine
-========================================================
+Multinomial logistic regression: where is the cultivar of a wine uncertain?
+===========================================================================
 
 Class probabilities of three cultivars in the plane of two measurements.
 """

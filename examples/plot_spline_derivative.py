@@ -1,6 +1,6 @@
 """
-Cubic smoothing spline: estimating a derivative
-===============================================
+Cubic smoothing spline: how well does it estimate a derivative?
+===============================================================
 
 The slope of a noisy curve by a cubic smoothing spline, next to the true slope.
 """

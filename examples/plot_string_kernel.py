@@ -1,6 +1,6 @@
 """
-String kernels: comparing words by their subsequences
-=====================================================
+String kernel: which words share subsequences?
+==============================================
 
 Words that share subsequences are close in the space of the kernel, although they have no coordinates.
 """

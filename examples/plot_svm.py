@@ -1,6 +1,6 @@
 """
-Support vector machines: classification, regression and the path in C
-=====================================================================
+Support vector machines: how close are classifier, path and regression to the optimum?
+======================================================================================
 
 A classifier with a Gaussian kernel, the whole path of classifiers in ``C``, and a regression with the epsilon-insensitive loss. Each fit
 states how far from the optimum it can be.

@@ -1,8 +1,9 @@
 """
-Support vector machine: distinguishing handwritten digits 3 and 8
-=================================================================
+Support vector machine: which images of 3 and 8 are hard to distinguish?
+========================================================================
 
-A Gaussian-kernel machine on two digits. The support vectors with the largest weights are the hard cases.
+A support vector machine with a Gaussian kernel separates two digits. The support vectors with the largest weights are
+the hard cases.
 """
 
 import matplotlib.pyplot as plt

@@ -1,6 +1,6 @@
 """
-Certificates: what happens when a model is changed?
-===================================================
+Ridge regression: does the checker detect a changed coefficient?
+================================================================
 
 One coefficient of a ridge regression on the diabetes data is changed by a growing amount. The checker refuses each changed model, however
 small the change.

@@ -1,6 +1,6 @@
 """
-Time limits: the gap of a fit that is stopped early
-===================================================
+Lasso with a time limit: how large is the gap of a fit that is stopped early?
+=============================================================================
 
 The duality gap of a lasso fit over time. Stopping at any moment leaves a usable model and its gap.
 """

@@ -1,6 +1,6 @@
 """
-Decision tree: cost-complexity pruning with a proof of optimality
-=================================================================
+Decision tree: which pruning has the smallest cost-complexity?
+==============================================================
 
 The labels are an exclusive or with noise. No first split reduces the impurity, so early stopping learns nothing, and a full tree learns
 the noise. Pruning finds the four boxes, and the certificate proves that no other pruning is better.

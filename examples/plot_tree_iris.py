@@ -1,6 +1,6 @@
 """
-Decision tree: the rules that separate iris
-===========================================
+Decision tree: which rules separate the species of iris?
+========================================================
 
 A tree of depth two on two measurements, drawn as boxes in the plane.
 """

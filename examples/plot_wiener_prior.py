@@ -1,6 +1,6 @@
 """
-Brownian motion as a prior: the smoothing spline it implies
-===========================================================
+Brownian motion prior: which smoothing spline does it imply?
+============================================================
 
 The posterior mean under a Brownian prior is a linear smoothing spline. Both are fitted and drawn.
 """
