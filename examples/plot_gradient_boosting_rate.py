@@ -2,7 +2,8 @@
 Gradient boosting: how many trees does a small learning rate need?
 ==================================================================
 
-Small steps need more trees and end lower. Training losses of three learning rates on the diabetes data.
+The error on test rows against the number of trees, for three learning rates on the diabetes data. Small steps need more trees;
+large steps overfit after a few.
 """
 
 import matplotlib.pyplot as plt
