@@ -2,7 +2,7 @@
 Sparse Gaussian process: how many inducing points does a sine need?
 ===================================================================
 
-Inducing points summarize 300 rows. Six are too few for three periods of a sine; thirty are enough.
+Inducing points summarize 300 rows. Six inducing points are too few for three periods of a sine; thirty are enough.
 """
 
 import warnings
