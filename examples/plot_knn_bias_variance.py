@@ -2,7 +2,7 @@
 k-nearest neighbors: how does k trade noise against detail?
 ===========================================================
 
-One neighbor follows every row, a hundred neighbors follow none. The error on new rows has its minimum in between.
+One neighbor follows every row; a hundred neighbors follow none. The error on new rows has its minimum in between.
 """
 
 import matplotlib.pyplot as plt

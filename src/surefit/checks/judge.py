@@ -73,7 +73,7 @@ def refused(why: str) -> Proof:
 
 @dataclass(frozen=True)
 class Finding:
-    """What the checker found about one claim.
+    """Finding of the checker about one claim.
 
     ``proved`` is the checker's own bound on the claimed ``value`` (rounding included when ``level`` is ``enclosed``); ``ok`` says
     whether it implies the claim.

@@ -25,7 +25,7 @@ ULPS = 16 * UNIT  # margin for one value of a library function (log, lgamma, erf
 
 
 class Evidence(NamedTuple):
-    """How far a statement is from failing: ``margin`` bounds the rounding in ``slack``."""
+    """Distance of a statement from failing: ``margin`` bounds the rounding in ``slack``."""
 
     slack: float
     margin: float = 0.0

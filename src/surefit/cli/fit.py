@@ -36,7 +36,7 @@ class Select(StrEnum):
 
 
 class Missing(StrEnum):
-    """What to do about missing cells."""
+    """Treatment of missing cells."""
 
     impute = "impute"
     drop = "drop"

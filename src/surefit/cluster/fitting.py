@@ -72,7 +72,7 @@ def fit(
 ) -> Any:
     """Fit ``estimator`` to a Dask collection or Parquet path. Returns the estimator.
 
-    ``offset`` and ``more`` are arguments of ``fit`` that only rows in memory take.
+    ``offset`` and ``more`` are arguments of ``fit`` that are supported only for rows in memory.
     """
     trainer = trainer_of(estimator)
     if trainer is None or method != "fit":

@@ -18,7 +18,7 @@ MOST_LABELS = 1000  # distinct targets beyond which they are no labels
 
 
 class Summary(NamedTuple):
-    """What one pass finds; partial ones are joined in the order of the rows."""
+    """Result of one pass; partial results are joined in the order of the rows."""
 
     trouble: str  # the first reason why no model can use the rows
     digests: tuple[int, int, int]  # of X, y and the weights

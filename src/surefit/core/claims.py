@@ -55,7 +55,7 @@ class Claim:
 
     @property
     def kind(self) -> str:
-        """What the claim is about, one of ``surefit.core.catalog.KINDS``."""
+        """Kind of the claim, one of ``surefit.core.catalog.KINDS``."""
         return self.entry.kind
 
     @property

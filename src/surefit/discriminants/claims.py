@@ -1,4 +1,4 @@
-"""What a linear discriminant claims: names, and the threshold below which no direction was kept. The checker proves the numbers."""
+"""Claims of a linear discriminant: names, and the threshold below which no direction was kept. The checker proves the numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What naive Bayes classifiers of counts and of columns that are present or not have in common."""
+"""Common parts of the naive Bayes classifiers for counts and for binary columns."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from surefit.solvers.discriminants.shrinkage import covariance
 
 
 class Fitted(NamedTuple):
-    """What a solver found."""
+    """Result of a solver."""
 
     means: np.ndarray
     priors: np.ndarray

@@ -104,7 +104,7 @@ class SVCPath:
 
 
 def best_dual(stretch: float, alphas: float, square: float) -> float:
-    r"""Largest dual value of the multiples of one dual vector that a box ``stretch`` times as large holds.
+    r"""Return the largest dual value over the multiples of one dual vector that fit into a box ``stretch`` times as large.
 
     :math:`\max_{\kappa \le s} \kappa \sum\alpha - \tfrac12 \kappa^2 \|f\|^2`.
     """

@@ -29,7 +29,7 @@ NONE = "(no classes)"
 class Board:
     """Points of one session. ``changed()`` is called whenever they change.
 
-    ``schedule`` runs a function when the document may be changed: while an event is handled, it may not.
+    ``schedule`` runs a function when the document may be changed, which is not the case while an event is handled.
     """
 
     def __init__(self, state: State, changed: Callable[[], None], schedule: Callable[[Any], Any]):

@@ -1,4 +1,4 @@
-"""What linear regressors share: prediction."""
+"""Common part of linear regressors: prediction."""
 
 import numpy as np
 from scipy import sparse

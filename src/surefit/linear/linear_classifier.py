@@ -1,4 +1,4 @@
-"""What linear classifiers share: labels, class weights, scores and predictions."""
+"""Common parts of linear classifiers: labels, class weights, scores and predictions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far the scores of a fitted classifier or tube regression can be from those of the exact optimum, row by row."""
+"""Bounds on the distance of scores of a fitted classifier or tube regression from those of the exact optimum, row by row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a fitted penalized least-squares model can predict from its exact optimum, row by row."""
+"""Bounds on the distance of predictions of penalized least squares from those of the exact optimum, row by row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the radius classifier and regressor share: the weights of votes, and rows without neighbors."""
+"""Common parts of the radius classifier and regressor: the weights of votes, and rows without neighbors."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def walk_claims(walk, data: Labeled, start: np.ndarray, number: int, aside: bool
 
 
 def problem_number(data: Labeled, number: int) -> dict:
-    """Numbers that identify the two-class problem of a claim; none where there is one problem only."""
+    """Numbers that identify the two-class problem of a claim; empty if there is only one problem."""
     return {"problem": number} if len(data.classes) > 2 else {}
 
 

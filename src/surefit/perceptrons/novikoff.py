@@ -1,4 +1,4 @@
-r"""How many updates a perceptron can make at most, for every variant of the theorem (theory: :ref:`novikoff`)."""
+r"""Upper bounds on the number of updates of a perceptron, for every variant of the theorem (theory: :ref:`novikoff`)."""
 
 from __future__ import annotations
 

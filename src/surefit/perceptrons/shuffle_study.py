@@ -1,4 +1,4 @@
-"""How much a perceptron depends on the order of its rows: margins and directions over many shuffles."""
+"""Dependence of a perceptron on the order of its rows: margins and directions over many shuffles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How an estimator's parameters become the mathematical problem that it solves.
+"""Mathematical problems that estimators solve, built from their parameters.
 
 ``fit`` poses its problem with the function registered here, and ``verify`` calls the same function again: a certificate always
 refers to the problem that its parameters define.

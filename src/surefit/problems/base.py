@@ -9,7 +9,7 @@ import numpy as np
 
 
 class Given(NamedTuple):
-    """What a problem may depend on: parameters, training data, and choices that the fit made (by fitted attribute)."""
+    """Everything that a problem may depend on: parameters, training data, and choices that the fit made (by fitted attribute)."""
 
     params: Mapping[str, Any]
     X: Any

@@ -1,4 +1,4 @@
-"""What composed models share, linear or in a kernel's space: reading rows for a loss, and predicting by a score."""
+"""Common parts of composed models, linear or in a kernel's space: reading rows for a loss, and predicting by a score."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a certificate states about the distance from the optimum, as attributes: ``dual_gap_`` and ``objective_``."""
+"""Attributes that read the distance from the optimum from a certificate: ``dual_gap_`` and ``objective_``."""
 
 from __future__ import annotations
 

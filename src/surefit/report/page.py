@@ -1,4 +1,4 @@
-"""The page: the result first, then the evidence; one HTML file without links to anywhere."""
+"""The page: the result first, then the evidence; one HTML file without external links."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def sign_of_scaling(X: Any) -> str | None:
 
 
 class Columns(NamedTuple):
-    """What signs of scaling are read from, for columns with more than one value."""
+    """Statistics that show signs of scaling, for columns with more than one value."""
 
     mean: np.ndarray
     size: np.ndarray  # mean absolute values

@@ -1,4 +1,4 @@
-"""How folds were drawn: independently of the data, by class (with a correction), or in a way without a proof."""
+"""Ways in which folds were drawn: independently of the data, by class (with a correction), or in a way without a proof."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the time of a fit grows with the rows and columns of the data."""
+"""Growth of the time of a fit with the rows and columns of the data."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ FACE_CELLS = 5e7
 
 
 class Decision(NamedTuple):
-    """What was proved. ``direction`` (empty: none) is meant up to a positive factor; ``weights`` are integers on ``rows``."""
+    """Result with its proof. ``direction`` (empty: none) is meant up to a positive factor; ``weights`` are integers on ``rows``."""
 
     status: str  # "strict", "weak", "overlap"; "not strict" (weak or overlap, not known which); "undecided"
     direction: list[int] = []

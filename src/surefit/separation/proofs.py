@@ -1,4 +1,4 @@
-"""What the checker of a fact proves from a witness; it is found by the name of the claim, as for a certificate."""
+"""Proofs of facts from a witness; the checker is found by the name of the claim, as for a certificate."""
 
 from __future__ import annotations
 

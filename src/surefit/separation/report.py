@@ -31,7 +31,7 @@ LOGISTIC = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SeparabilityReport:
-    """What is proved about the separation of two classes by hyperplanes.
+    """Proved facts about the separation of two classes by hyperplanes.
 
     Attributes
     ----------

@@ -107,7 +107,7 @@ class Fits:
 
     @property
     def missed(self) -> int:
-        """How many fits missed their optimum by more than their tolerance."""
+        """Number of fits that missed their optimum by more than their tolerance."""
         return sum(fit.missed for fit in self.rows.values())
 
     def _parts(self) -> tuple[str, tuple[str, ...], list[tuple[str, ...]], str]:

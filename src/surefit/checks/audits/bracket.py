@@ -48,7 +48,7 @@ class Sums:
 
 
 class Excess(NamedTuple):
-    """What is proved about P - min P at the model."""
+    """Proved bounds on P - min P at the model."""
 
     least: float
     most: float

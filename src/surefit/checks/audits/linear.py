@@ -25,7 +25,7 @@ from surefit.core.sample import Data
 
 
 class Solved(Sums):
-    """What is proved at one point: the model's, or the reference's. All columns together."""
+    """Proved facts about one point: the model's, or the reference's. All columns together."""
 
     def __init__(self, parts: list[Any], columns: Columns | None) -> None:
         self.parts = parts  # one Gap per column, or one Softmax for all

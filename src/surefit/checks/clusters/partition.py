@@ -1,4 +1,4 @@
-r"""What the rows prove about centers and labels: inertia, nearest centers, means, and single moves.
+r"""Proved facts about centers and labels: inertia, nearest centers, means, and single moves.
 
 :math:`\sum_j (x_{ij} - c_j)^2` has a relative error of at most :math:`\gamma_{d+4}`. Distances to the other centers are first
 taken by products with a rounding radius; rows that this leaves undecided are measured directly (theory: ``k-means``). Two passes over
@@ -23,7 +23,7 @@ from surefit.core.sample import Data
 
 
 class Partition(NamedTuple):
-    """What the rows prove about the certified centers and labels."""
+    """Proved facts about the certified centers and labels."""
 
     inertia: float
     radius: float  # of the inertia

@@ -13,7 +13,7 @@ from surefit.core.sample import Data
 
 
 class Draws:
-    """Repeats how often each row was drawn, from a seed."""
+    """Recomputes from a seed how often each row was drawn."""
 
     def __init__(self, certificate: Certificate, data: Data):
         self.problem, self.weights, self.n = certificate.problem, data.weights, data.X.shape[0]

@@ -32,7 +32,7 @@ class Point(NamedTuple):
 
 
 class Dual(NamedTuple):
-    """How to build the dual point: from a witness, or from the scores (smoothed over ``width`` where the loss has kinks)."""
+    """Construction of the dual point: from a witness, or from the scores (smoothed over ``width`` where the loss has kinks)."""
 
     witness: np.ndarray | None = None
     width: float = 0.0

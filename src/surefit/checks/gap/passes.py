@@ -45,7 +45,7 @@ class Moved(NamedTuple):
 
 
 class How(NamedTuple):
-    """How the dual variable of each row is computed."""
+    """Rule that computes the dual variable of each row."""
 
     at: tuple[np.ndarray, float] | None = None  # another point, whose derivatives are taken
     width: float = 0.0  # over which kinks are smoothed

@@ -28,7 +28,7 @@ BOX = 1e6  # where columns are dependent, coefficients up to this multiple of th
 
 
 class Gap(NamedTuple):
-    """What is proved about a point."""
+    """Proved facts about a point."""
 
     value: float  # P - min P is at most this, rounding included
     spread: float  # rounding in it, and what another order of summation may change

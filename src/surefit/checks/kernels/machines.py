@@ -60,7 +60,7 @@ class Machine(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What the data prove about one dual problem."""
+    """Proved facts about one dual problem."""
 
     gap: float
     spread: float

@@ -44,7 +44,7 @@ bound = partial(
 
 
 class Found(NamedTuple):
-    """What the data prove about one problem."""
+    """Proved facts about one problem."""
 
     exact: Bound  # gap over the whole space of the kernel
     subset: Bound  # gap in the span

@@ -35,7 +35,7 @@ HALF_THE_DIGITS = 1e-5  # the same for an inactive constraint, where a norm is t
 
 
 class Found(NamedTuple):
-    """What the data prove about all targets together."""
+    """Proved facts about all targets together."""
 
     gap: Bound  # of the problem that was posed
     distance: Bound  # from the optimal functions

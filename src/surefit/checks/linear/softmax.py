@@ -27,7 +27,7 @@ from surefit.problems.labels import class_codes
 
 
 class Softmax(NamedTuple):
-    """What is proved about coefficients of all classes."""
+    """Proved facts about the coefficients of all classes."""
 
     value: float  # P - min P is at most this, rounding included
     spread: float

@@ -57,7 +57,7 @@ class Setting(NamedTuple):
 
 
 class How(NamedTuple):
-    """How the dual point of each row is computed: offsets of the scores, a constant row, and a factor toward the labels."""
+    """Rule that computes the dual point of each row: offsets of the scores, a constant row, and a factor toward the labels."""
 
     offset: np.ndarray
     constant: tuple[float, np.ndarray] | None = None

@@ -1,4 +1,4 @@
-r"""Checks posteriors of logistic weights: the gap of a mode, the covariance, and integrals by another rule.
+r"""Checks posteriors of logistic weights: the gap of a mode, the covariance, and integrals by a different quadrature rule.
 
 With the precision :math:`P` and :math:`C = LL^\top`, :math:`\eta = \|L^\top P L - I\|_F` bounds the relative error of every posterior
 variance by :math:`\eta / (1 - \eta)`, as in :mod:`surefit.checks.bayes.linear` (theory: ``laplace-approximation``).

@@ -158,7 +158,7 @@ def _calibrated(certificate: Certificate, stated: Claim, data: Data) -> tuple[in
 
 
 def _calibration_tags(certificate: Certificate, subject: Any, data: Data) -> tuple[str, ...] | str:
-    """What is assumed of the rows, or why the calibration rows are not fresh rows that were drawn."""
+    """Return the assumptions about the rows, or why the calibration rows are not fresh rows that were drawn."""
     rows, declared = subject.calibration_rows_, _declared(certificate)
     trouble = class_trouble(subject, data)
     if by_marks(subject):

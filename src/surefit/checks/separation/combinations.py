@@ -22,7 +22,7 @@ from surefit.core.integers import integers, lifted_integers, rank_at_least, sign
 
 
 class Combination(NamedTuple):
-    """What the weights prove."""
+    """Proved facts about a combination of rows."""
 
     residual: float  # |sum alpha a| / sum alpha; zero only if it vanishes exactly
     level: str

@@ -36,7 +36,7 @@ class Bounds(NamedTuple):
 
 
 class Target(NamedTuple):
-    """What the data prove about one target: bounds in extended precision and in floats, and the spline by rotations."""
+    """Proved facts about one target: bounds in extended precision and in floats, and the spline by rotations."""
 
     fine: Bounds
     plain: Bounds

@@ -88,7 +88,7 @@ class Node:
 
 
 class Worth:
-    """What the sides of a cut contribute to the decrease of the impurity, from their sums."""
+    """Contribution of the sides of a cut to the decrease of the impurity, from their sums."""
 
     criterion: str
     classes: int

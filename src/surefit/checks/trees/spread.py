@@ -27,7 +27,7 @@ from surefit.core.sample import Data, read_target
 
 
 class Reading(NamedTuple):
-    """How a partition reads its rows; numbers have no classes."""
+    """Rules by which a partition reads its rows; numbers have no classes."""
 
     classes: np.ndarray | None
     factors: np.ndarray | None  # weights of the classes

@@ -33,7 +33,7 @@ from surefit.solvers.boosting.quantiles import quantiles
 
 
 class Job(NamedTuple):
-    """What to fit: the loss with its name, and how partitions read their rows."""
+    """Definition of a fit: the loss with its name, and how partitions read their rows."""
 
     loss: Any
     name: str

@@ -1,1 +1,1 @@
-"""What is refused before it does harm: unreadable data, extreme numbers, files that unpack to too much, too little memory; and Ctrl-C."""
+"""Guards against unreadable data, extreme numbers, files that unpack to too much, too little memory, and Ctrl-C."""

@@ -1,4 +1,4 @@
-"""What a fit is watched for: numbers so large or so small that their squares leave double precision, and errors of other libraries.
+"""Guards of a fit against numbers so large or so small that their squares leave double precision, and against errors of other libraries.
 
 A fit of such numbers is proved before it returns: floating-point overflow is an error while it runs, its certificate is verified, and
 its answers on the training rows are finite. If anything of this fails, one sentence says which numbers to rescale.

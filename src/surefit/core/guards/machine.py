@@ -1,4 +1,4 @@
-"""What this machine has: the one module with calls that not every operating system offers."""
+"""Resources of this machine: the one module with calls that not every operating system offers."""
 
 from __future__ import annotations
 

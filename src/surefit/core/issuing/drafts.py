@@ -35,7 +35,7 @@ _waiting: WeakSet[Pending] = WeakSet()
 
 
 class Draft(NamedTuple):
-    """What ``fit`` knows about its certificate; claims without a value get what their checker proves."""
+    """Content of a certificate as ``fit`` knows it; claims without a value get what their checker proves."""
 
     grade: str
     claims: list[Claim]

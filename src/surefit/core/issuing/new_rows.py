@@ -1,4 +1,4 @@
-"""What every predictor states about new rows: a VC bound if it chose a half-space, or that no bound comes with the fit."""
+"""Statement of every predictor about new rows: a VC bound if it chose a half-space, or that no bound comes with the fit."""
 
 from __future__ import annotations
 

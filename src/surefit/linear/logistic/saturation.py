@@ -1,4 +1,4 @@
-"""What happens to probabilities when a separating direction is scaled up: they saturate."""
+"""Saturation of probabilities when a separating direction is scaled up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a logistic fit claims: its gap, labels that could change, distance to the optimum, features proved to be zero."""
+"""Claims of a logistic fit: its gap, labels that could change, distance to the optimum, features proved to be zero."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What both estimators by stochastic gradient descent share outside the descent: rules, starts, and rows set aside."""
+"""Common parts of the two estimators by stochastic gradient descent, outside the descent: rules, starts, and rows set aside."""
 
 from __future__ import annotations
 

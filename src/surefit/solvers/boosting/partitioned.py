@@ -27,7 +27,7 @@ from surefit.solvers.boosting.waves import Frontier, Growth, histograms
 
 
 class Reading(NamedTuple):
-    """How a partition reads its rows: classes and their weights, and the share of the rows that is held out."""
+    """Rules by which a partition reads its rows: classes and their weights, and the share of the rows that is held out."""
 
     classes: list[Any] | None
     class_weights: list[float] | None

@@ -49,7 +49,7 @@ class Rows(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """How to train."""
+    """Settings of the training loop."""
 
     alpha: float
     batch: int

@@ -13,7 +13,7 @@ from surefit.solvers.perceptron.run import Walk
 
 
 class State(NamedTuple):
-    """What travels from one partition to the next: one two-class problem in the middle of a pass."""
+    """State that is passed from one partition to the next: one two-class problem in the middle of a pass."""
 
     number: int
     w: np.ndarray
