@@ -112,7 +112,7 @@ class KMeans(
     get a label.
 
     On Dask collections and Parquet paths (extra ``cluster``), each step is one pass over the partitions. ``init="k-means++"`` is then
-    k-means||, and random draws belong to the index of a row. Labels stay in the partitions: there is no ``labels_``, ``predict`` returns
+    k-means||, and random draws depend on the index of a row. Labels stay in the partitions: there is no ``labels_``; ``predict`` returns
     them as a Dask array. Single moves, ``algorithm="exact"`` and ``lower_bound="sdp"`` need the rows in memory.
 
     Examples

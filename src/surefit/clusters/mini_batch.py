@@ -46,7 +46,7 @@ class MiniBatchKMeans(KMeans):
     tol : float >= 0, default=0.0
         Stop when a batch moves the centers by at most ``tol`` times the mean variance of the columns (sum of squares); 0: not used.
     max_no_improvement : int >= 1 or None, default=10
-        Stop after so many batches without a smaller average inertia.
+        Stop after this many batches without a smaller average inertia.
     init_size : int >= 1 or None, default=None
         Rows of which a start is drawn; None is ``3 * batch_size``, at least ``3 * n_clusters``.
     n_init : int >= 1 or "auto", default="auto"

@@ -39,7 +39,7 @@ def make_two_gaussians(
     Parameters
     ----------
     n_samples : int >= 2, default=100
-        Number of rows; an odd one goes to the first class.
+        Number of rows; an odd row goes to the first class.
     distance : float > 0, default=1.0
         Coordinate :math:`d` of the centers.
     variance : float > 0, default=0.5

@@ -30,7 +30,7 @@ class ScoredMixin(ClassifierMixin):
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def predict(self, X) -> np.ndarray:
-        """Return the class of each row; a tie means the class that comes first."""
+        """Return the class of each row; ties go to the first class."""
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 

@@ -49,7 +49,7 @@ class FisherDiscriminant(CertifiedMixin, ScoredMixin, BaseEstimator):
     means_ : ndarray of shape (2, n_features)
         Class means.
     covariance_ : ndarray of shape (n_features, n_features)
-        :math:`\hat\Sigma`, unbiased for :math:`\lambda = 0` if both classes have one covariance; weights count as repetitions.
+        :math:`\hat\Sigma`, unbiased for :math:`\lambda = 0` if both classes have the same covariance; weights count as repetitions.
     distance_ : float
         :math:`\hat\Delta = \sqrt{J(w)}`, the Mahalanobis distance of the means.
     plug_in_error_ : float

@@ -122,7 +122,7 @@ class NaiveBayes(CertifiedMixin, ClassifierMixin, BaseEstimator):
         return np.exp(self.predict_log_proba(X))
 
     def predict(self, X) -> np.ndarray:
-        """Return the most probable class of each row; a tie means the class that comes first."""
+        """Return the most probable class of each row; ties go to the first class."""
         best = self.predict_joint_log_proba(X).argmax(axis=1)
         return self.classes_[best]
 

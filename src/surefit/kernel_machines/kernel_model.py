@@ -53,8 +53,8 @@ class KernelModel(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Composed
     fit_intercept : bool, default=True
         Whether to fit a constant; it is never penalized. Polynomials of ``null_space`` contain it in any case.
     null_space : {"constant", "linear"}, int >= 0, callable, transformer or None, default=None
-        Functions that are not penalized: polynomials of the columns up to a total degree ("constant" is 0, "linear" is 1), or what a
-        function or transformer makes of the rows, one column per function. They must be linearly independent on the rows.
+        Functions that are not penalized: polynomials of the columns up to a total degree ("constant" is 0, "linear" is 1), or the output
+        of a function or transformer, one column per function. They must be linearly independent on the rows.
     class_weight : None, "balanced" or dict, default=None
         Weights of the classes, for losses of labels.
     tol : float >= 0, default=1e-6

@@ -54,7 +54,7 @@ class KernelRidge(CertifiedMixin, FreePartMixin, MultiOutputMixin, RegressorMixi
         (over all targets together); the multiplier is ``multiplier_``.
     null_space : {"constant", "linear"}, int >= 0, callable, transformer or None, default=None
         Functions that are not penalized, besides the intercept: polynomials of the columns up to a total degree ("constant" is 0, "linear"
-        is 1; the constant is always among them), or what a function or transformer makes of the rows, one column a function. With
+        is 1; the constant is always among them), or the output of a function or transformer, one column per function. With
         ``kernel=IntegratedBrownian()`` "linear" gives the cubic smoothing spline. They must be linearly independent on the rows.
 
     Attributes

@@ -101,7 +101,7 @@ class SVC(
         Proved bound on :math:`P - \min P`, and :math:`P`, summed over the problems.
     rkhs_norm_, margin_, margin_width_ : ndarray of shape (n_problems,)
         :math:`\|f\|_k`, the distance :math:`1 / \|f\|_k` of the margin from the boundary, and the width :math:`2 / \|f\|_k` of the band.
-    slack_, sample_gap_, points_ : ndarray of shape (n_rows,), or one line a problem
+    slack_, sample_gap_, points_ : ndarray of shape (n_rows,), or one row per problem
         Slack, part of the gap, and kind of each row: "outside", "on margin", "inside" or "misclassified".
     free_support_, bound_support_, on_margin_ : ndarray of int, or a list of them
         Rows with :math:`0 < \alpha < C`, with :math:`\alpha = C`, and on the margin whatever their :math:`\alpha`.

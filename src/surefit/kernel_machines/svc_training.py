@@ -145,7 +145,7 @@ def set_model(estimator, sample: Sample, labels: Labels, problems: list[TwoClass
 
 
 def set_points(estimator, n: int, problems: list[TwoClasses], fits: list[DualFit]) -> None:
-    """Set ``slack_``, ``sample_gap_``, ``points_`` and the lists of support rows; one line a problem if there are several."""
+    """Set ``slack_``, ``sample_gap_``, ``points_`` and the lists of support rows; one row per problem if there are several."""
     slack, gaps = np.full((len(fits), n), np.nan), np.zeros((len(fits), n))
     points = np.full((len(fits), n), "", dtype=KINDS.dtype)
     free, bound, edge = [], [], []

@@ -60,7 +60,7 @@ class BayesianLinearRegression(CertifiedMixin, LinearRegressorMixin, BaseEstimat
         \Sigma = \big(X^\top X / \sigma^2 + I / \tau^2\big)^{-1} .
 
     Hypothesis class: affine functions. Loss: squared. Optimizer: rotations (QR). The posterior mean is :class:`Ridge` with
-    ``alpha = noise_variance / prior_variance`` and the intercept penalized too.
+    ``alpha = noise_variance / prior_variance`` and a penalized intercept.
 
     Guarantee: the certificate bounds how far the posterior mean and variances are from the exact ones, and the error of the log
     evidence; their meaning for new data depends on a correct prior and noise variance (theory: :ref:`mle-map`).

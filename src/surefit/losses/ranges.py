@@ -26,7 +26,7 @@ class Subgradients(NamedTuple):
 def subgradients(loss, y: float, z: float) -> Subgradients:
     r"""Return the set of subgradients of a loss in the score: all v with :math:`\phi(z') - \phi(z) \ge v (z' - z)` for every z'.
 
-    It is an interval between the one-sided derivatives, one number where the loss is differentiable. ``losses.slope`` returns one of it.
+    It is an interval between the one-sided derivatives, one number where the loss is differentiable. ``losses.slope`` returns one of them.
 
     Examples
     --------

@@ -45,7 +45,7 @@ class KernelDensity(CertifiedMixin, BaseEstimator):
     with a kernel :math:`\kappa` that integrates to one over Euclidean space. Hypothesis class: mixtures of one bump per row. Loss: none;
     nothing is optimized.
 
-    Guarantee: densities are sums over all rows, whatever ``algorithm``, ``atol`` and ``rtol`` say. The certificate states that the
+    Guarantee: densities are sums over all rows, regardless of ``algorithm``, ``atol`` and ``rtol``. The certificate states that the
     rows are kept, and bounds the error of the log density at a sample of them (theory: :ref:`kernel-density`).
 
     Parameters

@@ -17,7 +17,7 @@ from surefit.penalties.base import (
 class Weighted(NamedTuple):
     r"""Per-feature factors :math:`f_j \ge 0` on a separable penalty: :math:`\Omega(w) = \sum_j f_j \Omega_j(w_j)`.
 
-    Factor 0 leaves a feature unpenalized, infinity excludes it (its coefficient is zero).
+    A factor of 0 leaves a feature unpenalized, and infinity excludes it (its coefficient is zero).
 
     Examples
     --------

@@ -141,6 +141,6 @@ def _dual(one: KernelWalk) -> np.ndarray:
 
 
 def kernel_scores(estimator, X: Any) -> np.ndarray:
-    """Scores of new rows, one column a problem."""
+    """Scores of new rows, one column per problem."""
     values = estimator.kernel_.against(X, estimator.support_, estimator.support_vectors_)
     return values @ estimator.dual_coef_.T + estimator.intercept_

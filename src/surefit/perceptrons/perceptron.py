@@ -35,7 +35,7 @@ class Perceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, LinearCl
         Passes before giving up.
     tol : float >= 0 or None, default=1e-3
         Stop when the mean perceptron loss of a pass has not improved by ``tol`` for ``n_iter_no_change`` passes. A pass
-        without mistakes always ends the fit. None: go on for ``max_iter`` passes.
+        without mistakes always ends the fit. None: continue for ``max_iter`` passes.
     shuffle : bool, default=True
         Whether each pass processes the rows in a new random order.
     verbose : int, default=0

@@ -30,7 +30,7 @@ class VotedPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, Cla
         Passes. Every mistake is one more voter.
     tol : float >= 0 or None, default=None
         Stop when the mean perceptron loss of a pass has not improved by ``tol`` for ``n_iter_no_change`` passes. A pass
-        without mistakes always ends the fit. None: go on for ``max_iter`` passes.
+        without mistakes always ends the fit. None: continue for ``max_iter`` passes.
     n_iter_no_change : int >= 1, default=5
         Passes without improvement before stopping.
     order : {"cyclic", "shuffled", "random"}, array of int or None, default=None

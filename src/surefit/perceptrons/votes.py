@@ -132,7 +132,7 @@ def _stack(old, new):
 
 
 def votes(estimator, X) -> np.ndarray:
-    """Mean votes of each row, one column a problem."""
+    """Mean votes of each row, one column per problem."""
     X = read_data(estimator, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
     lines = len(estimator.problem_starts_) - 1
     out = np.zeros((X.shape[0], lines))

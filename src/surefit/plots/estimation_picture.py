@@ -27,8 +27,8 @@ class EstimationPictureDisplay:
     r"""Plot of two-feature least squares under an l1 and an l2 constraint.
 
     The ellipses are contours of the squared error :math:`\|y - Xw\|^2` around the least-squares point; the solution is the point of the
-    diamond :math:`|w_1| + |w_2| \le t`, or of the disc :math:`\|w\|_2 \le t`, on the smallest contour. At a corner of the diamond, a
-    weight is exactly zero; the disc has no corners.
+    diamond :math:`|w_1| + |w_2| \le t`, or of the disk :math:`\|w\|_2 \le t`, on the smallest contour. At a corner of the diamond, a
+    weight is exactly zero; the disk has no corners.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class EstimationPictureDisplay:
     axes_, figure_ : pair of matplotlib axes, figure
         Where it was drawn.
     regions_ : list of two matplotlib patches
-        Diamond and disc.
+        Diamond and disk.
     contours_ : list of two contour sets
         The ellipses; one of them passes through the solution.
     solutions_, centers_ : lists of two matplotlib lines

@@ -49,7 +49,7 @@ class Certified(CertifiedMixin, DeployedMixin, MetaEstimatorMixin, BaseEstimator
     Hypothesis class, loss and optimizer are those of the estimator; the rows are split so that a bound can be proved:
 
     - ``by="holdout"``: a fifth of the rows (at least 200, or half) is withheld; the model of the others is tested on them.
-    - ``by="progressive"``: ten blocks of the second half are each tested by a model of the rows before; the predictions of the
+    - ``by="progressive"``: ten blocks of the second half are each tested by a model of the earlier rows; the predictions of the
       ten models are averaged, and the Brier score or squared error of the average is bounded. Uses nearly all rows.
     - ``by="transfer"``: the model trained on *all* rows, compared with a tested model on new inputs without labels.
     - ``by="p2l"``: Pick-to-Learn: half the rows, and those of the other half that the model gets wrong.

@@ -30,7 +30,7 @@ SMOOTHERS: dict[str, dict[str, str]] = {
 def hat_matrix(model, X, *, at=None, sample_weight=None) -> np.ndarray:
     r"""Return the matrix H with :math:`\hat y = H y` of a model whose fitted values are linear in the targets.
 
-    Its trace is the effective number of degrees of freedom, its diagonal contains the leverages; changing :math:`y_i` by :math:`\Delta`
+    Its trace is the effective number of degrees of freedom, and its diagonal contains the leverages; changing :math:`y_i` by :math:`\Delta`
     changes the fitted values by :math:`\Delta H_{\cdot i}`. Guarantee: columns are fits to unit targets by the estimator itself, so H
     describes the model for any solver.
 

@@ -1,6 +1,6 @@
 r"""Shortest point of convex hulls on few rows: the compiled part of ``hull.py``.
 
-The weights of the shortest point of the affine hulls of the support rows P, with groups E (one column a group), solve
+The weights of the shortest point of the affine hulls of the support rows P, with groups E (one column per group), solve
 :math:`\min \|P^\top \beta\|` with :math:`E^\top \beta = 1`. Rows are lifted to :math:`(p_i, \sqrt\sigma e_i)` and orthogonalized:
 :math:`[P, \sqrt\sigma E] = L Q` with L triangular. With :math:`y = L^\top \beta` and :math:`Q_E` the last columns of Q the
 problem is to find the shortest y with :math:`Q_E^\top y = \sqrt\sigma 1`, one equation a group; then

@@ -31,7 +31,7 @@ class Lasso(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, InactiveMixin,
     fit_intercept : bool, default=True
         Whether to fit :math:`b`; it is never penalized.
     precompute, copy_X, random_state, selection
-        Accepted so that code written for scikit-learn runs; the solver decides by itself and never changes X.
+        Accepted so that code written for scikit-learn runs; the solver is chosen automatically and never changes X.
     max_iter : int >= 1, default=1000
         Passes before the fit stops with a ``ConvergenceWarning`` that states the gap.
     tol : float >= 0, default=1e-6

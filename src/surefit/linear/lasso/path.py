@@ -103,7 +103,7 @@ def enet_path(
     positive : bool, default=False
         Require non-negative coefficients.
     fit_intercept : bool, default=False
-        Leave a constant free (scikit-learn's path never does). The intercept is ``mean(y) - mean(X) @ coef``.
+        Whether to fit an intercept (scikit-learn's paths have none). The intercept is ``mean(y) - mean(X) @ coef``.
     sample_weight : array of shape (n_samples,), optional
         How often each row counts.
     penalty_factors : array of shape (n_features,), optional

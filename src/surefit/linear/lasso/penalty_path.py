@@ -35,7 +35,7 @@ class PenaltyPath(NamedTuple):
 
 
 def penalty_path(estimator, X, y, alphas) -> PenaltyPath:
-    r"""Fit a penalized least-squares model along penalties and check the order that every exact path has.
+    r"""Fit a penalized least-squares model for a sequence of penalties and check the monotonicity that every exact path has.
 
     For :math:`\alpha_1 < \alpha_2`: :math:`R(w_2) \le R(w_1)` and :math:`L(w_2) \ge L(w_1)`. Guarantee: true for every penalty and
     loss, from adding the two optimality inequalities; a violation beyond the gaps of the fits would prove a wrong solver.

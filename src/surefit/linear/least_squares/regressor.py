@@ -164,7 +164,7 @@ class LinearRegression(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
     def leverage(self, X) -> np.ndarray:
         r"""Return :math:`\tilde x^\top (\tilde X^\top S \tilde X)^{-1} \tilde x` a row.
 
-        Times the noise variance it is the variance of the prediction.
+        Multiplied by the noise variance, it is the variance of the prediction.
         """
         check_is_fitted(self)
         X = read_data(self, X, reset=False, accept_sparse=["csr", "csc"], dtype=np.float64)

@@ -140,7 +140,7 @@ class LogisticRegression(LogisticMixin, BaseEstimator):
     l1_ratio : float from 0 to 1, default=0.0
         Share :math:`\rho` of the l1 norm: 0 is ridge, 1 is lasso.
     dual, intercept_scaling, random_state, solver, n_jobs
-        Accepted so that code written for scikit-learn runs; the solver decides by itself and is deterministic.
+        Accepted so that code written for scikit-learn runs; the solver is chosen automatically and is deterministic.
     verbose : int, default=0
         Print one line per check of the gap.
     tol : float >= 0, default=1e-6

@@ -46,7 +46,7 @@ class LogisticRegressionCV(LogisticMixin, BaseEstimator):
     scoring : str, callable or None, default=None
         Score to maximize; None is accuracy.
     dual, solver, intercept_scaling, random_state
-        Accepted so that code written for scikit-learn runs; the solver decides by itself.
+        Accepted so that code written for scikit-learn runs; the solver is chosen automatically.
     verbose : int, default=0
         Print one line per check of the gap.
     tol : float >= 0, default=1e-6

@@ -31,7 +31,7 @@ class LinearSVC(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, LinearClas
     loss : {"hinge", "squared_hinge"}, default="hinge"
         Loss of the margin.
     dual : "auto" or bool, default="auto"
-        Accepted so that code written for scikit-learn runs; the solver decides by itself.
+        Accepted so that code written for scikit-learn runs; the solver is chosen automatically.
     tol : float >= 0, default=1e-4
         Relative duality gap: stop when the gap is at most ``tol`` times the objective of the best constant model.
     C : float > 0, default=1.0

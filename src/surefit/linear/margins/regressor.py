@@ -42,7 +42,7 @@ class LinearSVR(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, LinearRegr
     fit_intercept : bool, default=True
         Whether to fit :math:`b`; it is never penalized.
     intercept_scaling, dual, random_state
-        Accepted and without effect: the intercept is not penalized, the solver decides by itself and is deterministic.
+        Accepted and without effect: the intercept is not penalized, the solver is chosen automatically and is deterministic.
     verbose : int, default=0
         Print one line per check of the gap.
     max_iter : int >= 1, default=1000
