@@ -2,7 +2,8 @@
 Gaussian mixture: which flowers of the iris data belong to two clusters?
 ========================================================================
 
-Three normal components fitted by EM. The certificate says how stationary the fit is and claims no global maximum.
+Three normal components fitted by EM. The certificate says how close the fit is to a stationary point; it does not claim
+a global maximum.
 """
 
 import matplotlib.pyplot as plt

@@ -2,7 +2,8 @@
 Hold-out bounds: how many test rows prove an error below ten percent?
 =====================================================================
 
-The upper bound on the error for an observed error of five percent, and the number of rows at which it passes ten percent.
+The upper bound on the error for an observed error of five percent, and the number of rows at which it falls below ten
+percent.
 """
 
 import matplotlib.pyplot as plt

@@ -2,7 +2,7 @@
 Least squares: which coefficients of the diabetes data differ from zero?
 ========================================================================
 
-Coefficients with confidence intervals. Standard errors come with their assumption: independent noise of one variance.
+Coefficients with confidence intervals. The standard errors assume independent noise with constant variance.
 """
 
 import matplotlib.pyplot as plt

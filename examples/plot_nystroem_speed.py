@@ -2,7 +2,8 @@
 Nyström approximation: how many landmarks are enough?
 =====================================================
 
-Kernel ridge regression on landmarks. The error on new rows falls until the landmarks cover the data, and then stays at the noise.
+Kernel ridge regression on landmarks. The error on new rows falls until the landmarks cover the data, and then stays at
+the noise level.
 """
 
 import matplotlib.pyplot as plt

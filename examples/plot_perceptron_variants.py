@@ -2,8 +2,8 @@
 Averaged and voted perceptrons: do they cope with wrong labels?
 ===============================================================
 
-Five percent of the training labels of the breast cancer data are made wrong, so the plain perceptron never converges. The averaged and
-the voted perceptron are more stable.
+Five percent of the training labels of the breast cancer data are flipped, so the plain perceptron never converges. The
+averaged and the voted perceptron are more stable.
 """
 
 import matplotlib.pyplot as plt

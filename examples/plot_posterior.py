@@ -35,7 +35,7 @@ ax.fill_between(line, weighted.min(axis=1), color="C3", alpha=0.4)
 ax.set(xlabel="x", ylabel="prior times density", title=f"no rule errs less often than {world.bayes_risk().value:.4f}")
 
 # %%
-# Data from a parabola: the training error decreases with the degree, the evidence has a maximum.
+# Data from a parabola: the training error decreases with the degree; the evidence has a maximum.
 rng = np.random.default_rng(0)
 x = rng.uniform(-1, 1, (40, 1))
 y = 1 - 2 * x[:, 0] + 3 * x[:, 0] ** 2 + 0.4 * rng.standard_normal(40)

@@ -2,8 +2,8 @@
 Risk bounds: how good are six classifiers on the breast cancer data?
 ====================================================================
 
-Each classifier keeps some rows from its training, is tested on them once, and states an upper bound on its probability of error. A third
-of the rows was kept from all of them; the crosses show the error there.
+Each classifier withholds some rows from its training, is tested on them once, and states an upper bound on its
+probability of error. A third of the rows was withheld from all of them; the crosses show the error there.
 """
 
 from sklearn.datasets import load_breast_cancer

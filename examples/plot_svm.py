@@ -7,8 +7,8 @@ states how far from the optimum it can be.
 """
 
 # %%
-# Two classes that no line separates. The score is zero on the boundary and one in absolute value on the dashed lines. Rings mark support
-# vectors, crosses mark misclassified rows.
+# Two classes that no line separates. The score is zero on the boundary and one in absolute value on the dashed lines.
+# Rings mark support vectors, and crosses mark misclassified rows.
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -2,7 +2,8 @@
 VC bounds: when are they informative?
 =====================================
 
-The radius of the VC inequality by sample size for three dimensions. Above one half a bound on the error is vacuous.
+The radius of the VC inequality as a function of the sample size, for three dimensions. Above one half a bound on the
+error is vacuous.
 """
 
 import matplotlib.pyplot as plt
