@@ -2,8 +2,9 @@
 Gaussian processes: how does the length scale change the fit?
 =============================================================
 
-Forty noisy observations; the length scale of the Gaussian kernel and the noise maximize the evidence. The certificate bounds the error
-of the posterior mean everywhere. The band is two posterior standard deviations wide on each side.
+Forty noisy observations; the length scale of the Gaussian kernel and the noise are chosen to maximize the evidence. The
+certificate bounds the error of the posterior mean everywhere. The band is two posterior standard deviations wide on
+each side.
 """
 
 import numpy as np
