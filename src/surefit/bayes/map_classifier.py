@@ -84,7 +84,7 @@ class MAPClassifier(CertifiedMixin, ClassifierMixin, BaseEstimator):
         self.var_smoothing = var_smoothing
 
     def fit(self, X, y, sample_weight=None):
-        """Fit the distributions of the classes; a weight counts a row as many times. Returns the estimator."""
+        """Fit the distributions of the classes; an integer weight counts as repetitions of the row. Returns the estimator."""
         check_params(self)
         X, y = read_data(self, X, y, dtype=np.float64)
         check_labels(y)
@@ -164,6 +164,6 @@ class MAPClassifier(CertifiedMixin, ClassifierMixin, BaseEstimator):
 
 
 def _largest_variance(X: np.ndarray, weights: np.ndarray) -> float:
-    """Return the largest variance of a column; a weight counts a row as many times."""
+    """Return the largest variance of a column; an integer weight counts as repetitions of the row."""
     mean = np.average(X, axis=0, weights=weights)
     return float(np.max(np.average((X - mean) ** 2, axis=0, weights=weights)))

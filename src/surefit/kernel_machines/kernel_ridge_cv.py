@@ -62,7 +62,7 @@ class KernelRidgeCV(CertifiedMixin, FreePartMixin, MultiOutputMixin, RegressorMi
         Trace of the hat matrix, including the intercept and other unpenalized functions.
     theory_alpha_ : float
         The penalty that the norm-based risk bound would charge at confidence 0.95,
-        :math:`n \cdot \frac{8 r^2}{\sqrt n} \bigl(1 + \tfrac12 \sqrt{\ln(20)/2}\bigr)` without an offset and
+        :math:`n \cdot \frac{8 r^2}{\sqrt n} \bigl(1 + \tfrac12 \sqrt{\ln(20)/2}\bigr)` without an intercept and
         :math:`n \cdot \frac{24 r^2}{\sqrt n} \bigl(1 + \tfrac38 \sqrt{\ln(20)/2}\bigr)` with one, :math:`r^2 = \max_i k(x_i, x_i)`.
         A heuristic that shrinks too much; shown for comparison. NaN with free functions besides the constant.
     cv_results_ : ndarray of shape (n_samples, n_alphas) or (n_samples, n_targets, n_alphas)

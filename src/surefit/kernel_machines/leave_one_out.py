@@ -29,7 +29,7 @@ def svm_leave_one_out(model, X, y) -> LeaveOneOut:
     """Return the exact leave-one-out predictions of a fitted ``SVC`` or ``LinearSVC``.
 
     Guarantee: rows that are not support vectors leave the optimum as it is, so their predictions are those of the model; every support row
-    gets a fit without it. The error is at most the share of support rows, ``loo_error_bound_``. A fold that has one class only predicts it.
+    gets a fit without it. The error is at most the share of support rows, ``loo_error_bound_``. A one-class fold predicts that class.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ class AveragedPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, 
     class_weight : dict, "balanced" or None, default=None
         Factors of the step on rows of each class.
     multi_class : {"ovr", "joint"}, default="ovr"
-        More than two classes: each against the rest, or one weight vector a class, moved together.
+        More than two classes: each against the rest, or one weight vector per class, moved together.
     n_jobs : int or None, default=None
         Threads, for more than two classes; the same bits for any number.
     random_state : int, RandomState or None, default=0

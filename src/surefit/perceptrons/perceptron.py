@@ -60,14 +60,14 @@ class Perceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, LinearCl
         Order of the rows: as given, reshuffled for each pass, drawn with replacement, or a permutation of the rows
         that every pass follows. None: as ``shuffle`` says; rows in partitions are processed as given.
     mistake : {"<=0", "<0", "sign"}, default="<=0"
-        Which margins :math:`m = t f(x)` are mistakes. By default zero is one. ``"sign"`` is the textbook's
+        Which margins :math:`m = t f(x)` are mistakes. By default a margin of zero is a mistake. ``"sign"`` is the textbook's
         :math:`\operatorname{sign}(f) \ne t` with :math:`\operatorname{sign}(0) = 1`.
     bias : {"plain", "augmented", "r_squared"}, default="plain"
         Constant feature :math:`c` that represents the intercept: 1, ``bias_constant``, or :math:`R = \max \|x_i\|`.
     bias_constant : float > 0, default=1.0
         The constant of ``bias="augmented"``.
     multi_class : {"ovr", "joint"}, default="ovr"
-        More than two classes: each against the rest, or one weight vector a class, moved together.
+        More than two classes: each against the rest, or one weight vector per class, moved together.
     max_time : float > 0 or None, default=None
         Seconds after which the fit stops. Ctrl-C does the same.
     max_log : int >= 0, default=100000

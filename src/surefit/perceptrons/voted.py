@@ -19,7 +19,7 @@ class VotedPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, Cla
 
     Hypothesis class: votes of affine functions. Loss: the perceptron loss. Optimizer: one row at a time.
 
-    Guarantee: the certificate proves the run and the survivals (theory: :ref:`novikoff`); after a single pass over two
+    Guarantee: the certificate proves the run and the survival counts (theory: :ref:`novikoff`); after a single pass over two
     classes it also contains a risk bound of the vote itself: at most twice the mean risk of the voters.
 
     Parameters

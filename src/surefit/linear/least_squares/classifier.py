@@ -19,7 +19,7 @@ class LeastSquaresClassifier(CertifiedMixin, StatedGapMixin, LinearClassifierMix
         P(w, b) = \sum_i s_i (\mathbb{1}[y_i = 1] - x_i^\top w - b)^2 + \alpha \|w\|_2^2, \qquad
         \hat y(x) = 1 \iff x^\top w + b \ge \tau .
 
-    With more than two classes one such regression a class, and the largest score wins.
+    With more than two classes, one such regression is fitted per class, and the largest score wins.
 
     Hypothesis class: half-spaces. Loss: squared. Optimizer: that of :class:`Ridge`. It is fast and instructive, and has a known
     fault: rows far on the right side of the boundary pull it towards themselves, so separable data may be misclassified.
