@@ -138,7 +138,7 @@ class KNeighborsClassifier(ClassListsMixin, ClassifierMixin, NeighborsBase):
 
     def predict_proba(self, X):
         """Return the fraction of votes of each class, columns in the order of ``classes_``; a list of tables for several targets."""
-        distances, labels, counts = self._ballot(X, self._codes)
+        distances, labels, counts = self._ballot(X, "_codes")
         shares = self._shares(distances, counts)
         if not self.outputs_2d_:
             return _fractions(labels, shares, counts, len(self.classes_))

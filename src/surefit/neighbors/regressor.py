@@ -80,7 +80,7 @@ class KNeighborsRegressor(RegressorMixin, NeighborsBase):
 
     def predict(self, X) -> np.ndarray:
         """Return the weighted mean of the neighbors' targets."""
-        distances, targets, counts = self._ballot(X, self._targets)
+        distances, targets, counts = self._ballot(X, "_targets")
         shares = self._shares(distances, counts)
         total = shares.sum(axis=1, keepdims=True)
         shares = np.where(total == 0, counts, shares)

@@ -49,8 +49,8 @@ def _leaves(X: Any, rows: np.ndarray, tree: Any) -> np.ndarray:
 
 
 def _table(certificate: Certificate, data: Data) -> Any:
-    if certificate.problem["categorical"]:
-        return coded_rows(data, certificate.problem["categorical"])
+    if certificate.problem.get("categorical"):
+        return coded_rows(data, certificate.problem.get("categorical"))
     return data.X.tocsr() if sparse.issparse(data.X) else np.ascontiguousarray(data.X, dtype=np.float64)
 
 
@@ -97,7 +97,7 @@ def leaves(certificate: Certificate, claim: Claim, data: Data) -> Proof:
         "trees": len(trees),
         "median": problem["criterion"] == "absolute_error",
     }
-    if problem["categorical"]:
+    if problem.get("categorical"):
         numbers["inner"] = int(sum(np.count_nonzero(tree.feature >= 0) for tree in trees))
     note = "draws were repeated from the seeds, and the rows sent down every tree."
     return Proof(worst + doubt, "recomputed" if numbers["median"] else "enclosed", note, numbers, spread=doubt)
@@ -258,7 +258,7 @@ def _seeds(certificate: Certificate) -> np.ndarray:
 @shared
 def _trees(certificate: Certificate, data: Data) -> list[Any]:
     packed = packed_trees(certificate.model, data.X.shape[1])
-    return categorical_trees(certificate.model, packed) if certificate.problem["categorical"] else packed
+    return categorical_trees(certificate.model, packed) if certificate.problem.get("categorical") else packed
 
 
 @shared

@@ -59,7 +59,7 @@ def _(target):
     return 1
 
 
-@compiled(inner=True)
+@compiled
 def _median(y, weights):
     """Return the weighted median (the midpoint of the minimizers), the sum of distances from it, and the total weight."""
     order = ascending(y)
@@ -81,7 +81,7 @@ def _median(y, weights):
     return median, distance, weight
 
 
-@compiled(inner=True)
+@compiled
 def _targets(target, segment):
     y, weights = np.empty(len(segment)), np.ones(len(segment))
     for i in range(len(segment)):
@@ -114,7 +114,7 @@ def _(target, segment):
         target.sorted_y[p] = y[order[p]]
 
 
-@compiled(inner=True)
+@compiled
 def _add(tree, place, weight, total):
     p = place + 1
     while p < len(tree):
@@ -123,7 +123,7 @@ def _add(tree, place, weight, total):
         p += p & -p
 
 
-@compiled(inner=True)
+@compiled
 def _distance(tree, sorted_y, weight, total):
     """Return the sum of distances from a median of the rows in a tree of (weight, weighted sum)."""
     p, step, below, below_sum = 0, 1, 0.0, 0.0
@@ -139,7 +139,7 @@ def _distance(tree, sorted_y, weight, total):
     return median * below - below_sum + (total - below_sum) - median * (weight - below)
 
 
-@compiled(inner=True)
+@compiled
 def _middle(tree, sorted_y, weight):
     """Return the median (the midpoint of the minimizers) of the rows in a tree of (weight, weighted sum)."""
     ends = np.zeros(2)

@@ -12,12 +12,12 @@ import numpy as np
 
 from surefit.core.jit import compiled
 from surefit.core.loops import ascending
-from surefit.solvers.trees.data import category_of, missing_at, segment_of
+from surefit.solvers.trees.data import missing_at, segment_of
 from surefit.solvers.trees.segments import NEW, ROW
 from surefit.solvers.trees.targets import Cut, Limits, best_cut, n_orders, order_key, summarize
 
 
-@compiled(inner=True)
+@compiled
 def group_starts(segment):
     """Return the starts of the categories in a segment in the order of the column, and its length."""
     starts = np.empty(len(segment) + 1, dtype=np.int64)
@@ -30,7 +30,7 @@ def group_starts(segment):
     return starts[: count + 1]
 
 
-@compiled(inner=True)
+@compiled
 def by_mean(data, target, feature, start, stop, which):
     """Copy the segment of a column with its categories in order ``which``."""
     segment = segment_of(data, feature, start, stop)
@@ -48,7 +48,7 @@ def by_mean(data, target, feature, start, stop, which):
     return ordered
 
 
-@compiled(inner=True)
+@compiled
 def best_subset(data, target, feature, start, stop, weight, sums, limits):
     """Return the best cut over all orders, and the order it belongs to."""
     best = Cut(-np.inf, np.int64(-1), False)
@@ -61,7 +61,7 @@ def best_subset(data, target, feature, start, stop, weight, sums, limits):
     return best, order
 
 
-@compiled(inner=True)
+@compiled
 def best_multiway(data, target, feature, start, stop, impurity, sums, limits):
     """Return the decrease of one branch per category as a cut; its place is the number of branches."""
     segment = segment_of(data, feature, start, stop)
@@ -78,19 +78,7 @@ def best_multiway(data, target, feature, start, stop, impurity, sums, limits):
     return Cut(total, len(starts) - 1, missing > 0) if len(starts) > 2 else Cut(-np.inf, -1, False)
 
 
-@compiled(inner=True)
+@compiled
 def relaxed(limits):
     """Return the limits of a categorical column: no direction, all places allowed."""
     return Limits(limits.min_rows, limits.min_weight, limits.tie, -1, 0, limits.low, limits.high)
-
-
-@compiled(inner=True)
-def note_categories(data, feature, segment, place, sets, start):
-    """Set the bits of the categories that go left, and of those that go right."""
-    n_words = (sets.n_codes + 63) // 64
-    for i in range(len(segment)):
-        if i == 0 or segment[i] >= NEW:
-            category = category_of(data, feature, segment[i] & ROW)
-            category = sets.n_codes - 1 if category < 0 else category
-            word = start + category // 64 + (0 if i < place else n_words)
-            sets.words[word] |= np.uint64(1) << np.uint64(category % 64)

@@ -23,7 +23,7 @@ LOW = 2**HALF - 1
 
 
 class Reading(NamedTuple):
-    """Conversion of the rows of a partition to integers: number of rows, then amounts in units."""
+    """How a partition turns rows into integers: number of rows, then amounts in units."""
 
     classes: list[Any] | None  # None for numbers
     factors: list[float] | None  # weights of the classes
@@ -82,7 +82,7 @@ class Reading(NamedTuple):
 
 
 class Largest(NamedTuple):
-    """Result of the first pass: rows that count, exact sums of weights and weighted targets, and the largest amounts."""
+    """What the first pass finds: rows that count, exact sums of weights and weighted targets, and the largest amounts."""
 
     rows: int
     weight: int

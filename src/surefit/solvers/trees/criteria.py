@@ -41,7 +41,7 @@ def spread(criterion, weight, total):
     return min(total, rest)
 
 
-@compiled(inner=True)
+@compiled
 def decrease(criterion, left_weight, left_sum, weight, total):
     """Return the decrease of the total impurity by a cut with (left_weight, left_sum) on the left; -inf if it is not allowed."""
     right_weight = weight - left_weight

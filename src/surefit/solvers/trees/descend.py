@@ -86,7 +86,7 @@ def _descent(tree: FlatTree) -> tuple:
     return (*goes, tree.start, tree.words, tree.branches, tree.n_codes)
 
 
-@compiled(inner=True)
+@compiled
 def _step(x, node, kind, feature, threshold, left, right, missing_left, start, words, branches, n_codes):
     """Return the child to which a row goes, or -1 if it stays at the node."""
     value = x[feature[node]]

@@ -78,7 +78,7 @@ def _ends(left, right):
     return end
 
 
-@compiled(inner=True)
+@compiled
 def _next_random(state, bound):
     """Splitmix64: the next state, and a number below ``bound``."""
     state += np.uint64(0x9E3779B97F4A7C15)
@@ -150,7 +150,7 @@ def _grow(by_row, entries, columns, max_features, max_depth, min_split, state, w
     return count
 
 
-@compiled(inner=True)
+@compiled
 def _cell(entry):
     """Return the contribution of a row to a cell: its weight above its weight in the second class."""
     times = entry >> np.uint64(33)
@@ -158,7 +158,7 @@ def _cell(entry):
     return (times << np.uint64(32)) + (times & second)
 
 
-@compiled(inner=True)
+@compiled
 def _search(by_row, entries, drawn, cells, state, W, P):
     """Draw columns until enough are not constant; return the state, the best column and bin (-1: none) and its score."""
     d, wanted = len(drawn), len(cells)
@@ -185,7 +185,7 @@ def _search(by_row, entries, drawn, cells, state, W, P):
     return state, best_j, best_b, best
 
 
-@compiled(inner=True)
+@compiled
 def _count(by_row, entries, chosen, cells):
     low_word = np.uint64(0xFFFFFFFF)
     if len(chosen) == 5:  # the square root of 25 to 35 columns: five independent additions
@@ -205,7 +205,7 @@ def _count(by_row, entries, chosen, cells):
             cells[c, by_row[row, chosen[c]]] += value
 
 
-@compiled(inner=True)
+@compiled
 def _scan_cells(cells, W, P):
     """Return the best cut of a histogram, which is cleared; ties go to the lowest bin."""
     left, best, at, seen = np.uint64(0), -1.0, -1, 0
@@ -230,7 +230,7 @@ def _scan_cells(cells, W, P):
     return best, at, seen > 1
 
 
-@compiled(inner=True)
+@compiled
 def _scan_sorted(by_row, entries, j, W, P):
     """Return the best cut of few rows, sorted by their bins; ties go to the lowest bin."""
     n = len(entries)

@@ -1,4 +1,4 @@
-"""Passes over partitions that a growing tree needs: histograms of the nodes that wait, and the best split of a histogram."""
+"""What a growing tree asks of rows in partitions: histograms of the nodes that wait, and the best split of a histogram."""
 
 from __future__ import annotations
 

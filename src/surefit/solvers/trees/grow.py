@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from surefit.core.jit import compiled
 from surefit.core.loops import ascending, copy_into
 from surefit.solvers.trees import flat
-from surefit.solvers.trees.categories import best_multiway, best_subset, by_mean, group_starts, note_categories, relaxed
+from surefit.solvers.trees.categories import best_multiway, best_subset, by_mean, group_starts, relaxed
 from surefit.solvers.trees.data import (
     category_of,
     cut_column,
@@ -25,25 +25,10 @@ from surefit.solvers.trees.data import (
 )
 from surefit.solvers.trees.flat import FlatTree
 from surefit.solvers.trees.nodes import NODE, Rules, finished
-from surefit.solvers.trees.segments import ROW
+from surefit.solvers.trees.segments import NEW, ROW
 from surefit.solvers.trees.targets import TIE, Limits, n_sums, prepare, summarize
 
 _TYPES = (int, int, int, float, int, float, float, int, bool, bool, int)
-
-
-class Draws(NamedTuple):
-    """Random choice of columns, or of cuts."""
-
-    state: np.ndarray  # (1,) uint64, of the generator
-    columns: np.ndarray  # (d,) int64, those of the node first
-
-
-class Sets(NamedTuple):
-    """Categories of the branches of a tree; the arrays are replaced by longer ones as it grows."""
-
-    n_codes: int
-    words: np.ndarray
-    branches: np.ndarray
 
 
 def grow(data, n: int, target, rules: Rules, categories: np.ndarray, monotone: np.ndarray) -> FlatTree:
@@ -54,95 +39,82 @@ def grow(data, n: int, target, rules: Rules, categories: np.ndarray, monotone: n
     if rules.max_leaf_nodes > 0 and not rules.multiway:
         room = min(room, 2 * rules.max_leaf_nodes - 1)
     nodes, sums = np.recarray(room, dtype=NODE), np.empty((room, n_sums(target)))
-    nodes[0].first, nodes[0].last, nodes[0].depth, nodes[0].low, nodes[0].high = 0, n, 0, -np.inf, np.inf
+    n_codes = int(categories.max(initial=0)) + 1
     rules = Rules(*(kind(value) for kind, value in zip(_TYPES, rules, strict=True)))
-    # None instead of an array: nothing is compiled for what the tree does not have.
-    counts = categories if categories.any() else None
-    everything = rules.max_features >= len(categories) and not rules.random_cuts
-    draws = None if everything else Draws(np.array([rules.seed], dtype=np.uint64), np.arange(len(categories)))
-    sets = Sets(int(categories.max(initial=0)) + 1, np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int32))
-    count, words, branches = _grow(data, target, rules, counts, draws, monotone, nodes, sums, sets)
-    return finished(nodes[:count], sums[:count], words.copy(), branches.copy(), sets.n_codes)
+    count, words, branches = _grow(data, n, target, rules, categories, monotone, nodes, sums, n_codes)
+    return finished(nodes[:count], sums[:count], words, branches, n_codes)
 
 
 @compiled
-def _grow(data, target, rules, categories, draws, monotone, nodes, sums, sets):
+def _grow(data, n, target, rules, categories, monotone, nodes, sums, n_codes):  # noqa: C901 - one compiled loop
+    n_words = (n_codes + 63) // 64
+    words, branches = np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int32)
     used_words, used_branches = 0, 0
+    random = np.array([np.uint64(rules.seed)])
+    drawn = np.arange(len(categories))
+    nodes[0].first, nodes[0].last, nodes[0].depth = 0, n, 0
+    nodes[0].low, nodes[0].high = -np.inf, np.inf
     root = nodes[0].first  # 0, with the type of a node index
-    open_nodes, top = np.empty(len(nodes) + 1, dtype=np.int64), 0
-    open_nodes[0] = root
     _open(data, target, rules, nodes, sums, root)
     count: Any = 1
     leaves: Any = 1
-    first = root
-    while True:
-        for child in range(count - 1, first - 1, -1):
-            if nodes[child].reason == flat.SPLIT:
-                _search(data, target, rules, categories, draws, monotone, nodes, sums, child)
-            if nodes[child].reason == flat.SPLIT:
-                open_nodes[top] = child
-                top += 1
-        if top == 0:
-            break
+    if nodes[0].reason == flat.SPLIT:
+        _search(data, target, rules, categories, monotone, nodes, sums, root, random, drawn)
+    open_nodes, top = np.zeros(len(nodes) + 1, dtype=np.int64), 0
+    if nodes[0].reason == flat.SPLIT:
+        top = 1
+    while top > 0:
+        chosen = top - 1
+        if rules.max_leaf_nodes > 0:
+            for i in range(top):
+                if nodes[open_nodes[i]].decrease > nodes[open_nodes[chosen]].decrease:
+                    chosen = i
+        node = open_nodes[chosen]
+        for i in range(chosen, top - 1):
+            open_nodes[i] = open_nodes[i + 1]
         top -= 1
-        node = _take_open(rules, nodes, open_nodes, top)
-        parts: Any = np.int64(2)
-        if categories is not None and nodes[node].kind == flat.MULTIWAY:
-            parts = nodes[node].place
-        first = count
+        parts: Any = nodes[node].place if nodes[node].kind == flat.MULTIWAY else np.int64(2)
         if rules.max_leaf_nodes > 0 and leaves + parts - 1 > rules.max_leaf_nodes:
             _close(nodes, node, flat.LEAVES)
             continue
         leaves += parts - 1
-        count += parts
-        nodes[node].left, nodes[node].right = first, count - 1
-        if categories is None:
-            _split_in_two(data, target, rules, categories, monotone, nodes, sums, sets, node)
-            continue
+        nodes[node].left, nodes[node].right = count, count + parts - 1
         if nodes[node].kind == flat.MULTIWAY:
-            nodes[node].start, used_branches = used_branches, used_branches + sets.n_codes
-            sets = Sets(sets.n_codes, sets.words, _with_room(sets.branches, used_branches))
-            _split_multiway(data, target, rules, nodes, sums, sets, node)
-            continue
-        if nodes[node].kind == flat.SUBSET:
-            nodes[node].start, used_words = used_words, used_words + 2 * ((sets.n_codes + 63) // 64)
-            sets = Sets(sets.n_codes, _with_room(sets.words, used_words), sets.branches)
-        _split_in_two(data, target, rules, categories, monotone, nodes, sums, sets, node)
-    return count, sets.words[:used_words], sets.branches[:used_branches]
+            if used_branches + n_codes > len(branches):
+                longer = np.zeros(2 * len(branches) + n_codes, dtype=np.int32)
+                copy_into(longer, branches[:used_branches])
+                branches = longer
+            nodes[node].start = used_branches
+            _split_multiway(data, target, rules, nodes, sums, node, branches[used_branches : used_branches + n_codes])
+            used_branches += n_codes
+        else:
+            if nodes[node].kind == flat.SUBSET:
+                if used_words + 2 * n_words > len(words):
+                    more = np.zeros(2 * len(words) + 2 * n_words, dtype=np.uint64)
+                    copy_into(more, words[:used_words])
+                    words = more
+                nodes[node].start = used_words
+                used_words += 2 * n_words
+            sets = words[used_words - 2 * n_words : used_words]
+            _split_in_two(data, target, rules, monotone, nodes, sums, node, sets, n_codes)
+        count += parts
+        for child in range(count - 1, count - parts - 1, -1):
+            if nodes[child].reason == flat.SPLIT:
+                _search(data, target, rules, categories, monotone, nodes, sums, child, random, drawn)
+            if nodes[child].reason == flat.SPLIT:
+                open_nodes[top] = child
+                top += 1
+    return count, words[:used_words].copy(), branches[:used_branches].copy()
 
 
-@compiled(inner=True)
-def _take_open(rules, nodes, open_nodes, last):
-    """Remove a node from the open ones: the last, or the one of largest decrease if leaves are limited."""
-    chosen = last
-    if rules.max_leaf_nodes > 0:
-        for i in range(last + 1):
-            if nodes[open_nodes[i]].decrease > nodes[open_nodes[chosen]].decrease:
-                chosen = i
-    node = open_nodes[chosen]
-    for i in range(chosen, last):
-        open_nodes[i] = open_nodes[i + 1]
-    return node
-
-
-@compiled(inner=True)
-def _with_room(numbers, length):
-    """Return ``numbers`` with at least this length, zeros behind."""
-    if length <= len(numbers):
-        return numbers
-    longer = np.zeros(len(numbers) + length, dtype=numbers.dtype)
-    copy_into(longer, numbers)
-    return longer
-
-
-@compiled(inner=True)
+@compiled
 def _close(nodes, node, reason):
     nodes[node].reason = reason
     nodes[node].kind = flat.LEAF
     nodes[node].left, nodes[node].right = -1, -1
 
 
-@compiled(inner=True)
+@compiled
 def _open(data, target, rules, nodes, sums, node):
     """Summarize the rows of a node; decide whether it must be a leaf."""
     segment = first_rows(data, nodes[node].first, nodes[node].last)
@@ -158,7 +130,7 @@ def _open(data, target, rules, nodes, sums, node):
         _close(nodes, node, flat.FEW_ROWS)
 
 
-@compiled(inner=True)
+@compiled
 def next_random(random, bound):
     """Splitmix64: a number below ``bound``."""
     random[0] += np.uint64(0x9E3779B97F4A7C15)
@@ -169,15 +141,14 @@ def next_random(random, bound):
     return np.int64((z >> np.uint64(11)) * (bound / 9007199254740992.0))
 
 
-@compiled(inner=True)
-def _draw_columns(data, rules, nodes, node, draws):
-    """Move the columns to consider to the front of the columns, not counting constant ones; return their number."""
-    drawn = draws.columns
+@compiled
+def _draw_columns(data, rules, nodes, node, random, drawn):
+    """Move the columns to consider to the front of ``drawn``, not counting constant ones; return their number."""
     d, useful, taken = len(drawn), 0, 0
     if rules.max_features >= d:
         return d
     while taken < d and useful < rules.max_features:
-        other = taken + next_random(draws.state, d - taken)
+        other = taken + next_random(random, d - taken)
         drawn[taken], drawn[other] = drawn[other], drawn[taken]
         if not is_constant(data, drawn[taken], nodes[node].first, nodes[node].last):
             useful += 1
@@ -189,22 +160,21 @@ def _draw_columns(data, rules, nodes, node, draws):
     return taken
 
 
-@compiled(inner=True)
-def _search(data, target, rules, categories, draws, monotone, nodes, sums, node):
+@compiled
+def _search(data, target, rules, categories, monotone, nodes, sums, node, random, drawn):
     """Find the best split of a node, or make it a leaf."""
     start, stop = nodes[node].first, nodes[node].last
     weight, spread, numbers = nodes[node].weight, nodes[node].spread, sums[node]
     prepare(target, first_rows(data, start, stop))
     tie = TIE * spread
     best, kind = -np.inf, flat.LEAF
-    for i in range(len(monotone) if draws is None else _draw_columns(data, rules, nodes, node, draws)):
-        j = i if draws is None else draws.columns[i]
+    for i in range(_draw_columns(data, rules, nodes, node, random, drawn)):
+        j = drawn[i]
         if is_constant(data, j, start, stop):
             continue
-        number = categories is None or categories[j] == 0
         only = -1
-        if draws is not None and rules.random_cuts and number:
-            only = random_place(data, j, start, stop, next_random(draws.state, 1 << 53) / 9007199254740992.0)
+        if rules.random_cuts and categories[j] == 0:
+            only = random_place(data, j, start, stop, next_random(random, 1 << 53) / 9007199254740992.0)
         limits = Limits(
             rules.min_samples_leaf,
             rules.min_weight_leaf,
@@ -215,7 +185,7 @@ def _search(data, target, rules, categories, draws, monotone, nodes, sums, node)
             nodes[node].high,
         )
         order, this = 0, flat.THRESHOLD
-        if categories is None or number:
+        if categories[j] == 0:
             cut = cut_column(data, target, j, start, stop, weight, numbers, limits)
         elif rules.multiway:
             cut, this = best_multiway(data, target, j, start, stop, spread, numbers, relaxed(limits)), flat.MULTIWAY
@@ -233,14 +203,20 @@ def _search(data, target, rules, categories, draws, monotone, nodes, sums, node)
         _close(nodes, node, flat.SMALL_GAIN)
 
 
-@compiled(inner=True)
-def _split_in_two(data, target, rules, categories, monotone, nodes, sums, sets, node):
+@compiled
+def _split_in_two(data, target, rules, monotone, nodes, sums, node, sets, n_codes):
     start, stop, j = nodes[node].first, nodes[node].last, nodes[node].feature
     place, left, right = nodes[node].place, nodes[node].left, nodes[node].right
     missing = missing_at(data, j, start, stop)
-    if categories is not None and nodes[node].kind == flat.SUBSET:
+    if nodes[node].kind == flat.SUBSET:
         segment = by_mean(data, target, j, start, stop, nodes[node].order)
-        note_categories(data, j, segment, place, sets, nodes[node].start)
+        n_words = len(sets) // 2
+        for i in range(len(segment)):
+            if i == 0 or segment[i] >= NEW:
+                category = category_of(data, j, segment[i] & ROW)
+                category = n_codes - 1 if category < 0 else category
+                word = category // 64 + (0 if i < place else n_words)
+                sets[word] |= np.uint64(1) << np.uint64(category % 64)
         missing, nodes[node].missing_left = 0, False
     else:
         segment = segment_of(data, j, start, stop)
@@ -267,13 +243,11 @@ def _split_in_two(data, target, rules, categories, monotone, nodes, sums, sets, 
             nodes[left].low, nodes[right].high = middle, middle
 
 
-@compiled(inner=True)
-def _split_multiway(data, target, rules, nodes, sums, sets, node):
+@compiled
+def _split_multiway(data, target, rules, nodes, sums, node, branches):
     """Create one child per category at the node."""
     start, stop, j = nodes[node].first, nodes[node].last, nodes[node].feature
-    branches = sets.branches[nodes[node].start : nodes[node].start + sets.n_codes]
-    for i in range(len(branches)):
-        branches[i] = -1
+    branches[:] = -1
     child = nodes[node].left
     while True:
         segment = segment_of(data, j, start, stop)

@@ -54,7 +54,7 @@ def _(target):
     return 2 + target.n_classes
 
 
-@compiled(inner=True)
+@compiled
 def _fill_sums(codes, rows, y, weights, histogram):
     histogram[:] = 0.0
     if len(weights) == 0:

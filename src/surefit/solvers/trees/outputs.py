@@ -99,7 +99,7 @@ def _(target, segment, missing, weight, sums, limits, score):
             score[side, place] += whole - inside
 
 
-@compiled(inner=True)
+@compiled
 def best_place(weights, segment, missing, weight, limits, score, scale):
     """Return the cut of largest ``scale * score`` that the limits on rows and weights allow."""
     n, weighted = len(segment), len(weights) > 0

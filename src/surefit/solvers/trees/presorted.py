@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from surefit.core.jit import compiled
+from surefit.core.loops import ascending, copy_into
 from surefit.solvers.trees.data import (
     category_of,
     cut_column,
@@ -23,8 +24,7 @@ from surefit.solvers.trees.data import (
 from surefit.solvers.trees.segments import NEW, ROW, note_left, partition
 from surefit.solvers.trees.targets import best_cut
 
-LOW = np.uint64(0xFFFFFFFF)  # bits of the row in a key
-FEW = 128  # longer runs of keys with equal leading bits are sorted by NumPy unless they are in order
+FEW = 24  # longer runs of keys with equal leading bits are sorted by NumPy
 
 
 class Presorted(NamedTuple):
@@ -40,19 +40,12 @@ def presort(values: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
     """Sort every column of ``values`` (d, n); return the segments (d, n), restricted to ``rows`` (ascending) if given."""
     d, n = values.shape
     rows = np.arange(n, dtype=np.uint32) if rows is None else np.asarray(rows, dtype=np.uint32)
-    values = np.ascontiguousarray(values)
-    bits = values.view(np.uint64)
     order = np.empty((d, len(rows)), dtype=np.uint32)
-    keys, slack = np.empty((2, len(rows)), dtype=np.uint64)
-    counts = np.empty((3, 2048), dtype=np.int64)
+    keys, slack = np.empty(len(rows), dtype=np.uint64), np.empty(len(rows), dtype=np.uint64)
     for j in range(d):
-        _sort_leading(values[j], bits[j], rows, keys, slack, counts)
-        done = _finish(values[j], keys, order[j], 0)
-        while done < len(rows):
-            stop = int(np.searchsorted(keys, keys[done] | LOW, side="right"))  # rows ascend, so whole keys are sorted
-            run = keys[done:stop] & LOW
-            order[j, done:stop] = run[np.argsort(values[j, run], kind="stable")]
-            done = _finish(values[j], keys, order[j], stop)
+        _leading_bits(values[j], rows, keys)
+        _sort_leading(keys, slack)
+        _finish(values[j], keys, order[j])
     return order
 
 
@@ -63,25 +56,28 @@ def presorted(values: np.ndarray, order: np.ndarray) -> Presorted:
 
 
 @compiled
-def _sort_leading(column, bits, rows, keys, slack, counts):
-    """Write keys that consist of the 32 leading bits of the value, in numerical order, and the row, and sort them.
-
-    The sort is stable: three rounds of counting sort, by 11, 11 and 10 bits.
-    """
-    n = len(keys)
-    sign, low, mask = np.uint64(1 << 63), LOW, np.uint64(2047)
-    for digit in range(3):
-        for value in range(2048):
-            counts[digit, value] = 0
-    for i in range(n):
+def _leading_bits(column, rows, keys):
+    """Write keys that consist of the 32 leading bits of the value, in numerical order, and the row."""
+    bits = column.view(np.uint64)
+    sign, low = np.uint64(1 << 63), np.uint64(0xFFFFFFFF)
+    for i in range(len(rows)):
         row = np.uint64(rows[i])
         if np.isnan(column[row]):
-            key = ~low  # missing values come last
-        else:
-            key = bits[row] if column[row] != 0.0 else np.uint64(0)  # -0.0 equals 0.0
-            key = (~key if key & sign else key | sign) & ~low
-        keys[i] = key | row
-        key >>= np.uint64(32)
+            keys[i] = (~low) | row  # missing values come last
+            continue
+        key = bits[row] if column[row] != 0.0 else np.uint64(0)  # -0.0 equals 0.0
+        key = ~key if key & sign else key | sign
+        keys[i] = (key & ~low) | row
+
+
+@compiled
+def _sort_leading(keys, slack):
+    """Sort stably by the upper 32 bits: three rounds of counting sort, by 11, 11 and 10 bits."""
+    n = len(keys)
+    counts = np.zeros((3, 2048), dtype=np.int64)
+    mask = np.uint64(2047)
+    for i in range(n):
+        key = keys[i] >> np.uint64(32)
         counts[0, key & mask] += 1
         counts[1, (key >> np.uint64(11)) & mask] += 1
         counts[2, (key >> np.uint64(22)) & mask] += 1
@@ -100,36 +96,44 @@ def _sort_leading(column, bits, rows, keys, slack, counts):
             aim[place[value]] = key
             place[value] += 1
         source, aim = aim, source
-    for i in range(n):
-        keys[i] = source[i]
+    copy_into(keys, source)
 
 
 @compiled
-def _finish(column, keys, order, start):
-    """Write the rows from ``start`` on, sort those with equal leading bits, and mark where the value changes.
-
-    Stop at a long run that is not in order and return its start; the number of rows if there is none.
-    """
-    n, shift, low = len(keys), np.uint64(32), LOW
+def _finish(column, keys, order):
+    """Sort rows with equal leading bits, and mark where the value changes."""
+    n = len(keys)
+    shift, low = np.uint64(32), np.uint64(0xFFFFFFFF)
+    start = 0
     while start < n:
-        stop, ascends = start + 1, True
+        stop = start + 1
         while stop < n and keys[stop] >> shift == keys[start] >> shift:
-            ascends &= not column[keys[stop] & low] < column[keys[stop - 1] & low]
             stop += 1
-        if not ascends and stop - start > FEW:
-            return start
-        for i in range(start, stop):  # insertion sort is stable
-            row, p = keys[i] & low, i
-            while p > start and column[order[p - 1]] > column[row]:
-                order[p] = order[p - 1]
-                p -= 1
-            order[p] = row
+        if stop - start > FEW:
+            run = keys[start:stop] & low
+            if not np.isnan(column[run[0]]):
+                values = np.empty(len(run))
+                for i in range(len(run)):
+                    values[i] = column[run[i]]
+                ranks = ascending(values)
+                for i in range(len(run)):
+                    order[start + i] = run[ranks[i]]
+            else:
+                for i in range(len(run)):
+                    order[start + i] = run[i]
+        else:
+            for i in range(start, stop):  # insertion sort is stable
+                row = keys[i] & low
+                p = i
+                while p > start and column[order[p - 1]] > column[row]:
+                    order[p] = order[p - 1]
+                    p -= 1
+                order[p] = row
         start = stop
     for i in range(n - 1, 0, -1):
         before, here = column[order[i - 1]], column[order[i]]
         if before < here or (np.isnan(here) and not np.isnan(before)):
             order[i] |= NEW
-    return n
 
 
 @segment_of.register(Presorted)

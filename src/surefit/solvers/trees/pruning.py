@@ -60,7 +60,7 @@ def _parents(end):
     return parent
 
 
-@compiled(inner=True)
+@compiled
 def _below(leaf, end, parent, risk):
     """Return the risk and the number of leaves of every subtree."""
     total, leaves = np.zeros(len(end)), np.zeros(len(end), dtype=np.int64)
@@ -73,7 +73,7 @@ def _below(leaf, end, parent, risk):
     return total, leaves
 
 
-@compiled(inner=True)
+@compiled
 def _weakest(node, end, link, least):
     """Update the smallest link in a subtree from its root and its children."""
     least[node] = link[node]

@@ -15,7 +15,7 @@ NEW_BIT = np.uint32(31)
 NEW = np.uint32(1 << 31)  # set where the value differs from the one before
 
 
-@compiled(inner=True)
+@compiled
 def note_left(left, segment, place, missing, missing_left):
     """Set ``left`` to 1 for the first ``place`` rows (and missing ones if they go left), else to 0; return how many go left."""
     present = len(segment) - missing
@@ -24,7 +24,7 @@ def note_left(left, segment, place, missing, missing_left):
     return place + missing if missing_left else place
 
 
-@compiled(inner=True)
+@compiled
 def partition(segment, buffer, left):
     """Move rows with ``left`` 1 to the front; both parts keep their order and have correct marks.
 

@@ -176,7 +176,7 @@ def _(target, segment, sums):
     return weight, 0.0 if pure else class_spread(target.criterion, sums, weight), pure
 
 
-@compiled(inner=True)
+@compiled
 def _quadratic_cut(y, weights, segment, weight, total, min_rows, tie):
     """Return the best place and score (shift^2 / (W_1 W_2)) of a cut, if only the number of rows on each side is constrained."""
     n, weighted = len(segment), len(weights) > 0
