@@ -1,6 +1,5 @@
 """Machine code is kept on disk; where that fails a fit is slow, never lost."""
 
-import ast
 import os
 import re
 import subprocess
@@ -90,58 +89,3 @@ def test_compiled_modules_import_only_folders_that_the_stamp_covers():
             own = file.relative_to(package).parts[0]
             imported = set(re.findall(r"^from surefit\.(\w+)", source, flags=re.MULTILINE))
             assert imported <= {*jit.SHARED, own}, f"{file}: add {imported - {*jit.SHARED, own}} to core/jit.py SHARED"
-
-
-def _users_in_python(tree: ast.Module, names: set[str]) -> set[str]:
-    """Return which of ``names`` are used by statements outside compiled functions and verbs."""
-    found: set[str] = set()
-
-    def visit(node: ast.AST) -> None:
-        if isinstance(node, ast.FunctionDef) and any(
-            re.match(r"compiled|\w+\.register\(", ast.unparse(each)) for each in node.decorator_list
-        ):
-            return
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names:
-            found.add(node.id)
-        for child in ast.iter_child_nodes(node):
-            visit(child)
-
-    visit(tree)
-    return found
-
-
-def test_inner_functions_are_called_by_compiled_ones_only():
-    package = Path(jit.__file__).parent.parent
-    trees = {file: ast.parse(file.read_text(encoding="utf-8")) for file in package.rglob("*.py")}
-    inner = {}
-    for file, tree in trees.items():
-        marked = [
-            node
-            for node in tree.body
-            if isinstance(node, ast.FunctionDef)
-            and "inner=True" in str([ast.unparse(each) for each in node.decorator_list])
-        ]
-        inner[".".join(("surefit", *file.relative_to(package).with_suffix("").parts))] = {node.name for node in marked}
-    assert sum(map(len, inner.values())) > 50
-    for file, tree in trees.items():
-        own = ".".join(("surefit", *file.relative_to(package).with_suffix("").parts))
-        names = set(inner[own])
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom):
-                names |= {
-                    each.asname or each.name for each in node.names if each.name in inner.get(node.module or "", ())
-                }
-        assert not _users_in_python(tree, names), f"{file}: called from Python, so it must not be inner"
-
-
-def test_an_inner_function_is_plain_python_and_compiles_inside_others():
-    @jit.compiled(inner=True)
-    def twice(x):
-        return x + x
-
-    @jit.compiled
-    def four_times(x):
-        return twice(twice(x))
-
-    assert twice(3) == 6 and type(twice).__name__ == "function"
-    assert four_times(1.5) == 6.0

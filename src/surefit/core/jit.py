@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, overload
 
 from numba import njit
-from numba.extending import register_jitable
 
 import surefit.core.compiling  # noqa: F401  (says when compilation takes long)
 from surefit.core.errors import SlowStart
@@ -24,15 +23,12 @@ from surefit.core.errors import SlowStart
 #: Relaxations for solver loops: order of sums, fused multiply-add, sign of zero. Never used for numbers in a claim.
 RELAXED = {"reassoc", "contract", "nsz"}
 
-#: No second entry point for functions of C: nothing here passes a compiled function to another one.
-NO_CALLBACK: Any = {"no_cfunc_wrapper": True}
-
 
 @overload
 def compiled(loop: Callable[..., Any]) -> Any: ...
 @overload
-def compiled(*, relaxed: bool = False, inner: bool = False) -> Any: ...
-def compiled(loop: Callable[..., Any] | None = None, *, relaxed: bool = False, inner: bool = False) -> Any:
+def compiled(*, relaxed: bool = False) -> Any: ...
+def compiled(loop: Callable[..., Any] | None = None, *, relaxed: bool = False) -> Any:
     """Compile ``loop`` on first call, for the types it is called with; later processes load it from disk.
 
     Parameters
@@ -40,16 +36,12 @@ def compiled(loop: Callable[..., Any] | None = None, *, relaxed: bool = False, i
     relaxed : bool, default=False
         Let the compiler reorder sums, which vectorizes dot products. For solvers' inner loops only: a certificate is
         computed with IEEE arithmetic.
-    inner : bool, default=False
-        Only compiled functions call ``loop``: it is compiled as a part of them, without an entry point for Python and a file of its
-        own, which take a third of the time of compiling a small function. Called from Python it is plain Python.
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
         fastmath = RELAXED if relaxed else False
-        if inner:
-            return register_jitable(error_model="numpy", fastmath=fastmath, **NO_CALLBACK)(function)
-        dispatcher = njit(nogil=True, error_model="numpy", fastmath=fastmath, **NO_CALLBACK)(function)
+        compiler = njit(nogil=True, error_model="numpy", fastmath=fastmath)
+        dispatcher = compiler(function)
         try:
             dispatcher.enable_caching()
         except RuntimeError as error:  # neither the package nor the user's cache folder can be written

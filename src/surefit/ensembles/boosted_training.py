@@ -184,16 +184,15 @@ def columns_of(estimator, words: np.ndarray) -> Columns:
         raise InvalidParameter(
             type(estimator).__name__, "monotonic_cst", "0 for categorical columns", estimator.monotonic_cst
         )
-    groups, drawn = interaction_groups(estimator, d), max(1, int(estimator.max_features * d))
     return Columns(
         words,
         np.ascontiguousarray(words.T),
         bins.n_bins,
         bins.has_missing,
-        bins.categorical if bins.categorical.any() else None,
+        bins.categorical,
         signs,
-        groups if len(groups) or drawn < d else None,
-        drawn,
+        interaction_groups(estimator, d),
+        max(1, int(estimator.max_features * d)),
     )
 
 

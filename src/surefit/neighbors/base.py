@@ -257,12 +257,11 @@ class NeighborsBase(CertifiedMixin, BaseEstimator):
                 return distances, indices, counts
             m = min(2 * m, self.n_samples_fit_)
 
-    def _ballot(self, X, stored: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return distances, entries of the attribute ``stored`` (targets, one per stored row), and multiplicity of each neighbor."""
-        check_is_fitted(self)
+    def _ballot(self, X, stored: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return distances, entries of ``stored`` (targets, one per stored row), and multiplicity of each neighbor."""
         if self._fit_X is not None:
             distances, indices, counts = self._voters(X)
-            return distances, getattr(self, stored)[indices], counts
+            return distances, stored[indices], counts
         if "_search" not in self.__dict__ or X is None:
             self._require_stored_rows("pass the rows to predict, to the model that was fitted where the rows are")
         Q, k, total = self._read_queries(X), self.n_neighbors, self._total_weight

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import column_or_1d
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from surefit.core.outputs import ClassListsMixin
 from surefit.core.validation import check_labels, one_of
@@ -138,7 +138,8 @@ class KNeighborsClassifier(ClassListsMixin, ClassifierMixin, NeighborsBase):
 
     def predict_proba(self, X):
         """Return the fraction of votes of each class, columns in the order of ``classes_``; a list of tables for several targets."""
-        distances, labels, counts = self._ballot(X, "_codes")
+        check_is_fitted(self)
+        distances, labels, counts = self._ballot(X, self._codes)
         shares = self._shares(distances, counts)
         if not self.outputs_2d_:
             return _fractions(labels, shares, counts, len(self.classes_))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
 from surefit.neighbors.base import NeighborsBase
 from surefit.neighbors.inputs import read_training
@@ -80,7 +81,8 @@ class KNeighborsRegressor(RegressorMixin, NeighborsBase):
 
     def predict(self, X) -> np.ndarray:
         """Return the weighted mean of the neighbors' targets."""
-        distances, targets, counts = self._ballot(X, "_targets")
+        check_is_fitted(self)
+        distances, targets, counts = self._ballot(X, self._targets)
         shares = self._shares(distances, counts)
         total = shares.sum(axis=1, keepdims=True)
         shares = np.where(total == 0, counts, shares)

@@ -136,7 +136,7 @@ def _screen(tile, first, window, heaps, kept, values, counts):
                 break
 
 
-@compiled(relaxed=True, inner=True)
+@compiled(relaxed=True)
 def _any_at_most(values, bound):
     passing = np.int32(0)
     for j in range(len(values)):
@@ -144,7 +144,7 @@ def _any_at_most(values, bound):
     return passing > 0
 
 
-@compiled(inner=True)
+@compiled
 def _drop(bound, kept, values, counts, q):
     """Remove candidates that are no longer within the bound."""
     left = 0
@@ -155,7 +155,7 @@ def _drop(bound, kept, values, counts, q):
     counts[q] = left
 
 
-@compiled(inner=True)
+@compiled
 def _replace_largest(heap, value):
     """Replace the largest entry of a max-heap by ``value``."""
     k = len(heap)
@@ -190,7 +190,7 @@ def _decide(X, Q, scale, heaps, window, kept, values, counts, distances, indices
                     size = _insert(distances[q], indices[q], size, k, _squared_distance(X, i, Q, q, scale), i)
 
 
-@compiled(inner=True)
+@compiled
 def _squared_distance(X, i, Q, q, scale):
     """Return the squared distance in units of a power of two that avoids underflow and overflow."""
     total = 0.0
@@ -200,7 +200,7 @@ def _squared_distance(X, i, Q, q, scale):
     return total
 
 
-@compiled(inner=True)
+@compiled
 def _insert(distances, indices, size, k, distance, index):
     """Insert into the sorted list of at most k pairs; rows arrive by increasing index, so ties keep their order."""
     if size == k and not distance < distances[k - 1]:

@@ -49,8 +49,9 @@ def _leaves(X: Any, rows: np.ndarray, tree: Any) -> np.ndarray:
 
 
 def _table(certificate: Certificate, data: Data) -> Any:
-    if certificate.problem.get("categorical"):
-        return coded_rows(data, certificate.problem.get("categorical"))
+    categorical = certificate.problem.get("categorical")  # bagging has none
+    if categorical:
+        return coded_rows(data, categorical)
     return data.X.tocsr() if sparse.issparse(data.X) else np.ascontiguousarray(data.X, dtype=np.float64)
 
 

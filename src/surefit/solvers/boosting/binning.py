@@ -114,7 +114,7 @@ def _encode(X, cuts, n_bins, categorical, words):
             words[j // 4, i] |= np.uint32(low) << shift
 
 
-@compiled(inner=True)
+@compiled
 def code_at(words, j, row):
     """Return the code of column j of a row."""
     return (words[j >> 2, row] >> np.uint32(8 * (j & 3))) & np.uint32(255)

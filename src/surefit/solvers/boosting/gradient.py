@@ -55,7 +55,7 @@ class Booster:
         leaves = max(1, min(limits.max_leaves or n // least, n // least))
         slots = leaves + 1 if limits.max_leaves else int(n).bit_length() + 3
         self.nodes = make_nodes(2 * leaves + 1)
-        self.space = make_workspace(n, len(columns.words), slots, 2 * leaves + 1)
+        self.space = make_workspace(n, len(columns.words), slots)
         self.g, self.h = np.empty_like(z), np.empty_like(z)
         self.cells = np.empty((n, 2), dtype=np.int64)
         self.leaf_of = np.empty(n, dtype=np.uint16 if 2 * leaves < 2**16 else np.uint32)
@@ -94,10 +94,10 @@ class Booster:
                 own = rows[nodes.first[leaf] : nodes.last[leaf]]
                 best = weighted_quantile(self.y[own] - self.z[k, own], self.s[own], quantile)
                 values[leaf] = self.rate * min(max(best, nodes.low[leaf]), nodes.high[leaf])
-        _name_leaves(nodes.feature[:count], nodes.first, nodes.last, rows, self.leaf_of)
+        _name_leaves(nodes, count, rows, self.leaf_of)
         if quantile is None:
             sums = leaf_sums(self.leaf_of, self.g[k], self.h[k], count)
-            leaf_values(nodes.low, nodes.high, sums, self.rules.l2, self.rate, values)
+            leaf_values(nodes, sums, self.rules.l2, self.rate, values)
         _move(self.leaf_of, values, self.z[k])
         return tree_of(nodes, count, values)
 
@@ -121,11 +121,11 @@ def tree_of(nodes: Nodes, count: int, values: np.ndarray) -> Tree:
 
 
 @compiled
-def _name_leaves(feature, first, last, rows, leaf_of):
+def _name_leaves(nodes, count, rows, leaf_of):
     """Store the leaf of each row, so that later passes read memory in order."""
-    for leaf in range(len(feature)):
-        if feature[leaf] < 0:
-            for k in range(first[leaf], last[leaf]):
+    for leaf in range(count):
+        if nodes.feature[leaf] < 0:
+            for k in range(nodes.first[leaf], nodes.last[leaf]):
                 leaf_of[rows[k]] = leaf
 
 
@@ -141,11 +141,11 @@ def leaf_sums(leaf_of, g, h, count):
 
 
 @compiled
-def leaf_values(low, high, sums, l2, rate, values):
+def leaf_values(nodes, sums, l2, rate, values):
     """Write the Newton step of every leaf, within its limits, times the learning rate."""
     for leaf in range(len(sums)):
         v = -sums[leaf, 0] / (sums[leaf, 1] + l2 + 1e-15)
-        values[leaf] = rate * min(max(v, low[leaf]), high[leaf])
+        values[leaf] = rate * min(max(v, nodes.low[leaf]), nodes.high[leaf])
 
 
 @compiled

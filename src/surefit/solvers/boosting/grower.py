@@ -13,7 +13,7 @@ from surefit.solvers.boosting.histograms import add_all, add_some, take_away
 from surefit.solvers.boosting.splits import Node, by_ratio, scan, value_of
 
 
-@compiled(inner=True)
+@compiled
 def goes_left(nodes, node, code):
     """Return whether rows with this code of the node's column go left."""
     if code == 255:
@@ -30,12 +30,10 @@ def grow(columns, cells, scale, rules, limits, nodes, space, seed, root_is_ready
     If ``root_is_ready``, the last slot of ``space.histograms`` contains the histogram of all rows.
     """
     words, root = columns.words, np.int64(0)  # not a literal, which would compile functions once more
-    n_groups, free = len(words), space.free
+    n_groups, free = len(words), np.arange(len(space.histograms))
     n_free = len(free)
-    for slot in range(n_free):
-        free[slot] = slot
     _start_at_root(cells, nodes, space.rows)
-    pending = space.pending
+    pending = np.empty(len(nodes.left), dtype=np.int64)
     n_pending: Any = np.int64(0)
     count, leaves = np.int64(1), np.int64(1)
     state = np.uint64(seed)
@@ -93,7 +91,7 @@ def grow(columns, cells, scale, rules, limits, nodes, space, seed, root_is_ready
     return count
 
 
-@compiled(inner=True)
+@compiled
 def _start_at_root(cells, nodes, rows):
     """Put all rows into the first node."""
     a, c = np.int64(0), np.int64(0)
@@ -105,7 +103,7 @@ def _start_at_root(cells, nodes, rows):
     nodes.depth[0], nodes.sets[0], nodes.low[0], nodes.high[0] = 0, -1, -np.inf, np.inf
 
 
-@compiled(inner=True)
+@compiled
 def _place_of_best(pending, gain):
     """Return the place of the node with the largest gain; among equals, of the one with the lowest number."""
     at = len(pending) - 1
@@ -116,7 +114,7 @@ def _place_of_best(pending, gain):
     return at
 
 
-@compiled(inner=True)
+@compiled
 def _by_size(nodes, left, right):
     """Return the child with fewer rows, and the other one."""
     if nodes.last[right] - nodes.first[right] < nodes.last[left] - nodes.first[left]:
@@ -124,14 +122,14 @@ def _by_size(nodes, left, right):
     return left, right
 
 
-@compiled(inner=True)
+@compiled
 def may_split(nodes, node, rules, limits):
     """Return whether a node has rows and depth left for a split."""
     rows = nodes.last[node] - nodes.first[node]
     return rows >= 2 * rules.min_rows and rows >= 2 and nodes.depth[node] < limits.max_depth
 
 
-@compiled(inner=True)
+@compiled
 def choose(columns, nodes, node, histogram, scale, rules, limits, state):
     """Store the best split in the node (or -1); return the state of the random generator."""
     d = len(columns.n_bins)
@@ -142,16 +140,21 @@ def choose(columns, nodes, node, histogram, scale, rules, limits, state):
     parent = -(2.0 * G * v + (H + rules.l2) * v * v)
     top = parent + limits.min_gain
     nodes.feature[node] = -1
-    allowed, state = _allow(columns.groups, columns.max_features, d, nodes.sets[node], state)
+    allowed = np.ones(d, dtype=np.bool_)
+    state = _allow(columns, nodes.sets[node], allowed, state)
+    order = np.empty(256, dtype=np.int64)
     for j in range(d):
-        if not _is_allowed(allowed, j):
+        if not allowed[j]:
             continue
         cells = histogram[j]
         missing = columns.has_missing[j] and (cells[255, 1] & mask) > 0
-        order, n_bins = by_ratio(columns.categorical, j, cells, columns.n_bins[j], rules.l2, scale)
+        n_bins, places = columns.n_bins[j], order[:0]
+        if columns.categorical[j]:
+            n_bins = by_ratio(cells, n_bins, rules.l2, scale, order)
+            places = order[:n_bins]
         for from_left in range(2 if missing else 1):
             gain, place, c = scan(
-                cells, n_bins, missing, order, own, scale, rules, columns.monotone[j], from_left == 1, top
+                cells, n_bins, missing, places, own, scale, rules, columns.monotone[j], from_left == 1, top
             )
             if place >= 0:
                 top = gain
@@ -160,53 +163,43 @@ def choose(columns, nodes, node, histogram, scale, rules, limits, state):
                 if not columns.has_missing[j] or not missing:  # no information: later rows follow the majority
                     nodes.missing_left[node] = 2 * (c & mask) > (own.packed & mask)
                 nodes.bin[node] = place
-                _note_subset(order, place, nodes, node)
+                if columns.categorical[j]:
+                    nodes.bin[node] = -1
+                    nodes.subset[node] = 0
+                    for k in range(place + 1):
+                        b = order[k]
+                        nodes.subset[node, b >> 5] |= np.uint32(1) << np.uint32(b & 31)
     return state
 
 
-@compiled(inner=True)
-def _note_subset(order, place, nodes, node):
-    """Store the first categories in ``order``, up to ``place``, as those that go left; nothing for a column of numbers."""
-    if order is not None and len(order) > 0:
-        nodes.bin[node] = -1
-        for k in range(nodes.subset.shape[1]):
-            nodes.subset[node, k] = 0
-        for k in range(place + 1):
-            b = order[k]
-            nodes.subset[node, b >> 5] |= np.uint32(1) << np.uint32(b & 31)
-
-
-@compiled(inner=True)
-def _is_allowed(allowed, j):
-    return allowed is None or allowed[j]
-
-
-@compiled(inner=True)
-def _allow(groups, max_features, d, sets, state):
-    """Mark the columns that interaction sets allow, then keep a random subset of them; None: all columns."""
-    if groups is None:
-        return None, state
-    allowed = np.empty(d, dtype=np.bool_)
-    for j in range(d):
-        allowed[j] = len(groups) == 0
-        for q in range(len(groups)):
-            allowed[j] |= groups[q, j] and (sets >> q) & 1 == 1
-    if max_features < d:
+@compiled
+def _allow(columns, sets, allowed, state):
+    """Mark the columns that interaction sets allow, then keep a random subset of them."""
+    d = len(allowed)
+    if len(columns.groups):
+        allowed[:] = False
+        for q in range(len(columns.groups)):
+            if (sets >> q) & 1:
+                for j in range(d):
+                    if columns.groups[q, j]:
+                        allowed[j] = True
+    if columns.max_features < d:
         members, count = np.empty(d, dtype=np.int64), 0
         for j in range(d):
             if allowed[j]:
                 members[count] = j
                 count += 1
-            allowed[j] = False
-        for k in range(min(max_features, count)):  # partial Fisher-Yates shuffle
+        keep = min(columns.max_features, count)
+        allowed[:] = False
+        for k in range(keep):  # partial Fisher-Yates shuffle
             state = state * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
             pick = k + np.int64((state >> np.uint64(33)) % np.uint64(count - k))
             members[k], members[pick] = members[pick], members[k]
             allowed[members[k]] = True
-    return allowed, state
+    return state
 
 
-@compiled(inner=True)
+@compiled
 def _divide(columns, nodes, node, left, right, space, scale, rules):
     """Partition the rows of a node among its children, keeping their order, and initialize the children."""
     words, j = columns.words, nodes.feature[node]
@@ -226,7 +219,7 @@ def _divide(columns, nodes, node, left, right, space, scale, rules):
     copy_into(rows[middle:stop], slack[:behind])
 
 
-@compiled(inner=True)
+@compiled
 def left_codes(nodes, node):
     """Return which of the 256 codes of the node's column go left."""
     table = np.empty(256, dtype=np.bool_)
@@ -235,7 +228,7 @@ def left_codes(nodes, node):
     return table
 
 
-@compiled(inner=True)
+@compiled
 def adopt(columns, nodes, node, left, right, cells, table, scale, rules):
     """Initialize the children of a node from the histogram ``cells`` of its column and the codes that go left."""
     j = nodes.feature[node]
@@ -249,7 +242,10 @@ def adopt(columns, nodes, node, left, right, cells, table, scale, rules):
     nodes.first[left], nodes.last[left], nodes.first[right], nodes.last[right] = start, middle, middle, stop
     nodes.gradient[left], nodes.packed[left] = a, c
     nodes.gradient[right], nodes.packed[right] = nodes.gradient[node] - a, nodes.packed[node] - c
-    sets = _possible_sets(columns.groups, nodes.sets[node], j)
+    sets = nodes.sets[node]
+    for q in range(len(columns.groups)):
+        if not columns.groups[q, j]:
+            sets &= ~(np.int64(1) << q)
     for child in (left, right):
         nodes.depth[child] = nodes.depth[node] + 1
         nodes.sets[child] = sets
@@ -268,17 +264,7 @@ def adopt(columns, nodes, node, left, right, cells, table, scale, rules):
             nodes.low[left], nodes.high[right] = middle_value, middle_value
 
 
-@compiled(inner=True)
-def _possible_sets(groups, sets, j):
-    """Remove the interaction sets without column ``j``."""
-    if groups is not None:
-        for q in range(len(groups)):
-            if not groups[q, j]:
-                sets &= ~(np.int64(1) << q)
-    return sets
-
-
-@compiled(inner=True)
+@compiled
 def route(words, nodes, row):
     """Return the leaf of a binned row."""
     node = 0

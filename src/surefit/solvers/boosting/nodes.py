@@ -14,11 +14,9 @@ class Columns(NamedTuple):
     by_row: np.ndarray  # the same, (rows, groups)
     n_bins: np.ndarray
     has_missing: np.ndarray
-    categorical: np.ndarray | None  # None: no column is, and nothing is compiled for categories
+    categorical: np.ndarray
     monotone: np.ndarray  # -1, 0 or 1
-    groups: (
-        np.ndarray | None
-    )  # (sets of columns that may interact, columns) of bool; no set: all may; None: every node uses all columns
+    groups: np.ndarray  # (sets of columns that may interact, columns) of bool; no set: all may
     max_features: int  # number of columns considered per node
 
 
@@ -57,8 +55,6 @@ class Workspace(NamedTuple):
     rows: np.ndarray
     slack: np.ndarray
     histograms: np.ndarray  # (slots, columns, 256, 2)
-    free: np.ndarray  # (slots,) int64, those without a histogram
-    pending: np.ndarray  # (nodes,) int64, those that wait for their split
 
 
 def make_nodes(most: int) -> Nodes:
@@ -86,12 +82,10 @@ def make_nodes(most: int) -> Nodes:
     )
 
 
-def make_workspace(n: int, n_groups: int, slots: int, most: int) -> Workspace:
-    """Allocate memory for trees of at most ``most`` nodes on ``n`` rows."""
+def make_workspace(n: int, n_groups: int, slots: int) -> Workspace:
+    """Allocate memory for trees on ``n`` rows."""
     return Workspace(
         np.empty(n, dtype=np.uint32),
         np.empty(n, dtype=np.uint32),
         np.empty((slots, 4 * n_groups, 256, 2), dtype=np.int64),
-        np.empty(slots, dtype=np.int64),
-        np.empty(most, dtype=np.int64),
     )

@@ -30,20 +30,20 @@ class Node(NamedTuple):
     high: float
 
 
-@compiled(inner=True)
+@compiled
 def value_of(G, H, l2, low, high):
     """Return the best value of a leaf within its limits."""
     v = -G / (H + l2) if H + l2 > 0.0 else 0.0
     return min(max(v, low), high)
 
 
-@compiled(inner=True)
+@compiled
 def drop_of(G, H, l2, v):
     """Return twice the decrease of the second-order loss."""
     return -(2.0 * G * v + (H + l2) * v * v)
 
 
-@compiled(inner=True)
+@compiled
 def scan(cells, n_bins, missing, order, node, scale, rules, sign, from_left, best):
     """Scan the bins in ``order`` (or in their own order) from below; missing rows go left if ``from_left``.
 
@@ -57,9 +57,7 @@ def scan(cells, n_bins, missing, order, node, scale, rules, sign, from_left, bes
     last = n_bins if missing and not from_left else n_bins - 1
     plain = sign == 0 and node.low == -np.inf and node.high == np.inf
     for k in range(last):
-        b = k
-        if order is not None and len(order) > 0:
-            b = order[k]
+        b = order[k] if len(order) else k
         a += cells[b, 0]
         c += cells[b, 1]
         count = c & mask
@@ -84,19 +82,12 @@ def scan(cells, n_bins, missing, order, node, scale, rules, sign, from_left, bes
     return best, place, left
 
 
-@compiled(inner=True)
-def by_ratio(categorical, j, cells, n_bins, l2, scale):
-    """Return the categories of the node sorted by their value, and their number; the best subset is a prefix of this order.
-
-    For a column of numbers the order is empty, or None if no column is categorical.
-    """
-    if categorical is None:
-        return None, n_bins
-    order, count = np.empty(n_bins if categorical[j] else 0, dtype=np.int64), 0
-    if not categorical[j]:
-        return order, n_bins
+@compiled
+def by_ratio(cells, n_bins, l2, scale, order):
+    """Sort the categories of the node by their value and return their number; the best subset is a prefix of this order."""
     mask = (np.int64(1) << scale.count_bits) - 1
     ratios = np.empty(n_bins)
+    count = 0
     for b in range(n_bins):
         if cells[b, 1] & mask:
             H = (cells[b, 1] >> scale.count_bits) * scale.curvature
@@ -106,4 +97,4 @@ def by_ratio(categorical, j, cells, n_bins, l2, scale):
     ranks, present = ascending(ratios[:count]), order[:count].copy()
     for k in range(count):
         order[k] = present[ranks[k]]
-    return order[:count], count
+    return count

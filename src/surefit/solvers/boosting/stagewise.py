@@ -57,7 +57,7 @@ def derivatives(loss, y, z, s, g):
     return total
 
 
-@compiled(inner=True)
+@compiled
 def derivative_along(loss, y, z, s, b, beta):
     """Return the derivative of the loss with respect to the factor of ``b``."""
     total = 0.0

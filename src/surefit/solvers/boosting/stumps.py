@@ -90,7 +90,7 @@ def best_edge(order, signed, total):
     return at, place, positive
 
 
-@compiled(inner=True)
+@compiled
 def _scan(order, signed, T, margin):
     best, place, edge_there, c = -1.0, -1, 0.0, 0.0
     for k in range(len(order)):
@@ -102,7 +102,7 @@ def _scan(order, signed, T, margin):
     return best, place, edge_there
 
 
-@compiled(inner=True)
+@compiled
 def _scan_four(o0, o1, o2, o3, signed, T, margin, top, where, edges):
     c0 = c1 = c2 = c3 = 0.0
     b0 = b1 = b2 = b3 = -1.0

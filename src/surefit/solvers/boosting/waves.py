@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefit.core.jit import compiled
-from surefit.solvers.boosting import grower
 from surefit.solvers.boosting.binning import code_at
-from surefit.solvers.boosting.grower import goes_left
+from surefit.solvers.boosting.grower import adopt, choose, goes_left, left_codes, may_split
 from surefit.solvers.boosting.histograms import Scale, add_all, add_some
 from surefit.solvers.boosting.nodes import Columns, Limits, Nodes
 from surefit.solvers.boosting.splits import Rules
@@ -169,32 +168,6 @@ def histograms(words: np.ndarray, by_row: np.ndarray, cells: np.ndarray, frontie
     for k in range(len(found)):
         add_some(by_row, cells, order[ends[k] : ends[k + 1]].astype(np.uint32), 0, groups, found[k])
     return found
-
-
-@compiled
-def choose(columns: Any, nodes: Any, node: int, histogram: Any, scale: Any, rules: Any, limits: Any, state: Any) -> Any:
-    """As in the grower, for calls from Python."""
-    return grower.choose(columns, nodes, node, histogram, scale, rules, limits, state)
-
-
-@compiled
-def may_split(nodes: Any, node: int, rules: Any, limits: Any) -> Any:
-    """As in the grower, for calls from Python."""
-    return grower.may_split(nodes, node, rules, limits)
-
-
-@compiled
-def left_codes(nodes: Any, node: int) -> Any:
-    """As in the grower, for calls from Python."""
-    return grower.left_codes(nodes, node)
-
-
-@compiled
-def adopt(
-    columns: Any, nodes: Any, node: int, left: int, right: int, cells: Any, table: Any, scale: Any, rules: Any
-) -> None:
-    """As in the grower, for calls from Python."""
-    grower.adopt(columns, nodes, node, left, right, cells, table, scale, rules)
 
 
 @compiled

@@ -84,7 +84,7 @@ def _farthest_first(D: np.ndarray) -> np.ndarray:
     return np.array(order)
 
 
-@compiled(inner=True)
+@compiled
 def _total(pairs, mass, by_size):
     total = 0.0
     for c in range(len(pairs)):
@@ -93,7 +93,7 @@ def _total(pairs, mass, by_size):
     return total
 
 
-@compiled(inner=True)
+@compiled
 def _tie(D, weights, labels, i, c, first):
     """Return the contribution of point i to the pairs of cluster c, from points ``first`` to i - 1 and those after i."""
     total = 0.0
@@ -103,7 +103,7 @@ def _tie(D, weights, labels, i, c, first):
     return weights[i] * total
 
 
-@compiled(inner=True)
+@compiled
 def _sums(D, weights, k, labels, first):
     pairs, mass = np.zeros(k), np.zeros(k)
     for i in range(first, len(labels)):
@@ -157,7 +157,7 @@ def _descend(D, weights, k, by_size, labels, first):
                     labels[i], here, leave, moving = c, there, join, True
 
 
-@compiled(inner=True)
+@compiled
 def _share(pairs, mass, by_size):
     return 0.0 if mass <= 1e-300 else pairs if by_size else pairs / mass
 

@@ -111,7 +111,7 @@ def _move_rows(points, weights, labels, sums, sizes, shift):
     return moved
 
 
-@compiled(inner=True)
+@compiled
 def _place(c, sums, sizes, shift, means, norms):
     total = 0.0
     for j in range(sums.shape[1]):

@@ -69,7 +69,7 @@ def _prefix_sums(values, mass):
     return out
 
 
-@compiled(inner=True)
+@compiled
 def _cost(prefix, i, j):
     weight = prefix[0, j] - prefix[0, i]
     first = prefix[1, j] - prefix[1, i]

@@ -93,7 +93,7 @@ def assign(
         drops[:] = moves[order[-1]]
         drops[order[-1]] = moves[order[-2]] if k > 1 else 0.0  # the own center of a point is not one of the others
         if k * k <= n:
-            separation = 0.5 * np.sqrt(_squared_separation(centers.values))
+            separation = _half_separation(centers.values)
 
     def work(start: int, stop: int):
         change = np.zeros((k, d + 2))
@@ -113,12 +113,11 @@ def nearest(points: Any, n: int, values: np.ndarray, n_jobs: int | None = None) 
 
 
 @compiled
-def _squared_separation(values):
-    """Return the squared distance of each center to the nearest other center."""
+def _half_separation(values):
+    """Return half the distance of each center to the nearest other center."""
     k, d = values.shape
-    nearest = np.empty(k)
+    nearest = np.full(k, np.inf)
     for a in range(k):
-        nearest[a] = np.inf
         for b in range(a):
             total = 0.0
             for j in range(d):
@@ -126,7 +125,7 @@ def _squared_separation(values):
                 total += difference * difference
             nearest[a] = min(nearest[a], total)
             nearest[b] = min(nearest[b], total)
-    return nearest
+    return 0.5 * np.sqrt(nearest)
 
 
 @compiled(relaxed=True)
@@ -163,9 +162,7 @@ def _assign_block(points, weights, centers, bounds, moves, drops, separation, st
 @compiled(relaxed=True)
 def _label_block(points, centers, labels, start, stop):
     scratch, products = _work_space(points, centers)
-    chosen = np.empty(stop - start, dtype=np.int64)
-    for r in range(stop - start):
-        chosen[r] = start + r
+    chosen = np.arange(start, stop)
     square = centers.longest * centers.longest
     for tile in range(0, stop - start, TILE):
         size = min(stop - start - tile, TILE)
@@ -176,20 +173,20 @@ def _label_block(points, centers, labels, start, stop):
             labels[start + tile + r] = np.int64(index[r]) if certain else _decide(points, start + tile + r, centers)
 
 
-@compiled(inner=True)
+@compiled
 def _work_space(points, centers):
     kind = centers.screen.dtype
     return np.empty(TILE * room(points), dtype=kind), np.empty(TILE * len(centers.values), dtype=kind)
 
 
-@compiled(relaxed=True, inner=True)
+@compiled(relaxed=True)
 def _move(points, i, weight, target, d):
     add_point(points, i, weight, target[:d])
     target[d] += weight
     target[d + 1] += np.sign(weight)
 
 
-@compiled(relaxed=True, inner=True)
+@compiled(relaxed=True)
 def _scan(bounds, moves, drops, separation, begin, end, chosen):
     """Update the bounds and select the undecided points, without branches, because most points are decided."""
     count = 0
@@ -204,7 +201,7 @@ def _scan(bounds, moves, drops, separation, begin, end, chosen):
     return count
 
 
-@compiled(relaxed=True, inner=True)
+@compiled(relaxed=True)
 def _tighten(points, centers, bounds, separation, chosen, count):
     """Replace the upper bound by the distance; keep the points that are still undecided."""
     kept = 0
@@ -218,7 +215,7 @@ def _tighten(points, centers, bounds, separation, chosen, count):
     return kept
 
 
-@compiled(relaxed=True, inner=True)
+@compiled(relaxed=True)
 def _compare(points, centers, bounds, chosen, first, size, scratch, products, found):
     """Compare the selected points with all centers: write the nearest center to ``found`` and new bounds to ``bounds``."""
     norms, best, second, index = _screen(points, centers, chosen, first, size, scratch, products)
@@ -235,14 +232,14 @@ def _compare(points, centers, bounds, chosen, first, size, scratch, products, fo
         bounds.lower[i] = np.sqrt(max(norms[r] + 2 * (other - margin), 0.0)) / points.scale
 
 
-@compiled(relaxed=True, inner=True)
+@compiled(relaxed=True)
 def _screen(points, centers, chosen, first, size, scratch, products):
     """Return the squared length, the least and the second least cost, and the index of the least, of each selected point."""
-    k, kind = centers.values.shape[0], centers.screen.dtype
-    norms, best, second = np.empty(size), np.empty(size, dtype=kind), np.empty(size, dtype=kind)
-    index = np.empty(size, dtype=kind)  # a float, so that it is selected like the others
-    for r in range(size):
-        best[r], second[r], index[r] = np.inf, np.inf, 0.0
+    k = centers.values.shape[0]
+    norms = np.empty(size)
+    best = np.full(size, np.inf, dtype=centers.screen.dtype)
+    second = np.full(size, np.inf, dtype=centers.screen.dtype)
+    index = np.zeros(size, dtype=centers.screen.dtype)  # a float, so that it is selected like the others
     table = products[: k * size].reshape(k, size)
     load(points, chosen, first, size, scratch, norms)
     inner_products(points, chosen, first, size, scratch, centers.screen, centers.transposed, table)
@@ -258,7 +255,7 @@ def _screen(points, centers, chosen, first, size, scratch, products):
     return norms, best, second, index
 
 
-@compiled(relaxed=True, inner=True)
+@compiled(relaxed=True)
 def _decide(points, i, centers):
     """Return the nearest center by distances in double precision; ties go to the lowest index."""
     least, answer = np.inf, 0

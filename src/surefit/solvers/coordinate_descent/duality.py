@@ -42,7 +42,7 @@ def duality_gap(v, u, slopes, curvatures, positive, squares, unexplained):
     return gap, feasible
 
 
-@compiled(inner=True)
+@compiled
 def _gap_at(c, v, u, slopes, curvatures, positive, squares, unexplained):
     total = 0.5 * (1.0 - c) * (1.0 - c) * squares + unexplained
     for j in range(len(v)):

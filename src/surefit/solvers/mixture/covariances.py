@@ -58,7 +58,7 @@ def add_second_moments(shape, weights, rows, count, weighted, target):
 # --- compiled verbs -----------------------------------------------------------------------------------------------------
 
 
-@compiled(relaxed=True, inner=True)
+@compiled(relaxed=True)
 def triangular_lengths(factor, rows, count, offset, whitened, out):
     """Compute squared norms for an upper triangular factor, two columns at a time, so that rows are read half as often."""
     d = rows.shape[0]

@@ -83,7 +83,7 @@ def log_densities(X: np.ndarray, shift: np.ndarray, mixture: _Mixture, n_jobs: i
     return out
 
 
-@compiled(relaxed=True, inner=True)
+@compiled(relaxed=True)
 def _log_density_tile(X, shift, mixture, begin, count, rows, table, scratch):
     """Fill ``rows`` with the shifted tile and ``table[c, r]`` with log(weight times density)."""
     for r in range(count):
@@ -163,7 +163,7 @@ def _read_block(X, weights, shift, mixture, start, stop, masses, first, second):
     return log_likelihood
 
 
-@compiled(inner=True)
+@compiled
 def _exponentials(values, count, scratch, bits):
     """Replace values <= 0 by their exponentials, accurate to two units in the last place, in vectorized loops.
 

@@ -137,7 +137,7 @@ def _best_shift(loss, y, c, z, steps):
     return shift
 
 
-@compiled(inner=True)
+@compiled
 def _edge(loss, y, c, z, start, sign):
     """Return the end, on the side of ``sign``, of the interval of constants over which the loss is constant."""
     near, step = start, 1e-3 * (1.0 + abs(start))

@@ -113,7 +113,7 @@ def _(rows, i, v, paid, scale, due, mass, lag):
         _pay(rows.columns[0, k], v, paid, scale, due, mass, lag)
 
 
-@compiled(inner=True)
+@compiled
 def _pay(j, v, paid, scale, due, mass, lag):
     before = scale * v[j]
     if before > 0.0:
@@ -167,7 +167,7 @@ def _pass(rows, order, y, lengths, loss, rule, l1, l2, intercept, average, v, nu
     return total
 
 
-@compiled(inner=True)
+@compiled
 def _multiply_out(v, scale, mass, lag):
     """Set the scale to 1 without changing the weights or their sum; return the new mass."""
     if scale > 0.0:
