@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -18,7 +19,35 @@ from surefit.problems import pose
 CONFIDENCE = Rule("a number between 0 and 1", lambda v: POSITIVE.allows(v) and v < 1)
 
 
-class RandomFourierFeatures(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class FeatureBoundsMixin:
+    """Adds the error bounds of random features, as the certificate states them; sparse rows are accepted."""
+
+    certificate_: Any
+
+    @property
+    def error_bound_(self) -> float:
+        """Bound on the error at a pair of points chosen before the draw, with the stated confidence."""
+        return self.certificate_["feature_map.fixed_pair"].value
+
+    @property
+    def pairs_bound_(self) -> float:
+        """Bound on the error at all pairs of training rows simultaneously."""
+        return self.certificate_["feature_map.all_pairs"].value
+
+    @property
+    def sample_error_(self) -> float:
+        """Largest error at the pairs of the first rows."""
+        return self.certificate_["feature_map.sample_error"].value
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = True
+        return tags
+
+
+class RandomFourierFeatures(
+    FeatureBoundsMixin, CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
     r"""Random features of the Gaussian and the Laplacian kernel.
 
     .. math:: \phi(x) = \frac{1}{\sqrt D} \bigl(\cos \omega_1^\top x, \dots, \cos \omega_D^\top x, \sin \omega_1^\top x, \dots,
@@ -119,26 +148,6 @@ class RandomFourierFeatures(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, Tra
     @property
     def _n_features_out(self) -> int:
         return 2 * len(self.frequencies_)
-
-    @property
-    def error_bound_(self) -> float:
-        """Bound on the error at a pair of points chosen before the draw, with the stated confidence."""
-        return self.certificate_["feature_map.fixed_pair"].value
-
-    @property
-    def pairs_bound_(self) -> float:
-        """Bound on the error at all pairs of training rows simultaneously."""
-        return self.certificate_["feature_map.all_pairs"].value
-
-    @property
-    def sample_error_(self) -> float:
-        """Largest error at the pairs of the first rows."""
-        return self.certificate_["feature_map.sample_error"].value
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def _drawn(kernel: RBF | Laplacian, draws: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:

@@ -10,12 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 from surefit.core.claims import Claim
 from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import COUNT, POSITIVE, RANDOM_STATE, check_params, one_of, read_data
-from surefit.feature_maps.fourier import CONFIDENCE
+from surefit.feature_maps.fourier import CONFIDENCE, FeatureBoundsMixin
 from surefit.feature_maps.reading import READ, resolved
 from surefit.problems import pose
 
 
-class RBFSampler(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class RBFSampler(FeatureBoundsMixin, CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""Random features of the Gaussian kernel with random phases, as in scikit-learn.
 
     .. math:: \phi(x) = \sqrt{2 / D} \bigl(\cos(\omega_1^\top x + b_1), \dots, \cos(\omega_D^\top x + b_D)\bigr), \qquad
@@ -110,23 +110,3 @@ class RBFSampler(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMix
     @property
     def _n_features_out(self) -> int:
         return self.random_weights_.shape[1]
-
-    @property
-    def error_bound_(self) -> float:
-        """Bound on the error at a pair of points chosen before the draw, with the stated confidence."""
-        return self.certificate_["feature_map.fixed_pair"].value
-
-    @property
-    def pairs_bound_(self) -> float:
-        """Bound on the error at all pairs of training rows simultaneously."""
-        return self.certificate_["feature_map.all_pairs"].value
-
-    @property
-    def sample_error_(self) -> float:
-        """Largest error at the pairs of the first rows."""
-        return self.certificate_["feature_map.sample_error"].value
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

@@ -9,9 +9,9 @@ import numpy as np
 from contourpy import contour_generator
 
 from surefit.core.text import counted
-from surefit.lab.palette import CLASS_COLORS, INK, class_color, rgb
+from surefit.lab.palette import BLUE, CLASS_COLORS, INK, class_color, rgb
 from surefit.lab.picture import Bars, Box, Curve, Dots, Note, Picture, Region, bounds
-from surefit.lab.scene import Fact, Points
+from surefit.lab.scene import Fact, Frame, Frames, Points
 
 GRID = 72  # cells per side of a region
 TINY = 1e-300  # smallest probability whose logarithm is drawn
@@ -189,3 +189,20 @@ def remembered(make: Callable[[Any], Any]) -> Callable[[Any], Any]:
         return kept[key]
 
     return recall
+
+
+def classifiers_by_size(
+    points: Points, fit: Callable[[int], Any], sizes: str, caption: Callable[[Any, int], str], count: int
+) -> Frames:
+    """Return the classifiers ``fit(1)``, ``fit(2)``, ..., each with the training errors up to its size."""
+    X, y = points.xy, points.labels
+    errors = remembered(lambda size: float(np.mean(fit(size).predict(X) != y)))
+
+    def at(i: int) -> Frame:
+        model, seen = fit(i + 1), np.arange(1.0, i + 2)
+        curve = Curve(seen, [errors(int(size)) for size in seen], color=BLUE, label="training error")
+        chart = run_chart("Training error", sizes, [curve], i + 1.0)
+        picture, facts = plane(points, classifier_marks(model, points.box())), (training_errors(model, X, y),)
+        return Frame(caption(model, i + 1), picture, chart, model, X, y, facts)
+
+    return Frames(count, at)

@@ -13,6 +13,7 @@ from surefit.lab.scene import Frame, Frames, Points, Scene, Slider, steps_of
 from surefit.lab.scenes.draw import (
     abscissae,
     classifier_marks,
+    classifiers_by_size,
     line_plot,
     plane,
     remembered,
@@ -27,30 +28,9 @@ from surefit.partitions.regressogram import Regressogram
 def neighbor_frames(points: Points, p: Any) -> Frames:
     """Return the rule for k = 1, 2, ..., up to the chosen k."""
     X, y = points.xy, points.labels
-    count = min(p.k, len(y))
     fit = remembered(lambda k: KNeighborsClassifier(k).fit(X, y))
-    errors = remembered(lambda k: float(np.mean(fit(k).predict(X) != y)))
-
-    def at(i: int) -> Frame:
-        model, ks = fit(i + 1), np.arange(1.0, i + 2)
-        chart = run_chart(
-            "Training error",
-            "number of neighbors k",
-            [Curve(ks, [errors(int(k)) for k in ks], color=BLUE, label="training error")],
-            i + 1.0,
-        )
-        caption = f"Vote of {counted(i + 1, 'neighbor')}."
-        return Frame(
-            caption,
-            plane(points, classifier_marks(model, points.box())),
-            chart,
-            model,
-            X,
-            y,
-            (training_errors(model, X, y),),
-        )
-
-    return Frames(count, at)
+    name = "number of neighbors k"
+    return classifiers_by_size(points, fit, name, lambda _, k: f"Vote of {counted(k, 'neighbor')}.", min(p.k, len(y)))
 
 
 def histogram_frames(points: Points, p: Any) -> Frames:

@@ -10,7 +10,7 @@ from surefit.core.text import counted
 from surefit.lab.palette import BLUE, VERMILION
 from surefit.lab.picture import Curve
 from surefit.lab.scene import Frame, Frames, Points, Scene, Slider, steps_of
-from surefit.lab.scenes.draw import classifier_marks, plane, remembered, run_chart, training_errors
+from surefit.lab.scenes.draw import classifier_marks, classifiers_by_size, plane, remembered, run_chart, training_errors
 from surefit.trees.classifier import DecisionTreeClassifier
 
 
@@ -29,28 +29,11 @@ def growing_frames(points: Points, p: Any) -> Frames:
         .fit(X, y)
         .tree_.n_leaves
     )
-    errors = remembered(lambda leaves: float(np.mean(fit(leaves).predict(X) != y)))
 
-    def at(i: int) -> Frame:
-        model, leaves = fit(i + 1), np.arange(1.0, i + 2)
-        chart = run_chart(
-            "Training error",
-            "leaves",
-            [Curve(leaves, [errors(int(k)) for k in leaves], color=BLUE, label="training error")],
-            i + 1.0,
-        )
-        caption = f"{counted(model.tree_.n_leaves, 'leaf', 'leaves')}, depth {model.tree_.max_depth}."
-        return Frame(
-            caption,
-            plane(points, classifier_marks(model, points.box())),
-            chart,
-            model,
-            X,
-            y,
-            (training_errors(model, X, y),),
-        )
+    def caption(model: Any, _: int) -> str:
+        return f"{counted(model.tree_.n_leaves, 'leaf', 'leaves')}, depth {model.tree_.max_depth}."
 
-    return Frames(max(1, most), at)
+    return classifiers_by_size(points, fit, "leaves", caption, max(1, most))
 
 
 def pruning_frames(points: Points, p: Any) -> Frames:
