@@ -115,8 +115,8 @@ def best_dual(stretch: float, alphas: float, square: float) -> float:
 def svc_path(X, y, *, C_range=(1e-2, 1e2), eps: float = 0.01, sample_weight=None, **options) -> SVCPath:
     r"""Fit support vector classifiers for a whole range of C, with one proved relative gap everywhere.
 
-    From each knot the next is as far as the gap allows: at :math:`C = \kappa C_k` the model of the knot, with its dual vector
-    stretched by :math:`\kappa`, has a gap of about :math:`\tfrac12 (\kappa - 1)^2 \|f\|^2`. Fits start from the last one.
+    The distance between two knots follows from the gap: at :math:`C = \kappa C_k`, the model of knot k with its dual vector multiplied
+    by :math:`\kappa` has a gap of about :math:`\tfrac12 (\kappa - 1)^2 \|f\|^2`. Fits start from the last one.
 
     Guarantee: at every C of the range the path's classifier has an objective within ``eps`` of the smallest one, relatively
     (theory: :ref:`svm-path`).

@@ -84,7 +84,7 @@ class _Problem(NamedTuple):
         return Look(value, _gap(self, u, scale, value), gradient)
 
     def curvature(self, u: np.ndarray, scale: float) -> np.ndarray:
-        """Return the second derivatives of the loss: only the rows within have any."""
+        """Return the second derivatives of the loss: zero for rows whose residual is beyond the threshold."""
         r = self.y - self.Z @ u
         inside = np.abs(r) <= self.epsilon * scale
         A = np.column_stack([self.Z[inside], r[inside] / scale])

@@ -110,7 +110,7 @@ def excess_of(certificate: Certificate, data: Data) -> Excess:
 def score_radii(best: Solved, times: int) -> np.ndarray:
     """Bound how far the scores of the exact optimum are from the midpoints of those of ``best``; infinite where that is not known.
 
-    ``times`` spreads are added to the gaps: what another evaluation would find.
+    The gaps are enlarged by ``times`` their rounding errors, so that another evaluation confirms them.
     """
     columns = best.columns
     assert columns is not None

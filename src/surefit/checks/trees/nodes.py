@@ -163,7 +163,7 @@ def coded_rows(data: Data, categorical: list[int]) -> np.ndarray:
 
 
 def validated(tree: Nodes, d: int) -> tuple[Nodes, np.ndarray, list[np.ndarray] | None]:
-    """Return the tree, the parent of each node and the children of multiway nodes; refuse a tree that is none."""
+    """Return the tree, the parent of each node and the children of multiway nodes; raise an error if the nodes do not form a tree."""
     m = len(tree.kind)
     lists = [np.shape(tree[i]) == (m,) for i in range(7)]
     if not m or not all(lists) or np.ndim(tree.value) != 2 or len(tree.value) != m or tree.n_codes < 0:
@@ -176,7 +176,7 @@ def validated(tree: Nodes, d: int) -> tuple[Nodes, np.ndarray, list[np.ndarray] 
 
 
 def routed(tree: Nodes, sample: Rows, rows: np.ndarray) -> Routed:
-    """Validate ``tree`` and send ``rows`` down; refuse a tree that is none."""
+    """Validate ``tree`` and send ``rows`` down; raise an error if the nodes do not form a tree."""
     if len(rows) and (rows.min() < 0 or rows.max() >= len(sample.X)):
         raise CertificateError("The tree was grown on rows that do not exist.")
     tree, parent, branches = validated(tree, sample.X.shape[1])
@@ -207,7 +207,7 @@ def children_of(shape: Any, node: int) -> np.ndarray:
 
 
 def parents(tree: Nodes, d: int) -> tuple[np.ndarray, list[np.ndarray] | None]:
-    """Parent of each node, and the children of multiway nodes; refuse a tree that is none."""
+    """Parent of each node, and the children of multiway nodes; raise an error if the nodes do not form a tree."""
     m = len(tree.kind)
     inner, two = np.flatnonzero(tree.kind != LEAF), np.flatnonzero(np.isin(tree.kind, (THRESHOLD, SUBSET)))
     if np.any((tree.feature[inner] < 0) | (tree.feature[inner] >= d)):

@@ -90,7 +90,7 @@ def _borders(codes: np.ndarray, classes: np.ndarray, chances: np.ndarray | None,
 
 
 def half_plane_marks(w: np.ndarray, b: float, classes: np.ndarray, box: Box) -> tuple[Any, ...]:
-    """Return regions and boundary of the rule ``w'x + b > 0``; zero weights have neither."""
+    """Return regions and boundary of the rule ``w'x + b > 0``; without weights there is no boundary."""
     if not np.any(w):
         return ()
     score = lattice(box)[2] @ w + b
