@@ -21,4 +21,4 @@ class Solution(NamedTuple):
     history: list[tuple[float, int, float]]  # (seconds, iterations, gap) at each evaluation
     inactive: np.ndarray  # (n_features,) bool: proved to be zero in every solution
     n_support: int
-    multiplier: float | None = None  # weight of the penalty that corresponds to a radius
+    multiplier: float | None = None  # penalty weight that corresponds to the radius

@@ -1,7 +1,7 @@
-r"""Maps from scores to probabilities, by maximum likelihood or least squares: convex problems in a few numbers.
+r"""Calibration maps from scores to probabilities, by maximum likelihood or least squares: small convex problems.
 
-All logistic ones minimize :math:`\sum_i w_i [\ln \sum_k e^{z_{ik}} - \sum_k t_{ik} z_{ik}]` over scores
-:math:`z_i = \sum_m \theta_m u_{mi}` with given directions :math:`u_m` and target probabilities :math:`t_i`.
+All logistic maps minimize :math:`\sum_i w_i [\ln \sum_k e^{z_{ik}} - \sum_k t_{ik} z_{ik}]` over scores :math:`z_i =
+\sum_m \theta_m u_{mi}` with given directions :math:`u_m` and target probabilities :math:`t_i`.
 """
 
 from __future__ import annotations
@@ -17,16 +17,17 @@ MOST_HALVINGS = 40
 
 
 def one_hot(codes: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return target probabilities 0 and 1."""
+    """Return one-hot target probabilities, one row per code."""
     return np.eye(n_classes)[codes]
 
 
 def fit_directions(
     moves: np.ndarray, targets: np.ndarray, weights: np.ndarray, start: Any, *, ridge: Any = 0.0, positive: bool = False
 ) -> np.ndarray:
-    """Minimize over ``theta`` by Newton's method with halved steps; ``moves`` has shape (parameters, rows, classes).
+    """Minimize over ``theta`` by Newton's method with step halving; ``moves`` has shape (parameters, rows, classes).
 
-    ``ridge`` adds half of it times the squared distance from ``start``, one number per parameter. ``positive`` keeps the first one > 0.
+    The penalty ``ridge / 2 * (theta - start)**2`` is added for each parameter. ``positive`` keeps the first parameter >
+    0.
     """
     start = np.asarray(start, dtype=np.float64)
     theta, ridge = start.copy(), np.broadcast_to(ridge, start.shape)
@@ -63,7 +64,7 @@ def _loss(theta: np.ndarray, moves: np.ndarray, targets: np.ndarray, weights: np
 
 
 def fit_factor(scores: np.ndarray, targets: np.ndarray, weights: np.ndarray, low: float, high: float) -> float:
-    """Return the factor from ``low`` to ``high`` of all scores that minimizes the loss: the root of a monotone derivative."""
+    """Return the factor in [``low``, ``high``] that minimizes the loss of the scaled scores: the root of a monotone derivative."""
 
     def derivative(log_factor: float) -> float:
         p = _loss(np.array([math.exp(log_factor)]), scores[None], targets, weights)[1]
@@ -78,13 +79,13 @@ def fit_factor(scores: np.ndarray, targets: np.ndarray, weights: np.ndarray, low
 
 
 def smoothed_targets(codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return the targets of two classes as if each had two more rows, one of them wrong."""
+    """Return Platt's targets for class 1: those of data in which each class has two more rows, one of them mislabeled."""
     zero, one = np.bincount(codes, weights, minlength=2)
     return np.where(codes == 1, (one + 1.0) / (one + 2.0), 1.0 / (zero + 2.0))
 
 
 def fit_sigmoid(scores: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
-    r"""Return slope and intercept of :math:`P(1) = \sigma(a s + b)` for the smoothed targets of Platt."""
+    r"""Return slope and intercept of :math:`P(1) = \sigma(a s + b)` fitted to Platt's smoothed targets."""
     second = smoothed_targets(codes, weights)
     largest = float(np.max(np.abs(scores), initial=0.0))
     scale = 2.0 ** math.floor(math.log2(largest)) if 1e-300 < largest < math.inf else 1.0  # exact to undo
@@ -97,12 +98,12 @@ def fit_sigmoid(scores: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> t
 
 
 def fit_isotonic(scores: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return knots and values of the non-decreasing function with the smallest weighted sum of squares (pooled violators)."""
+    """Return knots and values of the non-decreasing function with the smallest weighted sum of squares (pool adjacent violators)."""
     used = weights > 0
     knots, place = np.unique(scores[used], return_inverse=True)
     mass = np.bincount(place, weights[used])
     means = np.bincount(place, weights[used] * codes[used]) / mass
     values = np.maximum.accumulate(np.clip(isotonic_regression(means, weights=mass).x, 0.0, 1.0))
-    inner = (values[1:-1] == values[:-2]) & (values[1:-1] == values[2:])  # flat pieces need their ends only
+    inner = (values[1:-1] == values[:-2]) & (values[1:-1] == values[2:])  # a constant piece needs only its two ends
     kept = np.concatenate([[True], ~inner, [True]]) if len(knots) > 1 else np.ones(1, dtype=bool)
     return knots[kept], values[kept]

@@ -1,4 +1,4 @@
-"""Cholesky factors by LAPACK itself: on ten columns SciPy's wrappers take longer than the factorization."""
+"""Cholesky factorization by direct LAPACK calls, because SciPy's wrappers dominate the time for small matrices."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from scipy.linalg import LinAlgError, lapack
 
 
 def factorize(A: np.ndarray, overwrite: bool = False) -> np.ndarray:
-    """Return the lower factor of a positive definite matrix; the upper triangle is not set. Raise ``LinAlgError`` if it is not."""
+    """Return the lower factor of a positive definite matrix; the upper triangle is not set. Raise ``LinAlgError`` otherwise."""
     factor, failed = lapack.dpotrf(A, lower=1, overwrite_a=overwrite, clean=0)
     if failed:
         raise LinAlgError(f"the leading block of {failed} rows is not positive definite")
@@ -15,7 +15,7 @@ def factorize(A: np.ndarray, overwrite: bool = False) -> np.ndarray:
 
 
 def solve(factor: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Return the solution of the system whose matrix has this factor.
+    """Return the solution of the linear system whose matrix has the lower Cholesky factor given by :func:`factorize`.
 
     Examples
     --------

@@ -3,9 +3,9 @@ r"""Dual coordinate ascent for the hinge loss, over rows, with shrinking; a step
 .. math:: D(\alpha) = \sum_i \alpha_i - \tfrac12 \Bigl\|\sum_i \alpha_i t_i x_i\Bigr\|^2, \qquad 0 \le \alpha_i \le c_i,
     \qquad \sum_i \alpha_i t_i = 0 \text{ with a free intercept.}
 
-The equality constraint is handled by multipliers: the intercept is a coefficient with a proximal term towards its last value, and that
-term vanishes as the sum does. Without an intercept the result is final, with its gap; with an intercept it is a starting point for
-Newton's method.
+The equality constraint is handled by multipliers: the intercept is a coefficient with a proximal term around its last
+value, and this term vanishes with the sum. Without an intercept the result is final, with its gap; with an intercept it
+is a starting point for Newton's method.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
-r"""Huber's regression with its scale: Newton's method on the jointly convex objective.
+r"""Huber regression with a scale parameter: Newton's method on the jointly convex objective.
 
 .. math:: P(w, b, \sigma) = \sum_i s_i [\sigma + \sigma H(r_i/\sigma)] + \alpha\|w\|^2, \qquad
           H(t) = \max_{|q| \le 2\varepsilon} (qt - q^2/4) .
 
-Rows within :math:`\varepsilon\sigma` contribute :math:`r_i^2/\sigma`, the others a linear function; so a step solves one system over the
-rows within, and the line search sees a smooth function. Slopes at any point, scaled into their ball, are a dual point.
+Rows with :math:`|r_i| \le \varepsilon\sigma` contribute :math:`r_i^2/\sigma`, the others a linear function of the
+residual. A Newton step therefore solves one system over the rows within this threshold, and the line search uses a
+continuously differentiable function. The derivatives at any point, scaled into their ball, are a dual point.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from scipy import linalg, sparse
 
 from surefit.core.budget import Budget, Reason
 
-SMALLEST_SCALE = 1e-10  # of the spread of the targets: rows on a plane have none
-LENGTHS = 0.5 ** np.arange(10.0)  # steps of the line search
-LEAST_GAIN = 1e-4  # share of the linear gain that a step must have
-ROUNDING = 1e-14  # of the objective: smaller gains cannot be seen
-LEAST_DAMPING, MOST_DAMPING = 1e-14, 1e6  # of Newton's system, in units of the total weight over the scale
+SMALLEST_SCALE = 1e-10  # relative to the spread of the targets; an exact fit would have scale zero
+LENGTHS = 0.5 ** np.arange(10.0)  # step lengths of the line search
+LEAST_GAIN = 1e-4  # fraction of the first-order decrease that a step must attain (Armijo)
+ROUNDING = 1e-14  # relative to the objective: smaller decreases are rounding errors
+LEAST_DAMPING, MOST_DAMPING = 1e-14, 1e6  # of the Newton system, in units of twice the total weight over the scale
 
 
 class HuberFit(NamedTuple):
@@ -31,7 +32,7 @@ class HuberFit(NamedTuple):
     coef: np.ndarray
     intercept: float
     scale: float
-    dual: np.ndarray  # slopes of the loss of each row at its score, in units of the residuals
+    dual: np.ndarray  # derivative of the loss of each row in its score, in units of the residuals
     gap: float
     null_objective: float
     n_iter: int
@@ -40,7 +41,7 @@ class HuberFit(NamedTuple):
 
 
 class Look(NamedTuple):
-    """Values at a point that a step and the stopping rule need."""
+    """Objective, gap and gradient at a point."""
 
     value: float
     gap: float
@@ -48,11 +49,11 @@ class Look(NamedTuple):
 
 
 class _Problem(NamedTuple):
-    Z: np.ndarray  # columns about their mean, each of unit size, and a column of ones if the intercept is free
+    Z: np.ndarray  # centered columns with unit root mean square, and a column of ones if there is an intercept
     y: np.ndarray
     s: np.ndarray
     epsilon: float
-    ridge: np.ndarray  # 2 alpha over squared sizes, 0 for the intercept
+    ridge: np.ndarray  # 2 alpha divided by the squared column sizes; 0 for the intercept
     floor: float  # of the scale
     free: bool  # whether there is an intercept
 
@@ -63,9 +64,9 @@ class _Problem(NamedTuple):
         return float(np.sum(self.s)) * scale + loss + 0.5 * float(self.ridge @ u**2)
 
     def duals(self, u: np.ndarray, scale: float) -> np.ndarray:
-        """Return slopes ``q`` of the residuals that are feasible: of sum zero and inside their ball."""
+        """Return feasible derivatives ``q`` with respect to the residuals: their weighted sum is zero and they lie in their ball."""
         q = np.clip(2 * (self.y - self.Z @ u) / scale, -2 * self.epsilon, 2 * self.epsilon)
-        if self.free:  # scale the heavier side
+        if self.free:  # scale the side with the larger sum
             theta = self.s * q
             up, down = float(np.sum(theta[theta > 0])), -float(np.sum(theta[theta < 0]))
             if max(up, down) > 0:
@@ -84,19 +85,19 @@ class _Problem(NamedTuple):
         return Look(value, _gap(self, u, scale, value), gradient)
 
     def curvature(self, u: np.ndarray, scale: float) -> np.ndarray:
-        """Return the second derivatives of the loss: zero for rows whose residual is beyond the threshold."""
+        """Return the Hessian of the loss, to which only rows with residuals within the threshold contribute."""
         r = self.y - self.Z @ u
         inside = np.abs(r) <= self.epsilon * scale
         A = np.column_stack([self.Z[inside], r[inside] / scale])
         return (A * (2 * self.s[inside] / scale)[:, None]).T @ A
 
     def values(self, points: Iterable[tuple[np.ndarray, float]]) -> Iterator[float]:
-        """Yield the objective at points, which are computed when they are asked for."""
+        """Return an iterator over the objectives at ``points``, evaluated lazily."""
         return (self.value(u, scale) for u, scale in points)
 
 
 class Frame(NamedTuple):
-    """Columns about their mean, each of unit size, and targets about theirs."""
+    """Centering and scaling of the columns, and centering of the targets."""
 
     middle: np.ndarray
     sizes: np.ndarray
@@ -107,12 +108,12 @@ class Frame(NamedTuple):
 
     @property
     def null(self) -> float:
-        """Upper bound of the objective of the mean."""
+        """Upper bound on the objective at the mean of the targets."""
         return 2 * self.total * self.spread
 
     @property
     def floor(self) -> float:
-        """Least scale."""
+        """Smallest allowed scale parameter."""
         return SMALLEST_SCALE * self.spread
 
     def ridge(self, alpha: float) -> np.ndarray:
@@ -120,14 +121,14 @@ class Frame(NamedTuple):
         return np.append(2 * alpha / self.sizes**2, [0.0] * self.intercept)
 
     def start(self, given: tuple[np.ndarray, float, float] | None) -> tuple[np.ndarray, float]:
-        """Return a point in the frame: zero, unless coefficients, intercept and scale are given."""
+        """Return the starting point in the scaled columns: zero, unless coefficients, intercept and scale are given."""
         if given is None:
             return np.zeros(len(self.sizes) + self.intercept), self.spread
         w, b = given[0] * self.sizes, given[1] + float(self.middle @ given[0]) - self.level
         return np.append(w, b) if self.intercept else w, max(given[2], self.floor)
 
     def outward(self, u: np.ndarray) -> tuple[np.ndarray, float]:
-        """Return coefficients and intercept for the columns as given."""
+        """Return coefficients and intercept for the original columns."""
         w = u[: len(self.sizes)] / self.sizes
         return w, self.level + float(u[-1]) - float(self.middle @ w) if self.intercept else 0.0
 
@@ -135,7 +136,7 @@ class Frame(NamedTuple):
 def minimize_huber(
     X, y, s, *, epsilon: float, alpha: float, intercept: bool, tol: float, budget: Budget, start=None
 ) -> HuberFit:
-    """Minimize to a gap of ``tol`` times twice the spread of the targets, the objective of their mean at most."""
+    """Minimize to a gap of ``tol`` times ``Frame.null``, an upper bound on the objective at the mean of the targets."""
     n, d = X.shape
     dense = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
     total = float(np.sum(s))
@@ -149,7 +150,7 @@ def minimize_huber(
     if intercept:
         Z = np.column_stack([Z, np.ones(n)])
     problem = _Problem(Z, y - level, s, epsilon, frame.ridge(alpha), frame.floor, intercept)
-    if frame.null == 0.0:  # all targets are equal: the mean, and the least scale that is a number
+    if frame.null == 0.0:  # all targets are equal: return their mean and the smallest positive scale
         return HuberFit(np.zeros(d), level, np.finfo(float).tiny, np.zeros(n), 0.0, 0.0, 0, Reason.CONVERGED, [])
     u, scale, gap, n_iter, reason, history = descend(problem, *frame.start(start), tol * frame.null, budget)
     w, b = frame.outward(u)
@@ -158,7 +159,7 @@ def minimize_huber(
 
 
 def descend(p: Any, u: np.ndarray, scale: float, tolerance: float, budget: Budget):
-    """Take Newton steps; where the line search fails, the system is damped more (Levenberg and Marquardt)."""
+    """Take Newton steps; if the line search fails, increase the damping (Levenberg-Marquardt)."""
     history, n_iter, damping, best = [], 0, LEAST_DAMPING, (math.inf, u, scale)
     while True:
         value, gap, gradient = p.look(u, scale)
@@ -168,7 +169,7 @@ def descend(p: Any, u: np.ndarray, scale: float, tolerance: float, budget: Budge
         if reason is not None or damping > MOST_DAMPING:
             return best[1], best[2], best[0], n_iter, reason or Reason.STALLED, history
         step = _step(p, u, scale, gradient, damping)
-        least = p.floor + 0.1 * (scale - p.floor)  # the scale may fall to a tenth at once
+        least = p.floor + 0.1 * (scale - p.floor)  # a step may reduce the scale to a tenth at most
         gain, length = float(gradient @ step), 0.0
         points = [(u + t * step[:-1], max(scale + t * step[-1], least)) for t in LENGTHS]
         for t, point, other in zip(LENGTHS, points, p.values(points), strict=True):
@@ -180,7 +181,7 @@ def descend(p: Any, u: np.ndarray, scale: float, tolerance: float, budget: Budge
 
 
 def _step(p: Any, u: np.ndarray, scale: float, gradient: np.ndarray, damping: float) -> np.ndarray:
-    """Solve Newton's system over the rows within."""
+    """Solve the damped Newton system; return a gradient step if this fails."""
     H, most = p.curvature(u, scale), p.total * 2 / scale
     H.flat[:: len(H) + 1] += np.append(p.ridge[: len(H) - 1], 0.0) + damping * most
     try:
@@ -191,7 +192,7 @@ def _step(p: Any, u: np.ndarray, scale: float, gradient: np.ndarray, damping: fl
 
 
 def _gap(p: _Problem, u: np.ndarray, scale: float, value: float) -> float:
-    """Return the gap of the dual point at the slopes; infinite while the equalities of unpenalized columns are violated."""
+    """Return the gap of the dual point; the objective itself while equality constraints of unpenalized columns are violated."""
     q = p.duals(u, scale)
     v = p.Z.T @ (p.s * q)
     free = p.ridge[: len(v)] == 0.0

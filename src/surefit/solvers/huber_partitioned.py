@@ -1,4 +1,4 @@
-"""Huber's regression over rows in partitions: one pass for a point with its gap and curvature, one for the length of the step."""
+"""Huber regression for rows in partitions: one pass for the gap and curvature at a point, one for the line search."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Setting(NamedTuple):
     epsilon: float
 
     def here(self, part: Part) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return columns, targets and weights in the frame."""
+        """Return centered and scaled columns, centered targets, and weights."""
         Z = (np.asarray(part.X, dtype=np.float64) - self.frame.middle) / self.frame.sizes
         Z = np.column_stack([Z, np.ones(len(Z))]) if self.frame.intercept else Z
         return Z, np.asarray(part.y, dtype=np.float64) - self.frame.level, weights_in(part)
@@ -33,15 +33,15 @@ class Sums(NamedTuple):
     """Sums over the rows at a point; the first entry belongs to positive derivatives, the second to negative ones."""
 
     loss: float
-    products: np.ndarray  # (2, m) of the columns with the derivatives
-    slopes: np.ndarray  # (2,) of the derivatives
-    squares: np.ndarray  # (2,) of their squares
-    targets: np.ndarray  # (2,) of their products with the targets
-    hessian: np.ndarray  # of coefficients and scale
+    products: np.ndarray  # (2, m) products of the columns with the derivatives
+    slopes: np.ndarray  # (2,) sums of the derivatives
+    squares: np.ndarray  # (2,) sums of their squares
+    targets: np.ndarray  # (2,) sums of their products with the targets
+    hessian: np.ndarray  # in the coefficients and the scale
 
 
 def frame_of(rows: PartitionedRows, intercept: bool) -> Frame:
-    """Return means and sizes of the columns and of the targets, by one pass."""
+    """Compute the centers and scales of the columns and of the targets in one pass."""
     found: Spread = rows.map_reduce(_spread, combine=merged)
     means, squares, total = found.means[0], found.variances[0], float(found.totals[0])
     if not intercept:
@@ -81,7 +81,7 @@ def _loss(r: np.ndarray, s: np.ndarray, epsilon: float, scale: float) -> float:
 
 
 class _Problem:
-    """Answers to the requests of :func:`descend`, computed by passes."""
+    """Problem for :func:`surefit.solvers.huber.descend`, evaluated by passes over the partitions."""
 
     def __init__(self, rows: PartitionedRows, setting: Setting, alpha: float) -> None:
         self.rows, self.setting, self.ridge = rows, setting, setting.frame.ridge(alpha)
@@ -107,7 +107,7 @@ class _Problem:
         return self.total * scale + loss + 0.5 * float(self.ridge @ u**2)
 
     def _gap(self, value: float) -> float:
-        """Return the gap of the derivatives, the heavier side scaled so that they sum to zero, all inside their ball."""
+        """Return the gap of the derivatives after scaling: their sum is zero with an intercept, and they lie in their ball."""
         at, factors = self.at, np.ones(2)
         if self.setting.frame.intercept and np.any(at.slopes):
             up, down = float(at.slopes[0]), -float(at.slopes[1])
@@ -127,7 +127,7 @@ def minimize_huber(
 ) -> HuberFit:
     """Minimize over all rows; ``alpha`` must be positive."""
     frame, none = frame_of(rows, intercept), np.zeros(0)
-    if frame.null == 0.0:  # all targets are equal: the mean, and the least scale that is a number
+    if frame.null == 0.0:  # all targets are equal: return their mean and the smallest positive scale
         coef, tiny = np.zeros(rows.shape[1]), np.finfo(float).tiny
         return HuberFit(coef, frame.level, tiny, none, 0.0, 0.0, 0, Reason.CONVERGED, [])
     problem, tolerance = _Problem(rows, Setting(frame, epsilon), alpha), tol * frame.null

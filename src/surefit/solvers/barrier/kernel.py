@@ -1,9 +1,10 @@
 r"""Interior-point method for a convex loss in an RKHS, with :math:`f = K\beta + Tb` and penalty :math:`\tfrac\lambda2\beta^\top K\beta`.
 
-The columns of :math:`T` are functions that are not penalized: the constant, or more. With weighted derivatives :math:`g` and curvatures
-:math:`W = S^2`, a Newton step solves :math:`(\lambda I + SKS)q = S(\lambda T\,\Delta b - K\rho)`, :math:`\rho = g + \lambda\beta`; then
-:math:`\lambda\,\Delta\beta = -\rho - Sq`. The matrix is at least :math:`\lambda I`, for any kernel. A dual point must be orthogonal to
-:math:`T`: after a full Newton step it is.
+The columns of :math:`T` are the values of unpenalized functions, usually only the constant. With weighted derivatives
+:math:`g` and curvatures :math:`W = S^2`, a Newton step solves
+:math:`(\lambda I + SKS)q = S(\lambda T\,\Delta b - K\rho)`, :math:`\rho = g + \lambda\beta`; then
+:math:`\lambda\,\Delta\beta = -\rho - Sq`. The matrix is at least :math:`\lambda I`, for any kernel. A dual point must
+be orthogonal to :math:`T`, as it is after a full Newton step.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ def minimize_kernel(
 ) -> Result:
     """Minimize ``sum_i c_i loss(y_i, f_i) + strength / 2 beta' K beta`` to a gap of ``tol`` times that of the best constant.
 
-    ``free`` has the values of the unpenalized functions, the constant first if there is an ``intercept``; None: only that.
+    The columns of ``free`` are the values of the unpenalized functions, the constant first if ``intercept`` is True. By
+    default, only the intercept is unpenalized.
     """
     make_smoothed(loss)
     y, c = np.asarray(y, dtype=np.float64), np.asarray(c, dtype=np.float64)
@@ -41,8 +43,8 @@ def minimize_kernel(
 
 class _Problem:
     mu: float
-    T: np.ndarray  # values of the free functions, orthonormal columns if there are several
-    triangle: np.ndarray  # the given functions are T times this
+    T: np.ndarray  # values of the unpenalized functions; orthonormal columns if there are several
+    triangle: np.ndarray  # the values as given are T times this matrix
 
     def __init__(self, K, T, y, c, loss, strength: float, intercept: bool):
         self.K, self.y, self.c, self.loss, self.strength, self.intercept = K, y, c, loss, strength, intercept
@@ -60,7 +62,7 @@ class _Problem:
         return float(exact_total(self.loss, self.y, self.c, np.full(len(self.y), constant)))
 
     def free_coef(self) -> np.ndarray:
-        """Return the coefficients of the functions that were given."""
+        """Return the coefficients of the unpenalized functions as given, before orthonormalization."""
         return linalg.solve_triangular(self.triangle, self.b) if len(self.b) else self.b
 
     def refresh(self) -> None:
@@ -103,7 +105,7 @@ class _Problem:
         return False
 
     def _adapt(self, long: bool) -> None:
-        """Give rows without curvature some of it while Newton's steps are too long for a smooth loss, such as Huber's."""
+        """Raise the curvature floor of a smooth loss after a short or failed step, and lower it after a long one."""
         if self.kinks:
             return
         raised = max(min(10 * self.floor, 1.0), TUNING.floor)
@@ -131,10 +133,10 @@ class _Problem:
         return found
 
     def _feasible(self, theta: np.ndarray) -> np.ndarray:
-        """Return a dual point near ``theta`` that is orthogonal to the free functions."""
+        """Return a dual point near ``theta`` that is orthogonal to the unpenalized functions."""
         if self.only_constant:
             return balanced(theta)
-        for _ in range(2):  # the second time removes rounding
+        for _ in range(2):  # the second projection removes rounding errors
             moved = solve_definite(self.T.T @ (self.h[:, None] * self.T), self.T.T @ theta)
             theta = theta - self.h * (self.T @ moved)
         return theta
@@ -149,10 +151,10 @@ class _Problem:
         self.objective = self.current()
 
     def current(self) -> float:
-        """Return the objective, which is not smoothed, at the current point."""
+        """Return the objective without smoothing at the current point."""
         penalty = 0.5 * self.strength * max(float(self.beta @ self.f), 0.0)
         return float(exact_total(self.loss, self.y, self.c, self.f + self.T @ self.b)) + penalty
 
     def dual(self) -> np.ndarray:
-        """Return the derivatives of the last gap."""
+        """Return the dual point of the last gap as derivatives, one per row of weight 1."""
         return np.divide(-self.theta, self.c, out=np.zeros(len(self.c)), where=self.c > 0)

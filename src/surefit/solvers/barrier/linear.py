@@ -80,7 +80,7 @@ class _Problem:
             self.z = self._scores(self.w, self.b)
 
     def null_objective(self) -> float:
-        """Return the objective of the best constant, found by the same method without columns."""
+        """Return the objective of the best constant, which the same method finds for a problem without columns."""
         if not self.intercept:
             return float(exact_total(self.loss, self.y, self.c, np.zeros(len(self.y))))
         low = best_constant(self.loss, self.y, self.c)
@@ -188,14 +188,14 @@ class _Problem:
         self.objective = self.current()
 
     def current(self) -> float:
-        """Return the objective, which is not smoothed, at the current point."""
+        """Return the objective without smoothing at the current point."""
         return self._objective(self.w, self.z)
 
     def _objective(self, w, z) -> float:
         return float(exact_total(self.loss, self.y, self.c, z)) + self.penalty.value(w)
 
     def dual(self) -> np.ndarray:
-        """Return the derivatives of the last gap."""
+        """Return the dual point of the last gap as derivatives, one per row of weight 1."""
         return np.divide(-self.theta, self.c, out=np.zeros(len(self.c)), where=self.c > 0)
 
     def sparsified(self, tolerance: float) -> tuple[np.ndarray, float, float]:
@@ -230,7 +230,7 @@ def best_constant(loss, y, c) -> float:
 
 
 def balanced(theta: np.ndarray) -> np.ndarray:
-    """Scale the larger side so that the sum is zero."""
+    """Scale the positive or the negative entries, whichever sum is larger, so that all entries sum to zero."""
     up, down = float(np.sum(theta[theta > 0])), -float(np.sum(theta[theta < 0]))
     if up == down or up == 0.0 or down == 0.0:
         return theta if up == down else 0.0 * theta

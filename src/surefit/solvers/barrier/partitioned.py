@@ -1,9 +1,9 @@
-r"""The interior-point method over rows in partitions: two passes per Newton step, and nothing of the length of the data.
+r"""Interior-point method for rows in partitions: two passes per Newton step, and no array as long as the data.
 
 Scores, derivatives and curvatures are functions of the point and of the weight of the barrier, so every partition computes its own. A
-Newton step needs :math:`X^\top g` and :math:`X^\top D X`, one pass; a second pass evaluates the objective at several step lengths and the
-gap of the current point together. The dual point is given by the point, the weight and, if the loss has kinks, the step: certificates
-store these, not the dual variables.
+Newton step needs :math:`X^\top g` and :math:`X^\top D X`, which take one pass. A second pass evaluates the objective at
+several step lengths and the gap of the current point. The dual point follows from the point, the weight of the barrier
+and, if the loss has kinks, the step. Certificates store these instead of the dual variables.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from surefit.solvers.barrier.path import TUNING, Result, follow
 from surefit.solvers.barrier.penalty import PenaltyTerms, smoothed_penalty
 from surefit.solvers.barrier.rows import exact_total
 
-STEPS = 0.5 ** np.array([0.0, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 20.0, 40.0])  # lengths that one pass compares
+STEPS = 0.5 ** np.array([0.0, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 20.0, 40.0])  # step lengths compared in one pass
 SENSITIVE = 4  # rows per coefficient whose dual variables a certificate stores
 
 
@@ -46,10 +46,10 @@ def minimize_partitioned(
     tol: float,
     budget: Budget,
 ) -> tuple[Result, dict[str, Any]]:
-    """Minimize over all rows; return the result and, by name, what defines the dual point.
+    """Minimize over all rows; return the result and a dictionary that defines the dual point.
 
-    That is a point and, if the loss has kinks, a step, the weight of the barrier, and the derivatives of the few rows that are
-    most sensitive to rounding of their scores.
+    The dictionary contains a point. If the loss has kinks, it also contains a step, the weight of the barrier, and the
+    derivatives of the few rows whose derivatives are most sensitive to rounding of their scores.
     """
     make_smoothed(loss)
     problem = _Problem(rows, target, loss, penalty, intercept)
@@ -92,7 +92,7 @@ class Kept(NamedTuple):
 
 
 class _Problem:
-    """The smoothed problem for one weight of the barrier, and the current point; :func:`follow` drives it."""
+    """The smoothed problem for one weight of the barrier, and the current point, as required by :func:`follow`."""
 
     mu = 1.0
     dw: np.ndarray
@@ -146,11 +146,11 @@ class _Problem:
         return max(-0.5 * self.descent, 0.0)
 
     def _along(self) -> np.ndarray:
-        """Return what the second pass finds: objectives along the direction, and the terms of the gap."""
+        """Return the sums of the second pass: smoothed losses along the direction, and the Fenchel-Young terms of the gap."""
         if self._passed is None:
             up, down = float(self.at.up[-1]), -float(self.at.down[-1])
             s = (1.0, 1.0)
-            if self.kinked:  # after the step, the sum is zero
+            if self.kinked:  # the derivatives after the step sum to zero
                 ahead = self.at.up + self.at.down + self.at.gram @ np.append(self.dw, self.db)
                 self.v = -ahead[:-1]
             else:  # scale the larger side so that the sum is zero
@@ -171,7 +171,7 @@ class _Problem:
         return 1.0
 
     def search(self) -> bool:
-        """Take the longest of some steps that decreases the smoothed objective sufficiently; return False if there is none."""
+        """Take the longest candidate step that decreases the smoothed objective sufficiently; return False if there is none."""
         current = self.at.smoothed + smoothed_penalty(self.penalty, self.w, self.mu).value
         values = self._along()[:-1]
         for step, value in zip(self.steps, values, strict=True):
@@ -185,13 +185,13 @@ class _Problem:
         return False
 
     def gap(self) -> float:
-        """Return the gap with the smoothed derivatives as dual point; losses are non-negative, so zero is one too."""
+        """Return the smaller gap of two dual points: the smoothed derivatives, and zero, because losses are non-negative."""
         terms = float(self._along()[-1])
         found = terms + max(self.own, 0.0) if math.isfinite(self.own) else math.inf
         return min(found, self.current()) if found == found else self.current()
 
     def current(self) -> float:
-        """Return the objective, which is not smoothed, where the last Newton direction was computed."""
+        """Return the objective without smoothing at the point of the last Newton direction."""
         return self.at.objective + self.penalty.value(self.w)
 
     def keep(self) -> None:
@@ -203,7 +203,7 @@ class _Problem:
         self.w, self.b, self.mu, self.objective = self.kept.here.w, self.kept.here.b, self.kept.mu, self.kept.objective
 
     def sparsified(self, tolerance: float) -> np.ndarray:
-        """Return the coefficients with small ones set to zero, as far as the gap may grow: the dual point stays."""
+        """Return the coefficients with small ones set to zero, as far as the gap allows; the dual point is unchanged."""
         w, gap = self.w, self.kept.gap
         if not (np.any(self.penalty.l1 > 0) or self.penalty.positive) or not math.isfinite(gap):
             return w
@@ -222,7 +222,7 @@ class _Problem:
         return w
 
     def outward(self, w: np.ndarray, b: float | None = None) -> tuple[np.ndarray, float]:
-        """Return all coefficients and the intercept (the current one, unless given) for the columns as given."""
+        """Return all coefficients and the intercept (the current one, unless given) for the original columns."""
         full = np.zeros(self.rows.shape[1])
         full[self.columns] = w
         return full, float((self.b if b is None else b) - self.setting.middle @ w)

@@ -1,4 +1,4 @@
-"""Functions of one partition for the interior-point method: of its rows and of a few parameters."""
+"""Sums over the rows of one partition for the interior-point method."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Setting(NamedTuple):
 
 
 class Here(NamedTuple):
-    """A point with its Newton step, the weight of the barrier, and whether the dual point is that after the step."""
+    """A point with its Newton step, the weight of the barrier, and whether the dual point uses the derivatives after the step."""
 
     w: np.ndarray
     b: float
@@ -67,7 +67,7 @@ def derivatives(part: Part, setting: Setting, w: np.ndarray, b: float, mu: float
 
 @by_blocks
 def along(part: Part, setting: Setting, here: Here, steps: np.ndarray, factors: tuple[float, float]) -> np.ndarray:
-    """Return the smoothed losses at all step lengths, and the Fenchel-Young terms here with derivatives times ``factors``."""
+    """Return the smoothed losses at all step lengths, and the Fenchel-Young terms at the point with derivatives times ``factors``."""
     X, y, c = _here(part, setting)
     z, dz = X @ here.w + here.b, X @ here.dw + here.db
     values = [loss_terms_at(setting.loss, y, c, z + step * dz, here.mu)[0] for step in steps]
@@ -77,7 +77,7 @@ def along(part: Part, setting: Setting, here: Here, steps: np.ndarray, factors: 
 
 
 def _duals(setting: Setting, y: Any, c: Any, z: Any, dz: Any, here: Here) -> np.ndarray:
-    """Return the derivatives; with kinks, those after the Newton step, which meet the equalities of the dual."""
+    """Return the derivatives; with kinks, those after the Newton step, which satisfy the equality constraints of the dual."""
     _, g, h = loss_terms_at(setting.loss, y, c, z, here.mu)
     return g + h * dz if here.after else g
 
@@ -90,12 +90,12 @@ class Sensitive(NamedTuple):
     """Rows whose derivatives change most with their scores."""
 
     rows: np.ndarray
-    slopes: np.ndarray  # after the step, of a row of weight 1
+    slopes: np.ndarray  # derivatives after the step, for rows of weight 1
     bends: np.ndarray
 
 
 def sensitive(part: Part, setting: Setting, here: Here, count: int) -> Sensitive:
-    """Return at most ``count`` rows of a partition."""
+    """Return the ``count`` rows of a partition with the largest curvatures; all rows if there are fewer."""
     X, y, c = _here(part, setting)
     ones, z = np.ones(len(y)), X @ here.w + here.b
     _, g, h = loss_terms_at(setting.loss, y, ones, z, here.mu)
@@ -105,7 +105,7 @@ def sensitive(part: Part, setting: Setting, here: Here, count: int) -> Sensitive
 
 
 def keep_sensitive(a: Sensitive, b: Sensitive) -> Sensitive:
-    """Return as many rows of two partitions as the larger has."""
+    """Merge the rows of two partitions: keep the most sensitive ones, as many as the larger set has."""
     both = Sensitive(*(np.concatenate([x, y]) for x, y in zip(a, b, strict=True)))
     few = np.sort(np.argsort(-both.bends, kind="stable")[: max(len(a.rows), len(b.rows))])
     return Sensitive(*(values[few] for values in both))

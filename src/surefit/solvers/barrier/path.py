@@ -24,16 +24,16 @@ class Tuning(NamedTuple):
     polish: int = 4  # additional Newton steps after a smooth problem is solved
     failures: int = 3  # failed steps after which the solver stops
     short: float = (
-        1e-3  # length of a step, relative to Newton's, from which on flat losses get some curvature in a kernel's space
+        1e-3  # step length, relative to a full Newton step, up to which the kernel solver raises small curvatures
     )
-    floor: float = 0.01  # that curvature at first, relative to the largest one
+    floor: float = 0.01  # initial lower bound on these curvatures, relative to the largest one
 
 
 class Result(NamedTuple):
     """Result of the solver."""
 
     coef: np.ndarray
-    intercept: Any  # a number; with unpenalized functions in a kernel's space their coefficients
+    intercept: Any  # a number, or the coefficients of the unpenalized functions of the kernel solver
     dual: np.ndarray  # derivatives g, one per row, inside their domains
     gap: float
     objective: float
@@ -47,7 +47,10 @@ TUNING = Tuning()
 
 
 def follow(problem: Any, null: float, tolerance: float, budget: Budget) -> tuple[Reason, int, list]:
-    """Solve ``problem`` through ``newton() -> decrement``, ``search() -> moved``, ``gap()``, ``keep()``, ``restore()``, ``current()``."""
+    """Run path following on ``problem``; return why it stopped, the number of Newton steps and the history of gaps.
+
+    ``problem`` provides ``newton() -> decrement``, ``search() -> moved``, ``gap()``, ``keep()``, ``restore()`` and ``current()``.
+    """
     began, history, n_iter = time.perf_counter(), [], 0
     problem.mu = max(null, 1e-300) / max(problem.kinks, 1)
     reason, failures, gap, best = Reason.STALLED, 0, float("inf"), float("inf")
@@ -55,7 +58,7 @@ def follow(problem: Any, null: float, tolerance: float, budget: Budget) -> tuple
         decrement = problem.newton()
         n_iter += 1
         centered = decrement <= TUNING.centered * problem.mu
-        # where rows are separable by unpenalized columns, the barrier has no minimum, but the objective goes to zero
+        # if unpenalized columns separate the rows, the barrier has no minimum, but the objective goes to zero
         if centered or not problem.kinks or problem.current() <= TUNING.aim * tolerance:
             gap = problem.gap()
             history.append((time.perf_counter() - began, n_iter, gap))
@@ -71,7 +74,7 @@ def follow(problem: Any, null: float, tolerance: float, budget: Budget) -> tuple
             reason = spent
             break
         moved = problem.search()
-        # a smooth problem has no barrier that shrinks: without a tolerance, steps below rounding would go on for ever
+        # a smooth problem has no barrier to shrink: without this test, steps below rounding would continue forever
         failures += not moved or (not problem.kinks and decrement <= TUNING.smallest * problem.current())
         if problem.kinks and (centered or not moved):
             problem.mu *= TUNING.shrink
@@ -90,7 +93,7 @@ def follow(problem: Any, null: float, tolerance: float, budget: Budget) -> tuple
 
 
 def _polished(problem: Any, best: float) -> float:
-    """Take the last Newton steps of a smooth problem; each doubles the number of correct digits."""
+    """Take additional Newton steps, each of which doubles the number of correct digits; return the smallest gap."""
     for _ in range(TUNING.polish):
         if not problem.search():
             break

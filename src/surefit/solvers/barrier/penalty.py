@@ -16,7 +16,7 @@ from surefit.penalties import L1Ball, elastic_terms
 
 
 class PenaltyTerms(NamedTuple):
-    """The penalty per feature; with a radius, the constraint that its value is at most the radius."""
+    """Penalty of each feature; with a radius, the constraint that the sum is at most the radius."""
 
     l1: np.ndarray
     l2: np.ndarray
@@ -25,7 +25,7 @@ class PenaltyTerms(NamedTuple):
 
     @property
     def used(self) -> np.ndarray:
-        """Features that are not excluded."""
+        """Mask of the features that are not excluded."""
         return np.isfinite(self.l1)
 
     @property

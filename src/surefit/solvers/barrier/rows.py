@@ -1,4 +1,4 @@
-"""The smoothed loss over all rows, and its Fenchel-Young terms before smoothing."""
+"""Smoothed loss over all rows, and the Fenchel-Young terms of the loss before smoothing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def loss_terms(loss, y, c, z, mu):
 
 @compiled
 def loss_terms_at(loss, y, c, z, mu):
-    """Return what :func:`loss_terms` does, where every kink has weight ``mu`` times that of its row; the total may be infinite."""
+    """Return the same as :func:`loss_terms`, with weight ``mu`` times that of its row for every kink; the total may be infinite."""
     total, g, h = 0.0, np.zeros(len(y)), np.zeros(len(y))
     for i in range(len(y)):
         if c[i] > 0.0:
@@ -38,7 +38,7 @@ def loss_terms_at(loss, y, c, z, mu):
 
 @compiled
 def loss_total(loss, y, c, z, mu):
-    """Return only the total; infinite if it overflows."""
+    """Return only the total of :func:`loss_terms`; infinite if it overflows."""
     total = 0.0
     for i in range(len(y)):
         if c[i] > 0.0:

@@ -20,7 +20,7 @@ Learner = Callable[[np.ndarray], tuple[Any, np.ndarray]]
 
 
 class Round(NamedTuple):
-    """One member: its weighted error, its vote, the normalizer, and the training error of all votes so far."""
+    """One boosting round: the member, its weighted error and vote, the normalizer, and the training error so far."""
 
     member: Any
     error: float
@@ -30,7 +30,7 @@ class Round(NamedTuple):
 
 
 class Rounds(NamedTuple):
-    """Result of a run."""
+    """Result of AdaBoost."""
 
     log: list[Round]
     said: list[np.ndarray]  # predicted class indices of each member for the training rows
@@ -40,7 +40,7 @@ class Rounds(NamedTuple):
 
 
 class StumpLearner:
-    """Learner of the best stump; columns are sorted once."""
+    """Weak learner that returns the best stump; columns are sorted once."""
 
     def __init__(self, X: np.ndarray, codes: np.ndarray, n_classes: int):
         self.X = np.asfortranarray(X)
@@ -49,7 +49,7 @@ class StumpLearner:
         self.signs = np.where(codes == 1, 1.0, -1.0)
 
     def __call__(self, D: np.ndarray) -> tuple[Stump, np.ndarray]:
-        """Return the stump and its predictions."""
+        """Return the best stump for the row weights ``D``, and its predictions."""
         if self.n_classes == 2:
             j, k, positive = best_edge(self.order, self.signs * D, 1.0)
             left, right = (0, 1) if positive else (1, 0)
@@ -122,7 +122,7 @@ def lost_weight(D, said, codes):
 
 @compiled
 def _reweigh(D, said, codes, votes, up, down, alpha, shares):
-    """Update weights and votes; return the fraction of rows whose class does not have more votes than every other."""
+    """Update weights and votes; return the weighted fraction of rows whose class does not have strictly the most votes."""
     failed = 0.0
     for i in range(len(codes)):
         own = codes[i]

@@ -1,7 +1,7 @@
 """Binning of columns: at most 255 bins per column, with cuts at quantiles, and one bin for missing values.
 
-Four columns share a 32-bit word, so that one load fetches four codes of a row: ``words[g, i]`` contains the codes of columns 4g to 4g + 3
-of row i, the first in the lowest byte.
+Four columns share a 32-bit word, so one load fetches four codes of a row: ``words[g, i]`` contains the codes of columns
+4g to 4g + 3 of row i, the first in the lowest byte.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from surefit.core.jit import compiled
 from surefit.core.threads import map_blocks
 
 MISSING = 255  # code of a missing value or an unknown category
-SAMPLE = 2**16  # rows that determine the cuts, evenly spaced
+SAMPLE = 2**16  # number of evenly spaced rows that determine the cuts
 PACK = 4
 ROWS = 4096
 
@@ -22,7 +22,8 @@ ROWS = 4096
 class Bins(NamedTuple):
     """Cuts of all columns.
 
-    A number belongs to the first bin whose cut is not below it; the code of a category is its position among the categories.
+    A number belongs to the first bin whose cut is not below it. The code of a category is its position in the sorted
+    list of categories.
     """
 
     cuts: np.ndarray  # (columns, 256), ascending, padded with infinity

@@ -20,7 +20,7 @@ ROWS = 2048  # rows per block of predictions, so that scores stay in the cache
 
 
 class Tree(NamedTuple):
-    """Fitted tree, with what prediction and the checker need."""
+    """Fitted tree: the arrays needed for prediction and by the checker."""
 
     feature: np.ndarray  # -1: a leaf
     bin: np.ndarray  # largest code that goes left; -1: see subset
@@ -76,7 +76,7 @@ class Booster:
         return trees, total
 
     def _root_in_threads(self) -> bool:
-        """Compute the largest histogram, that of all rows, in blocks of columns; the result does not depend on the number of threads."""
+        """Compute the histogram of all rows by blocks of columns, in threads; the result does not depend on their number."""
         threads = count_threads(self.n_jobs)
         if threads == 1 or len(self.y) < LARGE:
             return False
@@ -122,7 +122,7 @@ def tree_of(nodes: Nodes, count: int, values: np.ndarray) -> Tree:
 
 @compiled
 def _name_leaves(nodes, count, rows, leaf_of):
-    """Store the leaf of each row, so that later passes read memory in order."""
+    """Store the leaf index of each row, so that later passes read memory in order."""
     for leaf in range(count):
         if nodes.feature[leaf] < 0:
             for k in range(nodes.first[leaf], nodes.last[leaf]):

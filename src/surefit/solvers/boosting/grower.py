@@ -1,4 +1,4 @@
-"""Growing of one tree on histograms of gradients; the leaf with the largest gain is split first."""
+"""Growth of one tree on histograms of gradients; the leaf with the largest gain is split first."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def goes_left(nodes, node, code):
 
 @compiled
 def grow(columns, cells, scale, rules, limits, nodes, space, seed, root_is_ready):
-    """Grow a tree; return the number of nodes. Afterward ``space.rows`` is sorted by leaf, ascending within each.
+    """Grow a tree; return the number of nodes. Afterward, ``space.rows`` is sorted by leaf, then by index.
 
     If ``root_is_ready``, the last slot of ``space.histograms`` contains the histogram of all rows.
     """
-    words, root = columns.words, np.int64(0)  # not a literal, which would compile functions once more
+    words, root = columns.words, np.int64(0)  # not a literal, which would trigger a second compilation
     n_groups, free = len(words), np.arange(len(space.histograms))
     n_free = len(free)
     _start_at_root(cells, nodes, space.rows)
@@ -47,7 +47,7 @@ def grow(columns, cells, scale, rules, limits, nodes, space, seed, root_is_ready
         if nodes.feature[0] >= 0:
             pending[0], n_pending = root, n_pending + 1
     while n_pending > 0:
-        at = n_pending - 1  # without a limit on leaves: the last one, so that few histograms are kept
+        at = n_pending - 1  # without a limit on leaves, the last node, so that few histograms are kept
         if limits.max_leaves > 0:
             at = _place_of_best(pending[:n_pending], nodes.gain)
         node = pending[at]
@@ -105,7 +105,7 @@ def _start_at_root(cells, nodes, rows):
 
 @compiled
 def _place_of_best(pending, gain):
-    """Return the place of the node with the largest gain; among equals, of the one with the lowest number."""
+    """Return the position in ``pending`` of the node with the largest gain; ties go to the lowest node index."""
     at = len(pending) - 1
     for k in range(len(pending)):
         best, rival = pending[at], pending[k]
@@ -124,14 +124,14 @@ def _by_size(nodes, left, right):
 
 @compiled
 def may_split(nodes, node, rules, limits):
-    """Return whether a node has rows and depth left for a split."""
+    """Return whether a node has enough rows for a split and is above the maximum depth."""
     rows = nodes.last[node] - nodes.first[node]
     return rows >= 2 * rules.min_rows and rows >= 2 and nodes.depth[node] < limits.max_depth
 
 
 @compiled
 def choose(columns, nodes, node, histogram, scale, rules, limits, state):
-    """Store the best split in the node (or -1); return the state of the random generator."""
+    """Store the best split in the node (feature -1: none); return the state of the random number generator."""
     d = len(columns.n_bins)
     own = Node(nodes.gradient[node], nodes.packed[node], nodes.low[node], nodes.high[node])
     mask = (np.int64(1) << scale.count_bits) - 1

@@ -16,7 +16,7 @@ class Columns(NamedTuple):
     has_missing: np.ndarray
     categorical: np.ndarray
     monotone: np.ndarray  # -1, 0 or 1
-    groups: np.ndarray  # (sets of columns that may interact, columns) of bool; no set: all may
+    groups: np.ndarray  # bool, (sets of columns that may interact, columns); no sets: all columns may interact
     max_features: int  # number of columns considered per node
 
 

@@ -1,4 +1,4 @@
-"""Facts about rows in partitions that gradient boosting needs before the first round: totals, missing values, categories and cuts."""
+"""Statistics of rows in partitions for gradient boosting, before the first round: totals, missing values, categories and cuts."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from surefit.core.partitioned import Part, PartitionedRows
 from surefit.solvers.boosting.binning import SAMPLE, Bins, find_bins
 from surefit.solvers.boosting.partitioned import Reading
 
-COLUMNS = 128  # whose sample travels in one pass
+COLUMNS = 128  # number of columns whose sample is collected in one pass
 
 
 class Outline(NamedTuple):
-    """Totals of the rows to learn from, joined in the order of the rows."""
+    """Totals of the training rows, merged in the order of the partitions."""
 
-    counts: tuple[int, ...]  # rows to learn from, by partition
-    weights: tuple[float, float]  # of the rows to learn from, and of the rows held out
+    counts: tuple[int, ...]  # number of training rows of each partition
+    weights: tuple[float, float]  # total weight of the training rows, and of the held-out rows
     product: float  # sum of weight times target
     by_code: np.ndarray  # weight of each class
     lightest: float
@@ -34,7 +34,7 @@ class Outline(NamedTuple):
 
 
 def outline_of(rows: PartitionedRows, reading: Reading, categorical: np.ndarray, max_bins: int) -> Outline:
-    """Return the totals of all rows, by one pass."""
+    """Compute the totals of all rows in one pass."""
     return rows.map_reduce(_outlined, reading, np.flatnonzero(categorical), max_bins, combine=_joined)
 
 
@@ -78,7 +78,7 @@ def _joined(a: Outline, b: Outline) -> Outline:
 def bins_of_partitions(
     rows: PartitionedRows, reading: Reading, outline: Outline, categorical: np.ndarray, max_bins: int
 ) -> Bins:
-    """Return the cuts that rows in memory have: from the same evenly spaced rows, which travel to the client."""
+    """Return the same cuts as for rows in memory, from the same evenly spaced rows, which are sent to the client."""
     d, count = rows.shape[1], sum(outline.counts)
     lengths = [length for length in rows.lengths if length > 0]
     starts = np.cumsum([0, *lengths[:-1]]).tolist()

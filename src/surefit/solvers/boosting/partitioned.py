@@ -1,7 +1,7 @@
-"""Gradient boosting over rows in partitions: binned columns and scores stay there, histograms and sums of the leaves travel.
+"""Gradient boosting for rows in partitions: only histograms and leaf sums are sent; binned columns and scores stay in place.
 
-Histograms are sums of integers, so they are those of all rows, whatever the partitions are. Sums of gradients over the rows of a leaf
-are rounded, so values of leaves, and with them scores, depend on the partitions within rounding.
+Histograms are sums of integers, so they do not depend on how the rows are divided. Sums of gradients over the rows of a
+leaf are rounded, so leaf values and scores depend on the partitions within rounding.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from surefit.solvers.boosting.waves import Frontier, Growth, histograms
 
 
 class Reading(NamedTuple):
-    """Rules by which a partition reads its rows: classes and their weights, and the share of the rows that is held out."""
+    """Settings by which a partition reads its rows: classes and their weights, and the fraction of rows held out."""
 
     classes: list[Any] | None
     class_weights: list[float] | None
@@ -47,7 +47,7 @@ class Reading(NamedTuple):
         return 2.0 * codes - 1.0 if self.signed else codes.astype(np.float64), s
 
     def split(self, part: Part, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the rows to learn from and the rows held out; a row has the same fate however the rows are divided."""
+        """Return the training rows and the held-out rows; the split does not depend on how the rows are divided."""
         used = s > 0
         held = used & (row_draws(part.start, len(s), self.seed)[:, 0] < self.share) if self.share else ~used & used
         return np.flatnonzero(used & ~held), np.flatnonzero(held)
@@ -63,7 +63,7 @@ class Rows(NamedTuple):
 
 
 class Binned(NamedTuple):
-    """The rows of a partition: those to learn from, and those held out."""
+    """The training rows and the held-out rows of a partition."""
 
     learn: Rows
     held: Rows
@@ -88,7 +88,7 @@ class Scores(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """Weighted losses, and bounds on derivatives and curvatures of the rows to learn from."""
+    """Weighted losses, and bounds on the derivatives and curvatures of the training rows."""
 
     loss: float
     steepest: float
@@ -97,7 +97,7 @@ class Measured(NamedTuple):
 
 
 class PartitionedBooster:
-    """State of a fit: scores of all rows, where the rows are."""
+    """State of a fit, with the scores of all rows stored in the partitions."""
 
     def __init__(
         self,
@@ -138,11 +138,11 @@ class PartitionedBooster:
         self._grow(growths, scale)
         trees = self._finish([tree_of(g.nodes, g.count, np.zeros(g.count)) for g in growths])
         z = self.binned.derive(move, trees, beside=(self.z,))
-        self.measured, self.z = self._measure(z), z  # an interrupted step leaves the scores before it
+        self.measured, self.z = self._measure(z), z  # an interrupted step leaves the previous scores
         return trees, before.loss
 
     def _grow(self, growths: list[Growth], scale: Scale) -> None:
-        """Grow the trees of all classes side by side: one pass serves all of them."""
+        """Grow the trees of all classes together, so that one pass serves all of them."""
         running = {k: growth.run(self.rows) for k, growth in enumerate(growths)}
         asked = {k: frontier for k, run in running.items() if (frontier := next(run, None)) is not None}
         while asked:
@@ -188,7 +188,7 @@ def move(binned: Binned, trees: list[Tree], scores: Scores) -> Scores:
 
 
 def measure(binned: Binned, loss: Any, scores: Scores) -> Measured:
-    """Return losses and sizes of the gradients of a partition."""
+    """Return the losses of a partition and bounds on its derivatives and curvatures."""
     found = [
         gradients(loss, rows.y, z, rows.s, np.empty_like(z), np.empty_like(z)) if len(rows.y) else (0.0, 0.0, 0.0)
         for rows, z in zip(binned, scores, strict=True)
@@ -200,7 +200,7 @@ def measure(binned: Binned, loss: Any, scores: Scores) -> Measured:
 def _together(a: Measured, b: Measured) -> Measured:
     largest = max(a.steepest, b.steepest), max(a.sharpest, b.sharpest)
     if math.isnan(a.steepest + b.steepest + a.sharpest + b.sharpest):
-        largest = math.nan, math.nan  # of NaN and a number, max returns either
+        largest = math.nan, math.nan  # max may return either of NaN and a number
     return Measured(a.loss + b.loss, *largest, a.held_loss + b.held_loss)
 
 
@@ -215,7 +215,7 @@ def _gradients(binned: Binned, loss: Any, scores: Scores) -> tuple[np.ndarray, n
 def count_rows(
     binned: Binned, loss: Any, scale: Scale, asked: dict[int, Frontier], scores: Scores
 ) -> dict[int, np.ndarray]:
-    """Return the histograms that the frontiers of the trees ask for, of the rows of a partition."""
+    """Return the histograms over the rows of a partition that the frontiers of the trees request."""
     g, h = _gradients(binned, loss, scores)
     cells, found = np.empty((len(binned.learn.y), 2), dtype=np.int64), {}
     for k, frontier in asked.items():
@@ -225,7 +225,7 @@ def count_rows(
 
 
 def sum_leaves(binned: Binned, loss: Any, trees: list[Tree], scores: Scores) -> tuple[np.ndarray, ...]:
-    """Return the sums of gradients and curvatures over the leaves of each tree, of the rows of a partition."""
+    """Return the sums of gradients and curvatures over the rows of a partition in each leaf of each tree."""
     g, h = _gradients(binned, loss, scores)
     return tuple(
         leaf_sums(route_all(binned.learn.words, tree), g[k], h[k], len(tree.feature)) for k, tree in enumerate(trees)

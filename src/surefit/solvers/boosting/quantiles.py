@@ -1,7 +1,8 @@
-"""Weighted quantiles of groups of rows in partitions, exactly: the bits of the answer are found from the first to the last.
+"""Exact weighted quantiles of groups of rows in partitions, found bit by bit from the most significant bit.
 
-Numbers are compared as 64-bit integers in the same order. A pass adds up the weights of the rows that agree with the answer so far, by
-their next eleven bits; six passes determine all bits. Nothing is sorted, and what travels does not depend on the number of rows.
+Numbers are mapped to 64-bit integers in the same order. A pass adds up the weights of the rows that agree with the bits
+found so far, by their next ten or eleven bits; six passes determine all bits. Nothing is sorted, and the amount of
+communication does not depend on the number of rows.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from surefit.core.partitioned import PartValues
 
 DIGITS = (11, 11, 11, 11, 10, 10)  # bits per pass
-TIE = 1e-14  # share of the weight within which a quantile counts as reached, as in memory
+TIE = 1e-14  # relative tolerance of the weight at which a quantile counts as reached, as in memory
 SIGN = np.uint64(1) << np.uint64(63)
 
 
@@ -28,7 +29,7 @@ def quantiles(
 ) -> np.ndarray:
     """Return, for each group, the mean of the lower and the upper q-quantile; zero for a group without rows.
 
-    ``read(value, *small, *others)`` returns numbers, weights above zero and groups of the rows of a partition.
+    ``read(value, *small, *others)`` returns the numbers, positive weights and groups of the rows of a partition.
     """
     found = np.zeros((groups, 2), dtype=np.uint64)
     below, wanted = np.zeros((groups, 2)), None
@@ -42,7 +43,7 @@ def quantiles(
         enough = reached >= wanted[:, :, None]
         enough[:, 1] = reached[:, 1] > wanted[:, 1, None]
         present = sums > 0
-        last = sums.shape[2] - 1 - np.argmax(present[:, :, ::-1], axis=2)  # where rounding left no digit with enough
+        last = sums.shape[2] - 1 - np.argmax(present[:, :, ::-1], axis=2)  # if no digit has enough weight by rounding
         digit = np.where((enough & present).any(axis=2), np.argmax(enough & present, axis=2), last)
         earlier = np.concatenate([below[:, :, None], reached[:, :, :-1]], axis=2)
         before = np.take_along_axis(earlier, digit[:, :, None], axis=2)[:, :, 0]
@@ -54,7 +55,7 @@ def quantiles(
 
 
 def weigh(value: Any, read: Any, found: np.ndarray, left: int, bits: int, *more: Any) -> np.ndarray:
-    """Return the weight of the rows of a partition by group, end of the set of quantiles, and next digit."""
+    """Return the weights of the rows of a partition by group, by end of the interval of quantiles, and by next digit."""
     numbers, weights, group = read(value, *more)
     groups, size = len(found), 1 << bits
     key = (np.asarray(numbers, dtype=np.float64) + 0.0).view(np.uint64)  # -0.0 becomes 0.0

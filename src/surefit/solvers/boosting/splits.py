@@ -22,10 +22,10 @@ class Rules(NamedTuple):
 
 
 class Node(NamedTuple):
-    """Integer sums of a node, their steps, and the limits of its value."""
+    """Integer sums of a node, and the limits of its value."""
 
     gradient: int
-    packed: int  # curvature above the count
+    packed: int  # curvature in the high bits, number of rows in the low bits
     low: float
     high: float
 

@@ -2,7 +2,7 @@ r"""Forward stagewise steps: the best function of a basis, then the best factor 
 
 With derivatives :math:`g_i = s_i \varphi'(y_i, f_i)`, a function b with factor :math:`\beta` changes the loss by :math:`\beta \langle g,
 b \rangle` to first order. The function with the largest :math:`|\langle g, b \rangle| / \|b\|_s` is chosen. For squared loss, and for
-exponential loss with functions of values -1 and 1, it is the function with the largest decrease of the loss after its best factor.
+exponential loss with functions of values -1 and 1, this is also the function whose best factor decreases the loss most.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class StumpBasis:
         self.order = sorted_columns(self.X)
 
     def best(self, g: np.ndarray, s: np.ndarray) -> tuple[tuple[int, float], np.ndarray]:
-        """Return (column, threshold) and values of the function with the largest inner product with -g (up to its sign)."""
+        """Return (column, threshold) and values of the function with the largest absolute inner product with ``g``."""
         j, k, _ = best_edge(self.order, -g, float(np.sum(np.abs(g))))
         threshold = cut_after(self.X, self.order, j, k)
         return (int(j), threshold), np.where(self.X[:, j] > threshold, 1.0, -1.0)
@@ -38,7 +38,7 @@ class ColumnBasis:
         self.norms: np.ndarray | None = None
 
     def best(self, g: np.ndarray, s: np.ndarray) -> tuple[tuple[int, float], np.ndarray]:
-        """Return (column, nan) and values of the function with the largest inner product with g, divided by its norm."""
+        """Return (column, nan) and values of the column with the largest absolute inner product with ``g`` relative to its norm."""
         if self.norms is None:
             self.norms = np.sqrt(np.einsum("ij,ij,i->j", self.B, self.B, s))
         products = np.abs(g @ self.B)

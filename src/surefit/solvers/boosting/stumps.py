@@ -1,8 +1,9 @@
 r"""Best stumps by weighted 0-1 error, found by scanning sorted columns.
 
-For two classes with labels :math:`t_i = \pm1`, the stump that predicts + above a threshold has edge :math:`\sum_i w_i t_i h(x_i) = T -
-2c`, where :math:`T = \sum_i w_i t_i` and :math:`c` is its part at or below the threshold. The negated stump has the opposite edge. The
-best stump has the largest :math:`|T - 2c|`, and one pass over each column finds it.
+For two classes with labels :math:`t_i = \pm1`, the stump that predicts + above a threshold has edge :math:`\sum_i w_i
+t_i h(x_i) = T - 2c`, where :math:`T = \sum_i w_i t_i` and :math:`c` is the part of this sum at or below the threshold.
+The negated stump has the opposite edge. The best stump has the largest :math:`|T - 2c|`, and one pass over each column
+finds it.
 """
 
 from typing import NamedTuple
@@ -27,7 +28,7 @@ class Stump(NamedTuple):
 
 
 def sorted_columns(X: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-    """Return the row order of each sorted column, one per line; the last bit marks the end of a run of equal values."""
+    """Return the sorted row order of each column, one column per line; the last bit marks the end of a run of equal values."""
     n, d = X.shape
     order = np.empty((d, n), dtype=np.uint32)
 

@@ -1,8 +1,8 @@
-"""Growing of a tree whose rows are elsewhere: the steps of :mod:`surefit.solvers.boosting.grower`, with histograms asked for in waves.
+"""Growth of a tree on rows in partitions: the steps of :mod:`surefit.solvers.boosting.grower`, with histograms in batches.
 
-Splits are chosen on the client, in the order of one machine. A node that waits for its turn has its split already, so the histogram of
-its smaller child can be asked for in advance: one pass over the rows serves all nodes that wait. A tree takes about as many passes as
-it has levels, not one per split.
+Splits are chosen on the client, in the same order as on one machine. The split of a waiting node is already known, so
+the histogram of its smaller child can be requested in advance, and one pass over the rows serves all waiting nodes. A
+tree takes about as many passes as it has levels, not one per split.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ WAVE = 64  # histograms per pass, which bounds the memory of the client
 
 
 class Frontier(NamedTuple):
-    """The tree so far, and whose smaller children are asked for; without nodes, all rows are."""
+    """The tree so far, and the nodes whose smaller children need histograms; without nodes, the histogram of all rows."""
 
     feature: np.ndarray
     bin: np.ndarray
@@ -32,12 +32,12 @@ class Frontier(NamedTuple):
     right: np.ndarray
     subset: np.ndarray
     closed: np.ndarray  # rows stop here
-    wanted: np.ndarray  # index of the histogram that the node asks for, or -1
+    wanted: np.ndarray  # index of the histogram that the node requests, or -1
     to_left: np.ndarray  # whether its smaller child is the left one
 
 
 class Growth:
-    """One tree on the client: nodes, histograms of the nodes that wait, and those that were asked for in advance."""
+    """A growing tree on the client: nodes, histograms of the waiting nodes, and histograms requested in advance."""
 
     def __init__(self, columns: Columns, nodes: Nodes, scale: Scale, rules: Rules, limits: Limits, seed: int) -> None:
         self.columns, self.nodes, self.scale, self.rules, self.limits = columns, nodes, scale, rules, limits
@@ -48,7 +48,7 @@ class Growth:
         self.ready: dict[int, np.ndarray] = {}
 
     def run(self, rows: int) -> Generator[Frontier, np.ndarray, None]:
-        """Yield what is asked of the rows, and receive the histograms; the tree is complete at the end."""
+        """Yield frontiers and receive their histograms; the tree is complete when the generator ends."""
         nodes = self.nodes
         nodes.first[0], nodes.last[0], nodes.depth[0], nodes.sets[0] = 0, rows, 0, -1
         nodes.low[0], nodes.high[0], nodes.feature[0] = -np.inf, np.inf, -1
@@ -87,7 +87,7 @@ class Growth:
         return self.limits.max_leaves > 0 and self.leaves >= self.limits.max_leaves
 
     def _consider(self, node: int, histogram: np.ndarray) -> None:
-        """Choose the split of a node; it waits if there is one."""
+        """Choose the best split of a node; if there is one, add the node to the waiting nodes."""
         self.state = np.uint64(
             choose(self.columns, self.nodes, node, histogram, self.scale, self.rules, self.limits, self.state)
         )
@@ -96,7 +96,7 @@ class Growth:
             self.held[node] = histogram
 
     def _next(self) -> int:
-        """Take the node with the largest gain; without a limit on leaves, one of the last, so that few histograms are kept."""
+        """Remove and return the waiting node with the largest gain; without a limit on leaves, one of the last, to save memory."""
         at = max(len(self.pending) - WAVE, 0)
         if self.limits.max_leaves > 0:
             at = min(range(len(self.pending)), key=lambda k: self._rank(self.pending[k]))
@@ -117,7 +117,7 @@ class Growth:
         return left, right
 
     def _others(self) -> list[int]:
-        """Return waiting nodes whose children may be split later, those that come next first."""
+        """Return other waiting nodes whose children may be split later, in the order in which they will be split."""
         most, order = WAVE - 1, self.pending[::-1]
         if self.limits.max_leaves > 0:
             most = min(most, self.limits.max_leaves - self.leaves - 1)
@@ -154,7 +154,7 @@ class Growth:
 
 
 def histograms(words: np.ndarray, by_row: np.ndarray, cells: np.ndarray, frontier: Frontier) -> np.ndarray:
-    """Return the histograms that a frontier asks for, of the rows of one partition."""
+    """Return the histograms that a frontier requests, over the rows of one partition."""
     groups = len(words)
     if not len(frontier.feature):
         found = np.zeros((1, 4 * groups, 256, 2), dtype=np.int64)

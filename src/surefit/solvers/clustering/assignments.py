@@ -1,4 +1,4 @@
-"""Points in memory and their clusters: labels, sums, distances to the own center, and gains of single moves."""
+"""Points in memory and their clusters: labels, cluster sums, distances to the assigned centers, and gains of single moves."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ class InMemory:
         return self._sums, changed > 0
 
     def sum_again(self) -> np.ndarray:
-        """Return the sums of the last assignment, free of the rounding of changes."""
+        """Recompute the sums of the last assignment, without the rounding errors of incremental updates."""
         self._sums = fresh_sums(self.points, self.weights, self.labels, len(self._sums), self.n_jobs)
         return self._sums
 
     def farthest(self, values: np.ndarray, placed: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return the point farthest from its center and from the centers ``placed``, one more at each call."""
+        """Return the point farthest from its center and from the centers ``placed``, which grows by one center per call."""
         if len(placed):
             lower_to_new_center(self.points, placed[-1], self._distances)
         else:
@@ -83,7 +83,7 @@ def own_distances(points, weights, labels, values) -> np.ndarray:
 
 
 def lower_to_new_center(points, center, distances) -> None:
-    """Replace distances by those to ``center`` where they are larger."""
+    """Replace each distance by that to ``center`` if this is smaller."""
     _lower_to_new_center(points, center, float(center @ center), distances)
 
 

@@ -60,13 +60,13 @@ def semidefinite_bound(X: Any, weights: np.ndarray, summary: Summary, k: int, bu
     if k == 1 or k >= n or trace == 0.0:
         return best._replace(method="sdp", multipliers=np.zeros(n * (n - 1) // 2, dtype=np.float32))
     value, multipliers = best.value, np.zeros((n, n), dtype=np.float32)
-    penalty = 100.0 * trace / n  # scale at which both residuals decrease at the same rate, see the adaptation below
+    penalty = 100.0 * trace / n  # scale at which both residuals decrease at the same rate; adapted below
     Y, U, history = np.zeros((n, n)), np.zeros((n, n)), [value]
     for step in range(1, MOST_STEPS + 1):
         Z = _nearest_relaxed_partition(Y - U + G / penalty, q, k)
         U += Z
         previous, Y = Y, np.maximum(U, 0.0)
-        U = np.minimum(U, 0.0)  # remainder of the sum without rounding: multipliers need the correct sign
+        U = np.minimum(U, 0.0)  # exact remainder of the sum: the multipliers need the correct sign
         out_of_time = budget.spent() is not None
         if step % EVALUATE_EVERY and not out_of_time:
             continue

@@ -1,9 +1,10 @@
 r"""Optimal partition of a few points by branch and bound.
 
-Points are placed one after another into a cluster that is in use or into the next new one, so every partition is enumerated once. Both
-criteria only increase when a point is added, and :math:`f(S \cup R) \ge f(S) + f^*(R)`: the cost of the points placed so far plus the
-smallest cost of the remaining points alone bounds every completion. The smallest costs are found by solving the problem for the last
-point, the last two points, and so on (Brusco 2006); they are the witness of optimality.
+Points are placed one after another into a used cluster or into the next empty one, so every partition is enumerated
+once. Both criteria only increase when a point is added, and :math:`f(S \cup R) \ge f(S) + f^*(R)`: the cost of the
+points placed so far plus the smallest cost of the remaining points alone bounds every completion. The smallest costs
+are found by solving the problem for the last point, the last two points, and so on (Brusco 2006); they are the witness
+of optimality.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def _renumbered(labels: np.ndarray) -> np.ndarray:
 
 
 def _farthest_first(D: np.ndarray) -> np.ndarray:
-    """Return an order in which each point is the farthest from all earlier points, so that partial costs grow early."""
+    """Return an order in which each point is the farthest from the earlier points, so that partial costs grow early."""
     order = [int(np.argmax(D.sum(axis=1)))]
     nearest = D[order[0]].copy()
     nearest[order[0]] = -1.0
@@ -95,7 +96,7 @@ def _total(pairs, mass, by_size):
 
 @compiled
 def _tie(D, weights, labels, i, c, first):
-    """Return the contribution of point i to the pairs of cluster c, from points ``first`` to i - 1 and those after i."""
+    """Return the sum over the pairs of point i with the other points of cluster c, from point ``first`` on."""
     total = 0.0
     for j in range(first, len(labels)):
         if labels[j] == c and j != i:
@@ -163,7 +164,7 @@ def _share(pairs, mass, by_size):
 
 
 class _State(NamedTuple):
-    """State of the search, which stops after a slice of work and continues later."""
+    """State of the search, which can be interrupted and resumed."""
 
     labels: np.ndarray
     used: np.ndarray  # clusters in use before point i
@@ -173,7 +174,7 @@ class _State(NamedTuple):
 
 @compiled
 def _search_slice(D, weights, k, by_size, least, best, state, first, i, value, slice_size):
-    """Continue the search from point ``i``; return (next point, best value, visited). It is complete when the point is < first."""
+    """Continue the search from point ``i``; return (next point, best value, visited). Complete if the next point is < first."""
     n, visited = len(weights), 0
     labels, used, pairs, mass = state.labels, state.used, state.pairs, state.mass
     while i >= first and visited < slice_size:

@@ -23,7 +23,7 @@ MOST_ROUNDS = 100
 def with_single_moves(
     points: Any, weights: np.ndarray, summary: Summary, found: Partition, **options: Any
 ) -> Partition:
-    """Return a partition that no single move improves, or the current one when the budget is spent."""
+    """Alternate single moves and Lloyd's algorithm until no single move improves the partition or the budget is spent."""
     budget, groups = options["budget"], None
     for _ in range(MOST_ROUNDS):
         if found.reason is not Reason.CONVERGED or budget.stopped is not None:
@@ -53,7 +53,7 @@ class Groups(NamedTuple):
 
     points: DensePoints
     weights: np.ndarray  # total weight of equal rows
-    first: np.ndarray  # a row of each group
+    first: np.ndarray  # index of one row of each group
 
 
 def _distinct(points: Any, weights: np.ndarray) -> Groups:

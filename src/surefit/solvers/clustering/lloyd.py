@@ -23,7 +23,7 @@ from surefit.solvers.clustering.points import Summary
 class Partition(NamedTuple):
     """Result of Lloyd's algorithm."""
 
-    centers: np.ndarray  # (k, d) float64, with the digits of the output type
+    centers: np.ndarray  # (k, d) float64, rounded to the precision of the output dtype
     labels: Any  # (n,) int32: nearest center, lowest index on a tie; None if the partitions keep them
     inertias: np.ndarray  # (k,) contribution of each cluster to J
     sizes: np.ndarray  # (k,) weight of each cluster
@@ -85,7 +85,7 @@ def descend(
             values = _means(rows.shift, rows.sum_again(), values).astype(dtype).astype(np.float64)
             sums, changed = rows.assign(values, _lengths(values - previous))
             if changed and reason is Reason.CONVERGED and tolerance == 0 and budget.spent(n_iter, moved) is None:
-                moves, reason = np.zeros(len(values)), None  # rounding had hidden a move
+                moves, reason = np.zeros(len(values)), None  # rounding hid a move
     off = _means(rows.shift, sums, values) - values
     inertias, best_move, improving = rows.audit(values, sums[:, d])
     return Partition(
@@ -119,7 +119,7 @@ def _objective(squares: float, sums: np.ndarray) -> float:
 
 
 def _weighted_moves(shift: np.ndarray, values: np.ndarray, sums: np.ndarray) -> float:
-    """Return the decrease of the objective when centers move to the means, computed relative to the shift to keep digits."""
+    """Return the decrease of the objective when centers move to the means, computed about the shift for accuracy."""
     filled = sums[:, -2] > 0
     moved = sums[filled, :-2] / sums[filled, -2:-1] - (values[filled] - shift)
     return float(_lengths(moved) ** 2 @ sums[filled, -2])

@@ -1,4 +1,4 @@
-r"""Mini-batch k-means (Sculley 2010): centers move towards the means of small samples of the rows.
+r"""Mini-batch k-means (Sculley 2010): centers move toward the means of small samples of the rows.
 
 Rows of a batch are drawn with probability proportional to their weights, in an order that depends on their coordinates alone, so that a
 row of weight two and two equal rows give the same batches for the same seed.
@@ -14,22 +14,22 @@ from scipy import sparse
 from surefit.core.budget import Budget, Reason
 from surefit.solvers.clustering.seeding import draw
 
-REASSIGN_EVERY = 10  # batches of one row per cluster between two looks for clusters with few rows
+REASSIGN_EVERY = 10  # rows drawn per cluster between two reassignments of clusters with few rows
 
 
 class Steps(NamedTuple):
-    """The stopping rules and the size of the batches."""
+    """Stopping rules and batch size."""
 
     batch_size: int
     most: int
     rows: float  # weight of all rows
     tolerance: float  # squared movement of the centers; zero: not used
-    patience: int | None  # batches without a smaller average inertia
-    ratio: float  # share of the largest count below which a center is drawn anew
+    patience: int | None  # number of batches without a smaller average inertia after which to stop
+    ratio: float  # fraction of the largest count below which a center is reassigned
 
 
 class State(NamedTuple):
-    """Centers, and the number of rows that moved each."""
+    """Centers, and the number of rows assigned to each so far."""
 
     centers: np.ndarray
     counts: np.ndarray
@@ -38,7 +38,7 @@ class State(NamedTuple):
 def run_batches(
     X: Any, weights: np.ndarray, order: np.ndarray, centers: np.ndarray, random: Any, steps: Steps, budget: Budget
 ) -> tuple[State, int, Reason]:
-    """Move the centers by one batch after another; return the last state, the number of batches and why they ended."""
+    """Run mini-batch steps; return the last state, the number of batches and the stopping reason."""
     state = State(centers.copy(), np.zeros(len(centers)))
     rate = min(2.0 * steps.batch_size / (steps.rows + 1.0), 1.0)
     average = least = None
@@ -53,7 +53,7 @@ def run_batches(
         reason = budget.spent(step, inertia)
         if reason is not None:
             return state, step, reason
-        if step == 1:  # of the starting centers
+        if step == 1:  # the inertia of the initial centers is ignored
             continue
         average = inertia if average is None else (1.0 - rate) * average + rate * inertia
         if steps.tolerance > 0 and float(np.sum((state.centers - before) ** 2)) <= steps.tolerance:
@@ -66,7 +66,7 @@ def run_batches(
 
 
 def one_batch(B: Any, weights: np.ndarray, state: State) -> tuple[State, float]:
-    """Move every center to the mean of all rows that were ever assigned to it; return the mean inertia before the move."""
+    """Move every center to the running mean of all rows assigned to it so far; return the mean inertia before the move."""
     labels, distances = _nearest(B, state.centers)
     members = sparse.csr_array((weights, (labels, np.arange(len(labels)))), shape=(len(state.centers), len(labels)))
     new = np.bincount(labels, weights, minlength=len(state.centers))
@@ -84,7 +84,7 @@ def one_batch(B: Any, weights: np.ndarray, state: State) -> tuple[State, float]:
 
 
 def reassign(B: Any, state: State, ratio: float, random: Any) -> State:
-    """Put centers with few rows on rows of the batch, at most half of it."""
+    """Replace centers with few rows by random rows of the batch, using at most half of them."""
     few = np.flatnonzero(state.counts < ratio * state.counts.max())
     few = few[np.argsort(state.counts[few], kind="stable")][: B.shape[0] // 2]
     if not len(few) or len(few) == len(state.counts):
@@ -102,7 +102,7 @@ def batch_inertia(B: Any, centers: np.ndarray) -> float:
 
 
 def _nearest(B: Any, centers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the nearest center of each row of a batch, and the squared distances; dense rows are seen from the centers' mean."""
+    """Return the nearest center of each row of a batch, and the squared distances; dense rows are shifted by the mean center."""
     if sparse.issparse(B):
         squares = np.asarray(B.multiply(B).sum(axis=1)).ravel()
         table = -2.0 * np.asarray(B @ centers.T)

@@ -1,10 +1,10 @@
 r"""Nearest centers with few distance computations.
 
-For every point, an upper bound on the distance to its own center and a lower bound on the distance to all others are kept (Hamerly 2010).
-When centers move, the triangle inequality updates both bounds. Distances are computed only where the bounds do not decide, for all
-centers together by a matrix product in single precision. If this does not separate the two nearest centers, double precision decides. The
-result equals a comparison of :math:`\sum_j (x_{ij} - c_{kj})^2` over all :math:`k` in double precision; ties go to the center of lowest
-index.
+For every point, an upper bound on the distance to its center and a lower bound on the distance to all others are kept
+(Hamerly 2010). When centers move, the triangle inequality updates both bounds. Distances are computed only for points
+that the bounds do not decide, for all centers together, by a matrix product in single precision. If this does not
+separate the two nearest centers, double precision decides. The result equals a comparison of
+:math:`\sum_j (x_{ij} - c_{kj})^2` over all :math:`k` in double precision; ties go to the center of lowest index.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def assign(
     else:
         order = np.argsort(moves)
         drops[:] = moves[order[-1]]
-        drops[order[-1]] = moves[order[-2]] if k > 1 else 0.0  # the own center of a point is not one of the others
+        drops[order[-1]] = moves[order[-2]] if k > 1 else 0.0  # the center of a point is not one of the others
         if k * k <= n:
             separation = _half_separation(centers.values)
 
@@ -234,12 +234,12 @@ def _compare(points, centers, bounds, chosen, first, size, scratch, products, fo
 
 @compiled(relaxed=True)
 def _screen(points, centers, chosen, first, size, scratch, products):
-    """Return the squared length, the least and the second least cost, and the index of the least, of each selected point."""
+    """Return the squared length, the smallest and second smallest cost, and the index of the smallest, for each selected point."""
     k = centers.values.shape[0]
     norms = np.empty(size)
     best = np.full(size, np.inf, dtype=centers.screen.dtype)
     second = np.full(size, np.inf, dtype=centers.screen.dtype)
-    index = np.zeros(size, dtype=centers.screen.dtype)  # a float, so that it is selected like the others
+    index = np.zeros(size, dtype=centers.screen.dtype)  # a float, so that the selection is vectorized like the others
     table = products[: k * size].reshape(k, size)
     load(points, chosen, first, size, scratch, norms)
     inner_products(points, chosen, first, size, scratch, centers.screen, centers.transposed, table)

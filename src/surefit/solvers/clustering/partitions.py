@@ -1,7 +1,7 @@
-"""K-means for points in partitions: the passes of Lloyd's algorithm, and starting centers drawn by passes.
+"""K-means for points in partitions: passes of Lloyd's algorithm, and passes that draw initial centers.
 
-Centers travel to the partitions, sums of clusters come back. Labels are computed again where they are needed, so that nothing of the
-length of the data is kept. Draws belong to rows: a row has the same random number however the rows are divided.
+The client sends centers to the partitions and receives cluster sums. Labels are recomputed when needed, so no array as
+long as the data is kept. Random numbers belong to rows, so draws do not depend on how the rows are divided.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from surefit.solvers.clustering.points import (
 )
 from surefit.solvers.clustering.seeding import k_means_plus_plus
 
-ROUNDS = 5  # of k-means||: more do not lower the inertia (Bahmani et al. 2012, figure 5.1)
+ROUNDS = 5  # of k-means||; further rounds do not lower the inertia (Bahmani et al. 2012, figure 5.1)
 OVERSAMPLING = 2  # candidates per round and cluster
-REDUCTIONS = 10  # starts of k-means on the candidates, which are few
+REDUCTIONS = 10  # k-means starts on the candidates, which are few
 
 
 class Frame(NamedTuple):
@@ -45,7 +45,7 @@ class Frame(NamedTuple):
 class InPartitions:
     """Operations of Lloyd's algorithm on points in partitions: one pass per call."""
 
-    labels = None  # they stay in the partitions
+    labels = None  # the partitions recompute them when needed
 
     def __init__(self, rows: PartitionedRows) -> None:
         self.rows = rows
@@ -69,7 +69,7 @@ class InPartitions:
         return self._sums
 
     def farthest(self, values: np.ndarray, placed: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return the point farthest from its center and from the centers ``placed``; the first one of a tie."""
+        """Return the point farthest from its center and from the centers ``placed``; ties go to the first point."""
         return self.rows.map_reduce(_farthest, self.frame, values, placed, combine=_farther)
 
     def audit(self, values: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, float, int]:
@@ -85,8 +85,8 @@ class InPartitions:
         r"""Return ``k`` centers by k-means|| (Bahmani et al. 2012).
 
         A first point is drawn by weight. Each of five rounds draws 2k points with probability proportional to weight times squared
-        distance to the points so far. One pass then weights every candidate with the rows that are nearest to it, and k-means in memory
-        (the best of ten starts by k-means++) reduces the candidates to k centers.
+        distance to the points so far. One pass then weights every candidate by the rows nearest to it, and k-means in
+        memory (the best of ten starts by k-means++) reduces the candidates to k centers.
         """
         candidates = self.draw(1, random)
         for _ in range(ROUNDS):
@@ -149,7 +149,7 @@ def _both_audits(a: Any, b: Any) -> tuple[np.ndarray, float, int]:
 
 
 def _drawn(part: Part, frame: Frame, count: int, seed: int, centers: np.ndarray | None) -> _Draws:
-    """Draw without replacement: of exponential variables with the masses as rates, the smallest are chosen."""
+    """Draw without replacement: select the smallest of independent exponential variables with the masses as rates."""
     masses = weights_in(part)
     if centers is not None:
         points = frame.points(part)
@@ -158,7 +158,7 @@ def _drawn(part: Part, frame: Frame, count: int, seed: int, centers: np.ndarray 
     keys = -np.log1p(-row_draws(part.start, len(part.X), seed)[used, 0]) / masses[used]
     order = np.argsort(keys, kind="stable")
     wanted = 4 * count
-    while True:  # equal rows count once: look at more rows if too many are equal
+    while True:  # equal rows count once: consider more rows if too many are equal
         first = order[:wanted]
         found = _distinct(keys[first], part.X[used[first]].astype(np.float64), count)
         if len(found.keys) == count or wanted >= len(order):

@@ -1,4 +1,4 @@
-r"""Initial centers chosen at random among the points.
+r"""Random choice of the initial centers among the points.
 
 Draws process the points in an order that depends on their coordinates alone, and equal points are merged with the sum of their weights. A
 row of weight two, two equal rows, and any order of the rows therefore give the same centers for the same seed.

@@ -24,8 +24,8 @@ class LazyCorrelations:
         self._all = np.arange(len(prepared.norms))
         self._reference = prepared.y  # replaced, never written to
         self._known = prepared.products
-        self._share, self._change = 1.0, 0.0  # theta is this multiple of the reference plus a vector of this length
-        self.values = prepared.products.copy()  # exact where the last result says so, otherwise the last known values
+        self._share, self._change = 1.0, 0.0  # theta equals this multiple of the reference plus a vector of this length
+        self.values = prepared.products.copy()  # exact for the columns of the last result, otherwise outdated
 
     def read(self, theta: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Return the exact correlations of some columns."""

@@ -16,10 +16,10 @@ from surefit.solvers.coordinate_descent.problem import Prepared, unit_terms
 from surefit.solvers.coordinate_descent.residual import ResidualSet
 
 LARGEST_GRAM = 5000  # columns; larger working sets are solved on the residual
-SMALL_GRAM = 1000  # columns; between the two it depends on the rows:
-GRAM_PER_ROW = 2  # columns; beyond, a column of the data is much shorter than one of the Gram matrix
-FIRST_COLUMNS = 100  # in the first working set, but limited by
-FIRST_ENTRIES = 10_000_000  # entries: the Gram matrix of long columns is expensive
+SMALL_GRAM = 1000  # columns; between the two limits, the number of rows decides:
+GRAM_PER_ROW = 2  # columns per row beyond which a data column is much shorter than one of the Gram matrix
+FIRST_COLUMNS = 100  # columns in the first working set, subject to
+FIRST_ENTRIES = 10_000_000  # at most this many entries: the Gram matrix of long columns is expensive
 FEWEST_COLUMNS = 10  # smallest number of columns that justifies a pass over the data
 INNER_SHARE = 0.3  # fraction of the tolerance for the working set
 FEW_MISSING = 0.2  # fraction of the working set: so few new columns rarely bring in others
@@ -62,8 +62,9 @@ def solve_path(
 ) -> Iterator[Solution]:
     """Yield the solution of each penalty in turn, each starting from the previous one, as for :func:`solve`.
 
-    Iterations are counted separately for each penalty; ``inactive`` contains what is proved without further passes over the data. The
-    path ends early, with its last solution unfinished, when the budget is spent (time, Ctrl-C, a callback).
+    Iterations are counted separately for each penalty; ``inactive`` marks the features proved to be zero without
+    further passes over the data. The path ends early, with its last solution unfinished, when the budget is spent
+    (time, Ctrl-C, a callback).
     """
     descent = Descent(prepared, start)
     for penalty in penalties:
@@ -140,7 +141,7 @@ class Descent:
         return point
 
     def _missing(self, point: Evaluation) -> np.ndarray:
-        """Return columns to add, or none if none violates optimality; about as many as are in use, so that sets grow geometrically."""
+        """Return the columns to add, about as many as are in use, so that sets grow geometrically; none if all are optimal."""
         if point.n_violating == 0:
             return np.empty(0, dtype=np.int64)
         used = int(np.count_nonzero(point.coefs))
@@ -161,7 +162,7 @@ class Descent:
         self._set.extend(new, between_blocks)
 
     def _make_feasible(self) -> None:
-        """Drop coefficients that the penalty forbids, or all of them if y is constant."""
+        """Set coefficients to zero that the penalty forbids, or all coefficients if y is constant."""
         coefs = self._set.coefs
         coefs[np.isinf(self._terms.slopes[self._set.columns])] = 0.0
         if self._terms.positive:
@@ -206,7 +207,7 @@ class Descent:
         )
 
     def within(self, coef: np.ndarray, size: float, radius: float, alpha: float, reason: Reason) -> Solution:
-        """Evaluate feasible coefficients of the problem with a radius, if the last penalty has weight ``alpha``.
+        """Evaluate feasible coefficients of the problem with a radius; the last penalty must have weight ``alpha``.
 
         ``size`` is the quantity that the radius bounds; the gap is that of the Lagrangian.
         """

@@ -13,7 +13,7 @@ from surefit.solvers.coordinate_descent.duality import duality_gap
 from surefit.solvers.coordinate_descent.free_columns import FreeColumns
 from surefit.solvers.coordinate_descent.problem import Prepared, mean_square
 
-FEW_ULPS = 1e-13  # relative to the mean of y: what remains of a constant y after centering
+FEW_ULPS = 1e-13  # relative to the mean of y: rounding error of a constant y after centering
 ROUNDING = 1e-11  # relative to the null objective: margin for recomputing a gap near zero in another order
 
 
@@ -25,7 +25,7 @@ class Evaluation(NamedTuple):
     gap: float
     scale: float  # the dual point is this multiple of the residual
     objective: float
-    n_violating: int  # number of columns outside the working set that must be added
+    n_violating: int  # number of columns outside the working set that violate optimality
 
 
 class Evaluator:
@@ -98,7 +98,8 @@ class Evaluator:
         r"""Return the same mask for the problem with a radius; ``limit`` is the radius times the current multiplier.
 
         The optimal multiplier :math:`\mu^*` is unknown, but every correlation with the optimal residual is at most
-        :math:`\mu^* (a_i + b_i |u_i^*|)`, and :math:`a_i |u_i^*|` at most the radius: that bounds it from below.
+        :math:`\mu^* (a_i + b_i |u_i^*|)`, and :math:`a_i |u_i^*|` is at most the radius. These inequalities bound it
+        from below.
         """
         terms = self._terms
         a, b = terms.slopes[point.columns], terms.curvatures[point.columns]
@@ -132,7 +133,7 @@ class Evaluator:
         return float(np.sqrt(2 * (point.gap + ROUNDING * p.null_objective)) + FEW_ULPS * abs(p.y_mean))
 
     def largest_ratio(self) -> float:
-        """Return the largest ratio of correlation to l1 weight at the null point: the penalty times this ratio gives zero coefficients."""
+        """Return the largest ratio of correlation to l1 weight at the null point; the penalty times this ratio gives zero coefficients."""
         p, terms = self._prepared, self._terms
         theta = self._free.remove_from(p.y, self._nothing)
         values = self._lazy.read(theta, np.arange(len(p.norms)))

@@ -1,4 +1,4 @@
-"""Unpenalized columns, to which the dual point must be orthogonal, as to the constant."""
+"""Projection onto the orthogonal complement of unpenalized columns, in which the dual point must lie."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ Projection = Callable[[np.ndarray], np.ndarray]
 class FreeColumns:
     """Removes from a residual the part explained by unpenalized columns.
 
-    If coefficients must be non-negative, no product with an unpenalized column may be positive: columns in use are made orthogonal, and
-    others that would violate this are added to them.
+    If coefficients must be non-negative, the product of the residual with an unpenalized column must not be positive.
+    Columns with non-zero coefficients are made orthogonal to the residual, and so are other columns that would violate
+    this condition.
     """
 
     def __init__(self, prepared: Prepared, columns: np.ndarray, positive: bool):

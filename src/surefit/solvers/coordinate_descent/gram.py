@@ -80,7 +80,7 @@ class WorkingSet:
         support = self._support(free)
         if self._system.is_near(support, b):  # along a path: extrapolate to the new penalty
             self._newton_step(support, a, b, free, gradient)
-        loose = bool(np.any((a == 0.0) & (b == 0.0)))  # their part of the gap is known only after a Newton step
+        loose = bool(np.any((a == 0.0) & (b == 0.0)))  # their contribution to the gap is known only after a Newton step
         lowest, smallest, work, idle = np.inf, np.inf, 0.0, 0
         while idle < FEW:
             _sweeps(self._gram, gradient, self.coefs, a, b, terms.positive, SWEEPS, ENOUGH * target)
@@ -141,7 +141,8 @@ class WorkingSet:
         if not crossing.any():
             self._move_downhill(support, step, signs, a, b, gradient)
             return
-        clipped = np.where(crossing, -old, step)  # of a singular system, any number of coefficients: then one at a time
+        # With a singular system any number of coefficients may cross zero: they are then removed one at a time.
+        clipped = np.where(crossing, -old, step)
         if not self._system.singular and self._move_downhill(support, clipped, signs, a, b, gradient):
             return
         fractions = np.where(crossing, old, np.inf) / np.where(crossing, -step, 1.0)
@@ -151,7 +152,7 @@ class WorkingSet:
         self._move_downhill(support, step, signs, a, b, gradient)
 
     def _move_downhill(self, support: np.ndarray, step: np.ndarray, signs: np.ndarray, a, b, gradient) -> bool:
-        """Move without crossing zero, unless this raises the objective (a singular system can give any direction)."""
+        """Take a step that does not cross zero, unless it raises the objective (a singular system can give any direction)."""
         old, before = self.coefs[support], gradient.copy()
         self.coefs[support] += step
         _subtract_rows(self._gram, support, step, gradient)

@@ -116,12 +116,12 @@ class _Search:
         return float(loss) / max(SHARE * self._tolerance, ROUNDING * p.null_objective)
 
     def _smallest(self) -> float:
-        """Return a multiplier so small that the cost of an unused radius is negligible; zero if rounding forbids it."""
+        """Return a multiplier so small that an unused radius adds a negligible amount to the gap; zero if rounding forbids it."""
         slack = max(SHARE * self._tolerance, ROUNDING * self._prepared.null_objective)
         return slack / self._radius if self._radius > 0.0 else 0.0
 
     def _try(self, alpha: float) -> tuple[Solution, float]:
-        """Solve the penalized problem and shrink its solution into the radius; return it and the excess before shrinking."""
+        """Solve the penalized problem and shrink the solution to satisfy the constraint; return it and the excess before shrinking."""
         penalized = self._descent.solve(self._make_penalty(alpha), SHARE * self._tol, self._budget, self._n_iter, False)
         coef, size = penalized.coef, self._size(penalized.coef)
         excess = size - self._radius
@@ -154,7 +154,7 @@ class _Search:
 
 
 class _Bracket:
-    """Bracket of the multiplier, from the excess of solutions over the radius (negative: within)."""
+    """Bracket of the multiplier, from the excess of solutions over the radius (negative if the constraint holds)."""
 
     def __init__(self, high: float, smallest: float, radius: float):
         self._high, self._excess_high = high, -radius
@@ -168,7 +168,7 @@ class _Bracket:
         return self._high if within else max(LARGEST_DROP * self._high, self._smallest)
 
     def following(self, alpha: float, excess: float) -> float | None:
-        """Return the multiplier to try after ``alpha``, or None if there is none left."""
+        """Return the multiplier to try after ``alpha``, or None if the search is complete."""
         if math.isnan(self._low) and excess <= 0.0:
             return self._further_down(alpha, excess)
         outside = excess > 0.0

@@ -61,7 +61,7 @@ class ResidualSet:
 
 @compiled(relaxed=True)
 def _residual_sweeps(design, columns, weighted, weights, means, scales, u, a, b, positive, n_sweeps):
-    """Sweep over all columns, then over the used ones; return the constant (times weights) still to be added.
+    """Sweep over all columns, then over those in use; return the constant that must still be added to the residual.
 
     The true weighted residual sums to zero if columns are centered, so the stored one sums to minus the constant.
     """

@@ -1,8 +1,9 @@
 r"""Discriminant axes: whitening of the within-class scatter, then principal axes of the between-class scatter.
 
 With :math:`V^\top W V = I`, the generalized eigenproblem :math:`Bv = \lambda Wv` becomes that of the symmetric :math:`V^\top B V`.
-Columns are first scaled to unit variance. If the scaled :math:`W` is well conditioned, its eigenvalues are used; otherwise, and with
-fewer rows than columns, the singular values of the centered rows, which have twice the precision.
+Columns are first scaled to unit variance. If the scaled :math:`W` is well conditioned, its eigenvalues are used.
+Otherwise, and with fewer rows than columns, the singular values of the centered rows are used, which have twice as many
+correct digits.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ def solve_refined(W: np.ndarray, right: np.ndarray) -> np.ndarray | None:
         factor = linalg.cho_factor(W / scale / scale[:, None], lower=True, check_finite=False)
     except linalg.LinAlgError:
         return None
-    if np.min(np.diag(factor[0])) <= 1e-7:  # the squared pivots are lost in rounding
+    if np.min(np.diag(factor[0])) <= 1e-7:  # the squared pivots are below rounding
         return None
 
     def inverse(v: np.ndarray) -> np.ndarray:

@@ -36,7 +36,7 @@ def class_sums(rows: Grouped, X: Any) -> Counts:
 
 
 def class_spread(rows: Grouped) -> Spread:
-    """Return means and variances of the classes; rows are shifted by one of their class, so that nothing cancels."""
+    """Return means and variances of the classes; rows are shifted by a first estimate of their class mean to avoid cancellation."""
     K, d = rows.n_classes, rows.X.shape[1]
     shifts, weights = np.zeros((K, d)), np.ones(0) if rows.weights is None else rows.weights
     for k in range(K):
@@ -64,7 +64,7 @@ def _add_rows(X, codes, weights, shifts, totals, sums, squares):
 
 
 def merged(first: Spread, second: Spread) -> Spread:
-    """Return the statistics of all rows of two sets."""
+    """Merge the statistics of two sets of rows."""
     totals = first.totals + second.totals
     share = np.divide(second.totals, totals, out=np.zeros_like(totals), where=totals > 0)[:, None]
     apart = second.means - first.means

@@ -30,7 +30,7 @@ class Moments(NamedTuple):
 
     totals: np.ndarray  # (k,) weights
     means: np.ndarray  # (k, d)
-    scatters: np.ndarray  # about the means: (k, d, d); (1, d, d) their sum; (0, d, d) if not asked for
+    scatters: np.ndarray  # about the means: (k, d, d); (1, d, d) their sum; (0, d, d) if not requested
 
 
 class Grouped(NamedTuple):
@@ -112,13 +112,13 @@ def group(X, codes: np.ndarray, n_classes: int, weights: np.ndarray | None = Non
 
 
 def moments(rows: Grouped, scatters: Scatters = "each") -> Moments:
-    """Return weights, means and scatter matrices of the classes; the latter one per class, pooled, or omitted."""
+    """Return weights, means and scatter matrices of the classes; the scatter matrices are one per class, pooled, or omitted."""
     K, d = rows.n_classes, rows.X.shape[1]
     guesses = np.array([_mean(*rows.read(rows.members(k)[:PILOT])) if rows.count(k) else np.zeros(d) for k in range(K)])
     totals, above = np.zeros(K), np.zeros((K, d))
     products = np.zeros(({"each": K, "pooled": 1, "none": 0}[scatters], d, d))
     buffer = np.empty((rows.block_size, d))
-    # Classes are separated only if their scatters are; otherwise rows are read in memory order.
+    # Rows are read class by class only for separate scatter matrices, otherwise in memory order.
     parts = [rows.members(k) for k in range(K)] if scatters == "each" else [_in_place(rows)]
     for k, part in enumerate(parts):
         for start in range(0, len(part), rows.block_size):

@@ -1,4 +1,4 @@
-"""Classes whose rows are in partitions: their moments by one pass, and triangles with the same products as centered rows."""
+"""Class moments for rows in partitions in one pass, and triangular factors with the same Gram matrix as the centered rows."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from surefit.solvers.least_squares.partitioned import join, triangle
 
 
 class ClassesInPartitions(NamedTuple):
-    """The interface of :class:`Grouped`, by passes: rows are replaced by triangles, which have the same singular values and axes."""
+    """Interface of :class:`Grouped` for partitions: triangular factors replace rows, with the same singular values and axes."""
 
     rows: PartitionedRows
     labels: np.ndarray
 
     def count(self, k: int) -> int:
-        """Return how many rows class ``k`` has at most."""
+        """Return an upper bound on the number of rows of class ``k``."""
         counts = self.rows.counts
         return self.rows.shape[0] if self.rows.weighted or counts is None else int(counts[k])
 
@@ -30,11 +30,11 @@ class ClassesInPartitions(NamedTuple):
         return self.rows.map_reduce(_moments, self.labels, scatters, combine=merged)
 
     def centered(self, means: np.ndarray) -> np.ndarray:
-        """Return the triangle of all rows minus the means of their classes, times the square roots of their weights."""
+        """Return the triangular factor of all rows minus their class means, times the square roots of their weights."""
         return self.rows.map_reduce(_centered, self.labels, means, None, combine=join)
 
     def centered_class(self, k: int, mean: np.ndarray) -> np.ndarray:
-        """Return the triangle of the rows of one class minus ``mean``, times the square roots of their relative weights."""
+        """Return the triangular factor of the rows of one class minus ``mean``, times the roots of their relative weights."""
         assert self.rows.counts is not None
         found = self.rows.map_reduce(_centered, self.labels, mean, k, combine=join)
         return found / math.sqrt(float(self.rows.counts[k]))
@@ -57,12 +57,12 @@ def spread_of(part: Part, labels: np.ndarray) -> Spread:
 
 
 def sums_of(part: Part, labels: np.ndarray, counted: np.ndarray) -> Counts:
-    """Return the sums of what is counted in a partition."""
+    """Return the class sums of the columns ``counted`` of a partition."""
     return class_sums(grouped(part, labels), counted)
 
 
 def merged(a: Moments, b: Moments) -> Moments:
-    """Return the moments of the rows of two sets together."""
+    """Merge the moments of two sets of rows."""
     totals = a.totals + b.totals
     share = np.divide(b.totals, totals, out=np.zeros_like(totals), where=totals > 0)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -81,7 +81,7 @@ def _moments(part: Part, labels: np.ndarray, scatters: Scatters) -> Moments:
 
 
 def _centered(part: Part, labels: np.ndarray, means: np.ndarray, k: int | None) -> np.ndarray:
-    """Return the triangle of the centered rows of class ``k``, or of all (None), in their own order."""
+    """Return the triangular factor of the centered rows of class ``k``, or of all rows (None), in their order."""
     assert part.y is not None
     codes = np.searchsorted(labels, part.y)
     chosen = None if k is None else np.flatnonzero(codes == k)

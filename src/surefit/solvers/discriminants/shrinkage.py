@@ -1,4 +1,4 @@
-r"""Shrinkage of covariance matrices towards a multiple of the identity: :math:`(1 - a) C + a \frac{\operatorname{tr} C}{d} I`.
+r"""Shrinkage of covariance matrices toward a multiple of the identity: :math:`(1 - a) C + a \frac{\operatorname{tr} C}{d} I`.
 
 The shrinkage :math:`a` is given, or that of Ledoit and Wolf (2004) for standardized columns :math:`z`, which minimizes an estimate of the
 expected squared error:

@@ -1,11 +1,12 @@
-r"""Gaussian-process regression: one factorization per evaluation, derivatives by traces, without an n x n x p array.
+r"""Gaussian-process regression: one factorization per evaluation, and derivatives from traces, without an n x n x p array.
 
 With :math:`A = K_\theta + D` and :math:`a = A^{-1} y`, the log evidence and its derivatives are
 
 .. math:: \ln p(y) = -\tfrac12 y^\top a - \tfrac12 \ln\det A - \tfrac n2 \ln 2\pi, \qquad
           \partial_j \ln p(y) = \tfrac12 \sum_{ik} (a a^\top - A^{-1})_{ik} \, \partial_j A_{ik} .
 
-The inverse overwrites the factor, which overwrites A; only the upper half is computed and read. Noise terms are diagonal and add no cost.
+The inverse overwrites the factor, which overwrites A; only the upper half is computed and read. Noise terms are
+diagonal and add no computing time.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ def posterior(kernel: Kernel, problem: Problem, *, start: float = 0.0) -> Poster
 def evidence(kernel: Kernel, problem: Problem) -> Evidence:
     """Return the log evidence and its derivatives with respect to the logarithms of the free hyperparameters."""
     parts = [term for term in terms(kernel) if not isinstance(term, Noise)]
-    shared = parts[0].gram_and_gradient(problem.X) if len(parts) == 1 else None  # one term: its values are used twice
+    shared = parts[0].gram_and_gradient(problem.X) if len(parts) == 1 else None  # kernel values are used twice
     A = _system(kernel, problem, 0.0, values=None if shared is None else shared[0])
     U = factorize(A)
     dual = _solve(U, problem.targets)

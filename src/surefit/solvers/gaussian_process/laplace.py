@@ -20,7 +20,7 @@ from surefit.kernels import Kernel
 from surefit.solvers.gaussian_process.exact import Evidence, NotPositiveDefinite, factorize, traces
 
 MAX_STEPS = 100
-SHARP = 1e-15  # relative gap of a mode in a search: the evidence and its derivatives err by the root of the gap
+SHARP = 1e-15  # relative gap of a mode in a search; the evidence has an error of the order of its square root
 HALVINGS = 30
 
 

@@ -24,7 +24,7 @@ NOISE = 1e-11  # relative rounding error of the evidence: smaller changes are ig
 
 
 class Found(NamedTuple):
-    """Result of the search: log hyperparameters, the evidence there, and statistics."""
+    """Result of the search: log hyperparameters, their evidence, and statistics of the search."""
 
     theta: np.ndarray
     evidence: Evidence | None
@@ -114,7 +114,7 @@ def free_directions(theta: np.ndarray, derivatives: np.ndarray, bounds: np.ndarr
 def climb(
     objective: Callable[[np.ndarray], Evidence], theta: np.ndarray, bounds: np.ndarray, B: np.ndarray, tol: float
 ) -> Reason:
-    """Projected quasi-Newton ascent from ``theta`` with the curvature ``B``, until all free derivatives are at most ``tol``."""
+    """Run projected quasi-Newton ascent from ``theta`` with curvature ``B`` until all free derivatives are at most ``tol``."""
     theta = np.clip(theta, bounds[:, 0], bounds[:, 1])
     now = objective(theta)
     while True:

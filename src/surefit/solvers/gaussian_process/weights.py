@@ -1,4 +1,4 @@
-r"""Posteriors of logistic weights with a normal prior: Newton's method for the mode, a grid for one or two weights, and a closed form.
+r"""Posterior of logistic weights with a normal prior: Laplace approximation, a grid for one or two weights, and a closed form.
 
 :math:`Q(w) = -\sum_i s_i \ln(1 + e^{-t_i x_i^\top w}) - \frac12 w^\top \Sigma^{-1} w`, up to the constant of the prior.
 """
@@ -16,7 +16,7 @@ from scipy.special import expit, logsumexp
 DROP = 40.0  # the grid ends where the density is below exp(-DROP) of its maximum
 HALF_WIDTH = 7.0  # initial half-width in standard deviations of the Laplace approximation
 CHUNK = 2**22  # numbers in memory at the same time
-FLAT = 1e-4  # a smaller pivot of the scaled curvature has lost half of its digits
+FLAT = 1e-4  # smaller pivots of the scaled curvature have lost half of their digits
 
 
 class WeightDistribution(NamedTuple):
@@ -39,7 +39,7 @@ class Curvature(NamedTuple):
 
     @classmethod
     def at(cls, X: np.ndarray, v: np.ndarray, precision: np.ndarray) -> Curvature:
-        """Factorize; by QR of the rows if their products have lost the small directions."""
+        """Factorize by Cholesky, or by QR of the rows if rounding dominates small eigenvalues of their products."""
         H = precision + (X.T * v) @ X
         scale = np.sqrt(np.diagonal(H))
         factor, info = lapack.dpotrf(H / scale / scale[:, None])
@@ -78,7 +78,7 @@ def log_density(
 
 
 def laplace(X, signs, weights, prior: np.ndarray, *, tol: float, max_steps: int) -> WeightDistribution:
-    """Newton's method until the gap, half the squared gradient norm in the prior metric, is at most ``tol`` times |Q(0)|."""
+    """Run Newton's method until the gap, half the squared gradient norm in the prior metric, is at most ``tol`` times |Q(0)|."""
     precision = linalg.inv(prior)
     w = np.zeros(X.shape[1])
     limit = tol * math.log(2) * float(np.sum(weights))

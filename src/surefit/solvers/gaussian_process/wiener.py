@@ -21,7 +21,8 @@ LOGS = np.linspace(-14, 8, 45)  # natural logarithms of the ratios noise / (vari
 def smooth(times, y, seen, delta, noise, order):
     """Return posterior means and variances at increasing ``times`` from the origin, squared innovations and log determinant.
 
-    The innovations are divided by their variances; ``seen`` marks where ``y`` was observed, with variance ``noise``.
+    The innovations are divided by their variances; ``seen`` marks the points at which ``y`` was observed, with noise
+    variance ``noise``.
     """
     n = len(times)
     X, P, V, S = np.zeros((n, 2)), np.zeros((n, 2, 2)), np.zeros(n), np.ones(n)
