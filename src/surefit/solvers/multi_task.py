@@ -15,11 +15,11 @@ import numpy as np
 from surefit.core.budget import Budget, Reason
 from surefit.core.jit import compiled
 
-SHORT = 10  # passes over the rows in use between two passes over all
+SHORT = 10  # passes over the non-zero rows of W between two passes over all rows
 
 
 class Result(NamedTuple):
-    """Coefficients (d, t), the gap and the objective of zero, why the solver stopped, passes, and (seconds, pass, gap) of each check."""
+    """Coefficients (d, t), gap, objective at zero, stopping reason, number of passes, and (seconds, pass, gap) at each check."""
 
     W: np.ndarray
     gap: float
@@ -30,7 +30,7 @@ class Result(NamedTuple):
 
 
 def minimize(X, Y, alpha: float, beta: float, *, tol: float, budget: Budget, start: np.ndarray) -> Result:
-    """Minimize until the gap is at most ``tol`` times the objective of zero, or the budget is spent; columns are centered already."""
+    """Minimize until the gap is at most ``tol`` times the objective at zero, or the budget is spent; columns must be centered."""
     n = len(X)
     A = np.asfortranarray(X).T  # one column of X per row, in memory
     W = np.array(start)
@@ -60,7 +60,7 @@ def minimize(X, Y, alpha: float, beta: float, *, tol: float, budget: Budget, sta
 
 
 def _gap(A, Y, R, W, alpha: float, beta: float) -> float:
-    """Return the duality gap at the better of two dual points: the residuals, scaled to be feasible or, with ``beta``, as they are."""
+    """Return the smaller duality gap of two dual points: the residuals scaled to be feasible and, if feasible, unscaled."""
     n = A.shape[1]
     v = A @ R.T / n
     sizes, norms = np.linalg.norm(v, axis=1), np.linalg.norm(W, axis=1)

@@ -157,7 +157,7 @@ def _drop(bound, kept, values, counts, q):
 
 @compiled
 def _replace_largest(heap, value):
-    """Replace the largest entry of a max-heap by ``value``."""
+    """Replace the largest entry of a max-heap by ``value`` and restore the heap."""
     k = len(heap)
     parent = 0
     while True:

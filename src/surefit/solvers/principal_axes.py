@@ -125,7 +125,7 @@ def randomized_axes(rows: Centered, q: int, oversamples: int, power: int, random
 def lanczos_axes(rows: Centered, q: int, tol: float, random: Any) -> Axes:
     """Return the first axes by implicitly restarted Lanczos steps (ARPACK)."""
     n, d = rows.X.shape
-    if rows.squares() == 0.0:  # Lanczos steps need a direction; without variance every axis is as good
+    if rows.squares() == 0.0:  # Lanczos steps need a direction; without variance all axes are equivalent
         return Axes(np.eye(q, d), np.zeros(q), 0.0, None)
     if n < d:
         operator = LinearOperator(

@@ -1,8 +1,9 @@
 r"""Kernel Fisher discriminant: :math:`(\Sigma + \lambda I) f = m_1 - m_0`, as coefficients of the rows.
 
 With the weights :math:`s`, :math:`d_i = \pm s_i / n_c` and the projection :math:`P` that removes (weighted) class means, the coefficients
-solve :math:`P K \beta / \mu + \lambda \beta = d`. As :math:`d` has no component in the image of :math:`P`, :math:`\beta = d / \lambda +
-\gamma` with :math:`\gamma` in the image of :math:`P`, which is a symmetric positive definite system.
+solve :math:`P K \beta / \mu + \lambda \beta = d`. As :math:`d` has no component in the image of :math:`P`,
+:math:`\beta = d / \lambda + \gamma` with :math:`\gamma` in the image of :math:`P`. The equation for :math:`\gamma` is a
+symmetric positive definite system.
 """
 
 from __future__ import annotations
@@ -14,9 +15,7 @@ from scipy import linalg
 
 from surefit.solvers.kernel.squares import solve_shifted
 
-CERTAIN = (
-    64.0  # multiple of the rounding error of eigenvalues from which a component of the means outside the range counts
-)
+CERTAIN = 64.0  # multiple of the rounding error of eigenvalues from which a mean component outside the range counts
 
 
 class Facts(NamedTuple):
@@ -101,7 +100,7 @@ def measured(K: np.ndarray, second: np.ndarray, s: np.ndarray, beta: np.ndarray,
 
 
 def least_spread(facts: Facts, least: float, most: float, wanted: float) -> float:
-    """Return the smallest relative variance of functions among which the gap is ``wanted`` times the criterion.
+    """Return the smallest relative variance of functions for which the gap is at most ``wanted`` times the criterion.
 
     Rounding errors of the equation matter least for functions with large variance. If almost no function has enough variance, only the
     smallest eigenvalue ``least`` can be stated.

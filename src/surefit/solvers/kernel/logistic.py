@@ -99,7 +99,7 @@ def _gap(K, point: _Point, t, c, offset: bool) -> float:
     theta = dual_point(point.f, point.b, t, c, offset)
     v = point.beta - theta
     p = expit(-t * (point.f + point.b))
-    moved = np.abs(theta) / c - p  # change by the scaling, relative to c: it bounds the cost by a quadratic
+    moved = np.abs(theta) / c - p  # change by the scaling, relative to c; its square bounds the effect on the gap
     with np.errstate(divide="ignore", invalid="ignore"):
         cost = np.where(moved == 0.0, 0.0, c * moved**2 / (p * (1 - p)))
     return 0.5 * square_norm(K, v) + float(np.sum(cost))

@@ -119,7 +119,7 @@ def minimize(
 
 
 def with_column_sums(Q: np.ndarray, Y: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """Mix probabilities with one constant row so that their weighted column sums are those of ``Y``."""
+    """Mix the probabilities with a constant row so that their weighted column sums equal those of ``Y``."""
     q, lacking = c @ Q, c @ (Y - Q)
     share = float(np.max(np.maximum(-lacking, 0.0) / np.where(q > 0.0, q, 1.0)))
     return (1.0 - share) * Q + np.maximum(lacking + share * q, 0.0) / float(c.sum())

@@ -1,4 +1,4 @@
-r"""Newton step of softmax regression in an RKHS, by conjugate gradients or, if these take too long, by one factorization per class.
+r"""Newton step of softmax regression in an RKHS, by conjugate gradients or, if they converge slowly, by factorizations.
 
 The step of the coefficients solves :math:`(I + W K) \delta = r - W 1 \Delta b`, :math:`r = \theta - \beta`, where :math:`W` couples the
 classes of a row: :math:`W_i = c_i (\mathrm{diag}(p_i) - p_i p_i^\top) = L_i L_i^\top` with :math:`L_i = \sqrt{c_i}
@@ -38,7 +38,7 @@ def newton_step(
 
 
 def by_gradients(K, c, P, rest, offset: bool) -> tuple[np.ndarray, list[np.ndarray]] | None:
-    """Return the step without intercepts and the effect of a unit change of each intercept, by conjugate gradients; None if they fail."""
+    """Return the step at fixed intercepts and the effect of a unit change of each intercept, by conjugate gradients, or None."""
     root, half, classes = np.sqrt(c)[:, None, None], np.sqrt(P)[:, :, None], P.shape[1]
     whole = P[:, :, None]
 
@@ -75,7 +75,7 @@ def by_gradients(K, c, P, rest, offset: bool) -> tuple[np.ndarray, list[np.ndarr
 
 
 def _squares(U: np.ndarray, V: np.ndarray) -> np.ndarray:
-    """Return the inner products, one per right-hand side."""
+    """Return the inner products of corresponding columns, one per right-hand side."""
     return np.einsum("ijk,ijk->k", U, V)
 
 

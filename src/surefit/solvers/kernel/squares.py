@@ -39,11 +39,11 @@ class Free(NamedTuple):
         return len(self.factors)
 
     def turn(self, C: np.ndarray) -> np.ndarray:
-        """Rotate columns so that the span of the functions comes first."""
+        """Apply the orthogonal transformation that maps the span of the functions to the first coordinates."""
         return self._reflected(C, "T")
 
     def lift(self, inner: np.ndarray) -> np.ndarray:
-        """Rotate back the part that is orthogonal to the functions."""
+        """Apply the inverse transformation to coordinates orthogonal to the functions."""
         return self._reflected(np.vstack([np.zeros((self.size, inner.shape[1])), inner]), "N")
 
     def inside(self, G: np.ndarray) -> np.ndarray:
@@ -51,7 +51,7 @@ class Free(NamedTuple):
         return self.turn(self.turn(G).T)[self.size :, self.size :]
 
     def basis(self) -> np.ndarray:
-        """Return an orthonormal basis of the span."""
+        """Return an orthonormal basis of the span of the functions."""
         return self._reflected(np.eye(len(self.reflections), self.size), "N")
 
     def coordinates(self, C: np.ndarray) -> np.ndarray:
@@ -154,7 +154,7 @@ def leave_one_out(spectrum: Spectrum, alpha: float) -> LeftOut:
     inverse = _inverse(spectrum.values, alpha)
     diagonal = spectrum.vectors**2 @ inverse
     scaled = spectrum.vectors @ (inverse[:, None] * spectrum.along)
-    if spectrum.free is not None:  # the other rows do not determine a function that this row alone determines
+    if spectrum.free is not None:  # a function that only this row determines is not determined without it
         diagonal = np.where(np.sum(spectrum.vectors**2, axis=1) > ALONE, diagonal, 0.0)
     s, once = spectrum.root**2, np.minimum(spectrum.root**2, 1.0)
     kept = (s - once) + once * alpha * diagonal  # s times 1 - once * leverage / s
@@ -177,7 +177,7 @@ def _coefficients(
 
 
 def _inverse(values: np.ndarray, alpha: float) -> np.ndarray:
-    """Return ``1 / (value + alpha)``, or zero where that is infinite; negative values are rounding errors or an indefinite kernel."""
+    """Return ``1 / (value + alpha)``, or zero if that is infinite; values at the level of rounding count as zero."""
     least = np.finfo(np.float64).eps * len(values) * float(np.max(np.abs(values), initial=0.0))
     noise = np.abs(values) <= least
     if alpha == 0.0:  # minimum-norm least squares
@@ -187,7 +187,7 @@ def _inverse(values: np.ndarray, alpha: float) -> np.ndarray:
 
 
 def solve_shifted(G: np.ndarray, alpha: float, right: np.ndarray) -> np.ndarray:
-    """Solve ``(G + alpha) x = right``: Cholesky in float32 with refinement, in float64 if that fails, or by eigenvalues."""
+    """Solve ``(G + alpha I) x = right`` by Cholesky in float32 with refinement, else in float64, else by eigenvalues."""
     if not len(G):
         return np.zeros_like(right)
     kinds: list = [np.float32, np.float64] if len(G) >= HALF_PRECISION_FROM else [np.float64]

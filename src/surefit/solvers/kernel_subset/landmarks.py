@@ -1,8 +1,8 @@
 r"""Choice of landmarks.
 
-Uniform draws leave rows in sparse regions far from the span. Random pivots draw each landmark with a probability proportional to its
-residual given the earlier landmarks, :math:`r(x) = k(x, x) - \|\Pi k(x, \cdot)\|^2`. This is a partial Cholesky factorization with random
-pivots.
+With uniform sampling, rows in sparse regions stay far from the span. Random pivoting draws each landmark with a
+probability proportional to its residual given the earlier landmarks, :math:`r(x) = k(x, x) - \|\Pi k(x, \cdot)\|^2`.
+This is a partial Cholesky factorization with random pivots.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ NOTHING_LEFT = 1e-12  # fraction of the initial sum of residuals below which rou
 
 
 def choose(kernel: Kernel, A, rows: np.ndarray, count: int, how: str, draws: np.random.RandomState) -> np.ndarray:
-    """Return at most ``count`` of ``rows``, in ascending order; all of them if there are no more."""
+    """Return ``count`` of ``rows`` in ascending order, or all of them if there are no more."""
     if len(rows) <= count:
         return rows
     order = draws.permutation(len(rows))

@@ -19,7 +19,7 @@ from surefit.solvers.newton.terms import SmoothedHinge
 
 FULL_WIDTH = 4.0  # initial width of the smoothed hinge: every row is in the smoothed region
 STEEP_WIDTH = 0.1  # width of the smoothed hinge for large C
-ROUGH = 1e-3  # tolerance of a solution that only serves as a start, relative to the loss at zero
+ROUGH = 1e-3  # tolerance of a solution used only as a starting point, relative to the loss at zero
 SURE = 0.5  # fraction of the tolerance for the solver, whose coordinates may be float32
 
 
@@ -78,7 +78,7 @@ def minimize_in_span(rows: SpanRows, scores, offset: bool, tol: float, budget: B
 
 
 def _minimize(design: Any, scores, offset: bool, tol: float, tolerance: float, budget: Budget, given: dict) -> Fit:
-    """Minimize. The tolerance is relative to the objective, which is known at the end, so repeat until they agree."""
+    """Minimize repeatedly until the tolerance, which is relative to the final objective, is met."""
     n_iter, seconds = 0, 0.0
     history: list[tuple[float, int, float]] = []
     while True:
@@ -92,7 +92,7 @@ def _minimize(design: Any, scores, offset: bool, tol: float, tolerance: float, b
 
 
 def _warm_start_path(design: Any, scores, offset: bool, budget: Budget) -> dict[str, Any]:
-    """Return a start for large ``C``: the solutions for smaller values of ``C``, each warm-started from the previous one."""
+    """Return a starting point for large ``C``, by solving for increasing values of ``C`` with warm starts."""
     given: dict[str, Any] = {}
     left = None if budget.max_time is None else max(budget.max_time - budget.seconds, 1e-3)
     for decades in range(6, 0, -1):

@@ -63,7 +63,7 @@ class Span(NamedTuple):
 
 
 def span_of(kernel: Kernel, A, landmarks: np.ndarray, rank: float = RANK) -> Span:
-    """Prepare the span of some rows, without directions whose eigenvalue is less than ``rank`` of the largest."""
+    """Prepare the span of some rows, without directions whose eigenvalue is at most ``rank`` times the largest."""
     rows = kernel.rows(A).take(landmarks)
     inner = rows.block(np.arange(len(landmarks)))
     values, vectors = linalg.eigh(inner, check_finite=False)
@@ -91,7 +91,7 @@ def minimize(span: Span, y: np.ndarray, s: np.ndarray, alpha: float, offset: boo
 
 
 def _solver(G: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """Return how to solve with ``G``; where huge weights absorb the penalty, within the directions that rounding leaves."""
+    """Return a function that solves with ``G``; if ``G`` is singular in floating point, within its numerical range."""
     try:
         return partial(linalg.cho_solve, linalg.cho_factor(G, lower=True, check_finite=False), check_finite=False)
     except linalg.LinAlgError:

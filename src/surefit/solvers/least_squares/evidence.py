@@ -1,7 +1,7 @@
 r"""Precisions of noise and prior that maximize the evidence of Bayesian ridge regression, by MacKay's updates.
 
 One singular value decomposition turns every update into sums over the singular values. With :math:`\gamma = \sum_k \alpha s_k^2 /
-(\lambda + \alpha s_k^2)` the derivatives of the log evidence (with Gamma priors of both precisions) are
+(\lambda + \alpha s_k^2)` the derivatives of the log evidence (with Gamma priors on both precisions) are
 
 .. math:: \frac{\partial}{\partial\ln\lambda} = \tfrac12(\gamma - \lambda|m|^2) + \lambda_1 - \lambda_2\lambda, \qquad
           \frac{\partial}{\partial\ln\alpha} = \tfrac12(n - \gamma - \alpha\,\mathrm{RSS}) + \alpha_1 - \alpha_2\alpha .
@@ -19,7 +19,7 @@ from surefit.core.budget import Reason
 
 
 class GammaPriors(NamedTuple):
-    """Shapes and rates of the Gamma priors of both precisions."""
+    """Shape and rate parameters of the Gamma priors on both precisions."""
 
     alpha_1: float
     alpha_2: float
@@ -34,16 +34,16 @@ class Precisions(NamedTuple):
     lambda_: float  # of the coefficients
     m: np.ndarray  # posterior mean
     rss: float
-    slopes: tuple[float, float]  # derivatives of the log evidence by the logarithms of lambda and alpha
+    slopes: tuple[float, float]  # derivatives of the log evidence in the logarithms of lambda and alpha
 
 
 class Axes(NamedTuple):
-    """Singular value decomposition of the centered rows times the roots of their weights, and the targets in it."""
+    """Singular value decomposition of the centered and weighted rows, and the targets in its coordinates."""
 
     values: np.ndarray
     vectors: np.ndarray  # all rows of V', also those of zero singular values
     targets: np.ndarray  # U'y
-    rest: float  # squared length of the part of y outside the columns
+    rest: float  # squared length of the part of y outside the span of the columns
     total: float  # weight of all rows
 
     @classmethod
@@ -75,7 +75,7 @@ class Axes(NamedTuple):
 def maximize_evidence(
     axes: Axes, priors: GammaPriors, alpha: float, lambda_: float, tol: float, max_iter: int
 ) -> tuple[list[Precisions], Reason]:
-    """Return the points of the search; it stops where no derivative exceeds ``tol``."""
+    """Run MacKay's updates until no derivative exceeds ``tol``; return all points and the stopping reason."""
     points: list[Precisions] = []
     reason = Reason.MAX_ITER
     for _ in range(max_iter):
@@ -94,7 +94,7 @@ def maximize_evidence(
         up, down = effective + 2 * priors.lambda_1, norm + 2 * priors.lambda_2
         more, less = axes.total - effective + 2 * priors.alpha_1, rss + 2 * priors.alpha_2
         if not (up > 0 and down > 0 and more > 0 and less > 0):
-            reason = Reason.STALLED  # the evidence grows without bound; the Gamma priors would prevent it
+            reason = Reason.STALLED  # the evidence is unbounded; proper Gamma priors would prevent this
             break
         lambda_, alpha = up / down, more / less
     return points, reason

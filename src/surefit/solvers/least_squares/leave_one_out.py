@@ -1,8 +1,9 @@
 r"""Exact leave-one-out errors of ridge regression for a path of penalties, from one eigendecomposition.
 
 With :math:`Z = \sqrt{S}(X - \bar x) = P V^\top`, :math:`P = Z V` and :math:`Z^\top Z = V \Lambda V^\top`, the leverage of a row is
-:math:`h_i = s_i / S + \sum_j P_{ij}^2 / (\lambda_j + \alpha)`, and leaving it out changes its residual to :math:`r_i / (1 - h_i)`. If the
-weight of a row is greater than one, a single copy is left out, so its leverage counts once.
+:math:`h_i = s_i / S + \sum_j P_{ij}^2 / (\lambda_j + \alpha)`, and leaving it out changes its residual to
+:math:`r_i / (1 - h_i)`. If all weights are integers, they count repetitions and a single copy is left out; otherwise
+the row is left out with its whole weight.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class Basis(NamedTuple):
 
 
 class Path(NamedTuple):
-    """Errors along a path of penalties."""
+    """Leave-one-out and GCV errors along a path of penalties."""
 
     squared: np.ndarray  # (alphas, targets): weighted mean of squared leave-one-out errors
     gcv: np.ndarray  # (alphas, targets): generalized cross-validation
@@ -77,7 +78,7 @@ def factor(basis: Basis, alpha: float):
 
 
 def leave_one_out(X, Y, weights, alphas: np.ndarray, *, centered: bool, keep: bool = False) -> Path:
-    """Return the errors at each of ``alphas`` (all > 0)."""
+    """Return the leave-one-out and GCV errors for each of ``alphas`` (all > 0)."""
     if isinstance(X, PartitionedRows):
         return _partitioned(X, alphas, centered)
     basis = eigenbasis(X, Y, weights, centered)
@@ -88,7 +89,7 @@ def leave_one_out(X, Y, weights, alphas: np.ndarray, *, centered: bool, keep: bo
 
 
 def _whole(weights: np.ndarray | None) -> bool:
-    """Whole weights are repetitions, of which one is left out; any other weight belongs to its row, which is left out."""
+    """Return whether all weights are integers: only then is a single copy of a row left out, not the whole row."""
     return weights is not None and bool(np.all(weights == np.floor(weights)))
 
 
@@ -101,7 +102,7 @@ def _path(basis: Basis, alphas: np.ndarray, centered: bool, plain, squared, kept
 
 
 def _partitioned(rows: PartitionedRows, alphas: np.ndarray, centered: bool) -> Path:
-    """Do the same by two passes: one for the triangle of all rows, one for their errors."""
+    """Return the same errors for rows in partitions, by two passes: one for the triangular factor, one for the errors."""
     few = compress(rows, centered)
     basis = eigenbasis(few.X, few.Y, None, False)._replace(
         total=few.total, x_mean=few.x_mean, y_mean=few.y_mean, moments=None
@@ -125,7 +126,7 @@ def _part_sums(
 def _sums(
     X, Y, weights, basis: Basis, alphas: np.ndarray, centered: bool, whole: bool, kept
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the weighted sums of squared errors, plain and left out, by target and penalty; ``kept`` takes the predictions."""
+    """Return weighted sums of squared residuals and leave-one-out errors, by target and penalty; store predictions in ``kept``."""
     n, k, count = X.shape[0], Y.shape[1], len(alphas)
     total, x_mean, y_mean, values, along, Q, V, _ = basis
     shrink = 1 / (values[:, None] + alphas)  # (directions, alphas)

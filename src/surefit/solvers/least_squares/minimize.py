@@ -1,8 +1,9 @@
 r"""Minimize :math:`\sum_i s_i (y_i - x_i^\top w - b)^2 + \alpha \|w\|^2` for several targets, with an exact gap.
 
-Solvers: Cholesky of the normal equations if they are well conditioned, refined with residuals computed from the data; otherwise QR by
-blocks of rows and the singular values of the triangular factor; the Gram matrix of the rows if there are fewer rows than features. In
-each case, the excess over the minimum is :math:`g^\top (X^\top S X + \alpha I)^{-1} g`, where :math:`2g` is the gradient.
+If the normal equations are well conditioned, they are solved by Cholesky factorization and refined with residuals
+computed from the data. Otherwise the solver uses QR by blocks of rows and the singular values of the triangular factor.
+If there are fewer rows than features, it uses the Gram matrix of the rows. In each case, the excess over the minimum is
+:math:`g^\top (X^\top S X + \alpha I)^{-1} g`, where :math:`2g` is the gradient.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def solve(
 
 
 def _compressed(rows: PartitionedRows, alpha: float, centered: bool, positive: bool, spectrum: bool) -> Solution:
-    """Solve for the few rows that represent all partitions, centered at their means."""
+    """Solve for the triangular factor that represents all partitions, centered at the means."""
     few = compress(rows, centered)
     found = solve(few.X, few.Y, None, alpha, centered=False, positive=positive, spectrum=spectrum)
     return found._replace(
@@ -169,7 +170,7 @@ def _triangle(X, Y, weights, m: Moments, alpha: float) -> Factor:
 
 
 def _wide(X, Y, weights, centered: bool) -> Solution:
-    """Return minimum-norm least squares with more features than rows, by QR of the transposed rows."""
+    """Return the minimum-norm least-squares solution with more features than rows, by QR of the transposed rows."""
     total, x_mean, y_mean = rows_of.means(X, Y, weights, centered)
     root = np.ones(X.shape[0]) if weights is None else np.sqrt(weights)
     Z = (rows_of.any_dense(X) - x_mean) * root[:, None]
@@ -219,7 +220,7 @@ def _by_inner_products(X, Y, weights, alpha: float, centered: bool, apply=None) 
 
 
 def _inverse_of(A: np.ndarray, alpha: float) -> tuple[Callable[[np.ndarray], np.ndarray], float]:
-    """Return multiplication by ``(A + alpha I)^-1``, and the degrees of freedom; directions lost in rounding are left out."""
+    """Return a function that applies ``(A + alpha I)^-1``, and the degrees of freedom; directions below rounding are omitted."""
     B = A.copy()
     B[np.diag_indices_from(B)] += alpha
     try:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 BLOCK_BYTES = 4 * 2**20  # a block of rows that stays in the cache
-SAMPLED = 256  # rows from which the distance to the origin is judged
+SAMPLED = 256  # number of rows from which the distance to the origin is estimated
 
 
 class Moments(NamedTuple):
@@ -62,7 +62,7 @@ def collect(X, Y: np.ndarray, weights: np.ndarray | None, centered: bool) -> Mom
 
 
 def _near_origin(X: np.ndarray) -> bool:
-    """Return whether centering afterward loses no significant digits, judged by a sample of the rows."""
+    """Return whether centering afterward loses few digits, estimated from a sample of the rows."""
     some = X[:: -(-len(X) // SAMPLED)]
     return bool(np.all(some.mean(axis=0) ** 2 <= some.var(axis=0)))
 

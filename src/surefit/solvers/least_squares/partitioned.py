@@ -1,8 +1,9 @@
-r"""Least squares over rows in partitions: one pass replaces all rows by a triangle that has the same sums of squares.
+r"""Least squares for rows in partitions: one pass replaces all rows by a triangular factor with the same sums of squares.
 
 With :math:`[\mathbf 1, X, Y] = QR` row-weighted, every sum of squared residuals is a function of :math:`R` alone:
-:math:`\|Y - Xw - b\| = \|R_Y - R_X w - R_1 b\|`. The triangles of the partitions are joined pairwise by a QR decomposition of both, in a
-fixed tree. This is as accurate as a QR decomposition of all rows; below the first row, the triangle is that of the centered columns.
+:math:`\|Y - Xw - b\| = \|R_Y - R_X w - R_1 b\|`. The triangular factors of the partitions are merged pairwise by QR
+decompositions, in a fixed tree. This is as accurate as a QR decomposition of all rows. Without its first row and
+column, :math:`R` is the triangular factor of the centered columns.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from scipy import linalg
 
 from surefit.core.partitioned import Part, PartitionedRows
 
-BLOCK = 16_384  # rows that are decomposed at a time, if the columns are fewer
+BLOCK = 16_384  # rows decomposed at a time; at least twice the number of columns
 
 
 class Compressed(NamedTuple):
-    """Few rows that represent all: any penalized sum of squares has the same minimizer."""
+    """A few rows that represent all rows: any penalized sum of squares has the same minimizer."""
 
-    X: np.ndarray  # without the means, if there is an intercept
+    X: np.ndarray  # centered if there is an intercept
     Y: np.ndarray
     x_mean: np.ndarray
     y_mean: np.ndarray
@@ -32,7 +33,7 @@ class Compressed(NamedTuple):
 
 
 def compress(rows: PartitionedRows, centered: bool) -> Compressed:
-    """Return the triangle of all rows, by one pass."""
+    """Compute the triangular factor of all rows in one pass."""
     return from_triangle(rows.map_reduce(triangle, centered, combine=join), rows.shape[1], centered, rows.total_weight)
 
 
@@ -45,7 +46,7 @@ def from_triangle(R: np.ndarray, d: int, centered: bool, total: float) -> Compre
 
 
 def triangle(part: Part, centered: bool, chosen: np.ndarray | None = None) -> np.ndarray:
-    """Return the triangle of a partition, or of ``chosen`` rows of it; rows of zeros complete it."""
+    """Return the triangular factor of a partition, or of its ``chosen`` rows, padded with rows of zeros."""
     X, y, s = part.X, part.y, part.weights
     if chosen is not None:
         X, y, s = X[chosen], None if y is None else y[chosen], None if s is None else s[chosen]
@@ -63,7 +64,7 @@ def triangle(part: Part, centered: bool, chosen: np.ndarray | None = None) -> np
 
 
 def join(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the triangle of two triangles."""
+    """Merge two triangular factors into one."""
     return _reduced(np.vstack([a, b]))
 
 

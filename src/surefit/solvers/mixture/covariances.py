@@ -52,7 +52,7 @@ def squared_lengths(shape, c, rows, count, offset, whitened, out):
 
 @generic
 def add_second_moments(shape, weights, rows, count, weighted, target):
-    """Add ``sum_r weights[r] rows[:, r] rows[:, r]'``, as much of it as the shape needs, to ``target``."""
+    """Add ``sum_r weights[r] rows[:, r] rows[:, r]'``, or the entries that the covariance type needs, to ``target``."""
 
 
 # --- compiled verbs -----------------------------------------------------------------------------------------------------
@@ -134,7 +134,7 @@ def _(shape, weights, rows, count, weighted, target):
         for r in range(count):
             weighted[r] = weights[r] * rows[j, r]
         i = 0
-        while i + 3 <= j + 1:  # three sums at once: the weighted row is read a third as often
+        while i + 3 <= j + 1:  # three sums at once, so that the weighted row is read a third as often
             t0, t1, t2 = 0.0, 0.0, 0.0
             for r in range(count):
                 w = weighted[r]
@@ -155,7 +155,7 @@ def _(shape, weights, rows, count, weighted, target):
 
 @add_second_moments.register(Tied)
 def _(shape, weights, rows, count, weighted, target):
-    pass  # the total scatter of the rows and the means are sufficient
+    pass  # the total scatter and the means determine the tied covariance
 
 
 def _add_squares(shape, weights, rows, count, weighted, target):
@@ -174,7 +174,7 @@ add_second_moments.register(Spherical)(_add_squares)
 
 
 def from_covariances(kind: str, covariances: np.ndarray) -> Any:
-    """Return the shape with the factors of ``covariances`` (scikit-learn's arrays); raises LinAlgError with the component."""
+    """Return the type with the factors of ``covariances`` (in scikit-learn's format); LinAlgError names a singular component."""
     if kind == "full":
         return Full(np.stack([_factor(matrix, c) for c, matrix in enumerate(covariances)]))
     if kind == "tied":
@@ -186,7 +186,7 @@ def from_covariances(kind: str, covariances: np.ndarray) -> Any:
 
 
 def from_precisions(kind: str, precisions: np.ndarray) -> Any:
-    """Return the shape with the factors of given precisions."""
+    """Return the covariance type with the factors of given precisions."""
     if kind in ("full", "tied"):
         matrices = precisions if kind == "full" else precisions[None]
         flipped = [np.linalg.cholesky(matrix[::-1, ::-1])[::-1, ::-1] for matrix in matrices]  # upper: F F' = precision

@@ -1,8 +1,9 @@
 r"""Expectation maximization for Gaussian mixtures, with one pass over the data per step.
 
 A pass at parameters :math:`\theta` computes the log-likelihood at :math:`\theta` and the moments for the next parameters. In exact
-arithmetic the log-likelihood never decreases, except for the effect of the covariance floor ``reg_covar``: adding :math:`\lambda I` costs
-at most :math:`\tfrac12 \sum_k \pi_k g(\lambda \operatorname{tr} \Sigma_k^{-1})` per step, :math:`g(t) = -\ln(1 - t) - t`.
+arithmetic the log-likelihood never decreases, except for the effect of the covariance floor ``reg_covar``: adding
+:math:`\lambda I` lowers it by at most :math:`\tfrac12 \sum_k \pi_k g(\lambda \operatorname{tr} \Sigma_k^{-1})` per
+step, :math:`g(t) = -\ln(1 - t) - t`.
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ class Rows(NamedTuple):
     """The data for EM, in memory or in partitions."""
 
     X: Any  # (n, d) float64, C order, or rows in partitions
-    weights: Any  # None: the partitions have them
+    weights: Any  # None if they are stored in the partitions
     total: float  # sum of the weights
     shift: np.ndarray  # the mean
     scatter: np.ndarray  # (d, d) sum of w (x - shift)(x - shift)', for tied covariances
-    largest: float  # absolute entry of x - shift
+    largest: float  # largest absolute entry of x - shift
     n_jobs: int | None
 
     def over(self, function: Callable[..., Any], *small: Any, combine: Any = None) -> Any:

@@ -167,7 +167,8 @@ def _read_block(X, weights, shift, mixture, start, stop, masses, first, second):
 def _exponentials(values, count, scratch, bits):
     """Replace values <= 0 by their exponentials, accurate to two units in the last place, in vectorized loops.
 
-    Not relaxed: rounding to an integer depends on the order of operations. ``bits`` is ``scratch`` viewed as integers.
+    Compiled without relaxed arithmetic, because rounding to an integer depends on the order of operations. ``bits`` is
+    ``scratch`` viewed as integers.
     """
     for r in range(count):
         value = values[r] if values[r] > -700.0 else -700.0

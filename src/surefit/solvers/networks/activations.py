@@ -22,7 +22,7 @@ _DENSITY = 1.0 / math.sqrt(2.0 * math.pi)
 
 
 class Activation(NamedTuple):
-    """Activation; both functions write into their last argument."""
+    """Activation function and its derivative; both write into their last argument."""
 
     name: str
     value: Callable[[np.ndarray, np.ndarray], Any]  # value(z, out): out = sigma(z)
@@ -32,7 +32,7 @@ class Activation(NamedTuple):
     def after_bias(self, z: np.ndarray, bias: np.ndarray, out: np.ndarray) -> None:
         """Add the bias to ``z`` in place and write the activation into ``out``."""
         if self.name == "relu":
-            _bias_relu(z, bias, out)  # one pass instead of two, since this is the default
+            _bias_relu(z, bias, out)  # one pass instead of two, because this is the default activation
         else:
             z += bias
             self.value(z, out)
@@ -134,7 +134,7 @@ def _step(z, out):
     out[...] = z > 0
 
 
-# Whole arrays: as fast as a compiled double loop, and acceptable without compilation.
+# Operations on whole arrays are as fast as a compiled double loop, and acceptable without compilation.
 @compiled
 def _bias_relu(z, bias, out):
     z += bias

@@ -100,7 +100,7 @@ class Architecture(NamedTuple):
 
 
 def expand(table: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """Return the weight matrix that the link table defines for the free weights."""
+    """Return the weight matrix that a link table defines from the free weights."""
     matrix = np.zeros(table.shape, dtype=free.dtype)
     matrix[table >= 0] = free[table[table >= 0]]
     return matrix

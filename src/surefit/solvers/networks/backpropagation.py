@@ -4,8 +4,8 @@ r"""Forward and backward pass over a batch of rows, in preallocated buffers.
 
     J(\vartheta) = \frac{1}{S} \Bigl[ \sum_i s_i \varphi_i(f_i) + \frac{\alpha}{2} \|w\|^2 \Bigr], \qquad S = \sum_i s_i,
 
-where :math:`w` are the free weights without the biases. The sums over rows are returned without penalty and division, which are left to
-the step that uses them.
+where :math:`w` are the free weights without the biases. The sums over rows are returned without the penalty and the
+division by :math:`S`, which the caller applies.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Network:
         self.follow()
 
     def follow(self) -> None:
-        """Update the matrices after a change of ``theta``."""
+        """Update the weight matrices after a change of ``theta``."""
         for k, places, numbers, piece in self.shared:
             _spread(self.theta[piece], places, numbers, self.coefs[k].ravel())
 
@@ -147,7 +147,7 @@ def row_pieces(n: int) -> list[slice]:
 
 
 def dense(X) -> np.ndarray:
-    """Return rows as a dense array."""
+    """Return dense or sparse rows as a dense array."""
     return X.toarray() if sparse.issparse(X) else X
 
 

@@ -32,7 +32,7 @@ def l_bfgs(
             why.append(reason)
             raise StopIteration
 
-    # A small decrease is not a reason to stop: the claim is about the gradient.
+    # A small decrease is not a reason to stop, because the claim is about the gradient.
     options = {"maxfun": max_fun, "maxiter": 10**9, "gtol": tol, "ftol": 4 * np.finfo(float).eps}
     found = minimize(objective, theta, method="L-BFGS-B", jac=True, callback=after, options=options)
     steep = float(np.max(np.abs(found.jac), initial=0.0))

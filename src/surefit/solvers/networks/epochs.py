@@ -56,7 +56,7 @@ class Plan:
     random: np.random.RandomState | None  # shuffles the rows before each epoch; None keeps their order
     tol: float  # more than ``patience`` consecutive epochs without an improvement by ``tol`` end the fit
     patience: float
-    stop_early: bool = False  # measure progress by the validation score, and restore the parameters of the best one
+    stop_early: bool = False  # measure progress by the validation score, and restore the parameters with the best score
     once: bool = False  # one epoch only
     tell: Callable[[str], None] | None = None
 

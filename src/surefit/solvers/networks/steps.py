@@ -1,9 +1,9 @@
 r"""Steps of the stochastic solvers, each with one pass over all parameters.
 
 With :math:`g = (\text{sum over the batch} + \alpha w) / S` (biases without :math:`\alpha`), *momentum* sets
-:math:`v \leftarrow \mu v - \eta g` and adds :math:`v`, or with Nesterov's look ahead :math:`\mu v - \eta g` once more; *Adam*
-keeps running means of :math:`g` and :math:`g^2` and adds :math:`-\eta_t m / (\sqrt{u} + \varepsilon)` with
-:math:`\eta_t = \eta \sqrt{1 - \beta_2^t} / (1 - \beta_1^t)`.
+:math:`v \leftarrow \mu v - \eta g` and adds :math:`v`, or, with Nesterov momentum, :math:`\mu v - \eta g` with the new
+:math:`v`. *Adam* keeps running means of :math:`g` and :math:`g^2` and adds :math:`-\eta_t m / (\sqrt{u} + \varepsilon)`
+with :math:`\eta_t = \eta \sqrt{1 - \beta_2^t} / (1 - \beta_1^t)`.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Momentum:
 
 
 class Adam:
-    """Adam: steps scaled by running means of the gradient and its square."""
+    """Adam steps, scaled by running means of the gradient and its square."""
 
     def __init__(self, size: int, dtype, *, rate: float, beta_1: float, beta_2: float, epsilon: float):
         self.rate, self.beta_1, self.beta_2, self.epsilon = float(rate), float(beta_1), float(beta_2), float(epsilon)

@@ -1,4 +1,4 @@
-"""Centered rows: columns far from the origin lose digits, and an intercept compensates for any center."""
+"""Centering of columns that are far from the origin, which would lose digits; the intercept compensates for the shift."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from surefit.solvers.newton.rows import Rows
 
 
 class Centered(NamedTuple):
-    """Rows with ``middle`` subtracted; None if nothing was subtracted."""
+    """Rows with ``middle`` subtracted; ``middle`` is None if nothing was subtracted."""
 
     rows: Rows
     middle: np.ndarray | None
@@ -31,7 +31,7 @@ class Centered(NamedTuple):
     def with_rounding(self, fit: Fit, scores, l1: float, l2: float, limit: float, level: float = 0.0) -> Fit:
         """Return the fit for the original rows, with a gap that includes rounding.
 
-        If rounding lifts a gap above ``limit``, the gap cannot be reduced further.
+        If rounding raises the gap above ``limit``, the reason is ``STALLED``: the gap cannot be reduced further.
         """
         free = l1 == 0.0 and l2 == 0.0
         if free or not np.isfinite(fit.gap):

@@ -1,4 +1,4 @@
-"""Newton directions by preconditioned conjugate gradients, if the Hessian is too large to form."""
+"""Newton directions by preconditioned conjugate gradients, for Hessians that are too large to form."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from surefit.solvers.newton.rows import Rows
 
-FORCING = 0.1  # relative residual at which a direction is accurate enough
+FORCING = 0.1  # relative residual at which conjugate gradients stop
 MOST_STEPS = 500
 
 

@@ -1,4 +1,4 @@
-"""Line search along a Newton direction: Armijo's rule, and a secant step where curvature jumps."""
+"""Line search along a Newton direction: Armijo's rule, and a secant step at jumps of the curvature."""
 
 import numpy as np
 

@@ -1,7 +1,7 @@
-"""Newton's method for the softmax over rows in partitions: one pass for a step and its gap, one for the length of the step.
+"""Newton's method for softmax regression on rows in partitions: one pass for the derivatives, one for the line search.
 
-Scores and probabilities are computed again in each pass from the coefficients. The Hessian of all classes has K (d + 1) rows; the client
-eliminates the intercepts and solves for the step.
+Each pass recomputes scores and probabilities from the coefficients. The Hessian of all classes has K (d + 1) rows; the
+client eliminates the intercepts and solves for the step.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from surefit.solvers.newton.minimize import Fit
 from surefit.solvers.newton.quadratic import minimize_quadratic
 from surefit.solvers.newton.softmax_scores import SoftmaxScores
 
-STEPS = 0.5 ** np.arange(12.0)  # lengths that one pass compares
+STEPS = 0.5 ** np.arange(12.0)  # step lengths compared in one pass
 AIM = 0.2  # fraction of the tolerance that the solver targets, as a margin for rounding
 BALANCES = 6  # passes that balance the intercepts at the end
 STUCK = 3  # steps without a smaller gap, or without descent, after which only rounding remains
@@ -64,7 +64,7 @@ def derivatives(part: Part, setting: Setting, W: np.ndarray) -> Sums:
 
 @by_blocks
 def along(part: Part, setting: Setting, W: np.ndarray, dW: np.ndarray, scale: float) -> np.ndarray:
-    """Return the losses at all step lengths, and the Fenchel-Young terms here with the derivatives times ``scale``."""
+    """Return the losses at all step lengths, and the Fenchel-Young terms at ``W`` with the derivatives times ``scale``."""
     Z, scores = setting.here(part)
     F, V = Z @ W.T, Z @ dW.T
     young = scores.young(F, scale * scores.evaluate(F)[1]) if scale < 1.0 else 0.0
@@ -154,12 +154,12 @@ class _Newton:
         return self.l1 * float(np.abs(W[:, :-1]).sum()) + 0.5 * self.l2 * float(np.sum(W[:, :-1] ** 2))
 
     def _scale(self, at: Sums) -> float:
-        """Return the factor that makes the derivatives feasible where the penalty limits them."""
+        """Return the factor that makes the derivatives dual feasible; 1 with an l2 penalty."""
         largest = float(np.max(np.abs(at.gradient[:, :-1])))
         return min(1.0, self.l1 / largest) if self.l2 == 0.0 and largest > 0 else 1.0
 
     def _gap(self, at: Sums, value: float, scale: float) -> float:
-        """Return the terms of the penalty, and the cost of making the derivatives sum to zero."""
+        """Return the penalty terms of the gap plus the increase from making the derivatives sum to zero."""
         W, v = self.W[:, :-1], -at.gradient[:, :-1]
         if self.l2 > 0.0:
             beyond = np.maximum(np.abs(v) - self.l1, 0.0)
@@ -182,7 +182,8 @@ class _Newton:
             dW[:, :-1] = minimize_quadratic(H, g, self.W[:, :-1].ravel(), self.l1, self.l2, target).reshape(K, d)
             return dW
         cross = at.hessian[:, d, :, :d].reshape(K, K * d)
-        inverse = np.linalg.pinv(at.hessian[:, d, :, d], rcond=1e-13, hermitian=True)  # a common shift changes nothing
+        # The matrix is singular: a common shift of all classes has no effect.
+        inverse = np.linalg.pinv(at.hessian[:, d, :, d], rcond=1e-13, hermitian=True)
         first = inverse @ at.gradient[:, -1]
         reduced = H - cross.T @ inverse @ cross
         step = minimize_quadratic(
@@ -210,13 +211,13 @@ class _Newton:
         for _ in range(BALANCES):
             found = self.rows.map_reduce(balance, self.setting, W)
             size = float(np.max(np.abs(found[0])))
-            if not size < smallest:  # only rounding is left
+            if not size < smallest:  # only rounding errors remain
                 break
             smallest, self.best = size, self.best._replace(W=W)
             W = W.copy()
             W[:, -1] -= np.linalg.pinv(found[1:], rcond=1e-13, hermitian=True) @ found[0]
 
     def outward(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return coefficients and intercepts for the columns as given."""
+        """Return coefficients and intercepts for the original columns."""
         W, b = self.best.W[:, :-1], self.best.W[:, -1]
         return W.copy(), b - W @ self.setting.middle

@@ -1,4 +1,4 @@
-"""Selected columns of a sparse matrix, stored as short rows; their Gram matrix costs the squared lengths of these rows.
+"""Selected columns of a sparse matrix, stored as short rows; the Gram matrix costs the sum of their squared lengths.
 
 A working set has a few hundred of many thousand columns. They are selected in one pass over the stored rows, which costs a fraction of
 converting the whole matrix to columns.
@@ -62,7 +62,7 @@ class Picker:
         self.last: Picked | None = None
 
     def pick(self, columns: np.ndarray) -> Picked:
-        """Return ``columns`` (ascending)."""
+        """Select ``columns`` (ascending) and return them."""
         if self.last is None or not np.array_equal(self.last.columns, columns):
             self.last = Picked(columns, *self._columns(columns))
         return self.last

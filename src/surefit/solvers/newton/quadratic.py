@@ -65,7 +65,7 @@ def _violation(q, u, l1, l2) -> float:
 
 
 def _follow_support(H, q, u, support, l1, l2) -> None:
-    """Newton steps on the support, each up to the first coefficient that would change its sign."""
+    """Take Newton steps on the support, each up to the first coefficient that would change its sign."""
     while len(support):
         signs = np.sign(u[support])
         derivative = q[support] + l2 * u[support] + l1 * signs

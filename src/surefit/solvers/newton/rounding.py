@@ -1,13 +1,13 @@
-r"""Effect of rounding on a duality gap that is recomputed.
+r"""Effect of rounding on a recomputed duality gap.
 
-A score has the error :math:`\delta z_i = u\,(|x_i|^\top|w| + |b|)`, a derivative its curvature times that plus a few units in the last
-place, :math:`v = X^\top\theta` the error :math:`\delta v = |X|^\top\delta\theta`, and the gap, with :math:`S` the soft threshold, the
-error
+A score has the error :math:`\delta z_i = u\,(|x_i|^\top|w| + |b|)`. The error :math:`\delta\theta_i` of a derivative is
+its curvature times that, plus a few units in the last place. The error of :math:`v = X^\top\theta` is
+:math:`\delta v = |X|^\top\delta\theta`. With the soft threshold :math:`S`, the gap has the error
 
 .. math:: \sum_j |w_j - S(v_j) / l_2|\,\delta v_j + \delta v_j^2 / (2 l_2) + h \sum_i \delta\theta_i
 
-where :math:`h` is the width of the smoothed region. Without :math:`l_2` the scale of the dual point is affected. A single row of size 1e9
-is enough for this to exceed any tolerance.
+where :math:`h` is the width of the smoothed region. Without :math:`l_2`, rounding affects the scale of the dual point.
+A single row with entries of 1e9 can make the error exceed any tolerance.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from surefit.solvers.newton.minimize import Fit
 from surefit.solvers.newton.rows import Rows
 from surefit.solvers.newton.scalar_scores import ScalarScores
 
-LAST_PLACES = 4 * 2.0**-53  # of one number after a few operations
+LAST_PLACES = 4 * 2.0**-53  # relative error of a number after a few operations
 COLUMN_SUMS = 64 * 2.0**-53  # accuracy of the column sums of multiclass probabilities
 NEGLIGIBLE = 1e-12  # fraction of the objective below the tolerance of a checker
 BALANCED = 1e-13  # relative accuracy to which the derivatives sum to zero
@@ -40,8 +40,9 @@ def gap_rounding(
 ) -> float:
     """Return a bound on the rounding error of the gap at coefficients W and intercepts b, or zero if it is negligible.
 
-    ``peak`` is the largest number that was added to the scores or the targets and subtracted again, ``middle`` was subtracted from the
-    rows. With several scores the gap is recomputed from the original rows: its dual point sums to zero up to rounding.
+    ``peak`` is the largest number that was added to the scores or the targets and subtracted again; ``middle`` was
+    subtracted from the rows. With several scores, the checker recomputes the gap from the original rows, and its dual
+    point sums to zero up to rounding.
     """
     far = np.zeros(rows.shape[1]) if middle is None or scores.n_scores == 1 else np.abs(middle)
     l1, l2 = penalty
@@ -83,7 +84,7 @@ def gap_rounding(
         off_theta = off_derivatives(np.tile(everywhere, (len(Z), 1)))
         total = effect(off_theta, np.outer(np.sum(off_theta, axis=0), peaks) + from_far)
         enough = NEGLIGIBLE * abs(value) + UNREAD_DIGITS * gap
-        if total > enough:  # row by row, because one distant row says little about the others
+        if total > enough:  # row by row, because one distant row dominates the coarse bound
             sizes = Rows(abs(rows.X))
             off_theta = off_derivatives(LAST_PLACES * (sizes.times(np.abs(W)) + size))
             total = effect(off_theta, sizes.transposed(off_theta) + from_far)
@@ -95,8 +96,8 @@ def gap_rounding(
 def rounding_by_magnitudes(rows: Rows, scores, fit: Fit, l1: float, l2: float) -> float:
     r"""Return a coarse bound on the rounding error of the gap from magnitudes alone, without products with the rows.
 
-    With the penalty :math:`l_2` the miss :math:`|w - S(v) / l_2|` is at most :math:`\sqrt{2 g / l_2}`; without it, the scale of the dual
-    point has a relative error. The scores of the solver have one rounding per step.
+    With the penalty :math:`l_2`, the difference :math:`|w - S(v) / l_2|` is at most :math:`\sqrt{2 g / l_2}`; without
+    it, the scale of the dual point has a relative error. The scores of the solver have one rounding error per step.
     """
     if scores.width:
         return np.inf
@@ -115,7 +116,7 @@ def rounding_by_magnitudes(rows: Rows, scores, fit: Fit, l1: float, l2: float) -
 
 
 def _afresh(rows: Rows, scores: ScalarScores, W, Z, derivatives, V, l1: float, l2: float, intercept: bool) -> float:
-    """Return the gap from the coefficients alone, with derivatives that sum to zero, because a solver's scores accumulate errors."""
+    """Recompute the gap from the coefficients, with derivatives that sum to zero, because the solver's scores accumulate errors."""
     if intercept and abs(derivatives.sum()) > BALANCED * np.abs(derivatives).sum():
         derivatives = balanced(derivatives[:, 0])[:, None]
         V = rows.transposed(derivatives)

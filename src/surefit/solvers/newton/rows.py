@@ -85,7 +85,7 @@ class Rows:
     @cached_property
     def peak(self) -> float:
         """Largest absolute value of all entries."""
-        values = self.X.data if self.sparse else self.X  # zeros that are not stored change nothing
+        values = self.X.data if self.sparse else self.X  # implicit zeros do not change the maximum
         return float(max(values.max(), -values.min())) if values.size else 0.0
 
     def weighted_means(self, weights: np.ndarray) -> np.ndarray:

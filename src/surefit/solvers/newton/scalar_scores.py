@@ -104,7 +104,7 @@ def _young(loss, y, c, z, v):
 
 @compiled
 def _best_shift(loss, y, c, z, steps):
-    """Newton's method in one variable, safeguarded by a bracket."""
+    """Return the minimizer by Newton's method in one variable, safeguarded by a bracket."""
     low, high, shift = -np.inf, np.inf, 0.0
     for _ in range(steps):
         derivative, curvature, size = 0.0, 0.0, 0.0
@@ -114,7 +114,7 @@ def _best_shift(loss, y, c, z, steps):
             size += c[i] * abs(g)
             curvature += c[i] * h
         if abs(derivative) <= 1e-15 * size or size == 0.0:
-            if curvature == 0.0:  # flat: take the middle, where rows of both classes are equally far from their kinks
+            if curvature == 0.0:  # constant loss: take the midpoint, equally far from the kinks of both classes
                 low = _edge(loss, y, c, z, shift, -1.0)
                 high = _edge(loss, y, c, z, shift, 1.0)
                 if np.isfinite(low) and np.isfinite(high):

@@ -56,7 +56,7 @@ def batch_walk(
         if not mistaken.any():
             ending = SEPARATED
             break
-        if norm > 0:  # the zero vector has zero loss but is not a model
+        if norm > 0:  # the zero vector has zero loss but is not a valid classifier
             stale = stale + 1 if tol is not None and loss > best - tol * weight else 0
             best = min(best, loss)
         reason = budget.spent(n_iter, size / weight)

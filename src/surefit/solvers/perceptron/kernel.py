@@ -59,7 +59,7 @@ class KernelWalk(Walk):
 
     def __init__(self, cache: RowCache, t, rule: Rule, squares, *, max_log: int, budget: int | None = None):
         super().__init__(None, t, rule, squares, np.zeros(len(t)), 0.0, max_log=max_log)
-        self.scores = self.w  # a repeated state is a cycle here, too
+        self.scores = self.w  # a repeated state is a cycle, as in the linear case
         self.cache, self.budget = cache, budget
         self.carried = np.zeros(len(t), dtype=np.int64)  # updates that still count
         self.dropped = 0
@@ -88,7 +88,7 @@ class KernelWalk(Walk):
         self.visits += end - begin
 
     def _attend(self, coming: np.ndarray) -> None:
-        """Compute the kernel row of the current mistake, and those of likely later mistakes."""
+        """Compute the kernel row of the current mistake and of likely later mistakes."""
         i = int(coming[0])
         if self.budget is not None and len(self._queue) >= self.budget and self.carried[i] == 0:
             self._drop_oldest()

@@ -1,7 +1,7 @@
-r"""Margin perceptron: iterate over unit rows until each has margin :math:`(1 - \varepsilon) \gamma`, for a given or a searched gamma.
+r"""Margin perceptron: iterate over unit rows until each has margin :math:`(1 - \varepsilon) \gamma`, with gamma given or searched.
 
-A direction of margin :math:`\gamma` gains at least :math:`\gamma` from every update, so :math:`k \gamma > \|w_k\|` proves that there is
-none: no direction has a margin larger than :math:`\|w_k\| / k`. The search starts at :math:`\gamma = 1` and halves.
+A direction of margin :math:`\gamma` gains at least :math:`\gamma` from every update, so after :math:`k` updates no
+direction has a margin larger than :math:`\|w_k\| / k`. The search starts at :math:`\gamma = 1` and halves.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NARROW = "min_gamma"  # the search went below the smallest allowed gamma
 
 
 class MarginRun(NamedTuple):
-    """The last run of a search, and the bounds proved by earlier runs."""
+    """Last run of a search, and the bounds proved by earlier runs."""
 
     w: np.ndarray
     b: float

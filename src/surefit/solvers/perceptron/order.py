@@ -8,7 +8,7 @@ from surefit.core.jit import compiled
 
 
 class Orders:
-    """Order of the rows in each pass: ``cyclic``, ``shuffled`` anew, ``random`` with replacement, or a given permutation."""
+    """Order of the rows in each pass: ``cyclic``, ``shuffled`` before each pass, ``random`` with replacement, or a given permutation."""
 
     def __init__(self, kind: str | np.ndarray, n_rows: int, seed: int, rows: np.ndarray | None = None):
         given = None if isinstance(kind, str) else kind
@@ -16,7 +16,7 @@ class Orders:
         self.rows = rows  # None: all of them
         self.first: np.ndarray | None = None  # the order of the first pass, unless it is that of the data
         self.n_visits = n_rows if rows is None else len(rows)
-        self.complete = self.kind != "random"  # whether the present pass visits every row
+        self.complete = self.kind != "random"  # whether the current pass processes every row
         if given is not None:
             self._order = (given if rows is None else given[np.isin(given, rows)]).astype(np.int32)
         elif kind != "cyclic" or rows is not None:
@@ -27,7 +27,7 @@ class Orders:
     def following(self, clean: bool = False) -> np.ndarray | None:
         """Return the order of the next pass; None means the order of the data.
 
-        Random draws can miss a row, so a ``clean`` random pass is followed by one over all rows.
+        Random draws can miss a row, so a pass over all rows follows a random pass without mistakes (``clean``).
         """
         self.complete = self.kind != "random" or clean
         if self.kind == "shuffled":

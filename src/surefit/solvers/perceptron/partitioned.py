@@ -1,4 +1,4 @@
-"""Passes of linear perceptrons over partitions, one after the other in the order of the rows: the loop and the bits of one machine."""
+"""Passes of linear perceptrons over partitions in the order of the rows, with bitwise the same result as on one machine."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from surefit.solvers.perceptron.run import Walk
 
 
 class State(NamedTuple):
-    """State that is passed from one partition to the next: one two-class problem in the middle of a pass."""
+    """State of one two-class problem that is passed from one partition to the next."""
 
     number: int
     w: np.ndarray
     sums: Sums
     lazy: np.ndarray
     visits: int
-    mistaken: int = 0  # rows of the pass on which any problem made a mistake; the first state counts
+    mistaken: int = 0  # rows of the pass on which any problem made a mistake; stored in the first state
 
 
 def state_of(walk: Walk, number: int) -> State:
@@ -36,7 +36,7 @@ def resume(walk: Walk, state: State) -> None:
 
 
 def visit_rows(part: Part, states: list[State], classes: list[Any], rules: list[Rule]) -> list[State]:
-    """Process the rows of a partition in their order; ``classes`` and ``rules`` belong to the problems by number."""
+    """Process the rows of a partition in their order; ``classes`` and ``rules`` are indexed by problem number."""
     rows, squares, y = as_rows(np.ascontiguousarray(part.X)), np.empty(len(part.X)), np.asarray(part.y)
     square_rows(rows, squares)
     found, wrong = [], np.zeros(len(y), dtype=bool)

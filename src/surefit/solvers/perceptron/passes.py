@@ -1,8 +1,8 @@
 r"""Compiled passes of online perceptrons: process rows in order, update the weights at mistakes, keep a log.
 
 A row is classified by its margin :math:`m = t (x^\top w + b)`. The sum of a vectorized loop is within ``slack`` of every other order of
-summation; a margin that close to its threshold is recomputed from left to right in IEEE arithmetic. The decisions, and therefore all
-weights, are bitwise those of the textbook loop on every machine.
+summation; a margin that close to its threshold is recomputed from left to right in IEEE arithmetic. The decisions, and
+therefore all weights, are bitwise equal to those of the textbook loop on every machine.
 """
 
 from typing import NamedTuple
@@ -77,7 +77,7 @@ def online_pass(rows, t, order, begin, end, visits, rule, slack, schedule, w, su
         max(rule.threshold_minus, rule.threshold_plus) + slack,
         min(rule.threshold_minus, rule.threshold_plus) - slack,
     )
-    # Looked up by class: a branch on the label would be mispredicted half of the time.
+    # Thresholds are looked up by class: a branch on the label would be mispredicted half of the time.
     cuts, steps = np.array((rule.threshold_minus, rule.threshold_plus)), np.array((rule.step_minus, rule.step_plus))
     first = k
     for s in range(begin, end):

@@ -102,8 +102,8 @@ def _(rows, i):
 
 
 # --- the two statements of the innermost loop -------------------------------------------------------------------------
-# They are inlined into the calling loop, unlike a verb, which is vectorized as a separate function before it is inlined: the same
-# numbers, a fifth faster.
+# They are inlined into the calling loop, unlike a generic function, which is vectorized separately before it is
+# inlined. The numbers are the same, a fifth faster.
 
 
 def score_row(rows, i, w):

@@ -101,7 +101,7 @@ class Walk:
 
     def _make_room(self, visits: int) -> None:
         wanted, room = min(self.max_log, self.updates + visits), len(self.log.row)
-        if wanted > room:  # untouched memory is free, so allocate generously
+        if wanted > room:  # memory that is never written is not committed, so allocate generously
             length = min(self.max_log, 4 * max(wanted, room))
             self.log = Log(*(_longer(column, self.logged, length) for column in self.log))
 

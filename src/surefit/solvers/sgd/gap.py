@@ -38,7 +38,7 @@ def distance_to_optimum(X, y, c, w, b: float, loss, l1: float, l2: float, interc
     z = _scores(X, w) + b
     penalty = l1 * float(np.sum(np.abs(w))) + 0.5 * l2 * float(w @ w)
     objective = float(_loss_sum(loss, y, z, c)) + penalty
-    best = Distance(objective, objective, 0.0)  # the loss is at least zero; zero weights of a perceptron attain it
+    best = Distance(objective, objective, 0.0)  # the loss is non-negative; the zero weights of a perceptron attain zero
     if isinstance(loss, PerceptronLoss) or (l1 == 0.0 and l2 == 0.0) or not np.isfinite(objective):
         return best
     widths, terms = _smoothings(loss, y, z)

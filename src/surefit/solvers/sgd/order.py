@@ -1,4 +1,4 @@
-"""Order of the rows in stochastic gradient descent; weights are repetitions, and the result does not depend on the row order.
+"""Order of the rows in stochastic gradient descent, independent of the row order of the data; weights are repetitions.
 
 Rows with integer weights are repeated. Other weights scale the step of the row instead (relative to their mean), with the same objective.
 Passes are shuffled from an order that depends on the values of the rows and not on their positions, so that permuted or repeated tables

@@ -1,7 +1,8 @@
-"""Stochastic gradient descent over rows in partitions: a pass visits one partition after the other, and the rows of each in turn.
+"""Stochastic gradient descent on rows in partitions: a pass processes one partition after another, each row by row.
 
-Partitions, and the rows in each, come in an order that is drawn from the seed, the pass and the place of the first row, whoever computes.
-Without shuffling, rows are visited in their own order, as in memory.
+The order of the partitions depends on the seed and the pass, and the order of the rows also on the index of the first
+row of their partition, but not on the machine. Without shuffling, rows are processed in their original order, as in
+memory.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from surefit.solvers.sgd.rows import rows_to_visit
 
 
 class Weights(NamedTuple):
-    """Facts about the sample weights that every partition needs."""
+    """Properties of all sample weights that every partition needs."""
 
     whole: bool  # few repetitions
-    mean: float  # of the positive ones
-    visits: int  # rows of a pass
+    mean: float  # mean of the positive weights
+    visits: int  # number of steps of a pass
 
 
 class Setting(NamedTuple):
@@ -39,7 +40,7 @@ class Setting(NamedTuple):
 
 
 class State(NamedTuple):
-    """One problem: its number, its descent, and the losses before each step of this pass."""
+    """One problem: its number, the state of its descent, and the sum of the losses before each step of the pass."""
 
     number: int
     walk: dict[str, np.ndarray]
@@ -47,7 +48,7 @@ class State(NamedTuple):
 
 
 def weigh(rows: PartitionedRows) -> Weights:
-    """Return how rows are repeated, or their steps scaled."""
+    """Return the weight properties that decide whether rows are repeated or their steps scaled."""
     if not rows.weighted:
         return Weights(True, 1.0, rows.shape[0])
     odd, total, positive, most = rows.map_reduce(_weigh, combine=_heavier)
@@ -66,7 +67,7 @@ def _heavier(a: Any, b: Any) -> Any:
 
 
 def advance(part: Part, states: list[State], setting: Setting, rules: list[Any], seeds: list[list[int]]) -> list[State]:
-    """Visit the rows of a partition once, for each problem."""
+    """Process the rows of a partition once for each problem."""
     rows, y = rows_to_visit(part.X), read_target(part.y)
     classes, lengths = setting.problem.get("classes"), np.ones(len(y))
     codes = None if classes is None else class_codes(y, classes)
@@ -93,6 +94,6 @@ def advance(part: Part, states: list[State], setting: Setting, rules: list[Any],
 
 
 def partition_order(rows: PartitionedRows, seed: list[int] | None) -> list[int]:
-    """Return the partitions that have rows, in their order or, with a seed, in a drawn one."""
+    """Return the indices of the non-empty partitions, in order or, with a seed, in random order."""
     used = np.array([i for i, length in enumerate(rows.lengths) if length > 0])
     return (used if seed is None else np.random.default_rng(seed).permutation(used)).tolist()

@@ -1,4 +1,4 @@
-"""Refined dual point: a few Newton steps from the result of a descent, whose derivatives prove a tighter bound.
+"""Refined dual point: derivatives after a few Newton steps from the result of SGD, which prove a tighter bound.
 
 Only the bound is refined; the model remains the result of the descent. The Hessian uses some of the rows, the gradient uses all. Steps
 are not damped: if the loss has curvature at few rows only (a narrow Huber region), they may overshoot, and then the bound without them is
@@ -16,7 +16,7 @@ from surefit.core.jit import compiled
 from surefit.losses import curvature, slope
 from surefit.solvers.newton.terms import SmoothedHinge, SmoothedTube, score_terms
 
-MOST_COLUMNS = 256  # beyond, a Hessian costs more than the descent
+MOST_COLUMNS = 256  # beyond this size, a Hessian costs more than the descent
 ROWS_OF_HESSIAN = 10_000
 STEPS = 2
 

@@ -1,8 +1,8 @@
 r"""Linear kernel with sparse rows and an intercept: dual coordinate ascent at a fixed intercept, and a search for the intercept.
 
-At a fixed intercept b, the rows are not coupled, and a step costs the entries of one row. The sum of the dual vector decreases as b
-increases; where it is zero, the vector solves the problem with a free intercept. The root is bracketed and found by false position with
-warm starts, so that each value of b costs a few passes.
+At a fixed intercept b, the rows are not coupled, and a step costs the entries of one row. The sum of the dual vector
+decreases as b increases. If the sum is zero, the vector solves the problem with a free intercept. The root is bracketed
+and found by false position with warm starts, so that each value of b costs a few passes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ OFFSETS = 40  # largest number of intercepts
 PASSES = 6  # passes per intercept
 FIRST_STEP = 0.1
 INSIDE = 0.1  # smallest fraction of the bracket that every step removes
-NARROW = 1e-5  # a narrower bracket comes from inexact vectors: start a new one
+NARROW = 1e-5  # a narrower bracket is due to inexact vectors: start a new one
 
 
 def ascend_coordinates(gram: LinearRows, problem: BoxProblem, budget: Budget) -> Iterator[tuple[np.ndarray, int]]:
@@ -52,7 +52,7 @@ def ascend_coordinates(gram: LinearRows, problem: BoxProblem, budget: Budget) ->
 
 
 class _Ascent:
-    """Vectors that are reused for the next intercept: the dual vector, and its primal weights."""
+    """Dual vector and its primal weights, which are reused for the next intercept."""
 
     def __init__(self, X: sparse.csr_array, problem: BoxProblem):
         self.X, self.y = X, problem.y

@@ -16,7 +16,7 @@ NOISE = 0.1 * UNIT  # rounding error of a score relative to the kernel times the
 
 
 class Point(NamedTuple):
-    """Dual vector with its primal and gap. For a hard margin, ``scale`` turns it into a feasible primal point."""
+    """Dual vector with its primal objective and gap. For a hard margin, ``scale`` makes its primal point feasible."""
 
     beta: np.ndarray
     scores: np.ndarray  # K beta, in float64
@@ -48,7 +48,7 @@ def combine(gram, beta: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
 
 
 def evaluate(problem: BoxProblem, beta: np.ndarray, scores: np.ndarray) -> Point:
-    """Return the point with the primal at the best intercept and the gap."""
+    """Return the point of a dual vector: best intercept, primal objective and gap."""
     if problem.hard:
         return _evaluate_hard(problem, beta, scores)
     g = problem.y - scores
@@ -60,7 +60,7 @@ def evaluate(problem: BoxProblem, beta: np.ndarray, scores: np.ndarray) -> Point
 
 
 def _evaluate_hard(problem: BoxProblem, beta: np.ndarray, scores: np.ndarray) -> Point:
-    r"""Scale ``(K beta, b)`` until every margin is one.
+    r"""Scale ``(K beta, b)`` so that the smallest margin is one.
 
     If all margins are at least :math:`m > 0`, dividing by m is feasible, with primal objective at most :math:`\|w\|^2 / (2 m^2)`. The
     dual is largest at the multiple :math:`\sum\alpha / \|w\|^2` of beta, where it is :math:`(\sum\alpha)^2 / (2\|w\|^2)`.

@@ -32,10 +32,10 @@ def derivatives(g, beta, low, high, epsilon, up, down):
 
 @compiled(relaxed=True)
 def solve_pairs(K, g, beta, low, high, epsilon, tolerance, max_steps, scale):
-    """Raise one entry and lower another until no pair gains more than ``tolerance`` per unit; the sum of beta is constant.
+    """Raise one entry and lower another until no pair increases the dual by more than ``tolerance`` per unit.
 
-    Second-order selection: the entry with the largest gain, and the partner that increases the dual most. Works in place on ``beta`` and
-    ``g``; returns the number of steps.
+    The sum of ``beta`` is constant. Pairs are selected by second-order information: the entry with the largest gain,
+    and the partner that increases the dual most. Modify ``beta`` and ``g`` in place; return the number of steps.
     """
     q = len(g)
     floor = TINY * scale

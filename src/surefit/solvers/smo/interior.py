@@ -4,8 +4,9 @@ The signed vector is split, :math:`\beta_i = v_i^+ - v_i^-` with :math:`0 \le v 
 
 .. math:: (K + E^{-1})\,\Delta\beta + \Delta b\,1 = E^{-1}\rho, \qquad 1^\top\Delta\beta = -1^\top\beta,
 
-where the diagonal :math:`E` states how freely each row can move. About thirty steps, each with one factorization of an n x n matrix,
-reach a gap at the level of rounding; the caller's refinement improves the last digits (Mehrotra, 1992).
+where the diagonal matrix :math:`E` contains the inverse barrier curvatures of the rows. About thirty steps, each with
+one factorization of an n x n matrix, reach a gap at the level of rounding; the caller's refinement improves the last
+digits (Mehrotra, 1992).
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def interior_points(gram, problem: BoxProblem, budget: Budget) -> tuple[list[np.
 
 
 class _Path:
-    """One variable for each direction in which a row may move; ``C`` in units of the largest weight."""
+    """Iterate with one variable for each direction in which a row may move; ``C`` is in units of the largest weight."""
 
     def __init__(self, K: np.ndarray, problem: BoxProblem):
         self.K, self.n, self.offset = K, len(K), problem.offset
@@ -103,7 +104,7 @@ class _Path:
             return False
         a = min(1.0, BACK_OFF * _largest_step(v, dv, w, -dv, 1e300))
         d = min(1.0, BACK_OFF * _largest_step(z, dz, t, dt, 1e300))
-        step = min(a, d)  # the kernel couples both: a common step length keeps the equations
+        step = min(a, d)  # the kernel couples both, so a common step length preserves the equations
         self.v, self.w, self.b = v + step * dv, w - step * dv, self.b + step * db
         self.z, self.t = z + step * dz, t + step * dt
         return step > 1e-8

@@ -1,9 +1,9 @@
-r"""Linear kernels through Newton's method on a smoothed primal, which yields a dual vector.
+r"""Linear kernels: dual vectors from Newton's method on a smoothed primal.
 
 The derivatives :math:`-\beta_i` of the smoothed losses at the best :math:`(w, b)` lie in the box of the dual, sum to zero if there is an
-intercept, and are exactly at a bound for every row outside the smoothed regions. A pass costs the entries of X and no kernel value. The
-machine predicts with :math:`X^\top\beta`, not with :math:`w`, so only the gap of :math:`\beta` matters; the smoothing width is reduced
-until it is small enough or rounding limits progress.
+intercept, and are exactly at a bound for every row outside the smoothed regions. A pass costs the entries of X and no
+kernel value. The model predicts with :math:`X^\top\beta`, not with :math:`w`, so only the gap of :math:`\beta` matters.
+The smoothing width is reduced until this gap is small enough or rounding limits progress.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from surefit.solvers.smo.problem import BoxProblem
 from surefit.solvers.smo.rows import LinearRows
 
 ROUNDS = 6  # number of tolerances, each a tenth of the last
-FIRST = 0.03  # fraction of the requested gap for Newton's method, whose gap is for another pair of points
+FIRST = 0.03  # fraction of the requested gap for Newton's method, whose gap refers to a different primal point
 
 
 def dual_points(gram: LinearRows, problem: BoxProblem, tol: float, budget: Budget) -> Iterator[tuple[np.ndarray, int]]:

@@ -79,7 +79,7 @@ def minimize(
         elif failures >= PATIENCE or lost:
             if not others:
                 reason = Reason.STALLED
-            most = 0  # no further attempt after the other strategy
+            most = 0  # make no further attempt after another strategy
         reason = reason or budget.spent(steps, best.gap)
         if reason is not None:
             return DualFit(best, reason, steps, history, routes or (WORKING_SETS,))
@@ -87,7 +87,7 @@ def minimize(
             way = others.pop(0)
             after, did, lost = way.find(gram, problem, tol, budget)
             routes, most, tight = (*routes, way.name), work + exhausted(len(beta)), tol
-            others = [] if lost else others  # rounding limits all of them
+            others = [] if lost else others  # rounding limits all strategies
         else:
             routes = routes if WORKING_SETS in routes else (*routes, WORKING_SETS)
             cache = RowCache(rows32, megabytes, 2 * BLOCKS[len(beta) > LONG], n_jobs)
@@ -109,7 +109,7 @@ def minimize(
 
 
 def _lost(point: Point, largest: float) -> bool:
-    """Return whether the dual of a hard margin exceeds the bound for any margin above rounding."""
+    """Return whether the hard-margin dual exceeds its bound for every margin above rounding, so that no margin is detectable."""
     total = float(np.abs(point.beta).sum())
     size = total * total  # overflow gives infinity, not an error
     return total > 0.0 and float(point.beta @ point.scores) <= NOT_SEPARABLE * size * largest

@@ -4,8 +4,8 @@ On a face of the box, the dual is quadratic: with the free rows F, the best step
 
 .. math:: \begin{pmatrix} K_{FF} + \delta I & 1 \\ 1^\top & 0 \end{pmatrix} \binom{\Delta}{b} = \binom{y_F - (K\beta)_F \mp \varepsilon}{0}.
 
-The ridge :math:`\delta` keeps singular systems solvable; since the step is repeated, it costs steps but no accuracy. A step that leaves
-the box stops at its boundary, where the row that reached it is fixed.
+The ridge :math:`\delta` keeps singular systems solvable; since the step is repeated, the ridge costs additional steps
+but no accuracy. A step that leaves the box stops at its boundary, where the row that reached it is fixed.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-r"""Duals whose coefficients have a given sum :math:`\sum_i |\beta_i| = T`, as support vector machines with ``nu`` have them.
+r"""Dual problems of support vector machines with ``nu``, whose coefficients have a given sum :math:`\sum_i |\beta_i| = T`.
 
-The multiplier of the sum is a parameter of the problem without it: the margin :math:`\rho = 1 / C` of a classifier, the half-width
-:math:`\varepsilon` of a regression's tube. The sum is monotone in it, so the search keeps one solution with a smaller and one with a
-larger sum. Their mixture with the sum T is feasible, and optimal where both solutions have the same free rows. For a function :math:`f`
-the best intercept and multiplier are quantiles of its values, which gives the primal point and the gap.
+The multiplier of this constraint is a parameter of the problem without it: the margin :math:`\rho = 1 / C` of a
+classifier, or the half-width :math:`\varepsilon` of the tube of a regression. The sum is monotone in the parameter, so
+the search keeps one solution with a smaller and one with a larger sum. Their convex combination with the sum T is
+feasible, and it is optimal if both solutions have the same free rows. For a function :math:`f` the best intercept and
+multiplier are quantiles of its values, which gives the primal point and the gap.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from surefit.solvers.smo.minimize import PATIENCE, SMALL, DualFit
 SEARCHES = 60
 TIGHT = 1e-13
 GROWTH = 4.0  # factor of the parameter while only one side is known
-VANISHED = 1e-6  # share of the first margin below which there is none
-NEGLIGIBLE = 1e-3  # share of the first half-width below which zero is tried
+VANISHED = 1e-6  # fraction of the first margin below which no margin exists
+NEGLIGIBLE = 1e-3  # fraction of the first half-width below which zero is tried
 ON_EDGE = 1e-8  # relative distance from the threshold of one class that counts as being on it
-ROUNDED = 1e-12  # relative rounding of scores, with room
-EVEN = 1e-15  # relative rounding of a sum of weights
+ROUNDED = 1e-12  # relative rounding error of scores, with a safety margin
+EVEN = 1e-15  # relative rounding error of a sum of weights
 
 
 class Judged(NamedTuple):
@@ -36,9 +37,9 @@ class Judged(NamedTuple):
 
 
 class Solved(NamedTuple):
-    """Solution for one parameter, in units where the box does not depend on it."""
+    """Solution for one parameter, in units in which the box does not depend on it."""
 
-    at: float  # the sum rises with it
+    at: float  # parameter; the sum increases with it
     beta: np.ndarray
     scores: np.ndarray
 
@@ -49,7 +50,7 @@ class Solved(NamedTuple):
 
 
 def edge(values: np.ndarray, weights: np.ndarray, amount: float) -> tuple[float, float]:
-    r"""Return all minimizers u of :math:`\sum_i w_i (u - v_i)_+ - u \cdot amount`: below them is the weight ``amount``."""
+    r"""Return the interval of minimizers u of :math:`\sum_i w_i (u - v_i)_+ - u \cdot amount`: the weight below u is ``amount``."""
     order = np.argsort(values, kind="stable")
     below = np.cumsum(weights[order])
     slack = EVEN * len(below) * float(below[-1])
@@ -59,10 +60,10 @@ def edge(values: np.ndarray, weights: np.ndarray, amount: float) -> tuple[float,
 
 
 def judge_classes(t: np.ndarray, s: np.ndarray, total: float, beta: np.ndarray, scores: np.ndarray) -> Judged:
-    """Return the classifier of a function, scaled to margin one; its gap is infinite if it has no margin."""
+    """Return the classifier of a dual vector, scaled to margin one; its gap is infinite if it has no margin."""
     up, down = t > 0, t < 0
     (u0, u1), (v0, v1) = edge(scores[up], s[up], total / 2), edge(-scores[down], s[down], total / 2)
-    # A class whose rows are all inside leaves the margin open above: it is 1 there, or the smallest possible one.
+    # If all rows of a class are inside, the margin has no upper limit: use 1, or the smallest possible margin.
     spent = [total / 2 >= float(s[side].sum()) * (1 - EVEN * len(s)) for side in (up, down)]
     if any(spent):
         more = 2.0 * max(1.0 - 0.25 * (u0 + u1 + v0 + v1), 0.0) / sum(spent)
@@ -78,7 +79,7 @@ def judge_classes(t: np.ndarray, s: np.ndarray, total: float, beta: np.ndarray, 
 
 
 def judge_targets(y: np.ndarray, c: np.ndarray, total: float, beta: np.ndarray, scores: np.ndarray) -> Judged:
-    """Return the regression of a function: the edges of its tube are quantiles of the residuals."""
+    """Return the regression function of a dual vector; the edges of its tube are quantiles of the residuals."""
     g = y - scores
     (l0, l1), (u0, u1) = edge(g, c, total / 2), edge(-g, c, total / 2)
     low, high = 0.5 * (l0 + l1), -0.5 * (u0 + u1)
@@ -91,12 +92,12 @@ def judge_targets(y: np.ndarray, c: np.ndarray, total: float, beta: np.ndarray, 
 
 
 def judge_one_class(s: np.ndarray, total: float, beta: np.ndarray, scores: np.ndarray) -> Judged:
-    """Return the half-space of a function that leaves the weight ``total`` outside or on its edge."""
+    """Return the one-class model of a dual vector, with weight ``total`` outside or on the boundary."""
     low, high = edge(scores, s, total)
     middle, norm = 0.5 * (low + high), float(beta @ scores)
     size = float(np.max(np.abs(scores)))
     on_edge = scores[np.abs(scores - middle) <= ON_EDGE * size]
-    rho = float(np.min(on_edge, initial=middle)) - ROUNDED * size  # the edge is inside, however scores are rounded
+    rho = float(np.min(on_edge, initial=middle)) - ROUNDED * size  # rows on the boundary stay inside despite rounding
     slack = float(s @ np.maximum(rho - scores, 0.0))
     gap, primal = max(norm + slack - total * rho, 0.0), 0.5 * norm + slack
     return Judged(Point(beta, scores, -rho, (-high, -low), gap, primal, primal - gap), rho)
@@ -109,7 +110,7 @@ def search(
     total: float,
     tol: float,
 ) -> tuple[Judged, DualFit]:
-    """Return the best feasible point found, and how it was found; ``start`` is feasible and holds the first parameter."""
+    """Return the best feasible point found, and how it was found; ``start`` must be feasible, and its parameter is tried first."""
     best, below, above = judge(start.beta, start.scores), None, None
     at, beta, steps, same = start.at, start.beta, 0, 0
     history: list[tuple[float, int, float]] = []
@@ -148,7 +149,7 @@ def _gap(found: Judged) -> float:
 def _feasible(
     below: Solved | None, above: Solved | None, total: float, at: float
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return dual vectors with the sum ``total``; a regression may have less."""
+    """Return dual vectors with the sum ``total``, or at most ``total`` for a regression with parameter zero."""
     if below is not None and above is not None:
         share = (total - below.total) / (above.total - below.total)
         mixed = (share * a + (1.0 - share) * b for a, b in zip(above[1:], below[1:], strict=True))
@@ -161,7 +162,7 @@ def _feasible(
 
 
 def _next(below: Solved | None, above: Solved | None, total: float, first: float, again: bool) -> float:
-    """Return the next parameter: between the two solutions by the secant, halved where one side stays, or farther out."""
+    """Return the next parameter: by the secant, by bisection if one side repeats, or outside the known range."""
     if below is not None and above is not None:
         if again:
             return 0.5 * (below.at + above.at)

@@ -1,10 +1,11 @@
-r"""Sequential minimal optimization with the sum of each sign fixed, for machines with ``nu`` whose kernel matrix fits into memory.
+r"""Sequential minimal optimization with a fixed sum for each sign, for nu-SVMs whose kernel matrix fits into the cache.
 
 .. math:: \min_{a}\ \tfrac12 \beta^\top K \beta - y^\top \beta, \qquad \beta_r = \sum_{p:\ r_p = r} t_p a_p, \quad 0 \le a_p \le s_p,
     \quad \sum_{t_p = 1} a_p = \sum_{t_p = -1} a_p = T / 2.
 
-A step moves weight between two variables of the same sign, so both sums stay: the variable with the smallest derivative, and the partner
-of second order. A regression has two variables per row, one of each sign.
+A step moves weight between two variables of the same sign, which preserves both sums: the variable with the smallest
+derivative, and the partner chosen by second-order information. A regression has two variables per row, one of each
+sign.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from surefit.solvers.smo.minimize import SMALL, DualFit
 from surefit.solvers.smo.nu import TIGHT, Judged
 
 PAIRS = "pairs within each sign"
-STEPS = 4000  # between two looks at the clock
+STEPS = 4000  # steps between two checks of the budget
 ROUNDS = 40
 MOST_ROWS = 1500  # for more rows, a search over problems with working sets is faster
-SHARPER = 0.1  # factor of the violation from round to round
+SHARPER = 0.1  # factor for the tolerance after each completed round
 
 
 class Signed(NamedTuple):
-    """Variables of a dual, those of positive sign first."""
+    """Variables of the dual, those of positive sign first."""
 
     rows: np.ndarray
     high: np.ndarray
@@ -36,7 +37,7 @@ class Signed(NamedTuple):
 
 
 def fits(n: int, megabytes: float) -> bool:
-    """Return whether the kernel matrix of n rows fits into the cache, and its rows are read quickly."""
+    """Return whether the kernel matrix of ``n`` rows fits into the cache and is small enough for this method."""
     return n <= MOST_ROWS and 8.0 * n * n <= megabytes * 2**20
 
 
@@ -49,7 +50,7 @@ def solve(
     tol: float,
     budget: Budget,
 ) -> tuple[Judged, DualFit]:
-    """Return the best point found; it has converged, stalled, or the budget is spent."""
+    """Minimize until the gap is small, progress stalls, or the budget is spent; return the best point and how it was found."""
     n = len(y)
     K, a = gram.block(np.arange(n)), _first(variables, total)
     goal = tol if n > SMALL else min(tol, TIGHT)
@@ -96,7 +97,7 @@ def _function(K: np.ndarray, variables: Signed, a: np.ndarray) -> tuple[np.ndarr
 
 @compiled(relaxed=True)
 def _move(K, v, a, high, rows, n_up, tolerance, max_steps, floor):
-    """Move weight between pairs of equal sign until no pair violates the conditions by more than ``tolerance``; return the steps."""
+    """Move weight between pairs of equal sign until no pair violates optimality by more than ``tolerance``; return the steps."""
     diagonal = np.empty(len(v))
     for k in range(len(v)):
         diagonal[k] = K[k, k]

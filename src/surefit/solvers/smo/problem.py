@@ -79,7 +79,7 @@ def best_offsets(problem: BoxProblem, g: np.ndarray) -> tuple[float, float]:
 
 
 def balanced(problem: BoxProblem, beta: np.ndarray) -> np.ndarray:
-    """Make the sum of beta zero if there is an intercept: the entries farthest from their bounds absorb the difference."""
+    """Make the sum of beta zero if there is an intercept, by changing the entries farthest from their bounds."""
     if not problem.offset:
         return beta
     for _ in range(3):
@@ -95,7 +95,7 @@ def balanced(problem: BoxProblem, beta: np.ndarray) -> np.ndarray:
         widest = int(np.argmax(np.where(beta != 0.0, np.minimum(problem.high - beta, beta - problem.low), 0.0)))
         if room[widest] >= 2 * abs(rest) and (beta[widest] + rest) * beta[widest] >= 0.0:
             beta = beta.copy()
-            beta[widest] += rest  # usually only rounding: one free row absorbs it
+            beta[widest] += rest  # usually a rounding error, which one free row can absorb
         elif np.isfinite(room).all():
             beta = np.clip(beta + math.copysign(min(1.0, abs(rest) / total), rest) * room, problem.low, problem.high)
         else:

@@ -50,7 +50,8 @@ class LinearRows(GramRows):
 class GaussianRows:
     r"""Gaussian rows by one product: :math:`\langle (x, -|x|^2/2, 1), (x', 1, -|x'|^2/2) \rangle = -|x - x'|^2 / 2`.
 
-    Two more columns cost less than a pass over the result. Entries may exceed one by rounding, which does not affect the solver.
+    Two additional columns are cheaper than another pass over the result. Entries may exceed one by rounding, which does
+    not affect the solver.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ NO_LIMIT = 1 << 62
 
 
 class Strategy(NamedTuple):
-    """Solver, whether it runs before working sets, and the function that runs it.
+    """Name of a solver, whether it runs before working sets, and the function that runs it.
 
     ``find`` returns a point, its number of steps, and whether rounding prevents a better one.
     """
@@ -43,7 +43,7 @@ def other_strategies(gram, problem: BoxProblem, megabytes: float) -> list[Strate
         return []
     if isinstance(gram, LinearRows):
         many, narrow = n > MANY_ROWS, ROWS_A_COLUMN * gram.A.shape[1] <= n
-        by_rows = sparse.issparse(gram.A) and problem.one_sided and many  # one row at a time costs its entries only
+        by_rows = sparse.issparse(gram.A) and problem.one_sided and many  # a step costs only the entries of one row
         if by_rows and not narrow and problem.offset:
             strategies.append(Strategy("coordinate ascent on the dual", True, _by_rows))
         elif by_rows or narrow:
@@ -97,7 +97,7 @@ def _by_interior_points(gram, problem: BoxProblem, tol: float, budget: Budget) -
 
 
 def _judged(gram, problem: BoxProblem, beta: np.ndarray, tol: float, budget: Budget, few: int) -> Point:
-    """Return the point of a dual vector; if its gap is too large, after Newton's method on its free rows if they are few."""
+    """Evaluate a dual vector; if its gap is too large and it has few free rows, refine it by Newton's method first."""
     beta = balanced(problem, np.clip(beta, problem.low, problem.high))
     point = evaluate(problem, beta, combine(gram, beta))
     free = int(np.count_nonzero((beta > problem.low) & (beta < problem.high) & (beta != 0.0)))

@@ -1,10 +1,10 @@
 r"""Cubic smoothing spline by two recursions that never subtract quantities of equal sign.
 
-The information of the data left of a point about the value :math:`f` and the derivative :math:`g` there is a quadratic :math:`a (f + b g
-- u)^2 + c (g - v)^2`. Adding a datum and crossing a gap update the five numbers by sums and products of one sign only (:math:`b \le 0`
-throughout), so that :math:`a, b, c` keep nearly all their digits for close points. The banded normal equations lose digits in proportion
-to the squares of the gaps. The recursion from the right is the mirror image; both together give the spline, its variances and its
-leave-one-out values.
+The information of the data left of a point about the value :math:`f` and the derivative :math:`g` there is a quadratic
+:math:`a (f + b g - u)^2 + c (g - v)^2`. Adding a datum and crossing a gap update the five numbers by sums and products
+of one sign only (:math:`b \le 0` throughout). Therefore :math:`a, b, c` keep nearly all their digits even for close
+points, for which the banded normal equations lose digits in proportion to the squares of the gaps. The recursion from
+the right is the mirror image; both together give the spline, its variances and its leave-one-out values.
 """
 
 import math
@@ -24,7 +24,7 @@ def see(a, b, c, u, v, weight, y):
     c_new = c + pull * b
     v_new = (
         (c * v + pull * (u - y)) / c_new if c_new > 0.0 else 0.0
-    )  # an average: a large v of little weight has little effect
+    )  # a weighted average: a large v of small weight has little effect
     u_new = y + share * (u - y) if share < 0.5 else u + weight / (a + weight) * (y - u)
     return a + weight, share * b, c_new, u_new, v_new
 
@@ -88,7 +88,7 @@ def meet(s, weight, y):
     """Return value, derivative, leave-one-out residual, and ``1 - h`` (h: diagonal of the hat matrix) at one knot."""
     a, b, c, u, v = join((s[0], s[1], s[2], s[3], s[4]), (s[5], s[6], s[7], s[8], s[9]))
     left_out, residual_diagonal, value = 0.0, 0.0, y
-    if a > 0.0 and c > 0.0:  # otherwise the other data determine no spline, and this one interpolates the datum
+    if a > 0.0 and c > 0.0:  # otherwise the other data determine no spline, and the spline interpolates this datum
         without = u - b * v
         grip = weight * (1.0 / a + b * b / c)
         left_out, residual_diagonal = y - without, 1.0 / (1.0 + grip)

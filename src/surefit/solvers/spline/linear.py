@@ -1,7 +1,7 @@
 r"""Linear smoothing spline by two recursions.
 
-The information of the data left of a point about the value :math:`f` there is :math:`a (f - u)^2`; a datum increases :math:`a`, a gap
-decreases it. The recursion from the right is the same; both together give the spline.
+The information of the data left of a point about the value :math:`f` there is :math:`a (f - u)^2`; a datum increases
+:math:`a`, and a gap decreases it. The recursion from the right is its mirror image; both together give the spline.
 """
 
 import math

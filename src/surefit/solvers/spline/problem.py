@@ -44,7 +44,7 @@ class Problem(NamedTuple):
         return self.order if self.lead < 0 else 0
 
     def rate(self, lam):
-        """Return the variance per unit of length of the equivalent prior, for noise of variance one."""
+        """Return the variance per unit of length of the equivalent Gaussian-process prior, for noise of variance one."""
         return self.length ** (2 * self.order - 1) / (self.total * lam)
 
 

@@ -1,4 +1,4 @@
-"""Choice of the smoothing parameter: criteria, the declared grid, and the best point on it."""
+"""Choice of the smoothing parameter: criteria, the grid, and its best point."""
 
 import math
 from typing import NamedTuple
@@ -12,10 +12,8 @@ from surefit.solvers.spline.problem import SWEEPS, Curve, Problem, trace, worksp
 STEPS = 0.375  # decades between two values of the grid, times the order: degrees of freedom change by half
 SMOOTHEST = 1e3  # the largest lambda of the grid, in units of the range of x: practically a polynomial
 ZOOMS = 3  # each makes the interval 4.5 times shorter
-FLOOR = (
-    1e-24  # squares below this fraction of those of the targets are rounding: data on a line ask for the largest lambda
-)
-BRACKET = 0.01  # the minimum is enclosed to this accuracy in log(lambda)
+FLOOR = 1e-24  # sums of squares below this fraction of that of the targets are rounding: data on a line get the largest lambda
+BRACKET = 0.01  # accuracy in log(lambda) to which the minimum is enclosed
 
 
 class Choice(NamedTuple):
@@ -25,11 +23,11 @@ class Choice(NamedTuple):
     value: float
     lams: np.ndarray
     values: np.ndarray
-    edge: bool  # at an end of the grid, or picked from given values: no statement about its neighborhood
+    edge: bool  # at an end of the grid, or chosen from given values: not a local minimum between neighbors
 
 
 def declared_grid(problem: Problem) -> np.ndarray:
-    """Return values of lambda from nearly interpolation to nearly a polynomial, in units of the data."""
+    """Return a grid of lambda from nearly an interpolating spline to nearly a polynomial, in units of the data."""
     power = 2 * problem.order
     low = (math.pi * max(len(problem.knots), 2)) ** -power
     count = math.ceil(math.log10(SMOOTHEST / low) / (STEPS * problem.order)) + 1

@@ -6,7 +6,7 @@ Calling convention::
     target = class_target(codes, n_classes, "gini", weights)    # or real_target(y, "squared_error", weights)
     # several outputs: codes (n, k) with a list of k numbers of classes, or y (n, k); impurities are means over the outputs
     tree = grow_exact(values, target, Rules(max_depth=8))       # sorts, grows, returns a FlatTree
-    tree.values[apply(tree, X)]                                 # the value of the node that keeps each row
+    tree.values[apply(tree, X)]                                 # the value of the node at which each row ends
 
     bins = bin_columns(values, max_bins=255)                    # once for many trees: (d, n) uint8 codes and edges
     tree = grow_binned(bins, target, Rules(max_features=5, seed=17), rows=np.flatnonzero(counts))
@@ -17,16 +17,17 @@ Calling convention::
   sample pass the counts as weights and ``rows=np.flatnonzero(counts)``. ``class_target`` and ``real_target`` take arrays over all n rows.
 - ``order``: for many exact trees on the same rows, ``order = presort(values)`` once and ``grow_exact(values, target, rules, order=order)``;
   the order is copied.
-- ``Rules``: stopping rules, ``max_features`` drawn in every node with a generator started by ``seed``; ties go to the lowest column, then
-  to the lowest threshold, missing values to the right before left.
-- ``monotone``: (d,) int8, 1 or -1 where the prediction must rise or fall in a column.
+- ``Rules``: stopping rules; ``max_features`` columns are drawn at every node with a generator seeded by ``seed``. Ties go
+  to the lowest column, then to the lowest threshold, then to missing values on the right.
+- ``monotone``: (d,) int8, 1 or -1 if the prediction must be non-decreasing or non-increasing in a column, else 0.
 - Result: a :class:`~surefit.solvers.trees.flat.FlatTree`. ``values`` is (m, k): k = n_classes shares of the classes (also for two), or
   k = 1 mean (median); for several outputs side by side, with ``widths`` columns each.
   ``gain`` and ``impurity`` are per unit of weight. A subtree is a range of nodes; ``collapse`` prunes.
 - ``apply(tree, X)``, ``predict(tree, X)`` and ``add_prediction(tree, X, out, scale)`` take rows (n, d), float64 or float32, in any order
   of memory.
 
-All of it releases the GIL. Growing changes nothing that is passed in, so trees can grow in threads from the same ``values`` or ``bins``.
+All functions release the GIL. Growing does not modify its arguments, so several threads can grow trees from the same
+``values`` or ``bins``.
 """
 
 from __future__ import annotations
@@ -89,13 +90,13 @@ def _starts(widths) -> np.ndarray:
 
 
 def grow_exact(values, target, rules: Rules, *, order=None, rows=None, categories=None, monotone=None) -> FlatTree:
-    """Grow a tree whose every split is the best of all cuts of all columns at its node."""
+    """Grow a tree in which every split is the best of all cuts of all considered columns at its node."""
     order = presort(values, rows) if order is None else order.copy()
     return _grown(presorted(values, order), order.shape[1], target, rules, len(values), categories, monotone)
 
 
 def grow_binned(bins: Bins, target, rules: Rules, *, rows=None, categories=None, monotone=None) -> FlatTree:
-    """Grow a tree whose every split is the best of all edges of bins at its node."""
+    """Grow a tree in which every split is the best of all bin edges of all considered columns at its node."""
     data = binned(bins, target, rows)
     return _grown(data, len(data.rows), target, rules, len(bins.codes), categories, monotone)
 

@@ -20,8 +20,8 @@ class Absolute(NamedTuple):
 
     y: np.ndarray  # (n,) float64, or (outputs, n) inside ``Several``
     weights: np.ndarray  # (n,) float64 > 0, or empty
-    rank: np.ndarray  # (n,) int64, place of a row's target among those of the node, filled by ``prepare``
-    sorted_y: np.ndarray  # (n,) float64, targets of the node in order, filled by ``prepare``
+    rank: np.ndarray  # (n,) int64, rank of a row's target within its node, filled by ``prepare``
+    sorted_y: np.ndarray  # (n,) float64, sorted targets of the node, filled by ``prepare``
 
 
 def absolute(y: np.ndarray, weights: np.ndarray) -> Absolute:
@@ -143,7 +143,7 @@ def _distance(tree, sorted_y, weight, total):
 def _middle(tree, sorted_y, weight):
     """Return the median (the midpoint of the minimizers) of the rows in a tree of (weight, weighted sum)."""
     ends = np.zeros(2)
-    for which in range(2):  # the first row up to which there is half of the weight, and the first with more
+    for which in range(2):  # the first row that reaches half of the weight, and the first that exceeds it
         p, step, below = 0, 1, 0.0
         while 2 * step < len(tree):
             step *= 2

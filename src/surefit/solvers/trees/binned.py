@@ -42,7 +42,7 @@ class Binned(NamedTuple):
 
     codes: np.ndarray
     edges: np.ndarray
-    rows: np.ndarray  # (n,) uint32, the rows of each node side by side, changed while a tree grows
+    rows: np.ndarray  # (n,) uint32, the rows of each node are adjacent; reordered while a tree grows
     buffer: np.ndarray  # (n,) uint32
     segment: np.ndarray  # (n,) uint32
     left: np.ndarray  # (n,) uint8
@@ -83,7 +83,7 @@ def _encode_sorted(column, order, max_bins, cuts, codes):
     distinct = min(present, 1)
     for i in range(1, present):
         distinct += order[i] >= NEW
-    used, wanted = 0, 1  # edges so far; the next one is wanted after this fraction of the rows
+    used, wanted = 0, 1  # edges so far; the next edge is due after this fraction of the rows
     for i in range(present):
         if i > 0 and order[i] >= NEW:  # a cut before row i is possible
             if distinct <= max_bins or i * max_bins >= wanted * present:

@@ -1,4 +1,4 @@
-"""Candidate thresholds of rows in partitions: between all values of a column that has few, else edges of bins from evenly spaced rows."""
+"""Candidate thresholds for rows in partitions: between all values of columns with few values, otherwise bin edges."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import numpy as np
 from surefit.core.partitioned import Part, PartitionedRows
 from surefit.solvers.trees.binned import bin_columns, encode_column
 
-SAMPLE = 2**16  # rows that determine the edges of columns with many values, evenly spaced
-MOST = 255  # values of a column between which all cuts are candidates
-COLUMNS = 128  # whose sample travels in one pass
+SAMPLE = 2**16  # number of evenly spaced rows that determine the bin edges of columns with many values
+MOST = 255  # largest number of distinct values for which all cuts are candidates
+COLUMNS = 128  # number of columns whose sample is collected in one pass
 
 
 class Candidates(NamedTuple):
-    """Thresholds by column, ascending; value x has the code c of the first edge with x <= edges[j, c]."""
+    """Ascending thresholds of each column; the code of a value x is the first c with x <= edges[j, c]."""
 
     edges: np.ndarray  # (d, 254) float64, inf beyond the last
     counts: np.ndarray  # (d,) int64, number of edges
-    values: np.ndarray  # (d, 255) float64: the only value of each code in columns with few values, else nan
+    values: np.ndarray  # (d, 255) float64: the value of each code in columns with few values, otherwise nan
 
     def codes(self, X: np.ndarray) -> np.ndarray:
         """Return the codes of rows; 255 is missing."""
@@ -31,7 +31,7 @@ class Candidates(NamedTuple):
         return found
 
     def threshold(self, feature: int, left: int, right: int) -> float:
-        """Return the threshold between two codes that follow each other at a node."""
+        """Return the threshold between two consecutive codes that occur at a node."""
         low, high = self.values[feature, left], self.values[feature, right]
         if np.isnan(low):
             return float(self.edges[feature, left])
@@ -40,10 +40,10 @@ class Candidates(NamedTuple):
 
 
 def candidates_of(rows: PartitionedRows, max_bins: int | None) -> Candidates:
-    """Return the candidates of all columns: one pass for the values, and one per 128 columns of which some have many.
+    """Return the candidates of all columns, by one pass for the distinct values and one per 128 columns with many values.
 
-    If ``max_bins`` was asked for, thresholds are edges of bins, as in memory; else they are in the middle of two values of a node where
-    a column has at most 255 values.
+    If ``max_bins`` is given, thresholds are bin edges, as for rows in memory. Otherwise, for a column with at most 255
+    distinct values, they are midpoints of neighboring values at a node.
     """
     d, most = rows.shape[1], max_bins or MOST
     found = tuple(own if own is None else _few(own, most) for own in rows.map_reduce(_values, combine=_merged))
@@ -65,7 +65,7 @@ def candidates_of(rows: PartitionedRows, max_bins: int | None) -> Candidates:
 
 
 def _values(part: Part) -> tuple[np.ndarray | None, ...]:
-    """Return the distinct values of each column, None if they are too many."""
+    """Return the distinct values of each column, or None if there are more than 255."""
     found = (np.unique(part.X[:, j].astype(np.float64) + 0.0) for j in range(part.X.shape[1]))
     return tuple(_few(own[~np.isnan(own)], MOST) for own in found)
 

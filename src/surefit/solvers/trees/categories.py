@@ -1,7 +1,8 @@
-"""Cuts of a categorical column: subsets against their complement, or one branch per category.
+"""Splits of a categorical column: a subset against its complement, or one branch per category.
 
-Categories are sorted by their mean (of the fraction of a class) and cut like numbers. For two classes and for squared error, some best
-subset is a prefix of that order (Breiman et al. 1984); for more classes the orders of all classes are tried.
+Categories are sorted by their mean target (or the fraction of a class) and cut like numbers. For two classes and for
+squared error, some best subset is a prefix of that order (Breiman et al. 1984); for more classes the orders of all
+classes are tried.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def best_subset(data, target, feature, start, stop, weight, sums, limits):
 
 @compiled
 def best_multiway(data, target, feature, start, stop, impurity, sums, limits):
-    """Return the decrease of one branch per category as a cut; its place is the number of branches."""
+    """Return the split into one branch per category as a cut whose place is the number of branches."""
     segment = segment_of(data, feature, start, stop)
     starts = group_starts(segment)
     scratch = np.empty_like(sums)

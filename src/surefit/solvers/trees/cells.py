@@ -1,7 +1,7 @@
-"""Rows as integers, so that sums over partitions are exact: they do not depend on how the rows are divided.
+"""Fixed-point integers for rows, so that sums over partitions are exact and do not depend on how the rows are divided.
 
-A weight or a weighted target is a multiple of a unit, 60 bits below the largest one, and is divided into two parts of 30 bits. Sums of
-fewer than 2**33 of them fit into 64 bits.
+A weight or a weighted target is rounded to a multiple of a unit, 60 bits below the largest value, and split into two
+parts of 30 bits. Sums of fewer than 2**33 parts fit into 64 bits.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ LOW = 2**HALF - 1
 
 
 class Reading(NamedTuple):
-    """How a partition turns rows into integers: number of rows, then amounts in units."""
+    """Conversion of the rows of a partition to integers: the number of rows, then the amounts in units."""
 
     classes: list[Any] | None  # None for numbers
     factors: list[float] | None  # weights of the classes
     criterion: int
     weighted: bool
     center: float
-    exponents: tuple[int, ...]  # amounts are at most 2**exponent; empty if they are whole numbers
+    exponents: tuple[int, ...]  # amounts are at most 2**exponent; empty if the amounts are integers
 
     def rows(self, part: Part) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the rows of positive weight, and their targets and weights."""
@@ -43,7 +43,7 @@ class Reading(NamedTuple):
         return used, y[used], w[used]
 
     def amounts(self, y: np.ndarray, w: np.ndarray) -> np.ndarray:
-        """Return what is summed up: weights by class; or weights, weighted targets, and what their impurity needs."""
+        """Return the amounts to sum: weights by class, or weights, weighted targets, and the third term of the impurity."""
         if self.classes is not None:
             return np.stack([np.where(y == k, w, 0.0) for k in range(len(self.classes))], axis=1)
         off = y - self.center
@@ -62,7 +62,7 @@ class Reading(NamedTuple):
         return np.concatenate([ones, units >> HALF, units & LOW], axis=1)
 
     def floats(self, cells: np.ndarray) -> np.ndarray:
-        """Return number of rows, weight and amounts of sums of cells, each rounded once."""
+        """Convert sums of cells to floats, each rounded once: number of rows, weight, and amounts."""
         counts = cells[..., :1].astype(np.float64)
         sums = cells[..., 1:].astype(np.float64)
         if self.exponents:
@@ -74,7 +74,7 @@ class Reading(NamedTuple):
         return np.concatenate([counts, weight, sums], axis=-1)
 
     def target(self) -> Any:
-        """Return the target that the best cut of a histogram depends on."""
+        """Return a target without rows, which selects the criterion for the best cut of a histogram."""
         nothing = np.zeros(0)
         if self.classes is not None and len(self.classes) > 2:
             return Classes(nothing.astype(np.int32), nothing, self.criterion, len(self.classes))
@@ -82,7 +82,7 @@ class Reading(NamedTuple):
 
 
 class Largest(NamedTuple):
-    """What the first pass finds: rows that count, exact sums of weights and weighted targets, and the largest amounts."""
+    """Result of the first pass: number of rows used, exact sums of weights and weighted targets, and the largest amounts."""
 
     rows: int
     weight: int
@@ -90,7 +90,7 @@ class Largest(NamedTuple):
     amounts: np.ndarray
 
     def joined(self, other: Largest) -> Largest:
-        """Return what both parts have."""
+        """Merge the results of two partitions."""
         largest = np.maximum(self.amounts, other.amounts)
         return Largest(self.rows + other.rows, self.weight + other.weight, self.product + other.product, largest)
 
@@ -98,11 +98,11 @@ class Largest(NamedTuple):
 def reading_of(
     rows: PartitionedRows, criterion: str, classes: list[Any] | None, factors: list[float] | None
 ) -> tuple[Reading, Largest]:
-    """Return how partitions read their rows, and the totals, by one or two passes."""
+    """Return the conversion of rows to integers, and the totals, by one or two passes."""
     weighted = rows.weighted or factors is not None
     reading = Reading(classes, factors, CRITERIA[criterion], weighted, 0.0, ())
     found: Largest = rows.map_reduce(_largest, reading, combine=Largest.joined)
-    if classes is None and criterion == "squared_error":  # keeps the digits of sums of squares
+    if classes is None and criterion == "squared_error":  # centering preserves the digits of sums of squares
         reading = reading._replace(center=rounded(found.product) / rounded(found.weight))
         found = found._replace(amounts=rows.map_reduce(_largest, reading, combine=Largest.joined).amounts)
     if classes is None or weighted:
@@ -118,7 +118,7 @@ def _largest(part: Part, reading: Reading) -> Largest:
 
 
 class Cells(NamedTuple):
-    """The rows of a partition that count: codes of the columns, integers, and targets."""
+    """Rows of positive weight of a partition: column codes, integers, and targets."""
 
     codes: np.ndarray
     cells: np.ndarray

@@ -9,7 +9,7 @@ import numpy as np
 from surefit.core.jit import compiled
 from surefit.solvers.trees.flat import LEAF, MULTIWAY, THRESHOLD, FlatTree
 
-LANES = 8  # rows that descend side by side
+LANES = 8  # number of rows that descend together
 
 
 def apply(tree: FlatTree, X: np.ndarray) -> np.ndarray:
@@ -40,7 +40,7 @@ def pack(tree: FlatTree) -> Packed:
 
 @compiled
 def packed_leaves(X: Any, nodes: Any) -> Any:
-    """Return the leaf of each row. Several rows descend side by side, and a row that has arrived makes room for the next."""
+    """Return the leaf of each row. Several rows descend together; the next row replaces a row that has reached its leaf."""
     threshold, feature, children = nodes
     n, lanes = X.shape[0], min(LANES, X.shape[0])
     found = np.empty(n, dtype=np.int64)
@@ -57,7 +57,7 @@ def packed_leaves(X: Any, nodes: Any) -> Any:
             if following < n:
                 rows[j] = following
                 following += 1
-            else:  # the last lane takes this place
+            else:  # the last lane moves to this position
                 lanes -= 1
                 at[j], rows[j] = at[lanes], rows[lanes]
     return found

@@ -27,11 +27,12 @@ SPLIT, PURE, DEPTH, FEW_ROWS, NO_CUT, SMALL_GAIN, LEAVES, PRUNED = range(8)
 class FlatTree(NamedTuple):
     """Tree with ``m`` nodes; node 0 is the root, and a subtree is a consecutive range of nodes (preorder).
 
-    A node of kind ``THRESHOLD`` sends ``x[feature] <= threshold`` to ``left``, the rest to ``right``, and a missing value to
-    ``left`` where ``missing_left``. Categories are ``0 .. n_codes - 2``, and missing is the category ``n_codes - 1``. A node of kind
-    ``SUBSET`` sends category ``c`` to ``left`` if bit ``c`` of ``words[start : start + n_words]`` is set, to ``right`` if it is set in
-    the next ``n_words`` words, ``n_words = ceil(n_codes / 64)``; a node of kind ``MULTIWAY`` sends it to ``branches[start + c]``. A
-    category that a node has not seen (neither bit, or branch -1) is kept: the row has the value of that node.
+    A node of kind ``THRESHOLD`` sends ``x[feature] <= threshold`` to ``left``, the rest to ``right``, and a missing
+    value to ``left`` if ``missing_left``. Categories are ``0 .. n_codes - 2``, and missing is the category
+    ``n_codes - 1``. A node of kind ``SUBSET`` sends category ``c`` to ``left`` if bit ``c`` of
+    ``words[start : start + n_words]`` is set, to ``right`` if it is set in the next ``n_words`` words,
+    ``n_words = ceil(n_codes / 64)``; a node of kind ``MULTIWAY`` sends it to ``branches[start + c]``. A row with a
+    category that did not occur at a node in training (neither bit, or branch -1) stays at that node and gets its value.
     """
 
     kind: np.ndarray  # (m,) int8
@@ -51,7 +52,7 @@ class FlatTree(NamedTuple):
     depth: np.ndarray  # (m,) int32, 0 at the root
     reason: np.ndarray  # (m,) int8, see REASONS
     end: np.ndarray  # (m,) int32: the subtree of node t is t .. end[t] - 1
-    n_codes: int  # categories of the column with most of them, and one for missing
+    n_codes: int  # largest number of categories of a column, plus one for missing values
     widths: tuple[int, ...] = ()  # columns of ``values`` of each output; empty for one output
 
     @property
@@ -96,7 +97,7 @@ class FlatTree(NamedTuple):
 
     @property
     def n_classes(self) -> np.ndarray:
-        """Number of classes of each target; 1 for a number."""
+        """Number of classes of each target; 1 for a real target."""
         return np.array(self.widths or [self.values.shape[1]])
 
     @property

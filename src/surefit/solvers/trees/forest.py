@@ -1,9 +1,10 @@
-r"""Trees of a forest for two classes by Gini impurity, on binned columns without missing values and with integer weights.
+r"""Forest trees for two classes with Gini impurity, on binned columns without missing values and with integer weights.
 
-A row is one word: its number, its number of draws, and its class. A cell of a histogram is also one word, the weight above the weight of
-the second class, so a row is added to the histogram of a column by a single addition, and sums are exact. With weight L on the left, of
-which p belong to the second class, and q of R on the right, the best cut has the largest :math:`p^2 / L + q^2 / R`. The data are stored
-by rows: one cache line contains all columns that a node uses.
+A row is one word: its number, its number of draws, and its class. A cell of a histogram is also one word, with the
+weight in the high bits and the weight of the second class in the low bits, so a row is added to the histogram of a
+column by a single addition, and sums are exact. Let the left side have weight L, of which p belongs to the second
+class, and the right side R and q. The best cut has the largest :math:`p^2 / L + q^2 / R`. The data are stored by rows:
+one cache line contains all columns that a node uses.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def _ends(left, right):
 
 @compiled
 def _next_random(state, bound):
-    """Splitmix64: the next state, and a number below ``bound``."""
+    """Return the next state of splitmix64, and a random number below ``bound``."""
     state += np.uint64(0x9E3779B97F4A7C15)
     z = state
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -152,7 +153,7 @@ def _grow(by_row, entries, columns, max_features, max_depth, min_split, state, w
 
 @compiled
 def _cell(entry):
-    """Return the contribution of a row to a cell: its weight above its weight in the second class."""
+    """Return the contribution of a row to a cell: its weight, and in the low bits its weight in the second class."""
     times = entry >> np.uint64(33)
     second = np.uint64(0) - ((entry >> np.uint64(32)) & np.uint64(1))  # all bits, or none
     return (times << np.uint64(32)) + (times & second)

@@ -1,4 +1,4 @@
-"""What a growing tree asks of rows in partitions: histograms of the nodes that wait, and the best split of a histogram."""
+"""Histograms of the waiting nodes of a growing tree over rows in partitions, and the best split of a histogram."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from surefit.solvers.trees.targets import Limits
 
 
 class Frontier(NamedTuple):
-    """The tree so far, by node, and the place of each node among the histograms and the ranges that are asked for, or -1."""
+    """The tree so far, and the index of each node among the requested histograms and target ranges, or -1."""
 
     feature: np.ndarray
     code: np.ndarray
@@ -32,7 +32,7 @@ def sum_cells(cells: Cells, width: int) -> np.ndarray:
 
 
 def count_rows(cells: Cells, frontier: Frontier) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return histograms of the nodes that are asked for, and the least and largest targets, of the rows of a partition."""
+    """Return the requested histograms, and the smallest and largest targets of nodes, over the rows of a partition."""
     d, width = cells.codes.shape[1], cells.cells.shape[1]
     tables = np.zeros((int(frontier.histogram.max()) + 1, d, 256, width), dtype=np.int64)
     size = int(frontier.range.max()) + 1
@@ -42,7 +42,7 @@ def count_rows(cells: Cells, frontier: Frontier) -> tuple[np.ndarray, np.ndarray
 
 
 def joined(a: tuple[np.ndarray, ...], b: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
-    """Return histograms and ranges of both parts."""
+    """Merge the histograms and ranges of two partitions."""
     return a[0] + b[0], np.minimum(a[1], b[1]), np.maximum(a[2], b[2])
 
 

@@ -132,7 +132,7 @@ def _open(data, target, rules, nodes, sums, node):
 
 @compiled
 def next_random(random, bound):
-    """Splitmix64: a number below ``bound``."""
+    """Return a random number below ``bound`` by splitmix64, and advance its state."""
     random[0] += np.uint64(0x9E3779B97F4A7C15)
     z = random[0]
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -19,7 +19,7 @@ class Rules(NamedTuple):
     min_samples_split: int = 2
     min_samples_leaf: int = 1
     min_weight_leaf: float = 0.0  # absolute, not a fraction
-    max_leaf_nodes: int = 0  # 0: no limit; else the node of largest total decrease is split first
+    max_leaf_nodes: int = 0  # 0: no limit; otherwise the node with the largest total decrease is split first
     min_impurity_decrease: float = 0.0  # total decrease divided by the weight of all rows
     min_gain: float = 0.0  # decrease divided by the weight of the node
     max_features: int = 2**31 - 1  # columns per node, drawn without replacement

@@ -1,7 +1,7 @@
 """Several outputs of one tree: the impurity of a node is the mean over the outputs, each a target with one column.
 
-Classes and real targets are stored output by output, (outputs, n). A cut has one decrease per output; their sums over all places of a
-column are collected first, then the best place is chosen.
+Classes and real targets are stored output by output, (outputs, n). A cut has one decrease per output. These are summed
+for all places of a column before the best place is chosen.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _(target, segment, missing, weight, sums, limits, score):
 
 @compiled
 def best_place(weights, segment, missing, weight, limits, score, scale):
-    """Return the cut of largest ``scale * score`` that the limits on rows and weights allow."""
+    """Return the cut with the largest ``scale * score`` among those that satisfy the limits on rows and weights."""
     n, weighted = len(segment), len(weights) > 0
     present = n - missing
     best, at, missing_left = -math.inf, -1, False

@@ -31,7 +31,7 @@ class Presorted(NamedTuple):
     """Values by column, and the order of each; the rows of a node are a range of every order."""
 
     values: np.ndarray  # (d, n) float64, nan where missing
-    order: np.ndarray  # (d, n) uint32 segments, changed while a tree grows
+    order: np.ndarray  # (d, n) uint32 segments, reordered while a tree grows
     buffer: np.ndarray  # (n,) uint32
     left: np.ndarray  # (n,) uint8: 1 for rows that go left
 

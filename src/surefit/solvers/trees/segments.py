@@ -10,9 +10,9 @@ import numpy as np
 
 from surefit.core.jit import compiled
 
-ROW = np.uint32(0x7FFFFFFF)  # the bits that are the row
+ROW = np.uint32(0x7FFFFFFF)  # the bits that contain the row
 NEW_BIT = np.uint32(31)
-NEW = np.uint32(1 << 31)  # set where the value differs from the one before
+NEW = np.uint32(1 << 31)  # set if the value differs from the previous one
 
 
 @compiled
@@ -28,8 +28,8 @@ def note_left(left, segment, place, missing, missing_left):
 def partition(segment, buffer, left):
     """Move rows with ``left`` 1 to the front; both parts keep their order and have correct marks.
 
-    Without branches: an entry is written to both sides, and only one of the two positions advances. The mark of an entry that went to the
-    other side is kept for the next one on this side.
+    The loop has no branches: an entry is written to both sides, and only one of the two positions advances. The mark of
+    an entry that went to the other side is transferred to the next entry on this side.
     """
     one, none = np.uint32(1), np.uint32(0)
     a, b = none, none

@@ -55,12 +55,12 @@ class Classes(NamedTuple):
 
 @generic
 def n_sums(target):
-    """Return how many numbers summarize a node."""
+    """Return the number of sums that summarize a node."""
 
 
 @generic
 def prepare(target, segment):
-    """Prepare the search of the columns of a node."""
+    """Prepare the search for the best cut of a node."""
 
 
 @generic

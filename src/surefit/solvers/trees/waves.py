@@ -1,4 +1,4 @@
-"""Growing of a tree whose rows are in partitions: one pass sums the rows of all nodes that wait, and the splits are chosen here.
+"""Growth of a tree on rows in partitions: one pass computes the histograms of all waiting nodes; the client chooses splits.
 
 The rules are those of :mod:`surefit.solvers.trees.grow`. Sums are integers, so the tree does not depend on the partitions.
 """
@@ -22,7 +22,7 @@ from surefit.solvers.trees.frontier import Frontier, best_column, count_rows, jo
 from surefit.solvers.trees.nodes import NODE, Rules, finished
 from surefit.solvers.trees.targets import TIE, Limits
 
-MOST_BYTES = 2**26  # of the histograms that one pass returns, which bounds the memory of the client
+MOST_BYTES = 2**26  # size of the histograms that one pass returns, which bounds the memory of the client
 
 
 class Found(NamedTuple):
@@ -36,7 +36,7 @@ class Found(NamedTuple):
 
 @dataclass
 class Node:
-    """A node on the client, with the integers that its rows sum up to."""
+    """Node on the client, with the integer sums over its rows."""
 
     cells: np.ndarray
     depth: int
@@ -47,14 +47,14 @@ class Node:
     split: Found | None = None
     threshold: float = math.nan
     children: list[int] = field(default_factory=list)
-    left: np.ndarray | None = None  # integers of the rows that go left
+    left: np.ndarray | None = None  # integer sums over the rows that go left
     rows: int = 0
     weight: float = 0.0
     sums: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
 
 class Waves:
-    """One tree: its nodes, and the passes that they need."""
+    """Tree that grows by passes over the partitions."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class Waves:
         self.random, self.drawn = np.array([np.uint64(rules.seed)]), np.arange(d)
 
     def grow(self) -> FlatTree:
-        """Return the tree."""
+        """Grow the tree and return it."""
         width = 1 + (2 if self.reading.exponents else 1) * self._amounts
         total = self.cells.map_reduce(sum_cells, width)
         self._evaluate([self._add(total, 0, -math.inf, math.inf)])
@@ -92,7 +92,7 @@ class Waves:
         return self._finished(adopted)
 
     def _chosen(self, waiting: list[int]) -> list[int]:
-        """Remove the nodes to split from those that wait: all, or the one of the largest decrease if the number of leaves is limited."""
+        """Remove and return the nodes to split: all waiting nodes, or with limited leaves the one with the largest decrease."""
         if self.rules.max_leaf_nodes <= 0:
             everything = list(waiting)
             waiting.clear()
@@ -164,7 +164,7 @@ class Waves:
                     self._search(index, tables[place])
 
     def _open(self, index: int) -> None:
-        """Decide whether a node must be a leaf; of numbers, only a pass tells whether they are all equal."""
+        """Decide whether a node must be a leaf; equal real targets are detected only by the next pass."""
         node, rules = self.nodes[index], self.rules
         node.spread = self._spread(node)
         if self.reading.classes is not None and np.count_nonzero(self._classes(node)) == 1:
@@ -182,7 +182,7 @@ class Waves:
         return self.reading.floats(node.cells)[2:]
 
     def _spread(self, node: Node) -> float:
-        """Return the total impurity."""
+        """Return the total impurity of a node."""
         criterion = self.reading.criterion
         if self.reading.classes is not None:
             if len(node.sums) == 1:
@@ -196,7 +196,7 @@ class Waves:
             Fraction((int(high) << HALF) + int(low)) * Fraction(2) ** (exponent - 2 * HALF)
             for high, low, exponent in zip(node.cells[1:4], node.cells[4:7], self.reading.exponents, strict=True)
         )
-        return max(float(square - product * product / weight), 0.0)  # exact up to the units
+        return max(float(square - product * product / weight), 0.0)  # exact up to rounding to units
 
     def _frontier(self, asked: list[int], ranges: list[int]) -> Frontier:
         m = len(self.nodes)
