@@ -1,4 +1,4 @@
-"""Texts of assumptions and confidence levels in statistical statements."""
+"""Text of assumptions and confidence levels in statistical statements."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ ASSUMPTIONS = {
 
 
 def sentence(tags: tuple[str, ...] | list[str]) -> str:
-    """Return the assumptions as the end of a sentence: ``if A, B and C``."""
+    """Return the assumptions as a clause that ends a sentence: ``if A, B and C``."""
     parts = [ASSUMPTIONS.get(tag, tag.replace("_", " ")) for tag in tags]
     return "if " + (parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1])
 
 
 def confidence_text(delta: float) -> str:
-    """Return the confidence ``1 - delta`` as text: ``0.95``, or ``1 - 1e-12`` if the decimals would round to one."""
+    """Return the confidence ``1 - delta`` as text: ``0.95``, or ``1 - 1e-12`` if the decimal form would round to one."""
     return f"{1 - delta:.4g}" if delta >= 1e-3 or delta == 0 else f"1 - {delta:.3g}"

@@ -1,4 +1,4 @@
-"""Sparse tables in dense blocks of rows or columns, so that memory stays bounded."""
+"""Conversion of sparse tables to dense blocks of rows or columns, with bounded memory."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from scipy import sparse
 
 from surefit.core.errors import InvalidData
 
-ROWS = 1024  # rows of a sparse table that are made dense at a time
-MOST_BYTES = 2**31  # of a sparse table that is made dense as a whole
+ROWS = 1024  # number of rows of a sparse table that are converted at a time
+MOST_BYTES = 2**31  # limit for a sparse table that is converted as a whole
 
 
 def by_rows(X: Any, function: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    """Return ``function`` of all rows; rows of a sparse table are passed in dense blocks."""
+    """Apply ``function`` to all rows; rows of a sparse table are passed in dense blocks."""
     if not sparse.issparse(X):
         return function(X)
     table = X.tocsr()

@@ -1,4 +1,4 @@
-"""Budgets: decide when a solver stops (iterations, time limit, Ctrl-C, callback)."""
+"""Stopping criteria of solvers: iterations, time limit, Ctrl-C, callback."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Reason(StrEnum):
     STALLED = "stalled"
 
     def sentence(self) -> str:
-        """Return what happened and what to do about it."""
+        """Return a sentence that says why the solver stopped and what to do about it."""
         return {
             Reason.CONVERGED: "the requested gap was reached",
             Reason.MAX_ITER: "max_iter was reached; raise max_iter or tol, or scale the features",

@@ -1,4 +1,4 @@
-"""scikit-learn callbacks (1.9 and later) for iterative estimators; the current gap is passed as metadata, at the end the fitted model."""
+"""scikit-learn callbacks (1.9 and later) for iterative estimators; they receive the current gap and, at the end, the fitted model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ try:
 except ImportError:  # scikit-learn < 1.9 has no callbacks; everything else works
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Replacement that reports that callbacks are not available."""
+        """Replacement for scikit-learn < 1.9: setting callbacks raises an error."""
 
         def set_callbacks(self, *callbacks: Any) -> None:
             """Raise an error: callbacks need scikit-learn 1.9."""
@@ -27,12 +27,12 @@ except ImportError:  # scikit-learn < 1.9 has no callbacks; everything else work
 
 __all__ = ["CallbackSupportMixin", "progress_reporter", "with_callbacks"]
 
-#: Estimators, by identity, whose fit is under way: what to call when it has ended.
+#: Functions to call at the end of each running fit, by the identity of the estimator.
 _UNDER_WAY: dict[int, list[Any]] = {}
 
 
 def with_callbacks(method: Any) -> Any:
-    """Run ``method``, a fit, with the callbacks of its estimator; those that ask for the fitted model get it when the fit has ended."""
+    """Wrap the fit ``method`` so that it runs the callbacks of its estimator; they receive the fitted model after the fit."""
 
     @_managed  # type: ignore[untyped-decorator]
     @wraps(method)
@@ -56,10 +56,11 @@ def with_callbacks(method: Any) -> Any:
 def progress_reporter(
     estimator: Any, X: Any, y: Any, *, task: str = "pass", max_subtasks: int | None = None, prints: bool = True
 ) -> Any:
-    """Return ``report(n_iter, gap) -> stop`` that runs the callbacks of ``estimator`` and prints if it is verbose; else None.
+    """Return ``report(n_iter, gap) -> stop`` that runs the callbacks of ``estimator`` and prints if it is verbose; None if it does neither.
 
-    Each report is one subtask of the fit; its ``metadata`` holds ``n_iter`` and ``gap``. With ``prints=False`` the fit prints by itself.
-    The task of the whole fit ends when the fit has, with the fitted model and the data as the user gave them.
+    Each report is one subtask of the fit; its ``metadata`` contains ``n_iter`` and ``gap``. With ``prints=False``, the
+    reporter does not print. The task of the whole fit ends when ``fit`` returns, with the fitted model and the data
+    that the user passed.
     """
     told = prints and bool(getattr(estimator, "verbose", False))
     if not getattr(estimator, "_skl_callbacks", None):

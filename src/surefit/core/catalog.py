@@ -1,8 +1,8 @@
-"""Catalog of claims: the meaning of each claim name, as text and as a rule for the judge.
+"""Catalog of claims: the meaning of each claim name, as text and as a rule for comparing numbers.
 
-A certificate stores numbers only. The sentence, the kind, the assumptions and the side on which a value errs come from the entry that is
-registered under the claim's name, next to the checker that re-derives it. A certificate therefore cannot carry text of its own, and the
-documentation generates its table of claims from this catalog.
+A certificate stores numbers only. The sentence, the kind, the assumptions and the side of a bound come from the entry
+registered under the claim's name, next to the checker that re-derives it. A certificate therefore cannot carry text of
+its own, and the documentation generates its table of claims from this catalog.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 from surefit.core.errors import CertificateError
 
-#: What a claim can be about. ``estimate`` and ``no_claim`` prove nothing, and their statements say so.
+#: Kinds of claims. ``estimate`` and ``no_claim`` prove nothing, and their statements say so.
 KINDS = (
     "optimality",
     "stationarity",
@@ -29,8 +29,8 @@ KINDS = (
     "no_claim",
 )
 
-#: Side on which a value errs: ``upper`` and ``lower`` are bounds, ``exact`` is a count or a stored number, ``digits`` is a number that is
-#: correct to six significant digits, ``none`` is a sentence without a number.
+#: Direction of a value: ``upper`` and ``lower`` are bounds, ``exact`` is a count or a stored number, ``digits`` is a
+#: number that is correct to six significant digits, ``none`` is a sentence without a number.
 SIDES = ("upper", "lower", "exact", "digits", "none")
 
 GRADE_OF_KIND = {"optimality": "A", "stationarity": "B"}
@@ -87,7 +87,7 @@ class Entry:
 
     @property
     def grade(self) -> str:
-        """Contribution of the claim to the grade of a certificate."""
+        """Grade that the claim contributes to a certificate."""
         return GRADE_OF_KIND.get(self.kind, "C")
 
     def statement(self, claim: Any) -> str:
@@ -104,7 +104,7 @@ class Entry:
 
 
 CATALOG: dict[str, Entry] = {}
-#: By prefix: function that turns an entry for our models into one for another kind of model (models of other libraries).
+#: By prefix: function that converts an entry for surefit's models to one for models of other libraries.
 VIEWS: dict[str, Callable[[Entry], Entry]] = {}
 
 
@@ -139,7 +139,7 @@ def _found(name: str) -> Entry | None:
 
 
 def _loaded() -> dict[str, Entry]:
-    # The checkers register themselves when imported; importing the folder by name keeps core free of upward imports.
+    # The checkers register themselves when imported; importing the folder by name avoids a dependency of core on it.
     if "surefit.checks" not in sys.modules:
         importlib.import_module("surefit.checks")
     return CATALOG

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-FAR = 30.0  # multiple of the spread: beyond this distance from the origin, a column loses digits
+FAR = 30.0  # distance from the origin, as a multiple of the spread, beyond which a column loses digits
 ROWS = 200  # sampled to measure the spread
 
 

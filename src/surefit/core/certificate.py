@@ -1,4 +1,4 @@
-"""Certificate: the claims of a fitted model, the data they are about, and the evidence to check them."""
+"""Certificate of a fitted model: its claims, fingerprints of the data, and the evidence needed to check them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def grade_of(claims: tuple[Claim, ...]) -> str:
     return min((claim.entry.grade for claim in claims), default="C")
 
 
-#: Seal of a certificate that nobody has read yet.
+#: Seal of a certificate that has not been read yet.
 UNSEALED = "unsealed"
 
 #: Grade A: global optimality gap. B: measured stationarity. C: invariants only.
@@ -103,7 +103,7 @@ class Certificate:
 
     @property
     def format(self) -> str:
-        """The format in which :meth:`to_json` writes this certificate; ``version`` is the surefit that issued it."""
+        """Format in which :meth:`to_json` writes this certificate; ``version`` is the version of surefit that issued it."""
         return encoding.SCHEMA_NAME
 
     # --- checking -----------------------------------------------------------------------------------------------------
@@ -132,10 +132,10 @@ class Certificate:
         CertificateError
             If a claim is false; the message names the claim and the excess.
         """
-        # The checkers register themselves; importing them by name keeps core free of upward imports.
+        # The checkers register themselves; importing them by name avoids a dependency of core on them.
         checks = importlib.import_module("surefit.checks")
         model = self.subject if model is None else model
-        numbers = getattr(type(model), "_certified_rows", None)  # models of tables with text are certified on codes
+        numbers = getattr(type(model), "_certified_rows", None)  # models of text tables are certified on codes
         if numbers is not None:
             try:
                 X = numbers(model, X)

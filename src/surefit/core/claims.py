@@ -24,11 +24,12 @@ class Claim:
     name : str
         Dotted name of the catalog entry, for example ``"kernel_ridge.gap"``.
     value : float
-        The number the statement is about. NaN means that the checker fills in what it can prove when the certificate is issued.
+        The number that the statement is about. NaN means that the checker inserts the value it proves when the
+        certificate is issued.
     limit : float or None
         Bound that was requested for ``value`` (upper, or lower for a lower bound); None if none was requested.
     numbers : dict
-        Further numbers of the statement; the judge compares each of them too.
+        Further numbers of the statement; ``verify`` compares each of them, too.
     witness : dict of str to ndarray
         Arrays from which the claim can be re-derived (a dual point, a Farkas vector, a mistake log).
 
@@ -60,12 +61,12 @@ class Claim:
 
     @property
     def statement(self) -> str:
-        """One sentence a reader can quote, numbers filled in."""
+        """The statement as one sentence, with its numbers filled in."""
         return agreeing(self.entry.statement(self))
 
     @property
     def about(self) -> str:
-        """Which object the statement is about."""
+        """Object that the statement is about."""
         about = self.entry.about
         return about if isinstance(about, str) else about(self)
 
@@ -82,7 +83,7 @@ class Claim:
 
     @property
     def holds(self) -> bool | None:
-        """Whether ``value`` is within ``limit``; None without a limit. Never silently True."""
+        """Whether ``value`` is within ``limit``; None without a limit."""
         if self.limit is None or self.value != self.value:
             return None
         return bool(self.value >= self.limit if self.entry.side == "lower" else self.value <= self.limit)

@@ -1,4 +1,4 @@
-"""Notice that loops are being compiled, once per process, if that takes longer than a second."""
+"""Log message, once per process, if compiling loops takes longer than a second."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOTICE = "compiling loops for this processor (once; later runs load them from di
 class CompilationNotice(event.Listener):
     """Logs one message at level INFO as soon as the compilation of surefit's functions has taken ``patience`` seconds.
 
-    Only what is compiled counts; functions that are loaded from disk cause no event.
+    Only compilation counts; functions loaded from disk cause no event.
     """
 
     def __init__(self, patience: float = PATIENCE):
@@ -26,7 +26,7 @@ class CompilationNotice(event.Listener):
         self._began = self._spent = 0.0
 
     def on_start(self, event: Any) -> None:
-        """Note when the outermost compilation begins."""
+        """Record the start time of the outermost compilation."""
         if _is_own(event):
             self._began = time.perf_counter() if self._depth == 0 else self._began
             self._depth += 1

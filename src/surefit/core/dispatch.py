@@ -3,7 +3,7 @@
 A term (a loss, a penalty, a design) is a NamedTuple: plain data that Numba understands. Its behavior is a set of
 generic functions ("verbs") that dispatch on the type of their first argument: at run time in Python, at compile time
 inside a ``@compiled`` loop. Numba's disk cache keys on the *type* of the term, so a second process loads machine code
-instead of compiling; jitclasses, closures and functions passed as arguments do not have that property.
+instead of compiling; jitclasses, closures and functions passed as arguments do not have this property.
 """
 
 from collections.abc import Callable

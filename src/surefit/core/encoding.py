@@ -1,4 +1,4 @@
-"""JSON format of certificates: hex floats for arrays, a published schema, and canonical bytes for the seal."""
+"""JSON format of certificates: hexadecimal floats for arrays, a published schema, and canonical bytes for the seal."""
 
 import json
 import re
@@ -63,7 +63,7 @@ def decode(value: Any) -> Any:
 
 
 def _dtype(name: str, cells: Any) -> np.dtype[Any]:
-    """Return a dtype of numbers or strings; refuse one that needs more memory than a file may occupy when unpacked."""
+    """Return a dtype of numbers or strings; raise an error if the array would exceed the memory limit for unpacked files."""
     if not DTYPE.fullmatch(name):
         raise TypeError(f"no array has the dtype {name[:20]!r}")
     found = np.dtype(name)

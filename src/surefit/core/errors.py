@@ -4,16 +4,13 @@
 
     SurefitError
      ├── InvalidParameter (ValueError)       a constructor argument outside its domain
-     ├── InvalidData (ValueError)            X, y or sample_weight that no model can use
-     │    └── InvalidType (TypeError)        values of a type that has no numbers
-     ├── MissingVerb (TypeError)             a loss, penalty or design lacks what a solver needs
-     ├── CertificateError                    a claim does not hold
-     │    └── Invalidated                    the certificate is not about this data or this model
-     ├── PersistenceError                    a model file that cannot be read or must not be overwritten
-     └── CommandError                        a command that failed
+     ├── InvalidData (ValueError) X, y or sample_weight that cannot be used │ └── InvalidType (TypeError) values of a
+     non-numeric type ├── MissingVerb (TypeError) a loss, penalty or design lacks a function that a solver needs ├──
+     CertificateError a claim does not hold │ └── Invalidated the certificate is not about this data or this model ├──
+     PersistenceError a model file that cannot be read or must not be overwritten └── CommandError a command that failed
 
     ConvergenceWarning (scikit-learn's)      stopped before the requested gap; states the gap
-    DataWarning (UserWarning)                 odd but usable input
+    DataWarning (UserWarning) unusual but valid input
 """
 
 from typing import Any
@@ -57,7 +54,7 @@ class InvalidParameter(SurefitError, ValueError):
 
 
 class InvalidData(SurefitError, ValueError):
-    """Data that no model can use; the message locates the first invalid value.
+    """Data that cannot be used; the message locates the first invalid value.
 
     Examples
     --------
@@ -75,7 +72,7 @@ class InvalidType(InvalidData, TypeError):
 
 
 class MissingVerb(SurefitError, TypeError):
-    """A term does not implement a verb that a solver needs."""
+    """A term does not implement a generic function (verb) that a solver needs."""
 
     def __init__(self, term: object, verb: Any) -> None:
         name = type(term).__name__

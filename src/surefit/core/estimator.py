@@ -19,14 +19,14 @@ from surefit.core.validation import is_partitioned
 from surefit.core.warn import warn
 
 LOG = logging.getLogger("surefit.fit")
-#: Methods that treat every row alone: of partitioned rows, each partition is treated where it is.
+#: Methods that treat rows independently: for partitioned rows, each partition is processed in place.
 ROWWISE = (
     "predict", "predict_proba", "predict_log_proba", "decision_function", "score_samples", "transform", "predict_interval", "predict_set",
 )  # fmt: skip
 
 
 class ParameterNamesMixin:
-    """Remembers the names of the parameters; scikit-learn reads the signature again for each call of ``get_params``.
+    """Cache of the parameter names; scikit-learn reads the signature again for each call of ``get_params``.
 
     Place it left of ``BaseEstimator``.
     """
@@ -44,8 +44,8 @@ class CertifiedMixin(ParameterNamesMixin):
     """Adds ``certificate_`` and ``verify`` to an estimator; place it left of ``BaseEstimator``.
 
     ``fit`` issues a draft (:meth:`_issue`). When ``fit`` returns, the draft is completed: the digest of every fitted attribute is added, so
-    that the certificate covers the whole model, and claims without a value get the value that their checker proves. On few numbers the
-    latter is done when the certificate is first read (:mod:`surefit.core.issuing.drafts`).
+    that the certificate covers the whole model, and claims without a value get the value that their checker proves. For
+    small data, these values are proved when the certificate is first read (:mod:`surefit.core.issuing.drafts`).
     """
 
     _certificate: Draft | Pending | Certificate
@@ -73,12 +73,12 @@ class CertifiedMixin(ParameterNamesMixin):
         if "_certificate" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__} has no certificate yet; call fit first.")
         certificate = complete(self)
-        if certificate.seal == UNSEALED:  # sealing reads the whole certificate, which few fits are asked for
+        if certificate.seal == UNSEALED:  # sealing reads the whole certificate, which most fits never need
             certificate = self._certificate = replace(certificate, seal="")
         return certificate.of(self)
 
     def __getstate__(self) -> Any:
-        """Return the state for copies and files, with the certificate proved; a changed model leaves it out."""
+        """Return the state for copies and files, with a proved certificate; without it if the model was changed."""
         state: Any = super().__getstate__()
         if isinstance(self.__dict__.get("_certificate"), Pending):
             try:
@@ -104,16 +104,16 @@ class CertifiedMixin(ParameterNamesMixin):
     ) -> None:
         """Store the draft of this fit's certificate.
 
-        ``problem`` is what was solved, or the names of the fitted attributes with choices that it depends on, besides parameters and rows.
-        ``model`` names the fitted attributes that the checkers read. ``sample`` is (X, y, sample_weight), or with
-        an offset after it, as validated; it is required if a claim leaves its value to the checker. It also provides the fingerprints that
-        are otherwise passed as ``data``.
+        ``problem`` is the problem that was solved, or the names of the fitted attributes that define it together with
+        the parameters and rows. ``model`` names the fitted attributes that the checkers read. ``sample`` is the
+        validated (X, y, sample_weight), optionally followed by an offset; it is required if the checker must provide
+        the value of a claim. It also provides the fingerprints that are otherwise passed as ``data``.
         """
         self._certificate = Draft(grade, claims, problem, model, data, sample, run or {})
 
 
 def complete(estimator: Any, wait: bool = False) -> Any:
-    """Return the certificate of ``estimator``, completed if it is a draft; with ``wait``, a proof on few numbers is left for later."""
+    """Return the certificate of ``estimator``, completed if it is a draft; with ``wait``, the proof for small data is deferred."""
     found = estimator.__dict__.get("_certificate")
     if isinstance(found, Draft):
         LOG.debug("%s: %d claims, run %s", type(estimator).__name__, len(found.claims), found.run)
@@ -144,7 +144,7 @@ def _completing(method: Any) -> Any:
 
 
 def _by_partitions(method: Any) -> Any:
-    """Wrap ``method`` so that partitioned rows give a lazy Dask array."""
+    """Wrap ``method`` so that it returns a lazy Dask array for partitioned rows."""
     if hasattr(method, "_by_partitions"):
         return method
 
@@ -162,6 +162,6 @@ def _cluster() -> Any:
 
 
 def warn_unless_converged(who: str, reason: Reason, gap: float, tolerance: float) -> None:
-    """Warn if the fit did not converge, with the gap and the tolerance in the same units and what to do."""
+    """Warn if the fit did not converge; state the gap, the tolerance in the same units, and what to do."""
     if reason is not Reason.CONVERGED:
         warn(f"{who}: gap {gap:.2g} > {tolerance:.2g} wanted: {reason.sentence()}.", ConvergenceWarning)

@@ -2,8 +2,8 @@ r"""Fingerprints that identify data sets.
 
 A matrix is hashed at memory speed by a keyed bilinear sum of mixed words, :math:`h = \sum_{ij} k_i \, k'_j \,
 \mathrm{mix}(\mathrm{bits}(x_{ij})) \bmod 2^{64}`. The value does not depend on the memory order or on dense or sparse storage (``mix(0) =
-0``). SHA-256 then hashes it together with shape and dtype. The fingerprint detects different data; it does not resist deliberate
-collisions, which gain nothing because every claim is recomputed.
+0``). SHA-256 then hashes it together with shape and dtype. The fingerprint detects different data. It does not resist
+deliberate collisions, but these are harmless because every claim is recomputed.
 """
 
 from collections.abc import Iterator
@@ -20,13 +20,13 @@ from surefit.core.jit import compiled
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX = np.uint64(0xD6E8FEB86659FD93)
 _HALF, _SHIFT, _ODD = np.uint64(32), np.uint64(29), np.uint64(1)
-_LARGE = 1 << 16  # bytes from which a fingerprint is worth remembering
+_LARGE = 1 << 16  # size in bytes from which a fingerprint is cached
 _seen: ContextVar[dict[Any, Any] | None] = ContextVar("_seen", default=None)
 
 
 @contextmanager
 def remembered() -> Iterator[None]:
-    """Within this block, compute the fingerprint of an array only once; the array must not change meanwhile."""
+    """Compute the fingerprint of an array only once within this context; the array must not change in it."""
     token = _seen.set({} if _seen.get() is None else _seen.get())
     try:
         yield
@@ -52,7 +52,7 @@ def fingerprint(array: Any) -> str:
         return _fingerprint(array)
     key = array.__array_interface__["data"][0], array.shape, array.strides, array.dtype.str
     if key not in seen:
-        seen[key] = _fingerprint(array), array  # the array lives as long as its address is known here
+        seen[key] = _fingerprint(array), array  # keeps the array alive as long as its address is a key
     return seen[key][0]
 
 
@@ -80,7 +80,7 @@ def _fingerprint(array: Any) -> str:
 
 
 def digest_of(array: Any, start: int = 0) -> int:
-    """Return the keyed sum over rows whose first has the index ``start``: sums of consecutive parts add up, modulo 2**64."""
+    """Return the keyed sum over rows from index ``start``; sums of consecutive parts add up modulo 2**64."""
     with np.errstate(over="ignore"):
         if sparse.issparse(array):
             return int(_of_sparse(array))

@@ -1,4 +1,4 @@
-r"""Exact arithmetic on floats: every finite float is an integer times a power of two, so sums of products are integers.
+r"""Exact arithmetic on floats: every finite float is an integer times a power of two, so sums of products are exact in integers.
 
 A direction is a list of integers ``v = (w, b)``, defined up to a positive factor. If there is an intercept, a data row is extended to
 ``(x, 1)``. The signs of ``x'w + b`` are determined in three steps, each for the rows that the previous step left open: floats with their
@@ -68,7 +68,8 @@ def signs(X: Any, v: list[int], intercept: bool) -> tuple[np.ndarray, str]:
         pieces = (part[start : start + BLOCK] for start in range(0, len(scores), BLOCK))
         sizes = np.concatenate([np.asarray(abs(piece) @ np.abs(floats), dtype=np.float64).ravel() for piece in pieces])
         mid = scores + offset
-        # Doubling covers the rounding of v itself. Subnormal entries of v would violate this, so they leave all rows open.
+        # Doubling covers the rounding of v itself. This does not hold for subnormal entries of v, which leave all rows
+        # open.
         rad = 2 * (len(used) + 4) * UNIT * sizes + 8 * UNIT * (np.abs(scores) + abs(offset)) + len(used) * 2.0**-1070
         if np.abs(floats).min() < 2.0**-900 or 0 < abs(offset) < 2.0**-900:
             rad = np.full(len(mid), np.inf)

@@ -1,8 +1,8 @@
 """``@compiled``: Numba loops that are cached on disk and release the GIL.
 
-Numba checks only the file of a cached function to decide whether it is stale, so a loop that calls a verb registered elsewhere would
-survive an edit of that verb. Here the stamp of every cached function covers the folder of the function and all folders with compiled
-code, so surefit never runs machine code of another version.
+Numba checks only the file of a cached function to decide whether it is stale, so the cached code of a loop would remain
+in use after an edit of a verb that it calls from another file. Here the stamp of every cached function covers its
+folder and all folders with compiled code, so surefit never runs machine code of another version.
 
 If the cache cannot be written or read (no permission, full disk, damaged file), functions are compiled again and the fit succeeds.
 """
@@ -34,8 +34,8 @@ def compiled(loop: Callable[..., Any] | None = None, *, relaxed: bool = False) -
     Parameters
     ----------
     relaxed : bool, default=False
-        Let the compiler reorder sums, which vectorizes dot products. For solvers' inner loops only: a certificate is
-        computed with IEEE arithmetic.
+        Let the compiler reorder sums, which vectorizes dot products. Intended only for inner loops of solvers;
+        certificates are computed in IEEE arithmetic.
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
@@ -79,7 +79,7 @@ def _stamp_with_sources(dispatcher: Any) -> None:
 
 
 def _forgive(dispatcher: Any) -> None:
-    """Let a fit continue if its machine code cannot be cached or the cached code cannot be read."""
+    """Continue without a cache if machine code cannot be written to it or read from it."""
     kept: Any = getattr(dispatcher, "_cache", None)
     if not hasattr(kept, "_cache_file"):
         return

@@ -1,4 +1,4 @@
-"""Sorting and copying in compiled loops; the NumPy equivalents take Numba a second or two to compile in each function that uses them."""
+"""Sorting and copying in compiled loops; Numba needs a second or two to compile the NumPy equivalents in each function."""
 
 from typing import Any
 

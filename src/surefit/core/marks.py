@@ -1,8 +1,8 @@
-r"""Marks: a random 64-bit number per row, drawn by a keyed hash of the row, so that equal rows share it.
+r"""Marks: a pseudorandom 64-bit number per row, computed by a keyed hash of the row, so that equal rows share it.
 
-A split by marks is the same in memory and in any partitions, and copies of a row stay on one side of it. Of the distinct rows, those with
-the smallest marks are a random sample without replacement. The marks are as random as those of a generator of random numbers: each word is
-mixed into the state of SplitMix64.
+A split by marks is the same in memory and for any division into partitions, and copies of a row stay on one side. The
+distinct rows with the smallest marks are a random sample without replacement. The marks are of the quality of a random
+number generator: each word is mixed into the state of SplitMix64.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from surefit.core.partitioned import BLOCK, Part, PartitionedRows, table_of
 from surefit.core.rows import take_rows
 
-MOST_TESTED = 20_000  # different rows of a fold whose losses are kept; scores use all rows
+MOST_TESTED = 20_000  # number of distinct rows of a fold whose losses are kept; scores use all rows
 _GOLDEN, _FIRST, _SECOND = (np.uint64(word) for word in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
 
 
@@ -28,9 +28,9 @@ class Firsts(NamedTuple):
 
 
 def row_marks(part: Part, seed: int, labels: np.ndarray | None, copies: bool) -> np.ndarray:
-    """Return the marks of a partition's rows: of their values and target, or of their indices if copies are separate draws.
+    """Return the marks of the rows of a partition: hashes of their values and target, or of their index if copies are separate draws.
 
-    ``labels`` are the sorted distinct targets if these are texts.
+    ``labels`` are the sorted distinct targets if these are strings.
 
     Examples
     --------
@@ -67,9 +67,9 @@ def _mixed(state: Any, word: Any) -> Any:
 
 
 def smallest(X: Any, y: np.ndarray | None, seed: int, most: int, copies: bool, folds: int = 1) -> tuple[Firsts, ...]:
-    """Return the smallest distinct marks of each fold, at most so many, with the rows where they first occur.
+    """Return the smallest distinct marks of each fold, at most ``most``, each with the index of the first row that has it.
 
-    The target of partitioned rows is with them; ``y`` is that of rows in memory.
+    Partitioned rows include their target; ``y`` is the target of rows in memory.
     """
     if isinstance(X, PartitionedRows):
         found = X.map_reduce(_firsts, seed, X.labels, copies, most, folds, combine=partial(_joined, most=most))
@@ -80,14 +80,14 @@ def smallest(X: Any, y: np.ndarray | None, seed: int, most: int, copies: bool, f
 
 
 def fold_of(marks: np.ndarray, folds: int) -> np.ndarray:
-    """Return the fold of each row: equal intervals of marks."""
+    """Return the fold of each row; the folds are intervals of marks of equal length."""
     return ((marks >> np.uint64(32)) * np.uint64(folds)) >> np.uint64(32)
 
 
 def at_rows(X: Any, y: np.ndarray | None, rows: np.ndarray, function: Callable[..., Any], *small: Any) -> Any:
-    """Return ``function(table, targets, *small)`` of some rows in ascending order, an array or a tuple of arrays.
+    """Apply ``function(table, targets, *small)`` to some rows in ascending order; return an array or a tuple of arrays.
 
-    Rows of partitions stay where they are; what the function returns is joined in their order.
+    Rows in partitions stay in place; the results are concatenated in the order of the rows.
     """
     if isinstance(X, PartitionedRows):
         return X.map_reduce(_at, X.columns, rows, function, small, combine=_behind)
@@ -97,7 +97,7 @@ def at_rows(X: Any, y: np.ndarray | None, rows: np.ndarray, function: Callable[.
 
 def _firsts(part: Part, seed: int, labels: Any, copies: bool, most: int, folds: int) -> list[Firsts]:
     marks, first = np.unique(row_marks(part, seed, labels, copies), return_index=True)
-    ends = np.searchsorted(fold_of(marks, folds), np.arange(folds + 1))  # ascending marks have ascending folds
+    ends = np.searchsorted(fold_of(marks, folds), np.arange(folds + 1))  # the fold increases with the mark
     places = [slice(a, min(b, a + most)) for a, b in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)]
     return [Firsts(marks[here], first[here].astype(np.int64) + part.start) for here in places]
 

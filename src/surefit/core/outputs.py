@@ -1,4 +1,4 @@
-"""Targets with several columns: the classes of each, codes, and class shares side by side."""
+"""Targets with several columns: classes, codes and class probabilities of each target."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ def require_dense(estimator: Any, y: Any) -> None:
 
 
 def one_or_several(y: np.ndarray) -> np.ndarray:
-    """Return a table of one column as a vector, anything else as it is."""
+    """Return a table with one column as a vector, and other arrays unchanged."""
     return y.ravel() if y.ndim == 2 and y.shape[1] == 1 else y
 
 
 def refuse_several(estimator: Any, y: np.ndarray, **expected: str) -> None:
-    """Raise ``InvalidParameter`` if there are several targets and a parameter that needs one is set; ``expected`` says what it must be."""
+    """Raise ``InvalidParameter`` if there are several targets and a parameter in ``expected``, which requires one, is set."""
     for name, words in expected.items():
         if y.ndim == 2 and getattr(estimator, name) is not None:
             raise InvalidParameter(type(estimator).__name__, name, words, getattr(estimator, name))
 
 
 def read_classes(y: np.ndarray) -> tuple[Any, np.ndarray, Any]:
-    """Return the sorted labels, the code of each row and the number of classes; for several targets lists, and one column of codes each.
+    """Return sorted labels, codes of the rows and number of classes; for several targets, lists and one column of codes per target.
 
     Examples
     --------
@@ -51,14 +51,14 @@ def read_classes(y: np.ndarray) -> tuple[Any, np.ndarray, Any]:
 
 
 def row_factors(factors: np.ndarray, codes: np.ndarray, n_classes: Any) -> np.ndarray:
-    """Return the weight of each row from the weights of its classes, the product over the targets; their factors are concatenated."""
+    """Return the weight of each row, the product over the targets of the weights of its classes; ``factors`` is concatenated."""
     if codes.ndim == 1:
         return factors[codes]
     return factors[codes + np.cumsum([0, *n_classes[:-1]])].prod(axis=1)
 
 
 def logarithms(shares: Any) -> Any:
-    """Return the logarithm of a table, or of each table of a list; that of zero is minus infinity."""
+    """Return the logarithm of a table, or of each table of a list, with minus infinity for zero."""
     if isinstance(shares, list):
         return [logarithms(table) for table in shares]
     with np.errstate(divide="ignore"):
@@ -66,12 +66,12 @@ def logarithms(shares: Any) -> Any:
 
 
 def target_ranks(y: np.ndarray) -> np.ndarray:
-    """Return a vector that sorts like the rows of ``y``."""
+    """Return a vector that sorts in the same order as the rows of ``y``."""
     return y if y.ndim == 1 else np.unique(y, axis=0, return_inverse=True)[1].reshape(-1)
 
 
 class ClassListsMixin:
-    """Classifier with one or several targets: ``classes_`` is an array, or a list with one array per target."""
+    """Mixin for classifiers with one or several targets: ``classes_`` is an array, or a list with one array per target."""
 
     classes_: Any
 
@@ -90,7 +90,7 @@ class ClassListsMixin:
         return ("class_values_", "class_counts_") if isinstance(self.classes_, list) else ("classes_",)
 
     def _class_shares(self, values: np.ndarray) -> Any:
-        """Return the class shares of rows, stored side by side: a table, or a list with one table per target."""
+        """Split concatenated class shares into a table, or a list with one table per target."""
         if isinstance(self.classes_, list):
             return np.split(values, np.cumsum(self.class_counts_)[:-1], axis=1)
         return values[:, : len(self.classes_)]

@@ -1,8 +1,8 @@
-"""Rows in partitions, wherever they are: the one operator that fits and checks on a cluster use. This module needs no Dask.
+"""Rows in partitions: the interface for fits and checks on a cluster. This module does not need Dask.
 
-A pass applies a function to every partition and adds up what it returns, in a tree that depends on the number of partitions alone. The
-result therefore has the same bits for any number of workers. Numbers that belong to rows stay with the rows; what travels is small: the
-arguments of a pass, and its result.
+A pass applies a function to every partition and sums the results in a tree that depends only on the number of
+partitions. The result is therefore bitwise the same for any number of workers. Arrays with one entry per row stay with
+the rows; only the arguments of a pass and its result, which are small, are sent.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import numpy as np
 from surefit.core.errors import SurefitError
 
 PARQUET = (".parquet", ".parq", ".pq")
-BLOCK = 16_384  # rows of a partition that a function with copies of them sees at a time
-BITS = 1126  # an exact sum counts units of 2**-BITS, of which every number is a multiple
+BLOCK = 16_384  # number of rows that functions decorated with ``by_blocks`` process at a time
+BITS = 1126  # exact sums are in units of 2**-BITS, of which every float is a multiple
 
 
 class Part(NamedTuple):
@@ -29,21 +29,21 @@ class Part(NamedTuple):
     y: np.ndarray | None
     weights: np.ndarray | None
     start: int  # index of the first row among all rows
-    name: str  # what error messages call the partition
+    name: str  # name of the partition in error messages
 
 
 @dataclass
 class Traffic:
-    """Cost of passes over partitioned rows: numbers sent with each pass, numbers in the partial results, and what the client received."""
+    """Cost of passes over partitioned rows: bytes sent with the passes, bytes of partial results, and bytes received by the client."""
 
     passes: int = 0
     bytes_sent: int = 0
     bytes_reduced: int = 0
     bytes_to_client: int = 0
-    within: Traffic | None = None  # of the rows that these are a view of
+    within: Traffic | None = None  # traffic of the rows of which these are a view
 
     def add(self, sent: int, parts: int, result: int) -> None:
-        """Count one pass."""
+        """Add the cost of one pass."""
         self.passes += 1
         self.bytes_sent += sent * parts
         self.bytes_reduced += result * parts
@@ -57,7 +57,7 @@ class Traffic:
 
 
 class PassStopped(SurefitError):
-    """A pass over partitioned rows did not end: the time limit was reached, or the user interrupted it; ``reason`` says which."""
+    """A pass over partitioned rows was stopped by the time limit or by the user; ``reason`` says which."""
 
     def __init__(self, reason: Any) -> None:
         super().__init__(f"the pass over the partitions was stopped: {reason}")
@@ -65,7 +65,7 @@ class PassStopped(SurefitError):
 
 
 class ClusterLost(SurefitError):
-    """No worker is left. ``best`` has the best point so far and its gap, as the solver computed them; nothing verified them."""
+    """No worker is left. ``best`` contains the best point so far and its gap as computed by the solver, not verified."""
 
     def __init__(self, message: str, best: dict[str, Any] | None = None) -> None:
         super().__init__(message)
@@ -81,16 +81,16 @@ class PartitionedRows(ABC):
     lengths: tuple[int, ...]  # rows of each partition
     names: tuple[str, ...]  # of the partitions
     columns: np.ndarray | None  # names of the features, if they have any
-    labels: np.ndarray | None  # distinct targets, unless they are too many to be labels
-    counts: np.ndarray | None  # total weight of each of them
-    target_shape: tuple[int, ...] | None  # of y, None without y
+    labels: np.ndarray | None  # distinct targets, unless there are too many to be labels
+    counts: np.ndarray | None  # total weight of each label
+    target_shape: tuple[int, ...] | None  # shape of y; None without y
     weighted: bool
     total_weight: float
     largest_target: float
     smallest_target: float
-    sample: np.ndarray  # at most 200 evenly spaced rows, the targets as last columns if they are numbers
+    sample: np.ndarray  # at most 200 evenly spaced rows; numeric targets are the last columns
     traffic: Traffic
-    budget: Any = None  # of the fit that uses the rows: its time limit ends a pass
+    budget: Any = None  # budget of the running fit, whose time limit stops a pass
 
     @abstractmethod
     def map_reduce(
@@ -102,28 +102,30 @@ class PartitionedRows(ABC):
     ) -> Any:
         """Return the sum of ``function(part, *small, *slices)`` over all partitions, in a fixed order.
 
-        ``small`` is sent to every partition; of the arrays in ``sliced``, which have one entry per row, each partition gets its own rows.
-        ``combine`` replaces the sum; it is called with two neighbors in the order of the rows. Functions must be importable.
+        ``small`` is sent to every partition. The arrays in ``sliced`` have one entry per row, and each partition gets
+        those of its rows. ``combine`` replaces the sum; it is called with two adjacent results in the order of the
+        rows. Functions must be importable.
         """
 
     @abstractmethod
     def fold(self, function: Callable[..., Any], state: Any, *small: Any, order: Sequence[int] | None = None) -> Any:
-        """Return ``state`` after ``state = function(part, state, *small)`` for all partitions, one after the other."""
+        """Return ``state`` after applying ``state = function(part, state, *small)`` to all partitions, one after another."""
 
     @abstractmethod
     def derive(self, function: Callable[..., Any], *small: Any, size: int) -> PartValues:
-        """Return ``function(part, *small)`` of every partition; the values stay with the rows.
+        """Return ``function(part, *small)`` for every partition; the values stay with the rows.
 
-        Values that take ``size`` bytes in all are kept if they fit into memory there; otherwise every pass computes them again.
+        Values with a total of ``size`` bytes are kept if they fit into the memory of the workers; otherwise every pass
+        recomputes them.
         """
 
     @abstractmethod
     def fingerprints(self) -> dict[str, Any]:
-        """Return what ``data_fingerprint`` returns for the same rows in memory."""
+        """Return the same fingerprints as ``data_fingerprint`` for these rows in memory."""
 
     @property
     def outline(self) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """A target and weights that define the same problem as all rows: one row per label, with its weight."""
+        """Target and weights that define the same problem as all rows: one row per label, with its total weight."""
         if self.target_shape is None:
             return None, None
         if self.labels is not None and len(self.target_shape) == 1:
@@ -134,7 +136,7 @@ class PartitionedRows(ABC):
 
 
 class PartValues(ABC):
-    """One value per partition that has rows, such as its binned columns or its scores; the values stay where the rows are."""
+    """One value per non-empty partition, such as its binned columns or its scores; the values stay with the rows."""
 
     @abstractmethod
     def map_reduce(
@@ -144,15 +146,15 @@ class PartValues(ABC):
         combine: Callable[[Any, Any], Any] | None = None,
         beside: Sequence[PartValues] = (),
     ) -> Any:
-        """Return the sum of ``function(value, *small, *others)`` over all partitions, with the values ``beside`` as others."""
+        """Return the sum of ``function(value, *small, *others)`` over all partitions; ``others`` are the values of ``beside``."""
 
     @abstractmethod
     def derive(self, function: Callable[..., Any], *small: Any, beside: Sequence[PartValues] = ()) -> PartValues:
-        """Return ``function(value, *small, *others)`` of every partition, computed once and kept."""
+        """Return ``function(value, *small, *others)`` for every partition, computed once and kept."""
 
 
 def row_draws(start: int, count: int, seed: int, columns: int = 1) -> np.ndarray:
-    """Return uniform random numbers for ``count`` rows from index ``start`` on; they depend on the seed and on the index of a row alone.
+    """Return uniform random numbers for ``count`` rows from index ``start``; they depend only on the seed and the row index.
 
     Examples
     --------
@@ -172,19 +174,19 @@ def over_rows(
     combine: Callable[[Any, Any], Any] | None = None,
     sliced: Sequence[np.ndarray] = (),
 ) -> Any:
-    """Return :meth:`PartitionedRows.map_reduce`; rows in memory are one partition."""
+    """Call :meth:`PartitionedRows.map_reduce`; rows in memory are treated as one partition."""
     if isinstance(X, PartitionedRows):
         return X.map_reduce(function, *small, combine=combine, sliced=sliced)
     return function(Part(X, None, weights, 0, "the rows"), *small, *sliced)
 
 
 def count_parts(X: Any) -> int:
-    """Return the number of partitions; rows in memory are one."""
+    """Return the number of partitions; 1 for rows in memory."""
     return len(X.lengths) if isinstance(X, PartitionedRows) else 1
 
 
 def table_of(values: np.ndarray, columns: Any) -> Any:
-    """Return rows with the names of their columns, so that a model can compare them with those of its fit."""
+    """Return rows as a data frame with their column names, so that a model can compare these with the names of its fit."""
     if columns is None:
         return values
     import pandas
@@ -193,12 +195,12 @@ def table_of(values: np.ndarray, columns: Any) -> Any:
 
 
 def weights_in(part: Part) -> np.ndarray:
-    """Return the sample weights of a partition, ones if there are none."""
+    """Return the sample weights of a partition; ones if there are none."""
     return np.ones(len(part.X)) if part.weights is None else part.weights
 
 
 def by_blocks(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a function of a partition see some rows at a time and add up its results, so that its copies of rows stay small."""
+    """Decorate a function of a partition to process blocks of rows and sum the results, which bounds the memory for copies."""
 
     @wraps(function)
     def total(part: Part, *small: Any) -> Any:
@@ -216,7 +218,7 @@ def _rows_of(part: Part, start: int) -> Part:
 
 
 def add(a: Any, b: Any) -> Any:
-    """Add numbers, arrays, and tuples or dictionaries of them, entry by entry; None is no number.
+    """Add numbers, arrays, and tuples or dictionaries of them, entry by entry; None plus None is None.
 
     Examples
     --------
@@ -235,7 +237,7 @@ def add(a: Any, b: Any) -> Any:
 
 
 def exact_sum(values: np.ndarray) -> int:
-    """Return a sum of numbers in units of ``2**-BITS``, without rounding: it is the same for all partitions of the numbers.
+    """Return the exact sum in units of ``2**-BITS``, which does not depend on how the numbers are divided into partitions.
 
     Examples
     --------
@@ -248,13 +250,13 @@ def exact_sum(values: np.ndarray) -> int:
     whole, found = np.ldexp(fractions, 53).astype(np.int64), 0
     for exponent in np.unique(exponents).tolist():
         own = whole[exponents == exponent]
-        # Two halves of 26 and 27 bits: sums of fewer than 2**36 of them do not overflow.
+        # Mantissas are split into 26 and 27 bits: sums of fewer than 2**36 parts do not overflow.
         found += ((int(np.sum(own >> 26)) << 26) + int(np.sum(own & (2**26 - 1)))) << (exponent - 53 + BITS)
     return found
 
 
 def rounded(total: int) -> float:
-    """Return the number that is closest to an exact sum."""
+    """Return the float nearest to an exact sum."""
     return total / 2**BITS
 
 

@@ -1,4 +1,4 @@
-"""Progress bar that shows passes, seconds and the current duality gap."""
+"""Progress bar with the number of passes, the time, and the current duality gap."""
 
 from __future__ import annotations
 

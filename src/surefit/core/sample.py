@@ -35,9 +35,9 @@ class Data(NamedTuple):
 def read(X: Any, y: Any = None, sample_weight: Any = None, *, strings: bool = False, offset: Any = None) -> Data:
     """Read data as ``fit`` does: numbers become float64, float32 is kept.
 
-    ``strings``: the sample is a list of strings, for a string kernel.
+    If ``strings``, the sample is a list of strings for a string kernel.
     """
-    if is_partitioned(X):  # the target and the weights stay with the rows; the problem is posed from their outline
+    if is_partitioned(X):  # the target and the weights stay with the rows; their outline defines the problem
         rows = importlib.import_module("surefit.cluster").rows_of("verify", X, y, sample_weight, missing=True)
         target, weights = rows.outline
         return Data(rows, target, weights, {}, X)
@@ -59,7 +59,7 @@ def read_target(y: Any) -> np.ndarray:
 
 
 def _as_matrix(X: Any) -> Any:
-    """Return numbers as floats, with one row per observation (images and other arrays, for searches and calibration).
+    """Return numbers as a float matrix with one row per observation; images and other arrays are flattened.
 
     Tables with text (for pipelines) become object arrays, so that they have a fingerprint.
     """

@@ -1,4 +1,4 @@
-"""Coefficients that may be stored as a sparse matrix; the certificate covers their numbers in either form."""
+"""Dense or sparse storage of coefficients; the certificate covers their values in either form."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class SparseCoefMixin:
     _in_either_form = "coef_"
 
     def sparsify(self) -> Any:
-        """Store ``coef_`` as a sparse matrix, which saves memory where most coefficients are zero. Returns the estimator.
+        """Convert ``coef_`` to a sparse matrix, which saves memory if most coefficients are zero; return the estimator.
 
         Predictions and the certificate stay valid; ``partial_fit`` and warm starts need :meth:`densify` first.
         """
@@ -29,7 +29,7 @@ class SparseCoefMixin:
         return self
 
     def densify(self) -> Any:
-        """Store ``coef_`` as an array, as ``fit`` does. Returns the estimator."""
+        """Convert ``coef_`` to an array, as returned by ``fit``; return the estimator."""
         check_is_fitted(self)
         self.coef_ = dense(self.coef_)
         return self

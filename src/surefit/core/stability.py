@@ -22,11 +22,11 @@ class PredictionStability:
     bounds: np.ndarray
 
     def labels_at_risk(self, threshold: float = 0.0) -> np.ndarray:
-        """Return the rows whose score could be on the other side of ``threshold`` at the exact optimum."""
+        """Return a mask of the rows whose score could be on the other side of ``threshold`` at the exact optimum."""
         return np.abs(self.scores - threshold) <= self.bounds
 
     def count_at_risk(self, threshold: float = 0.0) -> int:
-        """Return the number of labels that could change."""
+        """Return the number of labels that could differ at the exact optimum."""
         return int(self.labels_at_risk(threshold).sum())
 
     @property

@@ -14,7 +14,7 @@ def number(value: float | None) -> str:
 
 
 def digits(value: float | None, most: int = 4) -> str:
-    """Return a number with that many digits; large numbers have separated thousands instead of an exponent.
+    """Return a number with the given number of significant digits; large numbers have a thousands separator, not an exponent.
 
     Examples
     --------
@@ -77,10 +77,10 @@ def _certificate_parts(certificate: Any) -> tuple[Any, Any, Any, Any]:
 
 
 def certificate_text(certificate: Any) -> str:
-    """Return the table that a terminal shows."""
+    """Return the table of a certificate as text for a terminal."""
     return text_table(*_certificate_parts(certificate))
 
 
 def certificate_html(certificate: Any) -> str:
-    """Return the table that a notebook shows."""
+    """Return the table of a certificate as HTML for a notebook."""
     return html_table(*_certificate_parts(certificate))

@@ -23,7 +23,7 @@ def counted(n: int, noun: str, plural: str = "") -> str:
 
 
 def agreeing(text: str) -> str:
-    """Return a sentence in which 1 has its noun in the singular; numbers of formulas (``n - 1 rows``) stay.
+    """Return the sentence with nouns after 1 in the singular; numbers in formulas (``n - 1 rows``) are unchanged.
 
     Examples
     --------

@@ -75,7 +75,7 @@ def sum_blocks(work: Callable[[int, int], Any], n: int, size: int, n_jobs: int |
 
 
 class _OneBlasThread:
-    """Restrict BLAS to one thread while any caller is inside. The setting is global, so callers are counted."""
+    """Context that restricts BLAS to one thread while any caller is inside. The setting is global, so callers are counted."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -20,7 +20,7 @@ from surefit.core.guards.refusals import in_one_sentence
 from surefit.core.partitioned import PARQUET, PartitionedRows
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
-LARGEST_INTEGER = 2**53  # integers up to here are floats
+LARGEST_INTEGER = 2**53  # largest integer up to which all integers are floats
 
 
 class Rule(NamedTuple):
@@ -73,12 +73,12 @@ def _is_pairs(value: Any) -> bool:
 
 
 def one_of(*choices: Any) -> Rule:
-    """Return the rule that accepts the listed values only."""
+    """Return the rule that accepts only the listed values."""
     return Rule("one of " + ", ".join(map(repr, choices)), lambda v: any(_same_type(v, c) and v == c for c in choices))
 
 
 def _same_type(value: Any, choice: Any) -> bool:
-    """Whether two values have one type; numpy's strings are strings, but 1 is not True."""
+    """Return whether two values have the same type; NumPy strings count as strings, but 1 is not True."""
     return type(value) is type(choice) or (isinstance(value, str) and isinstance(choice, str))
 
 
@@ -129,7 +129,7 @@ def read_data(estimator: Any, X: Any, y: Any = None, *, reset: bool = True, **op
 
 
 def _noted(who: str, found: Any) -> Any:
-    """Return training data in canonical form, with extreme numbers noted; refuse targets that floats cannot hold."""
+    """Return training data in canonical form and record extreme numbers; raise an error for targets that floats cannot represent."""
     X, *target = found if isinstance(found, tuple) else (found,)
     X = canonical(X)
     note_range("X", X)
@@ -143,7 +143,7 @@ def _noted(who: str, found: Any) -> Any:
 
 
 def refuse_large_integers(who: str | None, y: Any) -> None:
-    """Refuse integers that floats would merge: two labels would become one. Without ``who``, the fit that is running says so."""
+    """Raise ``InvalidData`` for integers that floats cannot distinguish. By default, ``who`` is the running fit."""
     kind = getattr(y, "dtype", np.dtype(object)).kind
     if kind in "iu" and y.size and max(abs(int(y.min())), abs(int(y.max()))) > LARGEST_INTEGER:
         raise InvalidData(
@@ -152,7 +152,7 @@ def refuse_large_integers(who: str | None, y: Any) -> None:
 
 
 def canonical(X: Any) -> Any:
-    """Return CSR and CSC with sorted indices of 32 bits if they suffice, and without duplicates; anything else as it is."""
+    """Return CSR and CSC matrices with sorted 32-bit indices (if sufficient) and no duplicates; return other values unchanged."""
     if not sparse.issparse(X) or X.format not in ("csr", "csc"):
         return X
     narrow = X.indices.dtype == np.int64 and max(X.nnz, *X.shape) < 2**31
@@ -165,7 +165,7 @@ def canonical(X: Any) -> Any:
     return X
 
 
-#: Options whose meaning :func:`_is_plain` knows.
+#: Options that :func:`_is_plain` handles.
 _KNOWN = frozenset(
     ("accept_sparse", "dtype", "order", "ensure_all_finite", "ensure_min_samples", "y_numeric", "multi_output")
 )
@@ -174,7 +174,7 @@ _KNOWN = frozenset(
 def _is_plain(estimator: Any, X: Any, y: Any, reset: bool, options: dict[str, Any]) -> bool:
     """Return whether scikit-learn's ``validate_data`` would return ``X`` and ``y`` as they are, so that it need not be called.
 
-    On small arrays the call costs more than many fits.
+    On small arrays, the call takes longer than many fits.
     """
     if (
         type(X) is not np.ndarray
@@ -211,9 +211,9 @@ def _has_finite_sum(values: np.ndarray) -> bool:
 
 
 def check_labels(y: Any) -> None:
-    """Call scikit-learn's ``check_classification_targets``, unless the integers of ``y`` cannot be anything but labels.
+    """Call scikit-learn's ``check_classification_targets``, unless ``y`` consists of integers that are certainly labels.
 
-    Few integers, compared with the rows, are neither continuous nor numerous enough for its warning.
+    Integers whose range is below half the number of rows are neither continuous nor numerous enough for its warning.
     """
     if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iu" and len(y):
         if int(y.max()) - int(y.min()) < len(y) // 2:

@@ -18,7 +18,7 @@ _OWN = (
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Issue ``message``; the reported line is the first one outside surefit and scikit-learn."""
+    """Issue a warning that points to the first line of the call stack outside surefit and scikit-learn."""
     level: int = 1
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(_OWN):

@@ -1,1 +1,1 @@
-"""Guards against unreadable data, extreme numbers, files that unpack to too much, too little memory, and Ctrl-C."""
+"""Guards against unreadable data, extreme numbers, oversized archives, insufficient memory, and Ctrl-C."""

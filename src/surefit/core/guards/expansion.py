@@ -1,4 +1,4 @@
-"""Files that unpack to far more than their size: found before anything is unpacked, from what the archive declares."""
+"""Detection of archives that unpack to far more than their size, from the declared sizes or while unpacking."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import io
 import zlib
 from zipfile import ZipFile
 
-FREE = 2**28  # bytes that any file may unpack to
-RATIO = 200  # beyond that, how many times its own size; tables and models stay far below
+FREE = 2**28  # number of bytes that any file may unpack to
+RATIO = 200  # allowed ratio for larger files; tables and models stay far below it
 GZIP = 16 + zlib.MAX_WBITS
 PIECE = 2**24
 
 
 def limit(packed: int) -> int:
-    """Return how many bytes a file of ``packed`` bytes may unpack to.
+    """Return the largest unpacked size in bytes that is allowed for a file of ``packed`` bytes.
 
     Examples
     --------
@@ -25,9 +25,9 @@ def limit(packed: int) -> int:
 
 
 def unpacked_size(archive: ZipFile) -> int:
-    """Return the declared size of all members of a zip archive, with the members of archives of arrays inside of it.
+    """Return the declared size of all members of a zip archive, including those of ``.npz`` archives inside it.
 
-    Reading a member never returns more than it declares.
+    Reading a member never returns more than its declared size.
     """
     total = 0
     for member in archive.infolist():
@@ -52,5 +52,5 @@ def gunzipped(content: bytes) -> bytes | None:
             if not piece and not content and not stream.eof:
                 raise EOFError("the file ends before its data does")
             pieces.append(piece)
-        content = stream.unused_data.lstrip(b"\0")  # members may follow each other, with zeros between them
+        content = stream.unused_data.lstrip(b"\0")  # several members may follow each other, padded with zeros
     return b"".join(pieces)

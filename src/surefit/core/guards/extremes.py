@@ -1,7 +1,8 @@
-"""Guards of a fit against numbers so large or so small that their squares leave double precision, and against errors of other libraries.
+"""Guards of a fit against numbers whose squares overflow or underflow in double precision, and against errors of other libraries.
 
-A fit of such numbers is proved before it returns: floating-point overflow is an error while it runs, its certificate is verified, and
-its answers on the training rows are finite. If anything of this fails, one sentence says which numbers to rescale.
+A fit of such numbers is verified before it returns: floating-point overflow is an error while it runs, its certificate
+must verify, and its outputs for the training rows must be finite. If any of these conditions fails, the error message
+names the numbers to rescale.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from scipy import sparse
 from surefit.core.errors import ConvergenceWarning, InvalidData, InvalidParameter, SurefitError
 from surefit.core.guards.refusals import explained
 
-#: A mean square outside of these is extreme: entries around 1e20 and 1e-20, whose fourth powers are still representable.
+#: A mean square outside this range is extreme; the limits correspond to entries of 1e20 and 1e-20, whose fourth powers
+#: are representable.
 LARGEST, SMALLEST = 1e40, 1e-40
 ANSWERS = ("predict", "predict_proba", "decision_function", "transform", "score_samples")
 UNPROVED = "fit.unproved"
@@ -26,7 +28,7 @@ FAILURES = (ArithmeticError, LookupError, SurefitError, TypeError, ValueError)
 
 
 class Watch(NamedTuple):
-    """The fit that is running in this thread, and what was found about its data."""
+    """The running fit of this thread, and the extreme numbers found in its data."""
 
     owner: Any
     found: list[str]
@@ -36,19 +38,19 @@ _watch: ContextVar[Watch | None] = ContextVar("_watch", default=None)
 
 
 def running() -> str:
-    """Return the name of the estimator that is being fitted in this thread, for a message about its data."""
+    """Return the name of the estimator that is being fitted in this thread, for error messages."""
     watch = _watch.get()
     return "surefit" if watch is None else type(watch.owner).__name__
 
 
 def extreme() -> bool:
-    """Return whether extreme numbers were found among the data of the fit that is running in this thread."""
+    """Return whether the data of the running fit of this thread contain extreme numbers."""
     watch = _watch.get()
     return watch is not None and bool(watch.found)
 
 
 def note_range(name: str, values: Any) -> None:
-    """Note extreme numbers among the data of the fit that is running; until it ends, overflow is an error."""
+    """Record extreme numbers in the data of the running fit; until it ends, overflow is an error."""
     watch = _watch.get()
     values = values.data if sparse.issparse(values) else values
     if watch is None or not isinstance(values, np.ndarray) or values.dtype.kind != "f" or not values.size:
@@ -65,14 +67,14 @@ def note_range(name: str, values: Any) -> None:
 
 
 def watched(fit: Callable[..., Any], model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return ``fit(model, ...)``; extreme data are fitted with proof, or refused in one sentence."""
+    """Run ``fit(model, ...)``; if the data are extreme, verify the result or raise ``InvalidData``."""
     outer = _watch.get()
-    if outer is not None and outer.owner is model:  # the fit of a base class
+    if outer is not None and outer.owner is model:  # nested call: the fit of a base class
         return fit(model, *args, **kwargs)
     watch = Watch(model, [])
     token = _watch.set(watch)
     try:
-        with np.errstate():  # what is set for extreme numbers ends with the fit
+        with np.errstate():  # restores the error state after the fit
             fitted = fit(model, *args, **kwargs)
             if watch.found and fit.__name__ == "fit":
                 _require_proof(model, inspect.signature(fit).bind(model, *args, **kwargs).arguments)
@@ -83,20 +85,20 @@ def watched(fit: Callable[..., Any], model: Any, args: tuple[Any, ...], kwargs: 
         why = str(error).rstrip(".") or "memory is exhausted"
         raise InvalidData(f"{type(model).__name__}: {why}; fit fewer rows, columns or classes.") from None
     except FAILURES as error:
-        if not watch.found and type(error) is ValueError:  # of another library, about data that it could not use
+        if not watch.found and type(error) is ValueError:  # raised by another library about data that it cannot use
             raise explained(model, None, None, error) from error
         if not watch.found:
             raise
         raise InvalidData(
-            f"{type(model).__name__}: {' and '.join(dict.fromkeys(watch.found))}, so that squares leave double precision and the fit "
-            "cannot be certified; divide these numbers by their largest and fit again."
+            f"{type(model).__name__}: {' and '.join(dict.fromkeys(watch.found))}, so squares overflow or underflow in double precision "
+            "and the fit cannot be certified; divide these numbers by their largest absolute value and fit again."
         ) from None
     finally:
         _watch.reset(token)
 
 
 def _require_proof(model: Any, given: dict[str, Any]) -> None:
-    """Raise an error unless the certificate of ``model`` verifies and all answers on its training rows are finite."""
+    """Raise an error unless the certificate of ``model`` verifies and all its outputs for the training rows are finite."""
     X, data = next(iter(given.values())), {name: given[name] for name in ("y", "sample_weight") if name in given}
     X = given.get("X", X)
     with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""Resources of this machine: the one module with calls that not every operating system offers."""
+"""Resources of this machine; all calls that are not available on every operating system are here."""
 
 from __future__ import annotations
 

@@ -8,9 +8,9 @@ from surefit.core.errors import InvalidData
 from surefit.core.guards.machine import available
 
 WITH_SEARCH = 7  # number of n x n arrays in memory: values, factor, derivatives and intermediate results
-ALWAYS = 2**24  # bytes that are available without asking
+ALWAYS = 2**24  # number of bytes that may be used without a check
 GIVEN = 4  # with fixed hyperparameters
-KERNEL = 3  # of a kernel machine: values, factor, intermediate result
+KERNEL = 3  # for a kernel machine: values, factor and an intermediate result
 SUBSET = "Fit a subset of the rows, raise max_memory, or use SparseGaussianProcessRegressor."
 LANDMARKS = "Fit a subset of the rows, or use landmarks (NystroemRidge, NystroemSVC, NystroemLogisticRegression, NystroemFeatures)."
 
@@ -21,7 +21,7 @@ def needed(n: int, arrays: int) -> int:
 
 
 def require(who: str, n: int, arrays: int, limit: float | None = None, remedy: str = SUBSET) -> None:
-    """Raise an error if the square arrays do not fit into memory, with the number of rows that would."""
+    """Raise ``InvalidData`` if the square arrays do not fit into memory; the message gives the number of rows that would fit."""
     if limit is None and needed(n, arrays) <= ALWAYS:
         return
     bytes_ = available() if limit is None else float(limit)

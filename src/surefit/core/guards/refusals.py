@@ -1,4 +1,4 @@
-"""Data that cannot be read: what another library says becomes one sentence that names the place and the remedy."""
+"""Conversion of other libraries' errors about unreadable data to one sentence with the location and the remedy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scipy import sparse
 
 from surefit.core.errors import InvalidData, InvalidType, SurefitError
 
-#: Remedies, by words of scikit-learn's message whose own remedy stands on other lines or is missing.
+#: Remedies by keywords of scikit-learn's message, for messages whose own remedy is on another line or missing.
 REMEDIES = {
     "Expected 2D array": "Reshape your data with X.reshape(-1, 1) if it is one column, or X.reshape(1, -1) if it is one row.",
     "inconsistent numbers of samples": "Pass one target per row of X.",
@@ -27,9 +27,9 @@ TYPE = re.compile(r"^[A-Za-z_][\w.]*\.\w+: |^\w+Error: ")  # name of an exceptio
 
 @contextmanager
 def in_one_sentence(estimator: Any, X: Any, y: Any = None) -> Iterator[None]:
-    """Turn every error of reading ``X`` and ``y`` into ``InvalidData``; if a value is not finite, the message locates it."""
+    """Convert every error in reading ``X`` and ``y`` to ``InvalidData``; the message locates a value that is not finite."""
     try:
-        with np.errstate(all="ignore"):  # scikit-learn adds all entries up to look for NaN
+        with np.errstate(all="ignore"):  # scikit-learn sums all entries to detect NaN
             yield
     except SurefitError:
         raise
@@ -38,7 +38,7 @@ def in_one_sentence(estimator: Any, X: Any, y: Any = None) -> Iterator[None]:
 
 
 def explained(estimator: Any, X: Any, y: Any, error: Exception) -> InvalidData:
-    """Return the refusal that says in one sentence what ``error`` is about."""
+    """Return an ``InvalidData`` error that explains ``error`` in one sentence."""
     who, text = estimator if isinstance(estimator, str) else type(estimator).__name__, str(error).strip()
     if "NaN" in text or "infinity" in text or "missing" in text.lower() or "NAType" in text or "NoneType" in text:
         names = getattr(X, "columns", None)
@@ -63,13 +63,13 @@ def explained(estimator: Any, X: Any, y: Any, error: Exception) -> InvalidData:
 
 
 def last_line(error: Exception) -> str:
-    """Return the end of a message that quotes a traceback: what went wrong, without its type."""
+    """Return the last line of a message that quotes a traceback, without the exception type."""
     lines = [line for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
     return TYPE.sub("", lines[-1].strip()) if len(lines) > 1 else lines[0]
 
 
 def first_not_finite(values: Any) -> tuple[int, int, str] | None:
-    """Return row, column and name of the first cell that is missing or infinite; None if there is none."""
+    """Return the row, column and description of the first missing or infinite cell; None if there is none."""
     if sparse.issparse(values):
         entries = values.tocoo()
         bad = np.flatnonzero(~np.isfinite(entries.data))

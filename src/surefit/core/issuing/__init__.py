@@ -1,1 +1,1 @@
-"""Issuing of certificates: the draft of a fit, parameters as JSON values, digests of fitted attributes, the statement about new rows."""
+"""Issuing of certificates: drafts, parameters as JSON values, digests of fitted attributes, and the statement about new data."""

@@ -1,8 +1,8 @@
-"""From the draft of a certificate to the certificate, at the end of the fit or, on few numbers, when somebody reads it.
+"""Completion of draft certificates at the end of the fit or, for small data, when the certificate is first read.
 
-On 100 rows the checker needs more time than the solver, and most of such fits (in cross-validation, in searches) are never asked for their
-certificate. The fit therefore keeps a copy of the rows, the model as it is, and the digests of all fitted attributes; the claims are proved
-when the certificate is read, exactly as they would have been when the fit returned.
+On 100 rows the checker needs more time than the solver, and the certificates of most such fits (in cross-validation and
+searches) are never read. The fit therefore keeps a copy of the rows, the state of the model, and the digests of all
+fitted attributes. The claims are proved when the certificate is read, with the same result as at the end of the fit.
 """
 
 from __future__ import annotations
@@ -25,17 +25,18 @@ from surefit.core.issuing.new_rows import with_word_on_new_rows
 from surefit.core.issuing.parameters import plain
 from surefit.core.issuing.state import dense, state_digests
 
-#: Numbers of X up to which a proof waits: a copy is at most 400 kB. Beyond, the proof is a small share of the time of a fit.
+#: Number of entries of X up to which a proof is deferred: a copy is at most 400 kB. For larger data, the proof is a
+#: small fraction of the time of a fit.
 FEW = 50_000
-#: Proofs that wait at a time in one process, so that a list of models keeps at most 40 MB of rows.
+#: Largest number of deferred proofs in one process, so that a list of models keeps at most 40 MB of rows.
 WAITING = 100
-FIXED = (type(None), str, bool, int, float, np.generic)  # parameters that nobody can change in place
+FIXED = (type(None), str, bool, int, float, np.generic)  # types of parameters that cannot be changed in place
 
 _waiting: WeakSet[Pending] = WeakSet()
 
 
 class Draft(NamedTuple):
-    """Content of a certificate as ``fit`` knows it; claims without a value get what their checker proves."""
+    """Content of a certificate as provided by ``fit``; claims without a value get the value that their checker proves."""
 
     grade: str
     claims: list[Claim]
@@ -47,13 +48,13 @@ class Draft(NamedTuple):
 
 
 class Pending:
-    """A draft with the digests of the model, and all that its proof reads."""
+    """Draft whose proof is deferred, with the digests of the model and copies of everything the proof reads."""
 
     def __init__(self, draft: Draft, model: Any) -> None:
         assert draft.sample is not None
         self.draft = draft._replace(sample=tuple(map(_copied, draft.sample)))
         self.state = state_digests(model)
-        self.model = object.__new__(type(model))  # keeps its attributes when the fitted model gets others
+        self.model = object.__new__(type(model))  # keeps these attributes if the fitted model gets new ones
         self.model.__dict__.update(model.__dict__)
         del self.model._certificate
         _waiting.add(self)
@@ -70,7 +71,7 @@ class Pending:
 
 
 def may_wait(draft: Draft, model: Any) -> bool:
-    """Return whether the proof can be made later: few numbers, none extreme, and parameters that cannot change in place."""
+    """Return whether the proof can be deferred: small data without extreme numbers, and immutable parameters."""
     if draft.sample is None or extreme() or len(_waiting) >= WAITING or not all(map(_copyable, draft.sample)):
         return False
     X = draft.sample[0]
@@ -80,7 +81,7 @@ def may_wait(draft: Draft, model: Any) -> bool:
 
 @remembered()
 def proved(draft: Draft, model: Any, state: dict[str, str] | None = None) -> Certificate:
-    """Return the certificate of ``model``, with the values that the checker proves; ``state`` has the digests if they are known."""
+    """Return the certificate of ``model``, with the values that the checker proves; ``state`` contains the digests, if known."""
     recountable = draft.sample is not None and "coef_" in draft.model
     certificate = Certificate(
         grade=draft.grade,
@@ -102,7 +103,7 @@ def proved(draft: Draft, model: Any, state: dict[str, str] | None = None) -> Cer
 
 
 def _posed(draft: Draft, model: Any) -> dict[str, Any]:
-    """Return the problem, posed from the parameters and rows unless ``fit`` did so."""
+    """Return the problem given by ``fit``, or derive it from the parameters and rows."""
     if isinstance(draft.problem, dict):
         return draft.problem
     assert draft.sample is not None
@@ -119,7 +120,7 @@ def _copyable(part: Any) -> bool:
 
 
 def _copied(part: Any) -> Any:
-    """Return a copy with the same memory order, in which sums are rounded alike."""
+    """Return a copy with the same memory order, so that sums have the same rounding errors."""
     return part.copy(order="K") if isinstance(part, np.ndarray) else None if part is None else part.copy()
 
 

@@ -1,4 +1,4 @@
-"""Statement of every predictor about new rows: a VC bound if it chose a half-space, or that no bound comes with the fit."""
+"""Statement of every predictor about new data: a VC bound for half-spaces, or that the fit does not bound the error."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ MEASURING = (
     "risk.",
     "conformal.",
     "selection.",
-)  # claims of methods that test models on held-out rows: risk bounds, or why there is none
-#: By estimator: what a fit needs in order to bound the error on new rows.
+)  # claims of methods that test models on held-out rows: risk bounds, or the reason why there is none
+#: By estimator: the options or data that a fit needs to bound the error on new data.
 OWN_BOUNDS = {
     "BaggingClassifier": "oob_score=True",
     "DecisionTreeClassifier": "declared thresholds",
@@ -23,7 +23,7 @@ OWN_BOUNDS = {
     "RandomForestClassifier": "oob_score=True",
 }
 
-#: Estimators whose answer for two classes is the side of a hyperplane (with a linear kernel, where they have one).
+#: Estimators whose prediction for two classes is the side of a hyperplane (with a linear kernel, if they use kernels).
 LINEAR = (
     "AveragedPerceptron", "BatchPerceptron", "FisherDiscriminant", "LeastSquaresClassifier", "LinearDiscriminantAnalysis", "LinearSVC",
     "LogisticRegression", "MarginPerceptron", "Perceptron", "SGDClassifier", "SVC", "VariableIncrementPerceptron",
@@ -48,7 +48,7 @@ def half_space_dimension(name: str, params: Mapping[str, Any], n_features: int) 
 
 
 def _half_spaces(estimator: Any) -> bool:
-    """Whether the fit chose a half-space, so that a VC bound follows from its training error."""
+    """Return whether the fitted classifier is a half-space, so that its training error implies a VC bound."""
     if len(getattr(estimator, "classes_", ())) != 2:
         return False
     found = half_space_dimension(type(estimator).__name__, estimator.get_params(deep=False), 1)
@@ -56,12 +56,12 @@ def _half_spaces(estimator: Any) -> bool:
 
 
 def with_word_on_new_rows(estimator: Any, claims: list[Claim], recountable: bool = False) -> tuple[Claim, ...]:
-    """Add a VC bound, or that no bound of the error on new rows comes with the fit: the silence of a predictor misleads.
+    """Add a VC bound on the error on new data, or the statement that the fit does not bound it.
 
-    ``recountable`` means that the training rows are available, from which the checker counts the errors.
+    ``recountable`` means that the training rows are available, so that the checker can count the errors.
     """
     again = (UNCLAIMED, VC) if _half_spaces(estimator) else (UNCLAIMED,)
-    said = [claim for claim in claims if claim.name not in again]  # an earlier certificate of the same fit may have it
+    said = [claim for claim in claims if claim.name not in again]  # an earlier certificate of the fit may contain it
     kind = estimator.__sklearn_tags__().estimator_type
     measured = any(claim.kind == "risk_bound" or claim.name.startswith(MEASURING) for claim in said)
     if kind not in ("classifier", "regressor") or measured:
@@ -72,5 +72,5 @@ def with_word_on_new_rows(estimator: Any, claims: list[Claim], recountable: bool
 
 
 def unclaimed_numbers(estimator: str, claims: Any) -> dict[str, Any]:
-    """Return the numbers in the statement about new data: whether there is an estimate, and what the fit would need."""
+    """Return the fields of the statement about new data: whether an estimate exists, and what the fit needs for a bound."""
     return {"estimate": any(claim.kind == "estimate" for claim in claims), "ask": OWN_BOUNDS.get(estimator, "")}

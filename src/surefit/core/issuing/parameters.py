@@ -10,7 +10,7 @@ from surefit.core.issuing.state import digest
 
 
 def plain(value: Any) -> Any:
-    """Return a parameter as a JSON value. Objects become text that identifies them; random streams are represented by their type."""
+    """Return a parameter as a JSON value. Objects become text that identifies them; random generators are represented by their type."""
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
     if isinstance(value, np.generic):
@@ -23,7 +23,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
     if isinstance(value, (np.random.RandomState, np.random.Generator)):
-        return type(value).__name__  # a stream changes when it is used
+        return type(value).__name__  # the state of a generator changes when it is used
     if isinstance(value, dict):
         return {"pairs": [[plain(key), plain(item)] for key, item in value.items()]}
     if hasattr(value, "to_record") and not isinstance(value, type):  # kernels can be serialized

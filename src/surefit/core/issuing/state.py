@@ -57,12 +57,12 @@ def _state_of(value: Any) -> Any:
         for k, v in state.items()
         if k not in UNCOVERED and not str(k).startswith(("_sklearn", "_skl_", "_callback"))
     }
-    name = getattr(value, "_in_either_form", None)  # the certificate covers its numbers, not how they are stored
+    name = getattr(value, "_in_either_form", None)  # the certificate covers the numbers, not their storage format
     return {**kept, name: dense(kept[name])} if name in kept else kept
 
 
 def dense(values: Any) -> Any:
-    """Return a sparse matrix as an array with the same bits (a sum would lose the sign of zero); anything else as it is."""
+    """Convert a sparse matrix to an array with the same bits (a sum would lose the sign of zero); return other values unchanged."""
     if not sparse.issparse(values):
         return values
     pairs = values.tocoo()
