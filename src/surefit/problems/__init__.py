@@ -1,7 +1,7 @@
 """Mathematical problems that estimators solve, built from their parameters.
 
-``fit`` poses its problem with the function registered here, and ``verify`` calls the same function again: a certificate always
-refers to the problem that its parameters define.
+``fit`` derives its problem with the function registered here, and ``verify`` calls the same function again. A
+certificate therefore always refers to the problem that its parameters define.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""The registry: which function turns whose parameters into a problem."""
+"""Registry of the functions that derive a problem from the parameters of an estimator."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 
 class Given(NamedTuple):
-    """Everything that a problem may depend on: parameters, training data, and choices that the fit made (by fitted attribute)."""
+    """Everything that a problem may depend on: parameters, training data, and fitted attributes that record choices of the fit."""
 
     params: Mapping[str, Any]
     X: Any
@@ -39,12 +39,12 @@ def derived(estimator: str, given: Given, model: Any = None) -> dict[str, Any] |
 
 
 def _poser(model: Any) -> Poser | None:
-    """Return the function of a model's class, or of the nearest class that it inherits from."""
+    """Return the function registered for the class of a model or for its nearest base class."""
     return next((PROBLEMS[c.__name__] for c in type(model).__mro__ if c.__name__ in PROBLEMS), None)
 
 
 def pose(estimator: Any, X: Any, y: Any = None, weights: Any = None, *chosen: str) -> dict[str, Any]:
-    """Return the problem of a fit; ``chosen`` names fitted attributes that hold choices (a penalty picked by folds)."""
+    """Return the problem of a fit; ``chosen`` names fitted attributes with choices of the fit, such as a cross-validated penalty."""
     attributes = {name: np.asarray(getattr(estimator, name)) for name in chosen}
     given = Given(estimator.get_params(deep=False), X, y, weights, attributes)
     poser = _poser(estimator)

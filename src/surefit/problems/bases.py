@@ -1,4 +1,4 @@
-"""Bases: which map the parameters give, and whether the rows place it."""
+"""Problems of basis expansions: the feature map, and whether it depends on the rows."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from surefit.problems.base import Given, problem_of
 
 @problem_of("CircleBasis")
 def circle(given: Given) -> dict[str, Any]:
-    """The columns, and their squares or the sum of these."""
+    """Return the map of the columns and their squares, or the sum of their squares."""
     return {"map": "squares", "squares": given.params["squares"], "placed_by": "parameters"}
 
 
 @problem_of("FourierBasis")
 def fourier(given: Given) -> dict[str, Any]:
-    """Sines and cosines of the multiples of one frequency."""
+    """Return the map of sines and cosines of the multiples of one frequency."""
     params = given.params
     return {
         "map": "waves",
@@ -29,25 +29,25 @@ def fourier(given: Given) -> dict[str, Any]:
 
 @problem_of("PeriodicBasis")
 def periodic(given: Given) -> dict[str, Any]:
-    """Sines and cosines of given frequencies."""
+    """Return the map of sines and cosines of given frequencies."""
     return {"map": "waves", "frequencies": _numbers(given.params["frequencies"]).ravel(), "placed_by": "parameters"}
 
 
 @problem_of("RadialBasis")
 def radial(given: Given) -> dict[str, Any]:
-    """Bumps around centers that the parameters give, or that are found among the rows."""
+    """Return the map of Gaussian functions around given centers, or around centers chosen from the rows."""
     centers, widths = given.params["centers"], _numbers(given.params["widths"])
     problem: dict[str, Any] = {"map": "bumps", "n_centers": int(given.params["n_centers"]), "widths": widths}
     if isinstance(centers, str) and centers in ("quantiles", "rows"):
         return {**problem, "placed_by": centers}
-    if isinstance(centers, str) or hasattr(centers, "fit"):  # stored, an estimator is a text
+    if isinstance(centers, str) or hasattr(centers, "fit"):  # a certificate stores an estimator as text
         return {**problem, "placed_by": "clustering"}
     return {**problem, "centers": _numbers(centers), "placed_by": "parameters"}
 
 
 @problem_of("HingeBasis")
 def hinges(given: Given) -> dict[str, Any]:
-    """Kinks at given knots, or at quantiles."""
+    """Return the map of hinge functions at given knots, or at quantiles."""
     knots = given.params["knots"]
     if isinstance(knots, (int, np.integer)):
         return {"map": "hinges", "n_knots": int(knots), "placed_by": "quantiles"}
@@ -56,14 +56,14 @@ def hinges(given: Given) -> dict[str, Any]:
 
 @problem_of("PolynomialBasis")
 def monomials(given: Given) -> dict[str, Any]:
-    """Monomials up to a degree, of columns as they are or scaled by their range."""
+    """Return the map of monomials up to a degree, of the columns or of columns scaled by their range."""
     placed = "range" if given.params["scale"] else "parameters"
     return {"map": "monomials", "degree": int(given.params["degree"]), "placed_by": placed}
 
 
 @problem_of("KernelPolynomialFeatures")
 def kernel_monomials(given: Given) -> dict[str, Any]:
-    """Monomials whose inner products are the polynomial kernel."""
+    """Return the map of monomials whose inner products are the polynomial kernel."""
     return {"map": "kernel monomials", "degree": int(given.params["degree"]), "placed_by": "parameters"}
 
 

@@ -1,4 +1,4 @@
-"""Bayesian models and class-conditional distributions: the problem that the parameters define."""
+"""Problems of Bayesian models and of classifiers with class-conditional distributions."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from surefit.problems.base import Given, problem_of
 
 @problem_of("BayesianLinearRegression")
 def linear(given: Given) -> dict[str, Any]:
-    """A normal prior on the coefficients, and known noise."""
+    """Return the variances of the noise and of the normal prior on the coefficients, and whether there is an intercept."""
     return {**evidence(given), "fit_intercept": bool(given.params["fit_intercept"])}
 
 
 @problem_of("BayesianRidge")
 def ridge(given: Given) -> dict[str, Any]:
-    """Gamma priors of both precisions, whose derivatives of the log evidence are to be at most ``tol``."""
+    """Return the Gamma priors on both precisions, and the tolerance ``tol`` for the derivatives of the log evidence."""
     names = ("alpha_1", "alpha_2", "lambda_1", "lambda_2", "tol")
     return {
         **{name: float(given.params[name]) for name in names},
@@ -27,13 +27,13 @@ def ridge(given: Given) -> dict[str, Any]:
 
 @problem_of("EvidenceSelector")
 def evidence(given: Given) -> dict[str, Any]:
-    """Variances of noise and prior."""
+    """Return the variances of the noise and of the prior."""
     return {name: float(given.params[name]) for name in ("noise_variance", "prior_variance")}
 
 
 @problem_of("MAPClassifier")
 def classes(given: Given) -> dict[str, Any]:
-    """The family of the class-conditional distributions, their floor and the priors, if given."""
+    """Return the family of the class-conditional distributions, the variance smoothing, and the class priors if given."""
     family, priors = given.params["distributions"], given.params["priors"]
     return {
         "family": family if isinstance(family, str) else "given",

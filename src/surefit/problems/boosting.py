@@ -1,4 +1,4 @@
-"""Gradient boosting: loss, step size, class weights and monotone columns from the parameters."""
+"""Problems of gradient boosting: loss, learning rate, class weights and monotonicity constraints."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 from surefit.problems.base import Given, problem_of
 from surefit.problems.labels import class_factors
 
-#: Names of loss terms, as the parameter spells them.
+#: Names of loss terms in the parameter ``loss``.
 NAMES = {"Squared": "squared_error", "Absolute": "absolute_error", "Huber": "huber"}
 
 
 @problem_of("HistGradientBoostingClassifier", "HistGradientBoostingRegressor")
 def boosting_problem(given: Given) -> dict[str, Any]:
-    """Loss, learning rate, penalty, number of scores, class weights and monotone columns."""
+    """Return loss, learning rate, penalty, number of scores, class weights and monotonicity constraints."""
     params, loss = given.params, given.params["loss"]
     # A certificate stores a loss term as the list of its fields; its name is then a fitted attribute.
     name = loss if isinstance(loss, str) else NAMES.get(type(loss).__name__) or str(given.chosen["loss_name_"])
@@ -41,7 +41,7 @@ def boosting_problem(given: Given) -> dict[str, Any]:
 
 
 def _signs(given: Given) -> list[int]:
-    """Sign of each column: from the parameter, or, where it names columns, as the fit read the names."""
+    """Return the monotonicity sign of each column; if the parameter uses column names, as resolved by the fit."""
     asked, d = given.params["monotonic_cst"], given.X.shape[1]
     if asked is None:
         return [0] * d

@@ -1,4 +1,4 @@
-"""Calibration: the map from scores to probabilities that the parameters name."""
+"""Problem of calibration: the map from scores to probabilities."""
 
 from __future__ import annotations
 

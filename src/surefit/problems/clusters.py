@@ -1,4 +1,4 @@
-"""Partitions and mixtures: the problem that the parameters define."""
+"""Problems of clustering and Gaussian mixtures."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any
 
 from surefit.problems.base import Given, problem_of
 
-#: Up to this many rows or columns, whichever are fewer, all eigenvalues are computed without being asked for.
+#: Smaller dimension of X up to which the spectral bound is computed by default.
 LARGEST_SPECTRUM = 2000
-MOST_LEAVES = 1000  # rows of agglomerative clusterings up to which the checker repeats the merges
-LARGEST_TABLE = 2**28  # entries of the table of cuts
+MOST_LEAVES = 1000  # number of rows up to which the checker repeats the merges of agglomerative clustering
+LARGEST_TABLE = 2**28  # largest number of entries of the dynamic-programming table
 
 
 @problem_of("KMeans", "MiniBatchKMeans")
 def k_means(given: Given) -> dict[str, Any]:
-    """Sum of squared distances to k centers, bounded from below by the method ``lower_bound``."""
+    """Return the number of clusters, the method of the lower bound on the inertia, and the tolerance."""
     (n, d), k = given.X.shape, int(given.params["n_clusters"])
     how = given.params["lower_bound"]
     if how == "auto":
@@ -25,7 +25,7 @@ def k_means(given: Given) -> dict[str, Any]:
 
 @problem_of("AgglomerativeClustering")
 def agglomerative(given: Given) -> dict[str, Any]:
-    """The distances of rows and of clusters, and where the tree is cut."""
+    """Return linkage and metric, and the number of clusters or distance at which the tree is cut."""
     params = given.params
     k, threshold, metric = params["n_clusters"], params["distance_threshold"], params["metric"]
     named = isinstance(metric, str) and not metric.startswith("function ")
@@ -40,17 +40,17 @@ def agglomerative(given: Given) -> dict[str, Any]:
 
 @problem_of("ExhaustiveClustering")
 def exhaustive(given: Given) -> dict[str, Any]:
-    """The best partition by inertia or within scatter."""
+    """Return the number of clusters and the criterion: inertia or within-cluster scatter."""
     return {"n_clusters": int(given.params["n_clusters"]), "criterion": given.params["criterion"]}
 
 
 @problem_of("GaussianMixture")
 def mixture(given: Given) -> dict[str, Any]:
-    """The likelihood of a mixture whose covariances have a shape and a floor."""
+    """Return the covariance type, the covariance floor, and the tolerance."""
     floor, tol = float(given.params["reg_covar"]), float(given.params["tol"])
     return {"covariance_type": given.params["covariance_type"], "reg_covar": floor, "tol": tol}
 
 
 def affordable(n: int, k: int) -> bool:
-    """Whether the table of cuts of a line is small enough for memory and patience."""
+    """Return whether dynamic programming on a line is affordable in memory and time."""
     return n * min(k, n) <= LARGEST_TABLE and n * min(k, n) * math.log2(n + 1) <= 2e9

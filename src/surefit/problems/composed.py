@@ -1,4 +1,4 @@
-"""Common parts of composed models, linear or in a kernel's space: reading rows for a loss, and predicting by a score."""
+"""Common parts of models composed of a loss and a penalty, linear or in an RKHS: reading data, and prediction by scores."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from surefit.problems.terms import loss_term
 
 READ: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, np.float32]}
 
-LOG_LINK = ("poisson", "tweedie")  # losses of the logarithm of the mean
+LOG_LINK = ("poisson", "tweedie")  # losses whose score is the logarithm of the mean
 
 
 class InactiveMixin:
@@ -28,7 +28,7 @@ class InactiveMixin:
 
     @property
     def inactive_(self) -> np.ndarray:
-        """Which features are proved to be zero in every solution."""
+        """Mask of the features that are proved to be zero in every solution."""
         numbers = self.certificate_["linear.inactive"].numbers  # type: ignore[attr-defined]
         marked = np.zeros(numbers["features"], dtype=bool)
         marked[numbers["zero"]] = True
@@ -39,7 +39,7 @@ class Rows(NamedTuple):
     """Training data of a composed model."""
 
     X: Any
-    y: np.ndarray  # as the checker will read it
+    y: np.ndarray  # as read by the checker
     weights: np.ndarray | None  # sample weights
     targets: list[np.ndarray]  # one per problem
     c: np.ndarray  # weight of each row in the problem
@@ -90,14 +90,14 @@ def _takes_labels(model: Any) -> bool:
 
 
 class ComposedMixin:
-    """Prediction by a score whose loss decides whether it means a number or a label."""
+    """Mixin for prediction by scores; the loss determines whether the model is a regressor or a classifier."""
 
     loss: Any
-    _scores: Any  # a method of the subclass: the scores of rows
+    _scores: Any  # method of the subclass that returns the scores of rows
 
     @available_if(_takes_labels)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the scores: one per row for two classes, else one per row and class. For losses of labels."""
+        """Return the scores: one per row for two classes, otherwise one per row and class. Only for losses of labels."""
         check_is_fitted(self)
         return self._scores(X)
 

@@ -1,4 +1,4 @@
-"""Parameters as a certificate stores them, turned back into what the estimator was given."""
+"""Conversion of parameters stored in a certificate to the values that the estimator was given."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from surefit.kernels.resolve import NAMES
 
 
 def as_dict(value: Any) -> Any:
-    """Return a dictionary that was stored as ``{"pairs": [[key, value], ...]}``; anything else as it is.
+    """Convert ``{"pairs": [[key, value], ...]}`` to a dictionary; return other values unchanged.
 
     Examples
     --------
@@ -25,7 +25,7 @@ def as_dict(value: Any) -> Any:
 
 
 def as_kernel(value: Any) -> Any:
-    """Return a kernel that was stored as its record; names, functions and kernels as they are.
+    """Convert the record of a kernel to the kernel; return names, functions and kernels unchanged.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Principal components: the variance to capture, and the solver that ``"auto"`` selects."""
+"""Problem of principal component analysis, and the solver that ``"auto"`` selects."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from surefit.problems.base import Given, problem_of
 
 @problem_of("PCA")
 def components(given: Given) -> dict[str, Any]:
-    """Variance of the rows along the directions; a share or ``"mle"`` leaves their number to the fit."""
+    """Return the criterion and the number of components, which the fit chooses for a fraction or ``"mle"``."""
     wanted = given.params["n_components"]
     return {
         "criterion": "variance of the rows along the directions",

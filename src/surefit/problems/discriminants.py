@@ -1,4 +1,4 @@
-"""Discriminants: classes, priors and how the covariance is estimated, from parameters and data."""
+"""Problems of discriminant analysis: classes, priors and the estimator of the covariance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forests and bagging: numbers of draws, columns per tree and class weights from parameters and sizes of the data."""
+"""Problems of forests and bagging: number of draws, columns per tree, and class weights."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from surefit.problems.trees import categorical_columns
 
 @problem_of("RandomForestClassifier", "RandomForestRegressor", "ExtraTreesClassifier", "ExtraTreesRegressor")
 def forest_problem(given: Given) -> dict[str, Any]:
-    """Draws, columns and criterion of the trees."""
+    """Return the number of draws, the columns, the criterion and the class weights of the trees."""
     params, d = given.params, given.X.shape[1]
     asked = params.get("class_weight")
     if isinstance(asked, str) and asked == "balanced_subsample" and not params["bootstrap"]:
@@ -34,24 +34,24 @@ def forest_problem(given: Given) -> dict[str, Any]:
 
 @problem_of("BaggingClassifier")
 def bagged_classes(given: Given) -> dict[str, Any]:
-    """Draws of a bagged classifier."""
+    """Return the number of draws and of classes of a bagged classifier."""
     return {**_draws(given), "classes": n_classes(given), "class_weights": None}
 
 
 @problem_of("BaggingRegressor")
 def bagged_numbers(given: Given) -> dict[str, Any]:
-    """Draws of a bagged regressor."""
+    """Return the number of draws of a bagged regressor."""
     return {**_draws(given), "classes": 0, "class_weights": None}
 
 
 @problem_of("AdaBoostRegressor")
 def boosted_medians(given: Given) -> dict[str, Any]:
-    """Loss and shrinkage of AdaBoost.R2."""
+    """Return the loss and the learning rate of AdaBoost.R2."""
     return {"loss": given.params["loss"], "learning_rate": float(given.params["learning_rate"])}
 
 
 def n_classes(given: Given) -> Any:
-    """Number of different labels; for several targets a list."""
+    """Return the number of classes, as a list for several targets; 0 without a target."""
     return read_classes(np.asarray(given.y))[2] if given.y is not None else 0
 
 
@@ -62,7 +62,7 @@ def _draws(given: Given) -> dict[str, Any]:
 
 
 def n_draws(weights: np.ndarray | None, n: int, max_samples: Any) -> int:
-    """Number of draws: the total of integer weights, else the number of rows that count; or as ``max_samples`` says."""
+    """Return the number of draws: the total of integer weights, otherwise the number of non-zero weights; or ``max_samples``."""
     if weights is None:
         total = n
     elif np.all(weights == np.rint(weights)):
@@ -77,7 +77,7 @@ def n_draws(weights: np.ndarray | None, n: int, max_samples: Any) -> int:
 
 
 def n_columns(max_features: Any, d: int) -> int:
-    """Number of columns that ``max_features`` means."""
+    """Return the number of columns that ``max_features`` stands for."""
     if max_features is None:
         return d
     if isinstance(max_features, str):

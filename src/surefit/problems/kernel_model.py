@@ -1,4 +1,4 @@
-"""The problem of a composed kernel model: a loss of scores, and half the squared norm in the kernel's space."""
+"""Problem of a composed kernel model: a loss of the scores plus half the squared norm in the RKHS."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from surefit.problems.terms import loss_numbers, loss_term, penalty_numbers, pen
 
 @problem_of("KernelModel")
 def kernel_model(given: Given) -> dict[str, Any]:
-    """Mean loss plus ``alpha / 2`` times the squared norm of the function; the free functions are not penalized."""
+    """Return the problem: mean loss plus ``alpha / 2`` times the squared norm; functions of the null space are not penalized."""
     loss = loss_term(given.params["loss"])
     penalty = penalty_numbers(penalty_term("l2", given.params["alpha"]), 0)
     problem = linear_problem(loss_numbers(loss), penalty, given, mean=True, labels=bool(is_margin_loss(loss)))

@@ -1,4 +1,4 @@
-"""The problem of kernel ridge regression: penalties, or a radius with its multiplier, and functions that are not penalized."""
+"""Problem of kernel ridge regression: penalties, or a radius with its multiplier, and unpenalized functions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from surefit.problems.kernels import SQUARES, kernel_record
 
 @problem_of("KernelRidge", "KernelRidgeCV")
 def squares(given: Given) -> dict[str, Any]:
-    """One penalty per target: given, chosen by cross-validation, or the multiplier of the radius."""
+    """Return the problem with one penalty per target: given, cross-validated, or the multiplier of the radius."""
     assert given.y is not None
     params, radius = given.params, given.params.get("radius")
     targets = 1 if given.y.ndim == 1 else given.y.shape[1]
@@ -31,7 +31,7 @@ def squares(given: Given) -> dict[str, Any]:
 
 
 def null_degree(params: Mapping[str, Any]) -> int | None:
-    """Return the degree of the polynomials that are not penalized; None without any."""
+    """Return the degree of the unpenalized polynomials; None if there are none."""
     given = params["null_space"]
     if given is None or _is_users(given):
         return 0 if params["fit_intercept"] else None
@@ -39,7 +39,7 @@ def null_degree(params: Mapping[str, Any]) -> int | None:
 
 
 def null_record(params: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the null space as a certificate can hold it; None if there is only the constant."""
+    """Return the null space in the form stored in a certificate; None if it contains only the constant."""
     given, degree = params["null_space"], null_degree(params)
     if _is_users(given):
         name = getattr(given, "__qualname__", type(given).__name__)
@@ -48,7 +48,7 @@ def null_record(params: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _is_users(given: Any) -> bool:
-    """Whether the functions are user-defined: given, or named in a certificate."""
+    """Return whether the unpenalized functions are user-defined: given as functions, or named in a certificate."""
     if isinstance(given, str):
         return given not in ("constant", "linear")
     return callable(given) or hasattr(given, "transform")

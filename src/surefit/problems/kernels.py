@@ -1,4 +1,4 @@
-"""The problems of kernel machines: the kernel with its data-dependent width, classes with their weights, and penalties."""
+"""Problems of kernel methods: the kernel with its data-dependent width, classes with their weights, and penalties."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ FREE = "; the intercept is not penalized"
 def kernel_in(params: Mapping[str, Any], X: Any, weights: np.ndarray | None = None, who: str = "verify") -> Kernel:
     """Return the kernel that the parameters define on these rows; ``gamma=None`` is one over the number of columns.
 
-    The parameters are those of a model, or were read from a certificate: then a kernel is its record, a function only a name.
+    The parameters are those of a model or were read from a certificate, which stores a kernel as its record and a
+    function as its name.
     """
     kernel = as_kernel(params["kernel"]) if who == "verify" else params["kernel"]
     gamma, degree, coef0 = params.get("gamma", "scale"), params.get("degree", 3), params.get("coef0", 0.0)
@@ -46,12 +47,12 @@ def kernel_in(params: Mapping[str, Any], X: Any, weights: np.ndarray | None = No
 
 
 def kernel_record(given: Given) -> dict[str, Any]:
-    """Return the kernel as a certificate can hold it."""
+    """Return the record of the kernel, as stored in a certificate."""
     return kernel_in(given.params, given.X, given.weights).to_record()
 
 
 def classes_of(given: Given) -> dict[str, Any]:
-    """Return the sorted labels and the weight of a row of each class."""
+    """Return the sorted labels and the class weights."""
     assert given.y is not None
     classes = named_classes(given.y)
     factors = class_factors(given.params.get("class_weight"), given.y, given.weights)
@@ -60,7 +61,7 @@ def classes_of(given: Given) -> dict[str, Any]:
 
 @problem_of("SVC")
 def classification(given: Given) -> dict[str, Any]:
-    """Hinge loss; C is given, infinite, or found for a budget."""
+    """Return the problem of an SVM classifier with hinge loss; ``C`` is given, infinite, or determined by a budget."""
     params = given.params
     budget = params["budget"]
     C = float(params["C"]) if budget is None else float(given.chosen["C_"])
@@ -76,14 +77,14 @@ def classification(given: Given) -> dict[str, Any]:
 
 @problem_of("SVR")
 def regression(given: Given) -> dict[str, Any]:
-    """Losses of residuals outside a tube."""
+    """Return the problem of support vector regression with the epsilon-insensitive loss."""
     params = given.params
     return {"objective": TUBE + FREE, "C": float(params["C"]), "epsilon": float(params["epsilon"]), **_common(given)}
 
 
 @problem_of("NuSVC", "NuSVR", "OneClassSVM")
 def shares(given: Given) -> dict[str, Any]:
-    """Hinge losses of a margin, losses outside a tube, or of a half-space, whose level pays ``nu`` times the weight of all rows."""
+    """Return the problem of a nu-SVM: classification, regression, or a one-class SVM."""
     params = given.params
     problem: dict[str, Any] = {"nu": float(params["nu"]), "fit_intercept": True, "tol": float(params["tol"])}
     problem["kernel"] = kernel_record(given)
@@ -96,25 +97,25 @@ def shares(given: Given) -> dict[str, Any]:
 
 @problem_of("KernelLogisticRegression")
 def logistic(given: Given) -> dict[str, Any]:
-    """Logistic loss, or that of the softmax for more than two classes."""
+    """Return the problem with logistic loss, or with softmax loss for more than two classes."""
     return {**_probabilistic(given), **_common(given)}
 
 
 @problem_of("NystroemSVC")
 def subset_classification(given: Given) -> dict[str, Any]:
-    """Hinge loss, minimized in the span of landmarks and compared with the whole space."""
+    """Return the problem with hinge loss, minimized in the span of landmarks and compared with the full RKHS."""
     return {"objective": HINGE + FREE, "loss": "hinge", "C": float(given.params["C"]), **_subset(given)}
 
 
 @problem_of("NystroemLogisticRegression")
 def subset_logistic(given: Given) -> dict[str, Any]:
-    """Logistic loss, minimized in the span of landmarks and compared with the whole space."""
+    """Return the problem with logistic loss, minimized in the span of landmarks and compared with the full RKHS."""
     return {**_probabilistic(given), **_subset(given)}
 
 
 @problem_of("NystroemRidge")
 def subset_squares(given: Given) -> dict[str, Any]:
-    """Squares, minimized in the span of landmarks and compared with the whole space."""
+    """Return the problem with squared error, minimized in the span of landmarks and compared with the full RKHS."""
     params = given.params
     return {
         "objective": SQUARES + FREE,
@@ -127,7 +128,7 @@ def subset_squares(given: Given) -> dict[str, Any]:
 
 @problem_of("KernelFisherDiscriminant")
 def fisher(given: Given) -> dict[str, Any]:
-    """Distance of the class means over the spread within the classes."""
+    """Return the Fisher criterion: squared distance of the class means over the within-class variance plus the ridge."""
     return {
         "criterion": "(f(m_1) - f(m_0))^2 / (spread of f within classes, divisor n - 2, + ridge |f|^2)",
         "classes": classes_of(given)["classes"],
@@ -138,14 +139,14 @@ def fisher(given: Given) -> dict[str, Any]:
 
 @problem_of("KernelPCA")
 def components(given: Given) -> dict[str, Any]:
-    """Variance of the centered features."""
+    """Return the problem of kernel PCA: the variance of the centered features along directions."""
     back = {"alpha": float(given.params["alpha"])} if given.params["fit_inverse_transform"] else {}
     return {"criterion": "variance of the centered features in the directions", "kernel": kernel_record(given), **back}
 
 
 @problem_of("RBFSampler")
 def random_phases(given: Given) -> dict[str, Any]:
-    """The kernel, the number of draws, and the probability with which the errors are bounded."""
+    """Return the kernel, the number of random features, and the confidence of the error bound."""
     kernel = kernel_in({"kernel": "rbf", "gamma": given.params["gamma"]}, given.X).to_record()
     counts = {"n_frequencies": int(given.params["n_components"]), "phases": True}
     return {"kernel": kernel, **counts, "confidence": float(given.params["confidence"])}
@@ -153,13 +154,13 @@ def random_phases(given: Given) -> dict[str, Any]:
 
 @problem_of("NystroemFeatures")
 def features(given: Given) -> dict[str, Any]:
-    """The kernel that the features approximate."""
+    """Return the kernel that the features approximate."""
     return {"kernel": kernel_record(given)}
 
 
 @problem_of("RandomFourierFeatures")
 def random_features(given: Given) -> dict[str, Any]:
-    """The kernel, the number of draws, and the probability with which the errors are bounded."""
+    """Return the kernel, the number of random frequencies, and the confidence of the error bound."""
     return {
         "kernel": kernel_record(given),
         "n_frequencies": int(given.params["n_frequencies"]),

@@ -1,4 +1,4 @@
-"""Labels and class weights as a problem states them."""
+"""Labels and class weights in the form stored in a problem."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from surefit.problems.decoding import as_dict
 
 
 def named_classes(y: Any) -> list[Any]:
-    """Return the sorted labels as a problem names them."""
+    """Return the sorted labels in the form stored in a problem."""
     return names_of(np.unique(y))
 
 
 def names_of(labels: np.ndarray) -> list[Any]:
-    """Return labels as a problem names them, in their order: numbers as floats, others as texts."""
+    """Return labels in their order, in the form stored in a problem: numbers as floats, others as strings."""
     return [float(label) for label in labels] if labels.dtype.kind in "biuf" else [str(label) for label in labels]
 
 
 def class_codes(y: np.ndarray, classes: list[Any]) -> np.ndarray:
-    """Return the position of each label among ``classes``; refuse one that is not there."""
+    """Return the position of each label among ``classes``; raise an error for an unknown label."""
     labels = np.asarray(y, dtype=np.float64) if y.dtype.kind in "biuf" else np.asarray(y).astype(str)
     known = np.asarray(classes)
     codes = np.searchsorted(known, labels) if len(known) else np.zeros(len(labels), dtype=int)
@@ -32,7 +32,7 @@ def class_codes(y: np.ndarray, classes: list[Any]) -> np.ndarray:
 
 
 def class_weights(asked: Any, y: np.ndarray, classes: list[Any], sample_weight: np.ndarray | None) -> list[float]:
-    """Return one weight per class, as the parameter ``class_weight`` says: None, "balanced" or a dictionary."""
+    """Return one weight per class for the parameter ``class_weight``: None, "balanced" or a dictionary."""
     if asked is None:
         return [1.0] * len(classes)
     if isinstance(asked, str):
@@ -44,7 +44,7 @@ def class_weights(asked: Any, y: np.ndarray, classes: list[Any], sample_weight: 
 
 
 def class_factors(class_weight: Any, y: np.ndarray | None, weights: np.ndarray | None = None) -> list[float] | None:
-    """Return the factor of each class in the order of the sorted labels, of several targets concatenated; None if all factors are one."""
+    """Return the factors of the sorted classes, concatenated over several targets; None if all factors are one."""
     if class_weight is None:
         return None
     if y is None:

@@ -1,7 +1,8 @@
-"""Problems of linear models: a loss of linear scores, a penalty on the coefficients, and how rows are weighted.
+"""Problems of linear models: a loss of linear scores, a penalty on the coefficients, and the weights of rows.
 
-``P(w, b) = strength * sum_i s_i k_i loss(y_i, x_i'w + b) [/ sum_i s_i] + penalty(w)``: with sample weights ``s``, class weights ``k``,
-and a mean instead of a sum if ``mean`` is set. Several targets or classes are one problem each.
+``P(w, b) = strength * sum_i s_i k_i loss(y_i, x_i'w + b) [/ sum_i s_i] +
+penalty(w)`` with sample weights ``s`` and class weights ``k``; it is a mean instead of a sum if ``mean`` is set.
+Several targets or classes are one problem each.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from surefit.problems.terms import loss_numbers, loss_term, penalty_numbers, pen
 def linear_problem(
     loss: dict[str, Any], penalty: dict[str, Any], given: Given, *, strength: float = 1.0, mean: bool, labels: bool
 ) -> dict[str, Any]:
-    """Return the problem with these terms; ``labels`` says whether the target is a label."""
+    """Return the problem with these terms; ``labels`` states whether the target is a label."""
     problem: dict[str, Any] = {
         **loss,
         "penalty": penalty,
@@ -41,7 +42,7 @@ def linear_problem(
 
 @problem_of("LinearModel")
 def linear_model(given: Given) -> dict[str, Any]:
-    """Mean loss plus penalty, both as the parameters name them."""
+    """Return the problem: mean loss plus penalty, both given by the parameters."""
     loss = loss_term(given.params["loss"])
     penalty = penalty_term(given.params["penalty"], given.params["alpha"])
     numbers = penalty_numbers(penalty, given.X.shape[1])
@@ -50,14 +51,14 @@ def linear_model(given: Given) -> dict[str, Any]:
 
 @problem_of("QuantileRegressor")
 def quantile_regressor(given: Given) -> dict[str, Any]:
-    """Mean pinball loss plus ``alpha`` times the 1-norm."""
+    """Return the problem: mean pinball loss plus ``alpha`` times the l1 norm."""
     loss = {"loss": "pinball", "quantile": float(given.params["quantile"])}
     return linear_problem(loss, penalty_numbers(L1(float(given.params["alpha"])), 0), given, mean=True, labels=False)
 
 
 @problem_of("HuberRegressor")
 def huber_regressor(given: Given) -> dict[str, Any]:
-    """Scale and Huber's loss of residuals in units of it, plus ``alpha`` times the squared norm."""
+    """Return the problem: Huber's loss with the scale as a parameter, plus ``alpha`` times the squared norm."""
     loss = {"loss": "huber_scale", "epsilon": float(given.params["epsilon"])}
     penalty = penalty_numbers(L2(2 * float(given.params["alpha"])), 0)
     return linear_problem(loss, penalty, given, mean=False, labels=False)
@@ -65,14 +66,14 @@ def huber_regressor(given: Given) -> dict[str, Any]:
 
 @problem_of("PoissonRegressor")
 def poisson_regressor(given: Given) -> dict[str, Any]:
-    """Mean half deviance plus ``alpha / 2`` times the squared norm."""
+    """Return the problem: mean half Poisson deviance plus ``alpha / 2`` times the squared norm."""
     penalty = penalty_numbers(L2(float(given.params["alpha"])), 0)
     return linear_problem({"loss": "poisson"}, penalty, given, mean=True, labels=False)
 
 
 @problem_of("GammaRegressor", "TweedieRegressor")
 def tweedie_regressor(given: Given) -> dict[str, Any]:
-    """Mean half deviance plus ``alpha / 2`` times the squared norm."""
+    """Return the problem: mean half Tweedie deviance plus ``alpha / 2`` times the squared norm."""
     power = float(given.params.get("power", 2.0))
     loss = {"loss": "squared_error"} if power == 0 else {"loss": "tweedie", "power": power}
     penalty = penalty_numbers(L2(float(given.params["alpha"])), 0)
@@ -81,14 +82,14 @@ def tweedie_regressor(given: Given) -> dict[str, Any]:
 
 @problem_of("RidgeClassifier")
 def ridge_classifier(given: Given) -> dict[str, Any]:
-    """Squared error of labels -1 and 1 plus ``alpha`` times the squared norm."""
+    """Return the problem: sum of squared errors for labels -1 and 1 plus ``alpha`` times the squared norm."""
     penalty = {**penalty_numbers(L2(2 * float(given.params["alpha"])), 0), "positive": bool(given.params["positive"])}
     return linear_problem({"loss": "squared_error"}, penalty, given, strength=2.0, mean=False, labels=True)
 
 
 @problem_of("Ridge", "RidgeCV", "LinearRegression", "LeastSquaresClassifier")
 def least_squares(given: Given) -> dict[str, Any]:
-    """Sum of squares plus ``alpha`` times the squared norm, per target; a ball bounds the norm over all targets instead."""
+    """Return the problem: sum of squares plus ``alpha`` times the squared norm per target, or a bound on the norm of all targets."""
     params, labels = given.params, "tau" in given.params
     assert given.y is not None
     if labels:
@@ -116,7 +117,7 @@ def least_squares(given: Given) -> dict[str, Any]:
 
 @problem_of("MultiTaskLasso", "MultiTaskElasticNet")
 def multi_task(given: Given) -> dict[str, Any]:
-    """Half the mean squared error of all targets plus the norms of the groups, one per feature."""
+    """Return the problem: half the mean squared error of all targets plus a group penalty with one group per feature."""
     alpha, ratio = float(given.params["alpha"]), float(given.params.get("l1_ratio", 1.0))
     return {
         "l1": alpha * ratio,
@@ -128,7 +129,7 @@ def multi_task(given: Given) -> dict[str, Any]:
 
 @problem_of("Lasso", "ElasticNet", "LassoCV", "ElasticNetCV")
 def penalized_least_squares(given: Given) -> dict[str, Any]:
-    """Half the mean squared error plus the elastic net; a radius bounds the penalty with its weight divided out."""
+    """Return the problem: half the mean squared error plus the elastic net, or with a radius that bounds the unweighted penalty."""
     params, chosen = given.params, given.chosen
     ratio = float(chosen["l1_ratio_"]) if "l1_ratio_" in chosen else float(params.get("l1_ratio", 1.0))
     radius = params.get("radius")
@@ -147,7 +148,7 @@ def penalized_least_squares(given: Given) -> dict[str, Any]:
 
 @problem_of("SGDClassifier", "SGDRegressor")
 def stochastic(given: Given) -> dict[str, Any]:
-    """Mean loss plus the elastic net; ``tol`` is about the descent, so no gap is requested."""
+    """Return the problem: mean loss plus the elastic net; ``tol`` is a stopping rule of the descent, so no gap is requested."""
     params, name = given.params, {"log_loss": "logistic"}.get(given.params["loss"], given.params["loss"])
     numbers = {"huber": "delta", "epsilon_insensitive": "epsilon", "squared_epsilon_insensitive": "epsilon"}
     loss = {"loss": name, **({numbers[name]: float(params["epsilon"])} if name in numbers else {})}
@@ -156,7 +157,7 @@ def stochastic(given: Given) -> dict[str, Any]:
     penalty = {"l1": alpha * ratio, "l2": alpha * (1.0 - ratio), "factors": None, "positive": False, "radius": None}
     problem = linear_problem(loss, penalty, given, mean=True, labels=False)
     problem["tol"] = None
-    if "classes_" in given.chosen:  # of a stream: a block of rows may lack some
+    if "classes_" in given.chosen:  # after ``partial_fit``: a block of rows may lack some classes
         assert given.y is not None
         known = np.asarray(given.chosen["classes_"])
         if not np.array_equal(np.unique(known), known):
@@ -168,7 +169,7 @@ def stochastic(given: Given) -> dict[str, Any]:
 
 @problem_of("LinearSVC")
 def linear_svc(given: Given) -> dict[str, Any]:
-    """``C`` times the sum of the losses of margins plus half the squared norm, or plus the 1-norm."""
+    """Return the problem: ``C`` times the sum of margin losses plus half the squared l2 norm or the l1 norm."""
     params = given.params
     penalty = penalty_numbers(L1(1.0) if params["penalty"] == "l1" else L2(1.0), 0)
     loss = {"loss": params["loss"]}
@@ -177,7 +178,7 @@ def linear_svc(given: Given) -> dict[str, Any]:
 
 @problem_of("LinearSVR")
 def linear_svr(given: Given) -> dict[str, Any]:
-    """``C`` times the sum of the losses of residuals plus half the squared norm."""
+    """Return the problem: ``C`` times the sum of epsilon-insensitive losses plus half the squared norm."""
     params = given.params
     loss = {"loss": params["loss"], "epsilon": float(params["epsilon"])}
     penalty = penalty_numbers(L2(1.0), 0)
@@ -186,9 +187,9 @@ def linear_svr(given: Given) -> dict[str, Any]:
 
 @problem_of("LogisticRegression", "LogisticRegressionCV")
 def logistic_regression(given: Given) -> dict[str, Any]:
-    """``C`` times the sum of log-losses plus the elastic net; no penalty has ``C = 1``.
+    """Return the problem: ``C`` times the sum of log losses plus the elastic net; ``C = 1`` without a penalty.
 
-    Two classes have one score; more have one each, or none for the class that is the reference.
+    Two classes have one score. With more classes, each class has one score, except a reference class.
     """
     l1, l2, C = logistic_penalty(given.params, given.chosen)
     assert given.y is not None
@@ -211,7 +212,7 @@ def logistic_regression(given: Given) -> dict[str, Any]:
 
 
 def logistic_penalty(params: Any, chosen: Any = ()) -> tuple[float, float, float]:
-    """Return the weights ``l1``, ``l2`` and ``C``: chosen by folds, given, or by the deprecated name of a penalty."""
+    """Return the weights ``l1``, ``l2`` and ``C``: cross-validated, given, or defined by the deprecated parameter ``penalty``."""
     C = float(chosen["C_"]) if "C_" in chosen else float(params["C"])
     ratio = params.get("l1_ratio")
     ratio = float(chosen["l1_ratio_"]) if "l1_ratio_" in chosen else (0.0 if ratio is None else float(ratio))
@@ -225,5 +226,5 @@ def logistic_penalty(params: Any, chosen: Any = ()) -> tuple[float, float, float
 
 @problem_of("LeastAbsoluteDeviations")
 def least_absolute(given: Given) -> dict[str, Any]:
-    """The sum of absolute residuals, without a penalty."""
+    """Return the problem: the sum of absolute residuals, without a penalty."""
     return linear_problem({"loss": "absolute_error"}, penalty_numbers(L2(0.0), 0), given, mean=False, labels=False)

@@ -1,4 +1,4 @@
-"""Naive Bayes: densities, smoothing and given priors, from parameters."""
+"""Problems of naive Bayes: densities, smoothing, and given priors."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ SMALLEST_ALPHA = 1e-10  # without ``force_alpha``, as in scikit-learn
 
 @problem_of("GaussianNB")
 def gaussian(given: Given) -> dict[str, Any]:
-    """Normal columns; a share of the largest variance is added to all variances."""
+    """Return the problem of Gaussian naive Bayes: a fraction of the largest variance is added to all variances."""
     priors = given.params["priors"]
     return {**_shared(given, "gaussian", priors), "var_smoothing": float(given.params["var_smoothing"])}
 
 
 @problem_of("MultinomialNB")
 def multinomial(given: Given) -> dict[str, Any]:
-    """Counts of features; alpha is added to each."""
+    """Return the problem of multinomial naive Bayes: ``alpha`` is added to each count."""
     return _discrete(given, "multinomial")
 
 
 @problem_of("BernoulliNB")
 def bernoulli(given: Given) -> dict[str, Any]:
-    """Columns that are present or not."""
+    """Return the problem of Bernoulli naive Bayes: columns are binarized at a threshold, if one is given."""
     threshold = given.params["binarize"]
     return {**_discrete(given, "bernoulli"), "binarize": None if threshold is None else float(threshold)}
 
 
 @problem_of("ComplementNB")
 def complement(given: Given) -> dict[str, Any]:
-    """Counts of features outside each class."""
+    """Return the problem of complement naive Bayes, which counts features outside each class."""
     return {**_discrete(given, "complement"), "norm": bool(given.params["norm"])}
 
 

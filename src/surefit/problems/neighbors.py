@@ -1,4 +1,4 @@
-"""Nearest neighbors: the distance that the parameters name."""
+"""Problems of nearest neighbors and kernel density estimation: the distance and its parameters."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from surefit.problems.base import Given, problem_of
     "RadiusNeighborsRegressor",
 )
 def neighbors_problem(given: Given) -> dict[str, Any]:
-    """Number of neighbors or radius, and the distance by name with its options, by the record of a kernel, or as a function."""
+    """Return the number of neighbors or the radius, and the distance: a name with options, the record of a kernel, or a function."""
     params = given.params
     kernel = params.get("kernel") if params.get("kernel") is not None else _kernel_in(params["metric"])
     name, options = (None, {}) if kernel is not None else effective_metric(params)
@@ -33,7 +33,7 @@ def neighbors_problem(given: Given) -> dict[str, Any]:
 
 @problem_of("KernelDensity")
 def kernel_density(given: Given) -> dict[str, Any]:
-    """Shape and width of the kernel, and the distance."""
+    """Return the shape and the bandwidth of the kernel, and the distance."""
     name, options = effective_metric({**given.params, "p": 2})
     return {
         "bandwidth": bandwidth_of(given.params["bandwidth"], given.X, given.weights),
@@ -45,7 +45,7 @@ def kernel_density(given: Given) -> dict[str, Any]:
 
 
 def bandwidth_of(bandwidth: Any, X: Any, weights: np.ndarray | None) -> float:
-    """Return the width; a rule by name counts rows by their weights."""
+    """Return the bandwidth: given, or by Scott's or Silverman's rule for the total weight of the rows."""
     if not isinstance(bandwidth, str):
         return float(bandwidth)
     n, d = float(X.shape[0] if weights is None else weights.sum()), X.shape[1]
@@ -54,7 +54,7 @@ def bandwidth_of(bandwidth: Any, X: Any, weights: np.ndarray | None) -> float:
 
 @problem_of("NearestCentroid")
 def nearest_centroid(given: Given) -> dict[str, Any]:
-    """The distance, the threshold of shrinking, and the class probabilities."""
+    """Return the distance, the shrinkage threshold, and the class priors."""
     priors, threshold = given.params["priors"], given.params["shrink_threshold"]
     return {
         "metric": given.params["metric"],
@@ -69,7 +69,7 @@ def _kernel_in(metric: Any) -> Any:
 
 
 def _record(kernel: Any, given: Given) -> Any:
-    """Record of the kernel, with gamma="scale" resolved on the rows that count; text for a function."""
+    """Return the record of the kernel, with gamma="scale" resolved on rows of positive weight; "function" for a function."""
     if isinstance(kernel, dict):
         return kernel["record"]
     if not isinstance(kernel, (str, Kernel)) or (isinstance(kernel, str) and kernel.startswith("function ")):

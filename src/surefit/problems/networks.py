@@ -1,4 +1,4 @@
-"""Networks: sizes, activations, loss and decay."""
+"""Problems of neural networks: layer sizes, activation, loss and weight decay."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from surefit.problems.base import Given, problem_of
 
-WHOLE = ("lbfgs", "gd")  # solvers that use all rows at once: their tolerance is that of the gradient
+WHOLE = ("lbfgs", "gd")  # full-batch solvers, whose tolerance is for the gradient
 
 
 def _problem(given: Given, n_outputs: int, output: str, loss: str) -> dict[str, Any]:
@@ -29,7 +29,7 @@ def _problem(given: Given, n_outputs: int, output: str, loss: str) -> dict[str, 
 
 @problem_of("MLPClassifier")
 def classifier(given: Given) -> dict[str, Any]:
-    """One output per class, or one for two classes; one per label where rows have several."""
+    """Return the problem with one output per class, one output for two classes, or one per label for multilabel targets."""
     assert given.y is not None
     count, several = len(np.atleast_1d(given.chosen["classes_"])), given.y.ndim == 2
     n_outputs = given.y.shape[1] if several else 1 if count <= 2 else count
@@ -40,7 +40,7 @@ def classifier(given: Given) -> dict[str, Any]:
 
 @problem_of("MLPRegressor")
 def regressor(given: Given) -> dict[str, Any]:
-    """One output per target."""
+    """Return the problem with one output per target."""
     assert given.y is not None
     output, loss = {"squared_error": ("identity", "half_squares"), "poisson": ("exp", "poisson")}[given.params["loss"]]
     return _problem(given, 1 if given.y.ndim == 1 else given.y.shape[1], output, loss)

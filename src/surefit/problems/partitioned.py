@@ -1,4 +1,4 @@
-"""Targets and weights of a problem where the rows are: each partition derives its own from small numbers."""
+"""Targets and weights of a problem for rows in partitions: each partition derives its own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from surefit.problems.labels import class_codes
 
 
 class RowTarget(NamedTuple):
-    """One target, or one class against the others, of a problem of ``surefit.problems.linear``."""
+    """One target, or one class against the rest, of a problem of ``surefit.problems.linear``."""
 
     problem: dict[str, Any]
     positive: int  # class whose label is 1
@@ -29,7 +29,7 @@ class RowTarget(NamedTuple):
         return np.where(codes == self.positive, 1.0, -1.0), c * np.asarray(self.problem["class_weights"])[codes]
 
     def outline(self, rows: PartitionedRows) -> tuple[np.ndarray, np.ndarray]:
-        """Return targets and weights of all rows for scores that are constant: two rows for labels, a sample for numbers."""
+        """Return a few targets and weights that represent all rows for constant scores: two rows for labels, a sample for numbers."""
         if self.problem["classes"] is None:
             y = rows.sample[:, rows.shape[1]]
             return y, np.full(len(y), self.scale * rows.total_weight / len(y))

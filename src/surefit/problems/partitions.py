@@ -1,4 +1,4 @@
-"""Rules on cells: the side of the cubes, and what is predicted where no training row lies."""
+"""Problems of partitioning estimators: the side of the cubes, and the prediction in empty cells."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from surefit.core.errors import InvalidData
 from surefit.problems.base import Given, problem_of
 
-SAME = 1e-15  # relative: powers may differ in their last digit from one mathematical library to another
+SAME = 1e-15  # relative tolerance: the last digit of a power may differ between mathematical libraries
 
 
 @problem_of("PartitionClassifier", "HistogramClassifier", "Regressogram")
 def partition_problem(given: Given) -> dict[str, Any]:
-    """Side of the cubes (None for another partitioner)."""
+    """Return the side of the cubes (None for another partitioner) and the rule for empty cells."""
     if given.params.get("partitioner") is not None:
         return {"side": None}
     rows = given.X if given.weights is None else given.X[given.weights > 0]

@@ -1,4 +1,4 @@
-r"""Perceptrons: steps, thresholds and the constant feature, from parameters and data.
+r"""Problems of perceptrons: steps, thresholds and the constant feature.
 
 A problem has one pair of steps per two-class problem, the thresholds below which a margin counts as a mistake, and the square
 :math:`\beta = c^2` of the constant feature that represents the intercept (zero: no intercept).
@@ -18,7 +18,7 @@ from surefit.kernels import RBF, Kernel, Laplacian, gamma_of, resolve
 from surefit.problems.base import Given, problem_of
 from surefit.problems.decoding import as_dict, as_kernel
 
-#: Threshold under which a zero margin is no mistake: the largest number below zero that is not subnormal.
+#: Threshold for which a zero margin is not a mistake: the largest negative normal number.
 BELOW_ZERO = -(2.0**-1022)
 #: Thresholds of the negative and the positive class for each mistake rule.
 CUTS = {"<=0": (0.0, 0.0), "<0": (BELOW_ZERO, BELOW_ZERO), "sign": (0.0, BELOW_ZERO)}
@@ -26,7 +26,7 @@ CUTS = {"<=0": (0.0, 0.0), "<0": (BELOW_ZERO, BELOW_ZERO), "sign": (0.0, BELOW_Z
 
 @problem_of("Perceptron", "AveragedPerceptron", "VotedPerceptron", "VariableIncrementPerceptron")
 def online(given: Given) -> dict[str, Any]:
-    """Return the problem of a perceptron that processes one row at a time; ``classes_`` is what the stream or the labels say."""
+    """Return the problem of a perceptron that processes one row at a time; ``classes_`` comes from the labels or ``partial_fit``."""
     params, classes = given.params, given.chosen["classes_"]
     eta0, threshold = float(params.get("eta0", 1.0)), float(params.get("threshold", 0.0))
     joint = params.get("multi_class", "ovr") == "joint" and len(classes) > 2
@@ -44,14 +44,14 @@ def online(given: Given) -> dict[str, Any]:
 
 @problem_of("BatchPerceptron")
 def batch(given: Given) -> dict[str, Any]:
-    """Return the problem of a perceptron that adds all mistaken rows at once; rows of weight zero do not count."""
+    """Return the problem of a perceptron that adds all misclassified rows at once; rows of weight zero are ignored."""
     used = given.X if given.weights is None else given.X[np.flatnonzero(given.weights > 0)]
     return {"bias_step": bias_step(given.params, lambda: largest_square(used))}
 
 
 @problem_of("MarginPerceptron")
 def unit_rows(given: Given) -> dict[str, Any]:
-    """Return the problem of a perceptron on rows of unit length; the margin aimed at is the fit's choice."""
+    """Return the problem of a perceptron on rows of unit length; the fit chooses the target margin."""
     return {
         "bias_step": bias_step(given.params, lambda: largest_square(given.X)),
         "epsilon": float(given.params["epsilon"]),
@@ -85,7 +85,7 @@ def in_feature_space(given: Given) -> dict[str, Any]:
 
 
 def _largest_value(kernel: Kernel, X: Any) -> float:
-    """Return the largest ``k(x, x)`` to twelve digits: where the thirteenth depends on the machine, nobody notices."""
+    """Return the largest ``k(x, x)``, rounded to twelve digits because further digits may depend on the machine."""
     diagonal = kernel.rows(X).diagonal
     return float(f"{float(np.max(diagonal[np.isfinite(diagonal)], initial=0.0)):.12g}")
 
@@ -98,13 +98,13 @@ def step_pairs(factors: np.ndarray) -> list[list[float]]:
 
 
 def drawn(params: Any) -> bool:
-    """Whether rows are drawn with replacement; an order can also be an array."""
+    """Return whether rows are drawn with replacement; ``order`` may also be an array."""
     order = params.get("order")
     return isinstance(order, str) and order == "random"
 
 
 def looks_ahead(params: Any) -> bool:
-    """Whether the first pass depends on later rows, so that its mistakes bound no risk."""
+    """Return whether the first pass depends on later rows, so that its mistakes do not bound the risk."""
     return bool(
         drawn(params)
         or params.get("early_stopping", False)
@@ -148,7 +148,7 @@ def bias_step(params: Any, largest: Any) -> float:
 
 
 def largest_square(X: Any) -> float:
-    """Return the largest squared norm of a row, summed from left to right: the same bits on every machine."""
+    """Return the largest squared norm of a row, summed from left to right, so that it is bitwise the same on every machine."""
     return float(np.max(squared_norms(X), initial=0.0))
 
 

@@ -1,4 +1,4 @@
-"""Gaussian processes: the kernel that the parameters name, with the hyperparameters that a search chose."""
+"""Problems of Gaussian processes: the kernel with its fitted hyperparameters, and the noise."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ WEIGHTS = "sum_i s_i ln(1 + exp(-t_i w'x_i)) + 1/2 w' prior^-1 w"
 
 
 def kernel_in(params: Mapping[str, Any], X: Any, who: str = "verify") -> Kernel:
-    """Return a kernel of its own for a fit; None means a Gaussian kernel that is not learned, as in scikit-learn."""
+    """Return a copy of the kernel for a fit; by default a Gaussian kernel with fixed hyperparameters, as in scikit-learn."""
     kernel = params["kernel"]
     if kernel is None:
         return Scaled(RBF(1.0, "fixed"), 1.0, "fixed")
     if isinstance(kernel, dict) and "record" in kernel:
         kernel = Kernel.from_record(kernel["record"])
-    if isinstance(kernel, str) and who == "verify" and " " in kernel:  # an object that JSON cannot hold
+    if isinstance(kernel, str) and who == "verify" and " " in kernel:  # an object that JSON cannot represent
         raise CertificateError("The certificate cannot hold this kernel; verify the model itself (model.verify).")
     kernel = resolve(kernel, X=X, who=who)
     if kernel.takes == "values":
@@ -36,12 +36,12 @@ def kernel_in(params: Mapping[str, Any], X: Any, who: str = "verify") -> Kernel:
 
 
 def free_values(kernel: Kernel) -> np.ndarray:
-    """Return the hyperparameters that a search may choose."""
+    """Return the values of the hyperparameters that are not fixed."""
     return np.array([h.value for h in kernel.hyperparameters if not h.fixed], dtype=np.float64)
 
 
 def with_values(kernel: Kernel, values: np.ndarray) -> Kernel:
-    """Return the kernel with these hyperparameters, bit by bit; logarithms would round."""
+    """Return the kernel with exactly these hyperparameters, without rounding through logarithms."""
     names = [h.name for h in kernel.hyperparameters if not h.fixed]
     if len(values) != len(names):
         raise CertificateError(f"The kernel has {len(names)} free hyperparameters; {len(values)} were chosen.")
@@ -57,18 +57,18 @@ def with_values(kernel: Kernel, values: np.ndarray) -> Kernel:
 
 
 def learned_kernel(params: Mapping[str, Any], X: Any, who: str = "verify") -> Kernel:
-    """Return the kernel of a regression; None is a scaled Gaussian kernel, all of it learned, as in scikit-learn."""
+    """Return the kernel of a regression; by default a scaled Gaussian kernel whose hyperparameters are all learned."""
     return Scaled(RBF(1.0)) if params["kernel"] is None else kernel_in(params, X, who)
 
 
 def sparse_kernel(params: Mapping[str, Any], X: Any, who: str = "verify") -> Kernel:
-    """Return the kernel of a sparse process; None is a scaled Gaussian kernel with noise, all of it learned."""
+    """Return the kernel of a sparse process; by default a scaled Gaussian kernel plus noise, with learned hyperparameters."""
     return Sum(Scaled(RBF(1.0)), Noise(1.0)) if params["kernel"] is None else kernel_in(params, X, who)
 
 
 @problem_of("GaussianProcessRegressor")
 def regression(given: Given) -> dict[str, Any]:
-    """The prior, its kernel as fitted, and the settings of the hyperparameter search."""
+    """Return the fitted kernel, the noise, the jitter, and the tolerance of the hyperparameter search."""
     kernel = with_values(learned_kernel(given.params, given.X), given.chosen["hyperparameters_"])
     return {
         "kernel": kernel.to_record(),
@@ -82,7 +82,7 @@ def regression(given: Given) -> dict[str, Any]:
 
 @problem_of("SparseGaussianProcessRegressor")
 def sparse(given: Given) -> dict[str, Any]:
-    """The prior and its kernel as fitted."""
+    """Return the fitted kernel, the noise, and whether targets are standardized."""
     kernel = with_values(sparse_kernel(given.params, given.X), given.chosen["hyperparameters_"])
     normalize = bool(given.params["normalize_y"])
     return {"kernel": kernel.to_record(), "noise": float(given.params["alpha"]), "normalize_y": normalize}
@@ -90,7 +90,7 @@ def sparse(given: Given) -> dict[str, Any]:
 
 @problem_of("GaussianProcessClassifier")
 def classes(given: Given) -> dict[str, Any]:
-    """One convex problem per pair of classes, with its kernel as fitted."""
+    """Return one convex problem per pair of classes, each with its fitted kernel."""
     assert given.y is not None
     labels = np.unique(given.y)
     pairs = class_pairs(len(labels), given.params["multi_class"])
@@ -106,7 +106,7 @@ def classes(given: Given) -> dict[str, Any]:
 
 
 def class_pairs(count: int, multi_class: str) -> list[tuple[int, int]]:
-    """Return the two classes of each problem (-1: all others); two classes are one problem."""
+    """Return the two classes of each problem (-1: all other classes); two classes give one problem."""
     if count == 2:
         return [(1, 0)]
     if multi_class == "one_vs_rest":
@@ -116,7 +116,7 @@ def class_pairs(count: int, multi_class: str) -> list[tuple[int, int]]:
 
 @problem_of("WienerProcessRegressor")
 def wiener(given: Given) -> dict[str, Any]:
-    """The order of the process, its origin, and both variances: given ones, or those that the evidence chose."""
+    """Return the order and origin of the process, and both variances: given, or chosen by the evidence."""
     chosen = {
         name: float(given.chosen[f"{name}_"]) if given.params[name] == "evidence" else float(given.params[name])
         for name in ("variance", "noise")
@@ -126,7 +126,7 @@ def wiener(given: Given) -> dict[str, Any]:
 
 @problem_of("BayesianLogisticRegression")
 def weights(given: Given) -> dict[str, Any]:
-    """The prior covariance of the weights, and how the posterior is found."""
+    """Return the prior covariance of the weights, and the method for the posterior."""
     assert given.y is not None
     labels, intercept = np.unique(given.y), bool(given.params["fit_intercept"])
     numbers = labels.dtype.kind in "biuf"

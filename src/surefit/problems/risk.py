@@ -1,4 +1,4 @@
-"""The claims of a certified model, from its parameters."""
+"""Problems of certified, conformal and searched models: procedure, confidence and loss."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The question of separability: which labels are the two sides, and whether hyperplanes may miss the origin."""
+"""Problem of linear separability: the two labels, and whether there is an intercept."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from surefit.problems.base import Given, problem_of
 
 @problem_of("separability")
 def separability(given: Given) -> dict[str, Any]:
-    """Return the question; the greater label is the positive one, and so is a single one unless it is a number <= 0."""
+    """Return the problem; the greater label is positive, and a single label is positive unless it is a number <= 0."""
     kinds = [kind.item() for kind in np.unique(named_labels(given.y))]
     if len(kinds) > 2:
         raise ValueError("more than two labels")
@@ -25,6 +25,6 @@ def separability(given: Given) -> dict[str, Any]:
 
 
 def named_labels(y: Any) -> np.ndarray:
-    """Return labels as a certificate can name them in JSON: numbers, or texts."""
+    """Return labels in the form stored in a certificate: numbers or strings."""
     y = np.asarray(y)
     return y if y.dtype.kind == "f" else y.astype(str)

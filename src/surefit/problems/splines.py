@@ -1,4 +1,4 @@
-"""Smoothing splines: degree, origin, and lambda as given or chosen."""
+"""Problem of smoothing splines: degree, origin, and lambda as given or chosen."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from surefit.problems.base import Given, problem_of
 
 @problem_of("SmoothingSpline")
 def smoothing(given: Given) -> dict[str, Any]:
-    """Mean squared error plus lambda times the energy; a criterion names who chose lambda, and among which values."""
+    """Return degree, origin and lambda; if a criterion chose lambda, also the criterion and its candidates."""
     params, lam, lams = given.params, given.params["lam"], given.params["lams"]
     by_criterion = isinstance(lam, str)
     chosen = np.atleast_1d(np.asarray(given.chosen["lam_"], dtype=np.float64))

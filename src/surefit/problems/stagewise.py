@@ -1,4 +1,4 @@
-"""Forward stagewise fits: the loss and the basis by name."""
+"""Problem of forward stagewise fitting: the names of the loss and of the basis."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from surefit.problems.base import Given, problem_of
 
-#: Names of loss terms, as the parameter spells them.
+#: Names of loss terms in the parameter ``loss``.
 NAMES = {
     "Squared": "squared_error",
     "Absolute": "absolute_error",
@@ -20,7 +20,7 @@ NAMES = {
 
 @problem_of("ForwardStagewise")
 def stagewise_problem(given: Given) -> dict[str, Any]:
-    """Loss, basis and learning rate."""
+    """Return the loss, the basis and the learning rate."""
     loss, basis = given.params["loss"], given.params["basis"]
     fields: dict[str, Any] = {}
     if isinstance(loss, dict):  # as JSON stores a term

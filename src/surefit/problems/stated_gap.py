@@ -1,11 +1,11 @@
-"""Attributes that read the distance from the optimum from a certificate: ``dual_gap_`` and ``objective_``."""
+"""Attributes ``dual_gap_`` and ``objective_``, which are read from the certificate."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-GAPS = ("gap", "stationarity", "budget")  # ends of the names of claims about P - min P
+GAPS = ("gap", "stationarity", "budget")  # suffixes of the names of claims about P - min P
 
 
 class DualGapMixin:
@@ -15,7 +15,7 @@ class DualGapMixin:
 
     @property
     def dual_gap_(self) -> float:
-        """Proved bound on the distance of the objective from its minimum, as the certificate states it; infinite if it states none."""
+        """Proved bound on the objective minus its minimum, from the certificate; infinite if the certificate states none."""
         claim = self._gap_claim()
         return math.inf if claim is None else float(claim.value)
 
@@ -28,7 +28,7 @@ class StatedGapMixin(DualGapMixin):
 
     @property
     def objective_(self) -> float:
-        """Objective of the fit, rounded up, as the certificate states it."""
+        """Objective of the fit, rounded up, from the certificate."""
         claim = self._gap_claim()
         if claim is None:
             raise AttributeError(f"{type(self).__name__}: objective_ needs a problem that has a minimum.")

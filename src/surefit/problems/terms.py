@@ -1,4 +1,4 @@
-"""Losses and penalties among the parameters: given as an object, by name, or as JSON stores them."""
+"""Losses and penalties as parameters: objects, names, or their JSON form."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from surefit import losses, penalties
 from surefit.core.errors import InvalidParameter
 
-#: Losses by name; a loss with numbers takes its defaults.
+#: Losses by name; their parameters have default values.
 LOSSES = {cls.name: cls for cls in losses.slope.classes}
 
 
 def loss_term(value: Any, who: str = "problem") -> Any:
-    """Return the loss that a parameter names; of the powers ``Lp``, fits and checks support p = 2."""
+    """Return the loss that a parameter defines; for ``Lp``, fits and checks support only p = 2."""
     loss = _loss(value, who)
     if isinstance(loss, losses.Lp) and loss.p != 2.0:
         raise InvalidParameter(who, "loss", "Lp(2.0), Absolute() for p = 1, or another loss of surefit.losses", value)
@@ -38,12 +38,12 @@ def _loss(value: Any, who: str) -> Any:
 
 
 def loss_numbers(loss: Any) -> dict[str, Any]:
-    """Return the loss as a problem names it."""
+    """Return the loss in the form stored in a problem."""
     return {"loss": type(loss).name, **{name: float(number) for name, number in loss._asdict().items()}}
 
 
 def penalty_term(value: Any, alpha: float = 1.0, who: str = "problem") -> Any:
-    """Return the penalty that a parameter means; a name takes ``alpha`` as its weight."""
+    """Return the penalty that a parameter defines; a penalty given by name has weight ``alpha``."""
     if value is None:
         return penalties.L2(0.0)
     if isinstance(value, str) and value in ("l1", "l2"):
@@ -67,7 +67,7 @@ def _from_record(record: dict[str, Any]) -> Any:
 
 
 def penalty_numbers(penalty: Any, n_features: int) -> dict[str, Any]:
-    """Return the penalty as a problem states it: weights per feature, sign, radius."""
+    """Return the penalty in the form stored in a problem: weights per feature, sign constraint, radius."""
     if isinstance(penalty, penalties.L1Ball):
         return {"l1": 1.0, "l2": 0.0, "factors": None, "positive": False, "radius": float(penalty.radius)}
     positive = isinstance(penalty, penalties.Positive)

@@ -1,4 +1,4 @@
-"""Decision trees: parameters and sizes of the data become stopping rules."""
+"""Problems of decision trees: stopping rules from parameters and the size of the data."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ UNLIMITED = 2**31 - 1
 
 @problem_of("DecisionTreeClassifier", "DecisionTreeRegressor")
 def tree_problem(given: Given) -> dict[str, Any]:
-    """Stopping rules, criterion, constraints and pruning of one tree."""
+    """Return stopping rules, criterion, constraints and pruning of a tree."""
     params, classifier = given.params, "class_weight" in given.params
     spread, d = isinstance(given.X, PartitionedRows), given.X.shape[1]
-    counts = given.weights if spread else None  # rows in partitions are outlined by one row per label
+    counts = given.weights if spread else None  # rows in partitions are represented by one row per label
     factors = class_factors(params.get("class_weight"), given.y, counts) if classifier else None
     used, weight = (_in_partitions if spread else _in_memory)(given, factors)
     criterion, directions = params["criterion"], params["monotonic_cst"]
@@ -45,7 +45,7 @@ def tree_problem(given: Given) -> dict[str, Any]:
 
 
 def _in_memory(given: Given, factors: list[float] | None) -> tuple[int, float]:
-    """Number of rows that count, and their weight."""
+    """Return the number of rows of positive weight, and their total weight."""
     weights = np.ones(given.X.shape[0]) if given.weights is None else given.weights
     if factors is not None and given.y is not None:
         _, codes, n_classes = read_classes(np.asarray(given.y))
@@ -69,7 +69,7 @@ def _counted(part: Part, classes: list[Any] | None, factors: list[float] | None)
 
 
 def stopping_rules(params: Any, n: int, weight: float) -> dict[str, Any]:
-    """Translate scikit-learn's stopping rules for ``n`` rows that count, of total ``weight``."""
+    """Convert scikit-learn's stopping rules for ``n`` rows of positive weight with total ``weight``."""
     leaf, split, leaves = (params[name] for name in ("min_samples_leaf", "min_samples_split", "max_leaf_nodes"))
     leaf = int(leaf) if isinstance(leaf, numbers.Integral) else math.ceil(leaf * n)
     split = int(split) if isinstance(split, numbers.Integral) else max(2, math.ceil(split * n))
@@ -84,7 +84,7 @@ def stopping_rules(params: Any, n: int, weight: float) -> dict[str, Any]:
 
 
 def declared_thresholds(given: Any, d: int) -> list[list[float]] | None:
-    """Thresholds of each column, ascending, as lists; None if none were declared."""
+    """Return the declared thresholds of each column as ascending lists; None if none were declared."""
     if given is None:
         return None
     lines = [np.asarray(item, dtype=np.float64) for item in given]
@@ -94,7 +94,7 @@ def declared_thresholds(given: Any, d: int) -> list[list[float]] | None:
 
 
 def categorical_columns(given: Given) -> list[int]:
-    """Columns of categories: by number or mask from the parameter; by name or type as the fit read them off the table."""
+    """Return the categorical columns: given by index or mask, or by name or dtype as resolved by the fit."""
     asked, d = given.params.get("categorical_features"), given.X.shape[1]
     listed = None if asked is None or isinstance(asked, str) else np.asarray(asked)
     if asked is None or (listed is not None and listed.size == 0):

@@ -1,4 +1,4 @@
-"""Models of other libraries in our words: arrays read off their objects. Every module registers its readers when imported."""
+"""Readers that convert models of other libraries to arrays under surefit's names. Every module registers its readers on import."""
 
 from importlib import import_module
 from pkgutil import iter_modules

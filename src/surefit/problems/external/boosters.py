@@ -1,4 +1,4 @@
-"""Boosters of XGBoost and LightGBM: their trees, their parameters, and labels or numbers for rows."""
+"""Boosters of XGBoost and LightGBM: trees, parameters and predictions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from surefit.problems.external.trees import FIELDS, joined
 
 
 class Booster:
-    """Answers rows with labels or numbers, as a Booster's own scores say."""
+    """Predictor that returns labels or numbers from the scores of a Booster."""
 
     def __init__(self, scores: Callable[[Any], np.ndarray], classes: int) -> None:
         self._scores = scores
@@ -21,7 +21,7 @@ class Booster:
             self.classes_ = np.arange(float(classes))
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the most probable class, or the number."""
+        """Return the most probable class, or the predicted number, of each row."""
         found = np.asarray(self._scores(X), dtype=np.float64)
         if not hasattr(self, "classes_"):
             return found
@@ -29,7 +29,7 @@ class Booster:
 
 
 def adapter(model: Any) -> Any:
-    """Return a predictor of rows for a Booster; anything else as it is."""
+    """Return a predictor for a Booster; return other models unchanged."""
     library = type(model).__module__.partition(".")[0]
     if type(model).__name__ != "Booster" or library not in ("xgboost", "lightgbm"):
         return model
@@ -48,7 +48,7 @@ def adapter(model: Any) -> Any:
 
 
 def xgboost_parameters(model: Any) -> dict[str, str]:
-    """Return the parameters of a Booster of XGBoost, as texts."""
+    """Return the parameters of an XGBoost Booster as strings."""
     learner = json.loads(model.save_config())["learner"]
     trees = learner["gradient_booster"]
     return {
@@ -61,7 +61,7 @@ def xgboost_parameters(model: Any) -> dict[str, str]:
 
 
 def lightgbm_parameters(model: Any) -> dict[str, str]:
-    """Return the parameters of a Booster of LightGBM, as texts."""
+    """Return the parameters of a LightGBM Booster as strings."""
     text = model.model_to_string()
     lines = text[text.index("\nparameters:") :].splitlines()
     pairs = (line.strip("[]").split(":", 1) for line in lines if line.startswith("[") and ":" in line)
@@ -72,7 +72,7 @@ def lightgbm_parameters(model: Any) -> dict[str, str]:
 
 @derived("xgboost")
 def read_xgboost(model: Any) -> dict[str, np.ndarray]:
-    """Trees of XGBoost, wrapped or not: values below a threshold go left. The baseline of two classes is a probability there."""
+    """Return the trees of an XGBoost model or Booster, in which values below a threshold go left, and its baseline as a score."""
     booster = model if hasattr(model, "save_raw") else model.get_booster()
     learner = json.loads(bytes(booster.save_raw("json")))["learner"]
     trees = []
@@ -92,7 +92,7 @@ def read_xgboost(model: Any) -> dict[str, np.ndarray]:
 
 @derived("lightgbm")
 def read_lightgbm(model: Any) -> dict[str, np.ndarray]:
-    """Trees of LightGBM, wrapped or not; its first round carries the baseline too."""
+    """Return the trees of a LightGBM model or Booster; the first round includes the baseline."""
     dump = getattr(model, "booster_", model).dump_model()
     return joined(
         [_flat(info["tree_structure"]) for info in dump["tree_info"]], np.zeros(int(dump["num_tree_per_iteration"]))

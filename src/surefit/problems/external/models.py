@@ -1,4 +1,4 @@
-"""Kernel machines, Gaussian processes, networks, discriminants and naive Bayes of scikit-learn."""
+"""Readers for scikit-learn's kernel machines, Gaussian processes, networks, discriminants and naive Bayes models."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from surefit.problems.external.registry import derived
 
 @derived("svm")
 def read_machine(model: Any) -> dict[str, np.ndarray]:
-    """Support, coefficients and intercepts of scikit-learn's kernel machines; sparse rows have sparse coefficients."""
+    """Return support indices, dual coefficients (made dense if sparse) and intercepts of a support vector machine."""
     dual = model.dual_coef_
     dual = dual.toarray() if hasattr(dual, "toarray") else np.asarray(dual)
     return {
@@ -23,13 +23,13 @@ def read_machine(model: Any) -> dict[str, np.ndarray]:
 
 @derived("kernel ridge")
 def read_kernel_ridge(model: Any) -> dict[str, np.ndarray]:
-    """Coefficients of scikit-learn's kernel ridge regression, which has no intercept."""
+    """Return the dual coefficients of a kernel ridge regression, with a zero intercept."""
     return {"dual_coef_": np.asarray(model.dual_coef_, dtype=np.float64), "intercept_": np.zeros(1)}
 
 
 @derived("gaussian process")
 def read_gaussian_process(model: Any) -> dict[str, np.ndarray]:
-    """Coefficients, noise and standardization of scikit-learn's regression by Gaussian processes."""
+    """Return coefficients, noise, target standardization and evidence of a Gaussian-process regression."""
     return {
         "alpha_": np.asarray(model.alpha_, dtype=np.float64),
         "noise_": np.asarray(model.alpha, dtype=np.float64),
@@ -41,7 +41,7 @@ def read_gaussian_process(model: Any) -> dict[str, np.ndarray]:
 
 @derived("gaussian process classifier")
 def read_modes(model: Any) -> dict[str, np.ndarray]:
-    """Coefficients of each two-class problem: labels minus the probabilities that the model stores; and the evidence it states."""
+    """Return the coefficients of each two-class problem, labels minus stored probabilities, and the reported log evidence."""
     inner_model = model.base_estimator_
     problems = [inner_model] if hasattr(inner_model, "pi_") else inner_model.estimators_
     duals = np.array([one.y_train_ - one.pi_ for one in problems], dtype=np.float64)
@@ -50,7 +50,7 @@ def read_modes(model: Any) -> dict[str, np.ndarray]:
 
 @derived("network")
 def read_network(model: Any) -> dict[str, np.ndarray]:
-    """Weights and thresholds in one vector, and the classes."""
+    """Return the weights and biases of a network in one vector, and the classes."""
     parts = [np.ravel(part) for part in (*model.coefs_, *model.intercepts_)]
     kept = {"packed_": np.concatenate(parts).astype(np.float64)}
     if hasattr(model, "classes_"):
@@ -61,7 +61,7 @@ def read_network(model: Any) -> dict[str, np.ndarray]:
 
 @derived("quadratic discriminant")
 def read_quadratic(model: Any) -> dict[str, np.ndarray]:
-    """Axes and variances of each class, which scikit-learn keeps in lists."""
+    """Return the means, axes and variances of the classes as arrays."""
     found = {"means_": np.asarray(model.means_, dtype=np.float64)}
     for name in ("rotations_", "scalings_", "covariance_"):
         if hasattr(model, name):
@@ -71,7 +71,7 @@ def read_quadratic(model: Any) -> dict[str, np.ndarray]:
 
 @derived("naive bayes")
 def read_naive_bayes(model: Any) -> dict[str, np.ndarray]:
-    """Parameters of the classes; prior probabilities as logarithms."""
+    """Return the parameters of the classes, and the logarithms of the class priors."""
     if hasattr(model, "theta_"):
         kept: dict[str, Any] = {"theta_": model.theta_, "var_": model.var_, "epsilon_": model.epsilon_}
         kept["class_log_prior_"] = np.log(model.class_prior_)

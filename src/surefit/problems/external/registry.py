@@ -1,4 +1,4 @@
-"""Functions that read arrays off models which do not keep them under the names of our attributes."""
+"""Registry of functions that extract arrays from models that do not store them under surefit's attribute names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trees of scikit-learn, alone and in ensembles, as arrays of nodes."""
+"""Readers for scikit-learn's trees and ensembles of trees, as arrays of nodes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FIELDS = ("feature", "threshold", "left", "right", "missing_left", "value")  # o
 
 @derived("tree")
 def read_tree(model: Any) -> dict[str, np.ndarray]:
-    """Nodes of one of scikit-learn's trees, in our words."""
+    """Return the nodes of a scikit-learn tree under surefit's names."""
     tree = model.tree_
     inner_node = tree.children_left >= 0
     value = np.asarray(tree.value, dtype=np.float64).reshape(tree.node_count, -1)
@@ -34,7 +34,7 @@ def read_tree(model: Any) -> dict[str, np.ndarray]:
 
 
 def nodes_of(trees: list[Any]) -> dict[str, np.ndarray]:
-    """Nodes of several of scikit-learn's trees, one after the other, with the place at which each starts."""
+    """Return the concatenated nodes of several scikit-learn trees, and the index at which each tree starts."""
     leaf = np.concatenate([tree.children_left < 0 for tree in trees])
     columns = {
         "feature": np.where(leaf, -1, np.concatenate([tree.feature for tree in trees])),
@@ -50,14 +50,14 @@ def nodes_of(trees: list[Any]) -> dict[str, np.ndarray]:
 
 @derived("forest")
 def read_forest(model: Any) -> dict[str, np.ndarray]:
-    """Nodes of all trees, and the rows drawn for each."""
+    """Return the nodes of all trees, and the rows drawn for each tree."""
     drawn = np.array([np.asarray(rows, dtype=np.int64) for rows in model.estimators_samples_])
     return {**nodes_of([member.tree_ for member in model.estimators_]), "drawn_": drawn}
 
 
 @derived("adaboost")
 def read_adaboost(model: Any) -> dict[str, np.ndarray]:
-    """Nodes of the trees, errors and weights of the rounds that were made."""
+    """Return the nodes of the trees, and the errors and weights of the boosting rounds."""
     rounds = len(model.estimators_)
     kept = {
         name: np.asarray(getattr(model, name), dtype=np.float64)[:rounds]
@@ -67,7 +67,7 @@ def read_adaboost(model: Any) -> dict[str, np.ndarray]:
 
 
 def joined(trees: list[dict[str, Any]], baseline: Any) -> dict[str, np.ndarray]:
-    """Return the nodes of all trees, one after the other, and the scores that the first round starts from."""
+    """Return the concatenated nodes of all trees, and the initial scores."""
     starts = np.cumsum([0, *(len(tree["feature"]) for tree in trees)])
     kinds = (np.int64, np.float64, np.int64, np.int64, bool, np.float64)
     joined = {
@@ -84,7 +84,7 @@ def joined(trees: list[dict[str, Any]], baseline: Any) -> dict[str, np.ndarray]:
 
 @derived("gradient boosting")
 def read_gradient_boosting(model: Any) -> dict[str, np.ndarray]:
-    """Trees of scikit-learn's GradientBoostingClassifier and GradientBoostingRegressor, multiplied by the learning rate."""
+    """Return the trees of a gradient boosting model, with values multiplied by the learning rate."""
     trees = []
     for tree in (member.tree_ for member in model.estimators_.ravel()):
         leaf = tree.children_left < 0
@@ -98,7 +98,7 @@ def read_gradient_boosting(model: Any) -> dict[str, np.ndarray]:
 
 @derived("histogram boosting")
 def read_histogram_boosting(model: Any) -> dict[str, np.ndarray]:
-    """Trees of scikit-learn's HistGradientBoostingClassifier and HistGradientBoostingRegressor."""
+    """Return the trees of a histogram-based gradient boosting model."""
     trees = []
     for nodes in (predictor.nodes for stage in model._predictors for predictor in stage):
         leaf = nodes["is_leaf"].astype(bool)
