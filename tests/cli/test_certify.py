@@ -126,7 +126,7 @@ def test_bad_files_end_in_one_sentence(folder):
         (("m.skops", "none.csv"), "none.csv: there is no such file"),
         (("m.skops", "train.csv"), "name the column to predict"),
         (("m.skops", "train.csv", "-t", "Progression"), "did you mean 'progression'?"),
-        (("m.skops", "train.csv", "-t", "progression", "--drop", "x1"), "was fitted on 10 columns, X has 9"),
+        (("m.skops", "train.csv", "-t", "progression", "--drop", "x1"), "was fitted on 10 columns, but X has 9"),
         (("m.skops", "train.csv", "-t", "progression", "--holdout", "train.csv"), "hold-out rows are among the rows"),
         (("m.skops", "train.csv", "-t", "progression", "--tol", "-1"), "tol must be"),
     ):

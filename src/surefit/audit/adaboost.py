@@ -1,4 +1,4 @@
-"""Reads AdaBoost of scikit-learn, for classes and numbers, with trees as members."""
+"""Readers for scikit-learn's AdaBoost classifiers and regressors with trees as members."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from surefit.core.sample import Data
 
 @reader("sklearn", "AdaBoostClassifier", "AdaBoostRegressor")
 def read_adaboost_model(model, data: Data, tol: float) -> Reading:
-    """Errors and weights of all rounds follow from the members' answers; the training error has its exponential bound."""
+    """Read AdaBoost: errors and weights are recomputed from the members' predictions; the training loss is bounded."""
     attribute(model, "estimators_")
     target_of(model, data)
     if not all(hasattr(member, "tree_") for member in model.estimators_):

@@ -1,4 +1,4 @@
-"""Reads the Boosters of XGBoost and LightGBM themselves, without scikit-learn's wrappers; parameters come from their serialized form."""
+"""Readers for XGBoost and LightGBM Boosters (not the scikit-learn wrappers), from their serialized parameters."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from surefit.problems.external.boosters import lightgbm_parameters, xgboost_para
 
 XGBOOST = {"reg:squarederror": "squared_error", "binary:logistic": "log_loss", "multi:softprob": "log_loss"}
 LIGHTGBM = {"regression": "squared_error", "binary": "log_loss", "multiclass": "log_loss"}
-#: Parameters that must be left as they are for the rounds to be repeated; missing ones are.
+#: Values that these parameters must have for the rounds to be repeated; a missing parameter has this value.
 PLAIN_XGBOOST = {"alpha": 0.0, "max_delta_step": 0.0, "num_parallel_tree": 1.0, "scale_pos_weight": 1.0}
 PLAIN_LIGHTGBM = {
     "lambda_l1": 0.0, "max_delta_step": 0.0, "path_smooth": 0.0, "linear_tree": 0.0, "scale_pos_weight": 1.0, "is_unbalance": 0.0,
@@ -22,7 +22,7 @@ PLAIN_LIGHTGBM = {
 
 @reader("xgboost", "Booster")
 def read_xgboost_booster(model, data: Data, tol: float) -> Reading:
-    """Leaves hold eta times a Newton step with the penalty lambda; values below a threshold go left."""
+    """Read an XGBoost Booster: leaves hold eta times a Newton step with penalty lambda; smaller values go left."""
     found = xgboost_parameters(model)
     loss = _loss(model, found["objective"], XGBOOST)
     _require_plain(model, found, PLAIN_XGBOOST)
@@ -40,7 +40,7 @@ def read_xgboost_booster(model, data: Data, tol: float) -> Reading:
 
 @reader("lightgbm", "Booster")
 def read_lightgbm_booster(model, data: Data, tol: float) -> Reading:
-    """Leaves contain the learning rate times a Newton step with an l2 penalty; the first round carries the baseline."""
+    """Read a LightGBM Booster: leaves hold the rate times an l2-penalized Newton step, round 1 also the baseline."""
     found = lightgbm_parameters(model)
     loss = _loss(model, found["objective"], LIGHTGBM)
     _require_plain(model, found, PLAIN_LIGHTGBM)
@@ -78,12 +78,13 @@ def _require_plain(model, found: dict[str, str], plain: dict[str, float]) -> Non
 def _require_columns(model, data: Data, columns: int) -> None:
     if data.X.shape[1] != columns:
         raise InvalidData(
-            f"certify: this Booster was trained on {columns} columns, X has {data.X.shape[1]}; pass the data of the fit."
+            f"certify: this Booster was trained on {columns} columns, but X has {data.X.shape[1]}; "
+            "pass the data of the fit."
         )
 
 
 def _classes(model, data: Data, loss: str, scores: int) -> list[float] | None:
-    """Boosters count classes from zero."""
+    """Return the class labels, which a Booster numbers from zero, or None for regression."""
     if loss != "log_loss":
         return None
     classes = [float(k) for k in range(max(scores, 2))]

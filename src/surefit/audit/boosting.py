@@ -1,4 +1,4 @@
-"""Reads boosted trees: scikit-learn's two kinds, XGBoost's and LightGBM's wrappers."""
+"""Readers for boosted trees: both kinds of scikit-learn, and the wrappers of XGBoost and LightGBM."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HARMLESS = {"verbose", "verbosity", "num_threads", "deterministic", "force_row_w
 
 @reader("sklearn", "GradientBoostingClassifier", "GradientBoostingRegressor")
 def read_gradient_boosting(model, data: Data, tol: float) -> Reading:
-    """Leaves contain the learning rate times a Newton step; rows are read in single precision."""
+    """Read gradient boosting: leaves hold the learning rate times a Newton step; rows are rounded to float32."""
     attribute(model, "estimators_")
     _require(model, loss=("squared_error", "log_loss"), init=(None, "zero"))
     scores = model.estimators_.shape[1]
@@ -28,7 +28,7 @@ def read_gradient_boosting(model, data: Data, tol: float) -> Reading:
 
 @reader("sklearn", "HistGradientBoostingClassifier", "HistGradientBoostingRegressor")
 def read_histogram_boosting(model, data: Data, tol: float) -> Reading:
-    """Leaves contain the learning rate times a Newton step with an l2 penalty."""
+    """Read histogram gradient boosting: leaves hold the learning rate times a Newton step with an l2 penalty."""
     attribute(model, "_predictors")
     _require(model, loss=("squared_error", "log_loss"), class_weight=(None,))
     if model.do_early_stopping_ or getattr(model, "is_categorical_", None) is not None:
@@ -42,7 +42,7 @@ def read_histogram_boosting(model, data: Data, tol: float) -> Reading:
 
 @reader("xgboost", "XGBClassifier", "XGBRegressor")
 def read_xgboost(model, data: Data, tol: float) -> Reading:
-    """Leaves hold eta times a Newton step with the penalty lambda; values below a threshold go left."""
+    """Read an XGBoost model: leaves hold eta times a Newton step with penalty lambda; smaller values go left."""
     _require(
         model, booster=(None, "gbtree"), reg_alpha=(None, 0, 0.0), max_delta_step=(None, 0, 0.0),
         scale_pos_weight=(None, 1, 1.0), early_stopping_rounds=(None,), num_parallel_tree=(None, 1), monotone_constraints=(None,),
@@ -60,7 +60,7 @@ def read_xgboost(model, data: Data, tol: float) -> Reading:
 
 @reader("lightgbm", "LGBMClassifier", "LGBMRegressor")
 def read_lightgbm(model, data: Data, tol: float) -> Reading:
-    """Leaves contain the learning rate times a Newton step with an l2 penalty; the first round carries the baseline."""
+    """Read a LightGBM model: leaves hold the rate times an l2-penalized Newton step, round 1 also the baseline."""
     attribute(model, "booster_")
     _require(model, boosting_type=("gbdt",), reg_alpha=(0.0, 0), class_weight=(None,))
     beyond = model.get_params().keys() - type(model)().get_params().keys() - HARMLESS
@@ -81,13 +81,13 @@ def read_lightgbm(model, data: Data, tol: float) -> Reading:
 
 
 def require_no_missing(data: Data) -> None:
-    """Refuse missing values, whose route through the trees of LightGBM is not repeated."""
+    """Raise ``InvalidData`` for missing values, whose paths through LightGBM's trees cannot be recomputed here."""
     if np.isnan(np.asarray(data.X.sum())):
         raise InvalidData("certify: missing values in LightGBM models are not supported; impute them before the fit.")
 
 
 def _require(model, **allowed: tuple) -> None:
-    """Refuse parameters with which the rounds cannot be repeated."""
+    """Raise an error for parameter values with which the rounds cannot be repeated."""
     for name, values in allowed.items():
         value = getattr(model, name, values[0])
         if not any(value is v or (value is not None and v is not None and value == v) for v in values):
@@ -103,7 +103,7 @@ def _problem(model, data: Data, loss: str, scores: int, rate: float, l2: float, 
 def boosting_problem(
     data: Data, loss: str, scores: int, rate: float, l2: float, curvature: float, classes: list | None
 ) -> dict[str, Any]:
-    """Return the rules of the rounds in the checker's words."""
+    """Return the boosting parameters in the form that the checker reads."""
     return {
         "loss": loss,
         "scores": scores,
@@ -117,6 +117,6 @@ def boosting_problem(
 
 
 def boosting_reading(problem: dict, derived: str, sampled: bool = False) -> Reading:
-    """State what repeating all rounds shows; leaves of rounds that saw a part of the rows cannot be compared."""
+    """Return the claims that repeated rounds can prove; leaves are not compared if rounds used subsamples."""
     names = ("boosting.loss", "boosting.sampled") if sampled else ("boosting.leaves", "boosting.loss")
     return Reading("C", problem, (), asking(*names, "boosting.others"), derived=derived)

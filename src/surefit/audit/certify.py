@@ -64,31 +64,32 @@ def certify(
     r"""Certify a model fitted by scikit-learn or another library.
 
     The problem is the one that the library's documentation states, with its scaling and its conventions (an intercept that is
-    penalized, for example); nothing is changed in the model. Where the objective is convex,
+    penalized, for example). The model is not changed. If the objective is convex,
 
     .. math:: 0 \le P(w) - \min P \le P(w) - D(\theta)
 
-    for any dual point :math:`\theta`: this bounds how far the model is from the optimum, and how many of its predictions on the training
-    rows could differ at the exact optimum. Elsewhere the certificate states invariants. Rows that were not used in the fit
-    bound the error on new rows; without them the certificate uses out-of-bag votes or support vectors if possible, or states that no
-    bound is claimed.
+    for any dual point :math:`\theta`: this bounds how far the model is from the optimum, and how many of its
+    predictions on the training rows could differ at the exact optimum. For other models the certificate states
+    invariants. Hold-out rows give a bound on the error on new data. Without them the certificate uses out-of-bag votes
+    or support vectors if possible, or states that no bound is claimed.
 
-    Guarantee: what :meth:`Certificate.verify` re-derives from the data; a misinterpreted convention can only make the gap larger
-    (theory: :ref:`audit`). Bounds on new rows hold with probability ``confidence`` (theory: :ref:`audit-risk`).
+    Guarantee: :meth:`Certificate.verify` re-derives each claim from the data. A misinterpreted convention can only make
+    the gap larger (theory: :ref:`audit`). Bounds on the error on new data hold with probability ``confidence`` (theory:
+    :ref:`audit-risk`).
 
     Parameters
     ----------
     model : fitted estimator
-        A model of scikit-learn, or a pipeline that ends in one; a model of surefit returns the certificate it has. Any other predictor
-        is certified by its hold-out rows only.
+        A model of scikit-learn, or a pipeline that ends in one. For a model of surefit, its own certificate is
+        returned. Any other predictor is certified by its hold-out rows only.
     X, y, sample_weight : array-like
-        The data it was fitted on.
+        The data that the model was fitted on.
     tol : float, default=1e-4
-        Gap, as a share of the objective of the best constant, up to which the claim of optimality holds.
+        Largest gap for which the claim of optimality holds, relative to the objective of the best constant.
     X_holdout, y_holdout : array-like or None, default=None
-        Rows that were not used for training or model selection. Rows of ``X`` among them raise an error.
+        Rows that were not used for training or model selection. An error is raised if any of them is a row of ``X``.
     confidence : float, default=0.95
-        Probability with which bounds on new rows are to hold.
+        Probability with which bounds on the error on new data hold.
     loss, y_range, assume
         As in :func:`surefit.risk_certificate`: how errors on hold-out rows are measured, the declared range of the target, and
         declared assumptions.
@@ -97,7 +98,7 @@ def certify(
     Returns
     -------
     Certificate
-        Bound to ``model``; ``certificate.verify(X, y)`` checks it, hold-out claims included (their evidence is inside).
+        Attached to ``model``. ``certificate.verify(X, y)`` checks all claims; the hold-out rows are stored in it.
 
     Examples
     --------
@@ -155,7 +156,7 @@ def certify(
     expected = getattr(last, "n_features_in_", rows.X.shape[1])
     if rows.X.shape[1] != expected:
         raise InvalidData(
-            f"certify: this {type(last).__name__} was fitted on {expected} columns, X has {rows.X.shape[1]}; "
+            f"certify: this {type(last).__name__} was fitted on {expected} columns, but X has {rows.X.shape[1]}; "
             "pass the data of the fit."
         )
     try:
@@ -171,8 +172,8 @@ def certify(
 def _stated(
     draft: Certificate, reading: Reading, model, last, before, rows, tested, delta: float, assume: tuple
 ) -> Certificate:
-    """Fill the draft with what was read and claimed."""
-    kept = before is None and reading.derived is None  # as attributes of the model itself
+    """Return the certificate with the problem, the attributes and the claims of the reading."""
+    kept = before is None and reading.derived is None  # the attributes are those of the model itself
     if reading.derived is None:
         attributes = {name: attribute(last, name).copy() for name in reading.attributes}
     else:
@@ -210,7 +211,7 @@ def _stated(
 
 
 def _unknown(last) -> InvalidData:
-    """Return the error for a model whose objective is not known, without hold-out rows."""
+    """Return the error for a model whose objective is not known and that has no hold-out rows."""
     if hasattr(last, "best_estimator_"):
         return InvalidData(
             f"certify: pass best_estimator_ of this {type(last).__name__}; a search is not audited itself. With "
@@ -228,7 +229,7 @@ def _params(model) -> dict:
 
 
 def _last_step(model):
-    """Return the model proper and the steps that transform its rows, if any."""
+    """Return the final estimator and the preceding pipeline steps, or None if the model is not a pipeline."""
     if hasattr(model, "steps") and hasattr(model, "named_steps"):
         return model.steps[-1][1], [step for _, step in model.steps[:-1]]
     return model, None

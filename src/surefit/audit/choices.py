@@ -15,7 +15,7 @@ State = Callable[[Certificate, Data], list[Claim]]
 
 
 def with_ridge_choice(model, data: Data, state: State) -> State:
-    """Add that the ridge penalty is the best of its candidates, rows left out one at a time, where that was the rule."""
+    """Add the claim that the ridge penalty has the smallest leave-one-out error, if it was chosen by that rule."""
     by_rows = type(model).__name__ == "RidgeCV" and model.cv is None and model.scoring is None
     if not by_rows or data.weights is not None or np.ndim(model.coef_) != 1:
         return state
@@ -24,7 +24,7 @@ def with_ridge_choice(model, data: Data, state: State) -> State:
 
 
 def with_path_choice(model, state: State) -> State:
-    """Add that the penalty has the smallest mean squared error of its path, by the errors that the model keeps."""
+    """Add the claim that the penalty has the smallest mean squared error in the model's ``mse_path_``."""
     if not hasattr(model, "mse_path_"):
         return state
     errors = np.asarray(model.mse_path_, dtype=np.float64)
@@ -36,13 +36,13 @@ def with_path_choice(model, state: State) -> State:
 
 
 def with_score_choice(model, C: float, ratio: float, state: State) -> State:
-    """Add that C, with its mixture of penalties, has the best mean score of its candidates, by the scores that the model keeps."""
+    """Add the claim that C and ``l1_ratio`` have the best mean score in the model's ``scores_``."""
     scores, candidates = model.scores_, np.asarray(model.Cs_, dtype=np.float64)
-    if isinstance(scores, dict):  # an older form: by class, the mixture last
+    if isinstance(scores, dict):  # older versions: one array per class, l1_ratio last
         scores = np.asarray(next(iter(scores.values())), dtype=np.float64)
         scores = scores.swapaxes(1, 2) if scores.ndim == 3 else scores
     scores = np.asarray(scores, dtype=np.float64)
-    scores = scores.reshape(len(scores), -1, scores.shape[-1])  # folds, mixtures, values of C
+    scores = scores.reshape(len(scores), -1, scores.shape[-1])  # folds, values of l1_ratio, values of C
     ratios = np.ravel([r or 0.0 for r in np.ravel(getattr(model, "l1_ratios_", [ratio])).tolist()])
     if scores.shape[1:] != (len(ratios), len(candidates)):
         return state

@@ -1,4 +1,4 @@
-"""Reads partitions and mixtures of scikit-learn: KMeans and GaussianMixture."""
+"""Readers for scikit-learn's KMeans and GaussianMixture."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from surefit.core.sample import Data
 
 @reader("sklearn", "KMeans", "MiniBatchKMeans", "BisectingKMeans")
 def read_k_means(model, data: Data, tol: float) -> Reading:
-    """Sum of squared distances to the centers; a spectral lower bound for all partitions, exact in one dimension."""
+    """Read k-means: the inertia, with a spectral lower bound over all partitions that is exact in one dimension."""
     k = len(attribute(model, "cluster_centers_"))
     if len(attribute(model, "labels_")) != data.X.shape[0]:
         raise InvalidData(
-            f"certify: this {type(model).__name__} labeled {len(model.labels_)} rows, X has {data.X.shape[0]}; pass the rows of the fit."
+            f"certify: this {type(model).__name__} labeled {len(model.labels_)} rows, "
+            f"but X has {data.X.shape[0]}; pass the rows of the fit."
         )
     problem = {
         "n_clusters": k,
@@ -33,7 +34,7 @@ def read_k_means(model, data: Data, tol: float) -> Reading:
 
 @reader("sklearn", "GaussianMixture")
 def read_mixture(model, data: Data, tol: float) -> Reading:
-    """Mean log-likelihood; one further EM step measures how stationary it is."""
+    """Read a Gaussian mixture: the mean log-likelihood, and one further EM step to measure how stationary it is."""
     attribute(model, "means_")
     problem = {
         "covariance_type": model.covariance_type,

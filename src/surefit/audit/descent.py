@@ -1,4 +1,4 @@
-"""Reads what stochastic gradient descent of scikit-learn left: SGDClassifier, SGDRegressor and Perceptron."""
+"""Readers for scikit-learn's SGDClassifier, SGDRegressor and Perceptron."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from surefit.linear.logistic.classifier import LogisticRegression
 from surefit.linear.margins.classifier import LinearSVC
 from surefit.linear.margins.regressor import LinearSVR
 
-LOSSES = {"log_loss": "logistic"}  # others have the same name here
+LOSSES = {"log_loss": "logistic"}  # the other losses have the same name in surefit
 
 
 @reader("sklearn", "SGDClassifier", "Perceptron")
 def read_descended_classifier(model, data: Data, tol: float) -> Reading:
-    """Mean loss plus ``alpha`` times the penalty, one problem per class against the rest; the intercept is not penalized."""
+    """Read a classifier: mean loss plus ``alpha`` times the penalty, one-vs-rest; the intercept is not penalized."""
     names, ones = labels_of(model, data, None)
     classes, weights = attribute(model, "classes_"), ones
     if model.class_weight is not None:
@@ -44,7 +44,7 @@ def read_descended_classifier(model, data: Data, tol: float) -> Reading:
 
 @reader("sklearn", "SGDRegressor")
 def read_descended_regressor(model, data: Data, tol: float) -> Reading:
-    """Mean loss plus ``alpha`` times the penalty; the intercept is free."""
+    """Read a regressor: mean loss plus ``alpha`` times the penalty; the intercept is not penalized."""
     problem, y = _problem(model, data, tol), np.asarray(target_of(model, data), dtype=np.float64)
     if problem["loss"] == "squared_error":
         return _squares(model, data, tol, problem["penalty"]["l1"], problem["penalty"]["l2"])
@@ -57,7 +57,7 @@ def _run(model) -> dict[str, Any]:
 
 
 def _squares(model, data: Data, tol: float, l1: float, l2: float) -> Reading:
-    """The squared loss has exact gaps: the same problem times 2n, or over the mean weight, is one of ridge or elastic net."""
+    """Read a model with squared loss as ridge regression or elastic net, with the penalty rescaled accordingly."""
     n = data.X.shape[0]
     if l1 == 0.0:
         return ridge_reading(model, data, tol, n * l2)._replace(free=None)
@@ -78,7 +78,7 @@ def _problem(model, data: Data, tol: float, **labels: Any) -> dict[str, Any]:
 
 
 def _reference(problem: dict, data: Data, targets: list[np.ndarray], s: np.ndarray) -> dict[str, np.ndarray]:
-    """Solve the same problem ourselves, one line per target; empty where we have no solver that does."""
+    """Return our own solution of the same problem, one row per target; empty if no solver of surefit applies."""
     l1, l2, loss = problem["penalty"]["l1"], problem["penalty"]["l2"], problem["loss"]
     kinked = loss in ("hinge", "epsilon_insensitive")
     if l1 + l2 == 0.0 or loss == "perceptron" or (kinked and l1 > 0):

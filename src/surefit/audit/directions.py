@@ -1,4 +1,4 @@
-"""Reads principal components of scikit-learn."""
+"""Reader for scikit-learn's principal component analysis."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from surefit.core.sample import Data
 
 @reader("sklearn", "PCA", "IncrementalPCA")
 def read_pca(model, data: Data, tol: float) -> Reading:
-    """Variance that the directions capture, against the best possible."""
+    """Read PCA: the variance that the directions capture, compared with the largest possible."""
     q = len(attribute(model, "components_"))
     problem = {"criterion": "variance of the rows along the directions", "n_components": q, "tol": tol}
     names = ("gap", "residual", "orthonormal", "mean")

@@ -1,4 +1,4 @@
-"""Reads scikit-learn's models of class-conditional distributions: linear and quadratic discriminants, and naive Bayes."""
+"""Readers for scikit-learn's linear and quadratic discriminant analysis and naive Bayes."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from surefit.core.claims import Claim
 from surefit.core.errors import InvalidData
 from surefit.core.sample import Data
 
-SINGULAR = 1e-12  # least eigenvalue, columns scaled, below which rows do not vary within classes in some direction
+SINGULAR = 1e-12  # smallest eigenvalue (columns scaled) below which the within-class scatter is treated as singular
 
 
 @reader("sklearn", "LinearDiscriminantAnalysis")
 def read_linear_discriminant(model, data: Data, tol: float) -> Reading:
-    """The rule against the best one for Fisher's criterion; means, priors and intercepts."""
+    """Read linear discriminants: the rule against the maximizer of Fisher's criterion, and recomputed moments."""
     problem = _discriminant(model, data)
     problem["covariance"] = "rows" if model.solver == "svd" else "priors"
     names: tuple[str, ...] = ("means_", "coef_", "intercept_")
@@ -40,7 +40,7 @@ def read_linear_discriminant(model, data: Data, tol: float) -> Reading:
 
 @reader("sklearn", "QuadraticDiscriminantAnalysis")
 def read_quadratic_discriminant(model, data: Data, tol: float) -> Reading:
-    """The likelihood of the classes' Gaussian densities against the largest possible one (of the shrunk covariances, in divergence)."""
+    """Read quadratic discriminants: the likelihood against the largest possible one (in divergence if shrunk)."""
     problem = {**_discriminant(model, data), "covariance": "rows", "floor": 0.0, "reg_param": float(model.reg_param)}
     attribute(model, "rotations_")
     if getattr(model, "covariance_estimator", None) is not None:
@@ -60,7 +60,7 @@ def read_quadratic_discriminant(model, data: Data, tol: float) -> Reading:
 
 @reader("sklearn", "GaussianNB", "BernoulliNB", "MultinomialNB")
 def read_naive_bayes(model, data: Data, tol: float) -> Reading:
-    """Every parameter is the moment, or the smoothed share, that the likelihood equations make it."""
+    """Read naive Bayes: parameters against the moments or smoothed frequencies of the likelihood equations."""
     distribution = type(model).__name__ if type(model).__module__.startswith("sklearn") else _known_base(model)
     distribution = distribution.removesuffix("NB").lower()
     names, _ = labels_of(model, data, None)

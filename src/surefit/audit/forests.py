@@ -1,4 +1,4 @@
-"""Reads forests of scikit-learn."""
+"""Readers for scikit-learn's random forests and extra-trees."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from surefit.core.sample import Data
 
 @reader("sklearn", "RandomForestClassifier", "RandomForestRegressor", "ExtraTreesClassifier", "ExtraTreesRegressor")
 def read_forest(model, data: Data, tol: float) -> Reading:
-    """Leaves of every tree contain the mean, or the class frequencies, of the rows drawn for it."""
+    """Read a forest: the leaves of each tree contain the mean, or the class frequencies, of the rows it drew."""
     attribute(model, "estimators_")
     target_of(model, data)
     if model.criterion in ("absolute_error", "poisson"):

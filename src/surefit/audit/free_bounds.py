@@ -1,4 +1,4 @@
-"""Claims about new rows without hold-out rows: out-of-bag votes, few support vectors, rows left out one at a time, or no claim."""
+"""Risk claims without hold-out rows: out-of-bag votes, support vectors, leave-one-out errors, or no claim."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from surefit.core.claims import Claim
 from surefit.core.sample import Data
 
 Free = Callable[[Certificate, Data, float], list[Claim]]
-LARGEST_FACTOR = 1 << 34  # operations up to which rows are left out one at a time
+LARGEST_FACTOR = 1 << 34  # number of operations up to which leave-one-out errors are computed
 
 
 def nothing(why: str = "") -> Claim:
-    """Return the sentence that no bound on new rows comes with the fit, and why."""
+    """Return the claim that this fit does not bound the error on new data, with the reason."""
     return Claim("audit.risk", numbers={"why": why})
 
 
 def without_copies(claims: list[Claim], rows: Data, assume: tuple[str, ...]) -> list[Claim]:
-    """Withdraw bounds where rows are equal, unless they were declared to be separate draws, which is stated."""
+    """Replace risk bounds by no claim if some rows are equal, unless they are declared to be independent draws."""
     if not any(claim.kind == "risk_bound" for claim in claims):
         return claims
     if "equal_rows_are_draws" in assume:
@@ -36,7 +36,7 @@ def without_copies(claims: list[Claim], rows: Data, assume: tuple[str, ...]) -> 
 
 
 def free_of_forest(draft: Certificate, rows: Data, delta: float) -> list[Claim]:
-    """Out-of-bag error, and the bound of the vote; forests without bootstrap leave nothing out."""
+    """Return the out-of-bag error and the risk bound of the majority vote; there is no bound without bootstrap."""
     found = left_out(draft, rows)
     if not found.rows:
         return [nothing("no bootstrap")]
@@ -50,7 +50,7 @@ def free_of_forest(draft: Certificate, rows: Data, delta: float) -> list[Claim]:
 
 
 def free_of_machine(chosen_before: bool, classes: int) -> Free:
-    """Return the compression bound of two classes where the kernel did not come from the rows."""
+    """Return a function that states the compression bound for two classes and a kernel that was fixed in advance."""
 
     def state(draft: Certificate, rows: Data, delta: float) -> list[Claim]:
         if classes != 2:
@@ -65,7 +65,7 @@ def free_of_machine(chosen_before: bool, classes: int) -> Free:
 
 
 def free_of_squares(draft: Certificate, rows: Data, delta: float) -> list[Claim]:
-    """Exact leave-one-out error of least squares with at most a ridge penalty."""
+    """Return the exact leave-one-out error of least squares or ridge regression."""
     n, d = rows.X.shape
     if rows.weights is not None or draft.problem["penalty"]["positive"]:
         return [nothing()]
@@ -73,12 +73,12 @@ def free_of_squares(draft: Certificate, rows: Data, delta: float) -> list[Claim]
 
 
 def free_of_kernel_ridge(draft: Certificate, rows: Data, delta: float) -> list[Claim]:
-    """Exact leave-one-out error of kernel ridge regression."""
+    """Return the exact leave-one-out error of kernel ridge regression."""
     return _left_out(draft, rows, "kernel_ridge.leave_one_out", rows.X.shape[0] ** 3)
 
 
 def free_of_process(draft: Certificate, rows: Data, delta: float) -> list[Claim]:
-    """Exact leave-one-out error of the posterior mean, at the kernel that the model has."""
+    """Return the exact leave-one-out error of the posterior mean for the model's kernel."""
     return _left_out(draft, rows, "gaussian_process.leave_one_out", rows.X.shape[0] ** 3)
 
 

@@ -1,4 +1,4 @@
-"""Bounds on the error of any predictor from rows kept from the fit, as a claim that the training data suffice to verify."""
+"""Risk bounds for any predictor from hold-out rows, which are stored in the certificate as evidence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from surefit.risk.holdout import risk_certificate
 
 
 def holdout_claim(model: Any, data: Data, X_holdout, y_holdout, **options: Any) -> Claim:
-    """Return the claim of ``risk_certificate``, with the evidence to recount it; rows of the fit are refused."""
+    """Return the claim of ``risk_certificate`` with the hold-out rows as evidence; rows of the fit raise an error."""
     if y_holdout is None or X_holdout is None:
         missing, given = ("y_holdout", "X_holdout") if y_holdout is None else ("X_holdout", "y_holdout")
         raise InvalidData(f"certify: {given} was passed without {missing}; pass both, or neither.")

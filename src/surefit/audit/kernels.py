@@ -1,4 +1,4 @@
-"""Reads kernel ridge regression and regression by Gaussian processes of scikit-learn."""
+"""Readers for scikit-learn's kernel ridge regression and Gaussian process regression."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from surefit.kernels.external import from_scikit_learn
 
 @reader("sklearn", "KernelRidge")
 def read_kernel_ridge(model, data: Data, tol: float) -> Reading:
-    """Sum of squares plus ``alpha |f|^2`` in the RKHS norm; there is no intercept."""
+    """Read kernel ridge regression: sum of squares plus ``alpha |f|^2`` in the RKHS norm, without intercept."""
     attribute(model, "dual_coef_")
     if callable(model.kernel) and from_scikit_learn(model.kernel) is None:
         raise refuse(model, "kernel", "a name or a kernel object (a function cannot be written into a certificate)")
@@ -41,7 +41,7 @@ def read_kernel_ridge(model, data: Data, tol: float) -> Reading:
 
 @reader("sklearn", "GaussianProcessRegressor")
 def read_gaussian_process_regressor(model, data: Data, tol: float) -> Reading:
-    """Posterior mean and evidence at the hyper-parameters that the model has; nothing about better ones."""
+    """Read Gaussian process regression: posterior mean and evidence at the model's hyperparameters only."""
     attribute(model, "alpha_")
     kernel = from_scikit_learn(model.kernel_)
     if kernel is None:

@@ -1,4 +1,4 @@
-"""Labels and weights of classes, as a model of another library and a certificate name them."""
+"""Class labels and class weights, as a model of another library and as a certificate store them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from surefit.core.sample import Data
 
 
 def classes_of(model, data: Data) -> tuple[np.ndarray, np.ndarray]:
-    """Return the classes and their weights."""
+    """Return the classes of the model and their weights, computed from ``class_weight``."""
     _, ones = labels_of(model, data, None)
     classes = attribute(model, "classes_")
     if model.class_weight is None:
@@ -21,7 +21,7 @@ def classes_of(model, data: Data) -> tuple[np.ndarray, np.ndarray]:
 
 
 def labels_of(model, data: Data, weights: np.ndarray | None) -> tuple[list, np.ndarray]:
-    """Return the classes as a certificate names them, and their weights; every row must have one of them."""
+    """Return the classes as stored in a certificate, and their weights; raise an error for a label of no class."""
     classes, y = attribute(model, "classes_"), target_of(model, data)
     unknown = ~np.isin(as_classes(y, classes), classes)
     if unknown.any():
@@ -33,5 +33,5 @@ def labels_of(model, data: Data, weights: np.ndarray | None) -> tuple[list, np.n
 
 
 def as_classes(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Return labels in the type of the classes: numbers are read as floats."""
+    """Return the labels converted to the dtype of numeric classes."""
     return y if classes.dtype.kind not in "biuf" else y.astype(classes.dtype)

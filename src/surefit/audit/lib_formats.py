@@ -1,4 +1,4 @@
-"""Reads models of LIBLINEAR's and LIBSVM's own Python packages, while their parameters are still available."""
+"""Readers for models of the Python packages of LIBLINEAR and LIBSVM, while their parameters are still in memory."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ REFERENCE = {"tol": 1e-9, "max_iter": 100_000, "fit_intercept": False}
 
 @reader("liblinear", "model")
 def read_liblinear_model(model, data: Data, tol: float) -> Reading:
-    """The objective of its solver type; the intercept is penalized unless it was left out."""
+    """Read a LIBLINEAR model: the objective of its solver type; the intercept, if any, is penalized."""
     param, C = model.param, float(model.param.C)
     if param.solver_type not in LIBLINEAR or not C > 0:
         raise InvalidData(
@@ -46,7 +46,9 @@ def read_liblinear_model(model, data: Data, tol: float) -> Reading:
             f"{', '.join(map(str, LIBLINEAR))} of models that were trained in this process (a file does not keep C)."
         )
     if data.X.shape[1] != model.nr_feature:
-        raise InvalidData(f"certify: this model of LIBLINEAR has {model.nr_feature} columns, X has {data.X.shape[1]}.")
+        raise InvalidData(
+            f"certify: this model of LIBLINEAR has {model.nr_feature} columns, but X has {data.X.shape[1]}."
+        )
     scaling = float(model.bias) if model.bias > 0 else None
     if scaling is not None and not getattr(param, "regularize_bias", 1):
         raise InvalidData(
@@ -78,7 +80,7 @@ def read_liblinear_model(model, data: Data, tol: float) -> Reading:
 
 @reader("libsvm", "svm_model")
 def read_libsvm_model(model, data: Data, tol: float) -> Reading:
-    """C-SVC, nu-SVC and epsilon-SVR; the intercept is not penalized."""
+    """Read a LIBSVM model (C-SVC, nu-SVC or epsilon-SVR); the intercept is not penalized."""
     param = model.param
     if param.svm_type not in (0, 1, 3) or param.kernel_type not in KERNELS:
         raise InvalidData(
@@ -120,7 +122,7 @@ def read_libsvm_model(model, data: Data, tol: float) -> Reading:
 
 
 def _classes(model, data: Data) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sorted labels and their weights."""
+    """Return the sorted labels and unit weights; raise an error for labels that the model does not know."""
     labels = np.array(model.get_labels(), dtype=np.float64)
     y = np.asarray(target_of(model, data))
     unknown = ~np.isin(y, labels)

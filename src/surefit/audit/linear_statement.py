@@ -1,4 +1,4 @@
-"""The problem of a linear model of another library, and the claims about it."""
+"""Problem and claims for a linear model of another library."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from surefit.audit.reading import Reading
 from surefit.audit.stating import asking
 
-#: Claims by what the scores are: labels, predictions, or neither (an optimum without labels).
+#: Claims by the kind of scores: for labels (True), for predictions (False), or neither (None).
 CLAIMS = {True: ("gap", "labels"), False: ("gap", "predictions"), None: ("gap",)}
 
 
@@ -31,5 +31,5 @@ def linear_problem(
 def linear_reading(
     problem: dict, witness: dict, classifier: bool | None, run: dict, derived: str | None = None
 ) -> Reading:
-    """Return the reading of a linear model; ``classifier`` is None where labels of the optimum mean nothing."""
+    """Return the reading of a linear model; ``classifier`` is None if labels at the optimum are not meaningful."""
     return Reading("A", problem, ("coef_", "intercept_"), asking(*CLAIMS[classifier]), witness, run, derived)

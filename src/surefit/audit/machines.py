@@ -1,4 +1,4 @@
-"""Reads kernel machines of scikit-learn: SVC, NuSVC, SVR and NuSVR, all fitted by LIBSVM."""
+"""Readers for scikit-learn's SVC, NuSVC, SVR and NuSVR, which are all fitted by LIBSVM."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from surefit.kernel_machines.svr import SVR
 from surefit.kernels import resolve
 from surefit.kernels.base import Kernel
 
-LARGEST_REFERENCE = 5000  # rows up to which we solve the problem ourselves to narrow the bracket
+LARGEST_REFERENCE = 5000  # rows up to which we solve the problem ourselves to narrow the interval
 REFERENCE_TOL = 1e-9
 
 
 @reader("sklearn", "SVC")
 def read_svc(model, data: Data, tol: float) -> Reading:
-    """``1/2 |f|^2 + C sum of hinges``, one problem per pair of classes; the intercept is not penalized."""
+    """Read SVC: ``1/2 |f|^2 + C sum of hinge losses``, one-vs-one; the intercept is not penalized."""
     kernel = kernel_of_model(model)
     classes, weights = labels_of(model, data, attribute(model, "class_weight_"))
     problem = {
@@ -58,7 +58,7 @@ def read_svc(model, data: Data, tol: float) -> Reading:
 
 @reader("sklearn", "NuSVC")
 def read_nu_svc(model, data: Data, tol: float) -> Reading:
-    """The problem of SVC whose C corresponds to nu, one C per pair of classes."""
+    """Read NuSVC as the problem of SVC with the C that corresponds to nu, one C per pair of classes."""
     kernel = kernel_of_model(model)
     if model.class_weight is not None:
         raise refuse(model, "class_weight", "None")
@@ -81,7 +81,7 @@ def read_nu_svc(model, data: Data, tol: float) -> Reading:
 
 @reader("sklearn", "SVR")
 def read_svr(model, data: Data, tol: float) -> Reading:
-    """``1/2 |f|^2 + C sum of distances from the tube``; the intercept is not penalized."""
+    """Read SVR: ``1/2 |f|^2 + C sum of distances from the tube``; the intercept is not penalized."""
     kernel = kernel_of_model(model)
     target_of(model, data)
     problem = {
@@ -100,7 +100,7 @@ def read_svr(model, data: Data, tol: float) -> Reading:
 
 @reader("sklearn", "NuSVR")
 def read_nu_svr(model, data: Data, tol: float) -> Reading:
-    """``1/2 |f|^2 + C (nu n epsilon + sum of distances from the tube)``, the tube's width included; the intercept is not penalized."""
+    """Read NuSVR: ``1/2 |f|^2 + C (nu n epsilon + sum of distances from the tube)``; intercept and epsilon are free."""
     kernel = kernel_of_model(model)
     if data.weights is not None:
         raise InvalidData("certify: NuSVR is supported without sample weights only.")
@@ -130,7 +130,7 @@ def read_nu_svr(model, data: Data, tol: float) -> Reading:
 
 
 def _tube(model, data: Data, y: np.ndarray) -> float:
-    """Return the best width of the tube for the model's residuals: nu n rows are to lie beyond it."""
+    """Return the optimal half-width of the tube for the model's residuals: at most nu n rows lie outside."""
     away = np.sort(np.abs(y - model.predict(data.X)))
     return float(away[min(max(math.ceil((1.0 - float(model.nu)) * len(y)) - 1, 0), len(y) - 1)])
 
@@ -140,7 +140,7 @@ def _dense(dual) -> np.ndarray:
 
 
 def kernel_of_model(model) -> Kernel:
-    """Return the kernel; gamma is the number that the fit used."""
+    """Return the kernel, with the value of gamma that the fit used."""
     attribute(model, "support_")
     if callable(model.kernel):
         raise refuse(model, "kernel", "a name (a function cannot be written into a certificate)")
@@ -154,7 +154,7 @@ def _total(data: Data) -> float:
 
 
 def reference_of(ours, kernel: Kernel, data: Data) -> dict[str, np.ndarray]:
-    """Solve the same problem ourselves, where that is cheap and has an optimum."""
+    """Return our own solution of the same problem; empty for an indefinite kernel or too many rows."""
     if kernel.positive_semidefinite is False or data.X.shape[0] > LARGEST_REFERENCE:
         return {}
     with warnings.catch_warnings():
@@ -176,7 +176,7 @@ def reading_of(
     derived: str = "svm",
     fixed_tube: bool = True,
 ) -> Reading:
-    """State the claims about a machine as read."""
+    """Return the reading of a support vector machine and the claims about it."""
     is_kernel = kernel.positive_semidefinite is not False
     more = (
         ["svm_labels"] if classifier else ["svm_predictions"] if fixed_tube else []

@@ -1,4 +1,4 @@
-"""Reads nearest-neighbor models of scikit-learn."""
+"""Readers for scikit-learn's nearest-neighbor models."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from surefit.core.claims import Claim
 from surefit.core.errors import InvalidData
 from surefit.core.sample import Data
 
-RECORDED = 200  # rows whose neighbors are compared with all distances
+RECORDED = 200  # number of rows whose neighbors are compared with all distances
 
 
 @reader("sklearn", "KNeighborsClassifier", "KNeighborsRegressor")
 def read_nearest(model, data: Data, tol: float) -> Reading:
-    """The model keeps the rows it was given, and its search finds the nearest ones."""
+    """Read a nearest-neighbor model: its stored rows are compared with the data, its search with all distances."""
     attribute(model, "_y")
     y = target_of(model, data)
     if callable(model.metric) or model.effective_metric_ in ("precomputed", "nan_euclidean"):

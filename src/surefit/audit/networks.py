@@ -1,4 +1,4 @@
-"""Reads feed-forward networks of scikit-learn."""
+"""Readers for scikit-learn's feed-forward networks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from surefit.core.sample import Data
 
 @reader("sklearn", "MLPClassifier", "MLPRegressor")
 def read_network_model(model, data: Data, tol: float) -> Reading:
-    """The objective and its gradient, recomputed; only the last layer is convex and has a gap."""
+    """Read a network: objective and gradient are recomputed; a gap exists for the last layer only, which is convex."""
     coefs = [np.asarray(c) for c in model.coefs_] if hasattr(model, "coefs_") else [attribute(model, "coefs_")]
     outputs = coefs[-1].shape[1]
     classifier = hasattr(model, "classes_")
@@ -25,7 +25,7 @@ def read_network_model(model, data: Data, tol: float) -> Reading:
             )
     target_of(model, data)
     loss = "log_loss" if classifier else {"squared_error": "half_squares"}.get(model.loss, model.loss)
-    unit = outputs if loss == "half_squares" else 1  # the library takes the mean over outputs, we take the sum
+    unit = outputs if loss == "half_squares" else 1  # scikit-learn takes the mean over outputs, surefit the sum
     problem = {
         "sizes": [coefs[0].shape[0], *(c.shape[1] for c in coefs)],
         "activation": model.activation,

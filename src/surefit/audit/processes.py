@@ -1,4 +1,4 @@
-"""Reads classification by Gaussian processes of scikit-learn."""
+"""Reader for scikit-learn's Gaussian process classification."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from surefit.kernels.external import from_scikit_learn
 
 @reader("sklearn", "GaussianProcessClassifier")
 def read_process_classifier(model, data: Data, tol: float) -> Reading:
-    """The modes of Laplace's approximation, and the evidence, at the kernels that the model has; nothing about better ones."""
+    """Read the modes of Laplace's approximation and the evidence, both at the kernels of the fitted model."""
     attribute(model, "base_estimator_")
     names, _ = labels_of(model, data, None)
     if data.weights is not None:

@@ -1,4 +1,4 @@
-"""A model of another library, as it was read: a problem, the attributes that answer it, and how to issue a certificate."""
+"""The result of reading a model of another library: its problem, its attributes and the claims about it."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ READERS: dict[tuple[str, str], Reader] = {}
 
 
 class Reading(NamedTuple):
-    """A model of another library in our words."""
+    """A model of another library, expressed as a problem of surefit."""
 
     grade: str
     problem: dict[str, Any]
     attributes: tuple[str, ...]
-    claims: Callable[[Any, Data], list[Claim]]  # of a certificate without claims, and the data
-    witness: dict[str, np.ndarray] = {}  # added to the first claim: a reference solution
+    claims: Callable[[Any, Data], list[Claim]]  # takes a certificate without claims, and the data
+    witness: dict[str, np.ndarray] = {}  # reference solution, added to the first claim
     run: dict[str, Any] = {}
-    derived: str | None = None  # how the checker reads values that are not attributes
-    free: Callable[[Any, Data, float], list[Claim]] | None = None  # what the fit itself says about new rows, at delta
+    derived: str | None = None  # how the checker derives values that are not attributes
+    free: Callable[[Any, Data, float], list[Claim]] | None = None  # risk claims from the fit itself, at delta
 
 
 def reader(library: str, *names: str) -> Callable[[Reader], Reader]:
-    """Register the function that reads models of these classes."""
+    """Return a decorator that registers a function as the reader of these classes."""
 
     def add(function: Reader) -> Reader:
         READERS.update({(library, name): function for name in names})
@@ -42,7 +42,7 @@ def reader(library: str, *names: str) -> Callable[[Reader], Reader]:
 
 
 def reader_of(model) -> Reader | None:
-    """Return the reader of the nearest known class of ``model``."""
+    """Return the reader of the first class in the method resolution order that has one, or None."""
     for kind in type(model).__mro__:
         found = READERS.get((kind.__module__.partition(".")[0], kind.__name__))
         if found is not None:
@@ -51,7 +51,7 @@ def reader_of(model) -> Reader | None:
 
 
 def attribute(model, name: str) -> np.ndarray:
-    """Return a fitted attribute as an array."""
+    """Return a fitted attribute as an array; raise ``InvalidData`` if it is missing or sparse."""
     value = getattr(model, name, None)
     if value is None:
         raise InvalidData(f"certify: this {type(model).__name__} has no {name}; fit it first.")
@@ -61,19 +61,19 @@ def attribute(model, name: str) -> np.ndarray:
 
 
 def refuse(model, name: str, expected: str) -> InvalidParameter:
-    """Return the error for a parameter with which there is nothing to certify."""
+    """Return the error for a parameter value that cannot be certified."""
     return InvalidParameter(f"certify({type(model).__name__})", name, expected, getattr(model, name, None))
 
 
 def target_of(model, data: Data) -> np.ndarray:
-    """Return the target; most models have one."""
+    """Return the target; raise ``InvalidData`` if there is none."""
     if data.y is None:
         raise InvalidData(f"certify: a {type(model).__name__} was fitted to a target; pass y as well.")
     return data.y
 
 
 def named(classes: np.ndarray) -> list:
-    """Return the classes as a certificate names them."""
+    """Return the classes as a certificate stores them: numbers as floats, others as text."""
     if classes.dtype.kind in "biuf":
         return [float(label) for label in classes]
     return [str(label) for label in classes]

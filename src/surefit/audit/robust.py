@@ -1,4 +1,4 @@
-"""Reads robust regression of scikit-learn: HuberRegressor, scale included, and QuantileRegressor."""
+"""Readers for scikit-learn's HuberRegressor (including the scale) and QuantileRegressor."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from surefit.core.sample import Data
 from surefit.linear.huber import HuberRegressor
 from surefit.linear.quantile import QuantileRegressor
 
-LARGEST_REFERENCE = 20_000  # rows up to which we solve the problem ourselves
+LARGEST_REFERENCE = 20_000  # number of rows up to which we solve the problem ourselves
 REFERENCE_TOL = 1e-10
 
 
 @reader("sklearn", "HuberRegressor")
 def read_huber(model, data: Data, tol: float) -> Reading:
-    """``sum_i s_i (sigma + sigma H(r_i / sigma)) + alpha |w|^2`` over coefficients, intercept and scale."""
+    """Read Huber: ``sum_i s_i (sigma + sigma H(r_i / sigma)) + alpha |w|^2`` over coefficients, intercept and scale."""
     attribute(model, "scale_")
     target_of(model, data)
     free, alpha, epsilon = bool(model.fit_intercept), float(model.alpha), float(model.epsilon)
@@ -31,7 +31,7 @@ def read_huber(model, data: Data, tol: float) -> Reading:
 
 @reader("sklearn", "QuantileRegressor")
 def read_quantile(model, data: Data, tol: float) -> Reading:
-    """Mean pinball loss plus ``alpha |w|_1``; the intercept is free."""
+    """Read quantile regression: mean pinball loss plus ``alpha |w|_1``; the intercept is not penalized."""
     attribute(model, "coef_")
     target_of(model, data)
     free, alpha, quantile = bool(model.fit_intercept), float(model.alpha), float(model.quantile)

@@ -1,4 +1,4 @@
-"""Reads linear classifiers and tube regression of scikit-learn: LogisticRegression, LinearSVC, LinearSVR."""
+"""Readers for scikit-learn's LogisticRegression, LogisticRegressionCV, LinearSVC and LinearSVR."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ REFERENCE = {"tol": 1e-9, "max_iter": 100_000}
 
 @reader("sklearn", "LogisticRegressionCV")
 def read_logistic_cv(model, data: Data, tol: float) -> Reading:
-    """The last fit is that of LogisticRegression with the C and the mixture of penalties that were chosen."""
+    """Read LogisticRegressionCV as LogisticRegression with the chosen C and ``l1_ratio``."""
     attribute(model, "coef_")
     if not model.refit:
         raise refuse(model, "refit", "True (averaged coefficients of folds do not solve an optimization problem)")
@@ -39,7 +39,7 @@ def read_logistic_cv(model, data: Data, tol: float) -> Reading:
 
 @reader("sklearn", "LogisticRegression")
 def read_logistic(model, data: Data, tol: float) -> Reading:
-    """``l1 |w|_1 + l2/2 |w|^2 + C * sum of losses``; liblinear alone penalizes the intercept."""
+    """Read logistic regression: ``l1 |w|_1 + l2/2 |w|^2 + C * sum of losses``; liblinear penalizes the intercept."""
     return _logistic(model, data, tol, _penalty(model))
 
 
@@ -69,7 +69,7 @@ def _logistic(model, data: Data, tol: float, weights: tuple[float, float, float]
 
 @reader("sklearn", "LinearSVC")
 def read_linear_svc(model, data: Data, tol: float) -> Reading:
-    """``1/2 |w|^2`` or ``|w|_1``, plus C times the sum of (squared) hinges; the intercept is penalized."""
+    """Read LinearSVC: ``1/2 |w|^2`` or ``|w|_1``, plus C times the (squared) hinge losses; penalized intercept."""
     if model.multi_class != "ovr":
         raise refuse(model, "multi_class", "'ovr'")
     classes, class_weights = classes_of(model, data)
@@ -93,7 +93,7 @@ def read_linear_svc(model, data: Data, tol: float) -> Reading:
 
 @reader("sklearn", "LinearSVR")
 def read_linear_svr(model, data: Data, tol: float) -> Reading:
-    """``1/2 |w|^2`` plus C times the sum of (squared) distances from the tube; the intercept is penalized."""
+    """Read LinearSVR: ``1/2 |w|^2`` plus C times the (squared) distances from the tube; penalized intercept."""
     problem = linear_problem(
         {"loss": model.loss, "epsilon": float(model.epsilon)}, 0.0, 1.0, strength=float(model.C), fit_intercept=False, tol=tol,
         intercept_scaling=_scaling(model),
@@ -110,7 +110,7 @@ def _read(model, problem: dict, data: Data, ours) -> Reading:
 
 
 def solved_reading(problem: dict, data: Data, ours, run: dict, derived: str | None = None) -> Reading:
-    """Solve the same problem, with the penalized intercept as a column, and state the claims."""
+    """Return the reading with our own solution, for which a penalized intercept becomes one more column."""
     scaling = problem["intercept_scaling"]
     rows = data if scaling is None else data._replace(X=with_column(data.X, scaling))
     witness = {} if ours is None else solution_of(ours, rows)
@@ -118,7 +118,7 @@ def solved_reading(problem: dict, data: Data, ours, run: dict, derived: str | No
 
 
 def _scaling(model) -> float | None:
-    """Value of the column whose coefficient is the intercept; None without an intercept."""
+    """Return the value of the column whose coefficient is the intercept; None without an intercept."""
     return float(model.intercept_scaling) if model.fit_intercept else None
 
 

@@ -1,4 +1,4 @@
-"""Minimizes a smooth loss of a linear score with an elastic-net penalty, for references whose gap the checker proves anyway."""
+"""Minimizer of smooth losses with an elastic-net penalty for reference solutions; the checker bounds their gap."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ STEPS = 20_000
 
 
 def smooth_minimum(problem: dict, X, y: np.ndarray, c: np.ndarray) -> dict[str, np.ndarray]:
-    """Return coefficients and intercept by a quasi-Newton method; absolute values become differences of two positive parts."""
+    """Return coefficients and intercept found by L-BFGS-B, with coefficients split into two parts for an l1 penalty."""
     d, free, loss = X.shape[1], problem["fit_intercept"], loss_of(problem)
     l1, l2 = problem["penalty"]["l1"], problem["penalty"]["l2"]
     nothing = np.zeros(len(y))

@@ -1,4 +1,4 @@
-"""Reads least squares of scikit-learn: with a ridge, an l1 or both, chosen or given, and classification by it."""
+"""Readers for scikit-learn's least squares: ridge, lasso, elastic net and their CV versions, and ridge classifiers."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from surefit.linear.ridge.regressor import Ridge
 
 SQUARES = {"loss": "squared_error"}
 SUM_OF_SQUARES = "sum_i s_i residual_i^2 + alpha |w|^2; the intercept is free"
-REFERENCE_TOL = 1e-10  # of the solution that ours is compared with
+REFERENCE_TOL = 1e-10  # tolerance of our own reference solution
 
 
 @reader("sklearn", "LinearRegression", "Ridge", "RidgeCV")
 def read_least_squares(model, data: Data, tol: float) -> Reading:
-    """Sum of squares, plus ``alpha |w|^2``; the intercept is free."""
+    """Read least squares: sum of squares plus ``alpha |w|^2``; the intercept is not penalized."""
     alpha = getattr(model, "alpha_", getattr(model, "alpha", 0.0))
     reading = ridge_reading(model, data, tol, alpha)
     return reading._replace(claims=with_ridge_choice(model, data, reading.claims))
@@ -33,7 +33,7 @@ def read_least_squares(model, data: Data, tol: float) -> Reading:
 
 @reader("sklearn", "BayesianRidge")
 def read_bayesian_ridge(model, data: Data, tol: float) -> Reading:
-    """The posterior mean solves the ridge problem whose penalty is the ratio of both precisions."""
+    """Read Bayesian ridge: the posterior mean solves a ridge problem whose penalty is the ratio of the precisions."""
     attribute(model, "coef_")
     reading = ridge_reading(model, data, tol, float(model.lambda_) / float(model.alpha_))
     ratio = "alpha is the ratio of the estimated precisions; nothing is claimed about other precisions"
@@ -44,7 +44,7 @@ def read_bayesian_ridge(model, data: Data, tol: float) -> Reading:
 
 @reader("sklearn", "RidgeClassifier", "RidgeClassifierCV")
 def read_ridge_classifier(model, data: Data, tol: float) -> Reading:
-    """Ridge regression on targets 1 for the class and -1 for the others; the intercept is free."""
+    """Read a ridge classifier: ridge regression on targets 1 for the class and -1 for the others."""
     names, weights = labels_of(model, data, None)
     classes, free = attribute(model, "classes_"), bool(model.fit_intercept)
     y = as_classes(target_of(model, data), classes)
@@ -66,13 +66,13 @@ def read_ridge_classifier(model, data: Data, tol: float) -> Reading:
 
 
 def ridge_reading(model, data: Data, tol: float, alpha) -> Reading:
-    """State the gap of least squares with a ridge penalty, one weight per target or the same for all."""
+    """Return the reading of ridge regression, with one penalty per target or the same for all targets."""
     W = np.atleast_2d(attribute(model, "coef_"))
     alphas = np.broadcast_to(np.asarray(alpha, dtype=np.float64), len(W))
     Y = target_of(model, data)
     if Y.reshape(len(Y), -1).shape[1] != len(W):
         raise InvalidData(
-            f"certify: this {type(model).__name__} has {len(W)} targets, y has {Y.reshape(len(Y), -1).shape[1]}."
+            f"certify: this {type(model).__name__} has {len(W)} targets, but y has {Y.reshape(len(Y), -1).shape[1]}."
         )
     free, positive = bool(model.fit_intercept), bool(getattr(model, "positive", False))
     problem = linear_problem(
@@ -90,7 +90,7 @@ def ridge_reading(model, data: Data, tol: float, alpha) -> Reading:
 
 @reader("sklearn", "Lasso", "ElasticNet", "LassoCV", "ElasticNetCV")
 def read_penalized_squares(model, data: Data, tol: float) -> Reading:
-    """Half the mean of squares, plus ``alpha (l1_ratio |w|_1 + (1 - l1_ratio)/2 |w|^2)``; the intercept is free."""
+    """Read lasso or elastic net: half the mean of squares plus the elastic-net penalty; the intercept is free."""
     if attribute(model, "coef_").ndim != 1:
         raise InvalidData(f"certify: this {type(model).__name__} has several targets; certify one target at a time.")
     alpha = float(getattr(model, "alpha_", getattr(model, "alpha", 0.0)))
@@ -102,7 +102,7 @@ def read_penalized_squares(model, data: Data, tol: float) -> Reading:
 
 
 def elastic_reading(model, data: Data, tol: float, alpha: float, ratio: float) -> Reading:
-    """State the gap of half the mean of squares with an elastic-net penalty."""
+    """Return the reading of half the mean of squares with an elastic-net penalty."""
     free, positive = bool(model.fit_intercept), bool(getattr(model, "positive", False))
     words = "1/(2 sum s) sum_i s_i residual_i^2 + l1 |w|_1 + l2/2 |w|^2; the intercept is free"
     problem = linear_problem(
@@ -115,7 +115,7 @@ def elastic_reading(model, data: Data, tol: float, alpha: float, ratio: float) -
 
 
 def solution_of(ours, data: Data) -> dict[str, np.ndarray]:
-    """Fit our own estimator; however far it came, its gap is counted."""
+    """Fit our own estimator and return its solution with its dual point; it need not have converged."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ours.fit(data.X, data.y, sample_weight=data.weights)

@@ -1,4 +1,4 @@
-"""States claims by asking the checker what it can prove of a model as read."""
+"""Claims with the values that their checkers prove about a model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ State = Callable[[Certificate, Data], list[Claim]]
 
 
 def asking(*names: str, if_proved: tuple[str, ...] = (), witness: dict | None = None) -> State:
-    """Return the function that states these claims about a draft; those of ``if_proved`` only where something is proved."""
+    """Return a function that states these claims about a draft; those in ``if_proved`` are stated only if proved."""
 
     def state(draft: Certificate, rows: Data) -> list[Claim]:
         found = [
@@ -30,7 +30,7 @@ def asking(*names: str, if_proved: tuple[str, ...] = (), witness: dict | None = 
 
 
 def stated(draft: Certificate, rows: Data, name: str, witness: dict | None = None) -> Claim:
-    """Return the claim ``audit.<name>`` about the model as read, with the numbers that its checker proves."""
+    """Return the claim ``audit.<name>`` about the model, with the numbers that its checker proves."""
     asked = Claim(PREFIX + name, witness=witness or {})
     entry = catalog.entry(asked.name)
     if entry.check is None:
@@ -42,7 +42,7 @@ def stated(draft: Certificate, rows: Data, name: str, witness: dict | None = Non
 
 
 def proved(draft: Certificate, rows: Data, name: str) -> bool:
-    """Whether the checker of ``audit.<name>`` proves a finite number of the model."""
+    """Return whether the checker of ``audit.<name>`` proves a finite value for the model."""
     asked = Claim(PREFIX + name)
     entry = catalog.entry(asked.name)
     proof = Proof(0.0) if entry.check is None else _proof(draft, rows, asked, entry)

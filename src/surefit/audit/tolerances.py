@@ -1,15 +1,18 @@
-r"""The gap that a model's own stopping rule allows, as a share of the objective of the best constant.
+r"""Relative gap that a model's own stopping rule allows, as a share of the objective of the best constant.
 
-Each library has its own stopping rule; a stricter audit would blame a model for its parameters. With
-``n`` rows, ``p`` coefficients and ``K`` classes:
+Each library has its own stopping rule, and an audit should not be stricter than the rule that the model was fitted
+with. With ``n`` rows, ``p`` coefficients and ``K`` classes:
 
-- coordinate descent (``Lasso``, ``ElasticNet``) stops at a gap of ``tol`` times :math:`\|y\|^2 / n`: twice ``tol``;
+- coordinate descent (``Lasso``, ``ElasticNet``) stops at a gap of ``tol`` times :math:`\|y\|^2 / n`, which is a
+  relative gap of 2 ``tol``;
 - quasi-Newton and Newton methods of ``LogisticRegression`` stop when no partial derivative of the mean loss plus
   :math:`\|w\|^2 / (2 C n)` exceeds ``tol``. By strong convexity the gap is then at most :math:`(p + K)\, tol^2\, C n / 2`;
-- SMO (``SVC``, ``SVR``) stops when no pair of rows violates the conditions of optimality by more than ``tol``: each row adds at most
-  ``C tol`` to the gap, and ``C`` to the objective of the zero function.
+- SMO (``SVC``, ``SVR``) stops when no pair of rows violates the optimality conditions by more than ``tol``.
+  Each row then adds at most ``C tol`` to the gap and ``C`` to the objective of the zero function, which gives a
+  relative gap of ``tol``.
 
-Other rules look at the size of a step or at the progress of one pass and imply no gap; there ``tol`` itself is taken.
+Other rules measure the size of a step or the progress of one pass and imply no bound on the gap; ``tol`` itself is used
+for them.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from typing import Any
 import numpy as np
 
 DEFAULT = 1e-4
-LEAST, MOST = 1e-9, 1.0  # rounding of the objectives; a larger share says nothing
+LEAST, MOST = 1e-9, 1.0  # limits: rounding of the objectives; a gap of 1 is vacuous
 BY_GRADIENT = ("lbfgs", "newton-cg", "newton-cholesky")
 
 

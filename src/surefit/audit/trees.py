@@ -1,4 +1,4 @@
-"""Reads trees of scikit-learn: splits, accounting, leaves and stopping rules."""
+"""Readers for scikit-learn's decision trees: splits, impurities, leaf values and stopping rules."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from surefit.audit.stating import asking
 from surefit.core.errors import InvalidData
 from surefit.core.sample import Data
 
-NO_BOUND = 10**9  # in place of a stopping rule that is not set
+NO_BOUND = 10**9  # used for a stopping rule that is not set
 
 
 @reader("sklearn", "DecisionTreeClassifier", "ExtraTreeClassifier", "DecisionTreeRegressor", "ExtraTreeRegressor")
 def read_tree_model(model, data: Data, tol: float) -> Reading:
-    """Each split against all cuts of its node, the accounting of impurity, the values of the leaves, the stopping rules."""
+    """Read a tree: each split is compared with all cuts of its node; impurities, leaves and limits are checked."""
     problem = tree_problem(model, data)
     random = model.splitter != "best" or model.max_features_ < data.X.shape[1]
     imposed = problem["monotone"] is not None or model.criterion == "friedman_mse"
@@ -29,7 +29,7 @@ def read_tree_model(model, data: Data, tol: float) -> Reading:
 
 
 def tree_problem(model, data: Data) -> dict[str, Any]:
-    """Return the rules by which a tree was grown, in the checker's words."""
+    """Return the parameters with which a tree was grown, in the form that the checker reads."""
     attribute(model, "tree_")
     y = target_of(model, data)
     if model.n_outputs_ != 1:
