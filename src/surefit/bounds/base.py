@@ -78,7 +78,7 @@ class RiskBound:
         """The bound as one sentence."""
         tail = f", which is vacuous (not below {self.ceiling:.4g})" if self.vacuous else ""
         limit = f"{self.value:.4g}"
-        if float(limit) >= self.ceiling > self.value:  # almost vacuous is not vacuous
+        if float(limit) >= self.ceiling > self.value:  # avoid printing a value that rounds up to the ceiling
             limit = f"{self.ceiling:.4g} - {self.ceiling - self.value:.2g}"
         return (
             f"{self.about} <= {limit} with confidence {confidence_text(self.delta)}{tail} "
@@ -197,7 +197,7 @@ class NoBound:
         return f"no bound: {self.reason}"
 
     def risk(self, empirical: float, about: str = "risk of the model") -> NoBound:
-        """Return itself: no risk is bounded."""
+        """Return this object, because no risk is bounded."""
         return self
 
     def __repr__(self) -> str:

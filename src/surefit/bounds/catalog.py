@@ -15,8 +15,8 @@ from surefit.core.validation import COUNT
 class SetClass(NamedTuple):
     """Class of sets (classifiers): its VC dimension and the number of subsets of n points it can pick out.
 
-    ``growth(n)`` is the exact growth function where known, else None; ``form`` names the formula (see :func:`log_growth`)
-    that ``log_growth(n)`` uses: exact where the growth function is known, Sauer's lemma otherwise.
+    ``growth(n)`` is the exact growth function if it is known, else None. ``log_growth(n)`` uses the formula named by
+    ``form`` (see :func:`log_growth`): the exact one if it is known, otherwise Sauer's lemma.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def _homogeneous(d: int, k: int) -> SetClass:
 
 
 def _rectangles(d: int, k: int) -> SetClass:
-    reason = "the 2d points plus and minus e_j are shattered; of more points one is in the bounding box of the others"
+    reason = "the 2d points plus and minus e_j are shattered; of 2d + 1 points, one is in the box of the others"
     return SetClass("rectangles", 2 * d, reason, (lambda n: n * (n + 1) // 2 + 1) if d == 1 else None)
 
 
@@ -100,22 +100,22 @@ CATALOG: dict[str, Callable[[int, int], SetClass]] = {
         "balls", d + 1, "balls that cut out the two parts of a Radon partition would give a hyperplane between them"
     ),
     "convex_polygons": lambda d, k: SetClass(
-        "convex_polygons", math.inf, "every subset of points on a circle is a polygon", lambda n: 2**n
+        "convex_polygons", math.inf, "every subset of points on a circle is cut out by a polygon", lambda n: 2**n
     ),
     "finite": lambda d, k: SetClass("finite", k.bit_length() - 1, "2^V labelings need 2^V sets; a bound on V"),
     "half_spaces": _half_spaces,
     "homogeneous_half_spaces": _homogeneous,
     "intervals": lambda d, k: SetClass(
-        "intervals", 2, "of three points the outer two cannot be picked alone", lambda n: n * (n + 1) // 2 + 1
+        "intervals", 2, "no interval contains only the outer two of three points", lambda n: n * (n + 1) // 2 + 1
     ),
     "polynomial_thresholds": lambda d, k: SetClass(
         "polynomial_thresholds", math.comb(d + k, k), "half-spaces through 0 in the space of monomials"
     ),
-    "rays": lambda d, k: SetClass("rays", 1, "of two points the right one cannot be picked alone", lambda n: n + 1),
+    "rays": lambda d, k: SetClass("rays", 1, "no ray contains only the right one of two points", lambda n: n + 1),
     "rectangles": _rectangles,
     "sines": lambda d, k: SetClass("sines", math.inf, "the points 2^-i are shattered", lambda n: 2**n),
     "stumps": lambda d, k: SetClass(
-        "stumps", 2, "of three points the middle one cannot be picked alone", lambda n: 2 * n if n else 1, "cover"
+        "stumps", 2, "no stump contains only the middle one of three points", lambda n: 2 * n if n else 1, "cover"
     ),
     "unions_of_intervals": lambda d, k: SetClass(
         "unions_of_intervals", 2 * k, "2k + 1 alternating labels need k + 1 intervals", lambda n: sauer(n, 2 * k)

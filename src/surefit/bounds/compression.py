@@ -8,7 +8,7 @@ from surefit.bounds.growth import log_choose
 from surefit.core.errors import InvalidParameter
 from surefit.core.validation import COUNT
 
-LOG_ROUNDING = 2.0**-46  # relative; covers the rounding of both sides where the sum hardly changes with epsilon
+LOG_ROUNDING = 2.0**-46  # relative; covers the rounding of both sides if the sum hardly changes with epsilon
 
 
 def sample_compression(size: int, errors: int, n: int, delta: float = 0.05) -> RiskBound:
@@ -18,8 +18,8 @@ def sample_compression(size: int, errors: int, n: int, delta: float = 0.05) -> R
 
     with :math:`k` errors among the :math:`n - s` other rows.
 
-    Guarantee: if the same procedure, given those rows alone (as a set, or in their order), returns the same model (theory:
-    :ref:`compression`). Support vectors and perceptron mistakes are examples of such rows.
+    Guarantee: holds if the same procedure, given those rows alone (as a set, or in their order), returns the same model
+    (theory: :ref:`compression`). Support vectors and perceptron mistakes are examples of such rows.
 
     Parameters
     ----------
@@ -66,9 +66,10 @@ def stable_compression(size: int, n: int, delta: float = 0.05) -> RiskBound:
     .. math:: \frac\delta n \sum_{m=s}^{n-1} \frac{\binom ms}{\binom ns} (1 - \varepsilon)^{-(n - m)} = 1, \qquad
               \varepsilon = 1 \text{ if } s = n.
 
-    Guarantee: for a scheme whose set does not change when rows outside it are removed (preference). For a support vector machine with a
-    fixed kernel and a fixed tie rule, the support vectors form such a set. A new row changes it at least whenever :math:`y f(x) < 1`, so
-    the bound also applies to the risk (theory: :ref:`compression`). Errors are not counted.
+    Guarantee: holds for a scheme whose set does not change when rows outside it are removed. For a support vector
+    machine with a fixed kernel and a fixed tie rule, the support vectors form such a set. A new row with :math:`y f(x)
+    < 1` always changes this set, so the bound also applies to the risk (theory: :ref:`compression`). Errors are not
+    counted.
 
     Parameters
     ----------

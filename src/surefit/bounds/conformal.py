@@ -20,7 +20,7 @@ ALPHA = "a number > 0 and < 1"
 
 @dataclass(frozen=True)
 class ConformalQuantile:
-    r"""Threshold for scores: the set of all answers whose score is at most ``value`` covers the true answer.
+    r"""Threshold for scores: the set of all labels or values with a score of at most ``value`` covers the truth.
 
     It is the ``rank``-th smallest of ``m`` calibration scores; ``value`` is infinite (the set contains everything) if ``rank > m``.
 
@@ -115,7 +115,7 @@ def conformal_rank(n: int, alpha: float = 0.1, delta: float | None = None) -> in
     check_delta("conformal_rank", delta)
     if clopper_pearson_lower(n, n, delta) < 1 - alpha:
         return n + 1
-    low, high = 0, n  # rank 0 covers nothing, rank n covers enough
+    low, high = 0, n  # rank 0 has no coverage, rank n has enough
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if clopper_pearson_lower(middle, n, delta) >= 1 - alpha else (middle, high)

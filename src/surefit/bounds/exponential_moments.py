@@ -19,7 +19,7 @@ from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.validation import COUNT, FRACTION, POSITIVE
 
 LogMGF = Callable[[float], float]
-FAR = 2.0**60  # an exponent that still improves here is treated as unbounded
+FAR = 2.0**60  # if the objective still increases at this exponent, it is treated as unbounded
 
 
 def cramer_transform(log_mgf: LogMGF, t: float, largest: float = math.inf) -> tuple[float, float]:
@@ -77,7 +77,7 @@ def _golden(gain: Callable[[float], float], low: float, high: float) -> tuple[fl
 
 
 def chernoff(distribution: Any, threshold: float, n: int = 1) -> Deviation:
-    r"""Chernoff's bound :math:`P(\bar X \ge t) \le e^{-n \psi^*(t)}` for a distribution or a sample.
+    r"""Return Chernoff's bound :math:`P(\bar X \ge t) \le e^{-n \psi^*(t)}` for a distribution or a sample.
 
     Guarantee: for a sample, it bounds the fraction of entries that are at least ``threshold`` (``n=1``), without any probability (theory:
     :ref:`concentration`).

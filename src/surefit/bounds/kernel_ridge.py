@@ -83,7 +83,7 @@ def kernel_ridge_mse(
             "offset": bool(offset),
         },
         terms={"empirical": float(empirical), "complexity": 4 * residual * complexity, "confidence": confidence},
-        ceiling=largest**2,  # what the zero predictor attains, for any data
+        ceiling=largest**2,  # largest possible risk of the zero predictor
     )
 
 

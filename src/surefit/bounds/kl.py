@@ -14,7 +14,7 @@ from surefit.bounds.three_forms import two_of_three
 from surefit.core.errors import InvalidParameter
 from surefit.core.validation import FRACTION
 
-OUTWARD = 2.0**-48  # relative; larger than the rounding of ``binary_kl``, so that its inverses err on the safe side
+OUTWARD = 2.0**-48  # relative; larger than the rounding of ``binary_kl``, so that its inverses are conservative
 
 
 def binary_kl(q: float, p: float) -> float:
@@ -111,7 +111,7 @@ def kl_inverse_lower(q: float, c: float) -> float:
 def relative_entropy(
     mean: float, *, n: int | None = None, radius: float | None = None, delta: float | None = None, sides: int = 1
 ) -> Deviation:
-    r"""Chernoff's inequality for averages in [0, 1] with known mean; two of n, radius and delta determine the third.
+    r"""Return Chernoff's inequality for averages in [0, 1] with known mean, from two of n, radius and delta.
 
     .. math:: P(\bar X \ge p + \varepsilon) \le e^{-n \, \mathrm{kl}(p + \varepsilon \| p)}, \qquad
               P(\bar X \le p - \varepsilon) \le e^{-n \, \mathrm{kl}(p - \varepsilon \| p)}.

@@ -63,7 +63,7 @@ def pac_bayes_kl(empirical: float, divergence: float, n: int, delta: float = 0.0
 
 
 def pac_bayes_linear(margins: Any, delta: float = 0.05, *, deterministic: bool = False) -> RiskBound:
-    r"""PAC-Bayes bound of a linear classifier with prior :math:`N(0, I)` and posterior :math:`N(\mu w / \|w\|, I)`.
+    r"""Return the PAC-Bayes bound of a linear classifier: prior :math:`N(0, I)`, posterior :math:`N(\mu w / \|w\|, I)`.
 
     With :math:`z_i = y_i w^\top x_i / (\|w\| \|x_i\|)`: :math:`\hat q = \frac1n \sum \Phi(\theta - \mu z_i)`, KL = :math:`\mu^2/2`;
     :math:`\mu` may be optimized. With ``deterministic=False`` (:math:`\theta = 0`) the bound is about the randomized classifier;
@@ -203,7 +203,7 @@ def pac_bayes_hybrid(
 
 
 def _smallest(trials: Any, n: int, log_term: float) -> tuple[float, tuple[float, float]]:
-    """Return bound and setting of the best of several (empirical, divergence, share, setting); a rough bound selects the candidates."""
+    """Return the smallest bound and its setting over (empirical, divergence, share, setting) trials."""
 
     def rough(trial: Any) -> float:
         empirical, divergence, share, _ = trial

@@ -204,14 +204,14 @@ def running_means(losses: np.ndarray, start: float = 0.5) -> np.ndarray:
     """Return the prediction of each loss before it is seen: the mean of ``start`` and all earlier losses."""
     sums, total, lost = np.empty(len(losses)), float(start), 0.0
     for t, loss in enumerate(losses.tolist()):
-        sums[t] = total + lost  # the part that rounding took away is carried along, so that no error grows with t
+        sums[t] = total + lost  # Neumaier's compensated summation: no error grows with t
         before, total = total, total + loss
         lost += (before - total) + loss if before >= loss else (loss - total) + before
     return np.clip(sums / np.arange(1, len(losses) + 1), 0.0, 1.0)
 
 
 def rate_grid(n: int, delta: float) -> np.ndarray:
-    """Return the 24 lambdas mixed without a pilot, from the best at error 1/2 to the best at 0; they depend on n and delta only."""
+    """Return the 24 lambdas of the mixture, from the best at error 1/2 to the best at 0, for given n and delta."""
     smallest = min(1.0, math.sqrt(-8 * math.log(delta) / n))
     return np.geomspace(smallest, LARGEST_RATE, GRID)
 

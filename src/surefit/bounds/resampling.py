@@ -105,7 +105,7 @@ def transfer(errors: int, n: int, disagreements: int, n_unlabeled: int, delta: f
 
 @dataclass(frozen=True)
 class RiskSplit:
-    """Risk = training risk + generalization gap, each with its interval from the hold-out rows.
+    """Risk as the sum of training risk and generalization gap, with intervals from the hold-out rows.
 
     Examples
     --------

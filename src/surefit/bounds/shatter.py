@@ -34,7 +34,7 @@ class Labelings:
 
     @property
     def shattered(self) -> bool:
-        """Whether all labelings of the points occur, which proves that the VC dimension is at least their number."""
+        """Whether all labelings of the points occur, which proves a VC dimension of at least the number of points."""
         return len(self.labels) == 2 ** self.labels.shape[1]
 
     @property
@@ -92,7 +92,7 @@ def shatters(points: Any, name: str) -> bool:
 
 
 def search_shattered(name: str, n: int, d: int = 1, draws: int = 50, seed: int = 0) -> np.ndarray | None:
-    """Search for n random points that the class shatters. If they are found, the VC dimension is at least n; otherwise nothing follows.
+    """Search for n random points that the class shatters; a result proves that the VC dimension is at least n.
 
     Examples
     --------

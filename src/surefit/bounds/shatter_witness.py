@@ -135,7 +135,7 @@ def shatter_coefficient(predictions: Any, n: int) -> int:
 
 
 def vc_dimension_of(predictions: Any) -> Shattering:
-    r"""Return the exact VC dimension of a finite class on a finite domain, with a witness; it is at most :math:`\log_2` of the class size.
+    r"""Return the exact VC dimension of a finite class on a finite domain, with a shattered set as witness.
 
     Guarantee: the witness proves the lower bound; the upper bound is proved by exhaustive search (theory: :ref:`vc-dimension`).
 
@@ -168,7 +168,7 @@ def _shattered_set(rows: np.ndarray, originals: np.ndarray, size: int) -> Shatte
 
 
 def sine_witness(labels: Any) -> tuple[float, np.ndarray]:
-    r"""Return a with :math:`\mathrm{sign} \sin(a x_i) = y_i` at :math:`x_i = 2^{-i}`, which shows that the VC dimension is infinite.
+    r"""Return a with :math:`\mathrm{sign} \sin(a x_i) = y_i` at :math:`x_i = 2^{-i}`, so the VC dimension is infinite.
 
     .. math:: a = \pi \Bigl(1 + \sum_{i : y_i = -1} 2^i\Bigr).
 

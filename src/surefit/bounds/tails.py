@@ -261,7 +261,7 @@ def empirical_bernstein(losses: Any, delta: float = 0.05) -> RiskBound:
 def gaussian_approximation(sigma: float, n: int, radius: float, sides: int = 2) -> float:
     r"""Return the normal approximation of :math:`P(|\bar X - \mu| > \varepsilon)`. **Not a bound**.
 
-    It can be below the true probability: for 100 fair coins and radius 0.1 it gives 0.0455, the exact value is 0.0569.
+    It can be below the true probability: for 100 fair coins and radius 0.1 it gives 0.0455; the exact value is 0.0569.
 
     Examples
     --------

@@ -46,7 +46,7 @@ def two_of_three(
 
 
 def least(who: str, suffices: Callable[[int], bool], start: int = 1) -> int:
-    """Return the smallest integer from ``start`` on that suffices, for a test that stays true once it is true."""
+    """Return the smallest integer >= ``start`` that passes a monotone test."""
     if suffices(start):
         return start
     low, step = start, 1

@@ -12,7 +12,7 @@ from surefit.core.errors import InvalidData
 
 
 def ks_distance(sample: Any, cdf: Callable[..., Any]) -> float:
-    r"""Largest :math:`|Q_n(A) - Q(A)|` over the half-lines :math:`A = (-\infty, a]`: the Kolmogorov-Smirnov distance.
+    r"""Return the Kolmogorov-Smirnov distance: the largest :math:`|Q_n(A) - Q(A)|` over :math:`A = (-\infty, a]`.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def ks_distance(sample: Any, cdf: Callable[..., Any]) -> float:
     return max(above, below)
 
 
-#: The same by what it measures: the largest deviation over half-lines, or rays.
+#: Alias: the largest deviation over half-lines (rays).
 ray_deviation = ks_distance
 
 
@@ -51,7 +51,7 @@ def interval_deviation(sample: Any, cdf: Callable[..., Any]) -> float:
 
 
 def dkw(*, n: int | None = None, radius: float | None = None, delta: float | None = None) -> Deviation:
-    r"""Dvoretzky-Kiefer-Wolfowitz inequality with Massart's constant.
+    r"""Return the Dvoretzky-Kiefer-Wolfowitz inequality with Massart's constant.
 
     .. math:: P\Bigl(\sup_a |F_n(a) - F(a)| > \varepsilon\Bigr) \le 2 e^{-2n\varepsilon^2}
 
@@ -82,7 +82,7 @@ def dkw(*, n: int | None = None, radius: float | None = None, delta: float | Non
 
 
 def _one_sided(who: str, sample: Any, cdf: Callable[..., Any]) -> tuple[float, float]:
-    """Return the largest excess of the empirical distribution function over the true one, and of the true one over the empirical one."""
+    """Return the largest excess of the empirical distribution function over the true one, and vice versa."""
     x = np.sort(np.asarray(sample, dtype=np.float64).ravel())
     if len(x) == 0 or not np.all(np.isfinite(x)):
         raise InvalidData(f"{who}: the sample must be a non-empty array of finite numbers.")

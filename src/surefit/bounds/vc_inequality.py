@@ -20,7 +20,7 @@ class Theorem(NamedTuple):
     sides: int
 
 
-#: Ghost sample and random signs (factor 8, divisor 32); the double-sample form (4, 8, one-sided, growth at 2n).
+#: Constants of the theorems: ghost sample and random signs (factor 8, divisor 32); double sample (4, 8, one-sided).
 THEOREMS = {"symmetrized": Theorem(8.0, 32.0, 1, 2), "double_sample": Theorem(4.0, 8.0, 2, 1)}
 
 
@@ -46,20 +46,20 @@ def vc(
                                                                               \sqrt{\frac{\ln(1/\delta)}{2n}}`
     ============== ========================================================== =======================================
 
-    Guarantee: for every distribution of the data and for *any* member of the class, however chosen, if the class (features, kernel,
-    degree, scaling) was fixed before the data were seen (theory: :ref:`vc-inequality`). An infinite dimension (RBF kernels,
-    sines) gets :class:`NoBound`, not a number.
+    Guarantee: for every distribution of the data and for *any* member of the class, however chosen, if the class
+    (features, kernel, degree, scaling) was fixed before the data were seen (theory: :ref:`vc-inequality`). For an
+    infinite dimension (RBF kernels, sines), :class:`NoBound` is returned.
 
     Parameters
     ----------
     dimension : int or SetClass
-        VC dimension, or an entry of :func:`set_class`, whose exact growth function is used where known.
+        VC dimension, or an entry of :func:`set_class`, whose exact growth function is used if it is known.
     n, radius, delta : two of the three
         Rows, deviation, failure probability.
     theorem : {"symmetrized", "double_sample", "rademacher"}
         Which inequality.
     form : {"sauer", "power", "euler", "cover"}
-        How labelings are counted when only the dimension is given: see :func:`log_growth`.
+        How labelings are counted if only the dimension is given: see :func:`log_growth`.
 
     Examples
     --------
@@ -96,10 +96,12 @@ def vc_bound(
 
     .. math:: R \le \hat R + \sqrt{\tfrac{32}{n} \ln \tfrac{8 (n + 1)^V}{\delta}}
 
-    for ``form="power"``; at most 1, and then ``vacuous``. :func:`surefit.bounds.vc` has the other theorems and the sample size.
+    for ``form="power"``. The value is at most 1, and a value of 1 is ``vacuous``. :func:`surefit.bounds.vc` has the
+    other theorems and the sample size.
 
-    Guarantee: with probability :math:`1 - \delta`, for independent rows, however the classifier was chosen from a class that was
-    fixed before the rows were seen (theory: :ref:`vc-inequality`). An infinite dimension gets :class:`surefit.bounds.NoBound`.
+    Guarantee: with probability :math:`1 - \delta`, for independent rows, however the classifier was chosen from a class
+    that was fixed before the rows were seen (theory: :ref:`vc-inequality`). For an infinite dimension,
+    :class:`surefit.bounds.NoBound` is returned.
 
     Parameters
     ----------
@@ -133,8 +135,8 @@ def vc_consistent(
 ) -> Deviation:
     r"""Bound the risk of any member without training errors: :math:`\frac2n \bigl(\log_2 s(2n) + \log_2 \frac2\delta\bigr)`.
 
-    Guarantee: with probability at least ``1 - delta``, every consistent member has risk at most ``radius``, which decreases like 1/n
-    instead of its square root (theory: :ref:`vc-inequality`).
+    Guarantee: with probability at least ``1 - delta``, every consistent member has risk at most ``radius``, which
+    decreases like :math:`1/n` instead of :math:`1/\sqrt n` (theory: :ref:`vc-inequality`).
 
     Examples
     --------

@@ -16,8 +16,8 @@ def vote_first_order(mean_error: float, n: int, delta: float = 0.05, divergence:
 
     .. math:: R(\mathrm{vote}) \le 2\, \mathrm{kl}^{-1}\Bigl(\hat q, \frac{\mathrm{KL} + \ln(2\sqrt n / \delta)}{n}\Bigr).
 
-    Guarantee: each member tested on at least ``n`` rows it did not see (out of bag); several classes, ties counted as errors
-    (theory: :ref:`majority-vote`).
+    Guarantee: holds if each member was tested on at least ``n`` rows that it did not see (out of bag), for any number
+    of classes, with ties counted as errors (theory: :ref:`majority-vote`).
 
     Parameters
     ----------
@@ -46,8 +46,8 @@ def vote_tandem(tandem_loss: float, n: int, delta: float = 0.05, divergence: flo
 
     .. math:: R(\mathrm{vote}) \le 4\, \mathrm{kl}^{-1}\Bigl(\hat t, \frac{2\,\mathrm{KL} + \ln(2\sqrt n / \delta)}{n}\Bigr).
 
-    Guarantee: each pair tested on at least ``n`` rows that neither saw (theory: :ref:`majority-vote`). It improves on
-    :func:`vote_first_order` if members err independently.
+    Guarantee: holds if each pair was tested on at least ``n`` rows that neither member saw (theory:
+    :ref:`majority-vote`). It improves on :func:`vote_first_order` if members err independently.
 
     Examples
     --------
