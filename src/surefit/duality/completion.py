@@ -56,7 +56,7 @@ class DeterminantCompletion(Program):
         return cls(toeplitz(column), len(lags) - 1)
 
     def solve(self) -> Optimum:
-        """Return the optimum in closed form: the inverse is a sum of inverses of blocks of the band."""
+        """Return the optimum in closed form: its inverse is a signed sum of inverses of diagonal blocks of S."""
         n, width = len(self.S), self.bandwidth + 1
         N = np.zeros((n, n))
         for start in range(n - width + 1):

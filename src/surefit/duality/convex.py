@@ -84,7 +84,7 @@ class ConvexProgram(Program):
         return max([0.0, *np.abs(self._multipliers(multipliers) * self._slacks(_vector(x)))])
 
     def lower_bound(self, x, multipliers, equality_multipliers) -> float:
-        """Use the closed form if given, otherwise strong convexity, otherwise a zero gradient; otherwise return minus infinity."""
+        """Return the value of ``dual`` if given, else a bound by ``curvature`` or a zero gradient, else -inf."""
         x, weights = _vector(x), self._multipliers(multipliers)
         free = np.zeros(0) if equality_multipliers is None else _vector(equality_multipliers)
         if self.dual is not None:

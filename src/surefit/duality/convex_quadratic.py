@@ -14,10 +14,10 @@ MOST_STEPS = 200
 class ConvexQuadraticProgram(QuadraticProgram):
     r"""Minimize :math:`\tfrac12 x^\top H x + c^\top x` subject to :math:`Ax \ge b`, with :math:`H` positive semidefinite.
 
-    Solved by the proximal point method, :math:`x_{k+1} = \arg\min f(x) + \tfrac\rho2 \|x - x_k\|^2`, where each step is a strictly convex
-    program; on quadratic programs it ends after finitely many steps. Guarantee: the Karush-Kuhn-Tucker conditions, which
-    :func:`surefit.kkt_report` measures. The dual value needs :math:`A^\top \lambda - c` in the range of H, up to the relative error
-    ``slack``.
+    ``solve`` uses the proximal point method, :math:`x_{k+1} = \arg\min f(x) + \tfrac\rho2 \|x - x_k\|^2`, where each
+    step is a strictly convex program. On quadratic programs it ends after finitely many steps. Guarantee: the
+    Karush-Kuhn-Tucker conditions, which :func:`surefit.kkt_report` measures. The dual value is finite only if
+    :math:`A^\top \lambda - c` is in the range of H, up to the relative error ``slack``.
 
     Parameters
     ----------

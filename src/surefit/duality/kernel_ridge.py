@@ -51,7 +51,7 @@ def kernel_ridge_dual(K, y, lam: float, mu=None, *, radius: float = 1.0):
 
     Returns
     -------
-    float, or KernelRidgeDual without ``mu``
+    float if ``mu`` is given, otherwise KernelRidgeDual
 
     Examples
     --------

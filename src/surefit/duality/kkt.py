@@ -37,7 +37,7 @@ class DualityGap:
 
     @property
     def relative(self) -> float:
-        """The gap divided by the larger absolute value of the two, at least 1e-300."""
+        """The gap divided by the larger of the absolute primal and dual values (at least 1e-300)."""
         return self.gap / max(abs(self.primal), abs(self.dual), 1e-300) if math.isfinite(self.gap) else math.inf
 
 

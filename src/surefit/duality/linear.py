@@ -20,9 +20,9 @@ class LinearProgram(Program):
     Parameters
     ----------
     c : array of shape (n,)
-        Costs.
+        Cost vector.
     A : array of shape (m, n)
-        Equalities.
+        Matrix of the equality constraints.
     b : array of shape (m,)
         Right-hand sides.
 

@@ -140,7 +140,7 @@ def _linear_svc(model, X, y, s):
 
 
 def _multipliers(margins, C, signed, w, t) -> np.ndarray:
-    """Return multipliers that are free only on the margin, fitted to the stationarity conditions."""
+    """Return multipliers that are 0 or C off the margin and, on the margin, fitted to the stationarity conditions."""
     near = np.abs(margins - 1) <= NEAR * max(1.0, float(np.max(np.abs(margins), initial=1.0)))
     alpha = np.where(margins < 1, C, 0.0)
     alpha[near] = 0.0
@@ -208,7 +208,7 @@ def _linear_svr(model, X, y, s):
 
 
 def _squares(model, X, y, s):
-    """Return the conditions of least squares with an l1 and an l2 penalty, per feature, in units of the gradient of the mean loss."""
+    """Return the conditions of least squares with an elastic-net penalty, per feature, in units of the gradient."""
     Z, w = _dense(X), np.ravel(model.coef_)
     r = y - np.asarray(model.predict(X), dtype=np.float64)
     total = float(s.sum())

@@ -21,7 +21,7 @@ class QuadraticProgram(Program):
     H : array of shape (n, n)
         Symmetric positive definite.
     A : array of shape (m, n)
-        Inequalities.
+        Matrix of the inequality constraints.
     b : array of shape (m,)
         Right-hand sides.
     c : array of shape (n,) or None, default=None
@@ -65,7 +65,7 @@ class QuadraticProgram(Program):
         L = np.tril(self.factor[0])
         G = solve_triangular(L, self.A.T, lower=True).T
         h = self.b + self.A @ cho_solve(self.factor, self.c)
-        # Scale rows and right-hand sides to one size: the fit is to the last component of each column.
+        # Scale the right-hand sides to at most 1, because the fit matches the last component of each column.
         scale = max(float(np.max(np.abs(h))), 1.0)
         E = np.vstack([G.T, h[None, :] / scale])
         target = np.r_[np.zeros(len(L)), 1.0]
@@ -77,7 +77,7 @@ class QuadraticProgram(Program):
             )
         multipliers = scale * z / -residual[-1]
         active = np.flatnonzero(z)
-        if active.size:  # recompute the multipliers without the rounding of the fit if the active rows determine them
+        if active.size:  # if the active rows determine the multipliers, recompute them without the rounding of the fit
             again = np.linalg.lstsq(G[active] @ G[active].T, h[active], rcond=None)[0]
             if np.all(again >= 0):
                 multipliers = np.zeros(len(h))

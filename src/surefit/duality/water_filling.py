@@ -51,7 +51,7 @@ class WaterFilling(Program):
         noise, U = np.linalg.eigh(self.K)  # ascending
         filled = np.arange(1, len(noise) + 1)
         levels = (self.power + np.cumsum(noise)) / filled
-        level = levels[np.sum(levels > noise) - 1]  # as many as lie below their own common level
+        level = levels[np.sum(levels > noise) - 1]  # the level of the largest prefix that lies below it
         X = (U * np.maximum(level - noise, 0.0)) @ U.T
         Y = (U * (1.0 / level - 1.0 / np.maximum(level, noise))) @ U.T
         return Optimum((X + X.T) / 2, (float(1.0 / level), (Y + Y.T) / 2), None)
@@ -83,7 +83,7 @@ class WaterFilling(Program):
         return float(np.sum(np.log(values)) + len(M) - np.sum(M * self.K) - multipliers[0] * self.power)
 
     def slater_point(self) -> np.ndarray | None:
-        """Return half the power, spread evenly: positive definite, and the trace is P/2."""
+        """Return ``P / (2 n)`` times the identity, which is positive definite and has trace P/2."""
         n = len(self.K)
         return self.power / (2 * n) * np.eye(n)
 
