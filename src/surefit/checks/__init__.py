@@ -1,6 +1,6 @@
-"""The trusted checker: re-derives every claim from (model, data) alone; it shares no numerics with any solver.
+"""The trusted checker: it re-derives every claim from (model, data) and shares no numerical code with the solvers.
 
-Every module of this folder registers its checkers when imported; a new family needs no entry here.
+Every module of this package registers its checkers when it is imported.
 """
 
 from importlib import import_module

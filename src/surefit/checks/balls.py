@@ -1,4 +1,4 @@
-"""Arithmetic of enclosed numbers, entry by entry: every result contains the truth, integers stay exact while they fit."""
+"""Elementwise interval arithmetic: every result encloses the true value, and small integers stay exact."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ import numpy as np
 
 from surefit.checks.enclosure import UNIT, Enclosed
 
-WHOLE = 2.0**52  # integers below are added and multiplied without error
-LIBM = 8 * UNIT  # exp, log, sin and tanh are trusted to four units in the last place
-SLACK = 1 + 32 * UNIT  # pays for the rounding of radii
+WHOLE = 2.0**52  # smaller integers are added and multiplied without error
+LIBM = 8 * UNIT  # exp, log, sin and tanh are assumed accurate to four units in the last place
+SLACK = 1 + 32 * UNIT  # covers the rounding of radii
 TINY = 1e-307  # pays for underflow
 
 
 def ball(mid: np.ndarray, relative: float = 0.0) -> Enclosed:
-    """Numbers known up to a relative error; none: exact."""
+    """Return numbers known up to a relative error, or exact numbers if it is zero."""
     mid = np.asarray(mid, dtype=np.float64)
     return Enclosed(mid, np.zeros(mid.shape) if relative == 0.0 else np.abs(mid) * relative * SLACK + TINY)
 
 
 def is_whole(*arrays: np.ndarray) -> bool:
-    """Whether all are integers so small that arithmetic with them is exact."""
+    """Return whether all entries are integers small enough for exact arithmetic."""
     return all(bool(np.all((a == np.rint(a)) & (np.abs(a) < WHOLE))) for a in arrays)
 
 
@@ -60,7 +60,7 @@ def power(x: Enclosed, exponent: int) -> Enclosed:
 
 
 def root(x: Enclosed) -> Enclosed:
-    """Enclose the root of numbers >= 0; where zero is possible, the root of the largest value is the radius."""
+    """Enclose the square root of numbers >= 0; if zero is possible, the radius is the root of the largest value."""
     mid = np.sqrt(np.maximum(x.mid, 0.0))
     low = np.sqrt(np.maximum(x.mid - x.rad, 0.0))
     spread = np.where(low > 0, x.rad / np.maximum(mid + low, TINY), np.sqrt(np.maximum(x.mid, 0.0) + x.rad))
@@ -68,7 +68,7 @@ def root(x: Enclosed) -> Enclosed:
 
 
 def divide(x: Enclosed, y: Enclosed) -> Enclosed:
-    """Enclose x / y for y > 0; infinite where y may be zero."""
+    """Enclose x / y for y > 0; the radius is infinite if y may be zero."""
     low = y.mid - y.rad
     with np.errstate(divide="ignore", invalid="ignore"):
         mid = x.mid / y.mid
@@ -78,10 +78,10 @@ def divide(x: Enclosed, y: Enclosed) -> Enclosed:
 
 
 def exponential(x: Enclosed) -> Enclosed:
-    """Enclose exp(x): from relative errors, or between zero and the largest value where that is less or x is hardly known."""
+    """Enclose exp(x) by its relative error, or by the largest value if that gives a smaller radius."""
     with np.errstate(over="ignore", invalid="ignore"):
         mid = np.exp(x.mid)
-        relative = mid * (np.expm1(x.rad) + LIBM)  # zero times infinity is passed over below
+        relative = mid * (np.expm1(x.rad) + LIBM)  # NaN from zero times infinity is ignored below
         largest = np.exp(x.mid + x.rad + 4 * UNIT * (np.abs(x.mid) + x.rad)) * (1 + LIBM)
     rad = np.fmin(relative, largest) * SLACK + TINY
     return Enclosed(mid, np.where((x.mid == 0) & (x.rad == 0), 0.0, rad))
@@ -93,6 +93,6 @@ def negative(x: Enclosed) -> Enclosed:
 
 
 def smooth(function: Any, x: Enclosed, slope: float | np.ndarray = 1.0) -> Enclosed:
-    """Enclose a function of the mathematical library whose derivative is at most ``slope`` between the possible values."""
+    """Enclose a library function whose derivative is at most ``slope`` in absolute value on the enclosed interval."""
     mid = function(x.mid)
     return Enclosed(mid, (x.rad * slope + LIBM * np.abs(mid)) * SLACK + TINY)

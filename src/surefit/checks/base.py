@@ -1,4 +1,4 @@
-"""The checker's frame: which checker re-derives which claim, what it found, and the order of verification."""
+"""Verification of certificates: the order of the checks, and the results of all checkers."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from surefit.core.sample import Data, read, read_target
 from surefit.core.warn import warn
 from surefit.problems import Given, derived
 
-#: Claims about models of other libraries, and about new rows: their parameters are not ours to read.
+#: Prefixes of claims about models of other libraries and about new data, whose parameters are not interpreted.
 EXTERNAL = ("audit.", "risk.")
 
 
 @dataclass(frozen=True)
 class Verification:
-    """The findings about a certificate, all of them in favor (else ``verify`` raises)."""
+    """Findings about a certificate whose claims all hold (otherwise ``verify`` raises an error)."""
 
     certificate: Certificate
     findings: tuple[Finding, ...]
-    checker: str = f"surefit {__version__}"  # what re-derived the claims; the certificate names what issued them
+    checker: str = f"surefit {__version__}"  # not the version that issued the certificate
 
     def __getitem__(self, name: str) -> Finding:
         """Return the finding about the claim called ``name``."""
@@ -73,7 +73,7 @@ def verify(
     if certificate.data.get("y") is None:
         y = None  # the fit did not read a target, as in pipelines that pass one to every step
     strings = certificate.data.get("elements") == "strings"
-    # Models of one variable take it without columns; texts stay a list, for pipelines that read them.
+    # Models of one variable accept a vector; texts stay a list, because pipelines read lists of texts.
     column = getattr(X, "ndim", 0) == 1 or (certificate.data.get("n_columns") == 1 and np.ndim(X) == 1)
     one_column = not strings and column
     if one_column and np.asarray(X).dtype.kind in "biufmM":
@@ -96,9 +96,10 @@ def verify(
 
 
 def stated(certificate: Certificate, sample: tuple[Any, ...] | None) -> tuple[Claim, ...]:
-    """Fill in the claims that leave their value to the checker: each states what is proved about the fitted model.
+    """Fill in the values of claims that are left to the checker.
 
-    A claim that cannot be proved is omitted, and a sentence says so; a missing proof never makes a fit fail.
+    A claim that cannot be proved is replaced by a statement that says so, with a warning. A missing proof never makes a
+    fit fail.
     """
     X, y, weights, *more = sample or (None, None, None)
     data = Data(X, None if y is None else read_target(y), weights, {}, X, *more)
@@ -138,19 +139,19 @@ def _find(certificate: Certificate, claim: Claim, data: Data) -> Finding:
 
 
 def _proof(entry: catalog.Entry, certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Let the checker derive what it can; a certificate from a file may lack what it reads, or have it in another form."""
+    """Run the checker; errors while reading the model or the witness of a certificate become refusals."""
     assert entry.check is not None
     if isinstance(data.X, PartitionedRows) and not entry.partitioned and entry.side != "none":
         return refused("this claim is verified with the rows in memory only")
     try:
         return entry.check(certificate, claim, data)
     except (AttributeError, ArithmeticError, LookupError, TypeError, ValueError, NumbaError) as error:
-        why = next(iter(str(error).splitlines()), "")  # compilers explain at length
+        why = next(iter(str(error).splitlines()), "")  # compiler messages are long
         return refused(f"the checker cannot read the model or the witness ({type(error).__name__}: {why})")
 
 
 def _require_own_problem(certificate: Certificate, data: Data) -> None:
-    """Derive the problem from the parameters again; what the certificate stores of it is for display."""
+    """Derive the problem from the parameters and compare it with the problem in the certificate."""
     model, who = certificate.subject, certificate.estimator
     if model is None:
         names = [claim.name for claim in certificate.claims if claim.kind != "no_claim"]
@@ -158,7 +159,7 @@ def _require_own_problem(certificate: Certificate, data: Data) -> None:
     else:
         external = not any(base.__module__.startswith("surefit.") for base in type(model).__mro__)
     if external:
-        return  # a model of another library may have the name of one of ours
+        return  # a model of another library may have the same class name
     params = model.get_params(deep=False) if hasattr(model, "get_params") else certificate.params
     given = Given(params, data.X, data.y, data.weights, certificate.model)
     try:
@@ -204,8 +205,8 @@ def _require_same_model(certificate: Certificate, model: Any) -> None:
 
 
 def _require_same_answers(certificate: Certificate, model: Any, X: Any) -> None:
-    """Let members that the certificate knows by their recorded predictions predict again."""
-    again = getattr(type(model), "_answers_again", None)  # of the class: an attribute of the model may come from a file
+    """Check that the members reproduce the predictions recorded in the certificate."""
+    again = getattr(type(model), "_answers_again", None)  # not an attribute that a file may set
     if again is None:
         return
     try:
@@ -222,7 +223,7 @@ def _require_same_answers(certificate: Certificate, model: Any, X: Any) -> None:
 
 
 def _as_fitted(certificate: Certificate, data: Data) -> Data:
-    """Return rows and targets as float64 where the fit turned float32 or objects into that: the same numbers."""
+    """Return rows and targets as float64 if the fit converted float32 or objects to float64."""
     if getattr(data.X, "dtype", None) in (np.float32, object) and data_fingerprint(data.X)["X"] != certificate.data.get(
         "X"
     ):

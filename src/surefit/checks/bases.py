@@ -1,4 +1,4 @@
-"""Checks that a basis is the map that its parameters and the training rows give, and that polynomial features have their kernel."""
+"""Checks that a basis follows from its parameters and the training rows, and of the kernel of polynomial features."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def _origin(claim: Claim) -> str:
 
 @claim("bases.map", kind="process_fact", side="exact", theory="least-squares-gap", says=_origin)
 def origin(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Compare every number of the map with the one that the parameters and the rows give; count those read from rows."""
+    """Check that the map follows from the parameters and the rows; count the numbers that depend on the rows."""
     problem, model = certificate.problem, certificate.model
     X = np.asarray(data.X, dtype=np.float64)
     expected, placed = MAPS[problem["map"]](problem, model, X)
     for name, right in expected.items():
         if np.shape(model[name]) != np.shape(right):
             return refused(f"{name} must have the shape {np.shape(right)}")
-        # a quantile or a range is one interpolation between two entries of a column
+        # a quantile or a range interpolates between two entries of a column
         off = gamma(8) * (np.abs(right) + np.max(np.abs(X), axis=0)) if name in placed else 0.0
         if not np.all(np.abs(np.asarray(model[name], dtype=np.float64) - right) <= off):
             return refused(f"{name} does not follow from the parameters and the rows")
@@ -46,7 +46,7 @@ def origin(certificate: Certificate, stated: Claim, data: Data) -> Proof:
        says="Inner products of the {features} features are the kernel (1 + <x, x'>)^{degree} up to {value:.3g} times "
             "(1 + <|x|, |x'|>)^{degree}, for all x and x'.")  # fmt: skip
 def kernel(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Compare the squares of the scales with the multinomial coefficients of the kernel's expansion."""
+    """Check that the squared scales are the multinomial coefficients of the kernel's expansion."""
     degree, powers = certificate.problem["degree"], certificate.model["powers_"]
     scales = np.asarray(certificate.model["scales_"], dtype=np.float64)
     if not 1 <= degree <= LARGEST_DEGREE:
@@ -57,9 +57,7 @@ def kernel(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     factorials = np.array([float(factorial(k)) for k in range(degree + 1)])
     rest = factorials[degree - powers.sum(axis=1)]
     right = factorials[degree] / (rest * np.prod(factorials[powers], axis=1))
-    off = gamma(
-        degree + 8
-    )  # at most degree / 2 factorials differ from one; and the square, the division, the difference
+    off = gamma(degree + 8)  # at most degree / 2 factorials differ from one; then a square, a division and a difference
     numbers = {"features": len(powers), "degree": degree}
     found = float(np.max(np.abs(scales * scales / right - 1.0))) + off
     return Proof(found, note="multinomial coefficients recomputed.", numbers=numbers, spread=off)
@@ -84,7 +82,7 @@ def _bumps(problem: dict[str, Any], model: dict[str, Any], X: np.ndarray) -> tup
         return {**expected, "centers_": problem["centers"]}, ()
     if by == "quantiles":
         expected["centers_"] = np.quantile(X, (np.arange(n) + 0.5) / n, axis=0)
-    elif by == "rows":  # chosen by chance: any rows will do, each once
+    elif by == "rows":  # drawn at random: any distinct rows are valid
         rows = {row.tobytes() for row in X + 0.0}
         chosen = [row.tobytes() for row in np.asarray(model["centers_"], dtype=np.float64) + 0.0]
         if count != min(n, len(X)) or not rows.issuperset(chosen):
@@ -132,7 +130,7 @@ MAPS = {
 
 
 def _require_all(powers: np.ndarray, degree: int, d: int, least: int) -> None:
-    """Refuse exponents that are not those of all monomials: as many as there are, each once, none of a higher degree."""
+    """Raise an error unless the exponents are those of all monomials up to the degree, each once."""
     count = comb(d + degree, d) - least
     right = powers.shape == (count, d) and powers.dtype.kind == "i" and bool(np.all(powers >= 0))
     if right:

@@ -1,7 +1,7 @@
-"""Confirms the arithmetic of the risk bounds that claims state: the claimed number follows from the stated counts and the witness arrays.
+"""Checks of the arithmetic of risk bounds: the claimed value must follow from the counts and the witness arrays.
 
-A function here never inverts a tail and calls nothing of ``surefit.bounds``. The counts are those that a checker has derived from
-the model and the data.
+These functions do not invert tails and do not use ``surefit.bounds``. The counts are those that a checker has derived
+from the model and the data.
 """
 
 import math
@@ -30,7 +30,7 @@ CONFIRM: dict[str, Confirm] = {}
 
 
 def confirms(*names: str) -> Callable[[Confirm], Confirm]:
-    """Register the function that confirms the bounds called ``names``."""
+    """Return a decorator that registers a function as the one that confirms the bounds called ``names``."""
 
     def add(function: Confirm) -> Confirm:
         CONFIRM.update(dict.fromkeys(names, function))
@@ -40,12 +40,12 @@ def confirms(*names: str) -> Callable[[Confirm], Confirm]:
 
 
 def spent(z: Numbers) -> float:
-    """Return the share of delta that the arithmetic uses."""
+    """Return the share of delta that the bound uses."""
     return float(z["delta_spent"] if "delta_spent" in z else z["delta"])
 
 
 def log_inverse(z: Numbers) -> float:
-    """``ln(1 / delta)`` of the share spent."""
+    """Return ``ln(1 / delta)`` for the share of delta that is used."""
     return -math.log(spent(z))
 
 
@@ -94,7 +94,7 @@ def _progressive_losses(value: Any, z: Any, w: Any) -> Any:
 
 
 def error_rates(z: Numbers) -> np.ndarray:
-    """The one rate of a pilot, or the grid that n and delta fix."""
+    """Return the rate chosen by a pilot, or the grid of rates for n and delta."""
     if z.get("rate") is not None:
         return np.array([z["rate"]])
     return np.geomspace(min(1.0, math.sqrt(8 * log_inverse(z) / z["n"])), 8.0, 24)
@@ -138,15 +138,15 @@ def _vote_c_bound(value: Any, z: Any, w: Any) -> Any:
 
 
 def pac_bayes(z: Numbers, divergence: float, extra: float = 0.0) -> float:
-    """Relative entropy in the PAC-Bayes theorem."""
+    """Return the bound on the relative entropy in the PAC-Bayes theorem."""
     return (divergence + math.log(2) + 0.5 * math.log(z["n"]) + extra + log_inverse(z)) / z["n"]
 
 
 def nothing(value: float) -> Evidence | None:
-    """A limit of one claims nothing about an error rate, and needs no proof."""
+    """Return sufficient evidence for a limit of at least one, which is vacuous for an error rate; otherwise None."""
     return Evidence(math.inf, exact=True) if value >= 1.0 else None
 
 
 def sum_or_one(value: float, parts: tuple[float, ...], top: float = 1.0) -> Evidence:
-    """A limit at the top of the range makes no claim; others must be at least the sum of their parts."""
+    """Check that ``value`` is at least the sum of ``parts``; a value of at least ``top`` is vacuous and holds."""
     return Evidence(math.inf, exact=True) if value >= top else at_least(value, parts)

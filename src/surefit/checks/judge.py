@@ -1,8 +1,9 @@
-"""The one judge: decides whether what a checker proved implies what a claim says. No checker decides for itself.
+"""Comparison of proofs with claims: decides whether the result of a checker implies the claim.
 
-A checker returns a :class:`Proof`; the catalog says on which side the claim's value errs. An upper bound is accepted if and only
-if ``proved <= claimed``, a lower bound if and only if ``proved >= claimed``, a count if and only if both are equal, and so for
-every further number of the claim. There is no slack.
+A checker returns a :class:`Proof`; the catalog states whether the claimed value is an upper bound, a lower bound, an
+exact value or a value to six digits. An upper bound is accepted if and only if ``proved <= claimed``, a lower bound if
+and only if ``proved >= claimed``, and an exact value if and only if both are equal. The same rules apply to every
+further number of the claim.
 """
 
 from __future__ import annotations
@@ -20,40 +21,40 @@ from surefit.core.claims import Claim
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-#: A number stated "to six digits" differs from the proved one by at most this share of itself.
+#: Largest relative difference between a number stated "to six digits" and the proved one.
 SIX_DIGITS = 5e-6
-#: An evaluation elsewhere may differ by the rounding of both: a fit states what any of them can prove.
+#: Multiple of the rounding error by which stated bounds are relaxed, so that every other evaluation confirms them.
 BOTH_ROUNDINGS = 2.5
 
 
 class AtMost(NamedTuple):
-    """A further number that is an upper bound."""
+    """Additional number of a claim that is an upper bound."""
 
     value: float
     spread: float = 0.0
 
 
 class AtLeast(NamedTuple):
-    """A further number that is a lower bound."""
+    """Additional number of a claim that is a lower bound."""
 
     value: float
     spread: float = 0.0
 
 
 class Digits(NamedTuple):
-    """A further number that is right to six significant digits."""
+    """Additional number of a claim that is accurate to six significant digits."""
 
     value: float
     spread: float = 0.0
 
 
 class Proof(NamedTuple):
-    """The result of a checker about one claim, derived from parameters, fitted state and data.
+    """Result of a checker for one claim, derived from the parameters, the fitted attributes and the data.
 
-    ``value`` is its own bound, rounding included; ``spread`` is the rounding in it, by which an evaluation on another machine
-    may differ. ``numbers`` has one item for every number that the claim may carry: plain ones must be equal, the others are
-    bounds. ``limit`` is what the parameters require (None: nothing), known up to ``limit_spread``.
-    A ``refusal`` says why nothing could be derived.
+    ``value`` is the checker's bound, including rounding errors; ``spread`` is the rounding error by which an evaluation
+    on another machine may differ. ``numbers`` has one item for every number of the claim: plain ones must be equal, the
+    others are bounds. ``limit`` is the value that the parameters require (None: no limit), known up to
+    ``limit_spread``. ``refusal`` states why nothing could be derived.
     """
 
     value: float
@@ -67,16 +68,16 @@ class Proof(NamedTuple):
 
 
 def refused(why: str) -> Proof:
-    """Return the proof of nothing: the claim cannot be re-derived, and ``why``."""
+    """Return a proof with a refusal: the claim cannot be re-derived for the reason ``why``."""
     return Proof(math.nan, "recomputed", refusal=why)
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Finding of the checker about one claim.
+    """Result of verifying one claim.
 
-    ``proved`` is the checker's own bound on the claimed ``value`` (rounding included when ``level`` is ``enclosed``); ``ok`` says
-    whether it implies the claim.
+    ``proved`` is the checker's own bound on the claimed ``value`` (including rounding if ``level`` is ``enclosed``);
+    ``ok`` states whether it implies the claim.
     """
 
     name: str
@@ -88,12 +89,12 @@ class Finding:
 
     @property
     def excess(self) -> float:
-        """By how much the truth exceeds the claim, at least; zero if the claim is right."""
+        """Absolute difference between the proved and the claimed value; zero if the claim holds."""
         return 0.0 if self.ok else abs(self.proved - self.claimed)
 
 
 def claim(name: str, **entry: Any) -> Callable[[F], F]:
-    """Register the decorated function as the checker of the claim ``name``; ``entry`` are the fields of the catalog entry."""
+    """Return a decorator that registers the checker of the claim ``name``; ``entry`` contains catalog fields."""
 
     def add(check: F) -> F:
         register(Entry(name, check=check, **entry))
@@ -103,7 +104,7 @@ def claim(name: str, **entry: Any) -> Callable[[F], F]:
 
 
 def shared(find: F) -> F:
-    """Let all claims about the same data share what ``find(certificate, data, ...)`` returns."""
+    """Cache the result of ``find(certificate, data, ...)`` for all claims about the same data."""
     name = f"{find.__module__}.{find.__qualname__}"
 
     @wraps(find)
@@ -117,16 +118,16 @@ def shared(find: F) -> F:
 
 
 def no_claim(name: str, says: str, **entry: Any) -> None:
-    """Register a sentence without a number that states what is not claimed."""
+    """Register a statement of what is not claimed."""
     register(Entry(name, kind="no_claim", side="none", says=says, **entry))
 
 
 def judge(entry: Entry, stated: Claim, proof: Proof) -> Finding:
-    """Accept ``stated`` if and only if ``proof`` implies every number in it."""
+    """Accept ``stated`` if and only if ``proof`` implies all of its numbers."""
     trouble = proof.refusal or _trouble(entry, stated, proof)
     proved = proof.value
     if entry.side == "lower" and not trouble:
-        proved = min(proved, stated.value)  # more than the claim was not requested
+        proved = min(proved, stated.value)  # a lower bound above the claimed value is reported as the claimed value
     if entry.side == "digits" and not trouble:
         proved = stated.value
     return Finding(
@@ -135,7 +136,7 @@ def judge(entry: Entry, stated: Claim, proof: Proof) -> Finding:
 
 
 def _trouble(entry: Entry, stated: Claim, proof: Proof) -> str:
-    """Return why the claim does not follow; an empty text if it does."""
+    """Return why the claim does not follow from the proof; an empty string if it does."""
     if not entry.admits(stated.value):
         return f"{stated.value!r} is not a valid value of this claim"
     if entry.side != "none" and not _follows(entry.side, stated.value, proof.value, proof.spread):
@@ -148,7 +149,7 @@ def _trouble(entry: Entry, stated: Claim, proof: Proof) -> str:
             return f"the parameters require {proof.limit!r}, {stated.limit!r} was stated"
     if stated.numbers.keys() != proof.numbers.keys():
         odd = sorted(map(str, stated.numbers.keys() ^ proof.numbers.keys()))
-        return f"the claim must not have the numbers {', '.join(odd)}"
+        return f"the claim has missing or unexpected numbers: {', '.join(odd)}"
     for name, bound in proof.numbers.items():
         if not _number_follows(stated.numbers[name], bound):
             return f"{name} is {_value_of(bound)!r}, {stated.numbers[name]!r} was stated"
@@ -181,7 +182,7 @@ def _value_of(bound: Any) -> Any:
 
 
 def statement_of(entry: Entry, asked: Claim, proof: Proof) -> Claim:
-    """Fill in ``asked`` what ``proof`` allows to state: bounds give way by the rounding of two evaluations."""
+    """Return ``asked`` with the values of ``proof``, relaxed by the rounding errors of two evaluations."""
     numbers = {name: _stated_number(bound) for name, bound in proof.numbers.items()}
     limit = None if proof.limit is None else _give_way(_stricter(entry.side), proof.limit, proof.limit_spread)
     return replace(asked, value=_give_way(entry.side, proof.value, proof.spread), limit=limit, numbers=numbers)

@@ -1,1 +1,1 @@
-"""Checkers of models that other libraries fitted: readers, views of the claims of our own families, and what these lack."""
+"""Checkers for models of other libraries: readers, claims of surefit's own families, and claims of audits only."""

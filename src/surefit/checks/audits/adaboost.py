@@ -1,8 +1,9 @@
-r"""Checks AdaBoost of scikit-learn by repeating its rounds: the trees answer again, and errors and weights follow from the answers.
+r"""Checks of scikit-learn's AdaBoost: errors and weights of all rounds are recomputed from the trees' predictions.
 
-Where a vote with weights :math:`\alpha_m \ge 0` errs, the members that are wrong weigh at least as much as those that are right, for any
-number of classes; so the training error is at most the mean of :math:`\exp(\tfrac12 \sum_m \alpha_m (\pm 1))`, plus for a wrong member. For
-two classes that is the product of the normalizing factors (theory: ``adaboost``).
+If a vote with weights :math:`\alpha_m \ge 0` errs, the total weight of the wrong members is at least that of the
+correct ones, for any number of classes. The training error is therefore at most the mean of :math:`\exp(\tfrac12 \sum_m
+\alpha_m (\pm 1))`, with a plus sign for each wrong member. For two classes this mean is the product of the normalizing
+factors (theory: ``adaboost``).
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ from surefit.problems.labels import class_codes
 
 
 class Replayed(NamedTuple):
-    """All rounds, repeated."""
+    """Results of repeating all rounds."""
 
-    off: float  # largest difference of an error or (relatively) of a weight from the one stated
+    off: float  # largest deviation of an error, or relative deviation of a weight, from the stored one
     training_error: float  # of the weighted vote; mean squared error for regression
     bound: float  # mean of the exponential; nan for regression
     rounding: float  # in ``off``
@@ -41,7 +42,7 @@ class Replayed(NamedTuple):
     says="Errors and weights of all {rounds} rounds follow from the predictions of the members, up to {value:.2g}.",
 )
 def rounds(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Errors and weights of all rounds follow from the predictions of the members, up to value."""
+    """Check that the errors and weights of all rounds follow from the members' predictions, up to ``value``."""
     found = replayed(certificate, data)
     numbers = {"rounds": len(inner(certificate, data)[0].model["estimator_weights_"])}
     limit = 16 * found.rounding
@@ -60,7 +61,7 @@ def _of_error(claim: Claim) -> str:
     "audit.adaboost.training_error", kind="data_fact", side="upper", infinite=True, theory="adaboost", says=_of_error
 )
 def training_error(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """The mean exponential of the vote bounds its training error."""
+    """Check that the mean exponential of the vote, at most ``value``, bounds the training error."""
     found, (n, T) = (
         replayed(certificate, data),
         (data.X.shape[0], len(inner(certificate, data)[0].model["estimator_weights_"])),
@@ -82,7 +83,7 @@ def training_error(certificate: Certificate, stated: Claim, data: Data) -> Proof
     says="The mean squared error on the training rows is at most {value:.6g}.",
 )
 def training_loss(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """The mean squared error of the weighted median is at most value."""
+    """Check that the mean squared error of the weighted median is at most ``value``."""
     found = replayed(certificate, data)
     off = gamma(data.X.shape[0] + 16) * found.training_error
     return Proof(found.training_error + off, "recomputed", note="predictions of the members recounted.", spread=off)
@@ -93,7 +94,7 @@ register(Entry("audit.adaboost.members", kind="no_claim", side="none", says="Not
 
 @shared
 def replayed(certificate: Certificate, data: Data) -> Replayed:
-    """Repeat all rounds."""
+    """Return the results of repeating all rounds."""
     read_as, rows = inner(certificate, data)
     answers = _answers(read_as, rows)
     repeat = _regression if read_as.problem["classes"] is None else _classification
@@ -101,7 +102,7 @@ def replayed(certificate: Certificate, data: Data) -> Replayed:
 
 
 def _answers(read_as: Certificate, rows: Data) -> np.ndarray:
-    """Prediction of every tree for every row: a class, or a number."""
+    """Return the prediction of every tree for every row: a class index or a number."""
     X = np.asarray(rows.X.toarray() if hasattr(rows.X, "toarray") else rows.X)
     said, everyone = [], np.arange(len(X))
     for tree in packed_trees(read_as.model, X.shape[1]):
@@ -120,7 +121,7 @@ def _classification(read_as: Certificate, rows: Data, said: np.ndarray) -> Repla
     codes, K, start = class_codes(rows.target, read_as.problem["classes"]), len(problem["classes"]), _start(rows)
     weights, off, rounding = start.copy(), 0.0, 0.0
     for r, (answer, alpha, stated) in enumerate(zip(said, alphas, read_as.model["estimator_errors_"], strict=True)):
-        weights = np.where(start > 0, np.maximum(weights, np.finfo(float).eps), 0.0)  # as the library does
+        weights = np.where(start > 0, np.maximum(weights, np.finfo(float).eps), 0.0)  # as scikit-learn does
         wrong = answer != codes
         error = float(weights @ wrong) / math.fsum(weights)
         wanted = 1.0 if error <= 0 else problem["rate"] * (math.log((1 - error) / error) + math.log(K - 1))
@@ -144,7 +145,7 @@ def _classification(read_as: Certificate, rows: Data, said: np.ndarray) -> Repla
 
 
 def _rounding(n: int, r: int, error: float, rate: float, alphas: np.ndarray) -> float:
-    """Bound the rounding of an error and of its weight: every round before it adds that of a sum, a product and an exponential."""
+    """Bound the rounding of an error and of its weight, which grows with the number of previous rounds."""
     share = (r + 1) * gamma(2 * n + 32) + r * gamma(8) * float(np.max(np.abs(alphas), initial=0.0))
     steep = rate / max(error * (1.0 - error), np.finfo(float).tiny) if 0 < error < 1 else 0.0
     return 2 * share * max(error, steep * error)

@@ -1,7 +1,7 @@
-r"""Checks boosted trees of other libraries by repeating all rounds: routes, slopes and curvatures, the values of the leaves, the loss.
+r"""Checks of other libraries' boosted trees: paths, gradients, leaf values and the loss of all rounds are recomputed.
 
-With slopes g and curvatures h at the scores so far, a leaf must hold :math:`-\nu \sum g / (\kappa \sum h + \lambda)`; the factor
-:math:`\kappa` of the curvature is the library's (theory: ``boosted-trees``).
+With gradients g and second derivatives h at the current scores, a leaf must hold :math:`-\nu \sum g / (\kappa \sum h +
+\lambda)`; the factor :math:`\kappa` of the second derivatives depends on the library (theory: ``boosted-trees``).
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from surefit.core.claims import Claim
 from surefit.core.sample import Data
 from surefit.problems.labels import class_codes
 
-SINGLE = 2.0**-24  # libraries may keep slopes, scores and leaves in single precision
+SINGLE = 2.0**-24  # libraries may store gradients, scores and leaves in single precision
 
 
 class Rounds(NamedTuple):
-    """All rounds, repeated."""
+    """Results of repeating all rounds."""
 
     losses: np.ndarray
-    worst: float  # largest distance of a leaf from the step it should be, as a share of the largest leaf
+    worst: float  # largest deviation of a leaf from its Newton step, relative to the largest leaf
     rounding: float  # in it
-    single: float  # the same in single precision: what a library may have lost
-    score_rounding: float  # what rounding of the scores can change in the mean loss
+    single: float  # the rounding that single precision may cause
+    score_rounding: float  # rounding of the mean loss caused by that of the scores
 
 
 @claim(
@@ -44,7 +44,7 @@ class Rounds(NamedTuple):
     says="Every leaf contains the Newton step of its rows, up to {value:.3g} of the largest leaf.",
 )
 def leaves(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Every leaf contains the Newton step of its rows, up to value (a share of the largest leaf)."""
+    """Check that every leaf contains the Newton step of its rows, up to ``value`` (relative to the largest leaf)."""
     found = rounds_of(certificate, data)
     note = "gradients of every round were summed over every leaf."
     return Proof(found.worst + found.rounding, "recomputed", note, limit=8 * found.single, spread=found.rounding)
@@ -57,10 +57,10 @@ def _of_loss(claim: Claim) -> str:
 
 @claim("audit.boosting.loss", kind="data_fact", side="upper", theory="boosted-trees", says=_of_loss)
 def loss(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """The mean loss on the training rows is at most value, and rose in no more rounds than stated."""
+    """Check that the mean training loss is at most ``value`` and increased in no more rounds than stated."""
     found = rounds_of(certificate, data)
     off = found.score_rounding + gamma(data.X.shape[0] + 64) * float(found.losses[-1])
-    near, far = (int(np.sum(np.diff(found.losses) > -times * off)) for times in (2, 6))  # what others may find
+    near, far = (int(np.sum(np.diff(found.losses) > -times * off)) for times in (2, 6))  # for another evaluation
     numbers = {"rounds": len(found.losses) - 1, "rises": AtMost(float(near), (far - near) / 2.5)}
     note = f"{len(found.losses) - 1} rounds repeated; the loss increased in at most {near}."
     return Proof(float(found.losses[-1]) + off, "recomputed", note, numbers, spread=off)
@@ -78,7 +78,7 @@ for _name, _says in (
 
 @shared
 def rounds_of(certificate: Certificate, data: Data) -> Rounds:
-    """Repeat the fit round by round."""
+    """Return the results of repeating the fit round by round."""
     read_as, rows = inner(certificate, data)
     return _repeat(read_as, rows)
 
@@ -96,7 +96,7 @@ def _repeat(read_as: Certificate, rows: Data) -> Rounds:
     losses, worst, rounding, single, total = [], 0.0, 0.0, 0.0, math.fsum(s)
     everyone = np.arange(len(X))
     sums = gamma(2 * len(X) + 16)
-    floor = sums * (float(np.max(np.abs(y), initial=0.0)) or 1.0)  # trees of no split hold nothing but rounding
+    floor = sums * (float(np.max(np.abs(y), initial=0.0)) or 1.0)  # trees without a split contain rounding errors only
     largest = max(float(np.max(np.abs(model["tree_value_"]), initial=0.0)), floor)
     trees = packed_trees(model, X.shape[1])
     if problem["folded"]:
@@ -135,14 +135,14 @@ def _repeat(read_as: Certificate, rows: Data) -> Rounds:
 
 
 def _slip(z: np.ndarray, rounds: int) -> float:
-    """Bound by how much the scores of another evaluation may differ after some rounds of additions."""
+    """Bound the difference between the scores of two evaluations after some rounds of additions."""
     return 4 * UNIT * (rounds + 2) * (float(np.max(np.abs(z), initial=0.0)) + 1.0)
 
 
 def _step_rounding(
     problem: dict[str, Any], s: Any, g: Any, h: Any, leaf: Any, size: int, sums: float, slip: float
 ) -> np.ndarray:
-    """Bound the rounding in the step of every leaf: that of both sums, and of slopes and curvatures at scores that are off by ``slip``."""
+    """Bound the rounding of every leaf's step: of both sums, and of derivatives at scores that are off by ``slip``."""
     G, size_of_g, H, mass = (np.bincount(leaf, weights=w, minlength=size) for w in (s * g, s * np.abs(g), s * h, s))
     top, bottom = sums * size_of_g + slip * mass, problem["curvature"] * (sums * H + slip * mass)
     down = problem["curvature"] * H + problem["l2"] + np.finfo(float).tiny
@@ -150,7 +150,7 @@ def _step_rounding(
 
 
 def _constants(problem: dict[str, Any], y: np.ndarray, s: np.ndarray) -> np.ndarray:
-    """Return the best constant scores: LightGBM starts from them and hides them in the trees of its first round."""
+    """Return the best constant scores, which LightGBM adds to the leaves of its first trees."""
     if problem["loss"] == "squared_error":
         return np.array([s @ y / math.fsum(s)])
     shares = np.bincount(y.astype(int), weights=s) / math.fsum(s)

@@ -1,4 +1,4 @@
-"""Checks the leaves of forests of scikit-learn: every tree is sent the rows that were drawn for it again."""
+"""Checks of leaves in scikit-learn's forests: the rows drawn for each tree are routed through it again."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from surefit.problems.labels import class_codes
     says="Leaves of all {trees} trees agree with their rows, up to {value:.3g} of the range of y.",
 )
 def leaves(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Leaves of every tree contain the mean (shares of the classes) of the rows drawn for it, up to value (of the range of y)."""
+    """Check that leaves contain the mean or the class frequencies of their drawn rows, up to ``value`` of y's range."""
     worst, rounding = worst_leaf(certificate, data)
     trees = {"trees": len(inner(certificate, data)[0].model["drawn_"])}
     note = "rows sent down all trees again."
@@ -42,7 +42,7 @@ register(
 
 
 def worst_leaf(certificate: Certificate, data: Data) -> tuple[float, float]:
-    """Return the largest distance of a leaf from what its rows say, as a share of the range of y, and its rounding."""
+    """Return the largest deviation of a leaf from its rows' mean, relative to the range of y, and its rounding."""
     read_as, rows = inner(certificate, data)
     model = read_as.model
     X = np.asarray(rows.X.toarray() if hasattr(rows.X, "toarray") else rows.X)
@@ -60,12 +60,12 @@ def worst_leaf(certificate: Certificate, data: Data) -> tuple[float, float]:
         for k in range(Y.shape[1]):
             wanted = np.bincount(leaf, weights=counts * Y[:, k], minlength=size)[own] / mass[own]
             worst = max(worst, float(np.max(np.abs(tree.value[own, k] * unit - wanted), initial=0.0)))
-    # both sums, the products and the quotient, relative to the largest target; the leaf itself is within ``worst`` of that
+    # rounding of sums, products and quotient, relative to the largest target; the leaf is within ``worst`` of it
     return worst, gamma(2 * len(X) + 16) * (float(np.max(np.abs(Y), initial=0.0)) + worst)
 
 
 def weights_in_trees(read_as: Certificate, rows: Data) -> np.ndarray:
-    """Weights of rows inside the trees: ones where rows were drawn by their weights, which then have done their part."""
+    """Return the weights of rows within the trees: ones if the rows were drawn according to their weights."""
     n = rows.X.shape[0]
     if read_as.problem["drawn_by_weight"]:
         return np.ones(n)

@@ -1,9 +1,9 @@
-r"""Checks of risk statements that follow from the training rows: out-of-bag votes, left-out rows, few support vectors.
+r"""Checks of risk statements from training rows alone: out-of-bag votes, leave-one-out errors, support vectors.
 
-A vote of mean class shares that errs gives the right class one half at most, so the risk of the vote is at most twice the mean of
-:math:`1 - p_y` over the trees; each tree is tested on the rows that were not drawn for it. For two classes and a kernel fixed
-beforehand the support vectors of the exact optimum are a stable compression; rows that a reference of gap g does not prove to lie
-beyond the margin count as support vectors (theory: ``audit-risk``).
+If a vote by mean class probabilities errs, it gives the true class at most one half. The risk of the vote is thus at
+most twice the mean of :math:`1 - p_y` over the trees, each tested on the rows that were not drawn for it. For two
+classes and a kernel that was fixed in advance, the support vectors of the exact optimum are a stable compression. Every
+row that is not proved to lie beyond the margin counts as a support vector (theory: ``audit-risk``).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from surefit.core.sample import Data
 from surefit.problems.labels import class_codes
 
 BOUNDED = (kernels.RBF, kernels.Laplacian)  # k(x, x) = 1 for every new row
-#: Why no bound on new rows comes with a fit.
+#: Reasons why a fit does not bound the error on new data.
 REASONS = {
     "": "",
     "steps": "Steps before the model were fitted to the same rows.",
@@ -43,12 +43,12 @@ REASONS = {
 
 
 class LeftOut(NamedTuple):
-    """Predictions of trees for the rows that were not drawn for them."""
+    """Results of the trees on the rows that were not drawn for them."""
 
-    error: float  # of the mean of those trees: share of wrong labels, or mean squared error
-    rows: int  # left out by some tree
+    error: float  # of the mean of those trees: misclassification rate or mean squared error
+    rows: int  # number of rows left out by at least one tree
     member_loss: float  # mean over trees of the mean of 1 - p_y; nan for regression
-    fewest: int  # rows that the tree with the fewest left out
+    fewest: int  # smallest number of rows that a tree left out
 
 
 def _nothing(claim: Claim) -> str:
@@ -58,7 +58,7 @@ def _nothing(claim: Claim) -> str:
 
 @claim("audit.risk", kind="no_claim", side="none", says=_nothing)
 def nothing(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Refuse reasons that are none."""
+    """Check that the stated reason is a known one."""
     why = stated.numbers.get("why")
     return (
         Proof(math.nan, "stated", "no_claim: nothing to prove.", {"why": why})
@@ -71,7 +71,7 @@ def nothing(certificate: Certificate, stated: Claim, data: Data) -> Proof:
        says=lambda c: f"The out-of-bag {'error' if c.numbers['classes'] else 'mean squared error'} is {c.value:.4g}, on "
                       f"{c.numbers['rows']} rows: an estimate of the error on new rows, not a bound.")  # fmt: skip
 def out_of_bag(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """The error of trees on rows they did not draw is value."""
+    """Check that the error of the trees on rows that were not drawn for them is ``value``."""
     found, classes = left_out(certificate, data), inner(certificate, data)[0].problem["classes"] is not None
     note = f"{found.rows} rows were left out by some tree."
     return Proof(
@@ -114,7 +114,7 @@ def _whose(claim: Claim) -> str:
 @claim("audit.forest.vote", kind="risk_bound", side="upper", theory="audit-risk", high=1.0, says=_vote,
        assumptions=_assumed("iid", "seed_fixed"))  # fmt: skip
 def vote(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """With the stated confidence the forest errs on new rows with probability at most value."""
+    """Check that, with the stated confidence, the forest errs on new rows with probability at most ``value``."""
     found, problem = left_out(certificate, data), inner(certificate, data)[0].problem
     if data.weights is not None or problem["class_weights"] is not None:
         return refused(REASONS["weights"])
@@ -129,7 +129,7 @@ def vote(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 @claim("audit.svm_compression", kind="risk_bound", side="upper", theory="audit-risk", high=1.0, says=_few, about=_whose,
        assumptions=_assumed("iid", "kernel_fixed", "ties_broken_by_fixed_rule"))  # fmt: skip
 def compression(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """No more rows than stated can be support vectors of the exact optimum, and the bound follows from their number."""
+    """Check the number of possible support vectors of the exact optimum, and the bound that follows from it."""
     if data.weights is not None:
         return refused(REASONS["chosen"])
     (size, moved), n = support_of_optimum(certificate, data), int(data.X.shape[0])
@@ -142,7 +142,7 @@ def compression(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 def _follows(
     theorem: str, stated: Claim, data: Data, counts: dict[str, Any], numbers: dict[str, Any], note: str
 ) -> Proof:
-    """Confirm a bound from counts, at the confidence that it states."""
+    """Confirm a bound from counts at its stated confidence."""
     delta, draws = stated.numbers.get("delta"), bool(stated.numbers.get("draws"))
     if not isinstance(delta, float) or not 0 < delta < 1:
         return refused("delta must be a number between 0 and 1")
@@ -155,14 +155,14 @@ def _follows(
 
 
 def trivial_error(data: Data) -> float:
-    """Share of rows that are not of the most frequent class."""
+    """Return the fraction of rows that do not belong to the most frequent class."""
     counts = np.unique(data.target if data.target.dtype.kind != "O" else data.target.astype(str), return_counts=True)[1]
     return float(counts.sum() - counts.max()) / float(counts.sum())
 
 
 @shared
 def left_out(certificate: Certificate, data: Data) -> LeftOut:
-    """Send every tree the rows that were not drawn for it."""
+    """Evaluate every tree on the rows that were not drawn for it."""
     return _left_out(*inner(certificate, data))
 
 
@@ -189,7 +189,7 @@ def _left_out(read_as: Certificate, rows: Data) -> LeftOut:
 
 
 def support_of_optimum(certificate: Certificate, data: Data) -> tuple[int, float]:
-    """Bound how many rows can be support vectors of the exact optimum, and by how much its scores differ from the model's anywhere."""
+    """Bound the number of support vectors of the exact optimum, and the distance of its scores from the model's."""
     own, best = solved(certificate, data, False), solved(certificate, data, True)
     m, radius = best.machines[0], radii_of(certificate, data)[0]
     f = best.scores.mid[m.rows, 0]
@@ -204,6 +204,6 @@ def support_of_optimum(certificate: Certificate, data: Data) -> tuple[int, float
 
 
 def hidden_copies(data: Data) -> bool:
-    """Whether some rows are equal: a left-out row may then have been trained on."""
+    """Return whether some rows are equal, so that a left-out row may have a copy among the training rows."""
     keys = row_keys(data.X, data.y)
     return len(set(keys)) < len(keys)

@@ -1,6 +1,7 @@
-"""Proofs from hold-out rows about a model of another library: the certificate contains the rows, and the model predicts again.
+"""Checks of hold-out claims about models of other libraries: the model predicts the stored hold-out rows again.
 
-``verify`` is given the training rows, so the hold-out rows are kept as a witness; none may be a training row (theory: ``audit-risk``).
+The hold-out rows are stored as a witness, because ``verify`` receives the training rows only. No hold-out row may be a
+training row (theory: ``audit-risk``).
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ from surefit.core.sample import Data, read
 from surefit.problems.external.boosters import adapter
 
 PREFIX = "audit."
-BLOCK = 4096  # rows that are written as sparse ones at a time
+BLOCK = 4096  # number of rows converted to sparse format at a time
 PARTS = ("data", "indices", "indptr", "shape")
 
 
 def keys_of(X: Any) -> list[bytes]:
-    """Bytes, one text per row, that are equal for equal rows, in any precision, dense or sparse (X as ``read`` gives it)."""
+    """Return one byte string per row, equal for equal rows in any precision, dense or sparse."""
     if X.dtype.kind == "O":
         return list(row_keys(X))
     blocks = (sparse.csr_array(X[start : start + BLOCK], dtype=np.float64) for start in range(0, X.shape[0], BLOCK))
@@ -40,12 +41,12 @@ def digests_of(X: Any) -> np.ndarray:
 
 
 def shared_rows(X: Any, Z: Any) -> int:
-    """Count different rows that both tables have."""
+    """Return the number of distinct rows that both tables contain."""
     return len(set(keys_of(X)) & set(keys_of(Z))) if X.shape[1] == Z.shape[1] else 0
 
 
 def packed(X: Any, y: np.ndarray) -> dict[str, np.ndarray]:
-    """Return hold-out rows as arrays that a certificate can carry; a table keeps the names of its columns."""
+    """Return hold-out rows as arrays for a certificate; a data frame keeps its column names."""
     kept: dict[str, np.ndarray] = {"holdout_y": np.asarray(y)}
     if sparse.issparse(X):
         rows = sparse.csr_array(X)
@@ -58,19 +59,19 @@ def packed(X: Any, y: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def unpacked(witness: dict[str, np.ndarray]) -> Any:
-    """Return the hold-out rows as the model was given them."""
+    """Return the hold-out rows in the form in which they were passed to the model."""
     if "holdout_X" not in witness:
         data, indices, indptr, shape = (witness[f"holdout_{name}"] for name in PARTS)
         return sparse.csr_array((data, indices, indptr), shape=tuple(int(k) for k in shape))
     if "columns" not in witness:
         return witness["holdout_X"]
-    import pandas as pd  # the caller's own table was one of pandas or looked like it
+    import pandas as pd  # the rows were passed as a data frame
 
     return pd.DataFrame(witness["holdout_X"], columns=witness["columns"].tolist()).infer_objects()
 
 
 def _check(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Derive the claim from the model's answers on rows none of which is a training row."""
+    """Check the claim with the model's predictions on rows none of which is a training row."""
     if certificate.subject is None:
         return refused("this claim needs predictions of the model; pass verify(X, y, model=...)")
     rows = read(unpacked(claim.witness), claim.witness["holdout_y"])
@@ -91,7 +92,7 @@ def _entry(name: str) -> Entry:
     return register(replace(CATALOG[name], name=PREFIX + name, check=_check, about="the model tested on hold-out rows"))
 
 
-assert tested  # its entries must be there before these are made of them
+assert tested  # these entries must be registered before the following ones are derived from them
 ENTRIES = [_entry(name) for name in ("risk.holdout", "risk.quantile")]
 register(
     Entry(

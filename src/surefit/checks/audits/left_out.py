@@ -1,4 +1,4 @@
-"""Checks errors of rows that are left out one at a time, and penalties of scikit-learn that were chosen by them or by scores of folds."""
+"""Checks of leave-one-out errors, and of scikit-learn's penalties chosen by them or by cross-validation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ENTRY = {"kind": "process_fact", "side": "upper", "infinite": True, "theory": "a
 
 @claim("audit.leave_one_out", about="refits without one row", says=SAYS.replace("{kept}", ""), **ENTRY)
 def least_squares(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """The mean squared error of rows that are left out one at a time is at most value."""
+    """Check that the mean squared leave-one-out error is at most ``value``."""
     found = leave_one_out(certificate, data)
     return Proof(found.value, "recomputed", "leverages recomputed from a factor.", spread=found.spread)
 
@@ -31,14 +31,14 @@ def least_squares(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 @claim("audit.gaussian_process.leave_one_out", about="posterior means without one row", says=SAYS.replace("{kept}", ", kernel kept,"),
        **ENTRY)  # fmt: skip
 def process(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    r"""Mean of :math:`(a_i / (A^{-1})_{ii})^2` with :math:`A = K + D` and :math:`a = A^{-1} y`, in the units of the target."""
+    r"""Check the mean of :math:`(a_i / (A^{-1})_{ii})^2`, :math:`A = K + D`, :math:`a = A^{-1} y`, in target units."""
     read_as, rows = inner(certificate, data)
     kernel, noise, _, targets, scale = read_process(read_as, rows)
     A = kernel(rows.X)
     A.flat[:: len(A) + 1] += noise
     inverse = linalg.inv(A)
     duals, own = np.abs(inverse @ targets), np.diag(inverse)[:, None]
-    # an inverse is off by its condition number times the rounding of a factor
+    # the error of an inverse is its condition number times the rounding of a factor
     size = float(np.linalg.norm(inverse))
     off = gamma(32 * len(A)) * float(np.linalg.norm(A)) * size * size
     length = np.linalg.norm(targets, axis=0)
@@ -47,7 +47,7 @@ def process(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 
 
 def _mean_square(size: np.ndarray, size_off: Any, share: np.ndarray, share_off: Any, unit: Any) -> Bound:
-    """Bound the mean of ``(size / share)^2`` with both known up to a radius."""
+    """Bound the mean of ``(size / share)^2``, with numerator and denominator known up to a radius."""
     least = share - share_off
     if not np.all(least > 0):
         return Bound(math.inf, 0.0)
@@ -56,7 +56,7 @@ def _mean_square(size: np.ndarray, size_off: Any, share: np.ndarray, share_off: 
 
 
 def leave_one_out(certificate: Certificate, data: Data) -> Bound:
-    r"""Bound the mean of :math:`(r_i / (1 - h_i))^2` at the exact optimum of penalized least squares, the intercept free."""
+    r"""Bound the mean of :math:`(r_i / (1 - h_i))^2` at the exact optimum of least squares with a free intercept."""
     read_as, rows = inner(certificate, data)
     X = np.asarray(rows.X.toarray() if hasattr(rows.X, "toarray") else rows.X, dtype=np.float64)
     Y = np.asarray(rows.target, dtype=np.float64).reshape(len(X), -1)
@@ -71,7 +71,7 @@ def leave_one_out(certificate: Certificate, data: Data) -> Bound:
         shares = s**2 / (s**2 + alpha)
         leverage = np.einsum("ij,j,ij->i", V, shares, V) + (1 / len(X) if free else 0.0)
         residual = B[:, k] - (V * shares) @ (V.T @ B[:, k])
-        # a projection moves by the rounding of the rows over the smallest direction that is kept
+        # a projection changes by the rounding of the rows divided by the smallest singular value that is kept
         smallest = math.hypot(float(s.min()), math.sqrt(alpha)) if len(s) else 1.0
         off = gamma(8 * sum(X.shape)) * (1 + (float(d[0]) / smallest if len(s) else 0.0))
         parts.append(_mean_square(np.abs(residual), off * np.linalg.norm(B[:, k]), 1 - leverage, off, 1.0))
@@ -87,7 +87,7 @@ def _by_rows(claim: Claim) -> str:
 
 @claim("audit.choice_by_left_out", kind="process_fact", side="upper", infinite=True, theory="audit", says=_by_rows)
 def choice_by_left_out(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Leaving rows out one at a time, the chosen penalty errs by at most value, relatively, more than the best candidate."""
+    """Check that the leave-one-out error of the chosen penalty is within ``value``, relatively, of the smallest one."""
     read_as, rows = inner(certificate, data)
     chosen, candidates = 0.5 * read_as.problem["penalty"]["alphas"][0], stated.witness["candidates"]
 
@@ -119,7 +119,7 @@ def _by_scores(claim: Claim) -> str:
 
 @claim("audit.choice_by_scores", kind="process_fact", side="upper", theory="audit", says=_by_scores)
 def choice_by_scores(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """The mean score of what was chosen is within value of the best mean score that the model keeps."""
+    """Check that the mean score of the chosen candidate is within ``value`` of the best one in the model's scores."""
     scores, chosen = stated.witness["scores"], int(stated.witness["chosen"])
     if scores.ndim != 2 or not 0 <= chosen < len(scores):
         return refused("scores must have one line per candidate, and the choice be one of them")

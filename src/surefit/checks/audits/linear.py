@@ -1,7 +1,7 @@
-r"""Checks how far a linear model of another library is from the optimum of the problem that this library states.
+r"""Checks of the distance of another library's linear model from the optimum of the problem that the library states.
 
-Strong convexity (of the penalty, the loss or the dual) puts the scores of the exact optimum within a
-known distance of those of a reference solution; what is left is to compare them with the model's (theory: ``audit``).
+By strong convexity (of the penalty, the loss or the dual), the scores of the exact optimum are within a known distance
+of those of a reference solution, which are compared with the model's scores (theory: ``audit``).
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from surefit.core.sample import Data
 
 
 class Solved(Sums):
-    """Proved facts about one point: the model's, or the reference's. All columns together."""
+    """Proved results for one point, the model or the reference solution, over all problems."""
 
     def __init__(self, parts: list[Any], columns: Columns | None) -> None:
-        self.parts = parts  # one Gap per column, or one Softmax for all
+        self.parts = parts  # one Gap per problem, or one Softmax for all
         self.columns = columns  # None for a softmax
 
     @property
     def scores(self) -> Enclosed:
-        """Scores of the rows, one column per line of coefficients."""
+        """Scores of the rows, one column per coefficient vector."""
         if self.columns is None:
             return self.parts[0].z
         return Enclosed(*(np.column_stack([getattr(part.z, name) for part in self.parts]) for name in ("mid", "rad")))
@@ -63,7 +63,7 @@ def labels(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     n = data.X.shape[0] if data.weights is None else int(np.sum(data.weights > 0))
     note = "compared with a solution whose labels are proved."
     penalty = certificate.problem["penalty"]
-    # Separable classes have no optimum without a penalty: the dual point still proves the labels that descent leads to.
+    # Without a penalty, separable classes have no optimum; the dual point still proves the labels of the limit.
     numbers = {"rows": n, "unpenalized": not (penalty["l1"] or penalty["l2"])}
     return Proof(float(counts[0]), note=note, numbers=numbers, spread=(counts[1] - counts[0]) / 2.5)
 
@@ -91,7 +91,7 @@ def predictions(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 
 
 def solved(certificate: Certificate, data: Data, reference: bool) -> Solved:
-    """Prove the problem at the model, or at the reference solution that the certificate carries."""
+    """Prove the gaps of the problems at the model, or at the reference solution stored in the certificate."""
     read_as, rows = at_reference(certificate, data) if reference else inner(certificate, data)
     return _solved(read_as, rows)
 
@@ -103,12 +103,12 @@ def _solved(read_as: Certificate, rows: Data) -> Solved:
 
 
 def excess_of(certificate: Certificate, data: Data) -> Excess:
-    """Bracket P - min P at the model."""
+    """Bound P - min P at the model from both sides."""
     return excess(solved(certificate, data, False), solved(certificate, data, True))
 
 
 def score_radii(best: Solved, times: int) -> np.ndarray:
-    """Bound how far the scores of the exact optimum are from the midpoints of those of ``best``; infinite where that is not known.
+    """Bound the distance of the optimal scores from those of ``best``; infinite if no bound is known.
 
     The gaps are enlarged by ``times`` their rounding errors, so that another evaluation confirms them.
     """
@@ -133,7 +133,7 @@ def score_radii(best: Solved, times: int) -> np.ndarray:
 
 
 def prediction_distance(certificate: Certificate, data: Data, times: int) -> float:
-    """Bound the distance of the training predictions from those of the exact optimum, over rows that count."""
+    """Bound the distance of the training predictions from those of the exact optimum, over rows of positive weight."""
     own, best = solved(certificate, data, False), solved(certificate, data, True)
     assert own.columns is not None
     z, v = own.scores, best.scores
@@ -148,7 +148,7 @@ def uncertified_labels(certificate: Certificate, data: Data, times: int = 0) -> 
     label, sure = _labels(own.scores, (1 + times) * own.scores.rad)
     certain = np.zeros(len(label), dtype=bool)
     if math.isfinite(best.box):
-        pass  # the exact optimum may have larger coefficients, or there may be none
+        pass  # the exact optimum may have larger coefficients, or may not exist
     elif best.columns is None:
         certain = _softmax_certain(best.parts[0], label, times)
     else:
@@ -161,7 +161,7 @@ def uncertified_labels(certificate: Certificate, data: Data, times: int = 0) -> 
 
 
 def _labels(z: Enclosed, radii: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the labels by the scores, and whether they are the same for all scores within ``radii``."""
+    """Return the labels given by the scores, and whether they are the same for all scores within ``radii``."""
     if z.mid.shape[1] == 1:
         return (z.mid[:, 0] > 0).astype(int), np.abs(z.mid[:, 0]) > radii[:, 0]
     first, at = z.mid.argmax(axis=1), np.arange(len(z.mid))
@@ -178,23 +178,23 @@ def _labels(z: Enclosed, radii: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _by_slopes(best: Solved, label: np.ndarray, times: int) -> np.ndarray:
-    r"""Return which labels the dual point proves: :math:`c_i (g_i - g_i^*)^2 \le 2L\epsilon`."""
+    r"""Return which labels the dual variables prove: :math:`c_i (g_i - g_i^*)^2 \le 2L\epsilon`."""
     assert best.columns is not None
     (part,), (point,), loss = best.parts, best.columns.points, best.columns.loss
     steep = smoothness(loss)
     if not math.isfinite(steep) or not getattr(loss, "margin", isinstance(loss, Logistic)):
         return np.zeros(len(label), dtype=bool)
-    at_zero = 0.5 if isinstance(loss, Logistic) else loss.h * loss.edge  # size of the slope where the score is zero
+    at_zero = 0.5 if isinstance(loss, Logistic) else loss.h * loss.edge  # absolute derivative of the loss at score zero
     found = part.value + times * part.spread
     with np.errstate(divide="ignore", invalid="ignore"):
         radius = np.sqrt(2 * steep * found / point.c) * (1 + 8 * UNIT) + (1 + times) * (part.dual_rad + 4 * UNIT)
-    lead = at_zero - np.abs(part.dual)  # positive where the label of the row is that of the score
+    lead = at_zero - np.abs(part.dual)  # positive if the label of the row is that of the score
     observed = (point.y > 0).astype(int)
     return (np.abs(lead) > radius) & (label == np.where(lead > 0, observed, 1 - observed))
 
 
 def _softmax_certain(part: Any, label: np.ndarray, times: int) -> np.ndarray:
-    """Return which labels the probabilities prove: minus the entropy is 1-strongly convex in the 1-norm."""
+    """Return which labels the probabilities prove: negative entropy is 1-strongly convex in the 1-norm."""
     at, Q = np.arange(len(label)), part.dual
     others = Q.copy()
     others[at, label] = -math.inf

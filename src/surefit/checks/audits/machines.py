@@ -1,8 +1,9 @@
-r"""Checks kernel machines of LIBSVM: their gap, and which labels or predictions the exact optimum would change.
+r"""Checks of LIBSVM's support vector machines: the gap, and labels or predictions that could differ at the optimum.
 
-The problem of :math:`\nu` is that of :math:`C = \sum_i |\beta_i| / (\nu n)`, in regression that of the best tube. With a
-reference function of gap g, the optimal one differs from it by at most :math:`\rho_i = \sqrt{2 g\,k(x_i, x_i)}` at a row; the optimal
-intercepts follow, because the derivative of the loss in the intercept increases with all scores (theory: ``audit``).
+A classifier with :math:`\nu` solves the problem with :math:`C = \sum_i |\beta_i| / (\nu n)`; a regressor with
+:math:`\nu` also optimizes the tube width. At row i, the optimal function differs from a reference function of gap g by
+at most :math:`\rho_i = \sqrt{2 g\,k(x_i, x_i)}`. This bounds the optimal intercepts, because the derivative of the loss
+in the intercept increases with all scores (theory: ``audit``).
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.sample import Data
 
-INWARDS = 1 - 8 * UNIT  # a library's own product of C and weights may be a unit in the last place larger than ours
-OWN = 10  # radii of the scores that cover the move inwards too
-UPWARDS = 1 + 1e-9  # of the C that nu amounts to, so that it is not below the largest coefficient
+INWARDS = 1 - 8 * UNIT  # LIBSVM's product of C and a weight may exceed ours by one unit in the last place
+OWN = 10  # multiple of the radii of the scores that also covers moving coefficients into their box
+UPWARDS = 1 + 1e-9  # rounding factor for the C that corresponds to nu, so that it is not below the largest coefficient
 
 
 class Solved(Sums):
@@ -44,7 +45,7 @@ UPPER: dict[str, Any] = {"side": "upper", "theory": "audit"}
 
 @claim("audit.svm_gap", kind="optimality", infinite=True, assumptions=assumptions_of, says=within, **UPPER)
 def gap(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """P - min P, summed over the problems, is at most value."""
+    """Check that P - min P, summed over the problems, is at most ``value``."""
     found = excess_of(certificate, data)
     numbers = {**found.numbers, **kernel_facts(inner(certificate, data)[0])}
     return _proof(certificate, data, found.most, found.spread, numbers)
@@ -58,7 +59,7 @@ def gap(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     **UPPER,
 )
 def stationarity(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """The same sum for an indefinite kernel: by how much its conditions of optimality are violated."""
+    """Check that the violations of the optimality conditions sum to at most ``value``, for an indefinite kernel."""
     own = solved(certificate, data, False)
     return _proof(certificate, data, own.gap, own.spread, {})
 
@@ -71,7 +72,7 @@ def _proof(certificate: Certificate, data: Data, value: float, spread: float, nu
 
 
 def null_objective(certificate: Certificate, data: Data) -> float:
-    """Return the objective of the zero function with zero intercept, summed over the problems; of the median in regression."""
+    """Return the objective of the zero function with zero (regression: median) intercept, summed over the problems."""
     own, problem = solved(certificate, data, False), certificate.problem
     if problem["classes"] is not None:
         return sum(upper_sum(m.c) for m in own.machines)
@@ -84,7 +85,7 @@ def null_objective(certificate: Certificate, data: Data) -> float:
 
 @claim("audit.svm_labels", kind="uncertainty", assumptions=assumptions_of, says=kept, **UPPER)
 def labels(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """At most value training labels could differ from those of the exact optimum."""
+    """Check that at most ``value`` training labels could differ from those of the exact optimum."""
     counts = [int(np.sum(uncertified_labels(certificate, data, times))) for times in (0, ELSEWHERE)]
     n = data.X.shape[0] if data.weights is None else int(np.sum(data.weights > 0))
     read_as = inner(certificate, data)[0]
@@ -106,7 +107,7 @@ def labels(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     **UPPER,
 )
 def predictions(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """No training prediction is farther than value from that of an exact optimum."""
+    """Check that no training prediction is farther than ``value`` from that of an exact optimum."""
     near, far = (float(np.max(prediction_radii(certificate, data, t), initial=0.0)) for t in (0, ELSEWHERE))
     read_as, finite = inner(certificate, data)[0], math.isfinite(far)
     return Proof(
@@ -120,7 +121,7 @@ def predictions(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 
 @shared
 def solved(certificate: Certificate, data: Data, reference: bool) -> Solved:
-    """Prove the problems at the model, or at the reference solution that the certificate carries."""
+    """Prove the problems at the model, or at the reference solution stored in the certificate."""
     read_as, rows = inner(certificate, data)
     witness = certificate.claims[0].witness if certificate.claims else {}
     if reference and "dual_coef" not in witness:
@@ -129,14 +130,14 @@ def solved(certificate: Certificate, data: Data, reference: bool) -> Solved:
 
 
 def _at_witness(read_as: Certificate, witness: dict[str, Any]) -> Certificate:
-    own = {"epsilon": float(witness["epsilon"])} if "epsilon" in witness else {}  # its best tube, where that is free
+    own = {"epsilon": float(witness["epsilon"])} if "epsilon" in witness else {}  # optimal tube of the reference
     model = {f"{name}_": witness[name] for name in ("support", "dual_coef", "intercept")}
     return replace(read_as, model=model, problem={**read_as.problem, **own}, seal="")
 
 
 def _inwards(read_as: Certificate, rows: Data) -> Certificate:
     model = {**read_as.model, "dual_coef_": read_as.model["dual_coef_"] * INWARDS}
-    if read_as.problem.get("drops_rows") and rows.weights is not None:  # its numbers of rows count those with a weight
+    if read_as.problem.get("drops_rows") and rows.weights is not None:  # nu counts rows of positive weight
         model["support_"] = np.flatnonzero(rows.weights > 0)[model["support_"]]
     return replace(read_as, model=model, seal="")
 
@@ -157,7 +158,7 @@ def _solved(read_as: Certificate, rows: Data) -> Solved:
 
 
 def _prove(m: Machine, scores: Enclosed, largest: float, budget: float | None) -> Gap:
-    r"""Bound P - min P of one problem; with a ``budget``, of the width of the tube too, weighted by :math:`C \nu n \varepsilon`.
+    r"""Bound P - min P of one problem; with a ``budget``, the tube width is free and costs :math:`C \nu n \varepsilon`.
 
     The dual then requires :math:`\|\beta\|_1 \le C \nu n` and has no term :math:`\varepsilon\|\beta\|_1`: the gap grows by
     :math:`\varepsilon (C \nu n - \|\beta\|_1)`.
@@ -180,7 +181,7 @@ def _prove(m: Machine, scores: Enclosed, largest: float, budget: float | None) -
 
 
 def _with_own_C(m: Machine, nu: float) -> Machine:
-    """Return the machine with the C that nu amounts to."""
+    """Return the machine with the C that corresponds to nu."""
     C = upper_sum(np.abs(m.beta)) / (nu * upper_sum(m.high - m.low)) * UPWARDS
     return m._replace(low=m.low * C, high=m.high * C)
 
@@ -191,12 +192,12 @@ def _diagonal(read_as: Certificate, rows: Data) -> np.ndarray:
 
 
 def excess_of(certificate: Certificate, data: Data) -> Excess:
-    """Bracket P - min P at the model."""
+    """Bound P - min P at the model from both sides."""
     return excess(solved(certificate, data, False), solved(certificate, data, True))
 
 
 def radii_of(certificate: Certificate, data: Data, times: int = 0) -> list[np.ndarray]:
-    """Bound how far the reference's functions are from the optimal ones, per problem; ``times`` spreads are added."""
+    """Bound the distance of the reference functions from the optimal ones; ``times`` rounding errors are added."""
     read_as, rows = inner(certificate, data)
     root, best = np.sqrt(_diagonal(read_as, rows)) * (1 + 4 * UNIT), solved(certificate, data, True)
     gaps = [max(p.value + times * p.spread, 0.0) for p in best.parts]
@@ -205,7 +206,7 @@ def radii_of(certificate: Certificate, data: Data, times: int = 0) -> list[np.nd
 
 
 def intercepts_of(m: Machine, f: np.ndarray, radius: np.ndarray) -> tuple[float, float]:
-    """Return an interval that holds every optimal intercept, if each score is within its radius of ``f``."""
+    """Return an interval that contains every optimal intercept, if each score is within its radius of ``f``."""
     return offset_interval(m.loss, m.y, m.c, f, radius) if m.b_free else (0.0, 0.0)
 
 
@@ -227,7 +228,7 @@ def uncertified_labels(certificate: Certificate, data: Data, times: int = 0) -> 
     K, n = len(read_as.problem["classes"]), rows.X.shape[0]
     pairs = [(1, 0)] if K == 2 else [(i, j) for i in range(K) for j in range(i + 1, K)]
     safe, wins, unproved = np.zeros((n, K)), np.zeros((n, K)), np.zeros(n, dtype=bool)
-    unsure = np.zeros(n, dtype=bool)  # rounding decides a duel of the model
+    unsure = np.zeros(n, dtype=bool)  # a pairwise decision of the model is within rounding
     for p, ((i, j), m, radius) in enumerate(zip(pairs, best.machines, radii_of(certificate, data, times), strict=True)):
         f, b = best.scores.mid[:, p], own.machines[p].b
         low, high = intercepts_of(m, f[m.rows], radius[m.rows])
@@ -240,6 +241,6 @@ def uncertified_labels(certificate: Certificate, data: Data, times: int = 0) -> 
         wins[:, j] += model <= 0
         unproved |= ~np.where(model > 0, first, second)
     label = wins.argmax(axis=1)
-    certain = (safe[np.arange(n), label] == K - 1) | ~unproved  # all its duels are won, or all votes are as counted
+    certain = (safe[np.arange(n), label] == K - 1) | ~unproved  # it wins all its pairs, or all decisions are proved
     used = class_codes(read_as, rows) >= 0 if rows.weights is None else rows.weights > 0
     return ~(certain & ~unsure) & used

@@ -1,4 +1,4 @@
-"""Checks nearest-neighbor models of scikit-learn: the rows and targets they keep, and neighbors found by their search trees."""
+"""Checks of scikit-learn's nearest-neighbor models: their stored rows and targets, and the neighbors that they find."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from surefit.problems.external.registry import derived
 
 @derived("neighbors")
 def read_neighbors(model: Any) -> dict[str, np.ndarray]:
-    """Digests of the rows that the model keeps, and their targets (numbers of classes for a classifier)."""
+    """Return digests of the stored rows, and their targets (class indices for a classifier)."""
     return {"rows_": digests_of(read(model._fit_X).X), "targets_": np.asarray(model._y)}
 
 
@@ -26,18 +26,18 @@ def _of_rows(claim: Claim) -> str:
     n = claim.numbers["rows"]
     if claim.value == 0:
         return f"The model keeps the {n} rows and their targets."
-    return f"{claim.value:.0f} of the rows that the model keeps are others than the {n} given."
+    return f"{claim.value:.0f} of the rows that the model keeps differ from the {n} given rows."
 
 
 @claim("audit.neighbors.rows", kind="data_fact", side="exact", theory="audit", says=_of_rows)
 def rows_kept(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Count the rows and targets that the model keeps and that are not those given."""
+    """Count the stored rows and targets that differ from the training data."""
     found = float(other_rows(certificate, data))
     return Proof(found, "exact", "rows and targets compared.", {"rows": int(data.X.shape[0])}, limit=0.0)
 
 
 def other_rows(certificate: Certificate, data: Data) -> int:
-    """Count rows that the model keeps and that differ, in values or target, from those given."""
+    """Count the stored rows whose values or target differ from the training data."""
     read_as, rows = inner(certificate, data)
     kept, y = read_as.model["targets_"], rows.target
     classes = read_as.problem["classes"]
@@ -52,7 +52,7 @@ def other_rows(certificate: Certificate, data: Data) -> int:
        says=lambda c: f"Of {c.numbers['rows']} rows {c.numbers['rows'] - c.value:.0f} are answered by their {c.numbers['neighbors']} "
                       "nearest ones, all distances taken, up to rounding.")  # fmt: skip
 def nearest(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Count recorded rows whose neighbors are farther than the nearest ones; equally distant ones, up to rounding, are accepted."""
+    """Count recorded rows whose neighbors are farther than the nearest ones; ties within rounding are accepted."""
     read_as, rows = inner(certificate, data)
     recorded, picked, n = stated.witness["neighbors"], stated.witness["rows"], rows.X.shape[0]
     for places in (recorded, picked):

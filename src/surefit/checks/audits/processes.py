@@ -1,7 +1,8 @@
-r"""Checks classification by Gaussian processes of scikit-learn: the coefficients of its modes, and Laplace's evidence.
+r"""Checks of scikit-learn's Gaussian process classifiers: the modes and the evidence of Laplace's approximation.
 
-The library predicts with :math:`a = y - \pi`, where :math:`\pi` are the probabilities that it keeps; the gap at these coefficients is that
-of our own modes. The evidence is evaluated at a mode that Newton's method reaches from there (theory: ``laplace-approximation``).
+scikit-learn predicts with :math:`a = y - \pi`, where :math:`\pi` are the stored probabilities. The gap at these
+coefficients is checked as for surefit's own modes. The evidence is evaluated at the mode that Newton's method reaches
+from there (theory: ``laplace-approximation``).
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ STEPS = 100
        says="The log evidence {log_evidence:.8g} that the model states is off by at most {value:.2g} (Laplace's "
        "approximation, modes recomputed).")  # fmt: skip
 def evidence(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """The mean log evidence of the two-class problems is within value of the one that the model states."""
+    """Check that the mean log evidence of the two-class problems is within ``value`` of the stored one."""
     read_as, rows = inner(certificate, data)
     codes, own = class_codes(rows.target, read_as.problem["classes"]), float(read_as.model["log_evidence_"])
     problems = zip(kernels_of(read_as), read_as.problem["pairs"], read_as.model["dual_coef_"], strict=True)
@@ -39,7 +40,7 @@ def evidence(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 
 
 def _evidence(K: np.ndarray, t: np.ndarray, a: np.ndarray) -> tuple[float, float]:
-    """Return the log evidence at the mode that Newton's method reaches, and how far off it may be."""
+    """Return the log evidence at the mode that Newton's method reaches, and a bound on its error."""
     f, n, best = K @ a, len(t), math.inf
     for _ in range(STEPS):
         objective = 0.5 * float(a @ f) + math.fsum(np.logaddexp(0.0, -t * f))
@@ -53,7 +54,7 @@ def _evidence(K: np.ndarray, t: np.ndarray, a: np.ndarray) -> tuple[float, float
             break
         best, a = objective, a + step
         f = K @ a
-    # the next step tells how far the mode is; the determinant changes by at most half the change of all scores
+    # the next Newton step estimates the distance from the mode; the log-determinant changes by at most half of it
     off = float(np.sum(np.abs(K @ step)))
     logs = np.log(np.diag(L))
     size = abs(objective) + float(np.sum(np.abs(logs))) + n

@@ -1,7 +1,7 @@
-r"""Reads a model of another library as one of our problems: its data, its coefficients, its conventions.
+r"""Conversion of another library's model to a problem of surefit: data, coefficients and conventions.
 
-A library that penalizes the intercept solves a problem without one, on rows with one more column; a pipeline hands its last step
-transformed rows. Both are undone here, so that the checkers of surefit's own families can check it.
+A penalized intercept is converted to the coefficient of an additional constant column, and the rows are transformed by
+the preceding steps of a pipeline. The checkers of surefit's own families can then check the model.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from surefit.core.errors import CertificateError, Invalidated
 from surefit.core.sample import Data, read
 from surefit.problems.external.registry import DERIVED
 
-#: In witnesses: attributes of a model that are not attributes of the object the certificate is bound to.
+#: Prefix in witnesses for attributes that are not attributes of the certified object itself.
 INSIDE = "model."
 
 
 @shared
 def inner(certificate: Certificate, data: Data) -> tuple[Certificate, Data]:
-    """Return certificate and data as the checkers of our own families expect them."""
+    """Return certificate and data in the form that the checkers of surefit's own families expect."""
     rows = _transformed(certificate, data)
     problem, X = certificate.problem, rows.X
     model = {name: _floats(value) for name, value in attributes_of(certificate).items()}
-    if problem.get("single_precision"):  # trees of scikit-learn look at their rows in float32
+    if problem.get("single_precision"):  # scikit-learn's trees convert rows to float32
         X = X.astype(np.float32)
     scaling = problem.get("intercept_scaling")
     if scaling is not None:
@@ -42,7 +42,7 @@ def inner(certificate: Certificate, data: Data) -> tuple[Certificate, Data]:
 
 @shared
 def at_reference(certificate: Certificate, data: Data) -> tuple[Certificate, Data]:
-    """Return the same with the coefficients of the reference solution, if the certificate carries one."""
+    """Return certificate and data with the coefficients of the reference solution, if the certificate contains one."""
     read_as, rows = inner(certificate, data)
     witness = certificate.claims[0].witness if certificate.claims else {}
     if "coef" not in witness:
@@ -55,7 +55,7 @@ def at_reference(certificate: Certificate, data: Data) -> tuple[Certificate, Dat
 
 
 def attributes_of(certificate: Certificate) -> dict[str, np.ndarray]:
-    """Return what the claims refer to; where it is not kept by attribute name, it is compared with the model here."""
+    """Return the attributes that the claims refer to; those stored in the witness are compared with the model."""
     problem = certificate.problem
     if problem.get("pipeline") is None and problem.get("derived") is None:
         return certificate.model
@@ -90,7 +90,7 @@ def _transformed(certificate: Certificate, data: Data) -> Data:
 
 
 def transformed(steps: list[Any], X: Any) -> Any:
-    """Return what the steps of a pipeline make of the rows."""
+    """Return the rows transformed by the steps of a pipeline."""
     for step in steps:
         X = X if step is None or step == "passthrough" else step.transform(X)
     return X
@@ -101,7 +101,7 @@ def _floats(value: np.ndarray) -> np.ndarray:
 
 
 def with_column(X: Any, value: float) -> Any:
-    """Append a constant column."""
+    """Return X with an additional constant column."""
     column = np.full((X.shape[0], 1), float(value))
     if sparse.issparse(X):
         return sparse.hstack([X, sparse.csr_array(column)], format="csr")
@@ -109,7 +109,7 @@ def with_column(X: Any, value: float) -> Any:
 
 
 def augmented(model: dict[str, Any], scaling: float) -> dict[str, Any]:
-    """Return the model with its intercept as one more coefficient."""
+    """Return the model with its intercept as an additional coefficient."""
     coef, b = np.atleast_2d(model["coef_"]), np.atleast_1d(model["intercept_"]).astype(np.float64)
     W = np.hstack([coef, np.broadcast_to(b.reshape(-1, 1), (len(coef), 1)) / scaling])
     return {**model, "coef_": W, "intercept_": np.zeros(len(W))}

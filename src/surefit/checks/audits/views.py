@@ -1,7 +1,7 @@
-"""Claims about models of other libraries that the checkers of our own families can judge once the model is read.
+"""Claims about models of other libraries that are checked by the checkers of surefit's own families.
 
-A claim ``audit.tree.splits`` is judged as ``tree.splits`` on the data and the model as read; only its value counts, because
-a limit that another library did not promise cannot be broken by it.
+A claim ``audit.tree.splits`` is checked as ``tree.splits`` on the converted data and model. Its limit is dropped,
+because another library did not promise it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PREFIX = "audit."
 
 
 def _external(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Prove the claim about the model as read."""
+    """Check the claim about the converted model."""
     read_as, rows = inner(certificate, data)
     own = replace(claim, name=claim.name.removeprefix(PREFIX), limit=None)
     entry = catalog.entry(own.name)
@@ -28,7 +28,7 @@ def _external(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 
 
 def _view(entry: catalog.Entry) -> catalog.Entry:
-    """Return the entry of the same claim about a model of another library."""
+    """Return the catalog entry of the same claim for models of other libraries."""
     return replace(entry, name=PREFIX + entry.name, check=_external if entry.check is not None else None)
 
 
