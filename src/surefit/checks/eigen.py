@@ -1,4 +1,4 @@
-r"""Bounds on eigenvalues that do not depend on the eigenvalue routine, and products of rows about a mean.
+r"""Bounds on eigenvalues that do not depend on the eigenvalue routine, and products of centered rows.
 
 If :math:`M = V \Lambda V^\top + R` for some matrix :math:`V` of any quality, then by Weyl and Ostrowski every eigenvalue of the
 symmetric :math:`M` is within :math:`\|R\|_F + (\|V^\top V - I\|_F) \max|\Lambda|` of the matching entry of :math:`\Lambda`.
@@ -17,14 +17,14 @@ from surefit.core.partitioned import Part, count_parts, over_rows
 
 
 class Spectrum(NamedTuple):
-    """All eigenvalues of a symmetric matrix, largest first, each within ``radius`` of the truth."""
+    """All eigenvalues of a symmetric matrix in descending order, each within ``radius`` of the true value."""
 
     values: np.ndarray
     vectors: np.ndarray
     radius: float
 
     def largest_sum(self, count: int) -> tuple[float, float]:
-        """Return the sum of the ``count`` largest eigenvalues and a radius."""
+        """Return the sum of the ``count`` largest eigenvalues and its radius."""
         return float(np.sum(self.values[:count])), count * self.radius + gamma(count + 1) * float(
             np.sum(np.abs(self.values[:count]))
         )
@@ -58,14 +58,16 @@ def centered_product(X: Any, weights: np.ndarray, shift: np.ndarray, by_rows: bo
             B = root[piece, None] * (dense(X[piece]) - shift)
             product += B.T @ B
         depth = min(rows, n) + n // rows
-    # Entry by entry the error is gamma times |B|'|B|, whose Frobenius norm is at most its trace, that of the product.
+    # The entrywise error is gamma times |B|'|B|, whose Frobenius norm is at most its trace, that of the product.
     return product, gamma(depth + 8) * float(np.trace(product)) * (1 + gamma(8))
 
 
 def product_over_rows(X: Any, weights: Any, shift: np.ndarray, by_rows: bool) -> tuple[np.ndarray, float]:
-    """Return :func:`centered_product` of rows in memory or in partitions; those need ``by_rows=False``."""
+    """Return :func:`centered_product` of rows in memory or in partitions; partitions need ``by_rows=False``."""
     product, radius = over_rows(X, weights, _product, shift, by_rows)
-    joined = gamma(count_parts(X) - 1) * float(np.trace(product)) * (1 + gamma(8))  # by the sum over partitions
+    joined = (
+        gamma(count_parts(X) - 1) * float(np.trace(product)) * (1 + gamma(8))
+    )  # rounding of the sum over partitions
     return product, radius + joined
 
 
@@ -79,15 +81,15 @@ def dense(X: Any) -> np.ndarray:
 
 
 def rows_at_once(d: int) -> int:
-    """Rows of a block that, made dense, takes moderate memory."""
+    """Return the number of rows per block whose dense form needs moderate memory."""
     return max(1, min(4096, 2**22 // max(d, 1)))
 
 
 def weights_of(data: Any) -> np.ndarray:
-    """Return the sample weights, ones if there are none."""
+    """Return the sample weights, or ones if there are none."""
     return np.ones(data.X.shape[0]) if data.weights is None else data.weights
 
 
 def weighted_mean(X: Any, weights: np.ndarray) -> np.ndarray:
-    """Return the mean of the rows; its rounding does not matter to callers, who treat it as a given shift."""
+    """Return the mean of the rows; callers treat it as a given shift, so its rounding does not matter."""
     return np.asarray(weights @ X, dtype=np.float64).ravel() / math.fsum(weights)

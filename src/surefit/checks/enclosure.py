@@ -1,8 +1,8 @@
-r"""Rounding-aware arithmetic for the checker: every number is a midpoint and a radius that contains the true value.
+r"""Rounding-aware arithmetic for the checker: every number has a midpoint and a radius that enclose the true value.
 
-A sum of :math:`k` products in IEEE double precision, in any order, has an error of at most
-:math:`\gamma_k \sum |a_i b_i|`, :math:`\gamma_k = ku/(1-ku)`, :math:`u = 2^{-53}`. Products over many rows are taken in
-blocks, so that :math:`k` is the length of a block and not that of the data.
+A sum of :math:`k` products in IEEE double precision, in any order, has an error of at most :math:`\gamma_k \sum |a_i
+b_i|`, :math:`\gamma_k = ku/(1-ku)`, :math:`u = 2^{-53}`. Products over many rows are computed in blocks, so :math:`k`
+is the length of a block and not the number of rows.
 """
 
 from __future__ import annotations
@@ -14,37 +14,37 @@ import numpy as np
 from scipy import sparse
 
 UNIT = 2.0**-53
-BLOCK = 4096  # rows a block; bounds the k of gamma
+BLOCK = 4096  # rows per block; bounds the k of gamma
 
 
 class Enclosed(NamedTuple):
-    """Numbers known up to a radius: the truth lies in ``mid - rad .. mid + rad``, entry by entry."""
+    """Numbers known up to a radius: each true value lies in ``[mid - rad, mid + rad]``."""
 
     mid: np.ndarray
     rad: np.ndarray
 
     @property
     def magnitude(self) -> np.ndarray:
-        """Largest absolute value the truth can have."""
+        """Largest possible absolute value."""
         return (np.abs(self.mid) + self.rad) * (1 + 4 * UNIT)
 
 
 class Bound(NamedTuple):
-    """A proved bound, and the rounding by which another evaluation of it may differ."""
+    """A proved bound, and the rounding error by which another evaluation may differ."""
 
     value: float
     spread: float
 
     def plus(self, other: Bound) -> Bound:
-        """Return the upper bound of a sum."""
+        """Return an upper bound on the sum."""
         return Bound((self.value + other.value) * (1 + 2 * UNIT), self.spread + other.spread + 2 * UNIT * self.value)
 
     def over(self, divisor: float) -> Bound:
-        """Return the upper bound of a quotient."""
+        """Return an upper bound on the quotient."""
         return Bound(self.value / divisor * (1 + 4 * UNIT), self.spread / divisor * (1 + 4 * UNIT))
 
     def root(self) -> Bound:
-        """Return the upper bound of the root."""
+        """Return an upper bound on the square root."""
         value = math.sqrt(self.value) * (1 + 8 * UNIT)
         return Bound(value, value - math.sqrt(max(self.value - self.spread, 0.0)) * (1 - 8 * UNIT))
 
@@ -55,22 +55,22 @@ def gamma(k: int) -> float:
 
 
 def row_blocks(n: int) -> list[slice]:
-    """Cut the rows into blocks of at most ``BLOCK``."""
+    """Return slices that divide the rows into blocks of at most ``BLOCK``."""
     return [slice(start, min(start + BLOCK, n)) for start in range(0, n, BLOCK)]
 
 
 def block_sum(terms: np.ndarray) -> float:
-    """Sum by blocks: off by at most ``gamma(BLOCK)`` times the sum of absolute values, at the speed of NumPy."""
+    """Return a sum by blocks; its error is at most ``gamma(BLOCK)`` times the sum of absolute values."""
     return math.fsum(np.add.reduceat(terms, np.arange(0, len(terms), BLOCK))) if len(terms) else 0.0
 
 
 def upper_sum(terms: np.ndarray) -> float:
-    """Sum of non-negative terms, rounded up."""
+    """Return the sum of non-negative terms, rounded up."""
     return block_sum(terms) * (1 + gamma(min(len(terms), BLOCK)) + 2 * UNIT)
 
 
 def length(vector: np.ndarray) -> float:
-    """Euclidean norm, rounded up; squares neither overflow nor underflow."""
+    """Return the Euclidean norm, rounded up, without overflow or underflow of squares."""
     largest = float(np.max(np.abs(vector), initial=0.0))
     if not 0.0 < largest < math.inf:
         return largest
@@ -78,7 +78,7 @@ def length(vector: np.ndarray) -> float:
 
 
 def times(X: Any, w: np.ndarray, shift: np.ndarray | None = None) -> Enclosed:
-    """Enclose ``(X - 1 shift') w``; only columns with a non-zero weight are touched. No shift for sparse columns."""
+    """Enclose ``(X - 1 shift') w``; only columns with a non-zero weight are read. Sparse columns have no shift."""
     used = np.flatnonzero(w)
     if len(used) == 0:
         return Enclosed(np.zeros(X.shape[0]), np.zeros(X.shape[0]))
@@ -95,7 +95,7 @@ def times(X: Any, w: np.ndarray, shift: np.ndarray | None = None) -> Enclosed:
 
 
 def transposed_times(X: Any, theta: np.ndarray, shift: np.ndarray | None = None) -> Enclosed:
-    """Enclose ``(X - 1 shift')' theta``; with ``sum(theta) = 0`` the shift changes nothing but the rounding."""
+    """Enclose ``(X - 1 shift')' theta``; if ``sum(theta) = 0``, the shift affects the rounding only."""
     n, d = X.shape
     if sparse.issparse(X):
         longest = int(np.max(np.diff(X.tocsc().indptr), initial=0))
@@ -110,5 +110,7 @@ def transposed_times(X: Any, theta: np.ndarray, shift: np.ndarray | None = None)
             part = part - shift
         mid += part.T @ theta[rows]
         spread += np.abs(part).T @ np.abs(theta[rows])
-    bound = gamma(min(BLOCK, n) + len(pieces) + 3)  # products, sum of blocks, and the subtraction of the shift
+    bound = gamma(
+        min(BLOCK, n) + len(pieces) + 3
+    )  # rounding of products, of the sum of blocks, and of the subtraction of the shift
     return Enclosed(mid, spread * bound * (1 + 2 * bound))

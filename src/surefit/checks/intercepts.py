@@ -1,8 +1,8 @@
-r"""Bounds the free intercept of an exact optimum from scores that are known up to a radius.
+r"""Bounds on the optimal intercept from scores that are known up to a radius.
 
-For a convex loss the derivative of the objective in the intercept, :math:`\sum_i c_i \phi'(f_i + b)`, increases with b and with every
-score. Where it is negative at the largest possible scores, b is below every optimal intercept; where it is positive at the
-smallest possible ones, b is above (theory: ``audit``).
+For a convex loss the derivative of the objective in the intercept, :math:`\sum_i c_i \phi'(f_i + b)`, increases with b
+and with every score. If it is negative at the largest possible scores, b is below every optimal intercept; if it is
+positive at the smallest possible ones, b is above (theory: ``audit``).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ HALVINGS = 120
 
 
 def offset_interval(loss: Any, y: np.ndarray, c: np.ndarray, f: np.ndarray, radius: np.ndarray) -> tuple[float, float]:
-    """Return an interval that holds every optimal intercept, if each score without it is within ``radius`` of ``f``."""
+    """Return an interval that contains every optimal intercept, if scores without it are within ``radius`` of ``f``."""
     used = c > 0
     y, c, f, radius = y[used], c[used], f[used], radius[used]
     if not np.all(np.isfinite(radius)):
@@ -29,7 +29,7 @@ def offset_interval(loss: Any, y: np.ndarray, c: np.ndarray, f: np.ndarray, radi
 
 
 def _end(loss: Any, y: np.ndarray, c: np.ndarray, f: np.ndarray, side: float) -> float:
-    """Return the nearest number found that is provably below (``side`` -1) or above (1) every optimal intercept."""
+    """Return the nearest number found that provably lies below (``side`` -1) or above (1) every optimal intercept."""
 
     def outside(b: float) -> bool:
         z = f + b

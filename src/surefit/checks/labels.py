@@ -1,4 +1,4 @@
-"""Labels of a classifier, read from the data: the model's ``classes_`` must be the labels that occur, in order."""
+"""Class labels read from the data: the model's ``classes_`` must be the sorted labels that occur."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from surefit.core.sample import Data
 
 @shared
 def label_codes(certificate: Certificate, data: Data) -> tuple[np.ndarray, int]:
-    """Return the rank of each label and the number of classes; refuse a model whose ``classes_`` are not the sorted labels."""
+    """Return the index of each label and the number of classes; ``classes_`` must be the sorted labels."""
     classes = certificate.model.get("classes_")
     codes = None if classes is None else _ranks(np.asarray(classes), data.target)
     if codes is None:
@@ -28,7 +28,7 @@ def label_codes(certificate: Certificate, data: Data) -> tuple[np.ndarray, int]:
 
 
 def label_table(certificate: Certificate, data: Data) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ranks of the labels of several targets, one column each, and their numbers of classes; refuse other classes."""
+    """Return the label indices of several targets, one column each, and their numbers of classes."""
     values, counts = (np.asarray(certificate.model[f"class_{name}_"]) for name in ("values", "counts"))
     y = data.target
     if y.ndim != 2 or counts.shape != (y.shape[1],) or counts.dtype.kind not in "iu" or counts.min(initial=1) < 1:
@@ -46,7 +46,7 @@ def label_table(certificate: Certificate, data: Data) -> tuple[np.ndarray, np.nd
 
 
 def _ranks(classes: np.ndarray, y: np.ndarray) -> np.ndarray | None:
-    """Return the place of each label among ``classes``, or None if these are not the labels that occur, in order."""
+    """Return the index of each label in ``classes``, or None if these are not the sorted labels that occur."""
     if classes.ndim != 1 or not len(classes) or not np.all(classes[1:] > classes[:-1]):
         return None
     codes = np.minimum(np.searchsorted(classes, y.ravel()), len(classes) - 1)
@@ -55,7 +55,7 @@ def _ranks(classes: np.ndarray, y: np.ndarray) -> np.ndarray | None:
 
 
 def class_products(factors: Any, codes: np.ndarray, counts: Any) -> np.ndarray:
-    """Return the product over the targets of the factor of each row's class; ``factors`` are those of all targets, concatenated."""
+    """Return the product over the targets of each row's class factor; ``factors`` are concatenated over targets."""
     factors = np.asarray(factors, dtype=np.float64)
     if codes.ndim == 1:
         return factors[codes]
@@ -67,5 +67,5 @@ def class_products(factors: Any, codes: np.ndarray, counts: Any) -> np.ndarray:
 
 
 def row_weights(data: Data) -> np.ndarray:
-    """Return the sample weights; ones where every row counts once."""
+    """Return the sample weights, or ones if there are none."""
     return np.ones(data.X.shape[0]) if data.weights is None else np.asarray(data.weights, dtype=np.float64)

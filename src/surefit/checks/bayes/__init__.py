@@ -1,1 +1,1 @@
-"""Checks posteriors, evidence and class-conditional distributions."""
+"""Checks of posteriors, evidence and class-conditional distributions."""

@@ -1,4 +1,4 @@
-"""Checks fitted class-conditional distributions: their parameters against the moments of the rows of each class."""
+"""Checks of fitted class-conditional distributions: parameters are compared with the moments of each class."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ no_claim("map.given",
 
 
 class Deviation:
-    """The largest deviation so far, rounding included, and its rounding."""
+    """Largest deviation so far, including rounding, and the rounding in it."""
 
     def __init__(self) -> None:
         self.value, self.rounding = 0.0, 0.0
 
     def add(self, stored: np.ndarray, found: np.ndarray, radius: np.ndarray, scale: Any) -> None:
-        """Compare stored numbers with those found up to ``radius``, in units of ``scale``; what has no unit must be equal."""
+        """Compare stored numbers with those found up to ``radius``, relative to ``scale`` (zero: must be equal)."""
         off = np.abs(stored - found)
         with np.errstate(divide="ignore", invalid="ignore"):
             parts = np.where(off + radius == 0, 0.0, (off + radius) / scale)
@@ -39,7 +39,7 @@ class Deviation:
        says="Priors and parameters solve the likelihood equations of their family up to {value:.2g} (of standard deviations and "
        "variances).")  # fmt: skip
 def likelihood(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """No parameter differs from the moment that its likelihood equation requires by more than value, in its own units."""
+    """Check that no parameter deviates from the likelihood equations by more than ``value``, in its own units."""
     problem, model = certificate.problem, certificate.model
     X, weights, y = dense(data.X), weights_of(data), data.target
     classes = model["classes_"]
@@ -105,7 +105,7 @@ def _compare_matrix(found: Deviation, spread: Any, matrix: Any, radius: Any, flo
 
 
 def _floor(X: np.ndarray, weights: np.ndarray, smoothing: float) -> tuple[float, float]:
-    """Share of the largest variance of a column, and its radius."""
+    """Return ``smoothing`` times the largest column variance, and its radius."""
     total = math.fsum(weights)
     mean = (weights @ X) / total
     variance = (weights @ (X - mean) ** 2) / total

@@ -1,4 +1,4 @@
-"""Checks which feature map has the largest evidence, each by an enclosed posterior of the checker's own."""
+"""Checks of the feature map with the largest evidence, by an enclosed posterior for each candidate."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _in_words(claim: Claim) -> str:
 @claim("evidence.best", kind="optimality", side="upper", infinite=True, theory="laplace-approximation",
        assumptions=("prior_declared", "noise_declared"), says=_in_words)  # fmt: skip
 def best(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """No candidate has a log evidence above that of the chosen one by more than value."""
+    """Check that no candidate has a log evidence above that of the chosen one by more than ``value``."""
     stored = np.atleast_1d(certificate.model["log_bayes_factors_"])
     chosen, count, n = int(certificate.model["best_index_"]), len(stored), data.X.shape[0]
     tables = [claim.witness.get(f"features_{j}", np.zeros(0)) for j in range(count)]
@@ -61,7 +61,7 @@ def best(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 
 
 def _posterior(certificate: Certificate, data: Data, features: np.ndarray) -> Posterior:
-    """Find a posterior by orthogonal rotations; its errors are enclosed."""
+    """Compute a posterior by orthogonal rotations; its errors are enclosed afterward."""
     noise, prior = (float(certificate.problem[name]) for name in ("noise_variance", "prior_variance"))
     Z, s, y = np.column_stack([np.ones(len(features)), features]), weights_of(data), data.target
     root, p = np.sqrt(s / noise), Z.shape[1]

@@ -1,8 +1,8 @@
-r"""Checks the posterior of Bayesian linear regression and its evidence, rounding included.
+r"""Checks of the posterior and the evidence of Bayesian linear regression, including rounding errors.
 
-With :math:`A = Z^\top S Z / \sigma^2 + I / \tau^2` and any triangular :math:`L`, :math:`LL^\top = C`, let
-:math:`F = L^\top A L - I` and :math:`\eta = \|F\|_F < 1`. Then :math:`(1 - \eta) C \preceq A^{-1} (1 - \eta^2)` and
-:math:`A^{-1} \preceq C / (1 - \eta)`: every posterior variance is right up to the factor :math:`1 \pm \eta/(1-\eta)`, the mean
+With :math:`A = Z^\top S Z / \sigma^2 + I / \tau^2` and any triangular :math:`L`, :math:`LL^\top = C`, let :math:`F =
+L^\top A L - I` and :math:`\eta = \|F\|_F < 1`. Then :math:`(1 - \eta) C \preceq A^{-1} (1 - \eta^2)` and :math:`A^{-1}
+\preceq C / (1 - \eta)`: every posterior variance is accurate up to the factor :math:`1 \pm \eta/(1-\eta)`, the mean
 :math:`m` is within :math:`\|L^\top (Am - c)\| / \sqrt{1 - \eta}` posterior standard deviations of the exact one, and
 :math:`\ln\det A = -2 \ln\det L + \ln\det(I + F)`. Nothing depends on the units of the columns (theory: ``mle-map``).
 """
@@ -26,11 +26,11 @@ no_claim("bayesian_linear.sequential",
 
 
 class Posterior(NamedTuple):
-    """Bounds on the error of a posterior mean and covariance, and the log evidence."""
+    """Bounds on the errors of a posterior mean and covariance, and the log evidence."""
 
     distance: float  # of the mean, in posterior standard deviations
     distance_rounding: float
-    eta: float  # of the covariance; one or more: nothing is known
+    eta: float  # relative, of the covariance; no bound if at least one
     eta_rounding: float
     log_evidence: float
     radius: float
@@ -43,7 +43,7 @@ UNKNOWN = Posterior(math.inf, 0.0, math.inf, 0.0, math.nan, math.inf)
        says="The posterior mean is within {value:.2g} posterior standard deviations of the exact one, and every posterior variance "
        "within {variance:.2g} of itself.")  # fmt: skip
 def posterior(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """The posterior mean is right up to value posterior standard deviations, every variance up to its share."""
+    """Check the posterior mean, up to ``value`` posterior standard deviations, and the posterior variances."""
     found, model = _posterior(certificate, data), certificate.model
     stored = np.append(model["intercept_"], model["coef_"]) if certificate.problem["fit_intercept"] else model["coef_"]
     if not np.array_equal(stored, model["posterior_mean_"]):
@@ -57,7 +57,7 @@ def posterior(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 @claim("bayesian_linear.evidence", kind="data_fact", side="upper", infinite=True, theory="mle-map",
        says="The log evidence is {log_evidence:.8g}, up to {value:.2g}.")  # fmt: skip
 def evidence(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """``log_evidence_`` is off by at most value."""
+    """Check that the error of ``log_evidence_`` is at most ``value``."""
     found, stored = _posterior(certificate, data), float(certificate.model["log_evidence_"])
     numbers, note = {"log_evidence": stored}, f"log evidence {found.log_evidence:.8g}."
     if not math.isfinite(found.radius):
@@ -77,7 +77,7 @@ def _posterior(certificate: Certificate, data: Data) -> Posterior:
 
 
 def exactly(values: Any) -> Enclosed:
-    """Return numbers that are known without error."""
+    """Return exact numbers as an enclosure of radius zero."""
     values = np.asarray(values, dtype=np.float64)
     return Enclosed(values, np.zeros(values.shape))
 
@@ -114,7 +114,7 @@ def enclosed_posterior(
     grow = (1 + gamma(p + 8)) / math.sqrt(1 - eta)
     rounding = float(np.linalg.norm(off_rad)) * grow
     distance = float(np.linalg.norm(off)) * grow + rounding
-    # The exact minimum of the quadratic is below its value at m by the squared distance.
+    # The exact minimum of the quadratic is below its value at m by the squared distance in the metric of A.
     quadratic, penalty = math.fsum(q * q), math.fsum(m * m) / prior
     logs = np.log(np.diag(L))
     constant = math.fsum(s) * math.log(2 * math.pi * noise) + p * math.log(prior)

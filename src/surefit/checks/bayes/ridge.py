@@ -1,6 +1,7 @@
-r"""Checks Bayesian ridge regression: the posterior for its precisions, and the derivatives of the log evidence.
+r"""Checks of Bayesian ridge regression: the posterior at the fitted precisions, and derivatives of the log evidence.
 
-With the exact posterior :math:`N(m^*, \Sigma^*)` the derivatives by :math:`\ln\lambda` and :math:`\ln\alpha` are
+With the exact posterior :math:`N(m^*, \Sigma^*)`, the derivatives with respect to :math:`\ln\lambda` and
+:math:`\ln\alpha` are
 
 .. math:: \tfrac12 \big(p - \lambda |m^*|^2 - \lambda \operatorname{tr} \Sigma^*\big) + \lambda_1 - \lambda_2 \lambda, \qquad
           \tfrac12 \big(n - \alpha \mathrm{RSS}(m^*) - p + \lambda \operatorname{tr} \Sigma^*\big) + \alpha_1 - \alpha_2 \alpha .
@@ -26,14 +27,14 @@ from surefit.core.sample import Data
 
 
 class Centered(NamedTuple):
-    """Columns about their means, and the means; both enclosed."""
+    """Centered columns and their means, both enclosed."""
 
     values: Enclosed
     mean: Enclosed
 
 
 class Found(NamedTuple):
-    """The posterior about the means, and the columns and targets it is about."""
+    """The posterior in centered coordinates, and the centered columns and targets."""
 
     posterior: Posterior
     columns: Centered
@@ -44,7 +45,7 @@ class Found(NamedTuple):
        says="For alpha_ and lambda_ the posterior mean is within {value:.2g} posterior standard deviations of the exact one, every "
        "posterior variance within {variance:.2g} of itself, and the intercept within {intercept:.2g}.")  # fmt: skip
 def posterior(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """The posterior mean is right up to value posterior standard deviations, every variance up to its share."""
+    """Check the posterior mean, up to ``value`` posterior standard deviations, and the posterior variances."""
     found, model = _examine(certificate, data), certificate.model
     room = 1 - found.posterior.eta
     variance = AtMost(math.inf)
@@ -69,7 +70,7 @@ def posterior(certificate: Certificate, claim: Claim, data: Data) -> Proof:
        assumptions=("prior_declared",),
        says="The derivatives of the log evidence with respect to log(alpha_) and log(lambda_) are at most {value:.2g}.")  # fmt: skip
 def evidence(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """The precisions are a stationary point of the evidence up to value."""
+    """Check that the derivatives of the log evidence at the fitted precisions are at most ``value``."""
     found, problem = _examine(certificate, data), certificate.problem
     limit: dict[str, Any] = {"limit": float(problem["tol"])}
     if not found.posterior.eta < 1:
@@ -120,7 +121,7 @@ def _examine(certificate: Certificate, data: Data) -> Found:
 
 
 def _about_mean(A: np.ndarray, s: np.ndarray, centered: bool) -> Centered:
-    """Subtract the weighted mean; a second pass leaves rounding of the size of the spread, and one unit of the mean."""
+    """Subtract the weighted mean; a second pass reduces the rounding errors."""
     A, total = np.asarray(A, dtype=np.float64), math.fsum(s)
     zero = np.zeros(A.shape[1:])
     if not centered:

@@ -1,1 +1,1 @@
-"""Checks of maps from scores to probabilities."""
+"""Checks of calibration maps from scores to probabilities."""

@@ -1,4 +1,4 @@
-"""Claims of calibrated classifiers: the gap of every map from scores to probabilities, and where the scores come from."""
+"""Claims about calibrated classifiers: the gap of every calibration map, and the origin of its scores."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from surefit.core.claims import Claim
 from surefit.core.rows import take_rows
 from surefit.core.sample import Data
 
-ROUNDED = 16 * UNIT  # relative rounding of a row's share
+ROUNDED = 16 * UNIT  # relative rounding of a row's weight
 COMMON: dict[str, Any] = {"kind": "optimality", "side": "upper", "infinite": True}
 TINY = 1e-12  # added to probabilities before their logarithm is taken
 
 
 class Part(NamedTuple):
-    """One fitted map: scores, labels 0 and 1 (or classes) and weights of its rows, and the map itself."""
+    """One fitted map with the scores, labels (0 and 1, or class indices) and weights of its rows."""
 
     scores: np.ndarray
     codes: np.ndarray
@@ -37,7 +37,7 @@ class Part(NamedTuple):
        says="The mean log-loss of each of {maps} sigmoids on its calibration scores is within {value:.3g} of the smallest possible "
        "one.")  # fmt: skip
 def sigmoid(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Bound the gap of a logistic regression with one column, unpenalized, whose rows are split by their targets."""
+    """Bound the gap of Platt scaling: unpenalized logistic regression on one column with soft targets."""
     return _largest(certificate, data, _sigmoid_gap)
 
 
@@ -53,7 +53,7 @@ def isotonic(certificate: Certificate, stated: Claim, data: Data) -> Proof:
        says="The mean log-loss of each of {maps} temperatures on its calibration scores is within {value:.3g} of the smallest possible "
        "one.")  # fmt: skip
 def temperature(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Bound the gap of one factor by its derivative."""
+    """Bound the gap of temperature scaling by the derivative of its loss."""
     ends = certificate.problem["lowest"], certificate.problem["highest"]
     return _largest(certificate, data, lambda part: _temperature_gap(part, ends))
 
@@ -62,7 +62,7 @@ def temperature(certificate: Certificate, stated: Claim, data: Data) -> Proof:
        says="The recorded calibration scores differ from those of the fitted classifiers by at most {value:.2g} of the largest "
        "one.")  # fmt: skip
 def scores(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Compare recorded scores with those that the classifiers give to the same rows; six digits are what is compared."""
+    """Check that the recorded scores are those of the classifiers on the same rows, to at best six digits."""
     subject = certificate.subject
     if subject is None:
         return refused("this claim needs the classifiers of the model; pass verify(X, y, model=...)")
@@ -83,9 +83,7 @@ def _largest(certificate: Certificate, data: Data, gap: Any) -> Proof:
     if certificate.subject is None:
         return refused("this claim needs the maps of the model; pass verify(X, y, model=...)")
     found = [gap(part) for part in _parts(certificate, data)]
-    if any(
-        math.isnan(bound.value + bound.spread) for bound in found
-    ):  # the largest of numbers with NaN could be any of them
+    if any(math.isnan(bound.value + bound.spread) for bound in found):  # the maximum of numbers with NaN is undefined
         return refused("a map has a parameter that is not a number")
     worst = max(found, key=lambda bound: bound.value + 2.5 * bound.spread)
     spread = worst.spread if math.isfinite(worst.value) else 0.0
@@ -119,7 +117,7 @@ def _parts(certificate: Certificate, data: Data) -> list[Part]:
 
 
 def _pairs(certificate: Certificate, data: Data) -> list[tuple[Any, np.ndarray, np.ndarray]]:
-    """Return pairs with their rows and recorded scores."""
+    """Return each classifier-map pair with its calibration rows and recorded scores."""
     subject, model = certificate.subject, certificate.model
     rows, starts = np.asarray(model["calibration_rows_"]), np.asarray(model["calibration_starts_"])
     pairs, recorded = subject.calibrated_classifiers_, subject.calibration_scores_
@@ -149,7 +147,7 @@ def _sigmoid_gap(part: Part) -> Bound:
         intercept, slope = intercept + slope * float(part.scores[0]), 0.0
     point = Point(y, c, np.array([slope]), intercept, True)
     found = prove(operator_of(column), Logistic(), Penalty(free, np.zeros(1)), point)
-    rounded = 3 * (ROUNDED + len(w) * UNIT) * found.objective  # shares of rows are rounded
+    rounded = 3 * (ROUNDED + len(w) * UNIT) * found.objective  # the weights of the split rows are rounded
     return Bound((found.value + rounded) * (1 + 4 * UNIT), found.spread + rounded)
 
 
@@ -165,7 +163,7 @@ def _temperature_gap(part: Part, ends: tuple[float, float]) -> Bound:
 
 
 def _scores_of(pair: Any, X: Any, n_classes: int) -> np.ndarray:
-    """Return the scores of a classifier as its maps take them."""
+    """Return the scores of a classifier in the form that its maps expect."""
     model = pair.estimator
     if hasattr(model, "decision_function"):
         found = np.asarray(model.decision_function(X), dtype=np.float64)

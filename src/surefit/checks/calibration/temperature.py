@@ -1,4 +1,4 @@
-r"""The gap of one factor of all scores: its derivative, times the width of an interval that contains the optimum.
+r"""Gap of temperature scaling: the derivative of the loss times the width of an interval that contains the optimum.
 
 :math:`L(\beta) = \sum_i c_i [\ln \sum_k e^{\beta s_{ik}} - \beta s_{iy_i}]` is convex. If :math:`L'` is not positive at one end of an
 interval and not negative at the other, the interval contains a minimizer, and :math:`L(\beta) - \min L \le |L'(\beta)|` times the
@@ -13,9 +13,9 @@ import numpy as np
 
 from surefit.checks.enclosure import UNIT, Bound, gamma, upper_sum
 
-FIRST = 2.0**-40  # half width of the first interval, relative
+FIRST = 2.0**-40  # relative half-width of the first interval
 MOST_DOUBLINGS = 64
-TINY = 1e-290  # an exponential that underflows is smaller
+TINY = 1e-290  # exponentials that underflow are smaller than this
 
 
 def temperature_gap(
@@ -36,7 +36,7 @@ def temperature_gap(
         width *= 2
     else:
         return Bound(math.inf, 0.0)
-    # At an end of the interval, only a derivative that points inside has a cost.
+    # At an end of the interval, only a derivative that points inward contributes to the gap.
     down = max(here + rad, 0.0) * (beta - left)
     up = max(rad - here, 0.0) * (right - beta)
     value = max(down, up) * (1 + 8 * UNIT)
@@ -45,7 +45,7 @@ def temperature_gap(
 
 
 def _derivative(away: np.ndarray, c: np.ndarray, beta: float) -> tuple[float, float]:
-    """Return the derivative and the rounding in it; ``away`` are scores minus that of the true class."""
+    """Return the derivative and its rounding error; ``away`` contains the scores minus that of the true class."""
     z = beta * away
     top = z.max(axis=1, keepdims=True)
     e = np.exp(z - top)
@@ -53,7 +53,7 @@ def _derivative(away: np.ndarray, c: np.ndarray, beta: float) -> tuple[float, fl
     K = away.shape[1]
     size = np.abs(away) * e
     parts = (away * e).sum(axis=1) / total
-    # relative rounding of an exponential: that of its argument, which has up to four operations and inexact scores
+    # relative rounding of an exponential: its argument has up to four operations and inexact scores
     loose = 8 * UNIT * (np.abs(z) + np.abs(top) + 1.0)
     rad = ((size * (loose + gamma(K + 8))).sum(axis=1) / total) + np.abs(parts) * (
         (e * (loose + gamma(K + 8))).sum(axis=1) / total

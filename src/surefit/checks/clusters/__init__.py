@@ -1,1 +1,1 @@
-"""Checks partitions and mixtures."""
+"""Checks of clusterings and mixture models."""

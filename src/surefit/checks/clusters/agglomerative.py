@@ -1,7 +1,8 @@
-r"""Checks agglomerative clusterings: every merge is repeated, with distances computed anew.
+r"""Checks of agglomerative clusterings: all merges are repeated with recomputed distances.
 
-Distances of clusters follow from those of their parts: the smaller, the larger, the mean by sizes, or (Ward) from the means of the
-clusters, so that errors do not add up from merge to merge beyond the rounding of a mean (theory: ``agglomerative``).
+The distance between clusters is the minimum, the maximum or the size-weighted mean of the distances between their
+parts, or (Ward) it follows from the cluster means. Errors therefore do not accumulate over the merges beyond the
+rounding of a mean (theory: ``agglomerative``).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ no_claim("agglomerative.unchecked",
 
 
 class Merging:
-    """The clusters that are left, in the places of their first rows: distances, sizes, and for Ward means."""
+    """Remaining clusters, each at the index of its first row: distances, sizes and, for Ward linkage, means."""
 
     def __init__(self, how: dict[str, Any], X: np.ndarray, D: np.ndarray) -> None:
         self.linkage, self.n = how["linkage"], len(X)
@@ -34,7 +35,7 @@ class Merging:
         self.nearest = self.D.min(axis=1)
 
     def merge(self, a: int, b: int) -> float:
-        """Put the clusters at places a and b at place a; return by how much their distance exceeds the smallest."""
+        """Merge cluster b into cluster a; return by how much their distance exceeds the smallest one."""
         excess = float(self.D[a, b] - self.nearest.min())
         left = np.flatnonzero(np.isfinite(self.D[a]) | np.isfinite(self.D[b]))
         left = left[(left != a) & (left != b)]
@@ -51,7 +52,7 @@ class Merging:
         self.sizes[a] = m + k
         self.D[b, :] = self.D[:, b] = np.inf
         self.D[a, left] = self.D[left, a] = new
-        changed = left[old <= self.nearest[left]]  # others had a nearer cluster, which is still there
+        changed = left[old <= self.nearest[left]]  # all others have a nearer cluster that still exists
         self.nearest[left] = np.minimum(self.nearest[left], new)
         self.nearest[changed] = self.D[changed].min(axis=1)
         self.nearest[a], self.nearest[b] = self.D[a].min(), np.inf
@@ -62,7 +63,7 @@ class Merging:
        says="Of all {merges} merges none joined clusters that were farther apart than the nearest two by more than {value:.2g} of the "
        "largest distance, and no recorded distance is off by more than {distance:.2g} of it.")  # fmt: skip
 def merges(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Each merge joins the nearest clusters up to value."""
+    """Check that each merge joins the two nearest clusters, up to ``value``."""
     X, model, how = dense(data.X), certificate.model, certificate.problem
     n, children = len(X), _children(certificate, data)
     found = distances({**how, "kernel": None}, X, np.arange(n), np.arange(n), certificate.subject)
@@ -104,7 +105,7 @@ def labels(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     owner = np.arange(2 * n - 1)
     for i, (a, b) in enumerate(children[: n - k]):
         owner[[a, b]] = n + i
-    for node in range(2 * n - 2, -1, -1):  # parents have larger numbers
+    for node in range(2 * n - 2, -1, -1):  # parents have larger indices
         owner[node] = owner[owner[node]]
     roots, first = np.unique(owner[:n], return_index=True)
     order = np.argsort(np.argsort(first))
@@ -115,7 +116,7 @@ def labels(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 
 @shared
 def _children(certificate: Certificate, data: Data) -> np.ndarray:
-    """Return the merges; every node but the last must be merged once, and after it was made."""
+    """Return the merges; every node but the last must be merged exactly once, after its creation."""
     n, children = data.X.shape[0], np.asarray(certificate.model["children_"])
     fits = children.shape == (n - 1, 2) and children.dtype.kind in "iu"
     if not fits or not np.array_equal(np.sort(children.ravel()), np.arange(2 * n - 2)):

@@ -1,9 +1,9 @@
-r"""Checks that no partition into k clusters has an inertia below a stated bound.
+r"""Checks of lower bounds on the inertia of all partitions into k clusters.
 
-Three proofs. *spectral*: :math:`J \ge \operatorname{tr} M - \sum_{j<k} \lambda_j(M)` for the scatter matrix M. *sdp*: the
-same with multipliers :math:`N \ge 0` as witness, :math:`J \ge \operatorname{tr} G - q^\top (G + N) q - \sum_{j<k}
-\lambda_j(P(G+N)P)`. *line*: all partitions of numbers into intervals, by dynamic programming. The mean enters only as a
-shift, and the inertia does not depend on it, so its rounding is harmless (theory: ``k-means-bound``).
+There are three proofs. *spectral*: :math:`J \ge \operatorname{tr} M - \sum_{j<k} \lambda_j(M)` for the scatter matrix
+M. *sdp*: the same with multipliers :math:`N \ge 0` as witness, :math:`J \ge \operatorname{tr} G - q^\top (G + N) q -
+\sum_{j<k} \lambda_j(P(G+N)P)`. *line*: all partitions of numbers into intervals, by dynamic programming. The mean is
+used only as a shift, on which the inertia does not depend, so its rounding is harmless (theory: ``k-means-bound``).
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _first_moments(part: Part) -> tuple[float, np.ndarray, np.ndarray]:
 
 
 def _sizes(X: Any) -> Any:
-    """Absolute values; those of parts of an entry may be larger, and the rows stay as they are."""
+    """Return the absolute values of the stored entries, without changing X."""
     if not sparse.issparse(X):
         return np.abs(X)
     sizes = X.copy()
@@ -80,17 +80,17 @@ def _with_multipliers(data: Data, weights: np.ndarray, k: int, triangle: np.ndar
     Aq = A @ q
     projected = A - np.outer(q, Aq) - np.outer(Aq, q) + (q @ Aq) * np.outer(q, q)
     size = float(np.linalg.norm(G) + np.linalg.norm(N))
-    rounding = 64 * gamma(n + 16) * size  # of q, of the projection, and of what follows
+    rounding = 64 * gamma(n + 16) * size  # rounding of q, of the projection, and of the terms below
     top, top_radius = spectrum((projected + projected.T) / 2, radius + rounding).largest_sum(k - 1)
     bound = math.fsum(np.diag(G)) - float(q @ Aq) - max(top, 0.0)
     return bound, radius + top_radius + rounding
 
 
 def best_on_line(x: np.ndarray, weights: np.ndarray, k: int) -> tuple[float, float]:
-    """Return the least inertia of numbers in k clusters, and the radius of its rounding.
+    """Return the smallest inertia of numbers in k clusters, and the radius of its rounding.
 
-    Rounding of a cost can mislead a search window; by the quadrangle inequality that loses at most twice the rounding at each
-    depth of the divide and conquer.
+    Rounding of a cost can shift a search window. By the quadrangle inequality, this costs at most twice the rounding at
+    each level of the divide-and-conquer recursion.
     """
     used = weights > 0
     values, place = np.unique(x[used], return_inverse=True)
@@ -108,10 +108,10 @@ def best_on_line(x: np.ndarray, weights: np.ndarray, k: int) -> tuple[float, flo
 
 @compiled
 def _next_layer(prefix: Any, before: Any, c: Any) -> np.ndarray:
-    """Least costs of the first j numbers in one interval more; cuts move right with j, so halves are searched apart."""
+    """Return the smallest costs with one more interval by divide and conquer; optimal cuts increase with j."""
     m = len(before) - 1
     after = np.full(m + 1, np.inf)
-    stack = np.empty((128, 4), dtype=np.int64)  # depth is at most the logarithm of m
+    stack = np.empty((128, 4), dtype=np.int64)  # the depth is at most the logarithm of m
     stack[0] = np.array([c + 1, m, c, m - 1])
     height = 1
     while height > 0:
@@ -140,7 +140,7 @@ def _cost(prefix: Any, i: Any, j: Any) -> Any:
 
 
 def _accurate_cumsum(terms: np.ndarray) -> np.ndarray:
-    """Prefix sums with the rounding errors of the running sum added back."""
+    """Return prefix sums, corrected by the rounding errors of the running sum."""
     running = np.concatenate([[0.0], np.cumsum(terms)])
     before, after = running[:-1], running[1:]
     step = after - before

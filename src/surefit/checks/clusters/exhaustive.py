@@ -1,9 +1,10 @@
-r"""Checks that a partition of a few points is the best of all, from the least costs of the last points as witness.
+r"""Checks that a partition of a few points is optimal, with the least costs of the last points as witness.
 
-Let :math:`f_t` be claimed least costs of the points t, t+1, ... in a given order. Because a partition of all points costs at
-least what it costs on the points up to i plus the least cost of those after i, a partial partition that has cost
-:math:`f_t - f_{i+1}` or more cannot be completed below :math:`f_t`. Starting from the end, all partial partitions that have
-cost less are listed, breadth first; if none can be completed, :math:`f_t` is proved (theory: ``k-means-bound``).
+Let :math:`f_t` be claimed least costs of the points t, t+1, ... in a given order. The cost of a partition of these
+points is at least its cost on the points up to i plus the least cost of the points after i. A partial partition with
+cost :math:`f_t - f_{i+1}` or more thus cannot be completed below :math:`f_t`. Starting from the end, all partial
+partitions with a smaller cost are listed, breadth first. If none can be completed, :math:`f_t` is proved (theory:
+``k-means-bound``).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.sample import Data
 
-MOST_STATES = 2**24  # partial partitions that the checker lists at most
+MOST_STATES = 2**24  # largest number of partial partitions that the checker lists
 
 
 def _gap_in_words(claim: Claim) -> str:
@@ -35,7 +36,7 @@ def _gap_in_words(claim: Claim) -> str:
 @claim("partition.objective", kind="data_fact", side="upper", theory="k-means-bound",
        says="The criterion of the partition is {objective:.6g}, up to {value:.2g}.")  # fmt: skip
 def objective(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """``objective_`` is off by at most value."""
+    """Check that the error of ``objective_`` is at most ``value``."""
     (found, radius), stored = _objective(certificate, data), float(certificate.model["objective_"])
     note = f"recomputed: {found:.9g}."
     return Proof(abs(stored - found) + radius, numbers={"objective": stored}, spread=radius, note=note)
@@ -43,7 +44,7 @@ def objective(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 
 @claim("partition.gap", kind="optimality", side="upper", theory="k-means-bound", says=_gap_in_words)
 def gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """The criterion exceeds that of every other partition by at most value."""
+    """Check that the criterion exceeds that of every other partition by at most ``value``."""
     found, radius = _objective(certificate, data)
     rows, mass = _distinct(data)
     order, least = claim.witness["order"], claim.witness["least"]
@@ -58,7 +59,7 @@ def gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     low = bound - rounding
     note = f"no partition is below {max(low, 0.0):.6g}: {looked} partial partitions were tried."
     numbers = {"lower_bound": AtLeast(max(low, 0.0), rounding if low > 0 else 0.0), "rows": n, "solved": solved}
-    limit = 4 * (radius + rounding)  # what rounding alone may leave
+    limit = 4 * (radius + rounding)  # gap that rounding alone may leave
     value = max(found + radius - max(low, 0.0), 0.0)
     return Proof(
         value, note=note, numbers=numbers, limit=limit, spread=radius + rounding, limit_spread=gamma(64) * limit
@@ -73,7 +74,7 @@ def _distinct(data: Data) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _objective(certificate: Certificate, data: Data) -> tuple[float, float]:
-    """Inertia or within scatter of the certified labels, by means, and its radius."""
+    """Return the inertia or within-cluster scatter of the certified labels, and its radius."""
     X, weights, labels = dense(data.X), weights_of(data), np.asarray(certificate.model["labels_"])
     whole = labels.shape == weights.shape and labels.dtype.kind in "iu"
     if not whole or labels.min() < 0 or labels.max() >= certificate.problem["n_clusters"]:
@@ -93,21 +94,21 @@ def _objective(certificate: Certificate, data: Data) -> tuple[float, float]:
 
 
 def _proved_least(rows: Any, mass: Any, k: Any, by_size: Any, least: Any, rounding: Any) -> tuple[float, int]:
-    """Verify the claimed least costs from the last one to the first; return what is proved, and the work done."""
+    """Verify the claimed least costs from the last to the first; return the proved bound and the number of states."""
     n = len(rows)
     D = np.sum((rows[:, None, :] - rows[None, :, :]) ** 2, axis=2) if n else np.zeros((0, 0))
     proved, looked = np.zeros(n + 1), 0
     for t in range(n - 1, -1, -1):
         survivors, count = _survivors(D, mass, k, by_size, proved, t, float(least[t]) - rounding / max(n, 1))
         looked += count
-        if looked > MOST_STATES:  # the last points alone prove less, but they do
+        if looked > MOST_STATES:  # the costs of the last points alone still prove a smaller bound
             return float(proved[t + 1]), looked
         proved[t] = float(least[t]) if survivors == math.inf else min(float(least[t]), survivors)
     return float(proved[0]), looked
 
 
 def _survivors(D: Any, mass: Any, k: Any, by_size: Any, proved: Any, first: Any, threshold: Any) -> tuple[float, int]:
-    """List partial partitions of the points from ``first`` on that could end below ``threshold``; return the least end."""
+    """List partial partitions from ``first`` on that may end below ``threshold``; return their smallest final cost."""
     n = len(mass)
     labels = np.zeros((1, 0), dtype=np.int16)
     pairs, sizes, used, looked = np.zeros((1, k)), np.zeros((1, k)), np.zeros(1, dtype=np.int64), 0

@@ -1,4 +1,4 @@
-r"""One step of expectation maximization, evaluated with the factors that predictions use, and the rounding in it."""
+r"""One step of expectation maximization, evaluated with the factors used for prediction, and its rounding errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from surefit.core.sample import Data
 
 
 class Mixture(NamedTuple):
-    """Parameters of a mixture; factors are upper triangular matrices, or inverse deviations where columns are independent."""
+    """Parameters of a mixture; factors are upper triangular matrices, or vectors of inverse standard deviations."""
 
     weights: np.ndarray
     means: np.ndarray
@@ -37,7 +37,7 @@ class Expected(NamedTuple):
 
 
 def conditions(factors: list[np.ndarray]) -> np.ndarray:
-    """Skeel's condition numbers; equal factors are inverted once."""
+    """Return Skeel's condition numbers of the factors."""
     known: dict[int, float] = {}
     for P in factors:
         if P.ndim == 2 and id(P) not in known:
@@ -86,9 +86,9 @@ def _expected(part: Part, mixture: Mixture) -> Expected:
 
 
 def next_step(mixture: Mixture, here: Expected, kind: str, floor: float) -> Mixture:
-    """Return the mixture after the step that the expectations call for."""
+    """Return the mixture after one maximization step."""
     k, d = mixture.means.shape
-    masses = here.masses + 10 * np.finfo(float).eps  # as the fit does: a component without rows stays where it is
+    masses = here.masses + 10 * np.finfo(float).eps  # as in the fit: a component without rows does not move
     steps = here.first / masses[:, None]
     if mixture.factors[0].ndim == 1:
         variances = np.array(here.second) / masses[:, None] - steps**2 + floor
@@ -111,7 +111,7 @@ def _factor(covariance: np.ndarray) -> np.ndarray:
 
 
 def score_norm(mixture: Mixture, here: Expected, total: float, kind: str) -> float:
-    """Norm of the gradient of the mean log-likelihood in the information metric of complete data."""
+    """Return the norm of the gradient of the mean log-likelihood in the complete-data information metric."""
     d = mixture.means.shape[1]
     shares = here.masses / total
     square, pooled = 0.0, np.zeros((d, d))

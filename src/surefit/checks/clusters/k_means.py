@@ -1,4 +1,4 @@
-"""The claims of k-means: how far from the best partition, and in which ways it cannot be improved."""
+"""Claims about k-means: its distance from the best partition, and moves that cannot improve it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _gap_in_words(claim: Claim) -> str:
 
 @bound("k_means.gap", theory="k-means-bound", says=_gap_in_words)
 def gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """The inertia exceeds that of every other partition into k clusters by at most value."""
+    """Check that the inertia exceeds that of every other partition into k clusters by at most ``value``."""
     found = partition_of(certificate, data)
     least, radius = lower_bound(certificate, claim, data)
     spread = found.radius + radius
@@ -58,10 +58,10 @@ def gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 @bound("k_means.nearest",
        says="No row is nearer to another center than to its own, by more than {value:.3g} (squared distance).")  # fmt: skip
 def nearest(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """No row is nearer to another center by more than value."""
+    """Check that no row is nearer to another center by more than ``value``."""
     partition, centers = partition_of(certificate, data), certificate.model["cluster_centers_"]
     found = partition.nearest
-    # What storing the centers in their own precision moves of a squared distance at most, and rounding.
+    # Bounds the rounding, and the effect of storing the centers in their own precision.
     size = 2 * math.sqrt(data.X.shape[1]) * max(float(np.max(np.abs(centers), initial=0.0)), partition.largest)
     limit = 8 * (found.spread + float(np.finfo(centers.dtype).eps) * size**2)
     note = "distances to all centers compared."
@@ -71,11 +71,11 @@ def nearest(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 @bound("k_means.means",
        says="The centers differ from the means of their rows by at most {value:.3g} in total (sum of squares).")  # fmt: skip
 def means(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """The centers are the means of their rows up to value; ``tol`` is a fraction of the variance."""
+    """Check that the centers are the means of their rows up to ``value``; ``tol`` is a fraction of the variance."""
     found, centers = partition_of(certificate, data), certificate.model["cluster_centers_"]
     n, d = data.X.shape
     variance = found.scatter / (found.total * d)
-    # What storing the centers in their own precision, and summing in another order, moves at most.
+    # Bounds the effect of storing the centers in their own precision, and of another order of summation.
     stored = 2 * float(np.finfo(centers.dtype).eps) * float(np.linalg.norm(centers.astype(np.float64)))
     stored += 2 * gamma(n + 8) * math.sqrt(len(centers) * d * variance)
     limit = (math.sqrt(float(certificate.problem["tol"]) * variance) + stored) ** 2
@@ -86,14 +86,14 @@ def means(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 @bound("k_means.single_move",
        says="Moving a single row to another cluster lowers the inertia of the partition by at most {value:.3g}.")  # fmt: skip
 def single_move(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """No single row can change cluster and lower the inertia by more than value (Hartigan)."""
+    """Check that moving a single row lowers the inertia by at most ``value`` (Hartigan's criterion)."""
     found = partition_of(certificate, data).move
     return Proof(found.value, spread=found.spread, note="every row tried in every other cluster.")
 
 
 @bound("k_means.inertia", kind="data_fact", says="The inertia is {inertia:.6g}, up to {value:.2g}.")
 def inertia(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """``inertia_`` is off by at most value."""
+    """Check that the error of ``inertia_`` is at most ``value``."""
     found, stored = partition_of(certificate, data), float(certificate.model["inertia_"])
     off = abs(stored - found.inertia) + found.radius
     return Proof(off, numbers={"inertia": stored}, spread=found.radius, note=f"recomputed: {found.inertia:.9g}.")

@@ -1,8 +1,8 @@
-r"""Checks a mixture of Gaussians: its likelihood, one further step of expectation maximization, and the norm of the score.
+r"""Checks of Gaussian mixtures: the likelihood, the gain of one further EM step, and the norm of the score.
 
-Densities are evaluated with the factors :math:`P` that predictions use, :math:`\Sigma^{-1} = PP^\top`. Whitening by products is off
-by at most :math:`\gamma_{d+4} \, \kappa`, relative to the whitened row, with Skeel's condition number
-:math:`\kappa = \| |P^{-1}| |P| \|`, which does not depend on the units of the columns (theory: ``expectation-maximization``).
+Densities are evaluated with the factors :math:`P` used for prediction, :math:`\Sigma^{-1} = PP^\top`. The relative
+error of a whitened row is at most :math:`\gamma_{d+4} \, \kappa`. Here :math:`\kappa = \| |P^{-1}| |P| \|` is Skeel's
+condition number, which does not depend on the units of the columns (theory: ``expectation-maximization``).
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from surefit.core.sample import Data
 
 
 class Facts(NamedTuple):
-    """Facts about the certified parameters that the rows prove, each number with its rounding."""
+    """Proved quantities of the certified parameters, each with its rounding."""
 
     value: float  # mean log-likelihood
     rounding: float
-    gain: float  # by one further step
+    gain: float  # of the mean log-likelihood, by one further step
     gain_rounding: float
     score: float
     score_rounding: float
@@ -50,7 +50,7 @@ def _step_in_words(claim: Claim) -> str:
 
 @fact("mixture.step", infinite=True, says=_step_in_words)
 def step(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """One further step raises the mean log-likelihood by at most value."""
+    """Check that one further EM step increases the mean log-likelihood by at most ``value``."""
     facts, problem = _facts(certificate, data), certificate.problem
     floor, variances = (
         problem["reg_covar"],
@@ -66,7 +66,7 @@ def step(certificate: Certificate, claim: Claim, data: Data) -> Proof:
       says="The gradient of the mean log-likelihood has norm {value:.3g} at most, in units of the information of a row whose component "
       "is known.")  # fmt: skip
 def score(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """The norm of the score is at most value."""
+    """Check that the norm of the score is at most ``value``."""
     facts = _facts(certificate, data)
     return Proof(facts.score + facts.score_rounding, "recomputed", "gradient recomputed.", spread=facts.score_rounding)
 
@@ -74,7 +74,7 @@ def score(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 @fact("mixture.likelihood", kind="data_fact", low=-math.inf,
       says=lambda claim: f"The mean log-likelihood of the rows is at least {-claim.value:.9g}.")  # fmt: skip
 def likelihood(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Minus the mean log-likelihood is at most value."""
+    """Check that the negative mean log-likelihood is at most ``value``."""
     facts = _facts(certificate, data)
     return Proof(facts.rounding - facts.value, "recomputed", f"recomputed: {facts.value:.9g}.", spread=facts.rounding)
 
@@ -85,7 +85,7 @@ def likelihood(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     says="The factors that predictions use invert the covariances up to {value:.2g}.",
 )
 def factors(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    r"""No component has :math:`\|P^\top \Sigma P - I\|_F` above value."""
+    r"""Check that :math:`\|P^\top \Sigma P - I\|_F` is at most ``value`` for every component."""
     mixture = _read(certificate, data)
     covariances = _each(certificate.model["covariances_"], certificate.problem["covariance_type"], *mixture.means.shape)
     worst, rounding = 0.0, 0.0
@@ -101,7 +101,7 @@ def factors(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 
 @shared
 def _read(certificate: Certificate, data: Data) -> Mixture:
-    """Return the certified mixture; arrays that are not one are an error."""
+    """Return the certified mixture; raise an error if its arrays do not define one."""
     model, kind = certificate.model, certificate.problem["covariance_type"]
     weights, means = (np.asarray(model[name], dtype=np.float64) for name in ("weights_", "means_"))
     sound = means.ndim == 2 and means.shape[1] == data.X.shape[1] and weights.shape == means.shape[:1]
@@ -122,7 +122,7 @@ def _read(certificate: Certificate, data: Data) -> Mixture:
 
 
 def _each(arrays: np.ndarray, kind: str, k: int, d: int) -> list[np.ndarray]:
-    """Return one matrix per component, or one vector where columns are independent."""
+    """Return one matrix per component, or one vector if columns are independent."""
     if kind == "tied":
         return [arrays] * k
     return list(arrays) if kind == "full" else [np.broadcast_to(arrays[c], (d,)) for c in range(k)]
@@ -149,10 +149,10 @@ def _facts(certificate: Certificate, data: Data) -> Facts:
     score_rounding = 4 * (d + 1) * (1 + score) * (depth * condition + rounding)
     try:
         further = next_step(mixture, here, kind, certificate.problem["reg_covar"])
-    except np.linalg.LinAlgError:  # a component shrinks to a point: there is no further step
+    except np.linalg.LinAlgError:  # a component collapses to a point: no further step exists
         return Facts(value, rounding, math.inf, 0.0, score, score_rounding)
     there = expectations(data, further)
-    # The step maximizes the expected likelihood: what rounds its covariances acts through the score, and in second order.
+    # The step maximizes the expected likelihood, so rounding of its covariances enters by the score and in second order.
     moved = depth * float(np.max(further.conditions)) ** 2
     gain_rounding = rounding + there.rounding / total + moved * (2 * d * (score + score_rounding) + d * moved)
     return Facts(value, rounding, there.value / total - value, gain_rounding, score, score_rounding)

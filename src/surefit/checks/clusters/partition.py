@@ -1,8 +1,9 @@
-r"""Proved facts about centers and labels: inertia, nearest centers, means, and single moves.
+r"""Proved quantities of centers and labels: inertia, nearest centers, means, and single moves.
 
-:math:`\sum_j (x_{ij} - c_j)^2` has a relative error of at most :math:`\gamma_{d+4}`. Distances to the other centers are first
-taken by products with a rounding radius; rows that this leaves undecided are measured directly (theory: ``k-means``). Two passes over
-the rows, in memory or in partitions: sums of the clusters, then comparisons that need them.
+:math:`\sum_j (x_{ij} - c_j)^2` has a relative error of at most :math:`\gamma_{d+4}`. Distances to the other centers are
+first computed from inner products with a rounding radius; for undecided rows they are then computed directly (theory:
+``k-means``). Two passes over the rows, in memory or in partitions, compute the sums of the clusters and then the
+comparisons.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from surefit.core.sample import Data
 
 
 class Partition(NamedTuple):
-    """Proved facts about the certified centers and labels."""
+    """Proved quantities of the certified centers and labels."""
 
     inertia: float
     radius: float  # of the inertia
@@ -37,7 +38,7 @@ class Partition(NamedTuple):
 
 @shared
 def partition_of(certificate: Certificate, data: Data) -> Partition:
-    """Return what the rows prove about labels that name one of the centers for each row, or about the labels of nearest centers."""
+    """Return the proved quantities for the stored labels, or for the nearest centers if no labels are stored."""
     centers = np.asarray(certificate.model["cluster_centers_"], dtype=np.float64)
     fits = centers.ndim == 2 and centers.shape[1] == data.X.shape[1] and bool(np.isfinite(centers).all())
     labels: tuple[np.ndarray, ...] = ()
@@ -58,12 +59,12 @@ class _Sums(NamedTuple):
     squares: float
     off: np.ndarray  # (k, d) sum of the differences to the centers
     spread: np.ndarray  # (k, d) of their absolute values
-    levels: int  # of partitions that were joined
+    levels: int  # number of times that partitions were joined
     largest: float
     sizes: np.ndarray  # (k,) weights of the clusters
     heaviest: np.ndarray  # (k,) weight of the heaviest row
     holder: np.ndarray  # (k,) its index, -1 for an empty cluster
-    others: np.ndarray  # (k,) weight of what stays behind when it leaves
+    others: np.ndarray  # (k,) weight of the other rows
 
 
 def _sums(part: Part, centers: np.ndarray, labels: np.ndarray | None = None) -> _Sums:
@@ -82,7 +83,7 @@ def _sums(part: Part, centers: np.ndarray, labels: np.ndarray | None = None) -> 
 
 
 def _groups(weights: np.ndarray, labels: np.ndarray, k: int, start: int) -> tuple[np.ndarray, ...]:
-    """Add up weights exactly: differences of sums would lose the light rows beside a heavy one."""
+    """Sum the weights exactly, because differences of rounded sums would lose light rows next to a heavy one."""
     order = np.argsort(labels, kind="stable")
     ends = np.searchsorted(labels[order], np.arange(k + 1))
     sizes, heaviest, holder, others = np.zeros(k), np.zeros(k), np.full(k, -1), np.zeros(k)
@@ -96,7 +97,7 @@ def _groups(weights: np.ndarray, labels: np.ndarray, k: int, start: int) -> tupl
 
 
 def _joined(a: _Sums, b: _Sums) -> _Sums:
-    """Sums of two neighbors: the heavier of two heaviest rows remains, and the other stays behind when it leaves."""
+    """Combine the sums of two neighboring partitions."""
     first = (a.heaviest >= b.heaviest) & (a.holder >= 0)
     return _Sums(
         a.squares + b.squares,
@@ -114,7 +115,7 @@ def _joined(a: _Sums, b: _Sums) -> _Sums:
 def _pieces(
     part: Part, centers: np.ndarray, labels: np.ndarray | None
 ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-    """Blocks of rows with their labels; without labels, each row belongs to its nearest center."""
+    """Yield blocks of rows with their labels; without labels, each row belongs to its nearest center."""
     n, rows = part.X.shape[0], rows_at_once(centers.shape[1])
     for start in range(0, n, rows):
         piece = slice(start, min(start + rows, n))
@@ -123,7 +124,7 @@ def _pieces(
 
 
 def _nearest(X: np.ndarray, centers: np.ndarray) -> np.ndarray:
-    """Nearest centers by products; rows that rounding leaves undecided are measured directly. The lowest index wins a tie."""
+    """Return the nearest centers; close calls are decided by direct distances, and ties go to the lowest index."""
     table, radius = _distances(X, centers)
     labels = np.argmin(table, axis=1)
     best = table[np.arange(len(X)), labels]
@@ -135,7 +136,7 @@ def _nearest(X: np.ndarray, centers: np.ndarray) -> np.ndarray:
 
 
 def _few(rows: np.ndarray, centers: np.ndarray) -> Iterator[np.ndarray]:
-    """Divide rows so that their differences to all centers take moderate memory."""
+    """Divide the rows so that their differences to all centers need moderate memory."""
     step = max(1, 2**20 // centers.size)
     for start in range(0, len(rows), step):
         yield rows[start : start + step]
@@ -145,7 +146,7 @@ def _examine(data: Data, centers: np.ndarray, labels: tuple[np.ndarray, ...], su
     (k, d), n = centers.shape, data.X.shape[0]
     depth = (
         min(rows_at_once(d), n) + -(-n // rows_at_once(d)) + sums.levels
-    )  # additions in a row, however the rows are divided
+    )  # number of successive additions, for any division of the rows
     filled = np.where(sums.sizes > 0, sums.sizes, 1.0)[:, None]
     off = sums.off / filled
     off_radius = gamma(depth + 8) * sums.spread / filled * (1 + gamma(8))
@@ -175,7 +176,7 @@ def _rounding_of_squares(off: np.ndarray, radius: np.ndarray) -> float:
 
 
 def _scatter(inertia: float, sizes: np.ndarray, centers: np.ndarray, off: np.ndarray) -> float:
-    """Scatter about the mean: within the clusters, and of their means."""
+    """Return the total scatter about the mean: within the clusters plus between their means."""
     used = sizes > 0
     away = centers[used] - centers[used][0] + off[used]
     away -= sizes[used] @ away / math.fsum(sizes)
@@ -186,7 +187,7 @@ def _scatter(inertia: float, sizes: np.ndarray, centers: np.ndarray, off: np.nda
 def _other_centers(
     part: Part, centers: Any, sizes: Any, holder: Any, others: Any, moved: Any, labels: Any = None
 ) -> tuple[Bound, Bound]:
-    """Compare each row's distance with those to the other centers: which is nearest, and what a move would bring."""
+    """Compare each row's distance with those to the other centers, and bound the gain of moving it."""
     weights, nearest, move = weights_of(part), Bound(0.0, 0.0), Bound(0.0, 0.0)
     for piece, X, own in _pieces(part, centers, labels):
         difference = X - centers[own]
@@ -210,7 +211,7 @@ def _larger(one: Bound, other: Bound) -> Bound:
 
 
 def _distances(X: np.ndarray, centers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Squared distances of all rows to all centers by products, and one radius per row."""
+    """Return squared distances of all rows to all centers by inner products, and one radius per row."""
     shift = centers.mean(axis=0)
     Y, Z = X - shift, centers - shift
     lengths = np.einsum("ij,ij->i", Y, Y)
@@ -222,9 +223,10 @@ def _distances(X: np.ndarray, centers: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def _excess(X: Any, centers: Any, own: Any, distance: Any, table: Any, radius: Any) -> Bound:
-    """By how much some row is nearer to another center, at most.
+    """Bound by how much some row is nearer to another center.
 
-    Rows are measured directly unless another center is farther by three radii, so that every order of summation leads to the same decision.
+    Distances are computed directly unless all other centers are farther by three radii, so that every order of
+    summation leads to the same decision.
     """
     doubtful = np.flatnonzero(~(distance <= table.min(axis=1) - 3 * radius))
     bound = Bound(0.0, 0.0)
@@ -238,7 +240,7 @@ def _excess(X: Any, centers: Any, own: Any, distance: Any, table: Any, radius: A
 
 
 def _gains(w: Any, own: Any, rest: Any, sizes: Any, distance: Any, table: Any, radius: Any, moved: Any) -> Bound:
-    """Decrease of the inertia by Hartigan moves, at most; ``moved`` bounds how far the means are from the centers."""
+    """Bound the decrease of the inertia by Hartigan moves; ``moved`` bounds the distances of means from centers."""
     can = (rest > 0) & (w > 0)
     if not can.any():
         return Bound(0.0, 0.0)

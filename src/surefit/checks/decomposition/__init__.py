@@ -1,1 +1,1 @@
-"""Checkers of decompositions."""
+"""Checks of matrix decompositions."""

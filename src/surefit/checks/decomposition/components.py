@@ -1,7 +1,7 @@
-r"""Checks principal components: what the directions capture, and how much more any others could.
+r"""Checks of principal components: the captured variance, and how much more other directions could capture.
 
-From the images :math:`S V^\top` of the directions under the covariance matrix, and an upper bound on the variance outside them
-(theory: ``eigen-residual``).
+The proofs use the images :math:`S V^\top` of the directions under the covariance matrix, and an upper bound on the
+variance orthogonal to them (theory: ``eigen-residual``).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from surefit.core.sample import Data
 
 
 class Found(NamedTuple):
-    """Facts about the certified directions that the rows prove: bounds, each with its rounding."""
+    """Proved bounds for the certified directions, each with its rounding."""
 
     residual: AtMost
     defect: AtMost
@@ -30,7 +30,7 @@ class Found(NamedTuple):
     captured: AtLeast
     total: AtMost
     gap: AtMost
-    least: AtLeast  # the smallest eigenvalue among the directions
+    least: AtLeast  # the smallest eigenvalue of the covariance restricted to the directions
     outside: Outside
 
 
@@ -55,13 +55,13 @@ def _surely(claim: Claim) -> str:
 
 @claim("eigen.gap", kind="optimality", side="upper", theory="eigen-residual", partitioned=True, says=_best)
 def gap(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """No other directions, as many, capture more variance than these by more than value."""
+    """Check that no equal number of directions captures more variance than these by more than ``value``."""
     found, count = examine(certificate, data), len(certificate.model["components_"])
     wanted = certificate.problem.get("n_components")
     if isinstance(wanted, int) and wanted != count:
         return refused(f"there are {count} directions instead of {wanted}")
     numbers = {"directions": count, "captured": found.captured, "total": found.total, **_chance(found.outside)}
-    tol = certificate.problem.get("tol")  # asked of models of other libraries
+    tol = certificate.problem.get("tol")  # present for models of other libraries only
     limit = None if tol is None else float(tol) * found.total.value
     slack = 0.0 if tol is None else 2 * float(tol) * found.total.spread
     note = f"the best directions capture at most {found.gap.value:.3g} more."
@@ -71,7 +71,7 @@ def gap(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 @claim("eigen.residual", kind="optimality", side="upper", theory="eigen-residual", partitioned=True,
        says="Each explained variance is within {value:.3g} of an eigenvalue of the covariance matrix.")  # fmt: skip
 def residual(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Every explained variance is within value of an eigenvalue of the covariance matrix."""
+    """Check that every explained variance is within ``value`` of an eigenvalue of the covariance matrix."""
     bound = examine(certificate, data).residual
     return Proof(bound.value, note="residuals recomputed.", spread=bound.spread)
 
@@ -79,7 +79,7 @@ def residual(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 @claim("eigen.orthonormal", kind="feasibility", side="upper", theory="eigen-residual", partitioned=True,
        says="The directions are orthonormal up to {value:.3g} (Frobenius norm of V V' - I).")  # fmt: skip
 def orthonormal(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """The directions are orthonormal up to value."""
+    """Check that the directions are orthonormal up to ``value``."""
     bound = examine(certificate, data).defect
     return Proof(bound.value, note="products of the directions recomputed.", spread=bound.spread)
 
@@ -87,7 +87,7 @@ def orthonormal(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 @claim("eigen.mean", kind="data_fact", side="upper", theory="eigen-residual", partitioned=True,
        says="The mean that transform subtracts is that of the rows, up to {value:.3g} in each column.")  # fmt: skip
 def mean(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """The stored mean is that of the rows up to value."""
+    """Check that the stored mean is that of the rows up to ``value``."""
     bound = examine(certificate, data).mean
     return Proof(bound.value, note="mean of the rows recomputed.", spread=bound.spread)
 
@@ -102,7 +102,7 @@ def mean(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     low=-math.inf,
 )
 def complete(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """As many eigenvalues as directions are at least value, and all others at most ``rest``."""
+    """Check that as many eigenvalues as directions are at least ``value``, and all others at most ``rest``."""
     found, count = examine(certificate, data), len(certificate.model["components_"])
     rest = AtMost(found.outside.most, found.outside.spread)
     numbers = {"directions": count, "rest": rest, **_chance(found.outside)}
@@ -121,7 +121,7 @@ def _level(outside: Outside) -> str:
 
 @shared
 def examine(certificate: Certificate, data: Data) -> Found:
-    """Return the quantities of the certified directions, which the claims share."""
+    """Return the proved bounds for the certified directions, which the claims share."""
     n, d = data.X.shape
     V, variances, stored = (
         np.asarray(certificate.model[name], dtype=np.float64)
@@ -169,7 +169,7 @@ def _near(stored: np.ndarray, rows: Rows) -> AtMost:
 
 
 def _gap(rows: Rows, V: Any, images: Any, A: Any, inside: Spectrum, defect: float, outside: Outside) -> AtMost:
-    """Bound what the best directions capture beyond ``V``."""
+    """Bound the variance that the best directions capture beyond ``V``."""
     q = len(V)
     if outside.whole is not None:
         best, best_off = outside.whole.largest_sum(q)
@@ -187,5 +187,7 @@ def _gap(rows: Rows, V: Any, images: Any, A: Any, inside: Spectrum, defect: floa
         return min(first, second) * (1 + gamma(q + 8))
 
     near = bound(length + off, inside.radius, outside.most)
-    far = bound(length + 3 * off, 3 * inside.radius, outside.most + 2 * outside.spread)  # what others may find
+    far = bound(
+        length + 3 * off, 3 * inside.radius, outside.most + 2 * outside.spread
+    )  # bound that another evaluation may find
     return AtMost(near, far - near)

@@ -1,7 +1,8 @@
-r"""Bounds of the largest variance in directions orthogonal to given ones.
+r"""Bounds on the largest variance in directions orthogonal to given ones.
 
-By the whole spectrum of a small covariance matrix; by a Cholesky factor of :math:`\nu I - Q S Q`, :math:`Q = I - V^\top V`; or, where the
-covariance matrix costs more than the fit, by Lanczos steps from a random vector, with a stated probability (theory: ``eigen-residual``).
+A small covariance matrix is bounded by its spectrum, a larger one by a Cholesky factor of :math:`\nu I - Q S Q` with
+:math:`Q = I - V^\top V`. If computing the covariance matrix would take longer than the fit, Lanczos steps from a random
+vector give a bound that holds with a stated probability (theory: ``eigen-residual``).
 """
 
 from __future__ import annotations
@@ -20,44 +21,44 @@ from surefit.checks.kernels.definite import runs_through
 from surefit.core.certificate import Certificate
 from surefit.core.partitioned import Part, count_parts, over_rows
 
-SMALL = 256  # rows or columns, whichever are fewer, up to which the whole spectrum is computed
-CHEAP = 10**9  # multiplications that cost less than any fit worth timing
-TRUNCATED = ("arpack", "randomized")  # solvers that never see the whole covariance matrix
+SMALL = 256  # largest number of rows or columns, whichever is smaller, for which the whole spectrum is computed
+CHEAP = 10**9  # number of multiplications that is always acceptable
+TRUNCATED = ("arpack", "randomized")  # solvers that do not compute the covariance matrix
 STEPS = 30  # of Lanczos
-DELTA = 1e-6  # probability with which the largest variance outside is underestimated from a random vector
+DELTA = 1e-6  # probability that a random start underestimates the largest variance
 
 
 class Rows(NamedTuple):
-    """The rows about their mean; ``g`` is the relative rounding of one product with all of them."""
+    """The centered rows; ``g`` is the relative rounding of one product with all of them."""
 
     X: Any  # in memory or in partitions
     mean: np.ndarray
     mean_off: np.ndarray  # rounding of the mean, column by column
-    total: float  # upper bound of the whole variance
+    total: float  # upper bound on the total variance
     g: float
 
     def times_covariance(self, W: np.ndarray) -> np.ndarray:
-        """Return S W; the image of a unit vector is off by at most ``rounding``."""
+        """Return S W; the image of a unit vector has an error of at most ``rounding``."""
         return over_rows(self.X, None, _image, self.mean, W) / (self.X.shape[0] - 1)
 
     @property
     def rounding(self) -> float:
-        """Rounding of the image of a unit vector, by rows or by their products, the shift of the mean included."""
+        """Rounding of the image of a unit vector, including that of the mean."""
         n = self.X.shape[0]
         return 3 * self.g * self.total + n / (n - 1) * float(np.sum(self.mean_off**2)) * (1 + self.g)
 
 
 class Outside(NamedTuple):
-    """Bounds on the variance outside the directions."""
+    """Bounds on the variance orthogonal to the directions."""
 
-    most: float  # no direction orthogonal to them has more; with all eigenvalues known, the first that is left out
+    most: float  # upper bound on the variance of an orthogonal direction, or the first eigenvalue left out
     spread: float
-    delta: float = 0.0  # probability with which that is wrong
-    whole: Spectrum | None = None  # all eigenvalues, where they were enclosed
+    delta: float = 0.0  # probability that the bound is wrong
+    whole: Spectrum | None = None  # all eigenvalues, if they were enclosed
 
 
 def rows_about_mean(X: Any) -> Rows:
-    """Return the rows about their mean, by a first mean and the mean of the differences from it."""
+    """Return the centered rows; the mean is corrected by the mean of the differences from a first mean."""
     n, d = X.shape
     step = rows_at_once(d)
     depth = min(step, n) + n // step + d + 23 + count_parts(X)
@@ -69,7 +70,7 @@ def rows_about_mean(X: Any) -> Rows:
 
 
 def _blocks(part: Part, shift: np.ndarray) -> Iterator[np.ndarray]:
-    """Blocks of rows about ``shift``."""
+    """Yield blocks of rows minus ``shift``."""
     step = rows_at_once(len(shift))
     for start in range(0, part.X.shape[0], step):
         yield dense(part.X[start : start + step]) - shift
@@ -101,7 +102,7 @@ def _image(part: Part, shift: np.ndarray, W: np.ndarray) -> np.ndarray:
 
 
 def too_dear(certificate: Certificate, rows: Rows, q: int) -> bool:
-    """Whether the products of all rows or columns cost more than the fit did."""
+    """Return whether the products of all rows or columns would take longer than the fit."""
     n, d = rows.X.shape
     truncated = certificate.problem.get("svd_solver") in TRUNCATED
     return truncated and min(n, d) > 16 * (q + 10) and n * d * min(n, d) > CHEAP
@@ -116,7 +117,7 @@ def by_products(rows: Rows, V: np.ndarray, defect: float, M: np.ndarray, off: fl
         whole = spectrum(M, off)
         most = float(whole.values[q] if q < small else 0.0) + whole.radius
         return Outside(most, whole.radius, whole=whole)
-    if n < d:  # the rest of the rows' products has the same eigenvalues
+    if n < d:  # the matrix of inner products has the same nonzero eigenvalues
         C = np.concatenate([(dense(rows.X[i : i + 4096]) - rows.mean) @ V.T for i in range(0, n, 4096)])
         rest = M - C @ C.T / (n - 1)
         off = off + (defect + gamma(d + q + 16)) * rows.total
@@ -128,7 +129,7 @@ def by_products(rows: Rows, V: np.ndarray, defect: float, M: np.ndarray, off: fl
 
 
 def _proved(rest: np.ndarray, off: float, total: float) -> Outside:
-    """Prove an upper bound on the largest eigenvalue: a Cholesky factorization succeeds."""
+    """Prove an upper bound on the largest eigenvalue by a successful Cholesky factorization."""
     try:
         start = np.random.default_rng(0).standard_normal(len(rest))
         estimate = float(eigsh(rest, k=1, which="LA", v0=start, tol=1e-7, return_eigenvectors=False)[0])
@@ -143,7 +144,7 @@ def _proved(rest: np.ndarray, off: float, total: float) -> Outside:
 
 
 def by_chance(rows: Rows, V: np.ndarray) -> Outside:
-    """Bound the largest variance outside by Lanczos steps from a random vector (Kuczynski and Wozniakowski 1992)."""
+    """Bound the largest orthogonal variance by Lanczos steps from a random vector (Kuczynski and Wozniakowski 1992)."""
     d, q = rows.X.shape[1], len(V)
     basis = np.zeros((0, d))
     vector = _without(V, np.asarray(np.random.default_rng(0).standard_normal(d)))
@@ -153,7 +154,7 @@ def by_chance(rows: Rows, V: np.ndarray) -> Outside:
         basis = np.vstack([basis, vector / np.linalg.norm(vector)])
         image = _without(V, rows.times_covariance(basis[-1][:, None]).ravel())
         diagonal.append(float(basis[-1] @ image))
-        vector = _without(basis, image)  # the bound assumes orthogonal steps
+        vector = _without(basis, image)  # the bound requires orthogonal steps
         beside.append(float(np.linalg.norm(vector)))
         if beside[-1] <= 2 * STEPS * rows.rounding:
             break  # no variance is left

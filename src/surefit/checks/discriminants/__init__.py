@@ -1,1 +1,1 @@
-"""Checks of discriminants: rules, directions and Gaussian densities, from the scatter of the rows."""
+"""Checks of discriminants: rules, directions and Gaussian densities, from the scatter matrices of the rows."""

@@ -1,4 +1,4 @@
-"""Counts and probabilities of discrete naive Bayes, enclosed, and how far stored ones are from them."""
+"""Enclosed counts and probabilities of discrete naive Bayes, and the distances of stored values from them."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from surefit.core.sample import Data
 
 
 def discrete_distances(certificate: Certificate, earlier: dict[str, np.ndarray], data: Data) -> Found:
-    """Return the largest distance of a logarithm of a probability or of a relative count, and the log-likelihood lost."""
+    """Return the largest distance of a log-probability or (relatively) of a count, and the loss of log-likelihood."""
     problem, model = certificate.problem, certificate.model
     K, (n, d) = len(problem["classes"]), data.X.shape
     masses, counts = over_classes(data, problem["classes"], _of_rows, K, problem["binarize"])
     masses = masses + _recorded(earlier, "class_count_", (K,))
     counts = counts + _recorded(earlier, "feature_count_", (K, d))
-    rounding = gamma(n + d + K + 32)  # every sum and quotient below has only non-negative terms
+    rounding = gamma(n + d + K + 32)  # all terms of the sums and quotients below are non-negative
     wanted = _probabilities(problem, masses, counts)
     stored = np.asarray(model["feature_log_prob_"])
     found = _weights(stored, wanted, rounding, problem)
@@ -48,7 +48,7 @@ def discrete_distances(certificate: Certificate, earlier: dict[str, np.ndarray],
         if problem["density"] == "multinomial":
             possible = wanted > 0
             for k in np.flatnonzero(smoothed):
-                outside = np.any(found.mid[k][~possible[k]] != 0)  # a probability where there should be none
+                outside = np.any(found.mid[k][~possible[k]] != 0)  # a positive probability where zero is expected
                 lost += math.inf if outside else smoothed[k] * hoeffding(low[k][possible[k]], high[k][possible[k]])
         elif problem["density"] == "bernoulli":
             lost += _bernoulli_loss(masses[:, None] + 2 * np.asarray(problem["alpha"]), wanted, stored, found, factor)
@@ -66,13 +66,13 @@ def _recorded(earlier: dict[str, np.ndarray], name: str, shape: tuple[int, ...])
 
 
 def _of_rows(part: Part, codes: np.ndarray, K: int, threshold: float | None) -> tuple[np.ndarray, np.ndarray]:
-    """Return the weights of the classes, and the sums of what is counted."""
+    """Return the weights of the classes and the sums of their counts."""
     s = weights_of(part)
     return np.bincount(codes, s, minlength=K), _sums(_counted(threshold, part.X), codes, s, K)
 
 
 def _counted(threshold: float | None, X: Any) -> Any:
-    """Return what is counted: entries, or whether they exceed the threshold."""
+    """Return the entries of X, or the indicators of exceeding the threshold."""
     if threshold is None:
         if (X.data if sparse.issparse(X) else X).min(initial=0) < 0:
             raise CertificateError("Counts must not be negative.")
@@ -81,7 +81,7 @@ def _counted(threshold: float | None, X: Any) -> Any:
 
 
 def _sums(X: Any, codes: np.ndarray, s: np.ndarray, K: int) -> np.ndarray:
-    """Return the sums of the columns over the rows of each class; the order of summation does not matter to the radius."""
+    """Return the sums of the columns over the rows of each class."""
     members = sparse.csc_array((s, codes, np.arange(len(codes) + 1)), shape=(K, len(codes))).tocsr()
     sums = members @ X
     return np.asarray(sums.toarray() if sparse.issparse(sums) else sums, dtype=np.float64)
@@ -101,7 +101,7 @@ def _probabilities(problem: dict[str, Any], masses: np.ndarray, counts: np.ndarr
 
 
 def _weights(stored: np.ndarray, wanted: np.ndarray, rounding: float, problem: dict[str, Any]) -> Enclosed:
-    """Enclose the distance of stored weights: of logarithms, of their negatives (complement), or of their shares (norm)."""
+    """Enclose the error of stored weights: logarithms, negative logarithms (complement) or normalized ones (norm)."""
     if problem["density"] != "complement":
         return log_distances(stored, wanted, rounding)
     if not problem["norm"]:
@@ -123,7 +123,7 @@ def _bernoulli_loss(totals: np.ndarray, wanted: Any, stored: Any, found: Enclose
     r"""Bound the sum of the divergences by :math:`(p - q)^2 / (q (1 - q))`."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         off = wanted * np.expm1(np.abs(found.mid) + factor * found.rad) * (1 + gamma(16))
-        certain = (found.mid == 0) & ((wanted == 0) | (wanted == 1))  # all rows, or none, have the feature
+        certain = (found.mid == 0) & ((wanted == 0) | (wanted == 1))  # all rows, or no rows, have the feature
         variance = np.exp(stored) * -np.expm1(stored) * (1 - gamma(16))
         terms = np.where(certain, 0.0, totals * off * off / variance)
     total = float(np.sum(terms))

@@ -1,4 +1,4 @@
-"""Means and variances of Gaussian naive Bayes, enclosed, and how far stored ones are from them."""
+"""Enclosed means and variances of Gaussian naive Bayes, and the distances of stored values from them."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ Found = Callable[[float], tuple[float, float]]
 
 
 class Moved(NamedTuple):
-    """Mean of the rows minus a given point, and their variance, each column enclosed."""
+    """Enclosed mean of the rows minus a given point, and enclosed variance, per column."""
 
     shift: Enclosed
     variance: Enclosed
 
 
 def gaussian_distances(certificate: Certificate, earlier: dict[str, np.ndarray], data: Data) -> Found:
-    """Return distances of means (in standard deviations) and variances (relative), and the log-likelihood lost."""
+    """Return distances of means (in standard deviations) and variances (relative), and the loss of log-likelihood."""
     model, K, d = certificate.model, len(certificate.problem["classes"]), data.X.shape[1]
     theta, var = np.asarray(model["theta_"]), np.asarray(model["var_"])
     if theta.shape != (K, d) or var.shape != (K, d) or not np.isfinite(theta).all():
@@ -62,7 +62,7 @@ def gaussian_distances(certificate: Certificate, earlier: dict[str, np.ndarray],
 
 
 def _before(earlier: dict[str, np.ndarray], K: int, d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return weights, means and variances of earlier rows."""
+    """Return the weights, means and variances of earlier rows."""
     if not earlier:
         return np.zeros(K), np.zeros((K, d)), np.zeros((K, d))
     variances = np.maximum(earlier["var_"] - earlier["epsilon_"], 0.0)
@@ -72,7 +72,7 @@ def _before(earlier: dict[str, np.ndarray], K: int, d: int) -> tuple[np.ndarray,
 
 
 def _moved(point: np.ndarray, part: Sums, total: float, before: tuple[Any, ...]) -> Moved:
-    """Enclose the mean, relative to ``point``, and the variance of the rows of a class together with those before."""
+    """Enclose the mean, relative to ``point``, and the variance of the rows of a class and of earlier rows."""
     count, mean, variance = before
     if total == 0:
         return Moved(Enclosed(point, np.zeros_like(point)), Enclosed(np.zeros_like(point), np.zeros_like(point)))
@@ -88,12 +88,12 @@ def _moved(point: np.ndarray, part: Sums, total: float, before: tuple[Any, ...])
 
 
 def _floor(certificate: Certificate, theta: np.ndarray, parts: list[Sums], masses: np.ndarray) -> Enclosed:
-    """Enclose what is added to variances: a share of the largest one of these rows, or what a model of another library says."""
+    """Enclose the constant added to variances: a share of the largest one, or the stored one of another library."""
     share = certificate.problem.get("var_smoothing")
     if share is None:
         return Enclosed(np.asarray(certificate.model["epsilon_"]), np.zeros(()))
     total, m = math.fsum(masses), masses[:, None]
-    apart = theta - masses @ theta / total  # the sums of each class are moved to one point near the mean of all rows
+    apart = theta - masses @ theta / total  # the sums of each class are shifted to one point near the mean of all rows
     sums, sizes, squares = (np.stack([part[i] for part in parts]) for i in range(3))
     rounding = gamma(max(part.depth for part in parts) + len(parts) + 32)
     mean = (sums + m * apart).sum(axis=0) / total
@@ -111,13 +111,13 @@ def _entropy_loss(change: np.ndarray) -> np.ndarray:
 
 
 def _over(part: np.ndarray, unit: np.ndarray) -> np.ndarray:
-    """Return quotients; zero over zero is zero."""
+    """Return quotients, with zero divided by zero equal to zero."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(part == 0, 0.0, part / unit)
 
 
 def relative(model: dict[str, Any], name: str, wanted: np.ndarray, radius: float) -> float:
-    """Return the largest relative distance of a stored attribute from the expected values; zero if the model does not have it."""
+    """Return the largest relative distance of a stored attribute from the expected values; zero if it is missing."""
     if name not in model:
         return 0.0
     stored = np.asarray(model[name], dtype=np.float64)
@@ -128,10 +128,10 @@ def relative(model: dict[str, Any], name: str, wanted: np.ndarray, radius: float
 
 
 def prior_distances(certificate: Certificate, totals: np.ndarray, stored: np.ndarray) -> Found:
-    """Return distances of the logarithms of class probabilities from shares, or given ones, and the log-likelihood lost."""
+    """Return the distances of log class priors from the frequencies or given priors, and the loss of log-likelihood."""
     given = certificate.problem.get("priors")
     if certificate.problem.get("given_priors"):
-        return lambda factor: (0.0, 0.0)  # those of a model of another library
+        return lambda factor: (0.0, 0.0)  # priors given by the user of another library
     found = log_distances(stored, totals / math.fsum(totals) if given is None else np.asarray(given), gamma(8))
 
     def distances(factor: float) -> tuple[float, float]:
@@ -142,7 +142,7 @@ def prior_distances(certificate: Certificate, totals: np.ndarray, stored: np.nda
 
 
 def log_distances(stored: np.ndarray, wanted: np.ndarray, rounding: float) -> Enclosed:
-    """Enclose ``stored - log(wanted)``, ``wanted`` being known up to a relative error; equal infinities are at distance zero."""
+    """Enclose ``stored - log(wanted)``, with ``wanted`` known up to a relative error; equal infinities give zero."""
     if np.shape(stored) != np.shape(wanted):
         raise CertificateError("Stored logarithms have another shape than the sums over the rows.")
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -153,11 +153,11 @@ def log_distances(stored: np.ndarray, wanted: np.ndarray, rounding: float) -> En
 
 
 def largest_of(low: np.ndarray, high: np.ndarray) -> float:
-    """Return the largest absolute value in intervals."""
+    """Return the largest absolute value in the given intervals."""
     return float(np.max(np.maximum(np.abs(low), np.abs(high)), initial=0.0)) * (1 + gamma(4))
 
 
 def hoeffding(low: np.ndarray, high: np.ndarray) -> float:
-    """Bound the divergence of two distributions whose log-ratios lie in intervals, by Hoeffding's lemma: range squared over eight."""
+    """Bound the divergence of distributions by Hoeffding's lemma: the squared range of the log-ratios over eight."""
     reach = float(np.max(high, initial=-math.inf) - np.min(low, initial=math.inf))
     return reach * reach / 8 * (1 + gamma(8)) if np.size(low) and math.isfinite(reach) else math.inf

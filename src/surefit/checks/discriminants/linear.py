@@ -1,9 +1,10 @@
-r"""Checks linear discriminants from the rows: rule, directions, completeness.
+r"""Checks of linear discriminants from the rows: the rule, the directions and their number.
 
-For symmetric positive :math:`W`, rule :math:`w_k` and targets :math:`\delta_k`, the value of the rule is below that of the best one by
-exactly :math:`\sum_k p_k \rho_k^\top W^{-1} \rho_k`, :math:`\rho_k = \delta_k - W w_k`; an eigenvalue of the pair (B, W) is within
-:math:`\|Bv - \lambda Wv\|_{W^{-1}} / \|v\|_W` of :math:`\lambda`; and as many exceed :math:`\sigma` as :math:`B - \sigma W` has positive
-eigenvalues (Sylvester). All in columns scaled by powers of two (theory: ``rayleigh-gap``).
+For symmetric positive :math:`W`, rule :math:`w_k` and targets :math:`\delta_k`, the value of the rule is below that of
+the best one by exactly :math:`\sum_k p_k \rho_k^\top W^{-1} \rho_k`, :math:`\rho_k = \delta_k - W w_k`; an eigenvalue
+of the pair (B, W) is within :math:`\|Bv - \lambda Wv\|_{W^{-1}} / \|v\|_W` of :math:`\lambda`; and as many exceed
+:math:`\sigma` as :math:`B - \sigma W` has positive eigenvalues (Sylvester). All columns are scaled by powers of two
+(theory: ``rayleigh-gap``).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from surefit.core.claims import Claim
 from surefit.core.sample import Data
 from surefit.problems.labels import names_of
 
-#: Wanted accuracy of the criterion, relative.
+#: Required relative accuracy of the criterion.
 WANTED = 1e-6
 
 bound = partial(claim, kind="optimality", side="upper", theory="rayleigh-gap", partitioned=True)
@@ -45,7 +46,7 @@ def _gap_sentence(stated: Claim) -> str:
 
 @bound("discriminant.gap", infinite=True, says=_gap_sentence)
 def gap(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Bound by how much a rule can exceed the value of the criterion that this one attains."""
+    """Bound the difference between the largest value of Fisher's criterion and that of the rule."""
     p = pencil(certificate, data)
     d = len(p.W)
     lengths, sizes = np.linalg.norm(p.targets - p.rule @ p.W, axis=1), np.linalg.norm(p.rule, axis=1)
@@ -75,7 +76,7 @@ def _criterion(p: Pencil, radii: np.ndarray, sizes: np.ndarray) -> tuple[float, 
        says="Each of the {count} ratios of scatter between to scatter within classes is within {value:.3g} of an eigenvalue; the "
        "directions have scatter 1 within classes, to within {unit:.3g}.")  # fmt: skip
 def directions(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Bound the distance of each ratio of scatters along a direction from an eigenvalue."""
+    """Bound the distance of the ratio of scatters along each direction from an eigenvalue."""
     p = pencil(certificate, data)
     V = certificate.model["scalings_"][:, : certificate.problem["components"]] * p.scale[:, None]
     inside, outside, d = p.W @ V, p.B @ V, len(p.W)
@@ -109,7 +110,7 @@ def directions(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 @bound("discriminant.complete",
        says="{count} directions were found; at most {value:.0f} more eigenvalues exceed {threshold:.6g}.")  # fmt: skip
 def complete(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Count the eigenvalues that can exceed the threshold."""
+    """Count the further eigenvalues that can exceed the threshold."""
     p, sigma = pencil(certificate, data), stated.numbers["threshold"]
     if not isinstance(sigma, float) or not math.isfinite(sigma):
         return refused("the threshold must be a number")
@@ -128,7 +129,7 @@ def complete(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 @bound("discriminant.moments", kind="data_fact",
        says="Class means (in standard deviations), priors and intercepts are those of the rows to within {value:.3g}.")  # fmt: skip
 def moments(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Compute means, priors and intercepts again."""
+    """Compare class means, priors and intercepts with those recomputed from the rows."""
     restricted = any(other.name == "discriminant.restricted_gap" for other in certificate.claims)
     found, model = class_scatter(certificate, data, not restricted), certificate.model
     classes = model["classes_"] if "classes_" in model else None
@@ -165,7 +166,7 @@ def moments(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 @bound("discriminant.plug_in", kind="estimate", side="digits", high=1.0,
        says="If the classes were Gaussian with these parameters, the error probability of the rule would be {value:.4g}.")  # fmt: skip
 def plug_in(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Evaluate the error of the rule in the model that it assumes."""
+    """Evaluate the error of the rule under its Gaussian model."""
     _, targets, rule = targets_of(certificate, class_scatter(certificate, data))
     distance = math.sqrt(max(math.fsum(rule[0] * targets[0]), 0.0))
     value = 0.5 * math.erfc(distance / math.sqrt(8))

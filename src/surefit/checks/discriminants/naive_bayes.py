@@ -1,7 +1,7 @@
-r"""Checks naive Bayes classifiers: their parameters against sums over the rows of each class (theory: ``naive-bayes-likelihood``).
+r"""Checks of naive Bayes: parameters are compared with sums over each class (theory: ``naive-bayes-likelihood``).
 
-Sums of non-negative terms have a relative error of at most :math:`\gamma_n`, so the exact parameters are known up to a small radius, and
-the distance of the stored ones from them bounds how much likelihood was lost.
+Sums of non-negative terms have a relative error of at most :math:`\gamma_n`, so the exact parameters are known up to a
+small radius. The distance of the stored parameters from them bounds the loss of likelihood.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.sample import Data
 
-#: Rounding in the distances is counted three times for what another evaluation may find: once in each, and once between them.
+#: Multiple of the rounding errors that covers the result of another evaluation.
 ELSEWHERE = 3.0
-AS_ROUNDED = 8.0  # multiple of the rounding up to which a parameter counts as that of its rows
+AS_ROUNDED = 8.0  # multiple of the rounding error within which a parameter counts as correct
 
 
 def _earlier(c: Claim) -> str:
@@ -35,7 +35,7 @@ def _earlier(c: Claim) -> str:
        says=lambda c: f"No parameters of the {c.numbers['classes']} classes have a log-likelihood, smoothed as "
        f"requested, that is larger by more than {c.value:.3g}{_earlier(c)}")  # fmt: skip
 def likelihood(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Bound the log-likelihood that is lost by the distance of the parameters from the exact ones."""
+    """Bound the loss of log-likelihood by the distance of the parameters from the exact ones."""
     if certificate.problem["density"] == "complement":
         return refused("complement naive Bayes maximizes no likelihood")
     return _proof(certificate, claim, data, 1)
@@ -45,12 +45,12 @@ def likelihood(certificate: Certificate, claim: Claim, data: Data) -> Proof:
        says=lambda c: f"All parameters of the {c.numbers['classes']} classes are those of their rows, up to {c.value:.2g}"
        f"{_earlier(c)}")  # fmt: skip
 def parameters(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """No parameter differs from its value recomputed from the rows of its class by more than value, in its own units."""
+    """Check that no parameter differs from its recomputed value by more than ``value``, in its own units."""
     return _proof(certificate, claim, data, 0)
 
 
 def _proof(certificate: Certificate, claim: Claim, data: Data, which: int) -> Proof:
-    """Return one of the two distances; ``which`` is 0 for the parameters, 1 for the likelihood."""
+    """Return the proof of one of the two distances: 0 for the parameters, 1 for the likelihood."""
     earlier = {name: value for name, value in claim.witness.items() if not name.startswith("model.")}
     distances = _distances(certificate, earlier, data)
     value = float(distances(1.0)[which])

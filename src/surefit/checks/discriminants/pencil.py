@@ -1,4 +1,4 @@
-r"""The scatter matrices of a linear discriminant, in columns scaled by powers of two, with radii that contain the rounding."""
+r"""Scatter matrices of a linear discriminant in columns scaled by powers of two, with rounding radii."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from surefit.core.sample import Data
 
 
 class Pencil(NamedTuple):
-    """The matrices of a linear discriminant, in scaled columns."""
+    """Matrices of a linear discriminant, in scaled columns."""
 
     W: np.ndarray
     W_radius: float
     B: np.ndarray
     B_radius: float
-    lowest: float  # lower bound of the least eigenvalue of W; zero if none can be proved
-    lowest_spread: float  # by which another evaluation may find less
+    lowest: float  # lower bound on the smallest eigenvalue of W; zero if none can be proved
+    lowest_spread: float  # amount by which another evaluation may find less
     level: str
     priors: np.ndarray
     targets: np.ndarray  # (k, d)
     target_radii: np.ndarray  # (k,)
     rule: np.ndarray  # (k, d)
-    scale: np.ndarray  # (d,) powers of two by which columns were divided
+    scale: np.ndarray  # (d,) powers of two by which the columns were divided
 
 
 def own_covariance(certificate: Certificate, data: Data, found: ClassScatter, k: int) -> tuple[np.ndarray, float]:
-    """Return the covariance of one class in scaled columns, shrunk as the model says, and its radius."""
+    """Return the shrunk covariance of one class in scaled columns, and its radius."""
     problem, scale = certificate.problem, found.scale
     if problem["covariance"] == "given":
         return certificate.model["covariance_"][k] / scale / scale[:, None], 0.0
@@ -46,7 +46,7 @@ def own_covariance(certificate: Certificate, data: Data, found: ClassScatter, k:
 
 
 def _shrunk(C: np.ndarray, scale: np.ndarray, shrinkage: float | None, ridge_share: float = 0.0) -> np.ndarray:
-    """Return the matrix, given in scaled columns, drawn to a multiple of the identity (of the columns as they are)."""
+    """Return the matrix in scaled columns, shrunk toward a multiple of the identity of the unscaled columns."""
     if shrinkage:
         level = shrinkage * float(np.sum(np.diag(C) * scale**2)) / len(C)
         return (1 - shrinkage) * C + np.diag(level / scale**2)
@@ -54,7 +54,7 @@ def _shrunk(C: np.ndarray, scale: np.ndarray, shrinkage: float | None, ridge_sha
 
 
 def targets_of(certificate: Certificate, found: ClassScatter) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return weights, targets and rule, in columns as they are."""
+    """Return weights, targets and rule in unscaled columns."""
     coef, priors = certificate.model["coef_"], np.asarray(certificate.problem["priors"])
     if certificate.problem["covariance"] == "unbiased":
         return np.ones(1), found.means[1:] - found.means[:1], coef
@@ -66,7 +66,7 @@ def targets_of(certificate: Certificate, found: ClassScatter) -> tuple[np.ndarra
 
 @shared
 def pencil(certificate: Certificate, data: Data) -> Pencil:
-    """Return the scatter matrices of the certificate, in scaled columns."""
+    """Return the scatter matrices of the certificate in scaled columns."""
     found, problem = class_scatter(certificate, data), certificate.problem
     scale, d = found.scale, data.X.shape[1]
     priors, targets, rule = targets_of(certificate, found)
@@ -81,7 +81,7 @@ def pencil(certificate: Certificate, data: Data) -> Pencil:
     else:
         St, St_radius = _total(certificate, data, found)
         B, B_radius = St - W, St_radius + W_radius + gamma(2) * float(np.linalg.norm(St))
-    further = powers_of_two(W)  # shrinkage may have made columns much wider than their rows
+    further = powers_of_two(W)  # shrinkage may have increased the scale of some columns
     W, B = W / further / further[:, None], B / further / further[:, None]
     least = float(np.min(further))
     W_radius, B_radius, radii = W_radius / least**2, B_radius / least**2, radii / least
@@ -89,14 +89,14 @@ def pencil(certificate: Certificate, data: Data) -> Pencil:
     W_radius = W_radius + gamma(4) * d
     whole = spectrum(W, W_radius)
     surely = float(whole.values[-1]) - whole.radius
-    proved = surely > 4 * whole.radius  # so that every other evaluation proves it as well
+    proved = surely > 4 * whole.radius  # so that every other evaluation also proves it
     level = "recomputed" if problem["shrinkage"] == "auto" or problem["covariance"] == "given" else "enclosed"
     bounds = (surely, 2 * whole.radius) if proved else (0.0, 0.0)
     return Pencil(W, W_radius, B, B_radius, *bounds, level, priors, targets, radii, rule, scale)
 
 
 def powers_of_two(C: np.ndarray) -> np.ndarray:
-    """Return powers of two near the roots of the diagonal; one where it is zero."""
+    """Return powers of two near the square roots of the diagonal; one for a zero entry."""
     roots = np.sqrt(np.maximum(np.diag(C), 0.0))
     return np.where(roots > 0, 2.0 ** np.round(np.log2(np.where(roots > 0, roots, 1.0))), 1.0)
 
@@ -122,7 +122,7 @@ def _within(certificate: Certificate, data: Data, found: ClassScatter) -> tuple[
 
 
 def _total(certificate: Certificate, data: Data, found: ClassScatter) -> tuple[np.ndarray, float]:
-    """Return the covariance of all rows about their mean, shrunk as the model says, in scaled columns."""
+    """Return the shrunk covariance of all rows about their mean, in scaled columns."""
     n, scale, shrinkage = float(found.totals.sum()), found.scale, certificate.problem["shrinkage"]
     mean = found.totals @ found.means / n
     away = (found.means - mean) / scale

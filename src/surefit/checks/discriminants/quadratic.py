@@ -1,10 +1,10 @@
-r"""Checks quadratic discriminants from the rows: the densities of the classes are the likeliest Gaussian ones.
+r"""Checks of quadratic discriminants from the rows: the class densities maximize the Gaussian likelihood.
 
-For a precision :math:`TT^\top` and the covariance :math:`C` of :math:`n` rows, the log-likelihood is below the largest possible one by
-exactly :math:`\tfrac n2 (\operatorname{tr} E - \ln\det(I + E))`, :math:`E = T^\top C T - I`, plus
-:math:`\tfrac n2 \|T^\top (m - \bar x)\|^2` for a mean :math:`m`. Where variances are at their floor only the positive part of that
-block of :math:`E` counts. :math:`T^\top C T` is that of the whitened rows: products of rows would square their condition (theory:
-``gaussian-likelihood-gap``).
+For a precision :math:`TT^\top` and the covariance :math:`C` of :math:`n` rows, the log-likelihood is below the largest
+possible one by exactly :math:`\tfrac n2 (\operatorname{tr} E - \ln\det(I + E))`, :math:`E = T^\top C T - I`, plus
+:math:`\tfrac n2 \|T^\top (m - \bar x)\|^2` for a mean :math:`m`. If variances are at their floor, only the positive
+part of that block of :math:`E` counts. :math:`T^\top C T` is computed from the whitened rows, because products of the
+rows would square the condition number (theory: ``gaussian-likelihood-gap``).
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from surefit.problems.labels import names_of
 
 
 class Seen(NamedTuple):
-    """A covariance in the coordinates of the model, ``T' C T``, up to ``radius`` in Frobenius norm."""
+    """A covariance in the coordinates of the model, ``T' C T``, known up to ``radius`` in the Frobenius norm."""
 
     matrix: np.ndarray
     radius: float
 
 
 class Whitened(NamedTuple):
-    """Products of the whitened rows of each class, sums of squares of its centered rows, and how deep these sums are."""
+    """Products of the whitened rows of each class, squared sums of the centered rows, and depths of summation."""
 
     products: np.ndarray  # (k, d, d)
     squares: np.ndarray  # (k, d)
@@ -59,7 +59,7 @@ def _sentence(stated: Claim) -> str:
     says=_sentence,
 )
 def likelihood(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Bound how far the log-likelihood is below that of the best Gaussian densities (of the shrunk ones, in divergence)."""
+    """Bound the distance of the log-likelihood from that of the best Gaussian densities (in divergence if shrunk)."""
     problem = certificate.problem
     by_matrix = problem["shrinkage"] == "auto" or problem["covariance"] == "given"
     found = class_scatter(certificate, data, by_matrix)
@@ -79,7 +79,7 @@ def likelihood(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 
 
 def _trouble(certificate: Certificate, found: ClassScatter, d: int) -> str:
-    """Return why axes, variances, priors or labels cannot be those of a model; an empty text if they can."""
+    """Return why axes, variances, priors or labels are invalid; an empty string if they are valid."""
     model, problem, K = certificate.model, certificate.problem, len(found.totals)
     if model["rotations_"].shape != (K, d, d) or model["scalings_"].shape != (K, d) or model["means_"].shape != (K, d):
         return "there must be one mean, one set of axes and one variance per axis for each class"
@@ -97,7 +97,7 @@ def _trouble(certificate: Certificate, found: ClassScatter, d: int) -> str:
 def _class_gap(
     certificate: Certificate, data: Data, found: ClassScatter, k: int, whitened: Whitened | None
 ) -> tuple[float, float]:
-    """Return the gap of one class, rounding included, and what another evaluation may find at most."""
+    """Return the gap of one class, including rounding, and an upper bound on what another evaluation may find."""
     model, floor, total, d = certificate.model, certificate.problem["floor"], float(found.totals[k]), data.X.shape[1]
     rotation, variances = model["rotations_"][k], model["scalings_"][k]
     tilt = float(np.linalg.norm(rotation.T @ rotation - np.eye(d))) + gamma(4 * d + 8) * d
@@ -112,7 +112,7 @@ def _class_gap(
     E[np.ix_(raised, raised)] = _positive_part(E[np.ix_(raised, raised)])
     error, slack = float(np.linalg.norm(E)), seen.radius + gamma(8) * d
     shift, radius = np.abs(model["means_"][k] - found.means[k]), found.mean_radii[k]
-    # Axes that are not quite orthogonal change the volume of the density, and let the precision exceed one over the floor.
+    # Axes that are not exactly orthogonal change the determinant, and let the precision exceed one over the floor.
     loose = total / 2 * (2 * int(np.sum(raised)) * tilt + math.sqrt(d) * tilt / (1 - tilt))
     results = []
     for times in (1, 3):
@@ -122,7 +122,7 @@ def _class_gap(
 
 
 def _whitened(certificate: Certificate, data: Data, found: ClassScatter) -> Whitened:
-    """Whiten the rows of all classes and take their products, by one pass."""
+    """Return the products of the whitened rows of all classes, in one pass."""
     model, d = certificate.model, data.X.shape[1]
     axes = np.asarray(model["rotations_"]) / np.sqrt(np.asarray(model["scalings_"]))[:, None, :]
     products, squares = over_classes(data, certificate.problem["classes"], _whitened_products, found.means, axes)
@@ -148,11 +148,13 @@ def _whitened_products(
 
 
 def _by_rows(certificate: Certificate, found: ClassScatter, k: int, T: np.ndarray, whitened: Whitened) -> Seen:
-    """Return the covariance of the whitened rows of a class, with what shrinkage adds."""
+    """Return the covariance of the whitened rows of a class, including shrinkage."""
     total, d = float(found.totals[k]), len(T)
     product, squares, depth = whitened.products[k], whitened.squares[k], whitened.depths[k]
     spread = float(np.sum(squares))
-    sizes = d * float(squares @ np.sum(T * T, axis=1)) * (1 + gamma(depth + d))  # of |x||T|, by Cauchy and Schwarz
+    sizes = (
+        d * float(squares @ np.sum(T * T, axis=1)) * (1 + gamma(depth + d))
+    )  # of |x||T|, by the Cauchy-Schwarz inequality
     length, off = math.sqrt(float(np.trace(product))), gamma(d + 8) * math.sqrt(sizes)
     moved = total * float(np.sum((np.abs(T).T @ found.mean_radii[k]) ** 2))  # the mean itself is rounded
     radius = (2 * off * length + off**2 + gamma(depth) * length**2 + moved) / total
@@ -163,7 +165,7 @@ def _by_rows(certificate: Certificate, found: ClassScatter, k: int, T: np.ndarra
 
 
 def _drawn(certificate: Certificate, mean_variance: float) -> tuple[float, float]:
-    """Return what multiplies the covariance and what is added to its diagonal."""
+    """Return the factor of the covariance and the constant added to its diagonal."""
     shrinkage, ridge_share = certificate.problem["shrinkage"], certificate.problem.get("reg_param", 0.0)
     if shrinkage:
         return 1 - shrinkage, shrinkage * mean_variance
@@ -171,7 +173,7 @@ def _drawn(certificate: Certificate, mean_variance: float) -> tuple[float, float
 
 
 def _by_matrix(certificate: Certificate, data: Data, found: ClassScatter, k: int, T: np.ndarray) -> Seen:
-    """Take a covariance that is not a multiple of that of the rows, in columns scaled to its diagonal."""
+    """Return a covariance that is not a multiple of that of the rows, in columns scaled to its diagonal."""
     C, radius = own_covariance(certificate, data, found, k)
     further, d = powers_of_two(C), len(T)
     C, radius = C / further / further[:, None], radius / float(np.min(further)) ** 2

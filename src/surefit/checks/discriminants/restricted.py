@@ -1,8 +1,9 @@
-r"""Checks a discriminant where rows vary within classes in fewer directions than there are columns.
+r"""Checks of discriminants whose within-class scatter is singular.
 
-Let V span the directions kept, :math:`M = V^\top W V`, :math:`a_k = V^\top \delta_k`. For any coordinates :math:`c_k` the best rule in the
-span attains at most :math:`\sum_k p_k (2 c_k^\top a_k - c_k^\top M c_k + \|a_k - M c_k\|^2 / \lambda_{\min}(M))`; a rule
-:math:`w_k = V c_k + e_k` attains :math:`2 e_k^\top (\delta_k - W V c_k) - e_k^\top W e_k` more than the first two terms.
+Let V span the retained directions, :math:`M = V^\top W V`, :math:`a_k = V^\top \delta_k`. For any coordinates
+:math:`c_k` the best rule in the span attains at most :math:`\sum_k p_k (2 c_k^\top a_k - c_k^\top M c_k + \|a_k - M
+c_k\|^2 / \lambda_{\min}(M))`; a rule :math:`w_k = V c_k + e_k` attains :math:`2 e_k^\top (\delta_k - W V c_k) -
+e_k^\top W e_k` more than the first two terms.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from surefit.core.sample import Data
 @bound("discriminant.restricted_gap", kind="stationarity",
        says="Among rules in the span of scalings_, none exceeds the Fisher criterion of this one by more than {value:.3g}.")  # fmt: skip
 def restricted_gap(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Bound the gap in the span of the directions, from the rows themselves."""
+    """Bound the gap within the span of the directions, from the rows."""
     found, V = class_scatter(certificate, data, False), certificate.model["scalings_"]
     priors, targets, rule = targets_of(certificate, found)
     d, q = V.shape
@@ -38,7 +39,7 @@ def restricted_gap(certificate: Certificate, stated: Claim, data: Data) -> Proof
     span, classes, n, size = Span(V, rule, c, rest), certificate.problem["classes"], data.X.shape[0], rows_at_once(d)
     known = (found.means, found.mean_radii, float(found.totals.sum()))
     inner, images, off, sizes = over_classes(data, classes, _products, span, *known)
-    # All products are of rows with V, the rule, and each other: their rounding is a share of sizes.
+    # All products involve rows, V and the rule: their rounding is relative to the sizes of the terms.
     blocks_added = n // size + len(classes) * count_parts(data.X)
     share = gamma(d + min(size, n) + blocks_added + 16)
     inner_rad, image_rad = share * sizes[0], share * math.sqrt(sizes[0] * sizes[1])
@@ -62,7 +63,7 @@ def restricted_gap(certificate: Certificate, stated: Claim, data: Data) -> Proof
 
 
 class Span(NamedTuple):
-    """Directions, the rule, its coordinates in them, and the rest of it."""
+    """Directions, the rule, its coordinates in their span, and its residual."""
 
     V: np.ndarray
     rule: np.ndarray
@@ -73,7 +74,7 @@ class Span(NamedTuple):
 def _products(
     part: Part, codes: np.ndarray, span: Span, means: np.ndarray, radii: np.ndarray, total: float
 ) -> tuple[np.ndarray, ...]:
-    """Return products of the centered rows seen along the directions and the rule, and the sizes of their terms."""
+    """Return products of the centered rows along the directions and the rule, and the sizes of their terms."""
     (V, rule, c, rest), s = span, weights_of(part)
     q = V.shape[1]
     inner, images, off, sizes = np.zeros((q, q)), np.zeros((q, len(rule))), np.zeros(len(rule)), np.zeros(2)

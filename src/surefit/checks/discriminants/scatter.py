@@ -1,4 +1,4 @@
-r"""Means and scatter matrices of classes for the checker, with radii that contain the rounding errors.
+r"""Means and scatter matrices of classes, with radii that contain the rounding errors.
 
 Columns are divided by powers of two near their standard deviations, which is exact: the radius of a product of scaled columns is
 small for every column, in any units.
@@ -22,11 +22,11 @@ from surefit.problems.labels import class_codes
 
 
 class ClassScatter(NamedTuple):
-    """Classes as the rows say; scatter matrices in scaled columns."""
+    """Counts, means and scatter matrices of the classes, the latter in scaled columns."""
 
-    counts: np.ndarray  # (k,) rows that have a weight
+    counts: np.ndarray  # (k,) rows of positive weight
     totals: np.ndarray  # (k,) weights
-    means: np.ndarray  # (k, d), columns not scaled
+    means: np.ndarray  # (k, d), unscaled columns
     mean_radii: np.ndarray  # (k, d)
     scale: np.ndarray  # (d,) powers of two
     products: np.ndarray  # (k, d, d), or (0, d, d) if there are too many columns
@@ -36,7 +36,7 @@ class ClassScatter(NamedTuple):
 def over_classes(
     data: Data, classes: list[Any], function: Callable[..., Any], *small: Any, combine: Callable[..., Any] | None = None
 ) -> Any:
-    """Return the sum of ``function(part, codes, *small)`` over the partitions; rows in memory are one of them."""
+    """Return the sum of ``function(part, codes, *small)`` over the partitions; rows in memory are one partition."""
     if isinstance(data.X, PartitionedRows):
         return data.X.map_reduce(_with_codes, function, classes, *small, combine=combine)
     X = data.X.tocsr() if hasattr(data.X, "tocsr") else data.X
@@ -48,14 +48,14 @@ def _with_codes(part: Part, function: Callable[..., Any], classes: list[Any], *s
 
 
 def members_of(part: Part, codes: np.ndarray, K: int) -> list[np.ndarray]:
-    """Return the rows of each class that have a weight."""
+    """Return the rows of positive weight of each class."""
     kept = np.ones(len(codes), dtype=bool) if part.weights is None else part.weights > 0
     return [np.flatnonzero((codes == k) & kept) for k in range(K)]
 
 
 @shared
 def class_scatter(certificate: Certificate, data: Data, products: bool = True) -> ClassScatter:
-    """Return means and scatter matrices of the classes that the certificate names."""
+    """Return the means and scatter matrices of the classes in the certificate."""
     classes, d = certificate.problem["classes"], data.X.shape[1]
     K, pilots = len(classes), _pilots(certificate, data)
     counts, masses, found = over_classes(data, classes, sums_of_classes, pilots, products, combine=joined)
@@ -71,7 +71,7 @@ def class_scatter(certificate: Certificate, data: Data, products: bool = True) -
     for k in range(K if products else 0):
         move, rad = moves[k] / scale, float(np.linalg.norm(radii[k] / scale)) * (1 + gamma(d + 4))
         about = found[k].products / np.outer(scale, scale)
-        matrices[k] = about - totals[k] * np.outer(move, move)  # from the pilot to the mean
+        matrices[k] = about - totals[k] * np.outer(move, move)  # shifted from the pilot to the mean
         length = float(np.linalg.norm(move)) * (1 + gamma(d + 4))
         moved = totals[k] * ((2 * length + rad) * rad + gamma(8) * length**2)  # the mean itself is rounded
         errors[k] = (gamma(found[k].depth + 8) * float(np.trace(about)) + moved) * (1 + 4 * UNIT)
@@ -79,7 +79,7 @@ def class_scatter(certificate: Certificate, data: Data, products: bool = True) -
 
 
 class Sums(NamedTuple):
-    """Weighted sums of differences from a pilot, of their sizes, squares and products, and how deep the sums are."""
+    """Weighted sums of differences from a pilot, of their absolute values, squares and products, and their depth."""
 
     sums: np.ndarray
     sizes: np.ndarray
@@ -89,7 +89,7 @@ class Sums(NamedTuple):
 
 
 def _pilots(certificate: Certificate, data: Data) -> np.ndarray:
-    """Return a point near each class: the model's means, or some row; any point gives a true answer."""
+    """Return a point near each class: the model's means, or some row; any point is valid."""
     given, shape = (
         np.asarray(certificate.model.get("means_", ())),
         (len(certificate.problem["classes"]), data.X.shape[1]),
@@ -109,7 +109,7 @@ def sums_of_classes(part: Part, codes: np.ndarray, pilots: np.ndarray, products:
 
 
 def joined(a: Any, b: Any) -> Any:
-    """Add the sums of two partitions: one more addition each."""
+    """Add the sums of two partitions; the summation depth increases by one."""
     parts = [
         Sums(
             x.sums + y.sums,
@@ -124,7 +124,7 @@ def joined(a: Any, b: Any) -> Any:
 
 
 def sums_about(pilot: np.ndarray, X: Any, s: np.ndarray | None, rows: np.ndarray, products: bool) -> Sums:
-    """Read the rows of a class once."""
+    """Return the sums over the rows of a class about ``pilot``, in one pass."""
     d, size = X.shape[1], rows_at_once(X.shape[1])
     sums, sizes, squares, product = np.zeros(d), np.zeros(d), np.zeros(d), np.zeros((d, d) if products else 0)
     for block, piece in blocks(X, rows):
@@ -143,7 +143,7 @@ def sums_about(pilot: np.ndarray, X: Any, s: np.ndarray | None, rows: np.ndarray
 
 
 def blocks(X: Any, rows: np.ndarray) -> Iterator[Any]:
-    """Yield the rows as dense float64 blocks, each with its positions."""
+    """Yield dense float64 blocks of rows, each with its row indices."""
     size = rows_at_once(X.shape[1])
     for start in range(0, len(rows), size):
         piece = rows[start : start + size]
@@ -151,7 +151,7 @@ def blocks(X: Any, rows: np.ndarray) -> Iterator[Any]:
 
 
 def ledoit_wolf(C: np.ndarray, mean: np.ndarray, total: float, data: Data, classes: list[Any], own: Any) -> np.ndarray:
-    """Return the covariance of the classes in ``own`` shrunk by the share of Ledoit and Wolf for standardized columns."""
+    """Return the Ledoit-Wolf shrunk covariance of the classes in ``own``, for standardized columns."""
     d = len(C)
     deviation = np.sqrt(np.maximum(np.diag(C), 0.0))
     deviation = np.where(deviation > 10 * np.finfo(float).eps * np.abs(mean), deviation, 1.0)
