@@ -1,1 +1,1 @@
-"""Checkers of stumps, AdaBoost, forests, bagging, gradient boosting and stagewise fits."""
+"""Checks of stumps, AdaBoost, forests, bagging, gradient boosting and stagewise fits."""

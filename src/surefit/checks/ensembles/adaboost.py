@@ -1,9 +1,9 @@
-r"""Checks AdaBoost by repeating its weights: the exponential loss, edges, half weights, margins, and the stumps of every round.
+r"""Checks of AdaBoost by recomputing its weights: exponential loss, edges, margins, and the stumps of every round.
 
-The members' votes on the training rows come from the stumps themselves, evaluated here, or, for other learners, from the
-table of votes that is part of the evidence. With :math:`\ell_i = \sum_m \alpha_m \mathbf 1\{h_m(x_i) \ne y_i\}` and
-:math:`A = \sum_m \alpha_m` the mean of :math:`e^{\ell_i - A/2}` is :math:`\prod_m Z_m` (theory: ``adaboost-product``). Weights are
-normalized in every round, so after m rounds each is off by at most :math:`\gamma_{8m}`, relatively.
+The votes of stumps on the training rows are recomputed here; those of other learners are stored in the witness. With
+:math:`\ell_i = \sum_m \alpha_m \mathbf 1\{h_m(x_i) \ne y_i\}` and :math:`A = \sum_m \alpha_m` the mean of
+:math:`e^{\ell_i - A/2}` is :math:`\prod_m Z_m` (theory: ``adaboost-product``). Weights are normalized in every round,
+so after m rounds the relative error of each weight is at most :math:`\gamma_{8m}`.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from surefit.core.sample import Data
 
 
 class Run(NamedTuple):
-    """The votes of a run on the rows that count."""
+    """Votes of a run on the rows of positive weight."""
 
     said: np.ndarray  # (rounds, rows) codes
     codes: np.ndarray
     n_classes: int
     alphas: np.ndarray
     shares: np.ndarray
-    rows: np.ndarray  # places in the training data
+    rows: np.ndarray  # row indices in the training data
 
 
 class Replay(NamedTuple):
-    """A run of AdaBoost, repeated from its votes."""
+    """Weighted errors of the members of a run, recomputed from its votes."""
 
-    errors: np.ndarray  # weighted error of each member under its weights
-    half: np.ndarray  # and under the weights that follow
+    errors: np.ndarray  # weighted error of each member in its own round
+    half: np.ndarray  # the same under the weights of the next round
     doubt: float  # rounding in both
 
 
@@ -90,7 +90,7 @@ def _all_say(columns: Any, place: Any, thresholds: Any, labels: Any) -> np.ndarr
 
 
 def _table(certificate: Certificate, n: int, m: int, n_classes: int) -> np.ndarray:
-    """Votes of members that are not stumps, from the evidence."""
+    """Return the votes of members that are not stumps, from the witness."""
     table = np.asarray(certificate["adaboost.product"].witness["votes"])
     said = np.unpackbits(table, axis=1, count=n) if n_classes <= 2 else table
     if said.shape != (m, n) or said.min() < 0 or said.max() >= n_classes:
@@ -100,10 +100,10 @@ def _table(certificate: Certificate, n: int, m: int, n_classes: int) -> np.ndarr
 
 @compiled
 def _reweigh(D: Any, said: Any, codes: Any, wrong: Any, right: Any, next_said: Any) -> tuple[Any, Any]:
-    """Multiply the weights after a round; return the weight of the rows that the next member gets wrong, and of all."""
+    """Update the weights after a round; return the weight of the next member's misclassified rows, and of all rows."""
     lost = total = 0.0
     factors = (right, wrong)
-    for i in range(len(D)):  # no branches: which rows are wrong is hard to foresee
+    for i in range(len(D)):  # without branches, because the misclassified rows are hard to predict
         D[i] *= factors[1 if said[i] != codes[i] else 0]
         total += D[i]
         lost += D[i] * (1.0 if next_said[i] != codes[i] else 0.0)
@@ -131,7 +131,7 @@ def _replay(certificate: Certificate, data: Data) -> Replay:
 
 
 def _weights(run: Run) -> Iterator[Any]:
-    """Yield (round, weights of the rows before it, that of the rows it gets wrong, that of all); one array, updated in place."""
+    """Yield (round, row weights, weight of the misclassified rows, total weight); the array is updated in place."""
     D, said = run.shares.copy(), run.said
     lost, total = _reweigh(D, said[0], run.codes, 1.0, 1.0, said[0])
     for m, alpha in enumerate(run.alphas):
@@ -170,7 +170,7 @@ def product(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     says="The training error is {value:.6g} (ties counted as errors).",
 )
 def training_error(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Count rows whose label does not have more votes than every other, beyond rounding."""
+    """Count the rows whose label does not have more votes than every other label, beyond rounding."""
     run = _run(certificate, data)
     own, rivals, total = _margins(certificate, data)
     tied = own - rivals <= 2 * gamma(len(run.alphas) + 2) * total
@@ -180,7 +180,7 @@ def training_error(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 
 @shared
 def _margins(certificate: Certificate, data: Data) -> tuple[np.ndarray, np.ndarray, float]:
-    """Votes for the label of each row, most votes for another, and the sum of all weights."""
+    """Return the votes for each row's label, the most votes for another label, and the sum of all weights."""
     run = _run(certificate, data)
     votes, places = _votes(run.said, run.alphas, run.n_classes), np.arange(len(run.codes))
     own = votes[places, run.codes].copy()
@@ -215,7 +215,7 @@ def edges(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     says="Under the weights that follow it, each member errs with weight one half, up to {value:.1g}.",
 )
 def half_weight(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Evaluate the error of each member under the weights that follow it."""
+    """Evaluate the error of each member under the weights of the next round."""
     found = _replay(certificate, data)
     off = float(np.max(np.abs(found.half - 0.5)))
     return Proof(off + found.doubt, spread=found.doubt, note=f"off by at most {off:.2g}.")
@@ -230,7 +230,7 @@ def half_weight(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     says="In each of {rounds} rounds no stump had a weighted error smaller than the chosen one's by more than {value:.1g}.",
 )
 def stumps(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Try all stumps in every round."""
+    """Compare the stump of every round with all other stumps."""
     run, found, columns = _run(certificate, data), _replay(certificate, data), _columns(certificate, data)
     signs, worst = np.where(run.codes == 1, 1.0, -1.0), 0.0
     for m, D, _, _ in _weights(run):
@@ -258,7 +258,7 @@ def _columns(certificate: Certificate, data: Data) -> SortedColumns:
     "so the margin is within {value:.3g} of the largest possible.",
 )
 def margin(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """The weights of the hardest round bound the smallest margin of every vote of stumps."""
+    """Bound the smallest margin of every vote of stumps by the weights of the round with the largest error."""
     run, found = _run(certificate, data), _replay(certificate, data)
     hardest = int(np.argmax(found.errors))
     D = next(D for m, D, _, _ in _weights(run) if m == hardest)

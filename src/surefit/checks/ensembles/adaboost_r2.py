@@ -1,4 +1,4 @@
-"""Checks AdaBoost.R2: the errors and weights of the rounds, from the predictions of the members."""
+"""Checks of AdaBoost.R2: errors and weights of the rounds are recomputed from the members' predictions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from surefit.core.sample import Data
     says="The errors and weights of {rounds} rounds follow from the predictions of the members, up to {value:.1g}.",
 )
 def rounds(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Repeat the reweighting of the rows from the recorded predictions."""
+    """Repeat the reweighting of the rows with the recorded predictions."""
     problem, y = certificate.problem, np.asarray(data.target, dtype=np.float64)
     errors, alphas = (np.asarray(certificate.model[f"estimator_{name}_"]) for name in ("errors", "weights"))
     said = np.asarray(claim.witness["said"], dtype=np.float64)
@@ -40,7 +40,7 @@ def rounds(certificate: Certificate, claim: Claim, data: Data) -> Proof:
         if 0 < error < 0.5:
             shares = shares * (error / (1 - error)) ** (rate * (1 - each))
             shares = shares / math.fsum(shares)
-    # Weights are products of at most one power per round, normalized by a sum of n terms: each round adds that relative error.
+    # Each round adds the relative error of one power and of a normalization by a sum of n terms.
     doubt = (len(errors) + 1) * gamma(2 * len(y) + 64) * (1 + rate)
     note = f"{len(errors)} rounds repeated."
     return Proof(worst + doubt, "recomputed", note, {"rounds": len(errors)}, spread=doubt)
@@ -53,6 +53,6 @@ def _losses(distance: np.ndarray, counted: np.ndarray, loss: str) -> np.ndarray:
 
 
 def _off(alpha: float, error: float, rate: float, alone: bool) -> float:
-    """Distance of a weight from the one that its error gives, as a share of it; one for a member that decides alone."""
+    """Return the relative distance of a weight from the one that its error implies."""
     wanted = 1.0 if error <= 0 or (alone and error >= 0.5) else rate * (math.log1p(-error) - math.log(error))
     return max(abs(alpha - wanted) - 8 * UNIT * abs(wanted), 0.0) / (1 + abs(wanted))

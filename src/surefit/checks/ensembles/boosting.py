@@ -1,8 +1,9 @@
-r"""Checks boosted trees by repeating rounds: routes, gradients, sums of the leaves, and the loss.
+r"""Checks of boosted trees by repeating rounds: paths, gradients, sums over leaves, and the loss.
 
-A row goes left where its value is at most the cut of the node's bin. For each tree the gradients and curvatures at the scores so
-far are summed over the rows of every leaf, and the leaf must hold :math:`-\nu G / (H + \lambda)`, or a quantile of the residuals
-(theory: ``boosted-trees``). The first rounds are repeated; the loss is that of all rounds.
+A row goes left if its value is at most the cut of the node's bin. For each tree, the gradients and second derivatives
+at the current scores are summed over the rows of every leaf, and the leaf must hold :math:`-\nu G / (H + \lambda)`, or
+a quantile of the residuals (theory: ``boosted-trees``). Leaves are recomputed for the first rounds, the loss for all
+rounds.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ from surefit.core.claims import Claim
 from surefit.core.partitioned import Part, PartitionedRows, count_parts
 from surefit.core.sample import Data
 
-#: Rounds whose leaves are recomputed: all if they are few, else this share of them.
+#: Rounds whose leaves are recomputed: all of a few rounds, otherwise this share of them.
 FEW, SHARE = 8, 0.1
-#: Added to every curvature by the definition of a step.
+#: Constant added to every sum of second derivatives by the definition of a step.
 LEAST_CURVATURE = 1e-15
 
 register(
@@ -121,7 +122,7 @@ def _setting(certificate: Certificate, data: Data) -> Setting:
 
 
 def _passed(certificate: Certificate, data: Data, function: Any, *small: Any, combine: Any = None) -> Any:
-    """Apply a function to the rows in memory, or to all partitions; rows held out by a mask are given with it."""
+    """Apply a function to the rows in memory, or to all partitions, with the mask of training rows if there is one."""
     witness, n = certificate["boosted_trees.leaves"].witness, data.X.shape[0]
     mask = (np.unpackbits(witness["training"], count=n),) if "training" in witness else ()
     if isinstance(data.X, PartitionedRows):
@@ -148,7 +149,7 @@ def _rounds(certificate: Certificate, data: Data) -> Rounds:
     "residuals) times the learning rate, up to {value:.1g}.",
 )
 def leaves(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Repeat the first rounds: gradients are summed over the rows of every leaf."""
+    """Check the leaves of the first rounds by sums of gradients over their rows."""
     setting, rounds, parts = _setting(certificate, data), _rounds(certificate, data), count_parts(data.X)
     problem, checked = setting.problem, len(setting.checked)
     if setting.quantile is None:
@@ -166,7 +167,7 @@ def leaves(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 
 
 def _quantile_distances(certificate: Certificate, data: Data) -> list[tuple[float, float]]:
-    """Distance of the leaves of each repeated tree from quantiles of their residuals, and the rounding in it."""
+    """Return the distances of the leaves of each repeated tree from quantiles of their residuals, and rounding."""
     setting, residuals = _setting(certificate, data), _rounds(certificate, data).residuals
     rate, parts = setting.problem["rate"], count_parts(data.X)
     doubts = [
@@ -191,7 +192,7 @@ def _quantile_distances(certificate: Certificate, data: Data) -> list[tuple[floa
     says="The mean loss on {rows} training rows fell from at least {start:.6g} to at most {value:.6g} in {rounds} rounds.",
 )
 def loss(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Evaluate the mean loss before the first round and after the last."""
+    """Evaluate the mean loss before the first round and after the last round."""
     rounds, parts = _rounds(certificate, data), count_parts(data.X)
     before, start_doubt = mean_loss(rounds.before, rounds.weight, parts)
     after, doubt = mean_loss(rounds.after, rounds.weight, parts)
@@ -212,7 +213,7 @@ def loss(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     says="The scores are monotone in {columns} columns, for all possible rows: {value:.0f} splits violate this.",
 )
 def monotone(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """At every cut of a monotone column all leaves of one side are on the right side of all leaves of the other."""
+    """Count the splits of a monotone column whose leaves violate the required order."""
     signs, wrong = certificate.problem["monotone"], 0
     for tree in _trees(certificate, data):
         lowest, highest = tree.value.copy(), tree.value.copy()

@@ -1,4 +1,4 @@
-"""Repeats the draws of forests and bagged models from their seeds, for dense and sparse rows."""
+"""Recomputation of the draws of forests and bagged models from their seeds, for dense and sparse rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from surefit.core.sample import Data
 
 
 class Draws:
-    """Recomputes from a seed how often each row was drawn."""
+    """Recomputation from a seed of how often each row was drawn."""
 
     def __init__(self, certificate: Certificate, data: Data):
         self.problem, self.weights, self.n = certificate.problem, data.weights, data.X.shape[0]
@@ -22,7 +22,7 @@ class Draws:
             self.ends = None if data.weights is None else np.cumsum(data.weights[self.order])
 
     def __call__(self, seed: int) -> np.ndarray:
-        """Return how often each row counts in the member of this seed."""
+        """Return the weight of each row in the member with this seed."""
         if not self.problem["bootstrap"]:
             return np.ones(self.n) if self.weights is None else self.weights
         points = np.random.RandomState(seed).random_sample(self.problem["draws"])
@@ -36,7 +36,7 @@ class Draws:
 
 
 def _ranks(y: np.ndarray) -> np.ndarray:
-    """Numbers that order the rows of several targets like the first, then the second, and so on; one target as it is."""
+    """Return numbers that order rows lexicographically by several targets; a single target is returned unchanged."""
     if y.ndim == 1:
         return y
     order = np.lexsort(y.T[::-1])
@@ -47,7 +47,7 @@ def _ranks(y: np.ndarray) -> np.ndarray:
 
 
 def _lexicographic(X: Any, y: np.ndarray) -> np.ndarray:
-    """Rows in the order of their columns, then of the target; only rows that share their first value need the other columns."""
+    """Return the lexicographic order of the rows by their columns, then by the target."""
     if sparse.issparse(X):
         return _sparse_lexicographic(X.tocsc(), y)
     X = np.asarray(X, dtype=np.float64)
@@ -61,7 +61,7 @@ def _lexicographic(X: Any, y: np.ndarray) -> np.ndarray:
 
 
 def _sparse_lexicographic(X: Any, y: np.ndarray) -> np.ndarray:
-    """Sort by the target, then stably by the columns from the last to the first: only rows with an entry move, to either end."""
+    """Return the same order for sparse rows by stable sorts from the last column to the first; zeros stay in place."""
     n = len(y)
     place = np.empty(n, dtype=np.int64)
     place[np.argsort(y, kind="stable")] = np.arange(n)
@@ -78,14 +78,14 @@ def _sparse_lexicographic(X: Any, y: np.ndarray) -> np.ndarray:
 
 
 def targets(certificate: Certificate, data: Data) -> np.ndarray:
-    """Class indices, or real targets; one column per output if there are several."""
+    """Return class indices or real targets, with one column per output if there are several."""
     if certificate.problem["classes"]:
         return (label_codes if data.target.ndim == 1 else label_table)(certificate, data)[0]
     return np.asarray(data.target, dtype=np.float64)
 
 
 def outputs(problem: dict[str, Any], y: np.ndarray) -> list[tuple[np.ndarray, int, slice]]:
-    """Return each target, its number of classes (0: real) and the columns of a leaf's value that belong to it."""
+    """Return each target, its number of classes (0: real) and its columns in the value of a leaf."""
     if y.ndim == 1:
         return [(y, problem["classes"], slice(0, max(problem["classes"], 1)))]
     counts = problem["classes"] or [0] * y.shape[1]

@@ -1,8 +1,8 @@
-r"""Checks forests and bagged models: draws repeated from their seeds, leaves, out-of-bag errors, and bounds of the vote.
+r"""Checks of forests and bagged models: draws from seeds, leaves, out-of-bag errors, and bounds of the vote.
 
-Rows lie in lexicographic order, each on an interval as long as its weight, and a tree draws the rows on whose intervals uniform
-points fall: the draws are repeated here from the seeds alone. Bagged models other than forests bring a table of what their
-members predict (theory: ``bootstrap-votes``).
+Rows are sorted lexicographically and assigned to consecutive intervals as long as their weights. A tree draws the rows
+whose intervals contain uniform random points, so the draws can be repeated from the seeds alone. For bagged models
+other than forests, the witness contains the predictions of the members (theory: ``bootstrap-votes``).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.sample import Data
 
-BLOCK = 1024  # rows of a sparse table that are made dense at a time
+BLOCK = 1024  # number of sparse rows that are made dense at a time
 
 for _name, _words in (
     ("forest.global", "Nothing is claimed about other forests: splits are chosen greedily."),
@@ -36,7 +36,7 @@ for _name, _words in (
 
 
 def _leaves(X: Any, rows: np.ndarray, tree: Any) -> np.ndarray:
-    """Leaf of each of ``rows``, or the node that has not seen their category; rows of a sparse table are made dense in blocks."""
+    """Return the leaf of each of ``rows``, or the node at which an unknown category stops."""
     if isinstance(tree, Nodes):
         return route(X, rows, tree)
     if not sparse.issparse(X):
@@ -56,10 +56,10 @@ def _table(certificate: Certificate, data: Data) -> Any:
 
 
 class Votes(NamedTuple):
-    """Predictions of the members for rows that they have not drawn."""
+    """Predictions of the members for rows that were not drawn for them."""
 
-    sums: np.ndarray  # (rows, values) over the members that left the row out
-    heard: np.ndarray  # (rows,) number of them
+    sums: np.ndarray  # (rows, values) sums over the members that did not draw the row
+    heard: np.ndarray  # (rows,) number of these members
     wrong: np.ndarray  # (members, rows) bool
     left_out: np.ndarray  # (members, rows) bool
 
@@ -73,7 +73,7 @@ def _of_leaves(claim: Claim) -> str:
 
 @claim("forest.leaves", kind="process_fact", side="upper", theory="bootstrap-votes", says=_of_leaves)
 def leaves(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Repeat the draws of every tree and send the drawn rows down."""
+    """Compare the leaves of every tree with the rows drawn for it, recomputed from its seed."""
     y, draws = targets(certificate, data), Draws(certificate, data)
     trees, seeds = _trees(certificate, data), _seeds(certificate)
     X, problem = _table(certificate, data), certificate.problem
@@ -87,7 +87,7 @@ def leaves(certificate: Certificate, claim: Claim, data: Data) -> Proof:
             weights = weights * class_products(_class_factors(problem, weights, y), y, problem["classes"])
         rows = np.flatnonzero(weights > 0)
         leaf, own = _leaves(X, rows, tree), np.flatnonzero(tree.feature < 0)
-        if isinstance(tree, Nodes):  # a row with a new category has the value of an inner node
+        if isinstance(tree, Nodes):  # a row with an unknown category gets the value of an inner node
             leaf, rows, own = *on_paths(leaf, rows, parents(tree, X.shape[1])[0]), np.arange(len(tree.feature))
         for target, K, columns in outputs(problem, y[rows]):
             part = tree.value[:, columns]
@@ -105,7 +105,7 @@ def leaves(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 
 
 def _class_factors(problem: dict[str, Any], weights: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Factor of each class; "balanced_subsample" gives the classes of the drawn rows equal weight."""
+    """Return the weight of each class; "balanced_subsample" gives the classes of the drawn rows equal weight."""
     if problem["class_weights"] != "balanced_subsample":
         return np.asarray(problem["class_weights"])
     found = []
@@ -119,7 +119,7 @@ def _class_factors(problem: dict[str, Any], weights: np.ndarray, y: np.ndarray) 
 def _leaf_distance(
     value: np.ndarray, own: np.ndarray, leaf: np.ndarray, y: np.ndarray, weights: np.ndarray, K: int, criterion: str
 ) -> tuple[float, float]:
-    """Largest distance of the nodes ``own`` from what their rows say about one target, and the rounding in it."""
+    """Return the largest deviation of the nodes ``own`` from their rows for one target, and its rounding."""
     size = len(value)
     held = np.bincount(leaf, weights=weights, minlength=size)
     if np.any(held[own] == 0):
@@ -148,7 +148,7 @@ def _leaf_distance(
     says="Trees use only their own {columns} columns: {value:.0f} splits violate this.",
 )
 def subsets(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Count cuts of columns outside the set drawn for the tree."""
+    """Count cuts of columns outside the subset drawn for the tree."""
     d, size, wrong = data.X.shape[1], int(certificate.problem["columns_of_a_tree"]), 0
     for tree, seed in zip(_trees(certificate, data), _seeds(certificate), strict=True):
         own = np.random.RandomState(int(seed)).choice(d, size, replace=False)
@@ -163,7 +163,7 @@ def _of_errors(claim: Claim) -> str:
 
 @claim("forest.out_of_bag", kind="estimate", side="digits", theory="bootstrap-votes", says=_of_errors)
 def out_of_bag(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Average the losses of rows over the members that have not drawn them."""
+    """Evaluate the mean loss of each row under the members that did not draw it."""
     votes, y, weights = _votes(certificate, data), targets(certificate, data), row_weights(data)
     rows = (votes.heard > 0) & (weights > 0)
     if not rows.any():
@@ -182,7 +182,7 @@ def out_of_bag(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 
 
 def _misses(problem: dict[str, Any], values: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Whether the class of largest value is wrong for each row; for several outputs, whether it is for one of them."""
+    """Return whether the predicted class of each row is wrong, for at least one output if there are several."""
     wrong = [values[:, columns].argmax(axis=1) != target for target, _, columns in outputs(problem, y)]
     return np.any(wrong, axis=0)
 
@@ -195,7 +195,7 @@ def _misses(problem: dict[str, Any], values: np.ndarray, y: np.ndarray) -> np.nd
     says="{members} members drew {draws} rows each; {value:.0f} rows were drawn by all of them.",
 )
 def drawn(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Repeat the draws of all members."""
+    """Count the rows drawn by all members."""
     draws, seeds = Draws(certificate, data), _seeds(certificate)
     always = np.ones(draws.n, dtype=bool)
     for seed in seeds:
@@ -221,7 +221,7 @@ _RISK = {
 
 @claim("forest.vote_first_order", **_RISK)
 def first_order(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """With the stated confidence the majority vote errs on new rows with probability at most the value."""
+    """Check that, with the stated confidence, the majority vote errs on new rows with probability at most ``value``."""
     votes = _votes(certificate, data)
     counts = votes.left_out.sum(axis=1)
     lost = (votes.wrong & votes.left_out).sum(axis=1)
@@ -230,10 +230,10 @@ def first_order(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 
 @claim("forest.vote_tandem", **_RISK)
 def tandem(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """The same from pairs of members."""
+    """Check the same bound from pairs of members."""
     votes = _votes(certificate, data)
     out, lost = votes.left_out.astype(np.float64), (votes.wrong & votes.left_out).astype(np.float64)
-    joint = out @ out.T  # counts: exact in any order
+    joint = out @ out.T  # counts are exact in any order of summation
     return _vote(certificate, claim, data, (lost @ lost.T) / np.maximum(joint, 1), int(joint.min()))
 
 
@@ -287,7 +287,7 @@ def _votes(certificate: Certificate, data: Data) -> Votes:
 
 
 def _predicted(certificate: Certificate, members: int, n: int, K: int) -> np.ndarray:
-    """Predictions of the members for every row, from the table in the evidence."""
+    """Return the predictions of the members for every row, from the witness."""
     table = np.asarray(certificate["forest.out_of_bag"].witness["said"], dtype=np.float64)
     if table.shape != (members, n, K) or not np.all(np.isfinite(table)):
         raise ValueError("the table of predictions must have one line per member and one entry per row")

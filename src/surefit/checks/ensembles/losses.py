@@ -1,4 +1,4 @@
-"""Losses of gradient boosting with their derivatives, by definition."""
+"""Losses of gradient boosting and their derivatives."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from surefit.core.errors import CertificateError
 
 
 def derivatives(problem: dict[str, Any], y: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Loss, gradient and curvature of every row; gradient and curvature have one line per score."""
+    """Return the loss, gradient and second derivative of every row; the derivatives have one line per score."""
     name, f = problem["loss"], z[0]
     one = np.ones((1, len(f)))
     if name == "log_loss" and problem["scores"] == 1:

@@ -1,4 +1,4 @@
-"""Trees of an ensemble, packed one after the other: validated once, then rows are routed by a compiled loop."""
+"""Trees of an ensemble in common arrays: validated once, then used by compiled routing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class PackedTree(NamedTuple):
 
 
 def slices(model: dict[str, np.ndarray], d: int, names: tuple[str, ...]) -> list[slice]:
-    """Validate the arrays ``tree_<name>_`` and return the nodes of each tree; children must come after their parents."""
+    """Validate the arrays ``tree_<name>_`` and return a slice of nodes per tree; parents must precede children."""
     starts = np.asarray(model["tree_starts_"])
     m = len(model["tree_feature_"])
     if starts.ndim != 1 or starts.dtype.kind not in "iu" or len(starts) < 1 or starts[0] != 0 or starts[-1] != m:
@@ -69,7 +69,7 @@ def categorical_trees(model: dict[str, np.ndarray], trees: list[PackedTree]) -> 
 
 
 def on_paths(leaf: np.ndarray, rows: np.ndarray, parent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Every node that a row passes, with the row."""
+    """Return every node on the paths of the rows, each with its row."""
     nodes, passed = [leaf], [rows]
     while len(nodes[-1]):
         above = parent[nodes[-1]]
@@ -80,7 +80,7 @@ def on_paths(leaf: np.ndarray, rows: np.ndarray, parent: np.ndarray) -> tuple[np
 
 @compiled
 def leaves_of(X: Any, rows: Any, tree: PackedTree) -> np.ndarray:
-    """Leaf of each of ``rows``."""
+    """Return the leaf of each of ``rows``."""
     feature, threshold, left, right, missing_left, _ = tree
     found = np.empty(len(rows), dtype=np.int64)
     for i in range(len(rows)):

@@ -1,10 +1,11 @@
-r"""Repeats rounds of boosting, for rows in memory or in partitions: one pass adds up everything that the claims need.
+r"""Recomputation of boosting rounds for rows in memory or in partitions, in one pass for all claims.
 
-The scores before a round follow from the trees of the certificate, not from sums over rows. So every partition repeats the rounds on
-its own, and sums of gradients, curvatures and losses are added up over the partitions. For leaves with quantiles, a second pass
-compares the weights on both sides of the leaf's value with the quantile, at distances that double:
-the distance of :math:`v` from :math:`\nu [a, b]`, the set of quantiles, is at most :math:`D` if residuals up to :math:`(v + D) / \nu`
-have at least the wanted weight, and residuals below :math:`(v - D) / \nu` at most that.
+The scores before a round follow from the trees of the certificate, not from sums over rows. Every partition therefore
+repeats the rounds independently, and sums of gradients, second derivatives and losses are added over the partitions.
+For leaves with quantiles, a second pass compares the weights on both sides of the leaf's value with the quantile, at
+distances that double. The distance of :math:`v` from :math:`\nu [a, b]`, the set of quantiles, is at most :math:`D`
+under two conditions: residuals up to :math:`(v + D) / \nu` have at least the required weight, and residuals below
+:math:`(v - D) / \nu` have at most that weight.
 """
 
 from __future__ import annotations
@@ -20,29 +21,29 @@ from surefit.checks.ensembles.routes import BoostedTree, add_steps, leaves_of
 from surefit.core.partitioned import Part, row_draws, weights_in
 from surefit.core.sample import read_target
 
-STEPS = 62  # distances of the second pass, each twice the one before
+STEPS = 62  # number of distances in the second pass, each twice the previous one
 
 
 class Setting(NamedTuple):
-    """Data that a partition needs: the problem, the trees, and how its rows are read."""
+    """Data that a partition needs: the problem, the trees, and how to read its rows."""
 
     problem: dict[str, Any]
     classes: np.ndarray | None
     held_out: tuple[int, float] | None  # seed and share
     start: np.ndarray
-    checked: tuple[BoostedTree, ...]  # trees of the rounds that are repeated leaf by leaf
-    rest: BoostedTree  # nodes of the other trees, one after the other
+    checked: tuple[BoostedTree, ...]  # trees whose leaves are recomputed
+    rest: BoostedTree  # concatenated nodes of the other trees
     starts: np.ndarray
     bins: tuple[np.ndarray, np.ndarray]
 
     @property
     def quantile(self) -> float | None:
-        """The quantile of the residuals that leaves hold, or None for Newton steps."""
+        """Level of the residual quantile that leaves contain, or None for Newton steps."""
         return {"absolute_error": 0.5, "quantile": self.problem["parameter"]}.get(self.problem["loss"])
 
 
 class Loss(NamedTuple):
-    """Weighted sums of the loss, of its absolute value, and of the rounding in it."""
+    """Weighted sums of the loss, of its absolute value, and of its rounding errors."""
 
     total: float
     size: float
@@ -50,20 +51,20 @@ class Loss(NamedTuple):
 
 
 class Rounds(NamedTuple):
-    """Sums over rows."""
+    """Sums over the training rows."""
 
     rows: int
     weight: float
     before: Loss
     after: Loss
-    leaves: tuple[np.ndarray, ...]  # of each repeated tree: sums of g, |g|, h, |h| by node
-    residuals: np.ndarray  # of each repeated tree: the largest absolute residual
+    leaves: tuple[np.ndarray, ...]  # for each recomputed tree: sums of g, |g|, h, |h| by node
+    residuals: np.ndarray  # for each recomputed tree: the largest absolute residual
 
 
 class Sample(NamedTuple):
     """Training rows of a partition."""
 
-    columns: np.ndarray  # rows of X, transposed
+    columns: np.ndarray  # X transposed
     y: np.ndarray
     s: np.ndarray
 
@@ -86,7 +87,7 @@ def read_rows(part: Part, setting: Setting, *mask: np.ndarray) -> Sample:
 
 
 def repeat(part: Part, setting: Setting, *mask: np.ndarray) -> Rounds:
-    """Return the sums over a partition: the first rounds leaf by leaf, then the loss of all rounds."""
+    """Return the sums over a partition: by leaf for the first rounds, and the loss of all rounds."""
     sample, problem = read_rows(part, setting, *mask), setting.problem
     z, K = np.tile(setting.start[:, None], (1, len(sample.y))), len(setting.start)
     size, leaves, residuals = np.abs(z), [], []
@@ -120,7 +121,7 @@ def both(a: Rounds, b: Rounds) -> Rounds:
 
 
 def _loss(problem: dict[str, Any], sample: Sample, z: np.ndarray, size: np.ndarray, terms: int) -> Loss:
-    """Sum of the loss, and the rounding in it: of the scores and of the loss itself."""
+    """Return the sum of the loss, and its rounding from the scores and from the loss itself."""
     value, g, h = derivatives(problem, sample.y, z)
     off = gamma(terms + 4) * size
     each = np.sum(np.abs(g) * off + np.abs(h) * off**2, axis=0) * 1.01
@@ -134,7 +135,7 @@ def _loss(problem: dict[str, Any], sample: Sample, z: np.ndarray, size: np.ndarr
 
 
 def mean_loss(loss: Loss, weight: float, parts: int) -> tuple[float, float]:
-    """Return the mean loss, and the rounding in it; sums of ``parts`` partitions were added up."""
+    """Return the mean loss and its rounding, for sums over ``parts`` partitions."""
     found = loss.total / weight
     joined = gamma(parts) * (loss.size / weight + abs(found))
     return found, loss.doubt / weight * (1 + gamma(parts + 4)) + 4 * UNIT * abs(found) + joined
@@ -143,13 +144,13 @@ def mean_loss(loss: Loss, weight: float, parts: int) -> tuple[float, float]:
 def newton_distance(
     tree: BoostedTree, sums: np.ndarray, terms: int, problem: dict[str, Any], least: float
 ) -> tuple[float, float]:
-    """Return the largest distance of a leaf from its Newton step, and the rounding in it; ``terms`` are at most in a sum."""
+    """Return the largest distance of a leaf from its Newton step, and its rounding, for sums of ``terms`` terms."""
     own = tree.feature < 0
     G, A, H, C = sums[:, own]
     below = H + problem["l2"] + least
     step = -G / below
     best = np.clip(step, tree.low[own], tree.high[own])
-    # of sums; gradients and curvatures themselves are right to some units in the last place
+    # relative rounding of the sums; derivatives are accurate to some units in the last place
     ratio = 2 * gamma(terms + 32)
     with np.errstate(over="ignore", invalid="ignore"):
         room = np.maximum(below - ratio * C, least / 2)
@@ -159,7 +160,7 @@ def newton_distance(
 
 
 class Sides(NamedTuple):
-    """Of each node: number of rows, their weight, and the weight at or below, and below, residuals at growing distances."""
+    """For each node: row count, weight, and weights of residuals up to and below thresholds at growing distances."""
 
     rows: np.ndarray
     weight: np.ndarray
@@ -168,14 +169,14 @@ class Sides(NamedTuple):
 
 
 def thresholds(tree: BoostedTree, rate: float, distances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the residuals that a leaf would stand for if its value were larger, and smaller, by each distance."""
+    """Return the residuals that correspond to a leaf value increased, and decreased, by each distance."""
     return (tree.value[:, None] + distances) / rate, (tree.value[:, None] - distances) / rate
 
 
 def weigh_sides(
     part: Part, setting: Setting, distances: tuple[np.ndarray, ...], *mask: np.ndarray
 ) -> tuple[Sides, ...]:
-    """Return the weights on both sides of the values of all leaves of the repeated trees, of a partition; they have one score."""
+    """Return the weights on both sides of all leaf values of the recomputed trees in a partition, for one score."""
     sample, found = read_rows(part, setting, *mask), []
     z = np.full(len(sample.y), setting.start[0])
     for tree, away in zip(setting.checked, distances, strict=True):
@@ -194,7 +195,7 @@ def weigh_sides(
 
 
 def quantile_distance(tree: BoostedTree, sides: Sides, distances: np.ndarray, setting: Setting, parts: int) -> float:
-    """Return a distance within which every leaf is from the quantiles of its residuals; weights are compared up to their rounding."""
+    """Return a bound on the distance of every leaf from the quantiles of its residuals."""
     assert setting.quantile is not None
     above, below = thresholds(tree, setting.problem["rate"], distances)
     low, high = tree.low[:, None], tree.high[:, None]

@@ -1,4 +1,4 @@
-"""Routes of training rows through boosted trees: the nodes of a tree divide blocks of rows, whose values stay in the cache."""
+"""Routing of training rows through boosted trees, in blocks of rows that stay in the cache."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ROWS = 2048  # in a block
 
 
 class BoostedTree(NamedTuple):
-    """The nodes of one tree; ``cut`` is the largest value that goes left, ``subset`` the categories that do."""
+    """Nodes of one tree; values up to ``cut``, or categories in ``subset``, go left."""
 
     feature: np.ndarray
     cut: np.ndarray
@@ -28,7 +28,7 @@ class BoostedTree(NamedTuple):
 
 @compiled
 def _route(columns: Any, start: Any, tree: BoostedTree, base: Any, stop: Any, bins: Any, rows: Any, found: Any) -> None:
-    """Write the node in which each of ``len(found)`` rows from ``start`` on ends, in a tree with nodes ``base`` to ``stop``."""
+    """Write the leaf of each of ``len(found)`` rows from ``start`` on, in the tree with nodes ``base`` to ``stop``."""
     feature, cut, coded, missing_left, left, right, subset, _, _, _ = tree
     n = len(found)
     first, last = np.zeros(stop - base, dtype=np.int64), np.zeros(stop - base, dtype=np.int64)
@@ -50,7 +50,7 @@ def _route(columns: Any, start: Any, tree: BoostedTree, base: Any, stop: Any, bi
             goes_left = (x <= top) | ((x != x) & lost)
             if coded[at]:
                 goes_left = _in_subset(subset[at], bins[0][j, : bins[1][j]], x, lost)
-            rows[middle] = row  # overwritten by the next row if this one goes right, where it is kept behind all others
+            rows[middle] = row  # overwritten by the next row if this one goes right and is collected at the end
             rows[behind] = row
             middle += goes_left
             behind += not goes_left
@@ -61,7 +61,7 @@ def _route(columns: Any, start: Any, tree: BoostedTree, base: Any, stop: Any, bi
 
 @compiled
 def _in_subset(subset: Any, categories: Any, x: Any, lost: Any) -> Any:
-    """Return whether a category goes left; those that the fit did not meet go where missing values do."""
+    """Return whether a category goes left; unknown categories follow the missing values."""
     place = np.searchsorted(categories, x)
     if place < len(categories) and categories[place] == x:
         return (subset[place >> 5] >> np.uint32(place & 31)) & 1 == 1
@@ -70,7 +70,7 @@ def _in_subset(subset: Any, categories: Any, x: Any, lost: Any) -> Any:
 
 @compiled
 def leaves_of(columns: Any, tree: BoostedTree, bins: Any) -> np.ndarray:
-    """Return the leaf of each row; ``columns`` is the transposed matrix, ``bins`` the categories of each column and their number."""
+    """Return the leaf of each row; ``columns`` is X transposed, ``bins`` has the categories of each column."""
     found, rows = np.empty(columns.shape[1], dtype=np.int64), np.empty(2 * ROWS, dtype=np.int64)
     for start in range(0, len(found), ROWS):
         _route(columns, start, tree, np.int64(0), len(tree.feature), bins, rows, found[start : start + ROWS])
@@ -79,7 +79,7 @@ def leaves_of(columns: Any, tree: BoostedTree, bins: Any) -> np.ndarray:
 
 @compiled
 def add_steps(columns: Any, trees: BoostedTree, starts: Any, bins: Any, z: Any, size: Any) -> None:
-    """Add the values of all trees to the scores, in their order, and their absolute values to ``size``."""
+    """Add the values of all trees, in order, to the scores, and their absolute values to ``size``."""
     found, rows = np.empty(ROWS, dtype=np.int64), np.empty(2 * ROWS, dtype=np.int64)
     for start in range(0, columns.shape[1], ROWS):
         count = min(ROWS, columns.shape[1] - start)

@@ -1,4 +1,4 @@
-r"""Checks stagewise fits: the losses of all steps, the derivative at each factor, and all functions that could have been chosen."""
+r"""Checks of stagewise fits: losses of all steps, derivatives at the factors, and the choice of basis functions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from surefit.core.claims import Claim
 from surefit.core.errors import CertificateError
 from surefit.core.sample import Data
 
-NEARBY = 1e-6  # relative distance from a factor within which the derivative must change its sign
+NEARBY = 1e-6  # relative distance from a factor within which the derivative must change sign
 
 register(
     Entry(
@@ -31,7 +31,7 @@ register(
 
 
 class Steps(NamedTuple):
-    """All steps, repeated: the scores before each are ``scores[m]``, its function has the values ``functions[m]``."""
+    """All steps, recomputed; step m has the scores ``scores[m]`` before it and the function values ``functions[m]``."""
 
     y: np.ndarray
     s: np.ndarray
@@ -39,7 +39,7 @@ class Steps(NamedTuple):
     scores: np.ndarray
     functions: np.ndarray
     losses: np.ndarray
-    doubt: np.ndarray  # rounding in each loss
+    doubt: np.ndarray  # rounding of each loss
 
 
 @shared
@@ -54,11 +54,11 @@ def _steps(certificate: Certificate, data: Data) -> Steps:
         raise ValueError("the factors must be numbers")
     scores, functions = np.zeros((m + 1, len(y))), np.empty((m, len(y)))
     losses, doubt = np.empty(m + 1), np.empty(m + 1)
-    size = np.zeros(len(y))  # of the terms of each score
+    size = np.zeros(len(y))  # sum of the absolute terms of each score
     for step in range(m + 1):
         terms = s * _loss(problem, y, scores[step])
         losses[step] = math.fsum(terms) / total
-        # A score is off by gamma times its terms; the loss by its derivative times that, and by its own evaluation.
+        # The error of a score is gamma times its terms; the loss adds its derivative times that and its own rounding.
         steep = np.abs(_derivative(problem, y, scores[step])) * (gamma(2 * m + 4) * size)
         curved = _curvature(problem, y, scores[step]) * (gamma(2 * m + 4) * size) ** 2
         doubt[step] = math.fsum(s * (steep + curved)) / total * 1.01 + gamma(32) * math.fsum(np.abs(terms) + s) / total
@@ -77,7 +77,7 @@ def _steps(certificate: Certificate, data: Data) -> Steps:
     says="The mean loss fell from at least {start:.6g} to at most {value:.6g} in {terms} terms, and rose in none by more than {rise:.1g}.",
 )
 def losses(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Evaluate the loss before the first term and after each."""
+    """Evaluate the loss before the first term and after each term."""
     found = _steps(certificate, data)
     pairs = found.doubt[1:] + found.doubt[:-1]
     rise = max(float(np.max(np.diff(found.losses) + pairs, initial=0.0)), 0.0)
@@ -101,7 +101,7 @@ def losses(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     "size at zero.",
 )
 def factors(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Evaluate derivatives a little before and a little behind each factor; the loss is convex along the function."""
+    """Evaluate derivatives slightly below and above each factor; the loss is convex along the function."""
     found, problem = _steps(certificate, data), certificate.problem
     worst = doubt = 0.0
     for m, factor in enumerate(certificate.model["factors_"]):
@@ -130,7 +130,7 @@ def factors(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     "{value:.1g} of the norm of the gradient.",
 )
 def choice(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Try all functions of the basis in every step."""
+    """Compare the chosen function of every step with all functions of the basis."""
     found, problem = _steps(certificate, data), certificate.problem
     stumps, s, worst = problem["basis"] == "stumps", found.s, 0.0
     columns = sort_columns(found.X) if stumps else None
@@ -166,7 +166,7 @@ def _function(certificate: Certificate, X: np.ndarray, kept: np.ndarray, m: int)
 
 
 def _curvature(problem: dict[str, Any], y: np.ndarray, z: np.ndarray) -> np.ndarray:
-    """Bound of the second derivative near ``z``, for the second-order term of rounding."""
+    """Return a bound on the second derivative near ``z``, for the second-order rounding term."""
     return np.exp(1 - y * z) if problem["loss"] == "exponential" else np.full(len(y), 2.0)
 
 

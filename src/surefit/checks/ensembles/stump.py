@@ -1,8 +1,8 @@
-r"""Checks stumps by trying all of them: every cut of every column, with the best labels on both sides.
+r"""Checks of stumps by enumeration: every cut of every column, with the best labels on both sides.
 
-Sums of weights are taken column by column in the order of the values. They are exact if the weights are integers with a
-total below :math:`2^{53}`; else a sum of n weights is off by at most :math:`\gamma_n` times itself
-(theory: ``stump-optimality``).
+Weights are summed column by column in the order of the values. The sums are exact if the weights are integers with a
+total below :math:`2^{52}`; otherwise a sum of n weights has a relative error of at most :math:`\gamma_n` (theory:
+``stump-optimality``).
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from surefit.core.sample import Data
 
 
 class SortedColumns(NamedTuple):
-    """Rows of each column in ascending order."""
+    """Row indices of each column in ascending order of its values."""
 
-    order: np.ndarray  # (columns, rows) twice the row, plus one where a run of equal values ends and a cut may follow
+    order: np.ndarray  # (columns, rows) twice the row index, plus one if a cut may follow (end of equal values)
 
 
 def sort_columns(X: np.ndarray) -> SortedColumns:
-    """Sort all columns."""
+    """Return the row indices of all columns in ascending order."""
     n, d = X.shape
     order = np.empty((d, n), dtype=np.uint32)
     for j in range(d):
         column = np.ascontiguousarray(X[:, j], dtype=np.float64)
-        rows = np.argsort(column)  # the order within a run of equal values does not matter
+        rows = np.argsort(column)  # the order of equal values does not matter
         values = column[rows]
         order[j] = rows.astype(np.uint32) << np.uint32(1)
         order[j, :-1] |= values[1:] > values[:-1]
@@ -41,13 +41,13 @@ def sort_columns(X: np.ndarray) -> SortedColumns:
 
 
 def least_error(columns: SortedColumns, codes: np.ndarray, weights: np.ndarray, n_classes: int) -> float:
-    """Smallest weight of the rows that a stump gets wrong; constants are stumps."""
+    """Return the smallest weight of rows that a stump misclassifies; constants count as stumps."""
     whole = np.bincount(codes, weights=weights, minlength=n_classes)
     return float(np.sum(whole)) - _most_right(columns.order, codes, weights, whole)
 
 
 def largest_edge(columns: SortedColumns, signed: np.ndarray) -> float:
-    """Largest absolute edge, the sum of w t h(x), of a stump with values -1 and 1, from ``signed`` = w t."""
+    """Return the largest absolute edge, the sum of w t h(x), of a stump with values -1 and 1, from ``signed`` = w t."""
     return _largest(columns.order, signed, math.fsum(signed))
 
 
@@ -78,12 +78,12 @@ def _most_right(order: Any, codes: Any, weights: Any, whole: Any) -> Any:
 
 
 def sums_exactly(weights: np.ndarray) -> bool:
-    """Whether sums of these weights have no rounding: integers with a small total."""
+    """Return whether sums of these weights are exact: integers with a small total."""
     return bool(np.all(weights == np.rint(weights)) and np.sum(weights) < 2.0**52)
 
 
 def said_by(column: np.ndarray, threshold: float, left: int, right: int, n_classes: int) -> np.ndarray:
-    """Codes that a stump gives to rows, from its column; refuse labels that do not exist."""
+    """Return the class indices that a stump predicts from its column; raise an error for unknown classes."""
     if not (0 <= left < n_classes and 0 <= right < n_classes) or math.isnan(threshold):
         raise ValueError("a stump predicts a class that does not exist, or has no threshold")
     return np.where(column <= threshold, left, right)
@@ -97,7 +97,7 @@ def said_by(column: np.ndarray, threshold: float, left: int, right: int, n_class
     says="The weighted error is {error:.6g}, and no stump has a smaller one by more than {value:.1g}.",
 )
 def optimal(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Try all stumps: none has a weighted error smaller by more than the value."""
+    """Check that no stump has a weighted error smaller by more than ``value``."""
     model, (codes, n_classes), weights = certificate.model, label_codes(certificate, data), row_weights(data)
     feature = int(model["feature_"])
     if not 0 <= feature < data.X.shape[1]:
@@ -111,5 +111,5 @@ def optimal(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     doubt = 0.0 if exact else 4 * gamma(len(codes) + 4)
     gap = max(lost - least, 0.0) / total * (1 + 4 * UNIT) + doubt
     note = f"all stumps of {data.X.shape[1]} columns were tried: none misclassifies less than {least:.9g}."
-    # Sums of the lost and of all weights are rounded correctly, so every evaluation gives the same quotient.
+    # The sums of the misclassified and of all weights are correctly rounded, so all evaluations give the same quotient.
     return Proof(gap, "exact" if exact else "enclosed", note, {"error": lost / total}, spread=2 * doubt)

@@ -1,4 +1,4 @@
-"""The one gap theorem: how far a convex fit is from its optimum, for every loss, penalty and operator (theory: ``fenchel-gap``)."""
+"""The gap theorem: bounds on suboptimality for every convex loss, penalty and operator (theory: ``fenchel-gap``)."""
 
 from surefit.checks.gap.consequences import (
     certain_labels,

@@ -1,7 +1,8 @@
-r"""Consequences of a gap, for all families: distance of scores to the optimum, certain labels, features that are zero.
+r"""Consequences of a duality gap: distances from the optimal scores, certain labels, and features that are zero.
 
-A loss whose slope is :math:`L`-Lipschitz has a conjugate that is :math:`1/L`-strongly convex, so dual points within a gap
-:math:`\epsilon` of the best one satisfy :math:`\sum_i c_i (g_i - g_i^*)^2 \le 2L\epsilon` (theory: ``gap-safe``, ``prediction-stability``).
+A loss whose derivative is :math:`L`-Lipschitz has a :math:`1/L`-strongly convex conjugate. Dual points within a gap
+:math:`\epsilon` of the best one thus satisfy :math:`\sum_i c_i (g_i - g_i^*)^2 \le 2L\epsilon` (theory: ``gap-safe``,
+``prediction-stability``).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from surefit.checks.gap.theorem import Gap
 
 
 def score_distance(gap: float, loss: Any, c: np.ndarray) -> np.ndarray:
-    """Return bounds of ``|z_i - z_i*|`` from a strongly convex loss; infinite for others and for rows without weight."""
+    """Return bounds on ``|z_i - z_i*|`` for a strongly convex loss; infinite for other losses and for zero weight."""
     strong = strong_convexity(loss)
     if strong == 0.0:
         return np.full(len(c), math.inf)
@@ -27,7 +28,7 @@ def score_distance(gap: float, loss: Any, c: np.ndarray) -> np.ndarray:
 
 
 def coefficient_distance(gap: float, penalty: Penalty) -> float:
-    """Return a bound of ``|w - w*|`` (Euclidean) from a strongly convex penalty; infinite if some column has no curvature."""
+    """Return a bound on ``|w - w*|`` (Euclidean) for a strongly convex penalty; infinite for other penalties."""
     curved = penalty.l2[~penalty.excluded]
     least = float(np.min(curved, initial=math.inf))
     if least == math.inf:  # no column competes

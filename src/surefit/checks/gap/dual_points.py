@@ -1,7 +1,8 @@
-r"""Dual points: slopes at the scores or a witness, moved so that equalities hold exactly.
+r"""Dual points: derivatives at the scores or a witness, moved so that equality constraints hold exactly.
 
-The intercept demands :math:`\sum_i\theta_i = 0`, a free column :math:`v_j = 0`. Where a quadratic penalty is so small that the rounding of
-:math:`v` counts, :math:`v_j = l_{2,j} w_j` holds exactly on every column, and the penalty's terms are zero.
+An intercept requires :math:`\sum_i\theta_i = 0`, and a free column requires :math:`v_j = 0`. If a quadratic penalty is
+so small that the rounding of :math:`v` matters, :math:`v_j = l_{2,j} w_j` is enforced exactly on every column, so that
+the penalty's terms are zero.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from surefit.checks.gap.equalities import LARGEST, orthogonal, projected
 from surefit.checks.gap.losses import has_kinks, stepped_slopes
 from surefit.checks.gap.penalties import Penalty
 
-JOINS = 8  # rounds in which columns with a positive coefficient join those that are met exactly
+JOINS = 8  # times that columns may be added to the exactly satisfied ones, for positive coefficients
 
 
 class Point(NamedTuple):
@@ -27,24 +28,24 @@ class Point(NamedTuple):
     w: np.ndarray
     b: float
     intercept: bool  # whether b is free
-    b_rad: float = 0.0  # rounding of b and of the targets, where both were moved
+    b_rad: float = 0.0  # rounding of b and of the targets, if both were shifted
     offset: np.ndarray | None = None  # known part of the scores
 
 
 class Dual(NamedTuple):
-    """Construction of the dual point: from a witness, or from the scores (smoothed over ``width`` where the loss has kinks)."""
+    """Construction of the dual point: from a witness, or from the scores (with kinks smoothed over ``width``)."""
 
     witness: np.ndarray | None = None
     width: float = 0.0
     multiplier: float | None = None  # of a radius
-    scores: Enclosed | None = None  # of another point, whose slopes are taken
-    step: Enclosed | None = None  # of the scores: slopes are those after it, kinks being smoothed by barriers
+    scores: Enclosed | None = None  # of another point, whose derivatives are used
+    step: Enclosed | None = None  # of the scores; derivatives are taken after it, with kinks smoothed by barriers
     barrier: float = 0.0  # weight of these
-    given: tuple[np.ndarray, np.ndarray] | None = None  # rows whose dual variables are given, and these
+    given: tuple[np.ndarray, np.ndarray] | None = None  # indices of rows with given dual variables, and their values
 
 
 class Free(NamedTuple):
-    """Functions that are not penalized in a kernel's space: their values as columns, their coefficients, and what they add up to."""
+    """Unpenalized functions in a kernel's space: their values as columns, their coefficients, and their sum."""
 
     columns: Any  # an operator
     coef: np.ndarray
@@ -55,14 +56,14 @@ class Terms(NamedTuple):
     """A dual point that is feasible up to a radius."""
 
     theta: np.ndarray
-    rad: np.ndarray  # a feasible point is within it
-    slip: np.ndarray  # another evaluation may build a point that far away
-    exact: np.ndarray  # coordinates whose terms are zero exactly
-    boxed: bool = False  # free columns are dependent: only coefficients in a box compete
+    rad: np.ndarray  # a feasible point lies within this radius
+    slip: np.ndarray  # distance by which another evaluation may differ
+    exact: np.ndarray  # coordinates whose terms are exactly zero
+    boxed: bool = False  # free columns are dependent, so only coefficients in a box are considered
 
 
 def slopes_at(loss: Any, point: Point, dual: Dual, z: Enclosed) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return dual variables, how far those of another evaluation may be, and the curvatures of the loss."""
+    """Return the dual variables, bounds on their differences in another evaluation, and second derivatives."""
     y, c = point.y, point.c
     z = z if dual.scores is None else dual.scores
     if dual.witness is not None:
@@ -74,7 +75,7 @@ def slopes_at(loss: Any, point: Point, dual: Dual, z: Enclosed) -> tuple[np.ndar
     if point.intercept and dual.width == 0.0 and not has_kinks(loss):
         offset = rows.best_offset(loss, y, c, z.mid)
     g, bends = rows.slopes(loss, y, z.mid + offset, dual.width)
-    if offset != 0.0:  # two roots differ by the rounding of the scores, and of their own equation
+    if offset != 0.0:  # two roots differ by the rounding of the scores and of their equation
         steep = float(c @ bends)
         more = 2 * float(np.max(z.rad[c > 0], initial=0.0)) + 4 * UNIT * abs(offset)
         rounding = (16 + len(y) / 128) * UNIT * upper_sum(c * np.abs(g))
@@ -85,10 +86,10 @@ def slopes_at(loss: Any, point: Point, dual: Dual, z: Enclosed) -> tuple[np.ndar
 def stepped(
     loss: Any, y: Any, z: Enclosed, step: Enclosed, barrier: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return what :func:`slopes_at` does, for the dual variables after a step of an interior-point method."""
+    """Return the result of :func:`slopes_at` for the dual variables after an interior-point step."""
     g = stepped_slopes(loss, y, z.mid, step.mid, barrier)
     slip = 8 * UNIT * np.abs(g)
-    for sign in (1, -1):  # scores and steps of another evaluation
+    for sign in (1, -1):  # possible scores and steps of another evaluation
         for turn in (1, -1):
             moved = stepped_slopes(loss, y, z.mid + 2 * sign * z.rad, step.mid + 2 * turn * step.rad, barrier)
             slip = np.maximum(slip, np.abs(moved - g) * (1 + 8 * UNIT) + 8 * UNIT * np.abs(g))
@@ -98,7 +99,7 @@ def stepped(
 def replaced(
     loss: Any, y: Any, start: tuple[Any, ...], given: Any, first: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return dual variables with some given ones in place; ``first`` is the index of the first of these rows among all."""
+    """Return dual variables with the given ones inserted; ``first`` is the index of the first row."""
     g, slip, bends = start
     if given is not None:
         inside = (given[0] >= first) & (given[0] < first + len(y))
@@ -109,7 +110,7 @@ def replaced(
 
 
 def given_rows(witness: dict[str, np.ndarray], k: int) -> tuple[np.ndarray, np.ndarray] | None:
-    """Read the rows of a witness whose dual variables are given."""
+    """Return the rows of a witness with given dual variables, and these variables, or None."""
     if f"rows_{k}" not in witness:
         return None
     which, values = np.asarray(witness[f"rows_{k}"]), np.asarray(witness[f"slopes_{k}"], dtype=np.float64)
@@ -119,9 +120,9 @@ def given_rows(witness: dict[str, np.ndarray], k: int) -> tuple[np.ndarray, np.n
 
 
 def balanced(theta: np.ndarray, intercept: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Scale the heavier side so that the sum is zero; the exact point is within the radius and in every box around zero.
+    """Scale the positive or negative dual variables so that the sum is zero; the exact point is within the radius.
 
-    All of it is scaled by a little less than 1, so that dual variables stay in their boxes where weights are rounded.
+    All dual variables are scaled by slightly less than 1, so that they stay in their boxes despite rounded weights.
     """
     theta = theta * (1 - 16 * UNIT)
     rad = 2 * UNIT * np.abs(theta)
@@ -135,14 +136,14 @@ def balanced(theta: np.ndarray, intercept: bool) -> tuple[np.ndarray, np.ndarray
 
 
 def dual_point(operator: Any, loss: Any, penalty: Penalty, point: Point, start: tuple[Any, ...]) -> Terms:
-    """Return a dual point from the slopes; where free columns are dependent, coefficients have to stay in a box."""
+    """Return a dual point from the derivatives; if free columns are dependent, coefficients are restricted to a box."""
     g, slip, bends = start
     c, free = point.c, penalty.free
     theta = np.where(c > 0, -c * g, 0.0)
     if not free.any():
         theta, rad = balanced(theta, point.intercept)
         return Terms(theta, rad, c * slip, free)
-    joined = free & (point.w != 0) if penalty.positive else free  # v <= 0 is enough for a positive coefficient at zero
+    joined = free & (point.w != 0) if penalty.positive else free  # v <= 0 suffices for a positive coefficient at zero
     product = operator.transposed(theta, np.array([np.zeros(len(c)), c * slip]))
     for _ in range(JOINS):
         terms = met(operator, loss, penalty, point, start, joined, product)
@@ -190,9 +191,9 @@ def met(
     columns: Any = None,
     product: Any = None,
 ) -> Terms | None:
-    """Return a dual point with ``v = l2 w`` exactly on some columns (all, unless given): their terms are zero.
+    """Return a dual point with ``v = l2 w`` exactly on some columns (default: all), whose terms are then zero.
 
-    None if these are too dependent, or the point leaves its domain.
+    Return None if the columns are too dependent or the point leaves its domain.
     """
     (g, slip, bends), c = start, point.c
     theta = np.where(c > 0, -c * g, 0.0)
@@ -221,7 +222,7 @@ def met(
 
 
 def _sums(theta: np.ndarray, slip: np.ndarray) -> np.ndarray:
-    """Return the rounding of the sum of theta, and by how much that of another evaluation may differ."""
+    """Return the rounding of the sum of theta, and a bound on the difference in another evaluation."""
     up, down = rows.side_sums(theta)
     rounding = 4 * UNIT * (up - down)
     return np.array([[rounding], [rounding + upper_sum(slip)]])

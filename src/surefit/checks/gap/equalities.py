@@ -1,10 +1,10 @@
 r"""Dual points that are exactly orthogonal to unpenalized columns.
 
-Floats rarely satisfy an equality, but a point that does can be proved to exist nearby. For columns :math:`F` and weights
-:math:`D` of rows, the point :math:`\theta - DF(F^\top DF)^{-1}F^\top\theta` is orthogonal to them.
-With :math:`T` such that :math:`B = \sqrt D F T` is nearly orthonormal, :math:`\|B^\top B - I\|` and the rounding of :math:`B` say how far
-that point is from the floats. The move may be restricted to some rows (:math:`D = 0` elsewhere): then the cost is a pass over the
-data for :math:`F^\top\theta`, and a factor of those rows.
+Floating-point numbers rarely satisfy an equality, but a nearby point that does can be proved to exist. For columns
+:math:`F` and weights :math:`D` of rows, the point :math:`\theta - DF(F^\top DF)^{-1}F^\top\theta` is orthogonal to
+them. With :math:`T` such that :math:`B = \sqrt D F T` is nearly orthonormal, :math:`\|B^\top B - I\|` and the rounding
+of :math:`B` bound the distance of that point from the computed one. The change may be restricted to some rows (:math:`D
+= 0` elsewhere), which requires one pass over the data for :math:`F^\top\theta` and a factorization for those rows.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from scipy import linalg
 
 from surefit.checks.enclosure import UNIT, gamma
 
-LARGEST = 5e7  # entries of the free columns, as a dense matrix
-FEW = 2e7  # rows times squared columns up to which all rows take part in the move
-ROWS_PER_COLUMN = 20  # of those that take part otherwise
+LARGEST = 5e7  # largest number of entries of the free columns as a dense matrix
+FEW = 2e7  # rows times squared columns up to which all rows are changed
+ROWS_PER_COLUMN = 20  # number of changed rows otherwise
 STEPS = 3  # of iterative refinement
-TINY = 1e-290  # a product that underflows loses less
+TINY = 1e-290  # bound on the loss of a product by underflow
 
 
 class Frame(NamedTuple):
@@ -31,14 +31,14 @@ class Frame(NamedTuple):
     scale: np.ndarray  # powers of two by which the columns were divided
     T: np.ndarray
     B: np.ndarray
-    off: np.ndarray  # by how much a row of B differs from the exact product
+    off: np.ndarray  # error of each row of B
     M: np.ndarray  # B'B
     error: float  # of M
-    least: float  # smallest eigenvalue of the exact B'B, at least
+    least: float  # lower bound on the smallest eigenvalue of the exact B'B
 
 
 def rows_to_move(D: np.ndarray, k: int) -> np.ndarray:
-    """Return rows that take part in a move along ``k`` columns: all, or evenly spaced ones, or the heaviest."""
+    """Return the rows that are changed for ``k`` columns: all, evenly spaced ones, or those of largest weight."""
     rows = np.flatnonzero(D > 0)
     count = max(ROWS_PER_COLUMN * k, int(FEW / max(k * k, 1)) // 4)
     if len(rows) * k * k <= FEW or len(rows) <= 2 * count:
@@ -51,7 +51,7 @@ def rows_to_move(D: np.ndarray, k: int) -> np.ndarray:
 def frame_of(F: np.ndarray, D: np.ndarray, rows: np.ndarray, roundings: int = 0) -> Frame | None:
     """Return a frame of the columns ``F``, given on ``rows``, or None if they are too dependent.
 
-    Entries of ``F`` may have been computed by a subtraction, and by ``roundings`` more operations.
+    Entries of ``F`` may result from one subtraction and ``roundings`` further operations.
     """
     m, k = F.shape
     root = np.sqrt(D[rows])
@@ -75,15 +75,15 @@ def frame_of(F: np.ndarray, D: np.ndarray, rows: np.ndarray, roundings: int = 0)
 
 
 def orthogonal(frame: Frame, theta: Any, v: Any, radii: Any, slip: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return theta moved by what makes ``v`` zero, a radius within which the exact point lies, and how far another one may be.
+    """Return theta changed so that ``v`` becomes zero, the radius of the exact point, and that for other evaluations.
 
-    ``v`` encloses the columns' products with theta, minus their target values, up to the first of ``radii``; another evaluation
-    may start from a theta that differs by ``slip``, and its ``v`` by the second.
+    ``v`` encloses the columns' products with theta, minus their target values, up to the first of ``radii``. In another
+    evaluation, theta may differ by ``slip`` and ``v`` by the second of ``radii``.
     """
     rows, T, B, k = frame.rows, frame.T, frame.B, len(frame.T)
     t = T.T @ (v / frame.scale)
     t_rad, t_slip = (np.abs(T).T @ ((rad + gamma(k + 4) * np.abs(v)) / frame.scale) * (1 + 1e-9) for rad in radii)
-    if np.count_nonzero(slip) == np.count_nonzero(slip[rows]):  # no sum over other rows
+    if np.count_nonzero(slip) == np.count_nonzero(slip[rows]):  # only these rows differ
         share = slip[rows] / frame.root
         direct = (np.abs(B).T @ share + float(np.sum(frame.off * share))) * 1.01 + 2 * t_rad
         t_slip = np.minimum(t_slip, direct)
@@ -104,7 +104,7 @@ def orthogonal(frame: Frame, theta: Any, v: Any, radii: Any, slip: Any) -> tuple
 
 
 def projected(F: np.ndarray, theta: np.ndarray, D: np.ndarray) -> np.ndarray:
-    """Return theta without what the columns of ``F`` explain, in plain floats; they may be dependent."""
+    """Return theta minus its projection on the columns of ``F``, in plain floats; the columns may be dependent."""
     root = np.sqrt(D)
     Z = root[:, None] * F
     norms = np.linalg.norm(Z, axis=0)
@@ -119,7 +119,7 @@ def projected(F: np.ndarray, theta: np.ndarray, D: np.ndarray) -> np.ndarray:
 
 
 def frame_on_rows(operator: Any, which: np.ndarray, ones: bool, D: np.ndarray) -> Frame | None:
-    """Return a frame of some columns of ``operator`` (and a constant one), on few rows if these are enough."""
+    """Return a frame of some columns of ``operator`` (and a constant one), on few rows if possible."""
     k = len(which) + ones
     few = rows_to_move(D, k)
     every = np.flatnonzero(D > 0)

@@ -1,7 +1,8 @@
-"""One pass over a matrix: products, their sizes and squares together, in IEEE arithmetic.
+"""Compiled passes over a matrix that compute products, their absolute sizes and squared norms together.
 
-Rows of ``A`` lie in memory one after the other; a matrix stored by columns is passed transposed. ``dots`` takes the product with each
-row of ``A``, ``sums`` the combination of all rows. Both return the products, the same with absolute values, and sums of squares.
+Rows of ``A`` are contiguous in memory; a matrix stored by columns is passed transposed. ``dots`` computes the product
+with each row of ``A``, ``sums`` the linear combination of all rows. Both return the products, the same with absolute
+values, and sums of squares.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ import numpy as np
 
 from surefit.core.jit import compiled
 
-PART = 256  # terms that are added up before their sum joins the total
+PART = 256  # number of terms that are summed before they are added to the total
 
 
 @compiled
 def dots(A: Any, t: Any) -> np.ndarray:
-    """Return ``A t``, ``|A| |t|`` and the squared norms of the rows; four sums side by side keep the processor busy."""
+    """Return ``A t``, ``|A| |t|`` and the squared norms of the rows, with four parallel sums."""
     n, d = A.shape
     out = np.zeros((3, n))
     for i in range(n):
@@ -42,7 +43,7 @@ def dots(A: Any, t: Any) -> np.ndarray:
 
 @compiled
 def sums(A: Any, t: Any) -> Any:
-    """Return ``A' t``, ``|A|' |t|`` and the squared norms of the columns, added up by parts."""
+    """Return ``A' t``, ``|A|' |t|`` and the squared norms of the columns, summed by parts."""
     n, d = A.shape
     out, part = np.zeros((3, d)), np.empty((3, d))
     for start in range(0, n, PART):
@@ -62,7 +63,7 @@ def sums(A: Any, t: Any) -> Any:
 
 @compiled
 def sparse_dots(values: Any, indices: Any, starts: Any, t: Any) -> np.ndarray:
-    """Return what :func:`dots` does for rows of stored entries."""
+    """Return the result of :func:`dots` for sparse rows."""
     n = len(starts) - 1
     out = np.zeros((3, n))
     for i in range(n):
@@ -76,7 +77,7 @@ def sparse_dots(values: Any, indices: Any, starts: Any, t: Any) -> np.ndarray:
 
 @compiled
 def sparse_sums(values: Any, indices: Any, starts: Any, t: Any, width: Any) -> Any:
-    """Return what :func:`sums` does for rows of stored entries, without parts."""
+    """Return the result of :func:`sums` for sparse rows, without parts."""
     out = np.zeros((width, 3))
     for i in range(len(starts) - 1):
         for k in range(starts[i], starts[i + 1]):

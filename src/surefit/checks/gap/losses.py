@@ -1,9 +1,9 @@
-r"""The checker's own losses of a score: slopes, and Fenchel-Young terms without cancellation.
+r"""The checker's own losses of a score: derivatives, and Fenchel-Young terms without cancellation.
 
-A loss :math:`\phi(y, z)` is convex in the score :math:`z`; :math:`g` is a slope (dual variable). The term
-:math:`\phi(z) + \phi^*(g) - zg \ge 0` is convex in :math:`z` and in :math:`g`, so its maximum over a box is at a corner. Each loss
-evaluates that term directly; a value plus a conjugate would cancel. A loss is a NamedTuple with five verbs (``largest``
-has a default); a new one is one more file that registers them and a line in ``LOSSES``.
+A loss :math:`\phi(y, z)` is convex in the score :math:`z`; :math:`g` is a derivative or subgradient (dual variable).
+The term :math:`\phi(z) + \phi^*(g) - zg \ge 0` is convex in :math:`z` and in :math:`g`, so its maximum over a box is at
+a corner. Each loss evaluates that term directly, because adding the value and the conjugate would cancel digits. A loss
+is a NamedTuple with the functions of :mod:`surefit.checks.gap.verbs` registered for it, and an entry in ``LOSSES``.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from surefit.core.jit import compiled
 
 
 class Piecewise(NamedTuple):
-    r"""Flat between two edges, quadratic beyond them until the slope reaches its limit, then linear: ten losses in one.
+    r"""Piecewise loss: zero between two edges, then quadratic until the derivative reaches its limit, then linear.
 
-    ``h`` is the curvature beyond an edge (infinite: the slope jumps), a power of two. For a real target the edges are
-    ``y - epsilon`` and ``y + epsilon``; for labels (``margin``) both are ``y * edge``, and the slope is limited on the side
-    of the label only.
+    ``h`` is the second derivative beyond an edge (infinite: the derivative jumps), a power of two. For a real target
+    the edges are ``y - epsilon`` and ``y + epsilon``. For labels (``margin``) both edges are ``y * edge``, and the loss
+    is zero on the side of the label.
     """
 
     h: float
@@ -64,7 +64,7 @@ def _(loss: Any, y: Any, z: Any, width: Any) -> Any:
 
 @compiled
 def _barrier(past: Any, top: Any, weight: Any) -> tuple[Any, Any]:
-    """Return the maximizer of ``p past + weight (ln p + ln(top - p))`` between 0 and ``top``, and its derivative in ``past``."""
+    """Return the maximizer p of ``p past + weight (ln p + ln(top - p))``, and its derivative in ``past``."""
     if top <= 0.0:
         return 0.0, 0.0
     root = math.sqrt(past * past * top * top + 4.0 * weight * weight)
@@ -74,9 +74,10 @@ def _barrier(past: Any, top: Any, weight: Any) -> tuple[Any, Any]:
 
 @compiled
 def stepped_slopes(loss: Any, y: Any, z: Any, dz: Any, weight: Any) -> np.ndarray:
-    """Return slopes of a loss whose kinks are smoothed by barriers, carried on along ``dz`` by their derivatives.
+    """Return derivatives of a loss with kinks smoothed by barriers, extrapolated along ``dz``.
 
-    They are the dual variables after a Newton step of an interior-point method; every other choice would prove a bound too.
+    These are the dual variables after a Newton step of an interior-point method. Any other feasible values would also
+    prove a bound.
     """
     out = np.empty(len(y))
     for i in range(len(y)):
@@ -122,7 +123,7 @@ def _(loss: Any, y: Any, z: Any, dz: Any, g: Any, dg: Any) -> Any:
     low, high = domain(loss, y)
     middle = y * loss.edge if loss.margin else y
     total = 0.0
-    for side in (1.0, -1.0):  # the largest of each product
+    for side in (1.0, -1.0):  # the largest value of each product
         past = side * (z - middle) - loss.epsilon
         top = high if side > 0.0 else -low
         q, p = min(max(side * g + dg, 0.0), top), min(max(side * g - dg, 0.0), top)
@@ -138,7 +139,7 @@ def _(loss: Any, y: Any, z: Any, dz: Any, g: Any, dg: Any) -> Any:
 
 
 class Logistic(NamedTuple):
-    r"""Logistic loss :math:`\ln(1 + e^{-yz})`, labels -1 and 1; its terms are relative entropies of a label."""
+    r"""Logistic loss :math:`\ln(1 + e^{-yz})`, labels -1 and 1; its terms are binary relative entropies."""
 
 
 @domain.register(Logistic)
@@ -175,7 +176,7 @@ def _(loss: Any, y: Any, z: Any, g: Any) -> Any:
 
 @compiled
 def near_entropy_term(m: Any, dm: Any, mu: Any, dz: Any) -> Any:
-    """Return a bound of the term for ``m`` within ``dm`` and the logarithm of ``mu`` within ``dz``; infinite if they are apart."""
+    """Return a bound on the term for ``m`` within ``dm`` and ``ln mu`` within ``dz``; infinite if far apart."""
     apart = abs(m - mu) + dm + 2.0 * dz * mu + 16.0 * UNIT * (m + mu)
     least = min(m - dm, mu - 2.0 * dz * mu)
     return 0.5 * apart * apart / least * (1.0 + 64.0 * UNIT) if dz < 0.01 and apart <= 0.01 * least else math.inf
@@ -184,7 +185,7 @@ def near_entropy_term(m: Any, dm: Any, mu: Any, dz: Any) -> Any:
 @largest.register(Logistic)
 def _(loss: Any, y: Any, z: Any, dz: Any, g: Any, dg: Any) -> Any:
     e = np.exp(-abs(z))
-    if g == 0.0 and dg == 0.0:  # the loss itself, whose slope is at most 1
+    if g == 0.0 and dg == 0.0:  # the loss itself, whose derivative is at most 1
         return (np.log1p(e) + max(-y * z, 0.0) + dz) * (1.0 + 8.0 * UNIT)
     other, own = (e / (1.0 + e), 1.0 / (1.0 + e)) if y * z >= 0.0 else (1.0 / (1.0 + e), e / (1.0 + e))
     p = min(abs(g), 1.0)
@@ -193,8 +194,9 @@ def _(loss: Any, y: Any, z: Any, dz: Any, g: Any, dg: Any) -> Any:
 
 
 class Entropic(NamedTuple):
-    r"""Losses whose slope is an exponential: :math:`e^z - yz + y\ln y - y` for counts (half the Poisson deviance),
-    :math:`e^{-yz}` for labels (``margin``).
+    r"""Exponential losses: half the Poisson deviance for counts, or :math:`e^{-yz}` for labels (``margin``).
+
+    Half the Poisson deviance is :math:`e^z - yz + y\ln y - y`.
     """
 
     margin: bool
@@ -229,7 +231,7 @@ def _(loss: Any, y: Any, z: Any, g: Any) -> Any:
     return entropy_term(max(g + y, 0.0), np.exp(z))
 
 
-#: Losses by the name that a problem has for them; each is made from the problem's own numbers.
+#: Losses by their name in a problem; each is constructed from the numbers of the problem.
 LOSSES: dict[str, Callable[[dict[str, Any]], Any]] = {
     "squared_error": lambda problem: Piecewise(1.0, 0.0, -math.inf, math.inf, False, 0.0),
     "absolute_error": lambda problem: Piecewise(math.inf, 0.0, -1.0, 1.0, False, 0.0),
@@ -256,7 +258,7 @@ def _power(p: float) -> Piecewise:
 
 
 def loss_of(problem: dict[str, Any]) -> Any:
-    """Return the checker's loss for a problem, ``problem["loss"]`` being its name."""
+    """Return the checker's loss for a problem; ``problem["loss"]`` is its name."""
     try:
         make = LOSSES[problem["loss"]]
     except (KeyError, TypeError):
@@ -265,12 +267,12 @@ def loss_of(problem: dict[str, Any]) -> Any:
 
 
 def smoothness(loss: Any) -> float:
-    """Return the Lipschitz constant of the slope; infinite if there is a kink or the curvature is unbounded."""
+    """Return the Lipschitz constant of the derivative; infinite if the loss has a kink or unbounded curvature."""
     return {Piecewise: getattr(loss, "h", 0.0), Logistic: 0.25}.get(type(loss), math.inf)
 
 
 def has_kinks(loss: Any) -> bool:
-    """Whether the slope jumps somewhere."""
+    """Return whether the derivative jumps somewhere."""
     return type(loss) is Piecewise and math.isinf(loss.h)
 
 

@@ -1,4 +1,4 @@
-"""Operators of the gap theorem: products with coefficients and with dual variables, each with its rounding.
+"""Operators of the gap theorem: products with coefficients and with dual variables, each with its rounding error.
 
 A kernel operator has ``times(beta)`` and ``diagonal()``; a matrix has ``times(w)``, ``transposed(theta, radii)``, ``norms(c)`` and
 ``columns(which, rows)``.
@@ -17,19 +17,19 @@ from surefit.checks.gap import loops
 from surefit.checks.gap.equalities import Frame, frame_on_rows
 from surefit.checks.judge import shared
 
-#: Underflow: each product may lose this much.
+#: Largest loss of a product by underflow.
 TINY = 2.0**-1074
-SMALL_BLOCK = 1 << 18  # numbers in a block that is converted or shifted: it stays in the cache
+SMALL_BLOCK = 1 << 18  # entries of a block that is converted or shifted; it fits in the cache
 
 
 class _Framed:
-    """Keeps the last frame of free columns: several targets share it."""
+    """Cache for the last frame of free columns, which several targets share."""
 
     _kept: tuple[Any, ...] | None = None
-    roundings = 0  # by which each entry may differ from the exact one
+    roundings = 0  # number of rounding errors in each entry
 
     def frame(self, which: np.ndarray, ones: bool, weights: np.ndarray) -> Frame | None:
-        """Return nearly orthonormal combinations of some columns (and a constant one), rows weighted."""
+        """Return nearly orthonormal combinations of some columns (and a constant one), with weighted rows."""
         kept = self._kept
         if kept is None or not (
             np.array_equal(kept[0], which) and kept[1] == ones and np.array_equal(kept[2], weights)
@@ -40,15 +40,15 @@ class _Framed:
 
 
 class _Matrix(_Framed):
-    """A matrix as the theorem takes it; ``A`` has rows that lie in memory, those of the matrix or its columns."""
+    """Matrix for the gap theorem; ``A`` has contiguous rows, which are the rows or the columns of the matrix."""
 
     by_rows: bool
     shape: tuple[int, int]
-    column_terms: int  # terms of the longest sum over a column
-    _by_columns: Callable[..., Any]  # products with a vector, their sizes, and squared norms of the columns
+    column_terms: int  # number of terms in the longest sum over a column
+    _by_columns: Callable[..., Any]  # products with a vector, their absolute sizes, and squared norms of the columns
     _weighted_squares: Callable[..., Any]
-    _squares: np.ndarray | None = None  # norms of the columns, after the first pass
-    _last: tuple[np.ndarray, Enclosed] | None = None  # coefficients and their product, which several claims ask for
+    _squares: np.ndarray | None = None  # squared norms of the columns, after the first pass
+    _last: tuple[np.ndarray, Enclosed] | None = None  # coefficients and their product, cached for several claims
 
     def times(self, w: np.ndarray) -> Enclosed:
         """Enclose the product with coefficients."""
@@ -62,7 +62,7 @@ class _Matrix(_Framed):
     def transposed(self, theta: np.ndarray, radii: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Enclose the product of the transposed matrix with ``theta``, for each row of ``radii`` of ``theta``.
 
-        The contribution of the radii is bounded by Cauchy and Schwarz, so that one pass is enough.
+        The contribution of the radii is bounded by the Cauchy-Schwarz inequality, so one pass is enough.
         """
         mid, size, squares = self._by_columns(theta)
         self._squares = squares
@@ -83,7 +83,7 @@ class _Matrix(_Framed):
 
 
 class Dense(_Matrix):
-    """The matrix ``X - 1 shift'``; the subtraction is counted as one more rounding, and ``roundings`` for each entry of ``X``."""
+    """The matrix ``X - 1 shift'``; each entry has ``roundings`` rounding errors plus that of the subtraction."""
 
     def __init__(self, X: np.ndarray, shift: np.ndarray | None = None, roundings: int = 0) -> None:
         self.X, self.shift, self.shape, self.roundings = np.asarray(X), shift, np.shape(X), roundings
@@ -94,7 +94,7 @@ class Dense(_Matrix):
         steps = [max(k, 1) if plain else max(loops.PART, SMALL_BLOCK // max(m, 1)) for k, m in ((n, d), (d, n))]
         step = steps[0] if self.by_rows else steps[1]
         self.pieces = [slice(start, start + step) for start in range(0, len(self.A), step)]
-        # Radii do not depend on the order in memory: what is proved in one order can be proved in the other.
+        # Radii do not depend on the memory order, so a proof in one order is valid in the other.
         self.piece_terms = max(-(-n // steps[0]), -(-d // steps[1]))
         terms = min(loops.PART, n) + -(-n // loops.PART) + 4
         self.column_terms = terms + self.piece_terms + roundings
@@ -109,7 +109,7 @@ class Dense(_Matrix):
                 yield piece, part
 
     def _product(self, w: np.ndarray) -> Enclosed:
-        """Columns without a coefficient are not read."""
+        """Enclose the product with ``w``; columns with a zero coefficient are not read."""
         n, used = self.shape[0], np.flatnonzero(w)
         few = len(used) < 0.5 * len(w)
         A, u, shift = self.A, w, self.shift
@@ -159,7 +159,7 @@ class Dense(_Matrix):
 
 
 class Sparse(_Matrix):
-    """A sparse matrix; it has no shift."""
+    """A sparse matrix without shift."""
 
     shift = None
 
@@ -181,7 +181,7 @@ class Sparse(_Matrix):
             found = loops.sparse_sums(*self.A, theta, self.shape[1])
         else:
             found = loops.sparse_dots(*self.A, theta)
-        if not self.X.has_canonical_format:  # an entry may be stored in parts
+        if not self.X.has_canonical_format:  # an entry may be stored in several parts
             found[2] = self._weighted_squares(np.ones(self.shape[0]))
         return found
 
@@ -202,7 +202,7 @@ class Sparse(_Matrix):
 
 
 class Gram:
-    """A kernel operator over a given matrix ``K``, known up to ``rad`` (0: its floats are the kernel)."""
+    """A kernel operator for a given matrix ``K``, known up to ``rad`` (0: the floats are exact)."""
 
     def __init__(self, K: np.ndarray, rad: Any = 0.0) -> None:
         self.K, self.rad, self.shape = np.asarray(K, dtype=np.float64), rad, np.shape(K)
@@ -220,7 +220,7 @@ class Gram:
 
 
 def with_constant(X: Any) -> Any:
-    """Return the matrix with one more column of ones."""
+    """Return the matrix with an additional column of ones."""
     ones = np.ones((X.shape[0], 1))
     if sparse.issparse(X):
         return sparse.hstack([X, sparse.csr_array(ones)], format="csr")
@@ -228,11 +228,11 @@ def with_constant(X: Any) -> Any:
 
 
 def operator_of(X: Any, shift: np.ndarray | None = None) -> Dense | Sparse:
-    """Return the operator of a matrix; a sparse one takes no shift."""
+    """Return the operator of a matrix; a sparse matrix must not have a shift."""
     return Sparse(X) if sparse.issparse(X) else Dense(X, shift)
 
 
 @shared
 def operator_on(certificate: Any, data: Any) -> Dense | Sparse:
-    """Return the operator of the rows as given, one for all claims about them."""
+    """Return the operator of the rows, which all claims share."""
     return operator_of(data.X)

@@ -1,8 +1,9 @@
-r"""The gap theorem over rows in partitions: the same terms, added up by passes.
+r"""The gap theorem over rows in partitions: the same terms are summed in passes over the partitions.
 
-Nothing of the length of the data leaves the partitions. Each pass computes scores, dual variables and their rounding again from a few
-numbers per feature (:class:`surefit.checks.gap.passes.How`): the point whose derivatives are taken, the offset and the factors that make
-the sum of the dual variables zero, and the few rows that were moved so that the dual point meets equalities exactly.
+No array with one entry per row leaves the partitions. Each pass recomputes scores, dual variables and their rounding
+from a few numbers per feature (:class:`surefit.checks.gap.passes.How`). These are the point whose derivatives are used,
+the offset and the factors that make the sum of the dual variables zero, and the few rows that were changed so that the
+dual point satisfies equalities exactly.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ from surefit.checks.gap.penalties import Penalty
 from surefit.checks.gap.theorem import blurred, joined, shrinks, with_objective
 from surefit.core.partitioned import PartitionedRows
 
-OFFSETS = 4  # passes that look for the offset at which the dual variables sum to zero
-ROWS_PER_COLUMN = 20  # of those that may move so that equalities hold
-MOST_MOVED = 4e6  # entries of these rows
+OFFSETS = 4  # passes that search for the offset at which the dual variables sum to zero
+ROWS_PER_COLUMN = 20  # number of rows that may change so that equalities hold
+MOST_MOVED = 4e6  # largest number of entries of these rows
 
 
 def prove_partitioned(
@@ -126,7 +127,7 @@ def _bounded(
 def _met(
     rows: PartitionedRows, column: Column, penalty: Penalty, columns: Any, how: How, found: Any, depth: int, sliced: Any
 ) -> How | None:
-    """Return dual variables with ``v = l2 w`` exactly on some columns, by moving few rows; None if these do not determine them."""
+    """Return dual variables with ``v = l2 w`` exactly on some columns, by changing few rows; None if impossible."""
     which, ones = np.flatnonzero(columns), bool(column.intercept)
     k = len(which) + ones
     product, slips, _ = _products(rows, column, how, depth, sliced)
@@ -151,8 +152,8 @@ def _met(
 
 
 def _moved(column: Column, frame: Frame, at: Picked, v: np.ndarray, radii: np.ndarray) -> Moved | None:
-    """Move the rows of the frame; None if one leaves its domain."""
-    slip = np.append(at.slip, 1.0)  # there are other rows: their slips are in the second radii
+    """Change the dual variables of the rows in the frame; return None if one leaves its domain."""
+    slip = np.append(at.slip, 1.0)  # the errors of other rows are in the second radii
     theta, rad, other = (a[:-1] for a in orthogonal(frame, np.append(at.theta, 0.0), v, radii, slip))
     room = loops.room(column.loss, at.y, -theta / at.c)
     return Moved(at.rows, theta, rad, other) if np.all(rad <= at.c * room) else None

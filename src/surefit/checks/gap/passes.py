@@ -1,4 +1,4 @@
-"""Functions of one partition for the gap theorem: scores, dual variables and terms of its rows, from a few parameters."""
+"""Functions of one partition for the gap theorem: scores, dual variables and terms of its rows."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from surefit.checks.gap.dual_points import Point, Terms, replaced, stepped
 from surefit.checks.gap.theorem import Gap, row_duals
 from surefit.core.partitioned import Part, add
 
-HEAVIEST = 4  # rows per column that are moved because they determine it
+HEAVIEST = 4  # rows per column that are changed because they have the largest entries
 
 
 class Column(Protocol):
-    """One problem as every partition can rebuild it from small numbers."""
+    """One problem, which every partition can rebuild from a few numbers."""
 
     @property
     def loss(self) -> Any:
@@ -36,7 +36,7 @@ class Column(Protocol):
 
 
 class Moved(NamedTuple):
-    """Rows whose dual variables were moved, by their index among all rows."""
+    """Rows with changed dual variables, by their index among all rows."""
 
     rows: np.ndarray
     theta: np.ndarray
@@ -47,13 +47,13 @@ class Moved(NamedTuple):
 class How(NamedTuple):
     """Rule that computes the dual variable of each row."""
 
-    at: tuple[np.ndarray, float] | None = None  # another point, whose derivatives are taken
-    width: float = 0.0  # over which kinks are smoothed
-    step: tuple[np.ndarray, float] | None = None  # after which derivatives are taken, kinks being smoothed by barriers
+    at: tuple[np.ndarray, float] | None = None  # another point, whose derivatives are used
+    width: float = 0.0  # width over which kinks are smoothed
+    step: tuple[np.ndarray, float] | None = None  # derivatives are taken after it, with barriers for kinks
     barrier: float = 0.0  # weight of these
-    given: tuple[np.ndarray, np.ndarray] | None = None  # rows whose dual variables are given, and these
+    given: tuple[np.ndarray, np.ndarray] | None = None  # indices of rows with given dual variables, and their values
     offset: float = 0.0
-    more: float = 0.0  # by which the offset of another evaluation may differ
+    more: float = 0.0  # bound on the difference of the offset in another evaluation
     factors: tuple[float, float, float] | None = None  # of positive and of negative dual variables, and their rounding
     moved: Moved | None = None
 
@@ -70,7 +70,7 @@ class Local(NamedTuple):
 
 
 class Proved(NamedTuple):
-    """The bound, and the values from which further claims make new passes over the rows."""
+    """The bound, and the values that further claims need for new passes over the rows."""
 
     gap: Gap
     how: How
@@ -94,7 +94,7 @@ def local(part: Part, column: Column, how: How, witness: np.ndarray | None = Non
         g, bends = loops.slopes(column.loss, y, at.mid + how.offset, how.width)
         slip = loops.slope_moves(column.loss, y, at.mid + how.offset, how.width, g, 2 * at.rad + how.more)
     theta, slip, rad = np.where(c > 0, -c * g, 0.0), c * slip, np.zeros(len(c))
-    if how.factors is not None:  # scaled by a little less than 1, so that dual variables stay in their boxes
+    if how.factors is not None:  # scaled by slightly less than 1, so that dual variables stay in their boxes
         up, down, rounding = how.factors
         theta = theta * (1 - 16 * UNIT) * np.where(theta > 0, up, down)
         rad = rounding * np.abs(theta)
@@ -112,7 +112,7 @@ def _scores(operator: Any, w: np.ndarray, b: float, b_rad: float) -> Enclosed:
 
 
 def sides(part: Part, column: Column, how: How, witness: Any = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sums of positive and negative dual variables, their total size, curvature and slip; and the largest score radius."""
+    """Return sums of positive and negative dual variables, sizes, curvatures and slips, and the largest radius."""
     own = local(part, column, how, witness)
     c, (up, down) = own.point.c, loops.side_sums(own.terms.theta)
     sums = np.array([up, down, upper_sum(c * np.abs(own.g)), float(c @ own.bends), upper_sum(own.terms.slip)])
@@ -125,7 +125,7 @@ def sums_and_maxima(a: Any, b: Any) -> Any:
 
 
 def correlations(part: Part, column: Column, how: How, witness: Any = None) -> tuple[Any, np.ndarray]:
-    """Return products with the columns, their sizes, squared norms plain and weighted; squared lengths of the radii; and terms."""
+    """Return products with the columns, their sizes and squared norms, squared lengths of radii, and term counts."""
     own = local(part, column, how, witness)
     found = own.operator._by_columns(own.terms.theta)
     own.operator._squares = found[2]
@@ -135,7 +135,7 @@ def correlations(part: Part, column: Column, how: How, witness: Any = None) -> t
 
 
 def row_sums(part: Part, column: Column, how: How, shrink: tuple[float, float], witness: Any = None) -> np.ndarray:
-    """Return the Fenchel-Young terms of the rows (plain, rounded up, elsewhere) and their losses (rounded up, elsewhere)."""
+    """Return the Fenchel-Young terms (plain, rounded up, for other evaluations) and the losses of the rows."""
     own = local(part, column, how, witness)
     y, c, z = own.point.y, own.point.c, own.z
     g, g_rad, slip = row_duals(own.terms, c, shrink)
@@ -144,7 +144,7 @@ def row_sums(part: Part, column: Column, how: How, shrink: tuple[float, float], 
 
 
 class Picked(NamedTuple):
-    """Rows that may move: their indices, features, dual variables, weights of the move, slips and room; and how heavy they are."""
+    """Rows that may change: indices, features, dual variables, weights of the change, slips, weights and targets."""
 
     rows: np.ndarray
     F: np.ndarray
@@ -153,13 +153,13 @@ class Picked(NamedTuple):
     slip: np.ndarray
     c: np.ndarray
     y: np.ndarray
-    spaced: np.ndarray  # which were taken because of their place
+    spaced: np.ndarray  # rows that were selected by their position
 
 
 def pick(
     part: Part, column: Column, how: How, which: np.ndarray, step: int, curved: bool, witness: Any = None
 ) -> Picked:
-    """Return evenly spaced rows of a partition, and the heaviest of each column."""
+    """Return evenly spaced rows of a partition, and the rows with the largest entries of each column."""
     own = local(part, column, how, witness)
     c = own.point.c
     D = c * own.bends if curved else c * np.minimum(loops.room(column.loss, own.point.y, own.g), 1.0)
@@ -171,12 +171,12 @@ def pick(
 
 
 def join_picked(a: Picked, b: Picked) -> Picked:
-    """Join the rows of two partitions; of the heavy ones, keep as many per column as one partition has."""
+    """Join the rows of two partitions, and keep the rows with the largest entries of each column."""
     return _few(Picked(*(np.concatenate([x, y]) for x, y in zip(a, b, strict=True))))
 
 
 def _few(rows: Picked) -> Picked:
-    """Keep the rows that can move and were taken because of their place, or are among the heaviest of a column."""
+    """Keep the rows that can change and were selected by their position or have the largest entries of a column."""
     kept, count = rows.spaced.copy(), min(HEAVIEST, len(rows.D))
     if rows.F.shape[1] and count:
         weight = np.abs(rows.F) * np.sqrt(rows.D)[:, None]
@@ -186,7 +186,7 @@ def _few(rows: Picked) -> Picked:
 
 
 def uncertain(part: Part, column: Column, proved: Proved, value: float, more: float, witness: Any = None) -> int:
-    """Count the rows of a logistic fit whose label at the optimum is not certain, if the gap is ``value``."""
+    """Count the rows of a logistic fit whose label at the optimum is not certain for a gap of ``value``."""
     own = local(part, column, proved.how, witness)
     g, g_rad, _ = row_duals(own.terms, own.point.c, proved.shrink)
     gap = proved.gap._replace(value=value, dual=g, dual_rad=g_rad + more, z=own.z)

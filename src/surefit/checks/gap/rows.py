@@ -1,4 +1,4 @@
-"""One pass over the rows: dual points from scores, and the Fenchel-Young terms of the loss with their rounding."""
+"""Compiled passes over the rows: dual points from scores, and Fenchel-Young terms of the loss with their rounding."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from surefit.checks.enclosure import UNIT
 from surefit.checks.gap.verbs import curvature, domain, edge_size, excess, largest, slope
 from surefit.core.jit import compiled
 
-SUM_BLOCK = 256  # rows that are added up before their sum joins the total
-NEWTON_STEPS = 60  # of the safeguarded search for the best intercept
+SUM_BLOCK = 256  # number of rows that are summed before they are added to the total
+NEWTON_STEPS = 60  # steps of the safeguarded search for the best intercept
 
 
 @compiled
 def slopes(loss: Any, y: Any, z: Any, width: Any) -> tuple[Any, Any]:
-    """Return the slopes at the scores, and the curvatures."""
+    """Return the first and second derivatives of the loss at the scores."""
     g, h = np.empty(len(y)), np.empty(len(y))
     for i in range(len(y)):
         low, high = domain(loss, y[i])
@@ -28,7 +28,7 @@ def slopes(loss: Any, y: Any, z: Any, width: Any) -> tuple[Any, Any]:
 
 @compiled
 def slope_moves(loss: Any, y: Any, z: Any, width: Any, g: Any, moves: Any) -> np.ndarray:
-    """Return by how much a slope can change where its score moves by at most ``moves``: slopes increase."""
+    """Return by how much the (monotone) derivative can change if its score changes by at most ``moves``."""
     out = np.empty(len(y))
     for i in range(len(y)):
         low, high = domain(loss, y[i])
@@ -40,7 +40,7 @@ def slope_moves(loss: Any, y: Any, z: Any, width: Any, g: Any, moves: Any) -> np
 
 @compiled
 def clipped(loss: Any, y: Any, g: Any) -> np.ndarray:
-    """Return given dual variables, moved into their domain; NaN becomes a feasible number."""
+    """Return the given dual variables clipped to their domain; NaN becomes a feasible number."""
     out = np.empty(len(y))
     for i in range(len(y)):
         low, high = domain(loss, y[i])
@@ -61,7 +61,7 @@ def room(loss: Any, y: Any, g: Any) -> np.ndarray:
 
 @compiled
 def best_offset(loss: Any, y: Any, c: Any, z: Any) -> Any:
-    """Return the constant to add to the scores at which the weighted slopes sum to zero: Newton inside a bracket."""
+    """Return the offset of the scores at which the weighted derivatives sum to zero, by a safeguarded Newton method."""
     low, high, offset = -math.inf, math.inf, 0.0
     for _ in range(NEWTON_STEPS):
         total, size, bend = 0.0, 0.0, 0.0
@@ -73,7 +73,7 @@ def best_offset(loss: Any, y: Any, c: Any, z: Any) -> Any:
                 size += c[i] * abs(g)
                 bend += c[i] * curvature(loss, y[i], z[i] + offset)
             total += part
-        if abs(total) <= (8.0 + len(y) / SUM_BLOCK) * UNIT * size:  # the rest is rounding of the sum
+        if abs(total) <= (8.0 + len(y) / SUM_BLOCK) * UNIT * size:  # the remainder is rounding of the sum
             break
         if total > 0.0:
             high = offset
@@ -93,12 +93,12 @@ def best_offset(loss: Any, y: Any, c: Any, z: Any) -> Any:
 
 @compiled
 def side_sums(values: Any) -> tuple[Any, Any]:
-    """Return the sum of the positive values and that of the negative ones, both right to a unit in the last place or two."""
+    """Return the sums of the positive and of the negative values, accurate to two units in the last place."""
     sums, rests = np.zeros(2), np.zeros(2)
     for value in values:
         k = 0 if value > 0.0 else 1
         total = sums[k] + value
-        if abs(value) > abs(sums[k]):  # the larger first: what the sum loses is then exact
+        if abs(value) > abs(sums[k]):  # the larger one first, so that the lost part is exact
             rests[k] += (value - total) + sums[k]
         else:
             rests[k] += (sums[k] - total) + value
@@ -119,9 +119,9 @@ def _row(loss: Any, y: Any, z: Any, z_rad: Any, g: Any, g_rad: Any, z_slip: Any,
 def row_terms(
     loss: Any, y: Any, c: Any, z: Any, z_rad: Any, g: Any, g_rad: Any, z_slip: Any, g_slip: Any
 ) -> tuple[Any, Any, Any]:
-    """Return the loss terms of each row: plain, with rounding, and with the rounding of another evaluation as well.
+    """Return the loss terms of each row: plain, with rounding, and with the rounding of another evaluation.
 
-    The second encloses the truth; the third bounds what another order of summation could enclose.
+    The second includes all rounding errors; the third bounds the result of any other order of summation.
     """
     plain, upper, other = np.zeros(len(y)), np.zeros(len(y)), np.zeros(len(y))
     for i in range(len(y)):
@@ -135,7 +135,7 @@ def row_terms(
 def row_sums(
     loss: Any, y: Any, c: Any, z: Any, z_rad: Any, g: Any, g_rad: Any, z_slip: Any, g_slip: Any
 ) -> tuple[Any, Any, Any]:
-    """Return the sums of :func:`row_terms`; the second and the third are rounded up."""
+    """Return the sums of :func:`row_terms`; the second and third are rounded up."""
     plain, upper, other = 0.0, 0.0, 0.0
     for start in range(0, len(y), SUM_BLOCK):
         a, b, d = 0.0, 0.0, 0.0
@@ -150,7 +150,7 @@ def row_sums(
 
 @compiled
 def loss_sums(loss: Any, y: Any, c: Any, z: Any, z_rad: Any, z_slip: Any) -> tuple[Any, Any]:
-    """Return the sum of the losses, rounded up, and that of an evaluation elsewhere: no loss is negative."""
+    """Return the sum of the losses, rounded up, and an upper bound on that of another evaluation."""
     upper, other = 0.0, 0.0
     for start in range(0, len(y), SUM_BLOCK):
         a, b = 0.0, 0.0

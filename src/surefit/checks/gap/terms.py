@@ -15,8 +15,8 @@ from surefit.core.jit import compiled
 def entropy_term(m: Any, mu: Any) -> Any:
     r"""Return an upper bound on :math:`m \ln(m / \mu) - m + \mu`, with ``m`` and ``mu`` known up to 8 units in the last place.
 
-    The second derivative in m is 1 / m, so the term is at most :math:`(m - \mu)^2 / (2 \min(m, \mu))`; that bound has no
-    cancellation. The direct formula is smaller where the two are far apart.
+    The second derivative in m is 1 / m, so the term is at most :math:`(m - \mu)^2 / (2 \min(m, \mu))`, a bound without
+    cancellation. The direct formula is smaller if the two numbers are far apart.
     """
     if m <= 0.0:
         return mu * (1.0 + 16.0 * UNIT)
@@ -24,7 +24,7 @@ def entropy_term(m: Any, mu: Any) -> Any:
         return math.inf
     apart = abs(m - mu) + 16.0 * UNIT * (m + mu)
     taylor = 0.5 * apart * apart / min(m, mu) * (1.0 + 32.0 * UNIT)
-    if apart <= 0.01 * min(m, mu):  # then it is at most one percent too large
+    if apart <= 0.01 * min(m, mu):  # then the bound is at most one percent too large
         return taylor
     ratio = np.log(m / mu)
     direct = max(m * ratio - m + mu, 0.0) + 32.0 * UNIT * (m * (1.0 + abs(ratio)) + mu)

@@ -1,14 +1,15 @@
-r"""The gap theorem: Fenchel-Young terms, one per row and one per coordinate, bound how far a point is from the optimum.
+r"""The gap theorem: Fenchel-Young terms, one per row and one per coordinate, bound the suboptimality of a point.
 
-For :math:`P(w, b) = \sum_i c_i\,\phi(y_i, z_i) + \sum_j \Omega_j(w_j)` with :math:`z = Aw + b`, and slopes :math:`g_i` in the domain of the
-conjugates, :math:`\theta = -cg`, :math:`v = A^\top\theta` (and :math:`\sum_i \theta_i = 0` if :math:`b` is free),
+For :math:`P(w, b) = \sum_i c_i\,\phi(y_i, z_i) + \sum_j \Omega_j(w_j)` with :math:`z = Aw + b`, and dual variables
+:math:`g_i` in the domain of the conjugates, :math:`\theta = -cg`, :math:`v = A^\top\theta` (and :math:`\sum_i \theta_i
+= 0` if :math:`b` is free),
 
 .. math:: P(w, b) - \min P \le \sum_i c_i [\phi(z_i) + \phi^*(g_i) - z_i g_i] + \sum_j [\Omega_j(w_j) + \Omega_j^*(v_j) - w_j v_j],
 
-every bracket non-negative. In a kernel's space :math:`f = K\beta + Tb` with free functions :math:`T` (the constant, or more), the penalty
-is :math:`\tfrac\lambda2\beta^\top K\beta`, and :math:`T^\top\theta = 0`.
-The dual point comes from the scores or from a witness; its equalities hold exactly at a point within a radius that is accounted for
-(theory: ``fenchel-gap``).
+where every bracket is non-negative. In a kernel's space :math:`f = K\beta + Tb` with free functions :math:`T` (the
+constant, or more), the penalty is :math:`\tfrac\lambda2\beta^\top K\beta`, and :math:`T^\top\theta = 0`. The dual point
+is computed from the scores or given by a witness. Its equality constraints hold exactly at a point within a radius,
+which the bound includes (theory: ``fenchel-gap``).
 """
 
 from __future__ import annotations
@@ -23,26 +24,26 @@ from surefit.checks.gap import rows
 from surefit.checks.gap.dual_points import Dual, Free, Point, Terms, dual_point, kernel_dual_point, met, slopes_at
 from surefit.checks.gap.penalties import Penalty
 
-BLURRED = 1e-10  # share of the objective that the rounding of v may cost before the conditions are met exactly
-BOX = 1e6  # where columns are dependent, coefficients up to this multiple of the data's scale compete
+BLURRED = 1e-10  # largest accepted rounding of v, relative to the objective; otherwise conditions are met exactly
+BOX = 1e6  # if columns are dependent, coefficients up to this multiple of the data's scale are considered
 
 
 class Gap(NamedTuple):
-    """Proved facts about a point."""
+    """Proved bounds for a point."""
 
-    value: float  # P - min P is at most this, rounding included
-    spread: float  # rounding in it, and what another order of summation may change
+    value: float  # upper bound on P - min P, including rounding
+    spread: float  # rounding error, including that of other orders of summation
     plain: float  # the same sum in plain floats
-    objective: float  # P is at most this
+    objective: float  # upper bound on P
     objective_spread: float
     dual: np.ndarray  # g, one per row
     dual_rad: np.ndarray
-    correlations: np.ndarray  # upper bounds of |v_j| (of v_j for positive coefficients)
-    least: np.ndarray  # lower bounds of the same
+    correlations: np.ndarray  # upper bounds on |v_j| (on v_j for positive coefficients)
+    least: np.ndarray  # lower bounds on the same
     z: Enclosed
-    box: float = math.inf  # finite: only coefficients of up to this multiple of the data's scale compete
+    box: float = math.inf  # if finite, only coefficients up to this multiple of the data's scale are considered
     met: bool = False  # the dual point is exactly orthogonal to every column that is not excluded
-    blur: float = 0.0  # what the rounding of v costs where the penalty is quadratic
+    blur: float = 0.0  # contribution of the rounding of v for a quadratic penalty
 
 
 def prove(operator: Any, loss: Any, penalty: Penalty, point: Point, dual: Dual = Dual()) -> Gap:  # noqa: B008
@@ -53,13 +54,13 @@ def prove(operator: Any, loss: Any, penalty: Penalty, point: Point, dual: Dual =
     if point.offset is not None:
         mid, rad = mid + point.offset, rad + UNIT * (np.abs(mid) + np.abs(point.offset)) * (1 + UNIT)
     z = Enclosed(mid, rad)
-    if penalty.radius is not None and dual.multiplier == 0.0:  # without the constraint the optimum is no larger
+    if penalty.radius is not None and dual.multiplier == 0.0:  # without the constraint the minimum is not larger
         _require_radius(penalty, point.w)
         penalty = penalty.scaled(0.0)
     start = slopes_at(loss, point, dual, z)
     terms = dual_point(operator, loss, penalty, point, start)
     found = _bounded(operator, loss, penalty, point, dual, z, terms)
-    if penalty.radius is None and blurred(penalty, found):  # meet the optimality conditions of all columns exactly
+    if penalty.radius is None and blurred(penalty, found):  # satisfy the optimality conditions of all columns exactly
         closer = met(operator, loss, penalty, point, start)
         other = found if closer is None else _bounded(operator, loss, penalty, point, dual, z, closer)
         found = min(found, other, key=lambda gap: gap.value + 2.5 * gap.spread)
@@ -67,15 +68,15 @@ def prove(operator: Any, loss: Any, penalty: Penalty, point: Point, dual: Dual =
 
 
 def _bounded(operator: Any, loss: Any, penalty: Penalty, point: Point, dual: Dual, z: Enclosed, terms: Terms) -> Gap:
-    """Add up the terms at a dual point."""
-    if np.all(terms.exact | penalty.excluded):  # no pass is needed where every column is met
+    """Sum the terms at a dual point."""
+    if np.all(terms.exact | penalty.excluded):  # no pass is needed if every column is exact
         v, radii = np.zeros(len(point.w)), np.zeros((2, len(point.w)))
-    else:  # with a box, any evaluation removes what the columns explain
+    else:  # with a box, every evaluation removes the projection on the columns
         slip = np.zeros(len(point.y)) if terms.boxed else terms.slip
         v, radii = operator.transposed(terms.theta, np.array([terms.rad, terms.rad + slip]))
         v, radii = np.where(terms.exact, 0.0, v), np.where(terms.exact, 0.0, radii)
     box = math.inf
-    if terms.boxed:  # only coefficients in a box compete
+    if terms.boxed:  # only coefficients in a box are considered
         box, penalty = BOX, penalty.boxed(_box(operator, point, z))
     if penalty.radius is not None:
         return _constrained(loss, penalty, point, dual, z, terms, v, radii)
@@ -85,14 +86,14 @@ def _bounded(operator: Any, loss: Any, penalty: Penalty, point: Point, dual: Dua
 
 
 def blurred(penalty: Penalty, found: Gap) -> bool:
-    """Whether a small quadratic penalty makes the rounding of v count: its term is v^2 / (2 l2)."""
+    """Return whether the rounding of v matters because a quadratic penalty is small: its term is v^2 / (2 l2)."""
     if not np.any(penalty.l2 > 0) or np.any(penalty.l1[~penalty.excluded] > 0) or penalty.box is not None:
         return False
     return found.blur > BLURRED * found.objective
 
 
 def _box(operator: Any, point: Point, z: Enclosed) -> np.ndarray:
-    """Return the largest absolute coefficients that compete: ``BOX`` times what gives one column the size of all scores."""
+    """Return the largest absolute coefficients that are considered: ``BOX`` times the scale of the data."""
     size = math.sqrt(upper_sum(point.c * (z.mid**2 + point.y**2))) + 1e-300
     with np.errstate(divide="ignore"):
         return np.maximum(BOX * size / operator.norms(point.c), 2 * np.abs(point.w))
@@ -108,24 +109,24 @@ def _assembled(loss: Any, penalty: Penalty, point: Point, z: Enclosed, terms: Te
 
 
 def shrinks(penalty: Penalty, v: np.ndarray, radii: np.ndarray) -> tuple[float, float]:
-    """Return the factor that makes ``v`` feasible, and that of an evaluation elsewhere."""
+    """Return the factor that makes ``v`` feasible, and that of another evaluation."""
     return penalty.shrink(v, radii[0]), penalty.shrink(v, radii[0] + 2 * radii[1])
 
 
 def row_duals(terms: Terms, c: np.ndarray, shrink: tuple[float, float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the slopes that the shrunk dual point has, their radii, and how far those of another evaluation may be."""
+    """Return the dual variables of the scaled dual point, their radii, and bounds for another evaluation."""
     g, g_rad = _shares(terms.theta * shrink[0], terms.rad * shrink[0], c)
     slip = np.divide(terms.slip, c, out=np.zeros(len(c)), where=c > 0)
-    if shrink[1] < shrink[0]:  # another evaluation may have to shrink more
+    if shrink[1] < shrink[0]:  # another evaluation may have to scale more
         slip = slip + 2 * (1.0 - shrink[1] / shrink[0]) * np.abs(g)
     return g, g_rad, slip
 
 
 def joined(penalty: Penalty, w: Any, exact: Any, shrinks: tuple[float, float], v: Any, radii: Any, sums: Any) -> Gap:
-    """Add the terms of the penalty to the sums over the rows: plain, rounded up, and rounded up elsewhere."""
+    """Add the terms of the penalty to the sums over the rows: plain, rounded up, and for other evaluations."""
     plain, upper, other = sums
     shrink, moved = shrinks[0], (shrinks[0] - shrinks[1]) * np.abs(v)  # by another evaluation
-    kept = ~exact  # zero is exact for free columns, shrunk or not
+    kept = ~exact  # zero is exact for free columns, scaled or not
     near = penalty.upper(w, shrink * v, (shrink * radii[0] + 4 * UNIT * np.abs(v)) * (1 + 4 * UNIT))[kept]
     far = penalty.upper(w, shrink * v, 2 * (radii[1] + 4 * UNIT * np.abs(v)) + moved)[kept]
     value = (upper + upper_sum(near)) * (1 + 8 * UNIT)
@@ -157,17 +158,17 @@ def _trivial(loss: Any, penalty: Penalty, point: Point, z: Enclosed, found: Gap)
 
 
 def with_objective(penalty: Penalty, w: np.ndarray, count: int, sums: tuple[float, float], found: Gap) -> Gap:
-    """Add the objective; no loss is negative, so it bounds the gap too. ``sums`` are the losses, rounded up, here and elsewhere."""
+    """Add the objective, which also bounds the gap because no loss is negative; ``sums`` are the rounded-up losses."""
     upper, other = sums
     size = upper_sum(penalty.value(w)) * (1 + 8 * UNIT)
     objective = (upper + size) * (1 + 8 * UNIT)
     rounding = max((other + size) * (1 + 8 * UNIT) - objective, 0.0) + 16 * UNIT * objective
-    found = found._replace(plain=min(found.plain, found.value))  # plain floats may leave the domain by a rounding
-    order = (gamma(min(count + len(w), BLOCK)) + 64 * UNIT) * found.value  # sums in another order
+    found = found._replace(plain=min(found.plain, found.value))  # plain floats may leave the domain by rounding
+    order = (gamma(min(count + len(w), BLOCK)) + 64 * UNIT) * found.value  # other orders of summation
     found = found._replace(spread=max(found.spread, 0.0) + order if math.isfinite(found.spread) else math.inf)
     rounding += (gamma(min(count + len(w), BLOCK)) + 64 * UNIT) * objective
     found = found._replace(objective=objective, objective_spread=rounding)
-    if not found.value + 2.5 * found.spread <= objective + 2.5 * rounding:  # what would be stated
+    if not found.value + 2.5 * found.spread <= objective + 2.5 * rounding:  # compare the bounds as they would be stated
         return found._replace(value=objective, spread=rounding, plain=objective, box=math.inf)
     return found
 
@@ -175,7 +176,7 @@ def with_objective(penalty: Penalty, w: np.ndarray, count: int, sums: tuple[floa
 def _constrained(
     loss: Any, penalty: Penalty, point: Point, dual: Dual, z: Enclosed, terms: Terms, v: Any, radii: Any
 ) -> Gap:
-    """Bound under a radius: the multiplier times the penalty is one more problem; the multiplier times the slack is added."""
+    """Bound the gap under a radius: that of the multiplier times the penalty, plus the multiplier times the slack."""
     multiplier = dual.multiplier
     if multiplier is None:  # the smallest for which v is feasible
         sized = (penalty.l1 > 0) & ~penalty.excluded
@@ -212,8 +213,8 @@ def prove_kernel(
 ) -> Gap:
     """Bound the gap of ``f = K beta + b`` with penalty ``strength / 2 beta' K beta``; ``point.w`` is ``beta``.
 
-    With ``free`` functions, these take the place of the intercept. The dual point is ``strength * beta`` unless a witness is given. The
-    penalty's term is ``strength / 2`` times the squared norm of ``beta - theta / strength`` in the kernel's space.
+    Free functions, if given, replace the intercept. The dual point is ``strength * beta`` unless a witness is given.
+    The penalty's term is ``strength / 2`` times the squared norm of ``beta - theta / strength`` in the kernel's space.
     """
     y, c, beta = point.y, point.c, point.w
     product = operator.times(beta)

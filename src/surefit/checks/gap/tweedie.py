@@ -1,9 +1,9 @@
-r"""The checker's Tweedie deviance of :math:`e^z`: a sum of a falling and a growing exponential.
+r"""The checker's Tweedie deviance of :math:`e^z`, a sum of a decreasing and an increasing exponential.
 
-With :math:`a = p - 1`, :math:`b = 2 - p` the slope is :math:`e^{bz} - y e^{-az}`. The conjugate of a sum is the infimal convolution
-of the conjugates: for every split :math:`g = (g + m) - m` the term is at most
-:math:`\tfrac1a E(m, y e^{-az}) + \tfrac1b E(g + m, e^{bz})`, :math:`E(m, \mu) = m\ln(m/\mu) - m + \mu`. The best split is found by
-Newton's method; any other proves a true, larger bound.
+With :math:`a = p - 1`, :math:`b = 2 - p` the derivative is :math:`e^{bz} - y e^{-az}`. The conjugate of a sum is the
+infimal convolution of the conjugates: for every split :math:`g = (g + m) - m` the term is at most :math:`\tfrac1a E(m,
+y e^{-az}) + \tfrac1b E(g + m, e^{bz})`, :math:`E(m, \mu) = m\ln(m/\mu) - m + \mu`. The best split is found by Newton's
+method; any other split proves a valid, larger bound.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ STEPS = 30  # Newton steps for the split
 
 
 class Tweedie(NamedTuple):
-    """Half the Tweedie deviance; ``power`` from 1 to 2, so that both exponents are exact differences."""
+    """Half the Tweedie deviance for a ``power`` from 1 to 2, for which both exponents are exact differences."""
 
     power: float
 
@@ -65,7 +65,7 @@ def _(loss: Any, y: Any, z: Any, g: Any) -> Any:
 
 @compiled
 def _split(a: Any, b: Any, fall: Any, rise: Any, g: Any) -> Any:
-    """Return the part of the falling exponential: the root of ``ln(m / fall) / a + ln((g + m) / rise) / b``."""
+    """Return the part of the decreasing exponential: the root of ``ln(m / fall) / a + ln((g + m) / rise) / b``."""
     least = max(-g, 0.0)
     m = max(fall, rise - g)
     for _ in range(STEPS):

@@ -1,4 +1,4 @@
-r"""Functions of a loss for the gap theorem: its derivatives, their domain, and upper bounds on its Fenchel-Young terms."""
+r"""Functions of a loss for the gap theorem: derivatives, their domain, and upper bounds on Fenchel-Young terms."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from surefit.core.jit import compiled
 
 @generic
 def domain(loss: Any, y: Any) -> Any:
-    """Return the interval of slopes at target ``y``."""
+    """Return the interval of possible derivatives at target ``y``."""
 
 
 @generic
 def slope(loss: Any, y: Any, z: Any, width: Any) -> Any:
-    """Return a slope at ``z``; with ``width`` > 0, that of the loss smoothed over bands of this width around its kinks."""
+    """Return a derivative at ``z``; with ``width`` > 0, that of the loss smoothed over this width around its kinks."""
 
 
 @generic
 def curvature(loss: Any, y: Any, z: Any) -> Any:
-    """Return the second derivative at ``z``, zero where there is a kink."""
+    """Return the second derivative at ``z``; zero at a kink."""
 
 
 @generic
 def excess(loss: Any, y: Any, z: Any, g: Any) -> Any:
-    """Return an upper bound on the Fenchel-Young term, rounding of its evaluation included; ``g`` is in the domain.
+    """Return an upper bound on the Fenchel-Young term, including rounding; ``g`` must be in the domain.
 
     Losses are smallest at zero, so the term at ``g = 0`` is the loss itself.
     """
@@ -34,12 +34,12 @@ def excess(loss: Any, y: Any, z: Any, g: Any) -> Any:
 
 @generic
 def largest(loss: Any, y: Any, z: Any, dz: Any, g: Any, dg: Any) -> Any:
-    """Return an upper bound on the term for scores within ``dz`` of ``z`` and slopes within ``dg`` of ``g``."""
+    """Return an upper bound on the term for scores within ``dz`` of ``z`` and derivatives within ``dg`` of ``g``."""
 
 
 @compiled
 def corners(loss: Any, y: Any, z: Any, dz: Any, g: Any, dg: Any) -> Any:
-    """Return the largest term at a corner of the box: it is convex in the score and in the slope."""
+    """Return the largest term at a corner of the box, because the term is convex in the score and in the derivative."""
     low, high = domain(loss, y)
     most = 0.0
     for z_end in (z + dz, z - dz):
@@ -55,4 +55,4 @@ def _(loss: Any, y: Any, z: Any, dz: Any, g: Any, dg: Any) -> Any:
 
 @generic
 def edge_size(loss: Any, y: Any) -> Any:
-    """Return a bound of the numbers that are subtracted from ``z``: their rounding is one more move of ``z``."""
+    """Return a bound on the numbers that are subtracted from ``z``; their rounding acts like a change of ``z``."""
