@@ -1,4 +1,4 @@
-"""Common part of linear regressors: prediction."""
+"""Prediction shared by the linear regressors."""
 
 import numpy as np
 from scipy import sparse
@@ -10,7 +10,7 @@ from surefit.core.validation import read_data
 
 
 class LinearRegressorMixin(RegressorMixin):
-    """Adds ``predict``, ``sparse_coef_`` and the tag for sparse input."""
+    """Mixin that adds ``predict``, ``sparse_coef_`` and the tag for sparse input."""
 
     coef_: np.ndarray
     intercept_: float

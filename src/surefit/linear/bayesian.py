@@ -17,9 +17,10 @@ from surefit.problems import pose
 
 @dataclass(frozen=True)
 class Posterior:
-    """Normal distribution of the coefficients, as the triangular root of its precision: forming the precision would square its condition.
+    """Normal distribution of the coefficients, stored as the triangular root of its precision matrix.
 
-    ``root.T @ root`` is the precision, ``root @ mean == pull``. New rows are stacked below and rotated away.
+    ``root.T @ root`` is the precision, and ``root @ mean == pull``. The root is kept because forming the precision
+    would square the condition number. New rows are appended to the root, and a QR factorization restores the triangle.
     """
 
     root: np.ndarray
@@ -28,14 +29,14 @@ class Posterior:
 
     @property
     def covariance(self) -> np.ndarray:
-        """Inverse of the precision."""
+        """Covariance of the coefficients, the inverse of the precision."""
         inverse = linalg.solve_triangular(self.root, np.eye(len(self.pull)))
         covariance = inverse @ inverse.T
         return (covariance + covariance.T) / 2
 
     @property
     def mean(self) -> np.ndarray:
-        """Most probable coefficients."""
+        """Mean of the coefficients, which is also the mode."""
         return linalg.solve_triangular(self.root, self.pull)
 
     def update(self, Z: np.ndarray, y: np.ndarray, s: np.ndarray, noise: float) -> "Posterior":
@@ -44,7 +45,7 @@ class Posterior:
         rows = np.vstack([np.column_stack([self.root, self.pull]), shares * np.column_stack([Z, y])])
         R = linalg.qr(rows, mode="r", overwrite_a=True, check_finite=False)[0]
         root, pull, left = R[:p, :p], R[:p, p], float(np.sum(R[p:, p] ** 2))
-        # log of the density of the rows: what is left when the quadratics are completed to squares
+        # log density of the rows: the term that remains after completing the square
         gained = -0.5 * float(s.sum()) * math.log(2 * math.pi * noise) - 0.5 * left
         gained += float(np.log(np.abs(np.diag(self.root))).sum() - np.log(np.abs(np.diag(root))).sum())
         return Posterior(root, pull, self.log_evidence + gained)
@@ -59,11 +60,12 @@ class BayesianLinearRegression(CertifiedMixin, LinearRegressorMixin, BaseEstimat
         w \mid \text{data} \sim N\big(\Sigma X^\top y / \sigma^2,\ \Sigma\big), \quad
         \Sigma = \big(X^\top X / \sigma^2 + I / \tau^2\big)^{-1} .
 
-    Hypothesis class: affine functions. Loss: squared. Optimizer: rotations (QR). The posterior mean is :class:`Ridge` with
-    ``alpha = noise_variance / prior_variance`` and a penalized intercept.
+    Hypothesis class: affine functions. Loss: squared. Optimizer: QR factorization. The posterior mean is :class:`Ridge`
+    with ``alpha = noise_variance / prior_variance`` and a penalized intercept.
 
-    Guarantee: the certificate bounds how far the posterior mean and variances are from the exact ones, and the error of the log
-    evidence; their meaning for new data depends on a correct prior and noise variance (theory: :ref:`mle-map`).
+    Guarantee: the certificate bounds the errors of the posterior mean, of the variances and of the log evidence
+    relative to exact arithmetic (theory: :ref:`mle-map`). Statements about new data hold only if the prior and the
+    noise variance are correct.
 
     Parameters
     ----------
@@ -79,22 +81,22 @@ class BayesianLinearRegression(CertifiedMixin, LinearRegressorMixin, BaseEstimat
     coef_ : ndarray of shape (n_features,)
         Posterior mean of the coefficients.
     intercept_ : float
-        Posterior mean of the intercept; 0 without one.
+        Posterior mean of the intercept; 0 if ``fit_intercept=False``.
     posterior_mean_ : ndarray of shape (n_coefficients,)
-        Both together, the intercept first.
+        Posterior mean of the intercept (if fitted) and of the coefficients, in this order.
     posterior_covariance_ : ndarray of shape (n_coefficients, n_coefficients)
         :math:`\Sigma`.
     log_evidence_ : float
-        Logarithm of the density of the targets under prior and noise; compare models on the same rows by it.
+        Logarithm of the marginal density of the targets; use it to compare models on the same rows.
     certificate_ : Certificate
-        Claims with evidence; ``certificate_.verify(X, y)`` re-derives them. After ``partial_fit`` it is about all rows so far only
-        if they came in one call.
+        Claims with evidence; ``certificate_.verify(X, y)`` re-derives them. It refers to all rows only if they were
+        passed in one call.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
     Examples
     --------
-    One row, x = 1 and y = 2, prior and noise of variance 1: the posterior is N(1, 1/2).
+    With the single row x = 1, y = 2 and variances 1 of prior and noise, the posterior is N(1, 1/2).
 
     >>> from surefit import BayesianLinearRegression
     >>> model = BayesianLinearRegression(fit_intercept=False).fit([[1.0]], [2.0])
@@ -114,7 +116,7 @@ class BayesianLinearRegression(CertifiedMixin, LinearRegressorMixin, BaseEstimat
         return self._learn(X, y, sample_weight, None)
 
     def partial_fit(self, X, y, sample_weight=None):
-        """Update the posterior with further rows: the same posterior and evidence as one fit of all. Returns the estimator."""
+        """Update the posterior with further rows, with the same result as one fit to all rows. Returns the estimator."""
         before = Posterior(self._root, self._pull, self.log_evidence_) if hasattr(self, "posterior_mean_") else None
         return self._learn(X, y, sample_weight, before)
 
@@ -156,7 +158,7 @@ class BayesianLinearRegression(CertifiedMixin, LinearRegressorMixin, BaseEstimat
         return np.column_stack([np.ones(len(X)), X]) if self.fit_intercept else X
 
     def predict(self, X, return_std=False):
-        """Return the predictive mean of each row, and with ``return_std`` the predictive standard deviation of a new target."""
+        """Return the predictive mean of each row and, if ``return_std``, the standard deviation of a new target."""
         check_is_fitted(self)
         X = read_data(self, X, reset=False, accept_sparse=["csr", "csc"], dtype=[np.float64, np.float32])
         mean = np.asarray(X @ self.coef_, dtype=np.float64).ravel() + self.intercept_

@@ -33,31 +33,32 @@ class BayesianRidge(CertifiedMixin, LinearRegressorMixin, BaseEstimator):
         y \mid X, w \sim N(Xw, \alpha^{-1} I), \quad w \sim N(0, \lambda^{-1} I), \qquad
         (\alpha, \lambda) = \operatorname*{argmax} \ln p(y \mid X, \alpha, \lambda) + \ln p(\alpha) + \ln p(\lambda)
 
-    with Gamma priors of both precisions, on centered columns and targets if there is an intercept. Hypothesis class: affine
-    functions. Loss: squared. Optimizer: one singular value decomposition, then MacKay's updates.
+    with Gamma priors on both precisions. Columns and targets are centered if there is an intercept. Hypothesis class:
+    affine functions. Loss: squared. Optimizer: one singular value decomposition, then MacKay's updates.
 
-    Guarantee: the certificate bounds how far the posterior is from the exact one for ``alpha_`` and ``lambda_``, and the derivatives
-    of the log evidence with respect to the logarithms of both (theory: :ref:`mle-map`). The evidence may have several maxima, so that no
-    global optimum is claimed.
+    Guarantee: the certificate bounds the distance of the posterior from the exact one for ``alpha_`` and ``lambda_``.
+    It also bounds the derivatives of the log evidence with respect to the logarithms of both (theory: :ref:`mle-map`).
+    The evidence may have several maxima, so no global optimum is claimed.
 
     Parameters
     ----------
     max_iter : int >= 1, default=300
-        Largest number of updates.
+        Maximum number of updates.
     tol : float >= 0, default=1e-3
-        Stop when no derivative of the log evidence by the logarithm of a precision is larger.
+        Stop when both derivatives of the log evidence with respect to the log precisions are at most ``tol`` in
+        absolute value.
     alpha_1, alpha_2 : float >= 0, default=1e-6
-        Shape and rate of the Gamma prior of the precision of the noise.
+        Shape and rate of the Gamma prior on the noise precision.
     lambda_1, lambda_2 : float >= 0, default=1e-6
-        Shape and rate of the Gamma prior of the precision of the coefficients.
+        Shape and rate of the Gamma prior on the coefficient precision.
     alpha_init : float > 0 or None, default=None
-        First value of the precision of the noise; None is 1 / Var(y).
+        Initial noise precision; None means 1 / Var(y).
     lambda_init : float > 0 or None, default=None
-        First value of the precision of the coefficients; None is 1.
+        Initial coefficient precision; None means 1.
     compute_score : bool, default=False
         Store the log evidence of every update in ``scores_``.
     fit_intercept : bool, default=True
-        Whether there is an intercept, which has no prior.
+        Whether to fit an intercept; it has no prior.
     copy_X : bool, default=True
         Ignored; X is never modified.
     verbose : bool, default=False
@@ -68,7 +69,7 @@ class BayesianRidge(CertifiedMixin, LinearRegressorMixin, BaseEstimator):
     coef_ : ndarray of shape (n_features,)
         Posterior mean of the coefficients.
     intercept_ : float
-        The intercept; 0 without one.
+        Intercept; 0 if ``fit_intercept=False``.
     alpha_, lambda_ : float
         Estimated precisions of the noise and of the coefficients.
     sigma_ : ndarray of shape (n_features, n_features)
@@ -78,7 +79,7 @@ class BayesianRidge(CertifiedMixin, LinearRegressorMixin, BaseEstimator):
     n_iter_ : int
         Number of updates.
     X_offset_, X_scale_ : ndarray of shape (n_features,)
-        Means of the columns (zeros without an intercept), and ones.
+        Column means (zeros without an intercept), and an array of ones.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
     n_features_in_, feature_names_in_
@@ -137,7 +138,7 @@ class BayesianRidge(CertifiedMixin, LinearRegressorMixin, BaseEstimator):
         self.verbose = verbose
 
     def fit(self, X, y, sample_weight=None):
-        """Estimate the precisions and the coefficients; an integer weight is equivalent to repeating the row. Returns the estimator."""
+        """Fit the model; an integer weight is equivalent to repeating the row. Returns the estimator."""
         check_params(self)
         X, y = read_data(self, X, y, **READ)
         y = usable_target("BayesianRidge", y)
@@ -180,7 +181,7 @@ class BayesianRidge(CertifiedMixin, LinearRegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X, return_std=False):
-        """Return the predictive mean of each row, and with ``return_std`` the predictive standard deviation of a new target."""
+        """Return the predictive mean of each row and, if ``return_std``, the standard deviation of a new target."""
         check_is_fitted(self)
         X = read_data(self, X, reset=False, accept_sparse=["csr", "csc"], dtype=[np.float64, np.float32])
         mean = np.asarray(X @ self.coef_, dtype=np.float64).ravel() + self.intercept_

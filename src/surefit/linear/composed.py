@@ -1,4 +1,4 @@
-"""From the parameters of a composed linear model to its problem, and from solutions to fitted attributes and claims."""
+"""Fitting of composed linear models: build the problem, set the fitted attributes, and state the claims."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ READ: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, n
 
 
 def terms_of(problem: dict, n_features: int) -> PenaltyTerms:
-    """Return the penalty of a problem as the solver takes it."""
+    """Return the penalty of a problem in the form that the solver expects."""
     own = problem["penalty"]
     factors = np.ones(n_features) if own["factors"] is None else np.asarray(own["factors"], dtype=np.float64)
     excluded = np.isinf(factors)
@@ -32,7 +32,7 @@ def terms_of(problem: dict, n_features: int) -> PenaltyTerms:
 
 
 def check_factors(estimator, problem: dict, n_features: int) -> None:
-    """Refuse penalty factors of the wrong length or sign."""
+    """Raise if the penalty factors have the wrong length or are negative or NaN."""
     factors = problem["penalty"]["factors"]
     if factors is None:
         return
@@ -45,7 +45,7 @@ def check_factors(estimator, problem: dict, n_features: int) -> None:
 def fit_composed(estimator, X, y, sample_weight, loss=None, labels: bool | None = None, moved=None) -> Any:
     """Solve the problem of ``estimator`` and set its fitted attributes and certificate. Returns the estimator.
 
-    ``moved`` is a function of the rows that removes a known part of the scores from the targets.
+    ``moved``, if given, maps the rows to rows whose targets and weights account for a known offset of the scores.
     """
     who = type(estimator).__name__
     loss = loss_term(estimator.loss, who) if loss is None else loss
@@ -100,7 +100,7 @@ def record(estimator, rows: Rows, problem: dict, results: list[Result], witness:
 
 
 def claims_of(problem: dict, columns: int, witness: dict[str, np.ndarray]) -> list[Claim]:
-    """Return the claims that a problem allows; the checker states their values."""
+    """Return the claims that apply to a problem; the checker computes their values."""
     own = problem["penalty"]
     claims = [Claim("linear.gap", witness=witness)]
     if problem["loss"] == "squared_error":

@@ -1,4 +1,4 @@
-"""Cross-validation of a penalized least-squares path: fold errors, the best weight, the one-standard-error rule."""
+"""Cross-validation of a penalized least-squares path: fold errors, the best alpha, and the one-standard-error rule."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class PathErrors(NamedTuple):
         return self.errors.std(axis=1, ddof=1) / math.sqrt(folds) if folds > 1 else np.zeros(len(self.alphas))
 
     def choose(self, rule: str) -> int:
-        """Index of the chosen alpha: smallest mean, or the largest alpha within one standard error of it."""
+        """Return the index of the alpha of smallest mean, or of the largest alpha within one standard error of it."""
         means = self.means
         best = int(np.argmin(means))
         if rule == "min":
@@ -47,7 +47,7 @@ class PathErrors(NamedTuple):
 
 
 def require_weight(estimator, weights: np.ndarray | None, *parts: np.ndarray) -> None:
-    """Refuse folds in which all rows have weight zero."""
+    """Raise if all rows of a fold have weight zero."""
     if weights is not None and not all(weights[rows].any() for rows in parts):
         raise InvalidData(
             f"{type(estimator).__name__}: all rows of a fold have weight zero; drop rows of weight zero, or use fewer folds."
@@ -59,14 +59,14 @@ class Folds(NamedTuple):
 
     whole: Any  # all rows
     train: Callable[[int], Any]
-    error: Callable[[int, Any], float]  # of a solution on the test rows of a fold
-    weights: np.ndarray  # of the test rows, one per fold
+    error: Callable[[int, Any], float]  # mean squared error of a solution on the test rows of a fold
+    weights: np.ndarray  # total weight of the test rows, one per fold
 
 
 def folds_of_rows(design, y: np.ndarray, weights: np.ndarray | None, folds: list, fit_intercept: bool) -> Folds:
     """Return folds of rows in memory.
 
-    A fold is the full design with weight zero on the rows it does not train on: nothing is copied, whatever the storage of X.
+    The training data of a fold are the full design with weight zero on the test rows, so X is never copied.
     """
     own = np.ones(len(y)) if weights is None else weights
 
@@ -83,7 +83,7 @@ def folds_of_rows(design, y: np.ndarray, weights: np.ndarray | None, folds: list
 
 
 def folds_of_partitions(rows: PartitionedRows, count: int, fit_intercept: bool) -> Folds:
-    """Return consecutive folds of rows in partitions, by one pass: the triangles of the folds have all sums of squares."""
+    """Return consecutive folds of partitioned rows, computed in one pass as one triangular QR factor per fold."""
     ends = np.cumsum([rows.shape[0] // count + (k < rows.shape[0] % count) for k in range(count)])
     triangles, weights = rows.map_reduce(_fold_triangles, ends, fit_intercept, combine=_join_folds)
     d = rows.shape[1]
@@ -117,9 +117,9 @@ def _join_folds(a: Any, b: Any) -> Any:
 
 
 def path_errors(estimator, folds: Folds, *, l1_ratio: float, factors: np.ndarray | None, budget: Budget) -> PathErrors:
-    """Test errors of the path of ``estimator`` (``LassoCV``, ``ElasticNetCV``) on every fold.
+    """Return the test errors of the path of ``estimator`` (``LassoCV``, ``ElasticNetCV``) on every fold.
 
-    Only weights that every fold reached within the budget are kept.
+    Only alphas that were solved on every fold within the budget are kept.
     """
     positive, tol, count = estimator.positive, estimator.tol, len(folds.weights)
     grid = alpha_grid(folds.whole, l1_ratio, estimator.eps, estimator.alphas, positive, factors)
@@ -134,11 +134,9 @@ def path_errors(estimator, folds: Folds, *, l1_ratio: float, factors: np.ndarray
 
     paths = map_blocks(begin, count, 1, estimator.n_jobs)
     rows = []
-    for (
-        _
-    ) in grid:  # all folds take a step together, so that the weights so far can be compared whenever the budget ends
+    for _ in grid:  # all folds advance together, so the alphas solved so far can be compared when the budget ends
         row = map_blocks(advance, count, 1, estimator.n_jobs)
         if budget.stopped is not None:
-            break  # some fold was cut off in the middle: this weight is not comparable with the others
+            break  # some fold was interrupted, so this alpha cannot be compared with the others
         rows.append(row)
     return PathErrors(grid[: len(rows)], np.array(rows).reshape(-1, count), folds.weights)

@@ -1,4 +1,4 @@
-"""Generalized linear models with an l2 penalty: what the Poisson, gamma and Tweedie regressors share."""
+"""Generalized linear models with an l2 penalty: shared base class of the Poisson, gamma and Tweedie regressors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from surefit.problems.stated_gap import StatedGapMixin
 
 
 class DevianceRegressor(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, LinearRegressorMixin, BaseEstimator):
-    """Linear regression of the logarithm of the mean: half the mean deviance plus an l2 penalty."""
+    """Base class of regressors that minimize half the mean deviance plus an l2 penalty."""
 
     _rules = {
         "alpha": NON_NEGATIVE,
@@ -60,14 +60,14 @@ class DevianceRegressor(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Li
 
     @abstractmethod
     def _deviance_power(self) -> float:
-        """Return the power of the mean to which the variance is proportional."""
+        """Return the power ``p`` of the deviance: the variance is proportional to the ``p``-th power of the mean."""
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None, offset=None):
         """Fit the model; an integer weight is equivalent to repeating the row. Returns the estimator.
 
         ``offset`` is a known part of the score of each row, such as the logarithm of its exposure: the mean is
-        ``exp(x'w + b + offset)``, for the identity link ``x'w + b + offset``.
+        ``exp(x'w + b + offset)``, or ``x'w + b + offset`` for the identity link.
         """
         check_params(self)
         loss = self._loss()
@@ -87,7 +87,7 @@ class DevianceRegressor(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Li
         return scores if offset is None else scores + read_offset(self, offset, len(scores))
 
     def score(self, X, y, sample_weight=None, offset=None) -> float:
-        """Return the share of the deviance that is explained, as scikit-learn does; constants are not adjusted to offsets."""
+        """Return the fraction of deviance explained, as in scikit-learn; the null model ignores the offsets."""
         predicted = self.predict(X, offset)
         return float(d2_tweedie_score(y, predicted, sample_weight=sample_weight, power=self._deviance_power()))
 

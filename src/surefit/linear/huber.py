@@ -25,7 +25,7 @@ from surefit.solvers.huber import HuberFit, minimize_huber
 
 
 class HuberRegressor(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, LinearRegressorMixin, BaseEstimator):
-    r"""Linear regression that is robust to outliers, with the scale of the residuals estimated at the same time.
+    r"""Linear regression that is robust to outliers and estimates the scale of the residuals jointly.
 
     .. math::
 
@@ -40,9 +40,9 @@ class HuberRegressor(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Linea
     Parameters
     ----------
     epsilon : float >= 1, default=1.35
-        Residuals beyond ``epsilon`` scales count as outliers; smaller is more robust.
+        Residuals larger than ``epsilon * scale_`` are outliers; a smaller value is more robust.
     max_iter : int >= 1, default=100
-        Newton steps before giving up with a ``ConvergenceWarning``.
+        Maximum number of Newton steps; if it is reached, ``fit`` issues a ``ConvergenceWarning``.
     alpha : float >= 0, default=0.0001
         Weight of the squared norm.
     warm_start : bool, default=False
@@ -50,27 +50,27 @@ class HuberRegressor(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Linea
     fit_intercept : bool, default=True
         Whether to fit :math:`b`; it is never penalized.
     tol : float >= 0, default=1e-5
-        Relative duality gap: the fit stops when the gap is at most ``tol`` times :math:`2S` standard deviations of y, with
-        :math:`S = \sum_i s_i`; the objective of the mean is no larger than that.
+        Relative duality gap: the fit stops when the gap is at most ``tol`` times :math:`2S` times the standard
+        deviation of y, with :math:`S = \sum_i s_i`. That product bounds the objective of the constant model from above.
     max_time : float > 0 or None, default=None
         Seconds after which the best point so far is returned with its gap.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
-        Weights.
+        Coefficients.
     intercept_ : float
         Intercept.
     scale_ : float
         Scale :math:`\sigma` of the residuals.
     outliers_ : ndarray of bool, shape (n_rows,)
-        Rows whose residual exceeds ``epsilon * scale_``; not for rows in partitions.
+        Rows whose residual exceeds ``epsilon * scale_``; not available for partitioned rows.
     dual_gap_, objective_, n_iter_, history_, certificate_, n_features_in_, feature_names_in_
         As in :class:`LinearModel`.
 
     Examples
     --------
-    One wild row does not turn the line:
+    One outlier does not change the slope:
 
     >>> import numpy as np
     >>> from surefit import HuberRegressor
@@ -116,7 +116,7 @@ class HuberRegressor(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Linea
         self.max_time = max_time
 
     def _start(self, d: int) -> tuple[np.ndarray, float, float] | None:
-        """Return the point of the last fit, if the next one starts there."""
+        """Return the solution of the last fit if the next fit starts from it."""
         before = self.__dict__.get("coef_")
         if not self.warm_start or before is None or before.shape != (d,):
             return None
@@ -144,7 +144,7 @@ class HuberRegressor(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Linea
         return self._record(found, X, y, weights, {"dual_0": found.dual})
 
     def _record(self, found: HuberFit, X, y, weights, witness: dict):
-        """Set the fitted attributes and the certificate; without a witness, the derivatives at the model are the dual point."""
+        """Set the fitted attributes and the certificate; without a witness, the loss derivatives are the dual point."""
         number = np.float64 if self.fit_intercept else float  # as in scikit-learn
         self.coef_, self.intercept_, self.scale_ = found.coef, number(found.intercept), float(found.scale)
         self.n_iter_ = int(found.n_iter)

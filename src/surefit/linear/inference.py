@@ -1,9 +1,10 @@
 r"""Standard errors of unpenalized logistic regression, from the Fisher information.
 
 At the maximum of the likelihood the estimate is asymptotically normal around the truth with covariance :math:`I^{-1}`,
-:math:`I = \sum_i s_i \tilde x_i \tilde x_i^\top p_i (1 - p_i)` (with several classes, the matrix of second derivatives in the classes
-that are not the reference). The statement needs a maximum, that the model is true, and many rows; a penalty biases the estimate
-and voids it, so it is refused there.
+:math:`I = \sum_i s_i \tilde x_i \tilde x_i^\top p_i (1 - p_i)` (with several classes, the matrix of second derivatives
+with respect to the coefficients of all classes but the reference). This requires that the maximum exists, that the
+model is correct, and that there are many rows. A penalty biases the estimate, so no standard errors are reported for
+penalized fits.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from surefit.core.errors import InvalidParameter, SurefitError
 from surefit.linear.score_stability import as_rows
 from surefit.problems.labels import class_codes
 
-SINGULAR = 1e-12  # smallest eigenvalue of the scaled information that counts as positive
+SINGULAR = 1e-12  # smallest eigenvalue of the scaled information that is treated as positive
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,19 +30,20 @@ class Inference:
     Attributes
     ----------
     names : list of str
-        Coefficients; with several classes preceded by the class.
+        Names of the coefficients; with several classes, each is preceded by the class.
     estimates, standard_errors, z, p_values : ndarray
-        Estimates, their standard errors, the ratio of both, and its two-sided p-value.
+        Estimates, standard errors, their ratios, and two-sided p-values.
     low, high : ndarray
         Ends of the intervals at ``confidence``.
     odds_ratios, odds_low, odds_high : ndarray
-        The same on the scale of odds: ``exp``.
+        Exponentials of ``estimates``, ``low`` and ``high``.
     information : ndarray
-        Fisher information: minus the second derivative of the log-likelihood.
+        Observed Fisher information: the negative Hessian of the log-likelihood.
     score_information : ndarray
-        Sum of squared scores; the same in expectation if the model is true.
+        Sum of outer products of the score vectors; it has the same expectation if the model is correct.
     discrepancy : float
-        Largest relative difference of the standard errors computed in two ways: large values indicate that the model does not fit.
+        Largest relative difference between the standard errors from the two estimates of the information. Large values
+        indicate a misspecified model.
     confidence : float
         Level of each interval.
     """
@@ -55,12 +57,12 @@ class Inference:
 
     @property
     def covariance(self) -> np.ndarray:
-        """Inverse of the information."""
+        """Estimated covariance, the inverse of the information."""
         return linalg.inv(self.information)
 
     @property
     def z(self) -> np.ndarray:
-        """Estimates in standard errors."""
+        """Estimates divided by their standard errors."""
         return self.estimates / self.standard_errors
 
     @property
@@ -74,17 +76,17 @@ class Inference:
 
     @property
     def low(self) -> np.ndarray:
-        """Lower ends."""
+        """Lower ends of the confidence intervals."""
         return self.estimates - self._reach
 
     @property
     def high(self) -> np.ndarray:
-        """Upper ends."""
+        """Upper ends of the confidence intervals."""
         return self.estimates + self._reach
 
     @property
     def odds_ratios(self) -> np.ndarray:
-        """Factors of the odds when a feature rises by one."""
+        """Factors by which the odds change when a feature increases by one."""
         return np.exp(self.estimates)
 
     @property
@@ -99,7 +101,7 @@ class Inference:
 
     @property
     def discrepancy(self) -> float:
-        """Largest relative difference of the standard errors from the two estimates of the information."""
+        """Largest relative difference between the standard errors from the two estimates of the information."""
         other = np.sqrt(np.maximum(np.diag(linalg.pinvh(self.score_information)), 0.0))
         return float(np.max(np.abs(other - self.standard_errors) / self.standard_errors))
 
@@ -131,7 +133,7 @@ class Inference:
 
 
 def wald(model, X, y, sample_weight, confidence: float) -> Inference:
-    """Return the inference, or raise with the reason why there is none."""
+    """Return the Wald inference, or raise an error that explains why it is not available."""
     who = type(model).__name__
     if not (isinstance(confidence, (int, float)) and 0 < confidence < 1):
         raise InvalidParameter(who, "confidence", "a number between 0 and 1", confidence)
@@ -202,7 +204,7 @@ def _names(model, problem, lines) -> list[str]:
 
 
 def odds_of(model, X=None) -> dict:
-    """Return odds ratios, and coefficients per standard deviation of the features of X."""
+    """Return the odds ratios and, if X is given, the coefficients per standard deviation of each feature."""
     result = {"odds_ratios": np.exp(model.coef_)}
     if X is not None:
         X = as_rows(X)

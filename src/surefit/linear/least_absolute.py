@@ -23,8 +23,8 @@ class LeastAbsoluteDeviations(CertifiedMixin, StatedGapMixin, LinearRegressorMix
     Hypothesis class: affine functions. Loss: absolute. Optimizer: the dual linear program, by the simplex method. Under
     Laplace noise the coefficients maximize the likelihood.
 
-    Guarantee: :math:`P(w, b) - \min P \le` ``dual_gap_``, proved by a dual point that comes with the certificate (theory:
-    :ref:`least-absolute-gap`). The minimizer need not be unique; objectives are what solvers can be compared by.
+    Guarantee: :math:`P(w, b) - \min P \le` ``dual_gap_``, proved by a dual point in the certificate (theory:
+    :ref:`least-absolute-gap`). The minimizer need not be unique, so compare solvers by their objectives.
 
     Parameters
     ----------
@@ -34,13 +34,13 @@ class LeastAbsoluteDeviations(CertifiedMixin, StatedGapMixin, LinearRegressorMix
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
-        Weights.
+        Coefficients.
     intercept_ : float
-        Offset.
+        Intercept.
     scale_ : float
         Maximum-likelihood scale of Laplace noise: the objective divided by the sum of the weights.
     dual_ : ndarray of shape (n_rows,)
-        Dual point: a weighted sign of each residual.
+        Dual point: the weighted sign of each residual, or a value between both signs if the residual is zero.
     dual_gap_, objective_ : float
         Proved bound on :math:`P(w, b) - \min P`, and :math:`P`.
     certificate_ : Certificate
@@ -50,7 +50,7 @@ class LeastAbsoluteDeviations(CertifiedMixin, StatedGapMixin, LinearRegressorMix
 
     Examples
     --------
-    A far point moves the mean and leaves the median:
+    An outlier changes the mean but not the median:
 
     >>> import numpy as np
     >>> from surefit import LeastAbsoluteDeviations
@@ -92,7 +92,8 @@ class LeastAbsoluteDeviations(CertifiedMixin, StatedGapMixin, LinearRegressorMix
 def _solve(X, y, s, fit_intercept: bool) -> tuple[np.ndarray, float, np.ndarray]:
     """Solve ``max nu'y, |nu| <= s, X'nu = 0``; the multipliers of the equations are the coefficients.
 
-    Columns are centered and scaled, and zero rows of weight left out, so that the program's tolerances mean the same everywhere.
+    Columns are scaled (dense ones are also centered), and rows of weight zero are dropped, so the tolerances of the
+    linear program do not depend on the units.
     """
     d, used = X.shape[1], s > 0
     dense = not sparse.issparse(X)

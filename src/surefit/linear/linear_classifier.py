@@ -1,4 +1,4 @@
-"""Common parts of linear classifiers: labels, class weights, scores and predictions."""
+"""Shared parts of linear classifiers: labels, class weights, scores and predictions."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ READ: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, n
 
 
 class LinearClassifierMixin(SparseCoefMixin, ClassifierMixin):
-    """Adds ``decision_function``, ``predict``, ``sparsify``, ``densify`` and the tag for sparse input."""
+    """Mixin that adds ``decision_function``, ``predict``, ``sparsify``, ``densify`` and the tag for sparse input."""
 
     coef_: np.ndarray
     intercept_: np.ndarray
     classes_: np.ndarray
 
     def decision_function(self, X) -> np.ndarray:
-        """Return the scores ``X w + b``: one per row for two classes, else one per row and class."""
+        """Return the scores ``X w + b``: one per row for two classes, one per row and class for more."""
         check_is_fitted(self)
         X = read_data(self, X, reset=False, **READ)
         scores = linear_scores(X, self.coef_) + self.intercept_
         return scores.ravel() if scores.shape[1] == 1 else scores
 
     def predict(self, X) -> np.ndarray:
-        """Return the class of each row; a score of zero means the first class, a tie the class that comes first."""
+        """Return the class of each row; ties (for two classes, a score of zero) go to the first class."""
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 
@@ -51,16 +51,16 @@ class Labeled(NamedTuple):
     """Training data of a classifier."""
 
     X: Any
-    y: np.ndarray  # as the checker will read it: numbers are float64
+    y: np.ndarray  # in the form that the checker reads: numbers are float64
     codes: np.ndarray  # position of each label among the classes
     classes: np.ndarray
     sample_weight: np.ndarray | None
     class_weights: np.ndarray  # one per class
-    weights: np.ndarray  # product of both, one per row
+    weights: np.ndarray  # product of the sample weight and the class weight, one per row
 
     @property
     def named(self) -> list:
-        """Classes in the form in which a certificate stores them as JSON."""
+        """Classes as floats or strings, as certificates store them in JSON."""
         kinds = self.classes
         return [float(label) for label in kinds] if kinds.dtype.kind in "biuf" else [str(label) for label in kinds]
 
@@ -88,7 +88,7 @@ def read_labeled(estimator, X, y, sample_weight) -> Labeled:
 
 
 def encode(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return codes and classes; two classes of numbers are found without sorting."""
+    """Return the class index of each label and the sorted classes; two integer classes need no sorting."""
     if y.dtype.kind in "biuf" and len(y):
         low, high = y.min(), y.max()
         above = y == high
@@ -100,7 +100,7 @@ def encode(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def class_factors(estimator, codes, classes, sample_weight) -> np.ndarray:
-    """Weights of the classes, as ``class_weight`` says."""
+    """Return the weight of each class according to ``class_weight``."""
     if estimator.class_weight is None:
         return np.ones(len(classes))
     try:

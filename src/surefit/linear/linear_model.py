@@ -25,13 +25,14 @@ CLASS_WEIGHT = NOTHING | one_of("balanced") | Rule("a dictionary", lambda v: isi
 
 
 class LinearModel(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, ComposedMixin, BaseEstimator):
-    r"""Any convex loss of a linear score with any penalty.
+    r"""Linear model with any convex loss and any penalty.
 
     .. math:: P(w, b) = \frac1S \sum_i s_i k_i\, \ell(y_i, x_i^\top w + b) + \Omega(w), \qquad S = \sum_i s_i,
 
-    with sample weights :math:`s_i` and class weights :math:`k_i`. Losses of numbers make a regressor, losses of labels a
-    classifier; several classes are fitted one against the rest. Hypothesis class: affine functions, or half-spaces for labels.
-    Loss: given by ``loss``. Optimizer: an interior-point method with Newton steps.
+    with sample weights :math:`s_i` and class weights :math:`k_i`. The model is a regressor for losses of numerical
+    targets and a classifier for losses of labels. Several classes are fitted one against the rest. Hypothesis class:
+    affine functions, or half-spaces for labels. Loss: given by ``loss``. Optimizer: an interior-point method with
+    Newton steps.
 
     Guarantee: :math:`P(w, b) - \min P \le` ``dual_gap_`` for any data (theory: :ref:`fenchel-gap`).
 
@@ -39,12 +40,13 @@ class LinearModel(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Composed
     ----------
     loss : str or a loss of ``surefit.losses``, default="squared_error"
         A convex loss: ``"squared_error"``, ``"absolute_error"``, ``"huber"``, ``"pinball"``, ``"epsilon_insensitive"``,
-        ``"squared_epsilon_insensitive"``, ``"poisson"`` for numbers; ``"hinge"``, ``"squared_hinge"``, ``"modified_huber"``,
-        ``"perceptron"``, ``"logistic"``, ``"exponential"`` for labels. Objects have numbers, for instance ``Huber(1.35)``.
+        ``"squared_epsilon_insensitive"``, ``"poisson"`` for numerical targets; ``"hinge"``, ``"squared_hinge"``,
+        ``"modified_huber"``, ``"perceptron"``, ``"logistic"``, ``"exponential"`` for labels. Loss objects accept
+        parameters, for instance ``Huber(1.35)``.
     penalty : None, "l1", "l2" or a penalty of ``surefit.penalties``, default="l2"
         A penalty on the coefficients; the intercept is never penalized.
     alpha : float >= 0, default=0.0001
-        Weight of a penalty that is given by name.
+        Weight of a penalty given by name.
     fit_intercept : bool, default=True
         Whether to fit :math:`b`.
     class_weight : None, "balanced" or dict, default=None
@@ -52,7 +54,7 @@ class LinearModel(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Composed
     tol : float >= 0, default=1e-6
         Relative duality gap: stop when the gap is at most ``tol`` times the objective of the best constant.
     max_iter : int >= 1, default=1000
-        Newton steps before the fit stops with a ``ConvergenceWarning`` that states the gap.
+        Maximum number of Newton steps; if it is reached, ``fit`` issues a ``ConvergenceWarning`` that states the gap.
     max_time : float > 0 or None, default=None
         Seconds after which the best point so far is returned with its gap. Ctrl-C does the same.
     warm_start : bool, default=False
@@ -61,7 +63,7 @@ class LinearModel(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Composed
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,), or (1 or n_classes, n_features) for labels
-        Weights :math:`w`.
+        Coefficients :math:`w`.
     intercept_ : float, or ndarray of shape (1 or n_classes,) for labels
         Intercept :math:`b`.
     classes_ : ndarray
@@ -79,7 +81,7 @@ class LinearModel(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Composed
 
     Examples
     --------
-    The median of five numbers, as a linear model without features that matter:
+    The median of five numbers, as a linear model whose features are excluded by a large penalty:
 
     >>> import numpy as np
     >>> from surefit import LinearModel

@@ -1,7 +1,9 @@
-r"""Known parts of scores, such as logarithms of exposures: they are removed from targets and weights.
+r"""Offsets, the known terms of scores such as log exposures: transform targets and weights so that they drop out.
 
-With :math:`\mu_i = e^{o_i} m_i` the deviance satisfies :math:`d_p(y_i, \mu_i) = e^{(2 - p) o_i}\, d_p(y_i e^{-o_i}, m_i)`: a fit with
-offsets is equivalent to a fit without them, to rates, with other weights. For the identity link, offsets are subtracted from the targets.
+With :math:`\mu_i = e^{o_i} m_i` the deviance satisfies
+:math:`d_p(y_i, \mu_i) = e^{(2 - p) o_i}\, d_p(y_i e^{-o_i}, m_i)`: a fit with offsets is equivalent to a fit of the
+rates :math:`y_i e^{-o_i}` without offsets and with modified weights. For the identity link, offsets are subtracted from
+the targets.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from surefit.problems.composed import Rows
 
 
 def read_offset(estimator: Any, offset: Any, n_rows: int) -> np.ndarray:
-    """Return one finite number per row."""
+    """Return the offsets as an array of finite numbers, one per row, or raise."""
     who = type(estimator).__name__
     try:
         found = np.asarray(offset, dtype=np.float64)
@@ -33,7 +35,7 @@ def read_offset(estimator: Any, offset: Any, n_rows: int) -> np.ndarray:
 
 
 def without_offset(estimator: Any, rows: Rows, offset: Any, power: float | None) -> Rows:
-    """Return the rows as the solver takes them; ``power`` is that of the deviance, None for the identity link."""
+    """Return equivalent rows without offsets; ``power`` is the power of the deviance, or None for the identity link."""
     known = read_offset(estimator, offset, rows.X.shape[0])
     if power is None:
         return rows._replace(targets=[t - known for t in rows.targets], offset=known)

@@ -1,4 +1,4 @@
-"""Penalty factors per feature: columns divided by them turn the problem into one where every feature counts once."""
+"""Per-feature penalty factors, reduced to equal penalties by rescaling the columns."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from surefit.losses import Squared
 from surefit.solvers.barrier import PenaltyTerms, minimize
 from surefit.solvers.least_squares import Solution
 
-STEPS = 100  # of Newton's method for the squared error; a few are enough
+STEPS = 100  # maximum number of Newton steps; for the squared error a few are enough
 TOL = 1e-14
 
 
 class Rescaled(NamedTuple):
-    """Columns that compete, each divided by the root of its factor (the factor itself with an l1 penalty)."""
+    """Columns with finite factors, each divided by the square root of its factor (l1 penalty: by its factor)."""
 
     X: Any
     kept: np.ndarray
@@ -26,7 +26,7 @@ class Rescaled(NamedTuple):
     n_features: int
 
     def outward(self, W: np.ndarray) -> np.ndarray:
-        """Return coefficients of all columns, one row per score; excluded ones are zero."""
+        """Return the coefficients of all original columns, one row per score; those of excluded columns are zero."""
         full = np.zeros((len(W), self.n_features))
         full[:, self.kept] = W / self.scale
         return full
@@ -37,7 +37,7 @@ class Rescaled(NamedTuple):
 
 
 def rescaled(X: Any, factors: np.ndarray, power: float) -> Rescaled:
-    """Divide the columns by ``factors ** power``; infinite factors exclude theirs, and none is zero."""
+    """Divide the columns by ``factors ** power`` and drop those with infinite factors; no factor may be zero."""
     kept = np.flatnonzero(np.isfinite(factors))
     scale = factors[kept] ** power
     part = X[:, kept]
@@ -49,7 +49,7 @@ def rescaled(X: Any, factors: np.ndarray, power: float) -> Rescaled:
 
 
 def solve_with_factors(data: Any, alphas: np.ndarray, factors: np.ndarray, centered: bool, positive: bool, solve_each):
-    """Solve ridge regression with penalty factors; unpenalized columns by Newton's method, target by target."""
+    """Solve ridge regression with penalty factors; with unpenalized columns, by Newton's method for each target."""
     if not np.any(factors[np.isfinite(factors)] > 0):  # nothing is penalized
         factors, alphas = np.where(np.isinf(factors), np.inf, 1.0), np.zeros(len(alphas))
     if np.all(factors > 0):

@@ -13,7 +13,8 @@ class PoissonRegressor(DevianceRegressor):
     half the mean deviance plus the penalty. Hypothesis class: exponentials of affine functions. Loss: Poisson deviance. Optimizer:
     Newton's method.
 
-    ``fit``, ``predict``, ``score`` and ``verify`` take an ``offset``, a known part of the score of each row: the logarithm of its exposure.
+    ``fit``, ``predict``, ``score`` and ``verify`` accept an ``offset``: a known term of each row's score, such as the
+    logarithm of its exposure.
 
     Guarantee: :math:`P(w, b) - \min P \le` ``dual_gap_`` (theory: :ref:`fenchel-gap`).
 
@@ -28,7 +29,7 @@ class PoissonRegressor(DevianceRegressor):
     verbose : int, default=0
         Print one line per check of the gap.
     max_iter : int >= 1, default=100
-        Newton steps before giving up with a ``ConvergenceWarning``.
+        Maximum number of Newton steps; if it is reached, ``fit`` issues a ``ConvergenceWarning``.
     tol : float >= 0, default=1e-4
         Relative duality gap: stop when the gap is at most ``tol`` times the objective of the best constant.
     warm_start : bool, default=False
@@ -43,7 +44,7 @@ class PoissonRegressor(DevianceRegressor):
 
     Examples
     --------
-    Without features that matter, the prediction is the mean count:
+    With uninformative features, the prediction is the mean count:
 
     >>> import numpy as np
     >>> from surefit import PoissonRegressor

@@ -36,7 +36,7 @@ class QuantileRegressor(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Li
     tol : float >= 0, default=1e-9
         Relative duality gap: stop when the gap is at most ``tol`` times the objective of the best constant.
     max_iter : int >= 1, default=1000
-        Newton steps before giving up with a ``ConvergenceWarning``.
+        Maximum number of Newton steps; if it is reached, ``fit`` issues a ``ConvergenceWarning``.
     max_time : float > 0 or None, default=None
         Seconds after which the best point so far is returned with its gap.
 

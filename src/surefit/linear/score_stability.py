@@ -1,4 +1,4 @@
-"""Bounds on the distance of scores of a fitted classifier or tube regression from those of the exact optimum, row by row."""
+"""Bounds on the distance of the scores of classifiers and support vector regressors from those of the exact optimum."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from surefit.core.stability import PredictionStability
 from surefit.problems.labels import class_codes
 from surefit.problems.terms import loss_term
 
-MARGIN = 1 + 1e-9  # for the rounding of norms
-ANCHORS = 16  # training rows that may answer for others
+MARGIN = 1 + 1e-9  # allowance for rounding errors of norms
+ANCHORS = 16  # number of training rows from which bounds are extended to other rows
 
 
 def score_stability(model, X, y, X_new=None, sample_weight=None) -> PredictionStability:
     r"""Bound the distance of each score from that of the exact optimum.
 
     With the proved gap :math:`g`, :math:`\|w - w^*\| \le \rho = \sqrt{2g / l_2}`. Write the score as :math:`(x - \bar x)^\top w + \beta`.
-    Row :math:`i` moves by at most :math:`\rho_i = \rho\|x_i - \bar x\|` through :math:`w`; derivatives increase with the score, so the
-    optimal intercept lies between the roots :math:`t` of :math:`\sum_i c_i \phi'(z_i \pm \rho_i + t) = 0`. Several classes (one against the
-    rest) are judged by the lead of the first class over the second. Without strong convexity (no l2 penalty) bounds are infinite.
+    The error of :math:`w` changes the score of row :math:`i` by at most :math:`\rho_i = \rho\|x_i - \bar x\|`.
+    Derivatives of the loss increase with the score, so the optimal intercept lies between the roots :math:`t` of
+    :math:`\sum_i c_i \phi'(z_i \pm \rho_i + t) = 0`. With several classes (one against the rest), the bound refers to
+    the difference between the two largest scores. Without strong convexity (no l2 penalty) the bounds are infinite.
     Multinomial models: see :func:`multinomial_stability`.
     """
     certificate = model.certificate_
@@ -61,7 +62,7 @@ def score_stability(model, X, y, X_new=None, sample_weight=None) -> PredictionSt
 
 
 def as_rows(X):
-    """Return rows as floats; sparse ones stay sparse."""
+    """Return the rows as a float array or sparse matrix."""
     return check_array(X, accept_sparse=["csr", "csc"], dtype=[np.float64, np.float32], ensure_all_finite=False)
 
 
@@ -76,14 +77,15 @@ def _targets(problem: dict, y: np.ndarray, sample_weight, n: int) -> tuple[list[
 
 
 def multinomial_stability(model, data: Data, gap: float, X_new=None) -> PredictionStability:
-    r"""Bound the distance of each lead, first score less second, from that of the exact optimum.
+    r"""Bound the distance of each lead (largest minus second-largest score) from that of the exact optimum.
 
-    With the probabilities :math:`P_i` of the model and :math:`P_i^*` of the optimum, :math:`\sum_i c_i \mathrm{KL}(P_i^* \| P_i)` is at
-    most the gap :math:`g`, so no probability of training row :math:`i` differs by more than :math:`\sqrt{g / 2c_i}` (Pinsker), which
-    bounds every lead :math:`f_a - f_b = \ln (P_a / P_b)` there. From a
-    training row to any other row a lead changes by :math:`(x - x_i)^\top (w_a - w_b)`, known up to
-    :math:`\sqrt2 \|x - x_i\| \sqrt{2g / l_2}`. The best of several training rows is taken for each pair of classes; a training row may
-    also answer for itself, which needs no l2 penalty.
+    With the probabilities :math:`P_i` of the model and :math:`P_i^*` of the optimum,
+    :math:`\sum_i c_i \mathrm{KL}(P_i^* \| P_i)` is at most the gap :math:`g`. By Pinsker's inequality, no probability
+    of training row :math:`i` differs by more than :math:`\sqrt{g / 2c_i}`, which bounds every lead
+    :math:`f_a - f_b = \ln (P_a / P_b)` of that row. From a training row to any other row, a lead changes by
+    :math:`(x - x_i)^\top (w_a - w_b)`, which is known up to :math:`\sqrt2 \|x - x_i\| \sqrt{2g / l_2}`. For each pair
+    of classes, the smallest bound over several training rows is used. The bound of a training row from its own
+    probabilities requires no l2 penalty.
     """
     problem = model.certificate_.problem
     factors = problem["penalty"]["factors"]
@@ -111,7 +113,7 @@ def multinomial_stability(model, data: Data, gap: float, X_new=None) -> Predicti
 
 
 def _known_leads(p: np.ndarray, q: np.ndarray, error: np.ndarray, lead: np.ndarray) -> np.ndarray:
-    """Return how far ``lead`` can be from ``log(p / q)`` if both probabilities may be off by ``error``."""
+    """Bound the distance of ``lead`` from the true log ratio if ``p`` and ``q`` have errors of at most ``error``."""
     with np.errstate(divide="ignore"):
         most = np.log(np.minimum(p + error, 1.0)) - np.log(np.maximum(q - error, 0.0))
         least = np.log(np.maximum(p - error, 0.0)) - np.log(np.minimum(q + error, 1.0))
@@ -126,10 +128,10 @@ def _distances(X, mean: np.ndarray) -> np.ndarray:
 
 
 def _offset(loss, y: np.ndarray, c: np.ndarray, z: np.ndarray, reach: np.ndarray, sign: float) -> float:
-    """Farthest intercept on the side of ``sign`` at which the derivatives can still sum to zero; an outer bound."""
+    """Bound the shift of the intercept in direction ``sign`` for which the derivatives can sum to zero."""
 
     def surely_beyond(t: float) -> bool:
-        # the slopes at the scores that move as little as possible in this direction: all of one sign beyond
+        # smallest possible shift of each score: beyond the bound, even these derivatives sum to the sign of the direction
         return sign * float(np.sum(c * loss.gradient(y, z + sign * t - sign * reach))) > 0.0
 
     step = 1e-6 + float(np.max(reach, initial=0.0))

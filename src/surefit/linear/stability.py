@@ -1,4 +1,4 @@
-"""Bounds on the distance of predictions of penalized least squares from those of the exact optimum, row by row."""
+"""Bounds on the distance of each prediction of penalized least squares from that of the exact optimum."""
 
 from __future__ import annotations
 
@@ -23,17 +23,19 @@ def prediction_stability(model, X, y, X_new=None, sample_weight=None) -> Predict
 
     .. math:: |f(x) - f^*(x)| \le \sqrt{2 g \; x_c^\top H^{-1} x_c} + |b - b(w)|,
 
-    where :math:`b(w)` is the best intercept for the weights. Where :math:`H` is singular the bound of a new row is infinite;
-    training rows always have :math:`\sqrt{2 g \sum s / s_i}` as well (theory: :ref:`prediction-stability`).
+    where :math:`b(w)` is the best intercept for the coefficients. If :math:`H` is singular, the bound of a new row is
+    infinite. Training rows always have the bound :math:`\sqrt{2 g \sum s / s_i}` as well (theory:
+    :ref:`prediction-stability`).
 
     Parameters
     ----------
     model : fitted Lasso, ElasticNet, LassoCV, ElasticNetCV, LogisticRegression, LinearSVC, LinearSVR, SVC or SVR
-        The model; for classifiers scores take the place of predictions, and a row's label is not certified if its score can be 0.
+        The model. For classifiers the bounds refer to scores, and the label of a row is not certified if its score can
+        be 0.
     X, y, sample_weight
-        Its training data.
+        Training data of the model.
     X_new : array of shape (n_rows, n_features), optional
-        Rows to predict; the training rows by default.
+        Rows to predict; the default is the training rows.
 
     Returns
     -------
@@ -92,7 +94,7 @@ def _dense(X, columns: np.ndarray, means: np.ndarray) -> np.ndarray:
 
 
 def _ellipsoid_bounds(X, shares, means, candidates, certificate, rows, gap) -> np.ndarray:
-    """``sqrt(2 gap x' H^-1 x)`` for each row; infinite if H is singular."""
+    """Return ``sqrt(2 gap x' H^-1 x)`` for each row; infinite if H is singular."""
     if len(candidates) == 0:
         return np.zeros(rows.shape[0])
     if len(candidates) > X.shape[0] and certificate.problem["penalty"]["l2"] == 0:
@@ -104,7 +106,7 @@ def _ellipsoid_bounds(X, shares, means, candidates, certificate, rows, gap) -> n
     if not np.all(scale > 0):
         return np.full(rows.shape[0], np.inf)
     smallest = linalg.eigvalsh(H / np.outer(scale, scale), subset_by_index=[0, 0])[0]
-    if smallest <= 1e-10 * len(candidates):  # too close to singular for a bound that rounding cannot spoil
+    if smallest <= 1e-10 * len(candidates):  # too close to singular for a bound that is valid in floating point
         return np.full(rows.shape[0], np.inf)
     factor = linalg.cholesky(H / np.outer(scale, scale), lower=True)
     whitened = linalg.solve_triangular(factor, (_dense(rows, candidates, means) / scale).T, lower=True)

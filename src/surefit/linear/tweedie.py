@@ -11,38 +11,39 @@ from surefit.losses import Squared, Tweedie
 
 
 class TweedieRegressor(DevianceRegressor):
-    r"""Linear models of Tweedie's family, with variances proportional to a power of the mean, and an l2 penalty.
+    r"""Tweedie regression (variance proportional to a power of the mean) with an l2 penalty.
 
     .. math::
 
         P(w, b) = \frac{1}{2S} \sum_i s_i \, d_p(y_i, \mu_i) + \tfrac\alpha2 \|w\|^2, \qquad
         \ln \mu_i = x_i^\top w + b \quad (\mu_i = x_i^\top w + b \text{ for } p = 0),
 
-    with the deviance :math:`d_p`: normal for :math:`p = 0`, Poisson for 1, compound Poisson-gamma between 1 and 2 (many zeros, and positive
-    amounts), gamma for 2. For these powers the objective is convex.
+    with the deviance :math:`d_p`: normal for :math:`p = 0`, Poisson for 1, compound Poisson-gamma between 1 and 2
+    (zeros and positive amounts), gamma for 2. For these powers the objective is convex.
 
     Hypothesis class: exponentials of affine functions. Loss: Tweedie deviance. Optimizer: Newton's method.
 
-    ``fit``, ``predict``, ``score`` and ``verify`` take an ``offset``, a known part of the score of each row: the logarithm of its exposure.
+    ``fit``, ``predict``, ``score`` and ``verify`` accept an ``offset``: a known term of each row's score, such as the
+    logarithm of its exposure.
 
     Guarantee: :math:`P(w, b) - \min P \le` ``dual_gap_`` (theory: :ref:`fenchel-gap`).
 
     Parameters
     ----------
     power : float, default=0.0
-        0, or a number from 1 to 2. Other powers have no convex objective and are refused.
+        0, or a number from 1 to 2. Other powers do not give a convex objective and raise an error.
     alpha : float >= 0, default=1.0
         Weight of the penalty.
     fit_intercept : bool, default=True
         Whether to fit :math:`b`; it is never penalized.
     link : {"auto", "identity", "log"}, default="auto"
-        "auto" is the identity for power 0 and the logarithm otherwise; others are refused.
+        "auto" is the identity for power 0 and the logarithm otherwise; other combinations raise an error.
     solver
         Accepted so that code written for scikit-learn runs.
     verbose : int, default=0
         Print one line per check of the gap.
     max_iter : int >= 1, default=100
-        Newton steps before giving up with a ``ConvergenceWarning``.
+        Maximum number of Newton steps; if it is reached, ``fit`` issues a ``ConvergenceWarning``.
     tol : float >= 0, default=1e-4
         Relative duality gap: stop when the gap is at most ``tol`` times the objective of the best constant.
     warm_start : bool, default=False

@@ -42,7 +42,7 @@ _CV_RULES = {
 
 
 class _PathCV(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, InactiveMixin, LinearRegressorMixin, BaseEstimator):
-    """Shared fit of ``LassoCV`` and ``ElasticNetCV``."""
+    """Base class of ``LassoCV`` and ``ElasticNetCV``."""
 
     def _fit(self, X, y, sample_weight, ratios: list[float]):
         X, y = read_data(self, X, y, **READ)
@@ -53,7 +53,7 @@ class _PathCV(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, InactiveMixi
         return self._choose(X, y, weights, folds_of_rows(as_design(X), y, weights, splits, self.fit_intercept), ratios)
 
     def _choose(self, X, y, weights, folds: Folds, ratios: list[float], finish=lambda solution: solution):
-        """Choose by the folds and fit on all rows; ``finish`` completes the solution of rows that were replaced by fewer."""
+        """Choose alpha by cross-validation and fit all rows; ``finish`` sets the intercept of compressed rows."""
         factors = read_factors(self, X.shape[1])
         reporter = progress_reporter(self, X, y)
         with Budget(self.max_iter, self.max_time, reporter) as budget, one_blas_thread():
@@ -68,14 +68,14 @@ class _PathCV(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, InactiveMixi
             best, chosen = min(usable, key=lambda pair: pair[1].means[pair[1].choose("min")])
             index = chosen.choose(self.rule)
             self.alpha_, self.l1_ratio_ = float(chosen.alphas[index]), float(ratios[best])
-            # the final fit is short next to the folds and must not be cut off by their clock
+            # the final fit is short compared with the folds, so their time limit does not apply to it
             final = Budget(self.max_iter)
             penalty = make_penalty(self.alpha_, self.l1_ratio_, self.positive, factors)
             solution = finish(solve(folds.whole, penalty, tol=self.tol, budget=final))
         if reporter is not None:
             reporter.finish()
         several = len(ratios) > 1
-        own_grids = several and COUNT.allows(self.alphas)  # given weights are the same for every share
+        own_grids = several and COUNT.allows(self.alphas)  # explicit alphas are the same for every l1 ratio
         self.alphas_ = np.array([r.alphas for r in results]) if own_grids else results[0].alphas
         self.mse_path_ = np.array([r.errors for r in results]) if several else results[0].errors
         self.standard_error_ = float(chosen.standard_errors[index])
@@ -87,8 +87,8 @@ class _PathCV(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, InactiveMixi
 class LassoCV(_PathCV):
     r"""Lasso whose penalty weight is chosen by cross-validation along a path.
 
-    The folds' paths are solved to the same relative gap as the final model, so that the choice does not depend on where a
-    solver happened to stop.
+    The paths of all folds are solved to the same relative gap as the final model, so the choice does not depend on
+    where the solver stops.
 
     Hypothesis class: affine functions. Loss: squared. Optimizer: coordinate descent along paths, one per fold.
 
@@ -98,9 +98,9 @@ class LassoCV(_PathCV):
     Parameters
     ----------
     eps : float > 0, default=1e-3
-        Smallest weight of the path, as a fraction of the largest useful one.
+        Smallest alpha of the path, as a fraction of the smallest alpha at which all coefficients are zero.
     alphas : int or array, default=100
-        Number of weights, or the weights.
+        Number of alphas, or the alphas themselves.
     fit_intercept : bool, default=True
         Whether to fit an unpenalized intercept.
     precompute, copy_X, random_state, selection
@@ -108,34 +108,36 @@ class LassoCV(_PathCV):
     verbose : int, default=False
         Print one line per check of the gap.
     max_iter : int >= 1, default=1000
-        Passes a solution may take.
+        Maximum number of passes per solution.
     tol : float >= 0, default=1e-6
         Relative duality gap of every solution.
     cv : int, splitter or iterable, default=None
         Folds, as in scikit-learn (5 by default).
     n_jobs : int or None, default=None
-        Threads over the folds; the result has the same bits for any number.
+        Number of threads over the folds; the result is bitwise identical for any number.
     positive : bool, default=False
         Require non-negative coefficients.
     rule : {"min", "1se"}, default="min"
-        Smallest mean error, or the largest weight whose error is within one standard error of it (a sparser model).
+        Choose the alpha with the smallest mean error, or the largest alpha within one standard error of it (a sparser
+        model).
     penalty_factors : array of shape (n_features,) or None, default=None
-        Per-feature factors; 0 is unpenalized, infinity excluded.
+        Per-feature penalty factors; 0 leaves a feature unpenalized, infinity excludes it.
     max_time : float > 0 or None, default=None
-        Seconds for the cross-validation; weights reached by every fold are compared. Ctrl-C does the same.
+        Time limit of the cross-validation in seconds; the alphas solved on every fold by then are compared. Ctrl-C does
+        the same.
 
     Attributes
     ----------
     alpha_ : float
-        Chosen weight.
+        Chosen alpha.
     alphas_ : ndarray of shape (n_alphas,)
-        Weights compared.
+        Alphas that were compared, in decreasing order.
     mse_path_ : ndarray of shape (n_alphas, n_folds)
-        Test error of each weight on each fold.
+        Mean squared test error of each alpha on each fold.
     mse_, standard_error_ : float
         Mean test error at ``alpha_`` and its standard error over the folds.
     coef_, intercept_, dual_gap_, inactive_, certificate_, history_, n_iter_, n_features_in_, feature_names_in_
-        As for :class:`Lasso`, of the final fit.
+        Attributes of the final fit, as for :class:`Lasso`.
 
     Examples
     --------
@@ -195,7 +197,7 @@ class LassoCV(_PathCV):
 
 
 class ElasticNetCV(_PathCV):
-    r"""Elastic net whose penalty weight (and, if several are given, l1 share) is chosen by cross-validation.
+    r"""Elastic net with its penalty weight (and, if several are given, its l1 ratio) chosen by cross-validation.
 
     Hypothesis class: affine functions. Loss: squared. Optimizer: coordinate descent along paths, one per fold.
 
@@ -205,7 +207,7 @@ class ElasticNetCV(_PathCV):
     Parameters
     ----------
     l1_ratio : float or list of float in [0, 1], default=0.5
-        Share of the l1 norm, or several to choose from. 0 needs explicit ``alphas``.
+        Share of the l1 norm in the penalty, or several values to choose from. The value 0 requires explicit ``alphas``.
     eps, alphas, fit_intercept, precompute, max_iter, tol, cv, copy_X, verbose, n_jobs, positive, random_state, selection
         As for :class:`LassoCV`.
     rule, penalty_factors, max_time
@@ -214,11 +216,12 @@ class ElasticNetCV(_PathCV):
     Attributes
     ----------
     alpha_, l1_ratio_ : float
-        Chosen weight and share.
+        Chosen alpha and l1 ratio.
     alphas_, mse_path_, mse_, standard_error_
-        As for :class:`LassoCV`; with several shares the first two have one more leading axis.
+        As for :class:`LassoCV`; with several l1 ratios ``mse_path_`` has one more leading axis, and so has ``alphas_``
+        if the parameter ``alphas`` is a number.
     coef_, intercept_, dual_gap_, inactive_, certificate_, history_, n_iter_, n_features_in_, feature_names_in_
-        As for :class:`ElasticNet`, of the final fit.
+        Attributes of the final fit, as for :class:`ElasticNet`.
 
     Examples
     --------

@@ -39,7 +39,7 @@ class ElasticNet(
     precompute, copy_X, random_state, selection
         Accepted so that code written for scikit-learn runs; the solver is chosen automatically and never changes X.
     max_iter : int >= 1, default=1000
-        Passes before the fit stops with a ``ConvergenceWarning`` that states the gap.
+        Maximum number of passes; if it is reached, ``fit`` issues a ``ConvergenceWarning`` that states the gap.
     tol : float >= 0, default=1e-6
         Relative duality gap: stop when the gap is at most ``tol`` times the objective of the null model (w = 0).
     warm_start : bool, default=False
@@ -57,9 +57,9 @@ class ElasticNet(
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
-        Weights :math:`w`.
-    intercept_ : float
-        Offset :math:`b`.
+        Coefficients :math:`w`.
+    intercept_ : float or ndarray of shape (n_targets,)
+        Intercept :math:`b`.
     dual_gap_, objective_ : float
         Proved bound on :math:`P(w, b) - \min P`, and :math:`P`.
     inactive_ : ndarray of bool, shape (n_features,)
@@ -69,9 +69,10 @@ class ElasticNet(
     history_ : ndarray of shape (n_checks, 3)
         Seconds, pass and gap each time the gap was computed.
     n_iter_ : int
-        Passes done.
+        Number of passes.
     multiplier_ : float
-        With ``radius``: the penalty weight at which the constrained solution is the penalized one.
+        With ``radius``: the penalty weight for which the penalized problem has the same solution as the constrained
+        one.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 

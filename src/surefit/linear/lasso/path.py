@@ -1,4 +1,4 @@
-"""Regularization paths: the whole family of solutions, each with its gap."""
+"""Regularization paths of the lasso and the elastic net, with the duality gap of each solution."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def lasso_path(X, y, **options):
 
     .. math:: \frac{1}{2n} \|y - Xw\|^2 + \alpha \|w\|_1
 
-    Guarantee: ``dual_gaps[k]`` bounds the distance of the k-th objective from its minimum (theory: :ref:`fenchel-gap`).
+    Guarantee: ``dual_gaps[k]`` bounds the suboptimality of the k-th objective (theory: :ref:`fenchel-gap`).
 
     Parameters
     ----------
     X : array or sparse matrix of shape (n_samples, n_features)
-        Data; not centered unless ``fit_intercept=True``.
+        Training data; the columns are centered only if ``fit_intercept=True``.
     y : array of shape (n_samples,) or (n_samples, n_targets)
-        Targets; several have a common support, as for :class:`surefit.MultiTaskLasso`.
+        Targets; the coefficients of several targets have a common support, as for :class:`surefit.MultiTaskLasso`.
     **options
         As for :func:`enet_path`, without ``l1_ratio``.
 
@@ -79,54 +79,56 @@ def enet_path(
 
     .. math:: \frac{1}{2n} \|y - Xw\|^2 + \alpha \left( \rho \|w\|_1 + \tfrac{1-\rho}{2} \|w\|^2 \right)
 
-    Each solution starts from the one before, and keeps its working set, its Gram matrix and its screening.
+    Each problem is warm-started from the previous solution and reuses its working set, Gram matrix and screened
+    features.
 
-    Guarantee: ``dual_gaps[k]`` bounds the distance of the k-th objective from its minimum (theory: :ref:`fenchel-gap`).
-    When ``max_time`` is used up, or on Ctrl-C, the part of the path that was reached is returned, with a warning.
+    Guarantee: ``dual_gaps[k]`` bounds the suboptimality of the k-th objective (theory: :ref:`fenchel-gap`).
+    When ``max_time`` is used up, or on Ctrl-C, the solutions computed so far are returned with a warning.
 
     Parameters
     ----------
     X : array or sparse matrix of shape (n_samples, n_features)
-        Data; not centered unless ``fit_intercept=True``.
+        Training data; the columns are centered only if ``fit_intercept=True``.
     y : array of shape (n_samples,) or (n_samples, n_targets)
-        Targets; several have a common support, as for :class:`surefit.MultiTaskElasticNet`, and X is dense then.
+        Targets; the coefficients of several targets have a common support, as for :class:`surefit.MultiTaskElasticNet`.
+        Several targets require a dense X.
     l1_ratio : float in [0, 1], default=0.5
-        Share of the l1 norm.
+        Share of the l1 norm in the penalty.
     eps : float > 0, default=1e-3
-        Smallest weight of the path, as a fraction of the largest useful one.
+        Smallest alpha of the path, as a fraction of the smallest alpha at which all coefficients are zero.
     alphas : int or array, default=100
-        Number of weights, or the weights themselves (solved in decreasing order).
+        Number of alphas, or the alphas themselves (solved in decreasing order).
     coef_init : array of shape (n_features,), optional
-        Where the first solution starts.
+        Starting point of the first problem.
     return_n_iter : bool, default=False
-        Also return the passes each solution took.
+        Whether to return the number of passes of each solution as well.
     positive : bool, default=False
         Require non-negative coefficients.
     fit_intercept : bool, default=False
         Whether to fit an intercept (scikit-learn's paths have none). The intercept is ``mean(y) - mean(X) @ coef``.
     sample_weight : array of shape (n_samples,), optional
-        How often each row counts.
+        Weights of the rows.
     penalty_factors : array of shape (n_features,), optional
-        Per-feature factors; 0 is unpenalized, infinity excluded.
+        Per-feature penalty factors; 0 leaves a feature unpenalized, infinity excludes it.
     tol : float, default=1e-6
         Relative duality gap at which a solution is accepted.
     max_iter : int, default=1000
-        Passes a solution may take.
+        Maximum number of passes per solution.
     max_time : float, optional
-        Seconds for the whole path.
+        Time limit of the whole path in seconds.
     precompute, Xy, copy_X, verbose, random_state, selection, check_input
         Accepted for code written for scikit-learn; they change nothing.
 
     Returns
     -------
     alphas : ndarray of shape (n_alphas,)
-        Weights, decreasing.
+        Penalty weights in decreasing order.
     coefs : ndarray of shape (n_features, n_alphas) or (n_targets, n_features, n_alphas)
         Coefficients.
     dual_gaps : ndarray of shape (n_alphas,)
         Proved bound on the suboptimality of each solution.
     n_iters : list of int
-        Passes, if ``return_n_iter``.
+        Number of passes of each solution; only if ``return_n_iter`` is true.
 
     Examples
     --------
@@ -165,14 +167,14 @@ def enet_path(
 
 
 def _returned(grid, coefs: list[np.ndarray], solutions, return_n_iter: bool):
-    """Return what scikit-learn's paths return, the weights last."""
+    """Return the same tuple as scikit-learn's path functions; the last axis of the coefficients indexes the alphas."""
     joined = np.stack(coefs, axis=-1) if solutions else coefs[0]
     result = (grid[: len(solutions)], joined, np.array([solution.gap for solution in solutions]))
     return (*result, [int(solution.n_iter) for solution in solutions]) if return_n_iter else result
 
 
 def alpha_grid(prepared, l1_ratio: float, eps: float, alphas, positive: bool, factors) -> np.ndarray:
-    """Return the decreasing weights of a path: given ones, or log-spaced from the largest useful one."""
+    """Return the decreasing alphas of a path: the given ones, or a logarithmic grid that starts at the null model."""
 
     def largest() -> float:
         if l1_ratio == 0:
@@ -185,14 +187,14 @@ def alpha_grid(prepared, l1_ratio: float, eps: float, alphas, positive: bool, fa
 
 
 def weights_of(alphas, eps: float, largest: Callable[[], float]) -> np.ndarray:
-    """Return the given weights, decreasing, or as many as ``alphas`` says below ``largest()``."""
+    """Return the given alphas in decreasing order, or ``alphas`` log-spaced values from ``largest()`` down."""
     if not isinstance(alphas, (int, np.integer)):
         grid = np.sort(np.asarray(alphas, dtype=np.float64))[::-1]
         if grid.ndim != 1 or len(grid) == 0 or not np.all(np.isfinite(grid)) or grid[-1] < 0:
             raise InvalidParameter("path", "alphas", "a count or a list of finite numbers >= 0", alphas)
         return grid
     top = largest()
-    if top <= np.finfo(float).resolution:  # y is constant: every weight gives the null model
+    if top <= np.finfo(float).resolution:  # y is constant: every alpha gives the null model
         return np.full(int(alphas), np.finfo(float).resolution)
     return top * np.logspace(0, np.log10(eps), int(alphas))
 

@@ -1,4 +1,4 @@
-"""A penalized model along its penalty: loss and penalty of each fit, and whether they move the way they must."""
+"""Loss and penalty of a penalized model as functions of the penalty weight, and a check of their monotonicity."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from surefit.core.errors import InvalidData, InvalidParameter
 
 
 class PenaltyPath(NamedTuple):
-    """Fits by rising penalty."""
+    """Fits in order of increasing penalty weight."""
 
     alphas: np.ndarray
     coefs: np.ndarray  # (alphas, d)
@@ -21,7 +21,7 @@ class PenaltyPath(NamedTuple):
 
     @property
     def violation(self) -> float:
-        """Largest step of a loss downwards or of a penalty upwards, relative to the largest one: zero up to the gaps of the fits."""
+        """Largest decrease of a loss or increase of a penalty, relative to its largest value."""
         steps = [0.0]
         for values, sign in ((self.losses, -1.0), (self.penalties, 1.0)):
             scale = max(float(np.max(np.abs(values))), np.finfo(float).tiny)
@@ -30,15 +30,16 @@ class PenaltyPath(NamedTuple):
 
     @property
     def monotone(self) -> bool:
-        """Whether losses rise and penalties fall, up to a millionth."""
+        """Whether the losses increase and the penalties decrease, up to a relative violation of 1e-6."""
         return self.violation <= 1e-6
 
 
 def penalty_path(estimator, X, y, alphas) -> PenaltyPath:
-    r"""Fit a penalized least-squares model for a sequence of penalties and check the monotonicity that every exact path has.
+    r"""Fit a penalized least-squares model for a sequence of penalty weights and check the monotonicity of the path.
 
-    For :math:`\alpha_1 < \alpha_2`: :math:`R(w_2) \le R(w_1)` and :math:`L(w_2) \ge L(w_1)`. Guarantee: true for every penalty and
-    loss, from adding the two optimality inequalities; a violation beyond the gaps of the fits would prove a wrong solver.
+    For :math:`\alpha_1 < \alpha_2`, the penalties of exact solutions satisfy :math:`R(w_2) \le R(w_1)` and their losses
+    :math:`L(w_2) \ge L(w_1)`. Guarantee: this holds for every penalty and loss, by adding the two optimality
+    inequalities. A violation larger than the gaps of the fits would prove an error of the solver.
 
     Parameters
     ----------
@@ -47,7 +48,7 @@ def penalty_path(estimator, X, y, alphas) -> PenaltyPath:
     X, y : arrays
         Rows and targets.
     alphas : array of float > 0
-        Penalties; sorted ascending in the result.
+        Penalty weights; the result has them in ascending order.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The lasso by proximal gradient steps (ISTA, FISTA), beside coordinate descent."""
+"""The lasso by proximal gradient descent (ISTA and FISTA)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from surefit.core.errors import InvalidData
 
 
 class ProximalFit(NamedTuple):
-    """Where proximal gradient descent ended."""
+    """Result of proximal gradient descent."""
 
     coef: np.ndarray
     intercept: float
@@ -23,14 +23,14 @@ class ProximalFit(NamedTuple):
 def proximal_lasso(
     X, y, alpha: float, *, accelerated: bool = True, tol: float = 1e-10, max_iter: int = 100_000
 ) -> ProximalFit:
-    r"""Minimize the lasso objective by proximal gradient steps.
+    r"""Minimize the lasso objective by proximal gradient descent.
 
     .. math:: w \leftarrow S\bigl(w - \tfrac1L \nabla f(w),\; \tfrac{\alpha}{L}\bigr), \qquad S(u, \tau)_j =
               \operatorname{sign}(u_j) (|u_j| - \tau)_+
 
-    with L the largest eigenvalue of :math:`X^\top X / n` (centered columns). Guarantee: the duality gap returned; plain steps (ISTA) never
-    raise the objective, accelerated ones (FISTA) converge with :math:`1 / k^2`. For daily use :class:`surefit.Lasso` is faster; this is a
-    reference with exact zeros.
+    with L the largest eigenvalue of :math:`X^\top X / n` (centered columns). Guarantee: the returned duality gap bounds
+    the suboptimality. Plain steps (ISTA) never increase the objective; accelerated steps (FISTA) converge at the rate
+    :math:`1 / k^2`. :class:`surefit.Lasso` is faster; this function is a reference implementation.
 
     Parameters
     ----------
@@ -41,11 +41,11 @@ def proximal_lasso(
     alpha : float > 0
         Weight of the l1 norm, in the scaling of :class:`surefit.Lasso`.
     accelerated : bool, default=True
-        FISTA instead of ISTA.
+        Whether to use FISTA instead of ISTA.
     tol : float >= 0, default=1e-10
-        Gap, relative to the objective of the zero model, at which to stop.
+        Stop when the gap is at most ``tol`` times the objective of the zero model.
     max_iter : int >= 1, default=100000
-        Most steps.
+        Maximum number of steps.
 
     Examples
     --------

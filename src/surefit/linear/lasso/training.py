@@ -1,4 +1,4 @@
-"""From parameters to a penalized least-squares problem, and from its solution to fitted attributes and claims."""
+"""Fitting of penalized least squares: build the problem, set the fitted attributes, and state the claims."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ RULES = {
     "max_time": NOTHING | POSITIVE,
 }
 
-LARGEST_TARGET = 1e150  # its square is still a number
+LARGEST_TARGET = 1e150  # its square does not overflow
 
 READ: dict[str, Any] = {"accept_sparse": ["csc", "csr"], "dtype": [np.float64, np.float32], "y_numeric": True}
 
 
 def make_penalty(alpha: float, l1_ratio: float, positive: bool = False, factors: np.ndarray | None = None) -> Any:
-    """Return ``alpha * (l1_ratio |w|_1 + (1 - l1_ratio)/2 |w|^2)`` as a term, with factors and sign constraint."""
+    """Return ``alpha * (l1_ratio |w|_1 + (1 - l1_ratio)/2 |w|^2)`` as a penalty, with factors and sign constraint."""
     alpha, l1_ratio = float(alpha), float(l1_ratio)
     base: Any
     if l1_ratio == 1.0:
@@ -65,7 +65,7 @@ def make_penalty(alpha: float, l1_ratio: float, positive: bool = False, factors:
 
 
 def read_factors(estimator, n_features: int) -> np.ndarray | None:
-    """Return the per-feature penalty factors as float64, or None if every feature counts once."""
+    """Return the per-feature penalty factors as float64, or None if none are given."""
     if estimator.penalty_factors is None:
         return None
     who = type(estimator).__name__
@@ -89,9 +89,9 @@ def fit_penalized_squares(estimator, X, y, sample_weight, l1_ratio: float) -> An
 
 
 def fit_rows(estimator, X, y, weights: np.ndarray | None, l1_ratio: float, *, column: bool = False) -> Any:
-    """Do what :func:`fit_penalized_squares` does, with data that were read; of rows in partitions, y and weights are outlines.
+    """Fit validated data; for partitioned rows, y and weights are placeholders. Returns the estimator.
 
-    ``column`` says that the target was given as one column: the intercept is an array of one entry.
+    ``column`` means that the target was given as one column, so the intercept is an array with one entry.
     """
     factors = read_factors(estimator, X.shape[1])
     if estimator.radius is not None and y.ndim == 2:
@@ -130,7 +130,7 @@ def fit_rows(estimator, X, y, weights: np.ndarray | None, l1_ratio: float, *, co
 
 
 def prepared_rows(X, targets: Any, weights: np.ndarray | None, intercept: bool) -> tuple[list[Any], Compressed | None]:
-    """Return the data of each target for the solver; rows in partitions are replaced by few rows with the same mean squares."""
+    """Return the solver's data for each target; partitioned rows are compressed to a few equivalent rows."""
     if not isinstance(X, PartitionedRows):
         design = as_design(X)
         return [prepare(design, target, weights, intercept) for target in targets], None
@@ -139,20 +139,20 @@ def prepared_rows(X, targets: Any, weights: np.ndarray | None, intercept: bool) 
 
 
 def prepare_compressed(few: Compressed, target: int = 0) -> Any:
-    """Return few rows for the solver, scaled so that the mean over them is the mean over all rows."""
+    """Return compressed rows for the solver, scaled so that their mean square equals that of all rows."""
     scale = np.sqrt(len(few.X) / few.total)
     return prepare(as_design(few.X * scale), few.Y[:, target] * scale, None, False)
 
 
 def _starts(coef: Any, targets: int, features: int) -> list[np.ndarray | None]:
-    """Return the last coefficients of each target, if they fit the data."""
+    """Return the previous coefficients of each target if their shape matches the data, else None."""
     if coef is None or np.atleast_2d(coef).shape != (targets, features):
         return [None] * targets
     return list(np.atleast_2d(np.asarray(coef, dtype=np.float64)))
 
 
 def _together(solutions: list[Any]) -> Any:
-    """Return the solutions of several targets as one: coefficients by rows, sums of gaps, and the first that stopped early."""
+    """Join the solutions of several targets: stack the coefficients, add the gaps, and keep the first early stop."""
     late = [one for one in solutions if Reason(one.reason) is not Reason.CONVERGED]
     return solutions[0]._replace(
         coef=np.array([one.coef for one in solutions]),
@@ -166,7 +166,7 @@ def _together(solutions: list[Any]) -> Any:
 
 
 def usable_target(who: str, y: np.ndarray) -> np.ndarray:
-    """Return the target as float64, or say that its squares overflow."""
+    """Return the target as float64, or raise if its squares would overflow."""
     y = np.asarray(y, dtype=np.float64)
     if np.max(np.abs(y), initial=0.0) > LARGEST_TARGET:
         raise InvalidData(f"{who}: the squares of y overflow; divide y by its largest absolute value and fit again.")

@@ -1,4 +1,4 @@
-"""All solutions of a least-squares problem: one of smallest norm, and the directions that change no prediction."""
+"""All solutions of a least-squares problem: minimum-norm solutions and a basis of the null space."""
 
 from __future__ import annotations
 
@@ -10,27 +10,25 @@ from surefit.core.errors import InvalidData
 
 
 class LeastSquaresSolutions(NamedTuple):
-    """Every minimizer of the sum of squares is ``(coef, intercept)`` plus a combination of the columns of ``null_space``."""
+    """All minimizers of the sum of squares: ``(coef, intercept)`` plus any vector in the span of ``null_space``."""
 
-    coef: (
-        np.ndarray
-    )  # (d,) smallest norm of the coefficients; the intercept does not count (as LinearRegression returns)
+    coef: np.ndarray  # (d,) minimum norm of the coefficients without the intercept, as in LinearRegression
     intercept: float
-    joint_coef: np.ndarray  # (d,) smallest norm of coefficients and intercept together
+    joint_coef: np.ndarray  # (d,) minimum norm of the coefficients and the intercept together
     joint_intercept: float
     null_space: (
         np.ndarray
-    )  # (d + 1, k) orthonormal directions (coefficients, then intercept) that leave all fitted values as they are
+    )  # (d + 1, k) orthonormal directions (coefficients, then intercept) that do not change the fitted values
     rank: int
     squares: float  # the smallest sum of squares
 
     @property
     def unique(self) -> bool:
-        """Whether there is one solution only."""
+        """Whether the solution is unique."""
         return self.null_space.shape[1] == 0
 
     def solution(self, amounts) -> tuple[np.ndarray, float]:
-        """Return the solution of smallest joint norm moved by ``amounts`` along the null space."""
+        """Return the solution of smallest joint norm plus ``amounts`` times the null-space directions."""
         moved = np.append(self.joint_coef, self.joint_intercept) + self.null_space @ np.asarray(
             amounts, dtype=np.float64
         )
@@ -38,12 +36,13 @@ class LeastSquaresSolutions(NamedTuple):
 
 
 def least_squares_solutions(X, y, *, fit_intercept: bool = True) -> LeastSquaresSolutions:
-    r"""Return all minimizers of :math:`\|y - X w - b\|^2`: particular solutions of smallest norm, and the null space.
+    r"""Return all minimizers of :math:`\|y - X w - b\|^2`: two minimum-norm solutions and a basis of the null space.
 
-    With :math:`\tilde X = [X\; 1] = U \Sigma V^\top` (rank r) they are :math:`\tilde X^+ y + (I - V V^\top) z`. Guarantee: all of
-    them fit the
-    rows equally; :math:`\tilde X^+ y` has the smallest norm with the intercept counted. :class:`surefit.LinearRegression` returns
-    the one of smallest norm without it, which differs where columns are dependent.
+    With :math:`\tilde X = [X\; 1] = U \Sigma V^\top` (rank r), the minimizers are
+    :math:`\tilde X^+ y + (I - V V^\top) z` for any z. Guarantee: all of them have the same fitted values. The solution
+    :math:`\tilde X^+ y` minimizes the norm of the coefficients and the intercept together.
+    :class:`surefit.LinearRegression` minimizes the norm of the coefficients only; the two may differ if the columns are
+    dependent.
 
     Parameters
     ----------
@@ -52,7 +51,7 @@ def least_squares_solutions(X, y, *, fit_intercept: bool = True) -> LeastSquares
     y : array of shape (n,)
         Targets.
     fit_intercept : bool, default=True
-        Whether there is an intercept; without one its entries are zero.
+        Whether to include an intercept; otherwise its entries are zero.
 
     Examples
     --------
@@ -80,7 +79,7 @@ def least_squares_solutions(X, y, *, fit_intercept: bool = True) -> LeastSquares
     )
     intercept = float(y.mean() - mean @ coef) if fit_intercept else 0.0
     null = Vt[rank:].T
-    if not fit_intercept:  # the zero column is not a direction of the problem
+    if not fit_intercept:  # without an intercept, the zero column is not part of the problem
         null = np.linalg.svd(X)[2][rank:].T
         null = np.vstack([null, np.zeros((1, null.shape[1]))])
     residual = y - Z @ joint

@@ -12,20 +12,20 @@ from surefit.problems.stated_gap import StatedGapMixin
 
 
 class LeastSquaresClassifier(CertifiedMixin, StatedGapMixin, LinearClassifierMixin, BaseEstimator):
-    r"""Classification by least squares on 0/1 labels and a threshold.
+    r"""Classification by a least-squares fit to 0/1 labels and a threshold.
 
     .. math::
 
         P(w, b) = \sum_i s_i (\mathbb{1}[y_i = 1] - x_i^\top w - b)^2 + \alpha \|w\|_2^2, \qquad
         \hat y(x) = 1 \iff x^\top w + b \ge \tau .
 
-    With more than two classes, one such regression is fitted per class, and the largest score wins.
+    With more than two classes, one regression is fitted per class, and the class with the largest score is predicted.
 
-    Hypothesis class: half-spaces. Loss: squared. Optimizer: that of :class:`Ridge`. It is fast and instructive, and has a known
-    fault: rows far on the right side of the boundary pull it towards themselves, so separable data may be misclassified.
+    Hypothesis class: half-spaces. Loss: squared. Optimizer: that of :class:`Ridge`. The method is fast, but correctly
+    classified rows far from the boundary shift it towards themselves, so separable data may be misclassified.
 
-    Guarantee: :math:`P(w, b) - \min P \le` ``dual_gap_`` (theory: :ref:`least-squares-gap`). Scores are not probabilities, and nothing
-    is guaranteed about the error rate.
+    Guarantee: :math:`P(w, b) - \min P \le` ``dual_gap_`` (theory: :ref:`least-squares-gap`). Scores are not
+    probabilities, and the error rate is not bounded.
 
     Parameters
     ----------
@@ -36,14 +36,14 @@ class LeastSquaresClassifier(CertifiedMixin, StatedGapMixin, LinearClassifierMix
     fit_intercept : bool, default=True
         Whether to fit :math:`b`.
     ties : {"second", "first"}, default="second"
-        Class of a score equal to ``tau``.
+        Class predicted for a score equal to ``tau``.
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Weights.
+        Coefficients.
     intercept_ : ndarray of shape (1,) or (n_classes,)
-        Offsets.
+        Intercepts.
     classes_ : ndarray of shape (n_classes,)
         Labels, sorted.
     dual_gap_, objective_ : float
@@ -55,7 +55,7 @@ class LeastSquaresClassifier(CertifiedMixin, StatedGapMixin, LinearClassifierMix
 
     Examples
     --------
-    A far point moves the cut from 0 to 1.37, past the point at 1:
+    A distant point moves the threshold from 0 to 1.37, so the point at 1 is misclassified:
 
     >>> import numpy as np
     >>> from surefit import LeastSquaresClassifier
@@ -96,12 +96,12 @@ class LeastSquaresClassifier(CertifiedMixin, StatedGapMixin, LinearClassifierMix
         return self
 
     def decision_function(self, X) -> np.ndarray:
-        """Return the scores minus the threshold for two classes, else one score per class."""
+        """Return the score minus the threshold for two classes, or one score per class for more."""
         scores = super().decision_function(X)
         return scores - self.tau if scores.ndim == 1 else scores
 
     def predict(self, X) -> np.ndarray:
-        """Return the class of each row; ``ties`` decides at the threshold; of several equal scores the first wins."""
+        """Return the class of each row; ``ties`` decides at the threshold, and equal scores go to the first class."""
         check_is_fitted(self)
         scores = self.decision_function(X)
         above = scores >= 0 if self.ties == "second" else scores > 0

@@ -1,4 +1,4 @@
-"""Properties of a design that do not depend on the target: eigenvalues, condition numbers, inflated standard errors."""
+"""Properties of a design that do not depend on the target: eigenvalues, condition numbers and variance inflation."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import numpy as np
 from surefit.core.errors import DataWarning, InvalidData, InvalidParameter
 from surefit.core.validation import NON_NEGATIVE
 
-INFLATED = 1e6  # variance inflation from which standard errors are of no use
+INFLATED = 1e6  # variance inflation above which standard errors are not meaningful
 
 
 class DesignReport(NamedTuple):
-    """Eigenvalues of the normal equations and what follows from them."""
+    """Eigenvalues, condition numbers and variance inflation factors of a design."""
 
     eigenvalues: np.ndarray  # of X'X + alpha I, ascending; the constant column last in X
-    rank: int  # of X, the constant column counted
+    rank: int  # of X, including the constant column
     condition_number: float  # ratio of the largest to the smallest eigenvalue
     condition_bound: float  # (largest eigenvalue of X'X + alpha) / alpha; infinite without a penalty
     variance_trace: (
@@ -37,19 +37,19 @@ class DesignReport(NamedTuple):
 def design_report(X, *, fit_intercept: bool = True, alpha: float = 0.0, names=None) -> DesignReport:
     r"""Report eigenvalues, condition numbers and variance inflation of a design.
 
-    The covariance of least squares is :math:`\sigma^2 (X^\top X)^{-1}`, so its total variance is :math:`\sigma^2 \sum_j 1 /
-    \lambda_j`. With a
-    penalty the smallest eigenvalue of :math:`X^\top X + \alpha I` is at least :math:`\alpha`, and the condition number at most
-    :math:`(\lambda_{max} + \alpha) / \alpha`. Warns where columns are dependent up to rounding, or nearly so.
+    The covariance of the least-squares estimate is :math:`\sigma^2 (X^\top X)^{-1}`, so its trace is
+    :math:`\sigma^2 \sum_j 1 / \lambda_j`. With a penalty, the smallest eigenvalue of :math:`X^\top X + \alpha I` is at
+    least :math:`\alpha`, and the condition number is at most :math:`(\lambda_{max} + \alpha) / \alpha`. Without a
+    penalty, a warning is issued if the columns are dependent up to rounding, or nearly so.
 
     Parameters
     ----------
     X : array of shape (n, d)
         Design.
     fit_intercept : bool, default=True
-        Whether a column of ones is appended.
+        Whether to append a column of ones.
     alpha : float >= 0, default=0.0
-        Ridge penalty, on all columns, the constant one included.
+        Ridge penalty on all columns, including the constant one.
     names : list of str or None, default=None
         Names of the columns, for the warning.
 
@@ -95,7 +95,7 @@ def design_report(X, *, fit_intercept: bool = True, alpha: float = 0.0, names=No
 
 
 def _inflation(Z: np.ndarray) -> np.ndarray:
-    """Variance inflation factors: one over the share of each column that the others do not explain."""
+    """Return the variance inflation factors ``1 / (1 - R2)``, with the ``R2`` of each column given the others."""
     factors = np.ones(Z.shape[1])
     for j in range(Z.shape[1]):
         size = float(Z[:, j] @ Z[:, j])

@@ -1,4 +1,4 @@
-r"""Standard errors, t tests and intervals of least squares: exact if the noise is independent, normal and of one variance.
+r"""Standard errors, t tests and intervals of least squares, exact for independent normal noise of equal variance.
 
 The estimates have covariance :math:`\sigma^2 (\tilde X^\top S \tilde X)^{-1}`; with the unbiased variance of the residuals plugged in,
 the ratio of an estimate's error to its standard error follows Student's t distribution with :math:`S - d - 1` degrees of freedom.
@@ -29,7 +29,7 @@ class CoefficientTable:
     covariance : ndarray
         Estimated covariance of the estimates.
     degrees_of_freedom, confidence : float
-        Of Student's t distribution, and of each interval.
+        Degrees of freedom of Student's t distribution, and the confidence level of each interval.
     """
 
     names: list
@@ -40,12 +40,12 @@ class CoefficientTable:
 
     @property
     def standard_errors(self) -> np.ndarray:
-        """Roots of the estimated variances."""
+        """Square roots of the estimated variances."""
         return np.sqrt(np.diag(self.covariance))
 
     @property
     def t(self) -> np.ndarray:
-        """Estimates in standard errors."""
+        """Estimates divided by their standard errors."""
         return self.estimates / self.standard_errors
 
     @property
@@ -59,12 +59,12 @@ class CoefficientTable:
 
     @property
     def low(self) -> np.ndarray:
-        """Lower ends."""
+        """Lower ends of the confidence intervals."""
         return self.estimates - self._reach
 
     @property
     def high(self) -> np.ndarray:
-        """Upper ends."""
+        """Upper ends of the confidence intervals."""
         return self.estimates + self._reach
 
     def __repr__(self) -> str:
@@ -85,7 +85,7 @@ class CoefficientTable:
 
 
 def coefficient_table(model, confidence: float, target: int) -> CoefficientTable:
-    """Return the table of one target, or raise with the reason why there is none."""
+    """Return the coefficient table of one target, or raise an error that explains why it is not available."""
     who = type(model).__name__
     if not (isinstance(confidence, (int, float)) and 0 < confidence < 1):
         raise InvalidParameter(who, "confidence", "a number between 0 and 1", confidence)
@@ -104,7 +104,7 @@ def coefficient_table(model, confidence: float, target: int) -> CoefficientTable
 
 
 def _warn_if_inflated(who: str, model) -> None:
-    """Warn where nearly dependent columns inflate standard errors beyond use."""
+    """Warn if nearly dependent columns inflate the standard errors too much."""
     C = model._covariance()
     C = C[1:, 1:] if model.fit_intercept else C
     inflation = np.diag(C) * np.diag(np.linalg.inv(C)) if len(C) else np.ones(1)

@@ -22,50 +22,54 @@ class LinearRegression(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
 
         P(w, b) = \sum_i s_i (y_i - x_i^\top w - b)^2 .
 
-    Hypothesis class: affine functions. Loss: squared. Optimizer: normal equations refined with residuals of the data, or QR by
-    blocks of rows where they are ill-conditioned. Where several coefficients fit equally, those of smallest norm are returned (the
-    intercept does not count; :func:`surefit.least_squares_solutions` lists all solutions). The cost is :math:`O(mN^2 + N^3)` for m rows
-    and N columns (:func:`surefit.timing_study`).
+    Hypothesis class: affine functions. Loss: squared. Optimizer: normal equations with iterative refinement, or QR by
+    blocks of rows if they are ill-conditioned. If the solution is not unique, the coefficients of smallest norm are
+    returned; the intercept is not part of the norm (:func:`surefit.least_squares_solutions` lists all solutions). The
+    cost is :math:`O(mN^2 + N^3)` for m rows and N columns (:func:`surefit.timing_study`).
 
-    Guarantee: :math:`P(w, b) - \min P \le` ``dual_gap_`` for any data, and no training prediction is farther than the root of
-    it from that of the exact optimum (theory: :ref:`least-squares-gap`). If the rows follow :math:`y = x^\top w + b + \epsilon` with
-    independent normal noise, the coefficients maximize the likelihood and the intervals of :meth:`inference` are exact.
+    Guarantee: :math:`P(w, b) - \min P \le` ``dual_gap_`` for any data, and every training prediction is within
+    :math:`\sqrt{\text{gap}}` of that of the exact optimum (theory: :ref:`least-squares-gap`). If the rows follow
+    :math:`y = x^\top w + b + \epsilon` with independent normal noise, the coefficients maximize the likelihood and the
+    intervals of :meth:`inference` are exact.
 
     Parameters
     ----------
     fit_intercept : bool, default=True
         Whether to fit :math:`b`.
     copy_X, n_jobs
-        Accepted so that code written for scikit-learn runs; X is never changed, and BLAS decides about threads.
+        Accepted so that code written for scikit-learn runs; X is never changed, and BLAS controls the number of
+        threads.
     tol : float >= 0, default=1e-6
-        Accepted for the same reason; solutions are exact up to rounding.
+        Accepted for the same reason; the solution is exact up to rounding.
     positive : bool, default=False
         Require :math:`w \ge 0`.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
-        Weights.
+        Coefficients.
     intercept_ : float or ndarray of shape (n_targets,)
-        Offset.
+        Intercept.
     dual_gap_, objective_ : float
         Proved bound on :math:`P(w, b) - \min P`, and :math:`P`, all targets together.
     rank_, singular_
         Rank and singular values of X (centered if the intercept is fitted).
     interpolates_ : bool
-        Whether the model passes through every row because it has as many coefficients as rows; its training error then says
-        nothing about new rows.
+        Whether the model fits every row exactly because it has as many coefficients as rows. Its training error then
+        carries no information about new rows.
     sigma2_ : float or ndarray of shape (n_targets,)
         Maximum-likelihood noise variance, ``RSS / S``, with S the sum of the weights.
     residual_variance_ : float or ndarray of shape (n_targets,)
-        Unbiased one, ``RSS / (S - rank)``, the intercept counted; nan if no degree of freedom is left.
+        Unbiased noise variance, ``RSS / (S - rank)``, where the rank includes the intercept; nan without degrees of
+        freedom.
     log_likelihood_ : float
         Largest log-likelihood under normal noise, all targets together.
     degrees_of_freedom_, total_weight_, x_mean_
-        ``S - rank`` with the intercept counted, S, and the weighted means of the features (zero without an intercept).
+        ``S - rank``, where the rank includes the intercept; S; and the weighted means of the features (zero without an
+        intercept).
     unscaled_covariance_ : ndarray of shape (n_coefficients, n_coefficients)
-        :math:`(\tilde X^\top S \tilde X)^{-1}`, the intercept first; times the noise variance it is the covariance of the estimates.
-        Only where the coefficients are unique.
+        :math:`(\tilde X^\top S \tilde X)^{-1}`, the intercept first. Multiplied by the noise variance, it is the
+        covariance of the estimates. Available only if the coefficients are unique.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
     n_features_in_, feature_names_in_
@@ -73,7 +77,7 @@ class LinearRegression(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
 
     Examples
     --------
-    Three points have slope 1 and intercept 2/3:
+    The least-squares line through three points has slope 1 and intercept 2/3:
 
     >>> import numpy as np
     >>> from surefit import LinearRegression
@@ -145,7 +149,7 @@ class LinearRegression(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
         return self
 
     def _with_intercept(self, found) -> np.ndarray:
-        """Return the inverse for (b, w) from that of the centered problem."""
+        """Return the inverse normal matrix of (b, w), computed from that of the centered problem."""
         if not self.fit_intercept:
             return found.inverse
         along = found.inverse @ found.x_mean
@@ -162,9 +166,9 @@ class LinearRegression(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
         return coefficient_table(self, confidence, target)
 
     def leverage(self, X) -> np.ndarray:
-        r"""Return :math:`\tilde x^\top (\tilde X^\top S \tilde X)^{-1} \tilde x` a row.
+        r"""Return :math:`\tilde x^\top (\tilde X^\top S \tilde X)^{-1} \tilde x` for each row.
 
-        Multiplied by the noise variance, it is the variance of the prediction.
+        Multiplied by the noise variance, the leverage is the variance of the prediction.
         """
         check_is_fitted(self)
         X = read_data(self, X, reset=False, accept_sparse=["csr", "csc"], dtype=np.float64)
@@ -173,12 +177,12 @@ class LinearRegression(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
             return (
                 np.asarray((X.multiply(X @ C)).sum(axis=1)).ravel() if sparse.issparse(X) else ((X @ C) * X).sum(axis=1)
             )
-        # About the mean, where the leverage is smallest: nothing cancels far from the origin.
+        # Centering at the mean, where the leverage is smallest, avoids cancellation for data far from the origin.
         Z = (X.toarray() if sparse.issparse(X) else X) - self.x_mean_
         return 1 / self.total_weight_ + ((Z @ C[1:, 1:]) * Z).sum(axis=1)
 
     def leave_one_out(self, X, y, sample_weight=None) -> np.ndarray:
-        """Return what each training row's residual would be had the row (one copy of it) not been in the fit."""
+        """Return the residual of each training row for the fit without that row (without one copy of it, if repeated)."""
         self.verify(X, y, sample_weight)
         residual = np.asarray(y, dtype=np.float64) - self.predict(X)
         s = np.ones(len(residual)) if sample_weight is None else np.minimum(np.asarray(sample_weight, dtype=float), 1.0)
@@ -205,7 +209,7 @@ PeerLinearRegression.register(LinearRegression)  # RANSACRegressor chooses min_s
 
 
 def _counted_rows(data: Targets) -> int:
-    """Return the number of rows that have a weight."""
+    """Return the number of rows of positive weight."""
     if isinstance(data.X, PartitionedRows) and data.X.weighted:
         return int(data.X.map_reduce(_with_weight))
     return data.X.shape[0] if data.weights is None else int(np.count_nonzero(data.weights))
@@ -216,7 +220,7 @@ def _with_weight(part: Part) -> int:
 
 
 def _rounding_squares(data: Targets, found) -> np.ndarray:
-    """Sum of squares that rounding alone leaves of a perfect fit, per target."""
+    """Return the residual sum of squares that rounding errors alone can produce for a perfect fit, per target."""
     W = np.abs(found.coef)
     if isinstance(data.X, PartitionedRows):
         total = data.X.map_reduce(_part_sizes, W, found.offset)
@@ -234,7 +238,7 @@ def _part_sizes(part: Part, W: np.ndarray, offset: np.ndarray) -> np.ndarray:
 def _squared_sizes(X, Y: np.ndarray, s: np.ndarray | None, W: np.ndarray, offset: np.ndarray) -> np.ndarray:
     (n, d), total = X.shape, np.zeros(Y.shape[1])
     step = max(1, 2**17 // max(1, d))
-    for start in range(0, n, step):  # blocks of rows: |X| is never formed whole
+    for start in range(0, n, step):  # blocks of rows, so that |X| is never stored as a whole
         rows = slice(start, start + step)
         weights = 1.0 if s is None else s[rows, None]
         size = np.abs(Y[rows]) + np.asarray(abs(X[rows]) @ W) + np.abs(offset)

@@ -1,4 +1,4 @@
-"""From parameters to a least-squares problem, and from its solution to fitted attributes and claims."""
+"""Fitting of least squares: read the data, solve for each target, set the fitted attributes, state the claims."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from surefit.problems.stated_gap import StatedGapMixin
 from surefit.solvers.least_squares import Solution, solve
 from surefit.solvers.least_squares.leave_one_out import spectrum_of
 
-LARGEST_ESTIMATED = 5e7  # products in a Gram matrix
-CLEARLY = 1e-6  # share of the largest singular value above which a direction counts as determined
+LARGEST_ESTIMATED = 5e7  # multiplications for a Gram matrix
+CLEARLY = 1e-6  # relative singular value above which a direction is treated as determined
 EPS = float(np.finfo(np.float64).eps)
 
 
@@ -30,15 +30,17 @@ class Targets(NamedTuple):
     """Training data of a regression on one or several targets."""
 
     X: Any
-    y: np.ndarray  # as given, and as the checker will read it
+    y: np.ndarray  # as given, in the form that the checker reads
     Y: np.ndarray  # one column per target
     weights: np.ndarray | None
     single: bool  # whether predictions are one-dimensional
-    column: bool = False  # whether the target was one column nevertheless: so is the intercept
+    column: bool = (
+        False  # whether the target was a two-dimensional array with one column; the intercept is then an array
+    )
 
 
 class SeveralTargetsMixin(StatedGapMixin, MultiOutputMixin, LinearRegressorMixin):
-    """Prediction of one number per row, or of one per row and target."""
+    """Mixin for the prediction of one target or of several targets."""
 
     def predict(self, X) -> np.ndarray:
         """Return ``X w + b``: one number per row, or one column per target."""
@@ -48,7 +50,7 @@ class SeveralTargetsMixin(StatedGapMixin, MultiOutputMixin, LinearRegressorMixin
 
 
 def read_targets(estimator, X, y, sample_weight, *, flat: bool = False) -> Targets:
-    """Read X, y with one or several columns, and weights; with ``flat`` one column is one-dimensional."""
+    """Read X, the targets and the weights; with ``flat``, predictions of a single column are one-dimensional."""
     X, y = read_data(estimator, X, y, multi_output=True, **READ)
     y = usable_target(type(estimator).__name__, y)
     weights = read_weights(estimator, sample_weight, X.shape[0])
@@ -58,7 +60,7 @@ def read_targets(estimator, X, y, sample_weight, *, flat: bool = False) -> Targe
 
 
 def partitioned_targets(rows: PartitionedRows) -> Targets:
-    """Return rows in partitions as training data; the target is an outline, because it stays with the rows."""
+    """Return partitioned rows as training data; the target is a placeholder, because it is stored with the rows."""
     y, weights = rows.outline
     single = rows.target_shape is not None and len(rows.target_shape) == 1
     y = np.zeros(1 if single else y.shape)  # type: ignore[union-attr]
@@ -91,7 +93,7 @@ def solve_each(
 
 
 def solve_with_offset_penalized(data: Targets, alphas: np.ndarray, positive: bool) -> Solution:
-    """Treat the intercept as the coefficient of a column of ones, penalized like the others."""
+    """Solve with a penalized intercept, which is treated as the coefficient of a column of ones."""
     ones = np.ones((data.X.shape[0], 1))
     if sparse.issparse(data.X):
         X = sparse.hstack([data.X, sparse.csr_array(ones)], format="csr")
@@ -102,7 +104,7 @@ def solve_with_offset_penalized(data: Targets, alphas: np.ndarray, positive: boo
 
 
 def multiplier_of_radius(data: Targets, radius: float, centered: bool) -> float:
-    """Return the penalty at which the coefficients have norm ``radius``; 0 if least squares satisfies it already."""
+    """Return the penalty at which the coefficients have norm ``radius``; 0 if the constraint is inactive."""
     values, along = spectrum_of(data.X, data.Y, data.weights, centered)
     seen = values > max(data.X.shape) * EPS * np.max(values, initial=0.0)
     values, along = values[seen], along[seen]
@@ -120,7 +122,7 @@ def multiplier_of_radius(data: Targets, radius: float, centered: bool) -> float:
 
 
 def within_radius(found: Solution, radius: float) -> Solution:
-    """Shrink the coefficients by a rounding error if they exceed the radius."""
+    """Rescale the coefficients to the radius if their norm exceeds it by rounding."""
     norm = math.sqrt(math.fsum(found.coef.ravel() ** 2))
     if norm * (1 + 2 * EPS) <= radius:
         return found
@@ -129,9 +131,9 @@ def within_radius(found: Solution, radius: float) -> Solution:
 
 
 def record(estimator, found: Solution, data: Targets, *chosen: str, claims: tuple[str, ...] = ()):
-    """Set the fitted attributes that all share and issue the certificate. Returns the estimator.
+    """Set the fitted attributes common to all least-squares models and issue the certificate. Returns the estimator.
 
-    ``chosen`` names fitted attributes that hold choices, ``claims`` further claims.
+    ``chosen`` names the fitted attributes that store chosen values, and ``claims`` names additional claims.
     """
     free = bool(estimator.fit_intercept)
     estimator.coef_ = found.coef.T.copy() if not data.single else found.coef[:, 0].copy()
@@ -154,9 +156,9 @@ def record(estimator, found: Solution, data: Targets, *chosen: str, claims: tupl
 
 
 def _error_is_estimated(found: Solution, data: Targets, problem: dict) -> bool:
-    """Whether to estimate the squared error on new rows: not with weights or constraints, nor where residuals carry no information.
+    """Whether to estimate the squared error on new rows; not with weights, constraints or an interpolating fit.
 
-    The degrees of freedom cost the checker as much as the fit, so large data go without.
+    Computing the degrees of freedom takes the checker as long as the fit, so no estimate is stated for large data.
     """
     (n, d), own = data.X.shape, problem["penalty"]
     if isinstance(data.X, PartitionedRows):

@@ -51,18 +51,18 @@ RULES = {
 
 
 class LogisticMixin(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, LinearClassifierMixin):
-    """Probabilities, odds and inference of a logistic model."""
+    """Mixin with the probabilities, odds ratios and inference of a logistic model."""
 
     @property
     def labels_at_risk_(self) -> int:
-        """Training labels that could change if the problem were solved exactly."""
+        """Number of predicted training labels that are not certified to equal those of the exact optimum."""
         if self.coef_.shape[0] > 1 and getattr(self, "multi_class", "multinomial") == "ovr":
             raise AttributeError("labels_at_risk_ needs multi_class='multinomial' with more than two classes.")
         return int(self._stated("linear.labels", default=0.0))
 
     @property
     def inactive_(self) -> np.ndarray:
-        """Which features are proved to be zero in every solution; with an l1 penalty and two classes."""
+        """Mask of the features proved to be zero in every solution; requires an l1 penalty and two classes."""
         claim = next((c for c in self.certificate_.claims if c.name == "linear.inactive"), None)
         if claim is None:
             raise AttributeError("inactive_ needs an l1 penalty and two classes.")
@@ -74,14 +74,14 @@ class LogisticMixin(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Linear
         return next((float(c.value) for c in self.certificate_.claims if c.name in names), default)
 
     def decision_function(self, X) -> np.ndarray:
-        """Return the score of ``classes_[1]``, or one score per class; infinite where a separating direction decides."""
+        """Return the score of ``classes_[1]``, or one score per class; infinite if a separating direction decides."""
         scores = super().decision_function(X)
         if not self.no_finite_mle_:
             return scores
         return limiting_scores(self, read_data(self, X, reset=False, **READ), scores)
 
     def predict_proba(self, X) -> np.ndarray:
-        """Return the probability of each class, one line per row."""
+        """Return the probabilities of the classes as an array of shape (n_rows, n_classes)."""
         scores = self.decision_function(X)
         if scores.ndim == 1:
             found = np.empty((len(scores), 2))
@@ -91,7 +91,7 @@ class LogisticMixin(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Linear
         return np.exp(self._log_proba(scores))
 
     def predict_log_proba(self, X) -> np.ndarray:
-        """Return the logarithm of the probability of each class, one line per row."""
+        """Return the log probabilities of the classes as an array of shape (n_rows, n_classes)."""
         return self._log_proba(self.decision_function(X))
 
     def _log_proba(self, scores: np.ndarray) -> np.ndarray:
@@ -103,7 +103,7 @@ class LogisticMixin(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Linear
         return -np.logaddexp(0.0, np.column_stack([scores, -scores]))
 
     def inference(self, X, y, sample_weight=None, *, confidence=0.95) -> Inference:
-        """Standard errors, Wald intervals and odds ratios, where theory allows; else an error that says why not.
+        """Return standard errors, Wald intervals and odds ratios, or raise an error that explains why not.
 
         The certificate is verified with the training data first. The result has ``names``, ``estimates``, ``standard_errors``, ``z``,
         ``p_values``, ``low``, ``high`` and the odds ratios; ``print`` shows a table.
@@ -111,7 +111,7 @@ class LogisticMixin(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Linear
         return wald(self, X, y, sample_weight, confidence)
 
     def odds(self, X=None) -> dict:
-        """Return odds ratios ``exp(coef_)``, and with ``X`` also coefficients per standard deviation of each feature."""
+        """Return the odds ratios ``exp(coef_)`` and, given ``X``, the coefficients per standard deviation."""
         return odds_of(self, X)
 
 
@@ -123,8 +123,9 @@ class LogisticRegression(LogisticMixin, BaseEstimator):
         P(W, b) = \rho \|W\|_1 + \tfrac{1 - \rho}{2} \|W\|^2
                   + C \sum_i s_i \Bigl[\ln \sum_k e^{f_{ik}} - f_{i, y_i}\Bigr], \qquad f_i = W x_i + b;
 
-    two classes have one score :math:`f_i` and the loss :math:`\ln(1 + e^{-t_i f_i})`. Hypothesis class: half-spaces (cells of
-    a linear partition). Loss: logistic. Optimizer: Newton's method on working sets, with chords and conjugate gradients.
+    two classes have one score :math:`f_i` and the loss :math:`\ln(1 + e^{-t_i f_i})`. Hypothesis class: half-spaces
+    (cells of a linear partition). Loss: logistic. Optimizer: Newton's method on working sets, with chord steps and
+    conjugate gradients.
 
     Guarantee: :math:`P(W, b) - \min P \le` ``dual_gap_`` for any data, also with an unpenalized intercept (theory:
     :ref:`fenchel-gap`); at most ``labels_at_risk_`` training labels differ from those of the exact optimum. Without a penalty
@@ -134,9 +135,9 @@ class LogisticRegression(LogisticMixin, BaseEstimator):
     Parameters
     ----------
     penalty : {"deprecated", "l1", "l2", "elasticnet", None}, default="deprecated"
-        Old way to name the penalty, deprecated as in scikit-learn: use ``C`` and ``l1_ratio``.
+        Deprecated as in scikit-learn; use ``C`` and ``l1_ratio`` instead.
     C : float > 0, default=1.0
-        Weight of the loss, inverse of the strength of the penalty. ``inf``: no penalty.
+        Weight of the loss, the inverse of the regularization strength. ``inf`` means no penalty.
     l1_ratio : float from 0 to 1, default=0.0
         Share :math:`\rho` of the l1 norm: 0 is ridge, 1 is lasso.
     dual, intercept_scaling, random_state, solver, n_jobs
@@ -146,49 +147,51 @@ class LogisticRegression(LogisticMixin, BaseEstimator):
     tol : float >= 0, default=1e-6
         Relative duality gap: stop when the gap is at most ``tol`` times the objective of the best constant model.
     fit_intercept : bool, default=True
-        Whether to fit :math:`b`; it is not penalized unless ``penalize_intercept`` says so.
+        Whether to fit :math:`b`; it is not penalized unless ``penalize_intercept=True``.
     class_weight : dict, "balanced" or None, default=None
         Factors of the rows of each class.
     max_iter : int >= 1, default=100
-        Newton steps before the fit stops with a ``ConvergenceWarning`` that states the gap.
+        Maximum number of Newton steps; if it is reached, ``fit`` issues a ``ConvergenceWarning`` that states the gap.
     warm_start : bool, default=False
         Start from the coefficients of the last fit.
     reference : class label or None, default=None
-        For three classes and more: the class whose coefficients are fixed at zero. None is the symmetric form, in which
-        every class has its own.
+        For three or more classes: the class whose coefficients are fixed at zero. None means the symmetric form, in
+        which every class has its own coefficients.
     max_time : float > 0 or None, default=None
         Seconds after which the best point so far is returned with its gap. Ctrl-C does the same.
     penalty_factors : array of shape (n_features,) or None, default=None
-        Per-feature factors :math:`f_j \ge 0` of the penalty: 0 leaves a feature unpenalized, infinity excludes it. With more than two
-        classes factors must be positive and ``l1_ratio`` 0 or 1. Not with ``C=inf``.
+        Per-feature factors :math:`f_j \ge 0` of the penalty: 0 leaves a feature unpenalized, infinity excludes it. With
+        more than two classes, factors must be positive and ``l1_ratio`` must be 0 or 1. Not allowed with ``C=inf``.
     multi_class : {"multinomial", "ovr"}, default="multinomial"
-        For three classes and more: one softmax over all scores, or one problem per class against the rest, whose probabilities
-        are divided by their sum. Not with ``C=inf``.
+        For three or more classes: one softmax over all scores, or one problem per class against the rest, with
+        probabilities normalized to sum to one. "ovr" is not allowed with ``C=inf``.
     penalize_intercept : bool, default=False
-        Whether the penalty includes the intercept, as the coefficient of one more column of ones. Not with ``C=inf``.
+        Whether the penalty includes the intercept, which is then the coefficient of an appended column of ones. Not
+        allowed with ``C=inf``.
 
     Attributes
     ----------
     classes_ : ndarray
         Labels.
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Coefficients; for two classes those of the score of ``classes_[1]``.
+        Coefficients; for two classes, those of the score of ``classes_[1]``.
     intercept_ : ndarray of shape (1,) or (n_classes,)
-        Offsets.
+        Intercepts.
     dual_gap_, objective_ : float
         Proved bound on :math:`P - \min P`, and :math:`P`.
     labels_at_risk_ : int
-        Training labels that could change if the problem were solved exactly.
+        Number of predicted training labels that are not certified to equal those of the exact optimum.
     inactive_ : ndarray of bool, shape (n_features,)
         With an l1 penalty and two classes: features proved to be zero in every solution.
     no_finite_mle_ : bool
-        Whether the likelihood has no maximum because the classes are separated (completely or quasi-completely); then ``coef_`` is
-        the finite part of the limiting fit: the estimate from the rows that no direction separates.
+        Whether the likelihood has no maximum because the classes are separated, completely or quasi-completely. If so,
+        ``coef_`` is the finite part of the limiting fit: the estimate from the rows that no direction separates.
     diverging_coef_, diverging_intercept_ : ndarray of shape (n_directions, ...)
-        With ``no_finite_mle_``: the directions along which the coefficients diverge, most important first. They decide before
-        ``coef_`` does; probabilities of rows that they separate are 0 or 1.
+        With ``no_finite_mle_``: the directions along which the coefficients diverge, in lexicographic order of
+        precedence. They take precedence over ``coef_``; the probabilities of rows that they separate are 0 or 1.
     separation_ : ndarray or None
-        That direction as it was proved: one line per class, the intercept last, floats or integers as text.
+        With ``no_finite_mle_``: the separating direction in the certificate, with one row per class and the intercept
+        last. Entries are floats, or exact integers as strings.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
     history_ : ndarray of shape (n_checks, 3)
@@ -200,7 +203,7 @@ class LogisticRegression(LogisticMixin, BaseEstimator):
 
     Examples
     --------
-    Two points, no intercept: :math:`\theta = 2 / (1 + e^\theta)`.
+    For two points and no intercept, the coefficient solves :math:`\theta = 2 / (1 + e^\theta)`.
 
     >>> import numpy as np
     >>> from surefit import LogisticRegression

@@ -23,8 +23,8 @@ DEFAULT_FOLDS = 5
 class LogisticRegressionCV(LogisticMixin, BaseEstimator):
     r"""Logistic regression whose penalty is chosen by cross-validation.
 
-    Every fit of every fold is solved to the same relative gap, warm-started along the path from strong to weak penalties, so
-    that the choice does not depend on where a solver happened to stop.
+    Every fit of every fold is solved to the same relative gap, so the choice does not depend on where the solver stops.
+    Fits are warm-started along the path from strong to weak penalties.
 
     Hypothesis class: half-spaces (cells of a linear partition). Loss: logistic. Optimizer: Newton's method along paths, one per fold.
 
@@ -34,17 +34,17 @@ class LogisticRegressionCV(LogisticMixin, BaseEstimator):
     Parameters
     ----------
     Cs : int or array, default=10
-        Weights of the loss to compare, or their number between 1e-4 and 1e4.
+        Values of ``C`` to compare, or the number of values on a logarithmic grid from 1e-4 to 1e4.
     l1_ratios : array, default=(0.0,)
         Shares of the l1 norm to compare.
     fit_intercept : bool, default=True
         Whether to fit an unpenalized intercept.
     cv : int, splitter or iterable, default=None
-        Folds, as in scikit-learn; by default 5 stratified ones, or as many as the smallest class has rows.
+        Folds, as in scikit-learn. The default is 5 stratified folds, or fewer if the smallest class has fewer rows.
     penalty : {"deprecated"}, default="deprecated"
-        Use ``l1_ratios``.
+        Deprecated as in scikit-learn; use ``l1_ratios`` instead.
     scoring : str, callable or None, default=None
-        Score to maximize; None is accuracy.
+        Score to maximize; None means accuracy.
     dual, solver, intercept_scaling, random_state
         Accepted so that code written for scikit-learn runs; the solver is chosen automatically.
     verbose : int, default=0
@@ -52,35 +52,37 @@ class LogisticRegressionCV(LogisticMixin, BaseEstimator):
     tol : float >= 0, default=1e-6
         Relative duality gap of every fit.
     max_iter : int >= 1, default=100
-        Newton steps of every fit.
+        Maximum number of Newton steps of every fit.
     class_weight : dict, "balanced" or None, default=None
         Factors of the rows of each class.
     n_jobs : int or None, default=None
-        Threads over the folds; the result has the same bits for any number.
+        Number of threads over the folds; the result is bitwise identical for any number.
     refit : bool, default=True
-        Fit all rows with the best penalty. False: the coefficients are means over the folds, each at its own best penalty, and ``C_`` and
-        ``l1_ratio_`` are means too. Such coefficients minimize no objective, and the certificate states no gap.
+        Whether to fit all rows with the best penalty. If False, ``coef_``, ``C_`` and ``l1_ratio_`` are means over the
+        folds, each at its own best penalty. Averaged coefficients minimize no objective, so the certificate states no
+        gap.
     use_legacy_attributes : {False}, default=False
-        Shapes of the attributes are those that scikit-learn announces for 1.10.
+        Only False is accepted: attributes have the shapes announced for scikit-learn 1.10.
     reference : class label or None, default=None
         As for :class:`LogisticRegression`.
     max_time : float > 0 or None, default=None
-        Seconds for the cross-validation; it fails if they do not suffice for one comparison.
+        Time limit of the cross-validation in seconds; ``fit`` raises an error if it expires before all folds are
+        complete.
     rule : {"best", "1se"}, default="best"
-        Best mean score, or the strongest penalty whose score is within one standard error of it.
+        Choose the penalty with the best mean score, or the strongest penalty within one standard error of it.
 
     Attributes
     ----------
     C_, l1_ratio_ : float
         Chosen penalty.
     Cs_, l1_ratios_ : ndarray
-        Values compared.
+        Values that were compared.
     scores_ : ndarray of shape (n_folds, n_l1_ratios, n_Cs)
         Test scores.
     coefs_paths_ : ndarray of shape (n_folds, n_l1_ratios, n_Cs, n_classes or 1, n_features or n_features + 1)
         Coefficients of every fit of every fold, with the intercept last if there is one.
     classes_, coef_, intercept_, dual_gap_, labels_at_risk_, inactive_, certificate_, history_, n_iter_
-        As for :class:`LogisticRegression`, of the final fit.
+        Attributes of the final fit, as for :class:`LogisticRegression`.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -213,7 +215,7 @@ class LogisticRegressionCV(LogisticMixin, BaseEstimator):
         return Cs, ratios
 
     def _fold_scores(self, data: Labeled, fold, reference, budget: Budget) -> tuple[np.ndarray, np.ndarray] | None:
-        """Scores and coefficients of one fold, strong penalties first; the fits of a share start from one another."""
+        """Return the scores and coefficients of one fold, with warm starts from strong to weak penalties."""
         train, test = fold
         part = rows_of(data, train)
         present = np.unique(part.codes)
@@ -221,7 +223,7 @@ class LogisticRegressionCV(LogisticMixin, BaseEstimator):
             raise InvalidData(
                 f"{type(self).__name__}: a fold has rows of one class only; use fewer folds, or stratified ones with shuffling."
             )
-        if len(present) < len(data.classes):  # the fit of this fold never predicts the others
+        if len(present) < len(data.classes):  # the fit of this fold never predicts the missing classes
             part, reference = (
                 part._replace(classes=data.classes[present], codes=np.searchsorted(present, part.codes)),
                 None,
@@ -255,27 +257,27 @@ class LogisticRegressionCV(LogisticMixin, BaseEstimator):
         return result, path
 
     def score(self, X, y, sample_weight=None) -> float:
-        """Return the score that ``scoring`` names; by default the accuracy."""
+        """Return the score selected by ``scoring``; the default is the accuracy."""
         check_is_fitted(self)
         weight = {} if sample_weight is None else {"sample_weight": sample_weight}
         return float(scorer_of(self.scoring, self.classes_)(self, X, y, **weight))
 
     def _averaged(self, data: Labeled, reporter) -> LogisticRegressionCV:
-        """Take the mean over the folds of the coefficients with the best score."""
+        """Set the coefficients to the mean over the folds of those with the best score."""
         if reporter is not None:
             reporter.finish()
         folds, d = np.arange(len(self.scores_)), data.X.shape[1]
         order = np.argsort(self.Cs_, kind="stable")
         lines = np.swapaxes(self.scores_[:, :, order], 1, 2).reshape(
             len(folds), -1
-        )  # ties: the stronger penalty, the first share
+        )  # ties go to the stronger penalty and the first l1 ratio
         c, r = np.divmod(np.argmax(lines, axis=1), len(self.l1_ratios_))
         mean = self.coefs_paths_[folds, r, order[c]].mean(axis=0)
         self.C_, self.l1_ratio_ = float(self.Cs_[order[c]].mean()), float(self.l1_ratios_[r].mean())
         return record_average(self, data, mean[:, :d], mean[:, d] if self.fit_intercept else np.zeros(len(mean)))
 
     def _choice(self) -> tuple[float, float]:
-        """Best mean over the folds; ties go to the stronger penalty and the first share."""
+        """Return the C and the l1 ratio chosen by the rule; ties go to the stronger penalty and the first l1 ratio."""
         means = self.scores_.mean(axis=0)
         order = np.argsort(self.Cs_, kind="stable")
         r, at = divmod(int(np.argmax(means[:, order])), means.shape[1])

@@ -1,4 +1,4 @@
-"""The folds of a cross-validated logistic regression: their rows, their classes, and how they are scored."""
+"""Folds of a cross-validated logistic regression: their rows, classes and scores."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PROBABILITY_SCORES = {"neg_log_loss": log_loss, "neg_brier_score": brier_score_l
 
 
 def scorer_of(scoring: Any, classes: np.ndarray) -> Any:
-    """Return the scorer, by default the accuracy; a scorer of probabilities gets the classes, since the rows of a fold may lack one."""
+    """Return the scorer (accuracy by default); probability scorers get all classes, as a fold may lack some."""
     if not isinstance(scoring, str) or scoring not in PROBABILITY_SCORES:
         return check_scoring(LogisticRegression(), scoring="accuracy" if scoring is None else scoring)
     options = {"pos_label": classes[1]} if scoring == "neg_brier_score" and len(classes) == 2 else {}
@@ -24,18 +24,18 @@ def scorer_of(scoring: Any, classes: np.ndarray) -> Any:
 
 
 def of_all_classes(coef: np.ndarray, offset: np.ndarray, present: np.ndarray, n_classes: int):
-    """Return coefficients and intercepts of all classes; one without rows has the score minus infinity."""
+    """Return the coefficients and intercepts of all classes; a class without rows has the score minus infinity."""
     if len(present) == n_classes:
         return coef, offset
     full, offsets = np.zeros((n_classes, coef.shape[1])), np.full(n_classes, -np.inf)
     offsets[present] = 0.0
-    rows = present[1:] if len(coef) == 1 else present  # of two classes the first has the score zero
+    rows = present[1:] if len(coef) == 1 else present  # with two classes, the first one has the score zero
     full[rows], offsets[rows] = coef, offset
     return full, offsets
 
 
 def rows_of(data: Labeled, rows: np.ndarray) -> Labeled:
-    """Return the data of these rows."""
+    """Return the training data restricted to the given rows."""
     weight = None if data.sample_weight is None else data.sample_weight[rows]
     return data._replace(
         X=data.X[rows], y=data.y[rows], codes=data.codes[rows], sample_weight=weight, weights=data.weights[rows]

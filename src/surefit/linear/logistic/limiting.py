@@ -1,9 +1,10 @@
-r"""The limit of logistic fits when the classes can be separated, so that no finite maximum of the likelihood exists.
+r"""Limiting logistic fit for separable classes, for which the likelihood has no finite maximum.
 
 Along a separating direction :math:`V` the probabilities of the separated rows tend to one, and the likelihood to that of the
-remaining comparisons: row :math:`i` is compared only with the classes :math:`k` that tie with its own along :math:`V`. What is left
-may be separable again; in the end a finite maximum remains, or no comparison (complete separation). The limiting model decides
-lexicographically: first by the directions, then by the finite coefficients.
+remaining comparisons: row :math:`i` is compared only with the classes :math:`k` that tie with its own along :math:`V`.
+The remaining comparisons may be separable again. The recursion ends with a finite maximum, or with no comparison
+(complete separation). The limiting model decides lexicographically: first by the directions, then by the finite
+coefficients.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ MOST_STEPS = 100
 
 
 class Limit(NamedTuple):
-    """Directions by falling importance, each with one line per class and the intercept last, and the finite part."""
+    """Directions in order of precedence, each with one row per class and the intercept last, and the finite part."""
 
     directions: np.ndarray  # (levels, classes, features + 1)
     finite: np.ndarray  # (classes, features + 1), the last class zero
@@ -30,7 +31,7 @@ class Limit(NamedTuple):
 def limiting_fit(
     X, codes: np.ndarray, weights: np.ndarray, n_classes: int, intercept: bool, first: np.ndarray, separate
 ) -> Limit:
-    """Follow the fit to infinity; ``separate`` finds a direction on difference rows, or returns None."""
+    """Return the limiting fit; ``separate`` returns a separating direction of given difference rows, or None."""
     A = augmented(X, intercept)
     alive = np.ones((A.shape[0], n_classes), dtype=bool)
     levels: list[np.ndarray] = []
@@ -54,20 +55,20 @@ def limiting_fit(
 
 
 def augmented(X, intercept: bool) -> np.ndarray:
-    """Dense rows with a last column of ones, or of zeros without an intercept."""
+    """Return dense rows with a last column of ones, or of zeros without an intercept."""
     dense = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
     return np.column_stack([dense, np.full(len(dense), 1.0 if intercept else 0.0)])
 
 
 def ties(A: np.ndarray, direction: np.ndarray, alive: np.ndarray) -> np.ndarray:
-    """Classes whose score along ``direction`` is the largest of those alive, up to rounding."""
+    """Return a mask of the remaining classes whose score along ``direction`` is the largest up to rounding."""
     scores = np.where(alive, A @ direction.T, -np.inf)
     rounding = 64 * UNIT * A.shape[1] * (np.abs(A) @ np.abs(direction).T).max(axis=1, keepdims=True)
     return scores >= scores.max(axis=1, keepdims=True) - rounding
 
 
 def difference_rows(A: np.ndarray, codes: np.ndarray, alive: np.ndarray) -> np.ndarray:
-    """Rows ``x (e_y - e_k)`` for every remaining wrong class k, the last class at zero."""
+    """Return the rows ``x (e_y - e_k)`` for every remaining wrong class k; the last class has zero coefficients."""
     K, m = alive.shape[1], A.shape[1]
     rows, wrong = np.nonzero(alive & (np.arange(K) != codes[:, None]))
     lifted = np.zeros((len(rows), K, m))
@@ -77,7 +78,7 @@ def difference_rows(A: np.ndarray, codes: np.ndarray, alive: np.ndarray) -> np.n
 
 
 def maximum_likelihood(A: np.ndarray, codes: np.ndarray, weights: np.ndarray, alive: np.ndarray) -> np.ndarray:
-    """Newton's method for the multinomial likelihood in which row i has only its remaining classes; least-norm steps."""
+    """Maximize the multinomial likelihood of the remaining classes by Newton's method with minimum-norm steps."""
     m = A.shape[1]
     K = alive.shape[1]
     size = np.maximum(np.max(np.abs(A), axis=0), np.finfo(float).tiny)
@@ -100,7 +101,7 @@ def maximum_likelihood(A: np.ndarray, codes: np.ndarray, weights: np.ndarray, al
             other, Q = _likelihood(A, own, weights, alive, theta + length * step)
             decided = rise <= 1e-11 * abs(
                 value
-            )  # the rest is rounding of the likelihood: Newton's step is the better judge
+            )  # smaller changes of the likelihood are rounding, so take the Newton step
             if decided or other >= value + 1e-4 * length * rise or length < 1e-10:
                 break
             length /= 2
@@ -117,7 +118,7 @@ def _likelihood(A, own, weights, alive, theta) -> tuple[float, np.ndarray]:
 
 
 def limiting_scores(model: Any, X, scores: np.ndarray) -> np.ndarray:
-    """Put minus infinity where a direction decides against a class (two classes: plus or minus infinity)."""
+    """Replace the scores decided by a direction: minus infinity if excluded (two classes: plus or minus infinity)."""
     A = augmented(X, True)
     lines = model.diverging_coef_.shape[1]
     F = scores if lines > 1 else np.column_stack([np.zeros(len(scores)), scores])

@@ -1,4 +1,4 @@
-"""Unpenalized logistic regression without a finite estimate: find the direction that proves it."""
+"""Unpenalized logistic regression without a finite estimate: find and certify a separating direction."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from surefit.linear.logistic.limiting import limiting_fit
 from surefit.problems import pose
 from surefit.separation.separability import separability
 
-LEAST_SHARE = 1e-6  # a dual share below this does not prove overlap against rounding
-LARGEST_LIFTED = 2e7  # cells of the difference rows of several classes
-SHORTEST_TIME = 1.0  # seconds that the proof may take although the budget is spent
+LEAST_SHARE = 1e-6  # a smaller dual weight does not prove overlap in view of rounding
+LARGEST_LIFTED = 2e7  # maximum number of entries of the difference rows of several classes
+SHORTEST_TIME = 1.0  # minimum time for the proof in seconds, even if the budget is spent
 
 
 def suspicious(frame, scores, fit) -> bool:
     """Whether some row is fitted so well that the optimum may lie at infinity.
 
-    A dual point whose shares are all well above rounding is a positive combination of all rows that vanishes: there is no
-    separating direction. Below that an exact test must decide.
+    If all dual weights are well above rounding, a positive combination of all rows vanishes, so no separating direction
+    exists. Otherwise an exact test must decide.
     """
     Z = frame.rows.times(fit.coef) + frame.inward(fit.coef, fit.intercept)
     _, slopes, _ = scores.evaluate(Z)
@@ -37,7 +37,7 @@ def suspicious(frame, scores, fit) -> bool:
 
 
 def find_direction(data, intercept: bool, problem, fit, budget: Budget) -> np.ndarray | None:
-    """Return V, one line per class with the intercept last, along which the likelihood keeps increasing; None if not found."""
+    """Return a direction along which the likelihood keeps increasing (one row per class, intercept last), or None."""
     left = None if budget.max_time is None else max(budget.max_time - budget.seconds, SHORTEST_TIME)
     used = np.flatnonzero(data.weights > 0)
     X, codes = data.X[used], data.codes[used]
@@ -70,7 +70,7 @@ def find_direction(data, intercept: bool, problem, fit, budget: Budget) -> np.nd
 
 
 def record_direction(estimator, data, V: np.ndarray, fit, reference: int | None) -> Any:
-    """Set the limiting fit, certify that no finite estimate exists, and warn."""
+    """Set the attributes of the limiting fit, certify that no finite estimate exists, and warn."""
     who, two = type(estimator).__name__, len(data.classes) == 2
     floats = V if V.dtype.kind == "f" else _scaled(V)
     floats = floats if estimator.fit_intercept else np.column_stack([floats, np.zeros(len(floats))])
@@ -114,13 +114,13 @@ def record_direction(estimator, data, V: np.ndarray, fit, reference: int | None)
 
 
 def _separate(rows: np.ndarray) -> np.ndarray | None:
-    """Return a direction that is negative on no row and positive on some, or None."""
+    """Return a direction with non-negative products with all rows and a positive one with some row, or None."""
     report = separability(rows, np.ones(len(rows)), intercept=False, columns=False)
     return None if report.mle_exists is not False or report.w is None else np.asarray(report.w, dtype=np.float64)
 
 
 def _witness_line(report, d: int, intercept: bool) -> np.ndarray:
-    """The direction that was proved: as exact integers if the certificate has them, else the floats of the margin."""
+    """Return the proved direction: exact integers if the certificate has them, otherwise floats."""
     for claim in report.certificate.claims:
         if claim.name in ("separation.direction", "separation.weak_direction"):
             return np.asarray(claim.witness["v"]).ravel()
@@ -132,14 +132,14 @@ def _texts(line: np.ndarray) -> np.ndarray:
 
 
 def _scaled(V: np.ndarray) -> np.ndarray:
-    """Integers of any length as floats of moderate size."""
+    """Return integers of any length as floats, divided by the largest absolute value."""
     whole = [[int(entry) for entry in line] for line in V]
     largest = max(abs(entry) for line in whole for entry in line)
     return np.array([[entry / largest for entry in line] for line in whole])
 
 
 def _difference_rows(X, codes: np.ndarray, K: int, intercept: bool):
-    """Rows ``x (e_y - e_k)`` for every wrong class k, the last class at zero: a direction must not be negative on any."""
+    """Return the rows ``x (e_y - e_k)`` for every wrong class k; the coefficients of the last class are zero."""
     X = sparse.csr_array(X)
     if intercept:
         X = sparse.csr_array(sparse.hstack([X, np.ones((X.shape[0], 1))]))

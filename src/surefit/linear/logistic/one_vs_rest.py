@@ -1,4 +1,4 @@
-"""Logistic regression of each class against the rest, and with a penalized intercept."""
+"""Logistic regression by one-versus-rest problems, or with a penalized intercept."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from surefit.solvers.newton import Fit, centered
 
 
 class Stacked(NamedTuple):
-    """Solutions whose coefficients and intercepts are final."""
+    """Problem interface for fits whose coefficients and intercepts need no unpacking."""
 
     reference: int | None = None
 
@@ -29,12 +29,12 @@ class Stacked(NamedTuple):
 
 
 def is_variant(estimator) -> bool:
-    """Whether ``estimator`` has one of the problems solved here."""
+    """Whether ``estimator`` uses one-versus-rest problems or a penalized intercept."""
     return getattr(estimator, "multi_class", "multinomial") == "ovr" or getattr(estimator, "penalize_intercept", False)
 
 
 def fit_variant(estimator, X, y, sample_weight, penalty: Penalty) -> Any:
-    """Fit one problem per class, or one for all, with the intercept as the coefficient of a constant column if penalized."""
+    """Fit one problem per class or one joint problem; a penalized intercept is the coefficient of a constant column."""
     who, options = type(estimator).__name__, "multi_class='ovr' or penalize_intercept=True"
     if penalty.free:
         raise InvalidParameter(who, "C", f"finite with {options}", estimator.C)

@@ -1,4 +1,4 @@
-"""The penalty of a logistic regression, from scikit-learn's old or new parameters."""
+"""Penalty of a logistic regression, from scikit-learn's deprecated or current parameters."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from surefit.problems.linear import logistic_penalty
 
 
 class Penalty(NamedTuple):
-    """Weights of the penalty and of the loss: ``l1 |w|_1 + l2/2 |w|^2 + C * loss``; no penalty has C = 1."""
+    """Weights of the penalty and of the loss: ``l1 |w|_1 + l2/2 |w|^2 + C * loss``; C is 1 if there is no penalty."""
 
     l1: float
     l2: float
@@ -31,7 +31,7 @@ class Penalty(NamedTuple):
 
 
 def read_penalty(estimator) -> Penalty:
-    """Return the penalty. ``C=inf`` is none; the deprecated ``penalty`` is understood, with a warning."""
+    """Return the penalty; ``C=inf`` means none, and the deprecated ``penalty`` is accepted with a warning."""
     who = type(estimator).__name__
     if estimator.penalty != "deprecated":
         warn(

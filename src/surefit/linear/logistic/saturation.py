@@ -1,4 +1,4 @@
-"""Saturation of probabilities when a separating direction is scaled up."""
+"""Saturation of logistic probabilities as a separating direction is scaled up."""
 
 from __future__ import annotations
 
@@ -11,41 +11,43 @@ from surefit.core.errors import InvalidData
 
 
 class Saturation(NamedTuple):
-    """Probabilities along the ray of a direction, one line per scale."""
+    """Probabilities for multiples of a direction, one row per scale."""
 
     scales: np.ndarray
-    probabilities: np.ndarray  # (scales, rows), of the second class
-    exactly_one: np.ndarray  # (scales,), rows whose probability of their class is exactly 1 in double precision
+    probabilities: np.ndarray  # (scales, rows), probability of the second class
+    exactly_one: np.ndarray  # (scales,), number of rows whose class has probability exactly 1 in double precision
     losses: np.ndarray | None  # (scales,), sum of the logistic losses, if labels were given
 
     @property
     def saturated(self) -> bool:
-        """Whether all probabilities are exactly 0 or 1 at the largest scale: near and far points are no longer distinguished."""
+        """Whether the label (or, without labels, the predicted class) of every row has probability 1 at the largest scale."""
         return bool(self.exactly_one[-1] == self.probabilities.shape[1])
 
 
 def saturation_report(direction, X, y=None, *, intercept: float = 0.0, scales=(1.0, 10.0, 1e5)) -> Saturation:
-    r"""Follow the probabilities :math:`\sigma(c (\langle w, x\rangle + b))` as the scale c of a direction grows.
+    r"""Compute the probabilities :math:`\sigma(c (\langle w, x\rangle + b))` for increasing scales c of a direction.
 
-    On separable data the likelihood increases with c without end, so an unpenalized fit has no finite estimate: near and far rows end with
-    the same confidence. A penalty stops this (theory: :ref:`separation-and-mle`).
+    On separable data the likelihood increases with c without limit, so no finite unpenalized estimate exists. Rows near
+    the boundary and far from it are then predicted with the same confidence. A penalty prevents this (theory:
+    :ref:`separation-and-mle`).
 
     Parameters
     ----------
     direction : array of shape (n_features,), or a fitted linear classifier of two classes
-        w; a model brings its own intercept, and one without a finite estimate its first diverging direction.
+        Coefficients w, or a model, which also supplies the intercept. For a model without a finite estimate, its first
+        diverging direction is used.
     X : array of shape (n, n_features)
         Rows.
     y : array of shape (n,) or None, default=None
-        Labels; the larger one is the second class. With them the losses are reported.
+        Labels; the larger one is the second class. If given, the losses are reported too.
     intercept : float, default=0.0
-        b.
+        Intercept b, used if ``direction`` is an array.
     scales : sequence of float > 0, default=(1, 10, 1e5)
         Scales c.
 
     Examples
     --------
-    The weights (1, -2) on a point near the boundary and on a far one:
+    The weights (1, -2) for a point near the boundary and a point far from it:
 
     >>> from surefit import saturation_report
     >>> report = saturation_report([1.0, -2.0], [[0.1, 0.0], [3.0, 0.0]], [1, 1])
@@ -55,7 +57,7 @@ def saturation_report(direction, X, y=None, *, intercept: float = 0.0, scales=(1
     """
     if hasattr(direction, "coef_"):
         levels: Any = getattr(direction, "diverging_coef_", ())
-        if len(levels):  # no finite estimate: the first direction is the one that grows
+        if len(levels):  # no finite estimate: use the first diverging direction
             intercept, direction = float(np.ravel(direction.diverging_intercept_[0])[0]), levels[0]
         else:
             intercept, direction = float(np.ravel(direction.intercept_)[0]), direction.coef_

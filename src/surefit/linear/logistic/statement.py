@@ -1,4 +1,4 @@
-"""Claims of a logistic fit: its gap, labels that could change, distance to the optimum, features proved to be zero."""
+"""Claims of a logistic fit: gap, labels that are not certified, distance to the optimum, features proved to be zero."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from surefit.core.claims import Claim
 
 
 def issue(estimator, data, penalty, fit) -> None:
-    """Issue the certificate; the checker states the values."""
+    """Issue the certificate of a logistic fit; the checker computes the stated values."""
     chosen = tuple(name for name in ("C_", "l1_ratio_") if hasattr(estimator, name))
     separate = getattr(estimator, "multi_class", "multinomial") == "ovr" and len(estimator.coef_) > 1
     names = ["linear.gap", *["linear.labels"] * (not separate)]

@@ -1,4 +1,4 @@
-"""From parameters to a logistic problem, and from its solution to fitted attributes."""
+"""Fitting of logistic regression: build the problem from the parameters, solve it, and set the fitted attributes."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ LAST_STEPS = 8
 
 
 class Problem(NamedTuple):
-    """A logistic problem as the solver takes it, and how to read its answer."""
+    """Logistic problem in the form that the solver expects, with conversions of its solution."""
 
     scores: Any
-    order: np.ndarray  # class of each score, the reference last
-    reference: int | None  # position of the reference class
+    order: np.ndarray  # class of each score, with the reference class last
+    reference: int | None  # index of the reference class
 
     def unpack(self, fit: Fit) -> tuple[np.ndarray, np.ndarray]:
-        """Return coefficients and intercepts, one line per class (one line for two classes)."""
+        """Return coefficients and intercepts, one row per class (a single row for two classes)."""
         if self.scores.n_scores == 1 and self.reference is None:
             return fit.coef, fit.intercept
         K = self.scores.n_classes
@@ -51,7 +51,7 @@ class Problem(NamedTuple):
 
 
 def make_problem(data: Labeled, C: float, reference: int | None) -> Problem:
-    """Two classes have one score; more have one each, or one fewer with a reference class."""
+    """Build the problem: one score for two classes, else one per class, or one fewer with a reference class."""
     weights = data.weights * C
     K = len(data.classes)
     if K == 2:
@@ -65,7 +65,7 @@ def make_problem(data: Labeled, C: float, reference: int | None) -> Problem:
 
 
 def read_reference(estimator, data: Labeled) -> int | None:
-    """Return the position of the reference class; with two classes it is always the first."""
+    """Return the index of the reference class, or None if there is none."""
     if estimator.reference is None or len(data.classes) == 2:
         return None
     found = np.flatnonzero(data.classes == estimator.reference)
@@ -76,7 +76,7 @@ def read_reference(estimator, data: Labeled) -> int | None:
 
 
 def null_objective(problem: Problem, n: int, intercept: bool) -> float:
-    """Objective of the best constant model."""
+    """Return the objective of the best constant model."""
     Z = np.zeros((n, problem.scores.n_scores))
     return problem.scores.value(Z + problem.scores.best_shift(Z) if intercept else Z)
 
@@ -91,7 +91,7 @@ def solve(
     budget: Budget,
     start: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Fit:
-    """Minimize, from a start if there is one, from a fit to fewer rows if that is faster."""
+    """Minimize from the given starting point, or from a fit to a subsample of the rows if that is faster."""
     coef = offset = model = None
     if start is not None:
         coef, offset = problem.pack(*start)
@@ -192,7 +192,7 @@ def _by_interior_points(data, problem, penalty: Penalty, intercept, tol, null, b
 
 
 def _polished(fit: Fit, frame: Centered, problem: Problem, penalty: Penalty, intercept: bool, null: float) -> Fit:
-    """Take the last Newton steps: without a penalty users compare digits of coefficients and standard errors."""
+    """Take a few more Newton steps for accurate coefficients and standard errors of unpenalized fits."""
     start = problem.unpack(fit)
     with Budget(LAST_STEPS, None, None) as budget:
         closer = solve(
@@ -223,7 +223,7 @@ def record(estimator, data: Labeled, problem: Any, penalty: Penalty, fit: Fit, n
 
 
 def record_average(estimator, data: Labeled, W: np.ndarray, b: np.ndarray) -> Any:
-    """Set the fitted attributes to coefficients that are means of several fits; no gap is stated."""
+    """Set the fitted attributes from coefficients averaged over several fits; no gap is stated."""
     estimator.classes_ = data.classes
     estimator.coef_, estimator.intercept_ = np.ascontiguousarray(W), np.ascontiguousarray(b)
     estimator.n_iter_ = np.zeros(1, dtype=np.int32)
@@ -242,7 +242,7 @@ def _warm_start(estimator, before, data: Labeled):
 
 
 def _separated(problem: Problem):
-    """Return a test for scores that have every row strictly on its side."""
+    """Return a predicate that is true if the scores classify every row correctly with a positive margin."""
     scores = problem.scores
     used = scores.weights > 0
     if scores.n_scores == 1 and problem.reference is None:

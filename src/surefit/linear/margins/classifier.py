@@ -13,23 +13,24 @@ from surefit.problems.stated_gap import StatedGapMixin
 
 
 class LinearSVC(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, LinearClassifierMixin, BaseEstimator):
-    r"""Linear support vector machine: hinge or squared hinge, with an intercept that is not penalized.
+    r"""Linear support vector machine with hinge or squared hinge loss and an unpenalized intercept.
 
     .. math:: P(w, b) = \tfrac12 \|w\|^2 + C \sum_i s_i \bigl(1 - t_i (x_i^\top w + b)\bigr)_+, \qquad t_i = \pm 1;
 
-    with ``loss="squared_hinge"`` the slack is squared, with ``penalty="l1"`` the penalty is :math:`\|w\|_1`. Several classes
-    are fitted one against the rest. Hypothesis class: half-spaces. Loss: hinge or squared hinge. Optimizer: Newton's method; the
-    kink of the hinge is smoothed over a band that narrows until the gap of the *original* problem is small enough.
+    with ``loss="squared_hinge"`` the slack is squared, and with ``penalty="l1"`` the penalty is :math:`\|w\|_1`.
+    Several classes are fitted one against the rest. Hypothesis class: half-spaces. Loss: hinge or squared hinge.
+    Optimizer: Newton's method; the kink of the hinge is smoothed over a band that narrows until the gap of the
+    *original* problem is small enough.
 
     Guarantee: :math:`P(w, b) - \min P \le` ``dual_gap_`` (summed over the classes) for any data, with an unpenalized intercept
-    (theory: :ref:`fenchel-gap`): the model is that of a kernel machine with a linear kernel, to the gap.
+    (theory: :ref:`fenchel-gap`). Up to the gap, the model equals that of :class:`SVC` with a linear kernel.
 
     Parameters
     ----------
     penalty : {"l2", "l1"}, default="l2"
-        Norm of the penalty; "l1" goes with the squared hinge only, as in scikit-learn.
+        Norm of the penalty; "l1" requires the squared hinge, as in scikit-learn.
     loss : {"hinge", "squared_hinge"}, default="hinge"
-        Loss of the margin.
+        Loss as a function of the margin.
     dual : "auto" or bool, default="auto"
         Accepted so that code written for scikit-learn runs; the solver is chosen automatically.
     tol : float >= 0, default=1e-4
@@ -41,13 +42,13 @@ class LinearSVC(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, LinearClas
     fit_intercept : bool, default=True
         Whether to fit :math:`b`; it is never penalized.
     intercept_scaling, random_state
-        Accepted and without effect: the intercept is not penalized, the solver is deterministic.
+        Accepted but without effect: the intercept is not penalized, and the solver is deterministic.
     verbose : int, default=0
         Print one line per check of the gap.
     class_weight : dict, "balanced" or None, default=None
         Factors of the rows of each class.
     max_iter : int >= 1, default=1000
-        Newton steps of each problem.
+        Maximum number of Newton steps of each problem.
     warm_start : bool, default=False
         Start from the coefficients of the last fit.
     max_time : float > 0 or None, default=None
@@ -57,8 +58,8 @@ class LinearSVC(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, LinearClas
     ----------
     classes_ : ndarray
         Labels.
-    coef_, intercept_ : ndarray of shape (1, n_features) and (1,), or one line per class
-        Coefficients and intercepts; for two classes those of the score of ``classes_[1]``.
+    coef_, intercept_ : ndarray of shape (1, n_features) and (1,), or one row per class
+        Coefficients and intercepts; for two classes, those of the score of ``classes_[1]``.
     dual_gap_, objective_ : float
         Proved bound on :math:`P - \min P`, and :math:`P`.
     margin_ : ndarray
@@ -68,13 +69,13 @@ class LinearSVC(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, LinearClas
     history_ : ndarray of shape (n_checks, 3)
         Seconds, step and gap each time the gap was computed.
     n_iter_ : int
-        Newton steps, the most of all problems.
+        Number of Newton steps, the maximum over the problems.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
     Examples
     --------
-    Two points: the widest margin is 1, with :math:`w = 1`, :math:`b = -2`.
+    The maximum margin of these two points is 1, with :math:`w = 1` and :math:`b = -2`.
 
     >>> import numpy as np
     >>> from surefit import LinearSVC

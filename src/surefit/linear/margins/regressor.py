@@ -13,18 +13,17 @@ from surefit.linear.linear_classifier import READ
 from surefit.linear.margins.training import RULES, fit_columns, make_loss, record
 from surefit.problems.stated_gap import StatedGapMixin
 
-LARGEST_TARGET = 1e150  # its square is still a number
+LARGEST_TARGET = 1e150  # its square does not overflow
 
 
 class LinearSVR(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, LinearRegressorMixin, BaseEstimator):
-    r"""Linear support vector regression, with an intercept that is not penalized.
+    r"""Linear support vector regression with an unpenalized intercept.
 
     .. math:: P(w, b) = \tfrac12 \|w\|^2 + C \sum_i s_i \bigl(|y_i - x_i^\top w - b| - \epsilon\bigr)_+;
 
     with ``loss="squared_epsilon_insensitive"`` the excess is squared. Hypothesis class: affine functions. Loss:
-    epsilon-insensitive. Optimizer: Newton's
-    method; the edges of the tube are smoothed over a band that narrows until the gap of the *original* problem is small
-    enough.
+    epsilon-insensitive. Optimizer: Newton's method; the kinks at the edges of the tube are smoothed over a band that
+    narrows until the gap of the *original* problem is small enough.
 
     Guarantee: :math:`P(w, b) - \min P \le` ``dual_gap_`` for any data, with an unpenalized intercept (theory:
     :ref:`fenchel-gap`).
@@ -32,21 +31,22 @@ class LinearSVR(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, LinearRegr
     Parameters
     ----------
     epsilon : float >= 0, default=0.0
-        Half the width of the tube in which errors are free.
+        Half-width of the tube within which errors are not penalized.
     tol : float >= 0, default=1e-4
         Relative duality gap: stop when the gap is at most ``tol`` times the objective of the best constant model.
     C : float > 0, default=1.0
         Weight of the loss.
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
-        Loss of the excess.
+        Loss as a function of the excess of the residual over ``epsilon``.
     fit_intercept : bool, default=True
         Whether to fit :math:`b`; it is never penalized.
     intercept_scaling, dual, random_state
-        Accepted and without effect: the intercept is not penalized, the solver is chosen automatically and is deterministic.
+        Accepted but without effect: the intercept is not penalized, and the solver is chosen automatically and is
+        deterministic.
     verbose : int, default=0
         Print one line per check of the gap.
     max_iter : int >= 1, default=1000
-        Newton steps.
+        Maximum number of Newton steps.
     warm_start : bool, default=False
         Start from the coefficients of the last fit.
     max_time : float > 0 or None, default=None
@@ -55,9 +55,9 @@ class LinearSVR(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, LinearRegr
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
-        Weights.
+        Coefficients.
     intercept_ : float
-        Offset.
+        Intercept.
     dual_gap_, objective_ : float
         Proved bound on :math:`P - \min P`, and :math:`P`.
     certificate_, history_, n_iter_, n_features_in_, feature_names_in_
@@ -65,7 +65,7 @@ class LinearSVR(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, LinearRegr
 
     Examples
     --------
-    The line through points on a line, up to the tube:
+    Points on a line are fitted up to the width of the tube:
 
     >>> import numpy as np
     >>> from surefit import LinearSVR

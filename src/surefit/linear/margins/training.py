@@ -1,4 +1,4 @@
-"""Linear support vector machines: from parameters to problems with one score each, and back."""
+"""Fitting of linear support vector machines: solve one problem per target and set the fitted attributes."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ RULES = {
 
 
 def make_loss(name: str, epsilon: float, spread: float) -> Any:
-    """Return the loss as the solver takes it; kinks are smoothed over a band that starts as wide as the targets spread."""
+    """Return the loss for the solver; kinks are smoothed over a band that initially covers the spread of the targets."""
     if name == "hinge":
-        return SmoothedHinge(4.0)  # every row is in the band at first
+        return SmoothedHinge(4.0)  # at the start, every row is in the band
     if name == "squared_hinge":
         return SquaredHinge()
     if name == "epsilon_insensitive":
@@ -54,9 +54,9 @@ def fit_columns(
     start,
     level: float = 0.0,
 ) -> tuple[list[Fit], list[float]]:
-    """Solve one problem per target; they share X, the budget and the tolerance relative to their best constant.
+    """Solve one problem per target, all with the same X, budget and tolerance relative to the best constant model.
 
-    Targets that are numbers may be far from zero, by ``level``; a free intercept takes that over.
+    ``level`` is subtracted from numerical targets that are far from zero, and added to the fitted intercept.
     """
     reporter = progress_reporter(estimator, X, y)
     intercept, (l1, l2) = bool(estimator.fit_intercept), penalty
@@ -89,7 +89,7 @@ def fit_columns(
                     model=model,
                 )  # fmt: skip
                 if fit.width:
-                    scores.sharpen(fit.width)  # that of the point kept, which need not be the last one
+                    scores.sharpen(fit.width)  # the width of the returned point, which need not be the last one
                 fit = frame.with_rounding(frame.outward(fit, level), scores, l1, l2, limit, level)
             fits.append(fit)
             limits.append(limit)
@@ -99,14 +99,14 @@ def fit_columns(
 
 
 def _exact_loss(scores: ScalarScores, Z: np.ndarray) -> float:
-    """Loss before smoothing: that of a vanishing band."""
+    """Return the loss without smoothing, computed with a negligible band width."""
     if not scores.width:
         return scores.value(Z)
     return ScalarScores(scores.loss._replace(width=1e-12 * scores.width), scores.y, scores.weights).value(Z)
 
 
 def record(estimator, X, y, sample_weight, fits: list[Fit], limits: list[float]) -> None:
-    """Set what support vector machines share, issue the certificate, and warn if a problem stopped early."""
+    """Set the fitted attributes common to both machines, issue the certificate, and warn if a problem stopped early."""
     estimator.n_iter_ = int(max(fit.n_iter for fit in fits))
     history = [(s, i, g) for fit in fits for s, i, g in fit.history]
     estimator.history_ = np.array(history, dtype=np.float64).reshape(-1, 3)

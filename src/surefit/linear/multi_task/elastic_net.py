@@ -30,7 +30,7 @@ class MultiTaskElasticNet(MultiTaskRegressor):
     copy_X, random_state, selection
         Accepted so that code written for scikit-learn runs; X is never changed, and the solver is deterministic.
     max_iter : int >= 1, default=1000
-        Passes over all features before giving up with a ``ConvergenceWarning``.
+        Maximum number of passes over all features; if it is reached, ``fit`` issues a ``ConvergenceWarning``.
     tol : float >= 0, default=1e-6
         Relative duality gap: stop when the gap is at most ``tol`` times the objective of the best constant.
     warm_start : bool, default=False

@@ -25,7 +25,7 @@ class MultiTaskLasso(MultiTaskRegressor):
     copy_X, random_state, selection
         Accepted so that code written for scikit-learn runs; X is never changed, and the solver is deterministic.
     max_iter : int >= 1, default=1000
-        Passes over all features before giving up with a ``ConvergenceWarning``.
+        Maximum number of passes over all features; if it is reached, ``fit`` issues a ``ConvergenceWarning``.
     tol : float >= 0, default=1e-6
         Relative duality gap: stop when the gap is at most ``tol`` times the objective of the best constant.
     warm_start : bool, default=False
@@ -54,7 +54,8 @@ class MultiTaskLasso(MultiTaskRegressor):
 
     Examples
     --------
-    The second feature is independent of both targets, and the group of the first one shrinks by ``alpha``:
+    The second feature is uncorrelated with both targets; the norm of the first feature's coefficients shrinks by
+    ``alpha``:
 
     >>> import numpy as np
     >>> from surefit import MultiTaskLasso

@@ -12,7 +12,7 @@ from surefit.solvers.multi_task import Result, minimize
 def solve_targets(
     X, y, grid: np.ndarray, l1_ratio: float, fit_intercept: bool, *, tol: float, budget: Budget, start=None
 ) -> list[Result]:
-    """Solve for each weight of ``grid``, each from the solution before; ``start`` has one row per target."""
+    """Solve for each alpha of ``grid``, warm-started from the previous solution; ``start`` has one row per target."""
     X, y = _centered(X, y, fit_intercept)
     W = np.zeros((X.shape[1], y.shape[1])) if start is None else np.asarray(start, dtype=np.float64).T
     results: list[Result] = []
@@ -26,7 +26,7 @@ def solve_targets(
 
 
 def largest_alpha(X, y, l1_ratio: float, fit_intercept: bool) -> float:
-    """Return the smallest weight at which all coefficients are zero."""
+    """Return the smallest alpha at which all coefficients are zero."""
     if l1_ratio == 0:
         raise InvalidParameter(
             "path", "alphas", "given explicitly when l1_ratio=0 (no weight gives all zeros)", l1_ratio

@@ -1,4 +1,4 @@
-"""From the parameters of a multi-task model to its solution, fitted attributes and claim."""
+"""Fitting of multi-task models: solve the problem, set the fitted attributes, and state the claim."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ RULES = {**{name: LASSO_RULES[name] for name in SHARED}, "warm_start": BOOLEAN}
 
 
 class MultiTaskRegressor(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, RegressorMixin, BaseEstimator):
-    """Linear regression of several targets whose coefficients have a common support."""
+    """Base class of linear regression of several targets whose coefficients have a common support."""
 
     coef_: np.ndarray
     intercept_: np.ndarray
@@ -51,7 +51,7 @@ class MultiTaskRegressor(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, R
             [Claim("multi_task.gap")],
             problem=problem,
             model=("coef_", "intercept_"),
-            sample=(X, y[:, 0] if y.shape[1] == 1 else y, None),  # as the checker reads targets
+            sample=(X, y[:, 0] if y.shape[1] == 1 else y, None),  # in the form in which the checker reads targets
             run={"solver": "block coordinate descent", "reason": str(result.reason), "passes": int(result.n_iter)},
         )
         warn_unless_converged(who, Reason(result.reason), result.gap, problem["tol"] * result.null_objective)

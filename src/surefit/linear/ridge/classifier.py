@@ -24,7 +24,8 @@ class RidgeClassifier(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Line
 
     .. math:: P(w, b) = \sum_i s_i (t_i - x_i^\top w - b)^2 + \alpha \|w\|^2, \qquad t_i \in \{-1, 1\}.
 
-    Hypothesis class: half-spaces. Loss: squared. Optimizer: Newton's method, an interior-point method if ``positive``.
+    Hypothesis class: half-spaces. Loss: squared. Optimizer: Newton's method, or an interior-point method if
+    ``positive`` is set.
 
     Guarantee: :math:`P(w, b) - \min P \le` ``dual_gap_`` (theory: :ref:`fenchel-gap`).
 
@@ -37,7 +38,7 @@ class RidgeClassifier(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Line
     copy_X, solver, random_state
         Accepted so that code written for scikit-learn runs.
     max_iter : int >= 1 or None, default=None
-        Newton steps; one is enough unless ``positive`` is set.
+        Maximum number of Newton steps; one step is enough unless ``positive`` is set.
     tol : float >= 0, default=1e-4
         Relative duality gap: the fit stops when the gap is at most ``tol`` times the objective of the best constant.
     class_weight : None, "balanced" or dict, default=None
@@ -48,7 +49,7 @@ class RidgeClassifier(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Line
     Attributes
     ----------
     coef_ : ndarray of shape (1 or n_classes, n_features)
-        Weights.
+        Coefficients.
     intercept_ : ndarray of shape (1 or n_classes,)
         Intercepts.
     classes_, n_iter_, history_, dual_gap_, certificate_, n_features_in_, feature_names_in_

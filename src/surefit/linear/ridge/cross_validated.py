@@ -20,13 +20,13 @@ class RidgeCV(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
 
         \hat\alpha = \arg\min_\alpha \frac1S \sum_i s_i \left( \frac{y_i - f_\alpha(x_i)}{1 - h_i(\alpha)} \right)^2 ,
 
-    with :math:`h_i` the leverage of a row: the exact leave-one-out errors of :class:`Ridge`, for all penalties from one
-    eigendecomposition.
+    with the leverage :math:`h_i` of row :math:`i`. The terms are the exact leave-one-out errors of :class:`Ridge`,
+    computed for all penalties from one eigendecomposition.
 
     Hypothesis class: affine functions. Loss: squared. Optimizer: one eigendecomposition, or one fit per fold.
 
     Guarantee: the fit at ``alpha_`` has the gap of :class:`Ridge`, and the leave-one-out errors are those of n separate fits, up to
-    rounding (theory: :ref:`least-squares-gap`). They are estimates of the error on new rows, not bounds.
+    rounding (theory: :ref:`least-squares-gap`). These errors estimate the error on new rows; they are not bounds.
 
     Parameters
     ----------
@@ -35,29 +35,29 @@ class RidgeCV(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
     fit_intercept : bool, default=True
         Whether to fit :math:`b`; it is not penalized.
     scoring : str, callable or None, default=None
-        What to maximize; None is minus the mean squared error.
+        Score to maximize; None means the negative mean squared error.
     cv : int, splitter, iterable or None, default=None
-        None: leave one out, without refitting. Else k-fold cross-validation.
+        Folds, as in scikit-learn; None means leave-one-out cross-validation without refitting.
     gcv_mode : {None, "auto", "svd", "eigen"}, default=None
         Accepted so that code written for scikit-learn runs; the smaller eigenproblem is solved.
     store_cv_results : bool, default=False
-        Keep ``cv_results_``.
+        Whether to store ``cv_results_``.
     alpha_per_target : bool, default=False
-        Choose one penalty per target (leave-one-out only).
+        Whether to choose one penalty per target (leave-one-out only).
     criterion : {"loo", "gcv"}, default="loo"
-        Without ``cv`` and ``scoring``: exact leave-one-out error, or generalized cross-validation, which replaces each leverage by
-        their mean.
+        Criterion if ``cv`` and ``scoring`` are None: the exact leave-one-out error, or generalized cross-validation,
+        which replaces each leverage by the mean leverage.
 
     Attributes
     ----------
     alpha_ : float or ndarray of shape (n_targets,)
-        Chosen penalty; of equal ones the larger.
+        Chosen penalty; ties go to the larger one.
     best_score_ : float or ndarray of shape (n_targets,)
-        Its score.
+        Score of the chosen penalty.
     scores_ : ndarray of shape (n_alphas,) or (n_alphas, n_targets)
-        Scores of all, higher is better.
+        Scores of all penalties; higher is better.
     degrees_of_freedom_ : ndarray of shape (n_alphas,)
-        Effective degrees of freedom (without ``cv``), the intercept counted.
+        Effective degrees of freedom, including the intercept; only if ``cv`` is None.
     cv_results_ : ndarray of shape (n_samples, n_alphas) or (n_samples, n_targets, n_alphas)
         Squared leave-one-out errors, or predictions if ``scoring`` is given; with ``store_cv_results`` only.
     coef_, intercept_, dual_gap_, certificate_, n_features_in_, feature_names_in_
@@ -106,7 +106,7 @@ class RidgeCV(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
         self.criterion = criterion
 
     def fit(self, X, y, sample_weight=None):
-        """Choose the penalty and fit with it; an integer weight is equivalent to repeating the row. Returns the estimator."""
+        """Choose the penalty and fit; an integer weight is equivalent to repeating the row. Returns the estimator."""
         check_params(self)
         return self._fit(read_targets(self, X, y, sample_weight, flat=True))
 
@@ -114,7 +114,7 @@ class RidgeCV(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
         alphas = np.ravel(np.asarray(self.alphas, dtype=np.float64))
         least = (
             0.0 if self.cv is not None else np.nextafter(0.0, 1.0)
-        )  # leave-one-out divides by one minus the leverage
+        )  # leave-one-out errors divide by one minus the leverage
         if not len(alphas) or not np.all((alphas >= least) & np.isfinite(alphas)):
             raise InvalidParameter("RidgeCV", "alphas", f"finite numbers {'>=' if least == 0 else '>'} 0", self.alphas)
         if self.cv is not None and (self.store_cv_results or self.alpha_per_target):
@@ -146,7 +146,7 @@ class RidgeCV(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
 
 
 def _loo_scores(estimator: RidgeCV, data: Targets, alphas: np.ndarray) -> tuple[np.ndarray, Basis]:
-    """Score each penalty (row) and target (column) without a refit; return what decomposed the data too."""
+    """Return the score of each penalty (row) and target (column), and the decomposition of the data."""
     scored = estimator.scoring is not None
     path: Path = leave_one_out(
         data.X,
@@ -171,7 +171,7 @@ def _loo_scores(estimator: RidgeCV, data: Targets, alphas: np.ndarray) -> tuple[
 
 
 def _scores(estimator: RidgeCV, score: Any, Y: np.ndarray, predicted: np.ndarray, weight: dict) -> list[float]:
-    """Return one score per target if each has a penalty of its own, else one score of all targets, as the scorer joins them."""
+    """Return one score per target if each target has its own penalty, else the scorer's joint score of all targets."""
     empty, several = np.zeros((len(Y), 1)), Y.shape[1] > 1
     if several and not estimator.alpha_per_target:
         return [score(_Given(predicted), empty, Y, **weight)]
@@ -179,7 +179,7 @@ def _scores(estimator: RidgeCV, score: Any, Y: np.ndarray, predicted: np.ndarray
 
 
 class _Given(BaseEstimator):
-    """A regressor that returns given predictions, for scorers that need an estimator."""
+    """Regressor that returns given predictions, for scorers that require an estimator."""
 
     _estimator_type = "regressor"
 
@@ -187,12 +187,12 @@ class _Given(BaseEstimator):
         self.values = values
 
     def predict(self, X):
-        """Return the values."""
+        """Return the given predictions."""
         return self.values
 
 
 def _fold_scores(estimator: RidgeCV, data: Targets, alphas: np.ndarray) -> np.ndarray:
-    """Score each penalty by folds; a fold counts once, as in scikit-learn."""
+    """Return the mean score of each penalty over the folds; all folds have equal weight, as in scikit-learn."""
     if hasattr(estimator, "degrees_of_freedom_"):
         del estimator.degrees_of_freedom_  # left by an earlier fit
     X = data.X.tocsr() if hasattr(data.X, "tocsr") else data.X

@@ -37,48 +37,53 @@ class Ridge(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
 
         P(w, b) = \sum_i s_i (y_i - x_i^\top w - b)^2 + \alpha \|w\|_2^2 .
 
-    Hypothesis class: affine functions. Loss: squared. Optimizer: Cholesky factor of the normal equations, or of the inner products
-    of the rows where these are fewer, refined with residuals of the data.
+    Hypothesis class: affine functions. Loss: squared. Optimizer: Cholesky factorization of the normal equations, or of
+    the Gram matrix of the rows if there are fewer rows than columns, with iterative refinement.
 
-    Guarantee: :math:`P(w, b) - \min P \le` ``dual_gap_`` for any data; the coefficients are then within
+    Guarantee: :math:`P(w, b) - \min P \le` ``dual_gap_`` for any data; the coefficients are therefore within
     :math:`\sqrt{\text{gap} / \alpha}` of the optimal ones (theory: :ref:`least-squares-gap`).
 
     Parameters
     ----------
     alpha : float >= 0 or array of shape (n_targets,), default=1.0
-        Weight of the squared norm; one per target if an array. 0 is least squares of smallest norm.
+        Weight of the squared norm; an array has one weight per target. 0 gives the least-squares solution of smallest
+        norm.
     fit_intercept : bool, default=True
         Whether to fit :math:`b`.
     copy_X, max_iter, tol, solver, random_state
-        Accepted so that code written for scikit-learn runs; the solver is chosen by itself, is exact up to rounding, deterministic,
-        and never changes X.
+        Accepted so that code written for scikit-learn runs; the solver is chosen automatically. It is exact up to
+        rounding and deterministic, and never changes X.
     positive : bool, default=False
         Require :math:`w \ge 0`.
     radius : float >= 0 or None, default=None
         If given, ``alpha`` is ignored and the constrained form is solved: least squares subject to :math:`\|w\|_2 \le` ``radius``
         (over all targets together); the multiplier is ``multiplier_``.
     penalize_intercept : bool, default=False
-        Penalize :math:`b` like a coefficient: the literal formula :math:`(\tilde X^\top \tilde X + \alpha I)^{-1} \tilde X^\top y`.
+        Whether to penalize :math:`b` like a coefficient, which gives
+        :math:`(\tilde X^\top \tilde X + \alpha I)^{-1} \tilde X^\top y`.
     penalty_factors : array of shape (n_features,) or None, default=None
-        Per-feature factors :math:`f_j \ge 0` of the penalty, :math:`\alpha \sum_j f_j w_j^2`: 0 leaves a feature unpenalized, infinity
-        excludes it. Not with ``radius`` or ``penalize_intercept``.
+        Per-feature factors :math:`f_j \ge 0` of the penalty, :math:`\alpha \sum_j f_j w_j^2`: 0 leaves a feature
+        unpenalized, infinity excludes it. Not allowed with ``radius`` or ``penalize_intercept``.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
-        Weights.
+        Coefficients.
     intercept_ : float or ndarray of shape (n_targets,)
-        Offset.
+        Intercept.
     dual_gap_, objective_ : float
         Proved bound on :math:`P(w, b) - \min P`, and :math:`P`, all targets together.
     n_iter_, solver_
         Number of iterations (1 for a factorization), and the solver that was used.
     joint_variance_ : float or ndarray of shape (n_targets,)
-        Noise variance at the joint mode of coefficients and variance under the prior :math:`N(0, \sigma^2 / \alpha)` that the penalty
-        is: :math:`(\mathrm{RSS} + \alpha \|w\|^2) / (n + p)` with the number :math:`p` of penalized coefficients (including the intercept
-        with ``penalize_intercept``). Not with ``radius``, ``positive``, ``penalty_factors`` or ``alpha=0``.
+        Noise variance at the joint posterior mode of coefficients and variance under the prior
+        :math:`N(0, \sigma^2 / \alpha)` that corresponds to the penalty. It equals
+        :math:`(\mathrm{RSS} + \alpha \|w\|^2) / (n + p)` with the number :math:`p` of penalized coefficients (including
+        the intercept with ``penalize_intercept``). Not available with ``radius``, ``positive``, ``penalty_factors`` or
+        ``alpha=0``.
     multiplier_ : float
-        With ``radius``: the ``alpha`` at which the constrained solution is the penalized one; 0 if the constraint is idle.
+        With ``radius``: the ``alpha`` for which the penalized problem has the same solution as the constrained one; 0
+        if the constraint is inactive.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
     n_features_in_, feature_names_in_
@@ -86,7 +91,7 @@ class Ridge(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
 
     Examples
     --------
-    With orthonormal columns every coefficient shrinks by :math:`1 + \alpha`:
+    With orthonormal columns, every coefficient is divided by :math:`1 + \alpha`:
 
     >>> import numpy as np
     >>> from surefit import Ridge

@@ -1,4 +1,4 @@
-r"""Exact bias, variance and mean squared error of ridge regression when the truth is known."""
+r"""Exact bias, variance and mean squared error of ridge regression for known true coefficients."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from surefit.core.errors import InvalidData, InvalidParameter
 
 
 class RidgeRisk(NamedTuple):
-    """Curves over ``alphas``: the mean squared error is the sum of the two others.
+    """Squared bias, variance and their sum, the mean squared error, as functions of ``alphas``.
 
     Attributes
     ----------
     alphas, squared_bias, variance, mse : ndarray of shape (n_alphas,)
         The penalties and the three curves.
     best_alpha : float
-        The penalty of smallest mean squared error among ``alphas``.
+        Penalty in ``alphas`` with the smallest mean squared error.
     """
 
     alphas: np.ndarray
@@ -28,12 +28,12 @@ class RidgeRisk(NamedTuple):
 
     @property
     def best_alpha(self) -> float:
-        """The penalty of smallest mean squared error among ``alphas``."""
+        """Penalty in ``alphas`` with the smallest mean squared error."""
         return float(self.alphas[np.argmin(self.mse)])
 
 
 def ridge_risk(X, alphas, *, truth, sigma2: float, at=None) -> RidgeRisk:
-    r"""Return the exact bias-variance curves of ridge regression for a fixed design and a known truth.
+    r"""Return the exact bias-variance curves of ridge regression for a fixed design and known true coefficients.
 
     With :math:`y = X w^* + \epsilon`, uncorrelated noise of variance :math:`\sigma^2`, :math:`G = X^\top X` and
     :math:`M = (G + \alpha I)^{-1}`, the estimate has bias :math:`-\alpha M w^*` and covariance :math:`\sigma^2 M G M`, so
@@ -43,15 +43,15 @@ def ridge_risk(X, alphas, *, truth, sigma2: float, at=None) -> RidgeRisk:
     Parameters
     ----------
     X : array of shape (n_rows, n_features)
-        Design, as it is: append a column of ones for an intercept, which is then penalized too.
+        Design matrix, used without centering; for an intercept, append a column of ones, which is then penalized too.
     alphas : array of numbers >= 0
-        Penalties; 0 needs independent columns.
+        Penalties; 0 requires linearly independent columns.
     truth : array of shape (n_features,)
         True coefficients :math:`w^*`.
     sigma2 : float >= 0
         Noise variance.
     at : array of shape (n_features,) or None, default=None
-        If given, the curves are about the prediction at this point instead of about the coefficients.
+        If given, the curves refer to the prediction at this point instead of the coefficients.
 
     Returns
     -------

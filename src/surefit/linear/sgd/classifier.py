@@ -30,7 +30,8 @@ class SGDClassifier(CertifiedMixin, StatedGapMixin, CallbackSupportMixin, Linear
               + \alpha\Bigl(\rho\|w\|_1 + \frac{1 - \rho}{2}\|w\|^2\Bigr), \qquad S = \sum_i s_i,\; t_i = \pm 1.
 
     Several classes are fitted one against the rest. Hypothesis class: half-spaces. Loss: given by ``loss``. Optimizer: steps
-    :math:`w \leftarrow w - \eta_t (\phi'(t_i, z_i)\, x_i + \alpha(1-\rho) w)`, the l1 norm by its cumulative penalty.
+    :math:`w \leftarrow w - \eta_t (\phi'(t_i, z_i)\, x_i + \alpha(1-\rho) w)`, with the cumulative penalty method for
+    the l1 norm.
 
     Guarantee: :math:`P(w, b) - \min P \le` ``dual_gap_`` (summed over the classes) for any data, even after an early
     stop (theory: :ref:`fenchel-gap`, :ref:`gradient-descent`). The fit does not depend on the order of the rows when
@@ -39,8 +40,9 @@ class SGDClassifier(CertifiedMixin, StatedGapMixin, CallbackSupportMixin, Linear
     Parameters
     ----------
     loss : str, default="hinge"
-        Loss of the score: "hinge", "log_loss", "modified_huber", "squared_hinge", "perceptron"; or, with the labels as the numbers -1 and
-        1, "squared_error", "huber", "epsilon_insensitive", "squared_epsilon_insensitive".
+        Loss of the score: "hinge", "log_loss", "modified_huber", "squared_hinge", "perceptron"; or a regression loss
+        with the labels -1 and 1 as targets: "squared_error", "huber", "epsilon_insensitive",
+        "squared_epsilon_insensitive".
     penalty : {"l2", "l1", "elasticnet", None}, default="l2"
         Norm of the penalty.
     alpha : float >= 0, default=0.0001
@@ -50,38 +52,39 @@ class SGDClassifier(CertifiedMixin, StatedGapMixin, CallbackSupportMixin, Linear
     fit_intercept : bool, default=True
         Whether to fit :math:`b`; it is never penalized.
     max_iter : int >= 1, default=1000
-        Passes over the rows.
+        Maximum number of passes over the rows.
     tol : float >= 0 or None, default=1e-3
-        A pass improves if the mean objective during the pass decreases by ``tol``. None: all ``max_iter`` passes are made.
+        A pass counts as an improvement if the mean objective during the pass decreases by at least ``tol``. None means
+        that all ``max_iter`` passes are run.
     shuffle : bool, default=True
         Whether each pass processes the rows in a new random order.
     verbose : int, default=0
         Print one line per check of the stopping rule.
     epsilon : float >= 0, default=0.1
-        Half-width of the tube, and bound of the slope of "huber".
+        Half-width of the epsilon-insensitive tube, and threshold of the Huber loss.
     n_jobs : int or None, default=None
-        Threads for several classes; the result does not depend on it.
+        Number of threads over the classes; it does not affect the result.
     random_state : int, RandomState or None, default=None
-        Seed of the order of the visits and of the rows set aside.
+        Seed for the order of the rows and for the choice of the validation rows.
     learning_rate : {"optimal", "constant", "invscaling", "adaptive", "pa1", "pa2"}, default="optimal"
-        Steps: :math:`1 / (\alpha (t_0 + t))`, ``eta0``, ``eta0`` :math:`/ t^p`, ``eta0`` divided by five when passes stop improving, or
-        passive-aggressive ones (``eta0`` is their aggressiveness).
+        Step sizes: :math:`1 / (\alpha (t_0 + t))`, ``eta0``, ``eta0`` :math:`/ t^p`, ``eta0`` divided by five whenever
+        passes stop improving, or passive-aggressive steps with aggressiveness ``eta0``.
     eta0 : float > 0, default=0.01
-        First step.
+        Initial step size.
     power_t : float >= 0, default=0.5
-        Exponent :math:`p`.
+        Exponent :math:`p` of ``learning_rate="invscaling"``.
     early_stopping : bool, default=False
-        Whether to set rows aside and to stop when their score stops improving.
+        Whether to set aside validation rows and to stop when their score stops improving.
     validation_fraction : float between 0 and 1, default=0.1
-        Share of the rows set aside.
+        Fraction of the rows set aside for validation.
     n_iter_no_change : int >= 1, default=5
-        Passes without improvement before the descent ends.
+        Number of passes without improvement after which the descent stops.
     class_weight : dict, "balanced" or None, default=None
         Factors of the rows of each class.
     warm_start : bool, default=False
         Start from the coefficients of the last fit.
     average : bool or int >= 1, default=False
-        Return the mean of the weights of all visits, or of those from visit ``average`` on.
+        Whether to return the mean of the coefficients over all steps; an integer averages from that step on.
     max_time : float > 0 or None, default=None
         Seconds after which the point reached is returned with its gap. Ctrl-C does the same.
 
@@ -89,18 +92,19 @@ class SGDClassifier(CertifiedMixin, StatedGapMixin, CallbackSupportMixin, Linear
     ----------
     classes_ : ndarray
         Labels.
-    coef_, intercept_ : ndarray of shape (1, n_features) and (1,), or one line per class
-        Coefficients and intercepts; for two classes those of the score of ``classes_[1]``.
+    coef_, intercept_ : ndarray of shape (1, n_features) and (1,), or one row per class
+        Coefficients and intercepts; for two classes, those of the score of ``classes_[1]``.
     dual_gap_, objective_ : float
         Proved bound on :math:`P - \min P`, and :math:`P` itself.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them. After ``partial_fit`` it refers to the last rows.
     history_ : ndarray of shape (n_passes, 3)
-        Seconds, pass, and the mean objective met on the way (with ``early_stopping`` minus the score).
+        Seconds, pass number, and the mean objective during the pass (with ``early_stopping``, the negative validation
+        score).
     n_iter_ : int
-        Passes, the most of all classes.
+        Number of passes, the maximum over the classes.
     t_ : float
-        One more than the visits made.
+        Number of steps plus one.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -195,7 +199,7 @@ class SGDClassifier(CertifiedMixin, StatedGapMixin, CallbackSupportMixin, Linear
         return self
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
-        """Make one pass over new rows; ``classes`` names all labels in the first call. Returns the estimator."""
+        """Make one pass over new rows; the first call requires all labels in ``classes``. Returns the estimator."""
         check_params(self)
         data = self._read_stream(X, y, classes, sample_weight)
         lines, plan = 1 if len(data.classes) == 2 else len(data.classes), read_plan(self)
@@ -224,7 +228,7 @@ class SGDClassifier(CertifiedMixin, StatedGapMixin, CallbackSupportMixin, Linear
         return results
 
     def _read_stream(self, X, y, classes, sample_weight) -> Labeled:
-        """Read rows of a stream: labels among those named in the first call."""
+        """Read the rows of a ``partial_fit`` call; their labels must be among those of the first call."""
         first = not hasattr(self, "classes_")
         if self.early_stopping:
             raise InvalidParameter("SGDClassifier", "early_stopping", "False in partial_fit", True)
@@ -252,7 +256,7 @@ class SGDClassifier(CertifiedMixin, StatedGapMixin, CallbackSupportMixin, Linear
 
     @available_if(_has_probabilities)
     def predict_proba(self, X) -> np.ndarray:
-        """Return the probability of each class; for several classes, those of one against the rest, normalized to sum to one."""
+        """Return class probabilities; for several classes, one-versus-rest probabilities normalized to sum to one."""
         scores = self.decision_function(X)
         if self.loss == "log_loss":
             P = 1.0 / (1.0 + np.exp(-np.clip(scores, -700.0, 700.0)))

@@ -19,7 +19,7 @@ from surefit.linear.sgd.training import Pace, descend, finish, read_plan, warn_i
 from surefit.problems.stated_gap import StatedGapMixin
 from surefit.solvers.sgd.passes import Walk
 
-LARGEST_TARGET = 1e150  # its square is still a number
+LARGEST_TARGET = 1e150  # its square does not overflow
 
 
 class SGDRegressor(
@@ -31,8 +31,9 @@ class SGDRegressor(
               + \alpha\Bigl(\rho\|w\|_1 + \frac{1 - \rho}{2}\|w\|^2\Bigr), \qquad S = \sum_i s_i.
 
     Hypothesis class: affine functions. Loss: given by ``loss``. Optimizer: steps
-    :math:`w \leftarrow w - \eta_t (\phi'(y_i, z_i)\, x_i + \alpha(1-\rho) w)`, the l1 norm by its cumulative penalty. Steps beyond
-    :math:`2 / \|x_i\|^2` overshoot a squared error, so columns should have a common scale.
+    :math:`w \leftarrow w - \eta_t (\phi'(y_i, z_i)\, x_i + \alpha(1-\rho) w)`, with the cumulative penalty method for
+    the l1 norm. For the squared error, steps longer than :math:`2 / \|x_i\|^2` diverge, so columns should have a common
+    scale.
 
     Guarantee: :math:`P(w, b) - \min P \le` ``dual_gap_`` for any data, even after an early stop (theory:
     :ref:`fenchel-gap`, :ref:`gradient-descent`). The fit does not depend on the order of the rows when they are shuffled, and an
@@ -51,34 +52,35 @@ class SGDRegressor(
     fit_intercept : bool, default=True
         Whether to fit :math:`b`; it is never penalized.
     max_iter : int >= 1, default=1000
-        Passes over the rows.
+        Maximum number of passes over the rows.
     tol : float >= 0 or None, default=1e-3
-        A pass improves if the mean objective during the pass decreases by ``tol``. None: all ``max_iter`` passes are made.
+        A pass counts as an improvement if the mean objective during the pass decreases by at least ``tol``. None means
+        that all ``max_iter`` passes are run.
     shuffle : bool, default=True
         Whether each pass processes the rows in a new random order.
     verbose : int, default=0
         Print one line per check of the stopping rule.
     epsilon : float >= 0, default=0.1
-        Half-width of the tube, and bound of the slope of "huber".
+        Half-width of the epsilon-insensitive tube, and threshold of the Huber loss.
     random_state : int, RandomState or None, default=None
-        Seed of the order of the visits and of the rows set aside.
+        Seed for the order of the rows and for the choice of the validation rows.
     learning_rate : {"invscaling", "constant", "optimal", "adaptive", "pa1", "pa2"}, default="invscaling"
-        Steps: ``eta0`` :math:`/ t^p`, ``eta0``, :math:`1 / (\alpha (t_0 + t))`, ``eta0`` divided by five when passes stop improving, or
-        passive-aggressive ones (``eta0`` is their aggressiveness).
+        Step sizes: ``eta0`` :math:`/ t^p`, ``eta0``, :math:`1 / (\alpha (t_0 + t))`, ``eta0`` divided by five whenever
+        passes stop improving, or passive-aggressive steps with aggressiveness ``eta0``.
     eta0 : float > 0, default=0.01
-        First step.
+        Initial step size.
     power_t : float >= 0, default=0.25
-        Exponent :math:`p`.
+        Exponent :math:`p` of ``learning_rate="invscaling"``.
     early_stopping : bool, default=False
-        Whether to set rows aside and to stop when their score stops improving.
+        Whether to set aside validation rows and to stop when their score stops improving.
     validation_fraction : float between 0 and 1, default=0.1
-        Share of the rows set aside.
+        Fraction of the rows set aside for validation.
     n_iter_no_change : int >= 1, default=5
-        Passes without improvement before the descent ends.
+        Number of passes without improvement after which the descent stops.
     warm_start : bool, default=False
         Start from the coefficients of the last fit.
     average : bool or int >= 1, default=False
-        Return the mean of the weights of all visits, or of those from visit ``average`` on.
+        Whether to return the mean of the coefficients over all steps; an integer averages from that step on.
     max_time : float > 0 or None, default=None
         Seconds after which the point reached is returned with its gap. Ctrl-C does the same.
 
@@ -91,11 +93,12 @@ class SGDRegressor(
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them. After ``partial_fit`` it refers to the last rows.
     history_ : ndarray of shape (n_passes, 3)
-        Seconds, pass, and the mean objective met on the way (with ``early_stopping`` minus the score).
+        Seconds, pass number, and the mean objective during the pass (with ``early_stopping``, the negative validation
+        score).
     n_iter_ : int
-        Passes.
+        Number of passes.
     t_ : float
-        One more than the visits made.
+        Number of steps plus one.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 

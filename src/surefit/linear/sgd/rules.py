@@ -1,4 +1,4 @@
-"""Common parts of the two estimators by stochastic gradient descent, outside the descent: rules, starts, and rows set aside."""
+"""Shared parts of the two SGD estimators: parameter rules, starting points and validation rows."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ RULES = {
 
 
 def starting_point(estimator, given, before, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
-    """Weights and intercepts to start from: those given, those of the last fit, or zero."""
+    """Return the initial coefficients and intercepts: the given ones, those of the last fit, or zeros."""
     lines, d = shape
     W, b = np.zeros(shape), np.zeros(lines)
     if before[0] is not None and np.size(before[0]) == lines * d:
@@ -59,7 +59,7 @@ def starting_point(estimator, given, before, shape: tuple[int, int]) -> tuple[np
 
 
 def set_aside(estimator, splitter, y: np.ndarray) -> np.ndarray | None:
-    """Mark the validation rows of early stopping, or return None."""
+    """Return a mask of the validation rows for early stopping, or None without early stopping."""
     if not estimator.early_stopping:
         return None
     try:
@@ -77,7 +77,7 @@ def set_aside(estimator, splitter, y: np.ndarray) -> np.ndarray | None:
 
 
 def take_points(estimator, walks: list[Walk]) -> tuple[np.ndarray, np.ndarray]:
-    """Keep the runs for later calls; return weights (one line each) and intercepts."""
+    """Store the state of the runs for later calls; return coefficients (one row per run) and intercepts."""
     estimator._walks = [walk.state for walk in walks]
     estimator.t_ = float(max(walk.numbers[TIME] for walk in walks))
     points = [walk.point for walk in walks]

@@ -1,4 +1,4 @@
-"""Stochastic gradient descent of linear models: from parameters to passes over the rows, and from their end to claims."""
+"""Stochastic gradient descent for linear models: read the parameters, run the passes, and state the claims."""
 
 from __future__ import annotations
 
@@ -33,24 +33,24 @@ from surefit.solvers.sgd.passes import Walk
 from surefit.solvers.sgd.rows import rows_to_visit
 from surefit.solvers.sgd.steps import PassiveAggressive, PowerSteps
 
-SMALLEST_STEP = 1e-6  # at which ``learning_rate="adaptive"`` gives up
+SMALLEST_STEP = 1e-6  # step size at which ``learning_rate="adaptive"`` stops
 
 
 class Plan(NamedTuple):
-    """Settings from the parameters."""
+    """Loss, penalty weights and averaging, read from the parameters."""
 
     loss: Any
     l1: float
     l2: float
-    average: int  # first visit that is averaged; 0 is none
+    average: int  # first step that is averaged; 0 means no averaging
 
     def penalty(self, w: np.ndarray) -> float:
-        """Return the penalty of weights."""
+        """Return the penalty of coefficients ``w``."""
         return self.l1 * float(np.sum(np.abs(w))) + 0.5 * self.l2 * float(w @ w)
 
 
 class Pace(NamedTuple):
-    """One column's targets and where it starts."""
+    """Targets, state and validation rows of one problem."""
 
     y: np.ndarray
     walk: Walk
@@ -58,7 +58,7 @@ class Pace(NamedTuple):
 
 
 def read_plan(estimator) -> Plan:
-    """Read loss and penalty; parameters that exclude each other are refused."""
+    """Read loss and penalty; raise if parameters are incompatible."""
     who, epsilon = type(estimator).__name__, float(estimator.epsilon)
     loss = {
         "hinge": Hinge(),
@@ -86,9 +86,9 @@ def read_plan(estimator) -> Plan:
 
 
 def step_rule(estimator, eta: float) -> Any:
-    """Return the rule of the steps; ``eta`` is the present step of a constant or adaptive one."""
+    """Return the step-size rule; ``eta`` is the step size (or aggressiveness) of the current pass."""
     name = estimator.learning_rate
-    if name == "optimal":  # the first step is that of a typical weight, as the heuristic of Bottou has it
+    if name == "optimal":  # Bottou's heuristic: the first step has the size of a typical weight
         alpha = float(estimator.alpha)
         first = math.sqrt(1.0 / math.sqrt(alpha))
         return PowerSteps(1.0 / alpha, 1.0 / (first * alpha) - 1.0, 1.0)
@@ -100,7 +100,7 @@ def step_rule(estimator, eta: float) -> Any:
 
 
 def descend(estimator, X, y, plan: Plan, paces: list[Pace], factors, weights, max_iter: int, stop: bool):
-    """Run all problems; return (passes, reason, history) of each. ``stop``: whether ``tol`` and early stopping are checked."""
+    """Run all problems and return (passes, reason, history) of each; ``stop`` enables ``tol`` and early stopping."""
     rows, shuffle = rows_to_visit(X), bool(estimator.shuffle)
     random = check_random_state(estimator.random_state)
     seeds = random.randint(np.iinfo(np.int32).max, size=len(paces))
@@ -145,7 +145,7 @@ def _walk(estimator, rows, visits: Visits, plan: Plan, pace: Pace, aside, genera
 
 
 class Course:
-    """Steps and stopping of one problem, from pass to pass."""
+    """Step-size rule and stopping rule of one problem over its passes."""
 
     def __init__(self, estimator, stop: bool) -> None:
         self.estimator, self.eta = estimator, float(estimator.eta0)
@@ -154,7 +154,7 @@ class Course:
         self.rule, self.history = step_rule(estimator, self.eta), []  # type: tuple[Any, list[tuple[float, float, float]]]
 
     def after(self, walk: Walk, worth: float, budget: Budget) -> Reason | None:
-        """Record a pass; return why it was the last one, or None."""
+        """Record a pass; return the reason to stop, or None."""
         self.n_iter += 1
         if not walk.finite():
             raise InvalidData(
@@ -174,7 +174,7 @@ class Course:
 
 
 def _validation(estimator, X, pace: Pace, weights):
-    """Return the score of a point on the rows set aside: accuracy, or the coefficient of determination."""
+    """Return a function that scores a point on the validation rows by accuracy or the coefficient of determination."""
     rows, targets = X[pace.validation], pace.y[pace.validation]
     mass = np.ones(len(targets)) if weights is None else weights[pace.validation]
     if not np.any(mass > 0):
@@ -193,7 +193,7 @@ def _validation(estimator, X, pace: Pace, weights):
 
 
 def finish(estimator, X, y, weights, plan: Plan, paces: list[Pace], results) -> None:
-    """Set what both estimators share, and issue the certificate. Coefficients are set by the estimator."""
+    """Compute the dual points and issue the certificate; the estimator has already set the coefficients."""
     chosen = ("classes_",) if hasattr(estimator, "classes_") else ()
     problem = pose(estimator, X, y, weights, *chosen)
     mass = np.ones(X.shape[0]) if weights is None else weights
@@ -214,7 +214,7 @@ def finish(estimator, X, y, weights, plan: Plan, paces: list[Pace], results) -> 
 
 
 def issue(estimator, sample: tuple[Any, Any, Any], plan: Plan, problem: dict[str, Any], results, witness) -> None:
-    """Set what belongs to the run, and issue the certificate; ``witness`` defines the dual points."""
+    """Set ``n_iter_`` and ``history_`` and issue the certificate; ``witness`` defines the dual points."""
     chosen = ("classes_",) if hasattr(estimator, "classes_") else ()
     estimator.n_iter_ = max(n_iter for n_iter, _, _ in results)
     estimator.history_ = np.array([line for _, _, history in results for line in history]).reshape(-1, 3)
@@ -236,7 +236,7 @@ def issue(estimator, sample: tuple[Any, Any, Any], plan: Plan, problem: dict[str
 
 
 def warn_if_stopped(estimator, results) -> None:
-    """Warn if a run ended before the objective stopped decreasing, with the proved gap."""
+    """Warn, with the proved gap, if a run ended before the objective stopped decreasing."""
     late = [reason for _, reason, _ in results if reason is not Reason.CONVERGED]
     if late and estimator.tol is not None:
         warn(
