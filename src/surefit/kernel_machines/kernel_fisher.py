@@ -17,7 +17,7 @@ from surefit.kernel_machines.svm_inputs import read_labels, read_sample
 from surefit.problems import pose
 from surefit.solvers.kernel.fisher import direction, least_spread, limit_direction, measured
 
-RESTRICTED = 1e-5  # gap wanted among functions that spread, relative to the criterion
+RESTRICTED = 1e-5  # required gap among functions with a within-class variance above rounding, relative to the criterion
 
 
 class KernelFisherDiscriminant(CertifiedMixin, KernelSumMixin, ClassifierMixin, BaseEstimator):
@@ -27,29 +27,31 @@ class KernelFisherDiscriminant(CertifiedMixin, KernelSumMixin, ClassifierMixin, 
 
         f = (\hat\Sigma + \lambda I)^{-1} (m_1 - m_0), \qquad \hat y(x) = 1 \iff f(x) > \tfrac12 (f(m_0) + f(m_1)) ,
 
-    with the class means :math:`m_c` of the features :math:`k(x_i, \cdot)` and their pooled covariance :math:`\hat\Sigma` (divisor n - 2).
+    with the class means :math:`m_c` of the features :math:`k(x_i, \cdot)` and their pooled covariance
+    :math:`\hat\Sigma` (divisor n - 2).
 
-    Hypothesis class: :math:`\sum_j \beta_j k(x_j, \cdot) + b`. Loss: minus the criterion :math:`J(f) = \langle f, m_1 - m_0
-    \rangle^2 / \langle f,
-    (\hat\Sigma + \lambda I) f \rangle`. Optimizer: one Cholesky factor, refined. The features of n rows span at most n - 2 dimensions
-    within the classes, so :math:`\hat\Sigma` has no inverse for most kernels and a ridge is needed; with the linear kernel the rule is
+    Hypothesis class: :math:`\sum_j \beta_j k(x_j, \cdot) + b`. Loss: minus the criterion
+    :math:`J(f) = \langle f, m_1 - m_0 \rangle^2 / \langle f, (\hat\Sigma + \lambda I) f \rangle`. Optimizer: one
+    Cholesky factorization with iterative refinement. The within-class scatter of n rows has rank at most n - 2, so
+    :math:`\hat\Sigma` is singular for most kernels and a ridge is needed. With the linear kernel the rule is
     :class:`FisherDiscriminant` with the same ridge.
 
-    Without a ridge (``ridge=0``) the rule is the limit of those with a small one. If :math:`m_1 - m_0` lies in the range of
-    :math:`\hat\Sigma`, as with kernels of few features and many rows, that is :math:`\hat\Sigma^+ (m_1 - m_0)`. Otherwise the classes
-    differ where none of them spreads, the criterion has no bound, and :math:`f` is the part of :math:`m_1 - m_0` outside the range: it
-    is constant on the training rows of each class. ``separates_`` says which.
+    Without a ridge (``ridge=0``) the rule is the limit as the ridge tends to zero. If :math:`m_1 - m_0` lies in the
+    range of :math:`\hat\Sigma`, as with kernels of few features and many rows, the limit is
+    :math:`\hat\Sigma^+ (m_1 - m_0)`. Otherwise the criterion is unbounded, and :math:`f` is the component of
+    :math:`m_1 - m_0` orthogonal to the range, which is constant on the training rows of each class. ``separates_``
+    distinguishes the two cases.
 
-    Guarantee: :math:`J^* - J(f) \le` ``certificate_["kernel_fisher.gap"].value`` for any data (theory: :ref:`kernel-fisher-gap`).
-    Without a ridge the same for all functions whose spread within the classes is not rounding
-    (``"kernel_fisher.restricted_gap"``), or how far the training rows of a class are from a common value (``"kernel_fisher.separation"``).
-    Nothing is guaranteed about the error.
+    Guarantee: :math:`J^* - J(f) \le` ``certificate_["kernel_fisher.gap"].value`` for any data (theory:
+    :ref:`kernel-fisher-gap`). Without a ridge, the same bound holds over all functions whose within-class variance
+    exceeds rounding errors (``"kernel_fisher.restricted_gap"``), or the certificate bounds the deviation of the
+    training scores of each class from a common value (``"kernel_fisher.separation"``). The error rate is not bounded.
 
     Parameters
     ----------
     kernel : str, kernel of ``surefit.kernels`` or callable, default="rbf"
-        "linear", "poly", "rbf", "laplacian", "precomputed", an object, or a function of two samples; positive semidefinite. With a
-        kernel of strings X is a list of strings.
+        "linear", "poly", "rbf", "laplacian", "precomputed", an object, or a function of two samples; positive
+        semidefinite. For a string kernel, X is a list of strings.
     gamma : {"scale", "auto"} or float > 0, default="scale"
         Factor of "rbf", "poly" and "laplacian"; "scale" is 1 / (n_features * X.var()).
     degree : int >= 1, default=3
@@ -57,7 +59,7 @@ class KernelFisherDiscriminant(CertifiedMixin, KernelSumMixin, ClassifierMixin, 
     coef0 : float, default=0.0
         Constant of "poly".
     ridge : float >= 0, default=1e-3
-        :math:`\lambda`; 0 takes the limit.
+        Ridge :math:`\lambda`; 0 gives the limit described above.
 
     Attributes
     ----------
@@ -70,11 +72,12 @@ class KernelFisherDiscriminant(CertifiedMixin, KernelSumMixin, ClassifierMixin, 
     criterion_ : float
         :math:`J(f)`; infinite if ``separates_``.
     plug_in_error_ : float
-        :math:`\Phi(-\sqrt J / 2)`: the error if the scores were Gaussian with these means and this spread. An estimate, not a bound.
+        :math:`\Phi(-\sqrt J / 2)`, the error rate if the scores were normal with the estimated means and variance. This
+        is an estimate, not a bound.
     rank_ : int
-        Rank of the spread within the classes; with ``ridge=0`` only.
+        Rank of the within-class scatter; only with ``ridge=0``.
     separates_ : bool
-        Whether :math:`f` is constant on each class, up to rounding; with ``ridge=0`` only.
+        Whether :math:`f` is constant on each class up to rounding; only with ``ridge=0``.
     X_fit_, kernel_
         Training rows and the kernel used.
     certificate_ : Certificate
@@ -96,7 +99,7 @@ class KernelFisherDiscriminant(CertifiedMixin, KernelSumMixin, ClassifierMixin, 
         "gamma": one_of("scale", "auto") | POSITIVE,
         "ridge": NON_NEGATIVE,
     }
-    class_weight = None  # there is no prior: both classes count alike
+    class_weight = None  # no prior is used, so both classes have the same weight
 
     def __init__(self, kernel="rbf", *, gamma="scale", degree=3, coef0=0.0, ridge=1e-3):
         self.kernel = kernel
@@ -129,7 +132,7 @@ class KernelFisherDiscriminant(CertifiedMixin, KernelSumMixin, ClassifierMixin, 
             )
         K = gram_of(who, sample.kernel, sample.X)
         K = K if len(rows) == len(K) else K[np.ix_(rows, rows)]
-        between = [0.0, 0.0]  # the spreads of functions in units of their squared norms
+        between = [0.0, 0.0]  # variances of functions relative to their squared norms
         if ridge > 0:
             beta = direction(K, second, s, ridge, divisor)
         else:
@@ -157,7 +160,7 @@ class KernelFisherDiscriminant(CertifiedMixin, KernelSumMixin, ClassifierMixin, 
         )
         if ridge == 0 and not self.certificate_.claims[0].holds:
             warn(
-                f"{who}: the within-class scatter is singular up to rounding, and nothing useful is proved "
+                f"{who}: the within-class scatter is singular up to rounding, and no useful statement is proved "
                 f"about the direction; set ridge > 0.",
                 ConvergenceWarning,
             )

@@ -1,4 +1,4 @@
-"""Inputs of kernel regressions, and prediction from the coefficients of all training elements."""
+"""Input reading for kernel regressions, and prediction from the coefficients of the training elements."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from surefit.kernels import Kernel
 from surefit.problems.kernels import kernel_in
 
 READ: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, np.float32]}
-PIECE = 1 << 21  # kernel values that prediction holds at a time
+PIECE = 1 << 21  # maximum number of kernel values stored at a time during prediction
 
 KERNEL_RULES: dict[str, Rule] = {
     "kernel": Rule(
@@ -31,7 +31,7 @@ class KernelTargets(NamedTuple):
     """Training data of a kernel regression."""
 
     X: Any
-    y: np.ndarray  # as the checker will read it
+    y: np.ndarray  # in the form that the checker reads
     Y: np.ndarray  # one column per target
     weights: np.ndarray | None
     kernel: Kernel
@@ -70,7 +70,7 @@ def reads_strings(estimator) -> bool:
 
 
 def gram_of(who: str, kernel: Kernel, X) -> np.ndarray:
-    """Return the Gram matrix of the training elements, finite; refuse it before allocation if memory does not suffice."""
+    """Return the Gram matrix of the training elements; raise if memory does not suffice or a value is not finite."""
     rows = kernel.rows(X)
     memory.require(who, rows.n, memory.KERNEL, remedy=memory.LANDMARKS)
     K = rows.block(np.arange(rows.n))
@@ -80,7 +80,7 @@ def gram_of(who: str, kernel: Kernel, X) -> np.ndarray:
 
 
 class KernelSumMixin:
-    """Adds the values ``sum_j c_j k(x_j, x)`` over the training elements, and tags."""
+    """Mixin that computes ``sum_j c_j k(x_j, x)`` over the training elements and sets the tags."""
 
     kernel: Any
     kernel_: Kernel
@@ -92,7 +92,7 @@ class KernelSumMixin:
         return read_data(self, X, reset=False, **READ)
 
     def _sums(self, X, coefficients: np.ndarray) -> np.ndarray:
-        """Values of the functions with these coefficients, one column each; in blocks of rows."""
+        """Return the values of the functions with these coefficients, one column each, computed in blocks of rows."""
         n, every = X.shape[0], np.arange(len(coefficients))
         values = np.empty((n, coefficients.shape[1]))
         step = max(1, PIECE // max(1, len(every)))

@@ -24,34 +24,35 @@ class KernelLogisticRegression(
     ClassifierMixin,
     BaseEstimator,
 ):
-    r"""Logistic regression with a function of a kernel's space.
+    r"""Kernel logistic regression.
 
     .. math:: P(f, b) = \tfrac12 \|f\|_k^2 + C \sum_i s_i \ln\bigl(1 + e^{-t_i (f(x_i) + b)}\bigr), \qquad t_i = \pm 1 .
 
-    Hypothesis class: :math:`\sum_j \beta_j k(x_j, \cdot) + b`. Loss: logistic. Optimizer: Newton's method, each step a kernel ridge
-    problem. At the optimum :math:`\beta_i = C s_i t_i \sigma(-t_i (f(x_i) + b))`, that is, ``C`` times the probability of the other class.
+    Hypothesis class: :math:`\sum_j \beta_j k(x_j, \cdot) + b`. Loss: logistic. Optimizer: Newton's method, in which
+    each step solves a kernel ridge problem. At the optimum :math:`\beta_i = C s_i t_i \sigma(-t_i (f(x_i) + b))`, so
+    :math:`|\beta_i|` is :math:`C s_i` times the probability of the other class.
 
-    With more than two classes there is one function per class, and the loss is that of the softmax,
+    With more than two classes there is one function per class, and the loss is the softmax cross-entropy,
 
     .. math::
 
         P(f, b) = \tfrac12 \sum_c \|f_c\|_k^2 + C \sum_i s_i \Bigl[\ln \sum_c e^{z_{ic}} - z_{i, y_i}\Bigr], \quad z_{ic} = f_c(x_i) + b_c ,
 
-    so that the probabilities are those of the model that was fitted; or one problem per class against the rest (``multi_class="ovr"``),
-    whose probabilities are divided by their sum.
+    whose probabilities are those of the fitted model. With ``multi_class="ovr"`` one problem is fitted per class
+    against the rest, and the probabilities are normalized to sum to one.
 
-    Guarantee: :math:`P - \min P \le` ``dual_gap_`` for any data, and :math:`\|f - f^*\|_k \le \sqrt{2 \cdot \text{gap}}`
-    (theory: :ref:`kernel-logistic-gap`, :ref:`kernel-softmax-gap`).
+    Guarantee: :math:`P - \min P \le` ``dual_gap_`` for any data, and
+    :math:`\|f - f^*\|_k \le \sqrt{2 \cdot \text{gap}}` (theory: :ref:`kernel-logistic-gap`, :ref:`kernel-softmax-gap`).
 
-    Memory: the Gram matrix; for the softmax, one more per class.
+    Memory: one Gram matrix, and for the softmax one more matrix of that size per class.
 
     Parameters
     ----------
     C : float > 0, default=1.0
         Weight of the losses.
     kernel : str, kernel of ``surefit.kernels`` or callable, default="rbf"
-        "linear", "poly", "rbf", "laplacian", "precomputed", an object, or a function of two samples; positive semidefinite. With a
-        kernel of strings X is a list of strings.
+        "linear", "poly", "rbf", "laplacian", "precomputed", an object, or a function of two samples; positive
+        semidefinite. For a string kernel, X is a list of strings.
     gamma : {"scale", "auto"} or float > 0, default="scale"
         Factor of "rbf", "poly" and "laplacian"; "scale" is 1 / (n_features * X.var()).
     degree : int >= 1, default=3
@@ -65,13 +66,14 @@ class KernelLogisticRegression(
     tol : float >= 0, default=1e-8
         Relative duality gap: stop when the gap is at most ``tol`` times the objective.
     max_iter : int >= 1, default=100
-        Newton steps a problem.
+        Maximum number of Newton steps per problem.
     max_time : float > 0 or None, default=None
         Seconds after which the best point so far is returned with its gap. Ctrl-C does the same.
     warm_start : bool, default=False
-        Start from the coefficients of the last fit if rows and classes are as many.
+        Start from the coefficients of the last fit if the numbers of rows and classes are the same.
     multi_class : {"multinomial", "ovr"}, default="multinomial"
-        The softmax of all classes in one problem, or one problem per class against the rest. Two classes are one problem.
+        One softmax problem for all classes, or one problem per class against the rest. For two classes both are a
+        single problem.
 
     Attributes
     ----------
@@ -80,9 +82,9 @@ class KernelLogisticRegression(
     dual_coef_ : ndarray of shape (1, n_samples) or (n_classes, n_samples)
         Coefficients :math:`\beta`.
     intercept_ : ndarray of shape (1,) or (n_classes,)
-        Offsets.
+        Intercepts.
     X_fit_ : ndarray or sparse matrix
-        The training rows (with a precomputed kernel: the matrix).
+        The training rows, or the kernel matrix if the kernel is precomputed.
     kernel_ : Kernel
         The kernel used.
     dual_gap_, objective_ : float
@@ -90,7 +92,7 @@ class KernelLogisticRegression(
     rkhs_norm_ : ndarray of shape (1,) or (n_classes,)
         :math:`\|f\|_k`.
     n_iter_ : int
-        Newton steps of the problem that took most.
+        Number of Newton steps, the maximum over the problems.
     history_ : ndarray of shape (n_checks, 3)
         Seconds, step and gap each time the gap was computed.
     certificate_ : Certificate
@@ -100,7 +102,7 @@ class KernelLogisticRegression(
 
     Examples
     --------
-    Exclusive or, which no line separates:
+    The exclusive-or problem, whose classes no line separates:
 
     >>> from surefit import KernelLogisticRegression
     >>> X, y = [[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]], [0, 1, 1, 0]
@@ -167,12 +169,12 @@ class KernelLogisticRegression(
         return record(self, sample, labels, solve_problems(self, sample, labels))
 
     def decision_function(self, X) -> np.ndarray:
-        """Return the scores: one per row for two classes, else one per row and class."""
+        """Return the scores: one per row for two classes, one per row and class for more."""
         check_is_fitted(self)
         scores = self._sums(self._read_rows(X), self.dual_coef_.T) + self.intercept_
         return scores.ravel() if scores.shape[1] == 1 else scores
 
     def predict(self, X) -> np.ndarray:
-        """Return the class of each row; a score of zero means the first class, a tie the class that comes first."""
+        """Return the class of each row; ties (for two classes, a score of zero) go to the first class."""
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]

@@ -1,4 +1,4 @@
-"""From labels to problems of kernel logistic regression, and from their solutions to fitted attributes and claims."""
+"""Fitting of kernel logistic regression: solve the problems, set the fitted attributes, and state the claims."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from surefit.solvers.kernel import softmax as kernel_softmax
 
 
 class Outcome(NamedTuple):
-    """The solution of all problems: one line of coefficients a function, and what is proved about them."""
+    """Joint solution of all problems: one row of coefficients per function, with the gap and the objective."""
 
     beta: np.ndarray
     b: np.ndarray
@@ -87,7 +87,7 @@ def _of_each(fits: list[kernel_logistic.LogisticFit]) -> Outcome:
 
 
 def record(estimator, sample: Sample, labels: Labels, found: Outcome):
-    """Set the numbers of the fit, issue the certificate, and warn if a problem stopped early."""
+    """Set the fitted attributes, issue the certificate, and warn if a problem stopped early."""
     estimator.classes_, estimator.X_fit_, estimator.kernel_ = labels.classes, sample.X, sample.kernel
     estimator.dual_coef_, estimator.intercept_ = found.beta, found.b
     estimator.objective_, estimator.n_iter_ = found.objective, found.n_iter

@@ -22,19 +22,20 @@ from surefit.solvers.barrier import minimize_kernel
 
 
 class KernelModel(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, ComposedMixin, KernelSumMixin, BaseEstimator):
-    r"""Any convex loss in the space of a kernel.
+    r"""Kernel model with any convex loss.
 
     .. math:: P(f, p) = \frac1S \sum_i s_i k_i\, \ell(y_i, f(x_i) + p(x_i)) + \tfrac\alpha2 \|f\|^2, \quad
         f = \sum_j \beta_j k(x_j, \cdot),
 
-    with sample weights :math:`s_i`, :math:`S = \sum_i s_i`, and class weights :math:`k_i`. The function :math:`p` is not penalized: a
-    constant, a polynomial, or a combination of your own functions. Losses of numbers make a regressor,
-    losses of labels a classifier; several classes are fitted one against the rest. Hypothesis class: the space of the kernel, plus
-    the unpenalized functions; no function of that space is better (theory: :ref:`representer`). Loss: given by ``loss``. Optimizer:
-    an interior-point method; its cost grows with the cube of the number of rows.
+    with sample weights :math:`s_i`, :math:`S = \sum_i s_i`, and class weights :math:`k_i`. The function :math:`p` is
+    not penalized: a constant, a polynomial, or a combination of user-supplied functions. The model is a regressor for
+    losses of numerical targets and a classifier for losses of labels. Several classes are fitted one against the rest.
+    Hypothesis class: the reproducing kernel Hilbert space of the kernel, plus the unpenalized functions; by the
+    representer theorem the minimizer has the form above (theory: :ref:`representer`). Loss: given by ``loss``.
+    Optimizer: an interior-point method whose time grows with the cube of the number of rows.
 
-    Guarantee: :math:`P(f, p) - \min P \le` ``dual_gap_`` over all functions of the space and all unpenalized ones (theory:
-    :ref:`fenchel-gap`), if the kernel is positive semidefinite.
+    Guarantee: :math:`P(f, p) - \min P \le` ``dual_gap_`` over all functions of the kernel's space and all unpenalized
+    functions (theory: :ref:`fenchel-gap`), if the kernel is positive semidefinite.
 
     Parameters
     ----------
@@ -51,16 +52,17 @@ class KernelModel(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Composed
     coef0 : float, default=0.0
         Constant of "poly" and "sigmoid".
     fit_intercept : bool, default=True
-        Whether to fit a constant; it is never penalized. Polynomials of ``null_space`` contain it in any case.
+        Whether to fit an unpenalized constant. Polynomials of ``null_space`` always include it.
     null_space : {"constant", "linear"}, int >= 0, callable, transformer or None, default=None
-        Functions that are not penalized: polynomials of the columns up to a total degree ("constant" is 0, "linear" is 1), or the output
-        of a function or transformer, one column per function. They must be linearly independent on the rows.
+        Functions that are not penalized: polynomials of the columns up to a total degree ("constant" is 0, "linear" is
+        1), or the output of a function or transformer, one column per function. They must be linearly independent on
+        the rows.
     class_weight : None, "balanced" or dict, default=None
         Weights of the classes, for losses of labels.
     tol : float >= 0, default=1e-6
         Relative duality gap: stop when the gap is at most ``tol`` times the objective of the best constant.
     max_iter : int >= 1, default=1000
-        Newton steps before the fit stops with a ``ConvergenceWarning`` that states the gap.
+        Maximum number of Newton steps; if it is reached, ``fit`` issues a ``ConvergenceWarning`` that states the gap.
     max_time : float > 0 or None, default=None
         Seconds after which the best point so far is returned with its gap. Ctrl-C does the same.
 
@@ -71,14 +73,14 @@ class KernelModel(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Composed
     intercept_ : float, or ndarray of shape (1 or n_classes,) for labels
         Intercept: the coefficient of the constant.
     null_coef_ : ndarray of shape (n_functions,), or (1 or n_classes, n_functions) for labels
-        Coefficients of the unpenalized functions other than the constant; of polynomials: of the monomials of ``X - null_center_``, by
-        increasing degree.
+        Coefficients of the unpenalized functions other than the constant. For polynomials, these are the coefficients
+        of the monomials of ``X - null_center_``, ordered by degree.
     null_center_ : ndarray of shape (n_features,)
         Weighted means of the columns; only with polynomials of degree 1 or more.
     null_space_ : callable or transformer
         The function or the fitted transformer, if ``null_space`` is one.
     X_fit_, kernel_
-        Training rows and the kernel with its numbers.
+        Training rows, and the kernel with its parameters.
     classes_, n_iter_, history_, dual_gap_, objective_, certificate_, n_features_in_, feature_names_in_
         As in :class:`LinearModel`.
 
@@ -95,7 +97,7 @@ class KernelModel(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Composed
     >>> bool(np.mean(y <= model.predict(x) + 1e-3) >= 0.85), model.certificate_["kernel_model.gap"].holds
     (True, True)
 
-    A support vector machine with an unpenalized linear function: a kernel is needed only for what is not linear.
+    A support vector machine with an unpenalized linear function; the kernel part fits only deviations from linearity.
 
     >>> X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
     >>> svm = KernelModel("hinge", "rbf", alpha=1.0, null_space="linear").fit(X, [0, 0, 1, 1])
@@ -195,7 +197,7 @@ class KernelModel(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Composed
         return self
 
     def _free_functions(self, rows) -> np.ndarray:
-        """Return the values of the unpenalized functions at the rows, the constant first; rows without weight count for nothing."""
+        """Return the values of the unpenalized functions, the constant first; zeros for rows of weight zero."""
         used = np.flatnonzero(rows.c > 0)
         values = place_null_space(self, rows.X, self.kernel_, used, rows.c[used])
         T = np.zeros((len(rows.c), values.shape[1]))

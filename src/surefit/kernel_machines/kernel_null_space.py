@@ -1,4 +1,4 @@
-"""Functions that kernel machines do not penalize: the constant, polynomials, or a user's own."""
+"""Unpenalized functions of kernel machines: the constant, polynomials, or user-supplied functions."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ NULL_SPACE: Rule = (
 
 
 def degree_of(estimator) -> int | None:
-    """Return the degree of the free polynomials; None without any."""
+    """Return the degree of the unpenalized polynomials, or None if there are none."""
     return null_degree(estimator.get_params(deep=False))
 
 
 def is_users(estimator) -> bool:
-    """Whether the free functions are the user's."""
+    """Whether the unpenalized functions are supplied by the user."""
     return callable(estimator.null_space) or hasattr(estimator.null_space, "transform")
 
 
 def place_null_space(estimator, X, kernel: Kernel, rows: np.ndarray, s: np.ndarray) -> np.ndarray:
-    """Set what the functions need from the rows; return their values at the rows that count, the constant first."""
+    """Fit the unpenalized functions; return their values at the rows of positive weight, the constant first."""
     degree = degree_of(estimator)
     estimator.__dict__.pop("null_center_", None)  # left by an earlier fit
     who = type(estimator).__name__
@@ -60,7 +60,7 @@ def place_null_space(estimator, X, kernel: Kernel, rows: np.ndarray, s: np.ndarr
 
 
 def null_values(estimator, X) -> np.ndarray:
-    """Return the values of the free functions, one column each, the constant first."""
+    """Return the values of the unpenalized functions, one column each, the constant first."""
     degree, n = degree_of(estimator), X.shape[0]
     if degree:
         Z = np.asarray(dense(X), dtype=np.float64) - estimator.null_center_
@@ -70,7 +70,7 @@ def null_values(estimator, X) -> np.ndarray:
 
 
 def free_values(estimator, X, coefficients: np.ndarray) -> np.ndarray:
-    """Return the sums of the free functions other than the constant, one column of coefficients per target."""
+    """Return the linear combinations of the unpenalized functions other than the constant, one column per target."""
     return null_values(estimator, X)[:, -len(coefficients) :] @ coefficients
 
 

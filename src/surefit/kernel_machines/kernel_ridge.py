@@ -19,67 +19,71 @@ from surefit.solvers.kernel import squares as solver
 
 
 class KernelRidge(CertifiedMixin, FreePartMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
-    r"""Ridge regression with a function of a kernel's space.
+    r"""Kernel ridge regression, with optional unpenalized functions.
 
     .. math:: P(f, p) = \sum_i s_i (y_i - f(x_i) - p(x_i))^2 + \alpha \|f\|_k^2 .
 
-    Hypothesis class: :math:`\sum_j c_j k(x_j, \cdot)`, plus unpenalized functions :math:`p` if requested (an intercept, a polynomial,
-    your own functions);
-    no function of the kernel's space is better (theory: :ref:`representer`). Loss: squared. Optimizer: Cholesky factor of
-    :math:`K + \alpha S^{-1}`, refined in float64. At the optimum the residuals are :math:`y_i - f(x_i) - p(x_i) = \alpha c_i / s_i`, and
-    the :math:`c` are orthogonal to the values of the free functions.
+    Hypothesis class: :math:`\sum_j c_j k(x_j, \cdot)`, plus unpenalized functions :math:`p` if requested (an intercept,
+    a polynomial, or user-supplied functions). By the representer theorem this form contains the minimizer over the
+    kernel's space (theory: :ref:`representer`). Loss: squared. Optimizer: Cholesky factorization of
+    :math:`K + \alpha S^{-1}`, refined in float64. At the optimum the residuals are
+    :math:`y_i - f(x_i) - p(x_i) = \alpha c_i / s_i`, and :math:`c` is orthogonal to the values of the unpenalized
+    functions.
 
-    Guarantee: :math:`P - \min P \le` ``dual_gap_`` for any data, and :math:`\|f - f^*\|_k \le \sqrt{\text{gap} / \alpha}`
-    (theory: :ref:`kernel-ridge-gap`).
+    Guarantee: :math:`P - \min P \le` ``dual_gap_`` for any data, and
+    :math:`\|f - f^*\|_k \le \sqrt{\text{gap} / \alpha}` (theory: :ref:`kernel-ridge-gap`).
 
     Parameters
     ----------
     alpha : float > 0 or array of shape (n_targets,), default=1
-        Weight of the squared norm; one per target if an array.
+        Weight of the squared norm; an array has one weight per target.
     kernel : str, kernel of ``surefit.kernels`` or callable, default="linear"
-        "linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed", an object, or a function of two samples. With a kernel of
-        strings X is a list of strings.
+        "linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed", an object, or a function of two samples. For a
+        string kernel, X is a list of strings.
     gamma : float > 0 or None, default=None
-        Factor of "rbf", "poly", "sigmoid" and "laplacian"; None is 1 / n_features.
+        Factor of "rbf", "poly", "sigmoid" and "laplacian"; None means 1 / n_features.
     degree : int >= 1, default=3
         Degree of "poly".
     coef0 : float, default=1
         Constant of "poly" and "sigmoid".
     kernel_params : dict or None, default=None
-        Further arguments of a function that was given as kernel.
+        Additional keyword arguments of a kernel function.
     fit_intercept : bool, default=False
         Whether to fit an intercept; it is never penalized.
     radius : float > 0 or None, default=None
-        If given, ``alpha`` is ignored and the constrained form is solved: least squares subject to :math:`\|f\|_k \le` ``radius``
-        (over all targets together); the multiplier is ``multiplier_``.
+        If given, ``alpha`` is ignored and the constrained form is solved: least squares subject to :math:`\|f\|_k \le`
+        ``radius`` (over all targets together); the multiplier is ``multiplier_``.
     null_space : {"constant", "linear"}, int >= 0, callable, transformer or None, default=None
-        Functions that are not penalized, besides the intercept: polynomials of the columns up to a total degree ("constant" is 0, "linear"
-        is 1; the constant is always among them), or the output of a function or transformer, one column per function. With
-        ``kernel=IntegratedBrownian()`` "linear" gives the cubic smoothing spline. They must be linearly independent on the rows.
+        Functions that are not penalized, besides the intercept: polynomials of the columns up to a total degree
+        ("constant" is 0, "linear" is 1; the constant is always included), or the output of a function or transformer,
+        one column per function. They must be linearly independent on the rows. With ``kernel=IntegratedBrownian()``,
+        "linear" gives the cubic smoothing spline.
 
     Attributes
     ----------
     dual_coef_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
         Coefficients :math:`c`.
     intercept_ : float or ndarray of shape (n_targets,)
-        Offset: the coefficient of the constant; 0 if that is not among the functions.
+        Intercept, the coefficient of the constant; 0 if no constant is fitted.
     null_coef_ : ndarray of shape (n_functions,) or (n_functions, n_targets)
-        Coefficients of the free functions other than the constant; of polynomials: of the monomials of ``X - null_center_``, by
-        rising degree.
+        Coefficients of the unpenalized functions other than the constant. For polynomials, these are the coefficients
+        of the monomials of ``X - null_center_``, ordered by degree.
     null_center_ : ndarray of shape (n_features,)
-        Weighted means of the columns; with polynomials of degree 1 or more only.
+        Weighted means of the columns; only with polynomials of degree 1 or more.
     null_space_ : callable or transformer
         The function or the fitted transformer, if ``null_space`` is one.
     X_fit_ : ndarray or sparse matrix
-        The training rows (with a precomputed kernel: the matrix).
+        The training rows, or the kernel matrix if the kernel is precomputed.
     kernel_ : Kernel
         The kernel used.
     dual_gap_, objective_ : float
-        Proved bound on :math:`P - \min P` (constrained form: on the sum of squares), and :math:`P`, all targets together.
+        Proved bound on :math:`P - \min P`, and :math:`P`, all targets together. In the constrained form both refer to
+        the sum of squares.
     rkhs_norm_ : float
         :math:`\|f\|_k`, all targets together.
     multiplier_ : float
-        With ``radius``: the ``alpha`` at which the constrained solution is the penalized one; 0 if least squares keeps the radius.
+        With ``radius``: the ``alpha`` for which the penalized problem has the same solution as the constrained one; 0
+        if the constraint is inactive.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
     n_features_in_, feature_names_in_

@@ -29,31 +29,32 @@ class KernelRidgeCV(CertifiedMixin, FreePartMixin, MultiOutputMixin, RegressorMi
         \hat\alpha = \arg\min_\alpha \frac1{\sum_i s_i} \sum_i s_i
             \left( \frac{y_i - f_\alpha(x_i) - p_\alpha(x_i)}{1 - h_i(\alpha)} \right)^2 ,
 
-    with :math:`h_i` the leverage of a row: the errors of n separate fits of :class:`KernelRidge`, for all penalties from one
-    eigendecomposition of the Gram matrix.
+    with the leverage :math:`h_i` of row :math:`i`. The terms are the errors of n separate fits of :class:`KernelRidge`,
+    computed for all penalties from one eigendecomposition of the Gram matrix.
 
     Hypothesis class: functions of the kernel's space. Loss: squared. Optimizer: one eigendecomposition.
 
-    Guarantee: the fit at ``alpha_`` has the gap of :class:`KernelRidge`, and the leave-one-out error is that of n separate fits, up to
-    rounding (theory: :ref:`kernel-ridge-gap`). It is an estimate of the error on new rows, not a bound.
+    Guarantee: the fit at ``alpha_`` has the gap of :class:`KernelRidge`, and the leave-one-out error is that of n
+    separate fits, up to rounding (theory: :ref:`kernel-ridge-gap`). The leave-one-out error estimates the error on new
+    rows; it is not a bound.
 
     Parameters
     ----------
     alphas : array of positive numbers, one, or None, default=None
-        Penalties to choose from; None: 55 from 1e-6 to 1e3 times the mean of k(x, x).
+        Penalties to choose from; None means 55 values from 1e-6 to 1e3 times the mean of k(x, x).
     kernel, gamma, degree, coef0, kernel_params, fit_intercept, null_space
         As in :class:`KernelRidge`.
     criterion : {"loo", "gcv"}, default="loo"
-        Exact leave-one-out error, or generalized cross-validation, which replaces each leverage by their mean.
+        Exact leave-one-out error, or generalized cross-validation, which replaces each leverage by the mean leverage.
     alpha_per_target : bool, default=False
-        Choose one penalty per target.
+        Whether to choose one penalty per target.
     store_cv_results : bool, default=False
-        Keep ``cv_results_``.
+        Whether to store ``cv_results_``.
 
     Attributes
     ----------
     alpha_ : float or ndarray of shape (n_targets,)
-        Chosen penalty; of equal ones the larger.
+        Chosen penalty; ties go to the larger one.
     alphas_ : ndarray of shape (n_alphas,)
         Penalties that were compared.
     scores_, best_score_
@@ -61,12 +62,13 @@ class KernelRidgeCV(CertifiedMixin, FreePartMixin, MultiOutputMixin, RegressorMi
     degrees_of_freedom_ : ndarray of shape (n_alphas,)
         Trace of the hat matrix, including the intercept and other unpenalized functions.
     theory_alpha_ : float
-        The penalty that the norm-based risk bound would charge at confidence 0.95,
+        Penalty implied by the norm-based risk bound at confidence 0.95,
         :math:`n \cdot \frac{8 r^2}{\sqrt n} \bigl(1 + \tfrac12 \sqrt{\ln(20)/2}\bigr)` without an intercept and
-        :math:`n \cdot \frac{24 r^2}{\sqrt n} \bigl(1 + \tfrac38 \sqrt{\ln(20)/2}\bigr)` with one, :math:`r^2 = \max_i k(x_i, x_i)`.
-        A heuristic that shrinks too much; shown for comparison. NaN with free functions besides the constant.
+        :math:`n \cdot \frac{24 r^2}{\sqrt n} \bigl(1 + \tfrac38 \sqrt{\ln(20)/2}\bigr)` with one,
+        :math:`r^2 = \max_i k(x_i, x_i)`. This heuristic shrinks too much and is reported for comparison. NaN if there
+        are unpenalized functions besides the constant.
     cv_results_ : ndarray of shape (n_samples, n_alphas) or (n_samples, n_targets, n_alphas)
-        Squared leave-one-out errors, NaN for rows of weight zero; with ``store_cv_results`` only.
+        Squared leave-one-out errors, NaN for rows of weight zero; only with ``store_cv_results``.
     null_coef_, null_center_, null_space_
         As in :class:`KernelRidge`.
     dual_coef_, intercept_, X_fit_, kernel_, dual_gap_, objective_, rkhs_norm_, certificate_, n_features_in_, feature_names_in_
@@ -121,7 +123,7 @@ class KernelRidgeCV(CertifiedMixin, FreePartMixin, MultiOutputMixin, RegressorMi
         self.null_space = null_space
 
     def fit(self, X, y, sample_weight=None):
-        """Choose the penalty and fit with it; an integer weight is equivalent to repeating the row. Returns the estimator."""
+        """Choose the penalty and fit; an integer weight is equivalent to repeating the row. Returns the estimator."""
         check_params(self)
         data = read_kernel_targets(self, X, y, sample_weight)
         _require_kernel(data.kernel)
@@ -171,7 +173,7 @@ def _require_kernel(kernel: Kernel) -> None:
 
 
 def _theory(K: np.ndarray, n: float, free: int, degree: int | None) -> float:
-    """Penalty of the norm-based bound, which allows no unpenalized functions besides the constant."""
+    """Return the penalty of the norm-based bound, or NaN if there are unpenalized functions besides the constant."""
     if free > 1 or (free and degree is None):
         return math.nan
     return n * theory_lambda(math.sqrt(float(np.max(K.diagonal()))) or 1.0, max(1, round(n)), offset=free == 1)

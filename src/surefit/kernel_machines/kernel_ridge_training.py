@@ -1,4 +1,4 @@
-"""From parameters to a kernel ridge problem, and from its solution to fitted attributes and claims."""
+"""Fitting of kernel ridge regression: build and solve the problem, set the fitted attributes, and state the claims."""
 
 from __future__ import annotations
 
@@ -20,10 +20,8 @@ from surefit.problems.stated_gap import DualGapMixin
 from surefit.solvers.kernel import squares as solver
 from surefit.solvers.kernel.squares import Coefficients, Free, Spectrum
 
-WELL_CONDITIONED = (
-    1e-6  # share of the trace of the Gram matrix that a penalty may have; gaps are then far below their limit
-)
-LOST = 1e-6  # relative rounding error from which a squared norm is not computed from the coefficients
+WELL_CONDITIONED = 1e-6  # penalties above this fraction of the trace of the Gram matrix give gaps far below their limit
+LOST = 1e-6  # relative rounding error above which a squared norm is not computed from the coefficients
 
 
 def penalties(estimator, n_targets: int) -> np.ndarray:
@@ -39,7 +37,7 @@ def penalties(estimator, n_targets: int) -> np.ndarray:
 
 
 class Squares(NamedTuple):
-    """The problem: Gram matrix, targets, values of the free functions and weights of the rows that count."""
+    """Problem data: Gram matrix, targets, unpenalized functions and weights, restricted to rows of positive weight."""
 
     rows: np.ndarray
     s: np.ndarray
@@ -50,7 +48,7 @@ class Squares(NamedTuple):
 
 
 def posed_squares(estimator, data: KernelTargets) -> Squares:
-    """Keep the rows that count, and compute kernel values and free functions on them."""
+    """Return the problem on the rows of positive weight, with kernel values and unpenalized functions."""
     s = np.ones(data.X.shape[0]) if data.weights is None else data.weights
     rows = np.flatnonzero(s > 0)
     s = s[rows]
@@ -61,7 +59,7 @@ def posed_squares(estimator, data: KernelTargets) -> Squares:
 
 
 def solve_targets(posed: Squares, alphas: np.ndarray) -> Coefficients:
-    """Solve all targets; those with the same penalty share a factor."""
+    """Solve all targets; those with the same penalty share a factorization."""
     c, b = np.empty_like(posed.Y), np.empty((posed.T.shape[1], posed.Y.shape[1]))
     for alpha in np.unique(alphas):
         same = np.flatnonzero(alphas == alpha)
@@ -70,7 +68,7 @@ def solve_targets(posed: Squares, alphas: np.ndarray) -> Coefficients:
 
 
 class FreePartMixin(DualGapMixin, KernelSumMixin):
-    """Adds prediction from coefficients of the rows and of functions that are not penalized."""
+    """Mixin that predicts from the coefficients of the training rows and of the unpenalized functions."""
 
     dual_coef_: np.ndarray
     intercept_: Any
@@ -88,12 +86,14 @@ class FreePartMixin(DualGapMixin, KernelSumMixin):
 
 
 def multiplier_of_radius(spectrum: Spectrum, radius: float) -> float:
-    """Return the penalty at which the functions have norm ``radius``; zero where least squares keeps the radius."""
+    """Return the penalty at which the functions have norm ``radius``; zero if the constraint is inactive."""
     if solver.square_norm(spectrum, 0.0) <= radius**2:
         return 0.0
     size = float(np.sum(spectrum.along**2))
     low = min(1e-12 * float(np.mean(np.abs(spectrum.values))), 1e-11 * size / radius**2) or 1e-12
-    while solver.square_norm(spectrum, low) <= radius**2:  # singular up to rounding: the norm rises only below
+    while (
+        solver.square_norm(spectrum, low) <= radius**2
+    ):  # singular up to rounding: the norm increases only at smaller penalties
         low /= 1e3
         if low < 1e-280:
             return 0.0
@@ -106,7 +106,7 @@ def multiplier_of_radius(spectrum: Spectrum, radius: float) -> float:
 
 
 def kept_inside(posed: Squares, found: Coefficients, radius: float) -> Coefficients:
-    """Shrink the function until its norm, with all that rounding can add to it, is within ``radius``."""
+    """Scale the function so that an upper bound on its norm, including rounding errors, is at most ``radius``."""
     K, c = posed.K, found.c
     unit = 4 * (len(K) + 8) * float(np.finfo(np.float64).eps)
     square = float(np.sum(c * (K @ c)))
@@ -117,8 +117,9 @@ def kept_inside(posed: Squares, found: Coefficients, radius: float) -> Coefficie
 def square_norms(posed: Squares, c: np.ndarray, scores: np.ndarray, alphas: np.ndarray) -> np.ndarray:
     """Return the squared norm of each target's function.
 
-    A tiny penalty on a singular Gram matrix has coefficients of order 1 / alpha along directions in which the function vanishes;
-    c' K c then keeps no digit, and the spectrum of K without its rounding errors is taken instead.
+    With a tiny penalty and a singular Gram matrix, the coefficients are of order 1 / alpha along directions in which
+    the function vanishes. The product c' K c then loses all digits, so the spectrum of K without the eigenvalues below
+    rounding is used instead.
     """
     plain = np.sum(c * scores, axis=0)
     unit = 4 * len(posed.K) * float(np.finfo(np.float64).eps)
@@ -134,7 +135,7 @@ def square_norms(posed: Squares, c: np.ndarray, scores: np.ndarray, alphas: np.n
 
 
 def record(estimator, data: KernelTargets, posed: Squares, found: Coefficients, chosen: tuple, more: list[Claim]):
-    """Set fitted attributes, issue the certificate, and warn if rounding has kept the gap large."""
+    """Set the fitted attributes, issue the certificate, and warn if rounding errors leave a large gap."""
     n, constant = data.X.shape[0], null_degree(estimator.get_params(deep=False)) is not None
     c = np.zeros((n, data.Y.shape[1]))
     c[posed.rows] = found.c
@@ -174,6 +175,6 @@ def record(estimator, data: KernelTargets, posed: Squares, found: Coefficients, 
 
 
 def _is_well_conditioned(posed: Squares, alphas: np.ndarray) -> bool:
-    """Return whether the system is far from singular, so that no warning is due and the certificate need not be read."""
+    """Whether the system is far from singular, so that the gap is small and need not be read from the certificate."""
     largest = float(np.trace(posed.K)) * float(np.max(posed.s, initial=0.0))
     return posed.T.shape[1] <= 1 and float(np.min(alphas)) >= WELL_CONDITIONED * largest

@@ -1,4 +1,4 @@
-"""Exact leave-one-out error of a support vector classifier: only support rows need a new fit."""
+"""Exact leave-one-out error of a support vector classifier, which requires refits for support vectors only."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from surefit.core.errors import InvalidData
 
 
 class LeaveOneOut(NamedTuple):
-    """Predictions for each row by a machine that did not see it."""
+    """Prediction of each row by a machine fitted without that row."""
 
     predictions: np.ndarray
     wrong: np.ndarray  # (n,) bool
@@ -21,22 +21,23 @@ class LeaveOneOut(NamedTuple):
 
     @property
     def error(self) -> float:
-        """Share of rows that are predicted wrongly when left out."""
+        """Fraction of rows that are misclassified when left out."""
         return float(np.mean(self.wrong))
 
 
 def svm_leave_one_out(model, X, y) -> LeaveOneOut:
     """Return the exact leave-one-out predictions of a fitted ``SVC`` or ``LinearSVC``.
 
-    Guarantee: rows that are not support vectors leave the optimum as it is, so their predictions are those of the model; every support row
-    gets a fit without it. The error is at most the share of support rows, ``loo_error_bound_``. A one-class fold predicts that class.
+    Guarantee: removing a row that is not a support vector does not change the optimum, so its prediction is that of the
+    model. The model is refitted without each support vector (for ``LinearSVC``, without each row). The error is at most
+    the fraction of support vectors, ``loo_error_bound_``. If one class remains, that class is predicted.
 
     Parameters
     ----------
     model : fitted SVC or LinearSVC
-        Two classes or several.
+        The model, for two or more classes.
     X, y : arrays
-        Its training data.
+        Training data of the model.
 
     Examples
     --------
@@ -62,6 +63,6 @@ def svm_leave_one_out(model, X, y) -> LeaveOneOut:
             predictions[row] = classes[0]
             continue
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the gap is small enough for a sign
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the sign of the score does not need a small gap
             predictions[row] = clone(model).fit(X[kept], y[kept]).predict(X[row : row + 1])[0]
     return LeaveOneOut(predictions, predictions != y, len(support))

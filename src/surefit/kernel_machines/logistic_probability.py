@@ -1,4 +1,4 @@
-"""Probabilities from scores of logistic losses: two classes, or several, together or each against the rest."""
+"""Class probabilities from the scores of logistic losses: two classes, softmax, or one against the rest."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from scipy.special import log_softmax
 
 
 class LogisticProbabilityMixin:
-    """Adds probabilities to a classifier with ``decision_function``: the softmax, or each class against the rest, divided by the sum."""
+    """Mixin that adds softmax or one-versus-rest probabilities to a classifier with ``decision_function``."""
 
     decision_function: Any
     multi_class: str
 
     def predict_log_proba(self, X) -> np.ndarray:
-        """Return the logarithm of the probability of each class, one line per row."""
+        """Return the log probabilities of the classes as an array of shape (n_rows, n_classes)."""
         scores = self.decision_function(X)
         if scores.ndim == 1:
             return -np.logaddexp(0.0, np.column_stack([scores, -scores]))
@@ -25,5 +25,5 @@ class LogisticProbabilityMixin:
         return logs - np.logaddexp.reduce(logs, axis=1, keepdims=True)
 
     def predict_proba(self, X) -> np.ndarray:
-        """Return the probability of each class, one line per row."""
+        """Return the probabilities of the classes as an array of shape (n_rows, n_classes)."""
         return np.exp(self.predict_log_proba(X))

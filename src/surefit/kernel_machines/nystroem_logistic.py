@@ -12,33 +12,35 @@ from surefit.kernel_machines.nystroem_training import RULES, NystroemMixin, fit_
 class NystroemLogisticRegression(
     CertifiedMixin, CallbackSupportMixin, LogisticProbabilityMixin, NystroemMixin, ClassifierMixin, BaseEstimator
 ):
-    r"""Logistic regression in the span of some rows, for samples whose Gram matrix is too large.
+    r"""Kernel logistic regression with the Nyström approximation, for samples whose Gram matrix is too large.
 
     .. math::
 
         P(f, b) = \tfrac12 \|f\|_k^2 + C \sum_i s_i \ln\bigl(1 + e^{-t_i (f(x_i) + b)}\bigr), \qquad
         f = \sum_{j \le m} a_j k(z_j, \cdot), \quad t_i = \pm 1 ,
 
-    with m landmarks :math:`z_j` drawn from the rows. Hypothesis class: the span of the landmarks. Loss: logistic. Optimizer:
-    Newton's method.
-    Memory grows with :math:`n m`, in float32 where that exceeds 67 million numbers, and time with :math:`n m^2`. With more than
-    two classes there is one function per class and the loss is that of the softmax,
-    :math:`\ln \sum_k e^{z_{ik}} - z_{i, y_i}` with :math:`z_{ik} = f_k(x_i) + b_k`; or one problem per class against the rest
-    (``multi_class="ovr"``), whose probabilities are divided by their sum.
+    with m landmarks :math:`z_j` drawn from the rows. Hypothesis class: the span of the landmarks. Loss: logistic.
+    Optimizer: Newton's method. Memory grows with :math:`n m` (in float32 if that exceeds 67 million numbers) and time
+    with :math:`n m^2`. With more than two classes there is one function per class, and the loss is the softmax
+    cross-entropy :math:`\ln \sum_k e^{z_{ik}} - z_{i, y_i}` with :math:`z_{ik} = f_k(x_i) + b_k`. With
+    ``multi_class="ovr"`` one problem is fitted per class against the rest, and the probabilities are normalized to sum
+    to one.
 
-    Guarantee: two gaps, which differ. ``subset_gap_``: how far :math:`P` is from its minimum over the span of the landmarks;
-    ``tol`` is about it. ``dual_gap_``: how far it is from its minimum over the *whole* space of the kernel, which
-    :class:`KernelLogisticRegression` approaches: :math:`f` lies in that space, so :math:`P` is exact, and a dual point of the exact problem
-    bounds the minimum from below. Hence :math:`\|f - f^*\|_k \le \sqrt{2 \cdot \text{gap}}` and
-    :math:`|f(x) - f^*(x)| \le \sqrt{2 \cdot \text{gap} \cdot k(x, x)}`, without intercepts. The checker encloses rounding (theory:
-    :ref:`kernel-subset-machines`).
+    Guarantee: two different gaps are proved. ``subset_gap_`` bounds the distance of :math:`P` from its minimum over the
+    span of the landmarks; ``tol`` refers to this gap. ``dual_gap_`` bounds the distance from the minimum over the
+    *whole* space of the kernel, which :class:`KernelLogisticRegression` computes. The function :math:`f` lies in that
+    space, so :math:`P` is exact, and a dual point of the exact problem bounds the minimum from below. Hence
+    :math:`\|f - f^*\|_k \le \sqrt{2 \cdot \text{gap}}` and
+    :math:`|f(x) - f^*(x)| \le \sqrt{2 \cdot \text{gap} \cdot k(x, x)}`, both without intercepts. The checker encloses
+    rounding errors (theory: :ref:`kernel-subset-machines`).
 
     Parameters
     ----------
     C : float > 0, default=1.0
         Weight of the losses.
     kernel : str, kernel of ``surefit.kernels`` or callable, default="rbf"
-        "linear", "poly", "rbf", "laplacian", "precomputed", an object, or a function of two samples; positive semidefinite.
+        "linear", "poly", "rbf", "laplacian", "precomputed", an object, or a function of two samples; positive
+        semidefinite.
     gamma : {"scale", "auto"} or float > 0, default="scale"
         Factor of "rbf", "poly" and "laplacian"; "scale" is 1 / (n_features * X.var()).
     degree : int >= 1, default=3
@@ -46,12 +48,14 @@ class NystroemLogisticRegression(
     coef0 : float, default=0.0
         Constant of "poly".
     n_landmarks : int >= 1, default=300
-        Landmarks m, at most; with as many as rows the fit is that of :class:`KernelLogisticRegression`.
+        Maximum number m of landmarks; if it equals the number of rows, the fit is that of
+        :class:`KernelLogisticRegression`.
     landmarks : {"pivoted", "uniform"}, default="pivoted"
-        How rows are drawn: each with a probability that is proportional to what the ones before miss of it (among 20 000 rows,
-        best with few columns; fewer are taken if nothing is left to miss), or all alike.
+        How the landmarks are drawn. "pivoted" is randomly pivoted Cholesky on up to 20 000 rows, which works best with
+        few columns and draws fewer landmarks if the residual vanishes. "uniform" draws all rows with equal probability.
     multi_class : {"multinomial", "ovr"}, default="multinomial"
-        The softmax of all classes in one problem, or one problem per class against the rest. Two classes are one problem.
+        One softmax problem for all classes, or one problem per class against the rest. For two classes both are a
+        single problem.
     fit_intercept : bool, default=True
         Whether to fit an intercept :math:`b`; it is never penalized.
     class_weight : dict, "balanced" or None, default=None
@@ -59,26 +63,27 @@ class NystroemLogisticRegression(
     tol : float >= 0, default=1e-6
         Stop when the gap in the span is at most ``tol`` times the objective.
     max_iter : int >= 1, default=1000
-        Newton steps a problem.
+        Maximum number of Newton steps per problem.
     max_time : float > 0 or None, default=None
         Seconds after which the best point so far is returned with its gaps. Ctrl-C does the same.
     dual : {"auto", "exact", "bounded"}, default="auto"
-        How to bound the exact minimum: from the kernel values of all rows with a dual coefficient (time grows with their square, memory
-        does not), or from those within groups of 1000 rows (time grows with the rows; a weaker bound). "auto": groups as
-        large as half a billion kernel values allow; one group, hence exact, up to 22 000 such rows.
+        How to bound the exact minimum. "exact" uses the kernel values of all rows with a dual coefficient; time grows
+        with the square of their number, memory does not. "bounded" uses the kernel values within groups of 1000 rows;
+        time grows linearly, and the bound is weaker. "auto" uses groups as large as half a billion kernel values allow,
+        hence one group (exact) up to 22 000 such rows.
     random_state : int, RandomState or None, default=None
-        Draws the landmarks.
+        Seed for drawing the landmarks.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         Labels.
     landmarks_ : ndarray of shape (n_landmarks,)
-        Which rows are landmarks.
+        Indices of the rows that are landmarks.
     dual_coef_ : ndarray of shape (1, n_landmarks) or (n_classes, n_landmarks)
-        Their coefficients :math:`a`.
+        Coefficients :math:`a` of the landmarks.
     intercept_ : ndarray of shape (1,) or (n_classes,)
-        Offsets.
+        Intercepts.
     dual_gap_ : float
         Proved bound on :math:`P - \min P` over the whole space of the kernel, all problems together.
     subset_gap_ : float
@@ -90,7 +95,7 @@ class NystroemLogisticRegression(
     X_fit_, kernel_
         The landmarks and the kernel used.
     n_iter_ : int
-        Newton steps of the problem that took most.
+        Number of Newton steps, the maximum over the problems.
     history_ : ndarray of shape (n_checks, 3)
         Seconds, step and gap in the span each time it was computed.
     certificate_ : Certificate

@@ -1,4 +1,4 @@
-"""Statement of fits on landmarks: gaps to the whole space of the kernel and in the span, proved by a dual point."""
+"""Certificates of Nyström fits: gaps over the whole space of the kernel and over the span, proved by a dual point."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from surefit.problems.stated_gap import DualGapMixin
 
 
 class SubsetGapMixin(DualGapMixin):
-    """Adds both gaps that the certificate states."""
+    """Mixin that adds the two gaps stated by the certificate."""
 
     @property
     def subset_gap_(self) -> float:
-        """Proved bound on the distance of the objective from the smallest one in the span of the landmarks."""
+        """Proved bound on the distance of the objective from its minimum over the span of the landmarks."""
         return self.certificate_["nystroem.gap"].value
 
 
 def record_subset(estimator: Any, sample: Sample, dual: np.ndarray, rank: int, solver: str, **run: Any) -> None:
-    """Issue the certificate; ``dual`` has one column per function, ``rank`` directions of the span were used."""
+    """Issue the certificate; ``dual`` has one column per function, and ``rank`` is the dimension of the span."""
     witness = {"dual": dual, "rank": np.asarray(rank)}
     estimator._issue(
         "A",

@@ -19,18 +19,20 @@ from surefit.solvers.kernel_subset.squares import minimize, span_of
 
 
 class NystroemRidge(CertifiedMixin, SubsetGapMixin, KernelSumMixin, RegressorMixin, BaseEstimator):
-    r"""Kernel ridge regression in the span of some rows, for samples whose Gram matrix is too large.
+    r"""Kernel ridge regression with the Nyström approximation, for samples whose Gram matrix is too large.
 
     .. math:: P(f, b) = \sum_i s_i (y_i - f(x_i) - b)^2 + \alpha \|f\|_k^2, \qquad f = \sum_{j \le m} a_j k(z_j, \cdot) ,
 
-    with m landmarks :math:`z_j` drawn from the rows. Hypothesis class: the span of the landmarks. Loss: squared. Optimizer: normal
-    equations of m columns, built in blocks of rows; memory grows with n and with the square of m, time with :math:`n m^2`.
+    with m landmarks :math:`z_j` drawn from the rows. Hypothesis class: the span of the landmarks. Loss: squared.
+    Optimizer: normal equations of m columns, built in blocks of rows. Memory grows with n and with the square of m, and
+    time grows with :math:`n m^2`.
 
-    Guarantee: two gaps, which differ. ``subset_gap_``: how far :math:`P` is from its minimum over the span of the landmarks (rounding).
-    ``dual_gap_``: how far it is from its minimum over the *whole* space of the kernel, which :class:`KernelRidge` attains: the function
-    lies in that space, so :math:`P` is exact, and a dual point of the exact problem bounds the minimum from below. Hence
-    :math:`\|f - f^*\|_k \le \sqrt{\text{gap} / \alpha}`. The checker encloses rounding in both
-    (theory: :ref:`kernel-subset-gap`).
+    Guarantee: two different gaps are proved. ``subset_gap_`` bounds the distance of :math:`P` from its minimum over the
+    span of the landmarks, which is due to rounding. ``dual_gap_`` bounds the distance from the minimum over the *whole*
+    space of the kernel, which :class:`KernelRidge` computes. The function :math:`f` lies in that space, so :math:`P` is
+    exact, and a dual point of the exact problem bounds the minimum from below. Hence
+    :math:`\|f - f^*\|_k \le \sqrt{\text{gap} / \alpha}`. The checker encloses rounding errors in both gaps (theory:
+    :ref:`kernel-subset-gap`).
 
     Parameters
     ----------
@@ -45,27 +47,27 @@ class NystroemRidge(CertifiedMixin, SubsetGapMixin, KernelSumMixin, RegressorMix
     coef0 : float, default=0.0
         Constant of "poly".
     n_landmarks : int >= 1, default=300
-        Landmarks m, at most; with as many as rows the fit is that of :class:`KernelRidge`.
+        Maximum number m of landmarks; if it equals the number of rows, the fit is that of :class:`KernelRidge`.
     landmarks : {"pivoted", "uniform"}, default="pivoted"
-        How rows are drawn: each with a probability that is proportional to what the ones before miss of it (among 20 000 rows,
-        best with few columns; fewer are taken if nothing is left to miss), or all alike.
+        How the landmarks are drawn. "pivoted" is randomly pivoted Cholesky on up to 20 000 rows, which works best with
+        few columns and draws fewer landmarks if the residual vanishes. "uniform" draws all rows with equal probability.
     fit_intercept : bool, default=True
         Whether to fit an intercept :math:`b`; it is never penalized.
     dual : {"auto", "exact", "bounded"}, default="auto"
-        How to bound the exact minimum: from all kernel values (time grows with the square of n, memory does not), or from those within
-        groups of 1000 rows (time grows with n; a weaker bound). "auto": groups as large as half a billion kernel values allow; one
-        group, hence exact, up to 22 000 rows.
+        How to bound the exact minimum. "exact" uses all kernel values; time grows with the square of n, memory does
+        not. "bounded" uses the kernel values within groups of 1000 rows; time grows with n, and the bound is weaker.
+        "auto" uses groups as large as half a billion kernel values allow, hence one group (exact) up to 22 000 rows.
     random_state : int, RandomState or None, default=None
-        Draws the landmarks.
+        Seed for drawing the landmarks.
 
     Attributes
     ----------
     landmarks_ : ndarray of shape (n_landmarks,)
-        Which rows are landmarks.
+        Indices of the rows that are landmarks.
     dual_coef_ : ndarray of shape (n_landmarks,)
-        Their coefficients :math:`a`.
+        Coefficients :math:`a` of the landmarks.
     intercept_ : float
-        Offset.
+        Intercept.
     dual_gap_, subset_gap_, objective_ : float
         The two gaps, and :math:`P`.
     rkhs_norm_ : float

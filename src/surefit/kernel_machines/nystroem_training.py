@@ -1,4 +1,4 @@
-"""Classifiers on landmarks: from data to problems in the span of some rows, and from their solutions to a model with claims."""
+"""Fitting of Nyström classifiers: solve the problems in the span of the landmarks and issue the certificate."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ RULES: dict[str, Rule] = {
 
 
 class NystroemMixin(SubsetGapMixin, KernelSumMixin):
-    """Adds scores and classes of functions in the span of the landmarks."""
+    """Mixin with the scores and predictions of functions in the span of the landmarks."""
 
     landmarks_: np.ndarray
     dual_coef_: np.ndarray
@@ -59,7 +59,7 @@ class NystroemMixin(SubsetGapMixin, KernelSumMixin):
     X_fit_: Any
 
     def decision_function(self, X) -> np.ndarray:
-        """Return the scores: one per row for two classes, else one per row and class."""
+        """Return the scores: one per row for two classes, one per row and class for more."""
         check_is_fitted(self)
         X = read_rows(self, X)
         scores, step = np.empty((X.shape[0], len(self.dual_coef_))), max(1, PIECE // len(self.landmarks_))
@@ -70,13 +70,13 @@ class NystroemMixin(SubsetGapMixin, KernelSumMixin):
         return scores.ravel() if scores.shape[1] == 1 else scores
 
     def predict(self, X) -> np.ndarray:
-        """Return the class of each row; a score of zero means the first class, a tie the class that comes first."""
+        """Return the class of each row; ties (for two classes, a score of zero) go to the first class."""
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 
 
 def fit_classifier(estimator, X, y, sample_weight, loss: str):
-    """Fit one problem, or one per class against the rest, and issue the certificate; several classes may share a softmax."""
+    """Fit one binary or softmax problem, or one problem per class against the rest, and issue the certificate."""
     check_params(estimator)
     who = type(estimator).__name__
     sample = read_sample(estimator, X, y, sample_weight)
@@ -113,7 +113,7 @@ def fit_classifier(estimator, X, y, sample_weight, loss: str):
 
 
 def record(estimator, sample: Sample, fits: list[MachineFit], rank: int):
-    """Set the numbers of the fit, issue the certificate, and warn if a problem stopped early."""
+    """Set the fitted attributes, issue the certificate, and warn if a problem stopped early."""
     estimator.dual_coef_ = np.concatenate([fit.a for fit in fits])
     estimator.intercept_ = np.concatenate([fit.b for fit in fits])
     estimator.objective_ = float(sum(fit.objective for fit in fits))

@@ -31,25 +31,26 @@ class SVC(
     ClassifierMixin,
     BaseEstimator,
 ):
-    r"""Support vector classification with any kernel, a soft or a hard margin, and a proved gap.
+    r"""Support vector classification with any kernel and a soft or hard margin.
 
     .. math:: P(f, b) = \tfrac12 \|f\|_k^2 + C \sum_i s_i \bigl(1 - t_i (f(x_i) + b)\bigr)_+, \qquad t_i = \pm 1,
 
-    over the functions of the kernel's space; ``C=inf`` forbids slack. Hypothesis class: signs of
-    :math:`\sum_j \beta_j k(x_j, \cdot) + b`. Loss: hinge. Optimizer: working sets of the dual with second-order pairs, kernel
-    rows in float32 by blocks, and refinement in float64; linear kernels of many rows by Newton's method on a smoothed primal.
+    over the functions of the kernel's space; ``C=inf`` allows no slack. Hypothesis class: signs of
+    :math:`\sum_j \beta_j k(x_j, \cdot) + b`. Loss: hinge. Optimizer: sequential minimal optimization on working sets of
+    the dual with second-order pair selection, kernel rows in float32, and refinement in float64. Linear kernels with
+    many rows use Newton's method on a smoothed primal.
 
     Guarantee: :math:`P - \min P \le` ``dual_gap_`` (summed over the two-class problems) for any data, and
-    :math:`\|f - f^*\|_k \le \sqrt{2 \cdot \text{gap}}` (theory: :ref:`svm-gap`). ``C=inf`` on data without a margin raises an error
-    that says why (theory: :ref:`hard-margin`).
+    :math:`\|f - f^*\|_k \le \sqrt{2 \cdot \text{gap}}` (theory: :ref:`svm-gap`). ``C=inf`` raises an error with a proof
+    if the data have no hard margin (theory: :ref:`hard-margin`).
 
     Parameters
     ----------
     C : float > 0 or infinity, default=1.0
         Regularization parameter, the weight of the slack; infinity is the hard margin.
     kernel : str, kernel of ``surefit.kernels`` or callable, default="rbf"
-        "linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed", an object, or a function of two samples. With a kernel of
-        strings X is a list of strings.
+        "linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed", an object, or a function of two samples. For a
+        string kernel, X is a list of strings.
     degree : int >= 1, default=3
         Degree of "poly".
     gamma : {"scale", "auto"} or float > 0, default="scale"
@@ -57,60 +58,66 @@ class SVC(
     coef0 : float, default=0.0
         Constant of "poly" and "sigmoid".
     shrinking : bool, default=True
-        Shrinking: leave out rows that are unlikely to change; they are checked again before the fit ends.
+        Whether to leave out rows that are unlikely to change; they are checked again before the fit ends.
     probability : bool, default=False
-        Fit slopes for ``predict_proba`` on scores of rows left out of five more fits; the most probable class is the predicted one.
-        (scikit-learn deprecates it; its "deprecated" means False.)
+        Whether to fit the slopes of ``predict_proba`` to out-of-fold scores from five additional fits; the most
+        probable class is always the predicted one. The parameter is deprecated in scikit-learn; the value "deprecated"
+        means False.
     tol : float >= 0, default=1e-3
         Relative duality gap: stop when the gap is at most ``tol`` times the objective.
     cache_size : float > 0, default=200
-        Megabytes for kernel rows.
+        Size of the kernel cache in megabytes.
     class_weight : dict, "balanced" or None, default=None
         Factors of C for the rows of each class.
     verbose : object, default=False
         Print one line per check of the stopping rule.
     max_iter : int >= 1 or -1, default=-1
-        Steps of two rows each (linear kernels: of Newton's method), for each two-class problem; -1: no limit.
+        Maximum number of two-row steps (linear kernels: Newton steps) for each two-class problem; -1 means no limit.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
-        Several classes: scores of each class, or of each pair.
+        For several classes: scores per class, or per pair of classes.
     break_ties : bool, default=False
-        Break ties of votes by the scores.
+        Whether to break ties of votes by the scores.
     random_state : int, RandomState or None, default=None
-        Accepted and without effect: the solver is deterministic.
+        Accepted but without effect, because the solver is deterministic.
     max_time : float > 0 or None, default=None
         Seconds after which the best point so far is returned with its gap. Ctrl-C does the same.
     fit_intercept : bool, default=True
         Whether to fit an intercept :math:`b`; it is never penalized.
     budget : float >= 0 or None, default=None
-        Two classes: the smallest norm whose slacks add up to at most this, instead of ``C``; zero is the hard margin.
+        For two classes: minimize the norm subject to this bound on the sum of the slacks, instead of using ``C``; zero
+        gives the hard margin.
     multi_class : {"ovo", "ovr"}, default="ovo"
-        Several classes: one problem per pair, or one per class against the rest.
+        For several classes: one problem per pair of classes, or one per class against the rest.
     warm_start : bool, default=False
-        Start from the dual coefficients of the last fit if the rows are as many.
+        Start from the dual coefficients of the last fit if the number of rows is the same.
     n_jobs : int or None, default=None
-        Threads for kernel rows, scores and, where their kernel rows all fit into ``cache_size``, several two-class problems at once;
-        None is one, -1 all cores. The numbers do not depend on it.
+        Number of threads for kernel rows and scores, and for concurrent two-class problems if all their kernel rows fit
+        into ``cache_size``. None means one, and -1 means all cores. It does not affect the result.
 
     Attributes
     ----------
     support_, support_vectors_, n_support_, dual_coef_, intercept_, classes_, class_weight_, shape_fit_, fit_status_, n_iter_
-        As in scikit-learn (``n_support_`` also for ``multi_class="ovr"``, where ``dual_coef_`` has one line per class).
+        As in scikit-learn; for ``multi_class="ovr"`` with several classes, ``dual_coef_`` has one row per class.
     intercept_interval_ : ndarray of shape (n_problems, 2)
-        All intercepts that are optimal for the fitted function; ``intercept_`` is the middle.
+        Interval of all intercepts that are optimal for the fitted function; ``intercept_`` is its midpoint.
     dual_gap_, objective_ : float
         Proved bound on :math:`P - \min P`, and :math:`P`, summed over the problems.
     rkhs_norm_, margin_, margin_width_ : ndarray of shape (n_problems,)
-        :math:`\|f\|_k`, the distance :math:`1 / \|f\|_k` of the margin from the boundary, and the width :math:`2 / \|f\|_k` of the band.
+        :math:`\|f\|_k`, the distance :math:`1 / \|f\|_k` of the margin from the boundary, and the width
+        :math:`2 / \|f\|_k` of the band.
     slack_, sample_gap_, points_ : ndarray of shape (n_rows,), or one row per problem
-        Slack, part of the gap, and kind of each row: "outside", "on margin", "inside" or "misclassified".
+        Slack of each row, its contribution to the gap, and its position: "outside", "on margin", "inside" or
+        "misclassified".
     free_support_, bound_support_, on_margin_ : ndarray of int, or a list of them
-        Rows with :math:`0 < \alpha < C`, with :math:`\alpha = C`, and on the margin whatever their :math:`\alpha`.
+        Rows with :math:`0 < \alpha < C`, rows with :math:`\alpha = C`, and rows on the margin for any :math:`\alpha`.
     probability_slopes_ : ndarray
-        Slopes of the probabilities, below and above a score of zero (one for several classes); with ``probability=True``.
+        Slopes of the probabilities below and above a score of zero, or one slope for several classes; only with
+        ``probability=True``.
     loo_error_bound_ : float
-        Share of support rows: the leave-one-out error of the exact optimum is at most that.
+        Fraction of support vectors, an upper bound on the leave-one-out error of the exact optimum.
     C_, budget_min_ : float
-        The ``C`` that was used (with ``budget``, the one found), and the smallest feasible budget (linear kernel; otherwise 0).
+        The value of ``C`` used (with ``budget``, the one found), and the smallest feasible budget (0 for nonlinear
+        kernels).
     kernel_ : Kernel
         The kernel used.
     certificate_ : Certificate
@@ -122,7 +129,7 @@ class SVC(
 
     Examples
     --------
-    Exclusive or, by the quadratic kernel: the optimum is :math:`f(x) = -x_1 x_2` with all multipliers 1/8.
+    The exclusive-or problem with a quadratic kernel: the optimum is :math:`f(x) = -x_1 x_2` with all multipliers 1/8.
 
     >>> import numpy as np
     >>> from surefit import SVC
@@ -226,7 +233,7 @@ class SVC(
         return self
 
     def _last_duals(self, problems):
-        """Dual vectors of the last fit, where it had the same problems."""
+        """Return the dual vectors of the last fit if it had the same problems, else None."""
         last = [rows for rows, _ in self._duals]
         same = len(last) == len(problems) and all(map(np.array_equal, last, [problem.rows for problem in problems]))
         return [beta for _, beta in self._duals] if same else None
@@ -236,7 +243,7 @@ class SVC(
         return OneProblem(sample.X, one.rows, classification(one.signs, one.costs, bool(self.fit_intercept)))
 
     def _statistical_claims(self, sample: Sample) -> list[Claim]:
-        """Leave-one-out estimate, and the compression bound where rows count once and neither kernel nor C came from them."""
+        """Return the leave-one-out claim and, without weights and with a fixed kernel, the compression bound."""
         chosen_before = isinstance(self.kernel, Kernel) or self.kernel == "linear" or not isinstance(self.gamma, str)
         chosen_before = chosen_before and self.class_weight != "balanced" and not self.budget
         definite = sample.kernel.positive_semidefinite is not False

@@ -1,10 +1,10 @@
-r"""The soft margin with a budget: :math:`\min \tfrac12\|f\|^2` such that the slacks add up to at most B.
+r"""Soft margin with a slack budget: :math:`\min \tfrac12\|f\|^2` subject to a sum of slacks of at most B.
 
-C is the multiplier of the budget: the sum of slacks does not rise with C, and for any C and dual vector
+C is the multiplier of the budget constraint: the sum of slacks does not increase with C, and for any C and dual vector
 
 .. math:: \tfrac12\|f\|^2 - \min \;\le\; \bigl(P_C(f, b) - D_C(\alpha)\bigr) + C\,\bigl(B - \textstyle\sum_i s_i \xi_i\bigr)
 
-if :math:`f` keeps the budget. C is searched until the right side is small.
+if :math:`f` satisfies the constraint. C is searched until the right-hand side is small.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SEARCHES = 200
 
 
 def fit_budget(estimator, sample: Sample, labels: Labels) -> tuple[float, TwoClasses, DualFit]:
-    """Return the C at which the budget is used up, the problem with that C, and its solution."""
+    """Return the C at which the budget constraint is active, the problem with that C, and its solution."""
     B = float(estimator.budget)
     if len(labels.classes) != 2:
         raise InvalidParameter("SVC", "budget", "None for more than two classes", estimator.budget)
@@ -61,12 +61,12 @@ def fit_budget(estimator, sample: Sample, labels: Labels) -> tuple[float, TwoCla
 
 
 def slack_of(fit: DualFit, C: float) -> float:
-    """Weighted sum of slacks of a solution."""
+    """Return the weighted sum of slacks of a solution."""
     return max((fit.point.primal - 0.5 * float(fit.point.beta @ fit.point.scores)) / C, 0.0)
 
 
 def _search(at, B: float, tol: float) -> tuple[float, DualFit]:
-    """Bisect the logarithm of C until the slacks just keep the budget; each fit starts from the last one."""
+    """Bisect the logarithm of C until the budget constraint is active, with warm starts."""
     low, high, C = 0.0, math.inf, 1.0
     kept: tuple[float, DualFit] | None = None
     start = None
@@ -93,7 +93,7 @@ def _search(at, B: float, tol: float) -> tuple[float, DualFit]:
 
 
 def smallest_slack(sample: Sample, problem: TwoClasses, intercept: bool) -> float:
-    """Smallest sum of slacks of any function, by a linear program: for the linear kernel; zero is the bound for others."""
+    """Return the smallest possible sum of slacks from a linear program (linear kernel), or the lower bound zero."""
     if not isinstance(sample.kernel, Linear):
         return 0.0
     X = sample.kernel.read(sample.X)[problem.rows]

@@ -1,4 +1,4 @@
-"""Hard margins that do not exist: the proof, and the sentence for it."""
+"""Errors for data without a hard margin, with the proof that none exists."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def refuse(who: str, sample: Sample, problem: TwoClasses, fit: DualFit, intercep
 
 
 def _equal_rows(sample: Sample, problem: TwoClasses) -> tuple[int, int] | None:
-    """Two rows with the same kernel values and different labels, among those that carry most weight."""
+    """Return the indices of two equal rows with different labels, or None."""
     X = sample.X[problem.rows]
     if sample.kernel.takes == "values":
         return None

@@ -1,9 +1,9 @@
-r"""Probabilities from scores, such that the most probable class is the one that is predicted.
+r"""Class probabilities from scores, such that the most probable class is the predicted one.
 
-Two classes: :math:`P(\text{second} \mid x) = \sigma(a_\pm f(x))` with one slope on each side of zero, both non-negative, so that
-probability one half stands exactly where the prediction changes. Several classes: :math:`\mathrm{softmax}(a\,z(x))` of scores whose
-largest belongs to the prediction. The slopes maximize the likelihood of scores that were computed on rows left out of the fit, with
-targets drawn in from 0 and 1 as if each class had two more rows, one of them wrong.
+Two classes: :math:`P(\text{second} \mid x) = \sigma(a_\pm f(x))` with one positive slope on each side of zero, so that
+the probability is one half exactly where the prediction changes. Several classes: :math:`\mathrm{softmax}(a\,z(x))` of
+scores whose largest belongs to the prediction. The slopes maximize the likelihood of out-of-fold scores. As in Platt
+scaling, targets are moved away from 0 and 1, as if each class had one additional row with each of the labels.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from surefit.solvers.calibration import fit_factor, smoothed_targets
 
 FOLDS = 5
-FACTORS = 1e-6, 1e12  # factors of scores that compete
+FACTORS = 1e-6, 1e12  # smallest and largest factor of the scores
 
 
 def _has_probabilities(model) -> bool:
@@ -29,7 +29,7 @@ def _has_probabilities(model) -> bool:
 
 
 class ProbabilityMixin:
-    """Adds ``predict_proba`` and ``predict_log_proba`` where ``probability=True``."""
+    """Mixin that adds ``predict_proba`` and ``predict_log_proba`` if ``probability=True``."""
 
     probability_slopes_: np.ndarray
     ranked_scores: Callable
@@ -50,7 +50,7 @@ class ProbabilityMixin:
 
 
 def out_of_fold(estimator, X, labels: np.ndarray, sample_weight) -> np.ndarray:
-    """Scores of each row from a fit without its fold; folds are deterministic, by the order of rows within each class."""
+    """Return the scores of each row from a fit without its fold; folds follow the order of the rows in each class."""
     classes, codes = np.unique(labels, return_inverse=True)
     counts = np.bincount(codes)
     folds = int(min(FOLDS, counts.min()))
@@ -70,7 +70,7 @@ def out_of_fold(estimator, X, labels: np.ndarray, sample_weight) -> np.ndarray:
             train, weights = (
                 np.arange(len(codes)),
                 sample_weight,
-            )  # a fold without weight of some class: scores of the fit
+            )  # a class has no weight outside the fold: use the fit to all rows
         model.fit(X[train][:, train] if pairwise else X[train], labels[train], weights)
         found = model.ranked_scores(X[test][:, train] if pairwise else X[test])
         scores = scores if len(scores) else np.zeros((len(codes), *found.shape[1:]))
@@ -79,20 +79,20 @@ def out_of_fold(estimator, X, labels: np.ndarray, sample_weight) -> np.ndarray:
 
 
 def fit_slopes(scores: np.ndarray, codes: np.ndarray, weights: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return the slopes: two for two classes (below and above zero), else one."""
+    """Return the slopes: two for two classes (below and above zero), one for more."""
     if scores.ndim == 1:
         targets = smoothed_targets(codes, weights)
         sides = [scores < 0, scores > 0]
         return np.array([_slope(scores[side], targets[side], weights[side]) for side in sides])
     counts, K = np.bincount(codes, weights, minlength=n_classes)[codes], scores.shape[1]
-    right = (counts + 1) / (counts + K)  # one wrong row of each other class is added to every class
+    right = (counts + 1) / (counts + K)  # every class gets one additional row with each label
     targets = np.repeat(((1 - right) / (K - 1))[:, None], K, axis=1)
     targets[np.arange(len(codes)), codes] = right
     return np.array([fit_factor(scores, targets, weights, *FACTORS)])
 
 
 def probabilities(scores: np.ndarray, slopes: np.ndarray) -> np.ndarray:
-    """Probabilities of the classes, one row each."""
+    """Return the probabilities of the classes, one column per class."""
     if scores.ndim == 1:
         z = np.where(scores < 0, slopes[0], slopes[-1]) * scores
         second = np.where(z >= 0, 1 / (1 + np.exp(-np.abs(z))), np.exp(-np.abs(z)) / (1 + np.exp(-np.abs(z))))
@@ -103,7 +103,7 @@ def probabilities(scores: np.ndarray, slopes: np.ndarray) -> np.ndarray:
 
 
 def _slope(f: np.ndarray, target: np.ndarray, weights: np.ndarray) -> float:
-    """Return one slope, kept positive so that the order of probabilities is never reversed; 1 without rows."""
+    """Return a positive slope, so that probabilities increase with scores; 1 if there are no rows."""
     if len(f) == 0 or not weights.any():
         return 1.0
     scale = float(np.max(np.abs(f)))

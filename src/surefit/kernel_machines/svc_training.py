@@ -1,4 +1,4 @@
-"""Support vector classification: from labels to two-class problems, and from their solutions to one model."""
+"""Fitting of support vector classifiers: build and solve two-class problems, and join their solutions."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from surefit.solvers.smo.problem import classification, row_gaps
 from surefit.solvers.smo.rows import solver_rows
 
 KINDS = np.array(["outside", "on margin", "inside", "misclassified"])
-ON_MARGIN = 1e-8  # least distance from the margin that counts as being off it
-LARGEST = 1e30  # kernel values: their sums must fit into float32 as well
+ON_MARGIN = 1e-8  # rows within this distance of the margin are on it
+LARGEST = 1e30  # bound on kernel values, whose sums must fit into float32
 
 
 class TwoClasses(NamedTuple):
-    """One two-class problem: which rows take part, their signs, and C times their weights."""
+    """Two-class problem: its two classes, its rows, their signs, and C times their weights."""
 
     positive: int
-    negative: int  # -1: all other classes
+    negative: int  # -1 means all other classes
     rows: np.ndarray
     signs: np.ndarray
     costs: np.ndarray
 
 
 def two_class_problems(labels: Labels, C: float, strategy: str) -> list[TwoClasses]:
-    """Return the problems of a strategy; two classes are one problem whose score belongs to the second class."""
+    """Return the problems of a strategy; with two classes, one problem whose positive score means the second class."""
     K, codes = len(labels.classes), labels.codes
     counted = labels.weights > 0
     with np.errstate(invalid="ignore"):
@@ -52,7 +52,7 @@ def two_class_problems(labels: Labels, C: float, strategy: str) -> list[TwoClass
 
 
 def fit_problems(estimator, sample: Sample, problems: list[TwoClasses], starts) -> list[DualFit]:
-    """Solve the problems, side by side if memory allows; they share kernel, budget and tolerance."""
+    """Solve the problems, concurrently if memory allows; they share kernel, budget and tolerance."""
     reporter = progress_reporter(estimator, sample.X, sample.y)
     limit = None if estimator.max_iter == -1 else estimator.max_iter
     threads = min(count_threads(estimator.n_jobs), len(problems))
@@ -84,7 +84,7 @@ def fit_problems(estimator, sample: Sample, problems: list[TwoClasses], starts) 
 
 
 def require_finite(who: str, gram) -> None:
-    """Refuse kernel values that float32 cannot hold."""
+    """Raise if the diagonal kernel values are too large for sums in float32."""
     fits = np.abs(gram.diagonal) < LARGEST
     if not np.all(fits):
         row = int(np.argmin(fits))
@@ -95,7 +95,7 @@ def require_finite(who: str, gram) -> None:
 
 
 class Model(NamedTuple):
-    """The fitted numbers in scikit-learn's layout."""
+    """Support, coefficients and intercepts in scikit-learn's layout."""
 
     support: np.ndarray
     n_support: np.ndarray
@@ -104,7 +104,7 @@ class Model(NamedTuple):
 
 
 def assemble(n: int, labels: Labels, problems: list[TwoClasses], fits: list[DualFit], strategy: str) -> Model:
-    """Collect dual vectors: support rows class by class; one against one shares lines as in LIBSVM."""
+    """Join the dual vectors in scikit-learn's layout: support vectors sorted by class, one-versus-one as in LIBSVM."""
     K = len(labels.classes)
     betas = np.zeros((len(problems), n))
     for p, (problem, fit) in enumerate(zip(problems, fits, strict=True)):
@@ -125,7 +125,7 @@ def assemble(n: int, labels: Labels, problems: list[TwoClasses], fits: list[Dual
 
 
 def set_model(estimator, sample: Sample, labels: Labels, problems: list[TwoClasses], fits: list[DualFit]) -> None:
-    """Set the fitted numbers: support, coefficients and intercepts in scikit-learn's layout, intervals, norms and margins."""
+    """Set the fitted attributes in scikit-learn's layout, and the intercept intervals, norms and margins."""
     n = sample.X.shape[0]
     model = assemble(n, labels, problems, fits, estimator.multi_class)
     estimator.classes_, estimator.class_weight_ = labels.classes, labels.class_weights
@@ -145,7 +145,7 @@ def set_model(estimator, sample: Sample, labels: Labels, problems: list[TwoClass
 
 
 def set_points(estimator, n: int, problems: list[TwoClasses], fits: list[DualFit]) -> None:
-    """Set ``slack_``, ``sample_gap_``, ``points_`` and the lists of support rows; one row per problem if there are several."""
+    """Set ``slack_``, ``sample_gap_``, ``points_`` and the lists of support rows, for each problem."""
     slack, gaps = np.full((len(fits), n), np.nan), np.zeros((len(fits), n))
     points = np.full((len(fits), n), "", dtype=KINDS.dtype)
     free, bound, edge = [], [], []
@@ -178,7 +178,7 @@ def set_points(estimator, n: int, problems: list[TwoClasses], fits: list[DualFit
 
 
 def problem_coefficients(model, n_classes: int, codes: np.ndarray, strategy: str) -> np.ndarray:
-    """Return one line of coefficients a problem, from the layout of ``dual_coef_``; ``codes`` are those of the support."""
+    """Return one row of coefficients per problem from ``dual_coef_``; ``codes`` index the classes of the support."""
     dual = dense(model.dual_coef_)
     if n_classes == 2 or strategy == "ovr":
         return dual

@@ -1,4 +1,4 @@
-"""From scores of pairs of classes to one score per class, and to predictions."""
+"""Class scores and predictions from the scores of pairs of classes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from surefit.kernels import Linear
 
 
 def vote(scores: np.ndarray, n_classes: int) -> np.ndarray:
-    """Votes of each class: the first of a pair wins where the score is positive."""
+    """Return the votes of each class; a positive score is a vote for the first class of the pair."""
     votes = np.zeros((len(scores), n_classes))
     for k, (i, j) in enumerate(_pairs(n_classes)):
         first = scores[:, k] > 0
@@ -23,7 +23,7 @@ def vote(scores: np.ndarray, n_classes: int) -> np.ndarray:
 
 
 def one_against_rest_scores(scores: np.ndarray, n_classes: int) -> np.ndarray:
-    """Votes plus a share of the summed scores that is always below half a vote, as in scikit-learn."""
+    """Return the votes plus a monotone transform of the summed scores that is below 1/3, as in scikit-learn."""
     sums = np.zeros((len(scores), n_classes))
     for k, (i, j) in enumerate(_pairs(n_classes)):
         sums[:, i] += scores[:, k]
@@ -32,7 +32,7 @@ def one_against_rest_scores(scores: np.ndarray, n_classes: int) -> np.ndarray:
 
 
 def consistent(scores: np.ndarray, n_classes: int, strategy: str, break_ties: bool) -> np.ndarray:
-    """Scores of the classes whose largest, or first of the largest, is the prediction: ties of votes may swap two of them."""
+    """Return class scores whose largest belongs to the predicted class; ties of votes may swap two scores."""
     if strategy == "ovr":
         return scores
     z = one_against_rest_scores(scores, n_classes)
@@ -48,7 +48,7 @@ def _pairs(n_classes: int) -> list[tuple[int, int]]:
 
 
 class VotesMixin:
-    """Adds scores and predictions to a machine that consists of two-class problems."""
+    """Mixin with the scores and predictions of a machine that consists of two-class problems."""
 
     classes_: np.ndarray
     intercept_: np.ndarray
@@ -60,7 +60,7 @@ class VotesMixin:
     _support_codes: np.ndarray
 
     def decision_function(self, X) -> np.ndarray:
-        """Return the scores: one per row for two classes, else one per class (or a pair, as ``decision_function_shape`` says)."""
+        """Return one score per row (two classes), or one per class or pair (see ``decision_function_shape``)."""
         scores = self._scores(X)
         if scores.shape[1] == 1:
             return scores.ravel()
@@ -72,7 +72,7 @@ class VotesMixin:
         )
 
     def predict(self, X) -> np.ndarray:
-        """Return the class of each row; a score of zero means the first class, ties of votes the class that comes first."""
+        """Return the class of each row; ties (for two classes, a score of zero) go to the first class."""
         scores = self._scores(X)
         if scores.shape[1] == 1:
             return self.classes_[(scores.ravel() > 0).astype(int)]
@@ -84,7 +84,7 @@ class VotesMixin:
         ]
 
     def ranked_scores(self, X) -> np.ndarray:
-        """Return scores whose largest belongs to the predicted class (two classes: whose sign does)."""
+        """Return scores whose largest (for two classes, whose sign) determines the predicted class."""
         scores = self._scores(X)
         return (
             scores.ravel()
@@ -93,7 +93,7 @@ class VotesMixin:
         )
 
     def _scores(self, X) -> np.ndarray:
-        """Scores of the two-class problems, one column each."""
+        """Return the scores of the two-class problems, one column each."""
         check_is_fitted(self)
         return self._functions(read_rows(self, X), self._problem_coefficients()) + self.intercept_
 
@@ -102,7 +102,7 @@ class VotesMixin:
 
     @property
     def coef_(self) -> np.ndarray:
-        """Weights of the columns, for a linear kernel."""
+        """Coefficients of the columns; only for a linear kernel."""
         if not isinstance(getattr(self, "kernel_", None), Linear):
             raise AttributeError("coef_ is only available when using a linear kernel")
         return self._weights(self._problem_coefficients())

@@ -1,4 +1,4 @@
-"""Inputs of support vector machines: samples for any kernel, labels, and weights."""
+"""Input reading for support vector machines: samples for any kernel, labels and weights."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class Sample(NamedTuple):
 
     X: Any
     y: np.ndarray  # numbers are float64, as the checker reads them
-    given: np.ndarray  # labels as they came
+    given: np.ndarray  # labels as given
     sample_weight: np.ndarray | None
     kernel: Kernel
 
 
 class Labels(NamedTuple):
-    """Classes, the class of each row, and what a row counts."""
+    """Classes, the class index of each row, class weights and row weights."""
 
     codes: np.ndarray
     classes: np.ndarray
@@ -36,7 +36,7 @@ class Labels(NamedTuple):
 
     @property
     def named(self) -> list:
-        """Classes in the form in which a certificate stores them as JSON."""
+        """Classes as floats or strings, as certificates store them in JSON."""
         kinds = self.classes
         return [float(label) for label in kinds] if kinds.dtype.kind in "biuf" else [str(label) for label in kinds]
 
@@ -47,7 +47,7 @@ def reads_strings(kernel) -> bool:
 
 
 def read_sample(estimator, X, y, sample_weight, *, numeric: bool = False) -> Sample:
-    """Read training data and resolve the kernel on them; without targets ``y`` is None."""
+    """Read the training data and resolve the kernel; ``y`` is None for unsupervised machines."""
     who = type(estimator).__name__
     if y is None and not estimator.__sklearn_tags__().target_tags.required:
         X = read_strings(who, X) if reads_strings(estimator.kernel) else read_data(estimator, X, **READ)
@@ -80,7 +80,7 @@ def read_rows(estimator, X):
 
 
 def read_labels(estimator, sample: Sample) -> Labels:
-    """Encode the labels; every class needs a row that counts."""
+    """Encode the labels; every class must have a row of positive weight."""
     who = type(estimator).__name__
     check_labels(sample.given)
     classes, codes = np.unique(sample.given, return_inverse=True)

@@ -1,4 +1,4 @@
-"""Common parts of support vector machines: rules, prediction from the support, and the numbers of a fit."""
+"""Shared parts of support vector machines: parameter rules, prediction from the support vectors, fitted attributes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from surefit.kernels import Kernel, Linear
 from surefit.problems.stated_gap import DualGapMixin
 from surefit.solvers.smo.minimize import DualFit
 
-PIECE = 1 << 21  # kernel values that prediction holds at a time
+PIECE = 1 << 21  # maximum number of kernel values stored at a time during prediction
 
 RULES: dict[str, Rule] = {
     "kernel": Rule(
@@ -54,7 +54,7 @@ NU = Rule("a number > 0 and at most 1", lambda v: POSITIVE.allows(v) and v <= 1)
 
 
 class SupportMixin(DualGapMixin):
-    """Adds the scores ``K(x, support) dual + b``, weights of a linear kernel, and tags."""
+    """Mixin that computes the scores ``K(x, support) dual + b`` and, for linear kernels, the coefficients."""
 
     kernel: Any
     kernel_: Kernel
@@ -64,7 +64,7 @@ class SupportMixin(DualGapMixin):
     _in_either_form = "dual_coef_"
 
     def _functions(self, X, coefficients: Any) -> np.ndarray:
-        """Values of the functions with these coefficients, one column per line; in blocks of rows, one per thread."""
+        """Return the values of the functions, one column per row of coefficients, in blocks of rows by threads."""
         n, support = X.shape[0], self.support_
         coefficients = dense(coefficients)
         scores = np.zeros((n, len(coefficients)))
@@ -78,11 +78,11 @@ class SupportMixin(DualGapMixin):
         return scores
 
     def _weights(self, coefficients: Any):
-        """Weights of the columns, as a sparse matrix after a fit to sparse rows: defined for the linear kernel."""
+        """Return the coefficients of the columns for a linear kernel, as a sparse matrix after a fit to sparse rows."""
         if not isinstance(self.kernel_, Linear):
             raise AttributeError("coef_ is only available when using a linear kernel")
         weights = np.asarray(dense(dense(coefficients) @ self.support_vectors_))
-        weights.setflags(write=False)  # they follow from the dual variables: a new value would not change predictions
+        weights.setflags(write=False)  # read-only, because predictions use the dual variables
         return as_sparse(weights) if sparse.issparse(self.support_vectors_) else weights
 
     def __sklearn_tags__(self):
@@ -93,7 +93,7 @@ class SupportMixin(DualGapMixin):
 
 
 def support_vectors(X, kernel: Kernel, support: np.ndarray):
-    """Rows of the support; none for a precomputed kernel, whose rows are not vectors."""
+    """Return the support vectors; empty for a precomputed kernel."""
     if kernel.takes == "values":
         return np.empty((0, 0))
     return X[support] if X.ndim == 1 else kernel.read(X)[support]
@@ -106,7 +106,7 @@ def set_coefficients(estimator, lines: np.ndarray, intercept: np.ndarray) -> Non
 
 
 def set_one_function(estimator, sample, rows: np.ndarray, fit: DualFit) -> None:
-    """Set the fitted numbers of a machine that consists of one function."""
+    """Set the fitted attributes of a machine that consists of one function."""
     beta = np.zeros(sample.X.shape[0])
     beta[rows] = fit.point.beta
     estimator.support_ = np.flatnonzero(beta).astype(np.int32)
@@ -120,7 +120,7 @@ def set_one_function(estimator, sample, rows: np.ndarray, fit: DualFit) -> None:
 
 
 def record(estimator, prefix: str, sample, fits: list[DualFit], chosen: tuple[str, ...], more: list[Claim]) -> None:
-    """Set the numbers of the fit, issue the certificate, and warn if a problem stopped early."""
+    """Set the fitted attributes, issue the certificate, and warn if a problem stopped early."""
     estimator.objective_ = float(sum(fit.point.primal for fit in fits))
     estimator.history_ = np.array([line for fit in fits for line in fit.history], dtype=np.float64).reshape(-1, 3)
     known = sample.kernel.positive_semidefinite is not False

@@ -1,4 +1,4 @@
-"""Paths of support vector machines: every C of a range within a proved gap, and tubes of many widths."""
+"""Regularization paths of support vector machines: classifiers over a range of C, regressors over values of epsilon."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from surefit.kernel_machines.svm_machine import SupportMixin
 from surefit.kernel_machines.svr import SVR
 from surefit.kernels import Kernel
 
-FINER = 0.05  # share of the promised gap that knots may use up themselves
+FINER = 0.05  # fraction of the gap ``eps`` to which each knot is solved
 MOST_KNOTS = 10_000
 
 
@@ -23,25 +23,25 @@ MOST_KNOTS = 10_000
 class SVCPath:
     r"""Support vector classifiers for every C between ``Cs[0]`` and ``Cs[-1]``.
 
-    The classifier of a knot serves up to the next: its gap at any C between is at most ``gap_at(C)``, and so at most ``eps``
-    times the objective (theory: :ref:`svm-path`).
+    The classifier of a knot is used up to the next knot. Its gap at any C in between is at most ``gap_at(C)``, which is
+    at most ``eps`` times the objective (theory: :ref:`svm-path`).
 
     Parameters
     ----------
     Cs : ndarray of shape (n_knots,)
-        Knots, rising.
+        Knots in increasing order.
     dual_coefs : ndarray of shape (n_knots, n_rows)
         Signed dual coefficients of all rows.
     intercepts, objectives, gaps, norms, slacks : ndarray of shape (n_knots,)
-        Offset, objective, proved gap, norm of the function, and weighted sum of slacks.
+        Intercept, objective, proved gap, norm of the function, and weighted sum of slacks of each knot.
     eps : float
-        The relative gap that holds everywhere.
+        Relative gap that holds at every C of the range.
     kernel : Kernel
         The kernel.
     X : array
         The training sample.
     classes : ndarray of shape (2,)
-        Labels; positive scores belong to the second.
+        Labels; a positive score means the second class.
 
     Examples
     --------
@@ -76,24 +76,24 @@ class SVCPath:
         return np.count_nonzero(self.dual_coefs, axis=1)
 
     def knot(self, C: float) -> int:
-        """Return the knot that serves ``C``: the last one not above it."""
+        """Return the index of the knot used at ``C``, the largest knot that is at most ``C``."""
         if not self.Cs[0] <= C <= self.Cs[-1]:
             raise InvalidParameter("SVCPath", "C", f"from {self.Cs[0]:.6g} to {self.Cs[-1]:.6g}", C)
         return int(np.searchsorted(self.Cs, C, side="right")) - 1
 
     def objective_at(self, C: float) -> float:
-        """Objective at ``C`` of the classifier that serves it."""
+        """Return the objective at ``C`` of the classifier used there."""
         k = self.knot(C)
         return float(0.5 * self.norms[k] ** 2 + C * self.slacks[k])
 
     def gap_at(self, C: float) -> float:
-        """Proved bound on how far that objective is above the smallest one."""
+        """Return a proved bound on the suboptimality of the classifier used at ``C``."""
         k = self.knot(C)
         alphas = float(np.abs(self.dual_coefs[k]).sum())
         return self.objective_at(C) - best_dual(C / self.Cs[k], alphas, self.norms[k] ** 2)
 
     def decision_function(self, X, C: float) -> np.ndarray:
-        """Scores at ``C``: one per row."""
+        """Return the scores of the rows at ``C``."""
         k = self.knot(C)
         support = np.flatnonzero(self.dual_coefs[k])
         machine = SupportMixin()
@@ -104,7 +104,7 @@ class SVCPath:
 
 
 def best_dual(stretch: float, alphas: float, square: float) -> float:
-    r"""Return the largest dual value over the multiples of one dual vector that fit into a box ``stretch`` times as large.
+    r"""Return the largest dual value over the multiples of a dual vector by factors up to ``stretch``.
 
     :math:`\max_{\kappa \le s} \kappa \sum\alpha - \tfrac12 \kappa^2 \|f\|^2`.
     """
@@ -113,20 +113,21 @@ def best_dual(stretch: float, alphas: float, square: float) -> float:
 
 
 def svc_path(X, y, *, C_range=(1e-2, 1e2), eps: float = 0.01, sample_weight=None, **options) -> SVCPath:
-    r"""Fit support vector classifiers for a whole range of C, with one proved relative gap everywhere.
+    r"""Fit support vector classifiers for a range of C, with a proved relative gap at every C.
 
-    The distance between two knots follows from the gap: at :math:`C = \kappa C_k`, the model of knot k with its dual vector multiplied
-    by :math:`\kappa` has a gap of about :math:`\tfrac12 (\kappa - 1)^2 \|f\|^2`. Fits start from the last one.
+    The distance between two knots follows from the gap: at :math:`C = \kappa C_k`, the model of knot k with its dual
+    vector multiplied by :math:`\kappa` has a gap of about :math:`\tfrac12 (\kappa - 1)^2 \|f\|^2`. Each fit is
+    warm-started from the previous one.
 
-    Guarantee: at every C of the range the path's classifier has an objective within ``eps`` of the smallest one, relatively
-    (theory: :ref:`svm-path`).
+    Guarantee: at every C of the range, the gap of the path's classifier is at most ``eps`` times its objective (theory:
+    :ref:`svm-path`).
 
     Parameters
     ----------
     X, y, sample_weight
         Training data with two classes.
     C_range : pair of floats, 0 < low < high
-        The range.
+        Range of C.
     eps : float in (0, 1)
         Relative gap.
     **options
@@ -135,7 +136,7 @@ def svc_path(X, y, *, C_range=(1e-2, 1e2), eps: float = 0.01, sample_weight=None
     Returns
     -------
     SVCPath
-        Knots and everything between.
+        Path that can be evaluated at any C of the range.
 
     Examples
     --------
@@ -171,7 +172,7 @@ def svc_path(X, y, *, C_range=(1e-2, 1e2), eps: float = 0.01, sample_weight=None
 
 @dataclass(frozen=True, eq=False)
 class SVRPath:
-    """Support vector regressions for several half-widths of the tube, each with its gap.
+    """Support vector regressions for several half-widths of the tube, each with its proved gap.
 
     Examples
     --------
@@ -199,24 +200,24 @@ class SVRPath:
 
 
 def svr_path(X, y, *, epsilons=None, sample_weight=None, **options) -> SVRPath:
-    r"""Fit support vector regressions for tubes of several half-widths, from wide to narrow, each from the last.
+    r"""Fit support vector regressions for decreasing half-widths of the tube, with warm starts.
 
-    Guarantee: each fit has its proved gap (theory: :ref:`svm-gap`). At half the range of the targets and above the function is
-    constant and no row supports it.
+    Guarantee: each fit has a proved gap (theory: :ref:`svm-gap`). If the half-width is at least half the range of the
+    targets, the function is constant and there are no support vectors.
 
     Parameters
     ----------
     X, y, sample_weight
         Training data.
     epsilons : array or None
-        Half-widths; None: 20 from half the range of the targets down to a thousandth of it.
+        Half-widths; None means 20 values from half the range of the targets down to a thousandth of that.
     **options
         Parameters of :class:`SVR` other than epsilon.
 
     Returns
     -------
     SVRPath
-        Half-widths (falling), dual coefficients, gaps, norms, and the share of rows outside each tube.
+        Half-widths in decreasing order, dual coefficients, gaps, norms, and the fraction of rows outside each tube.
 
     Examples
     --------
@@ -248,7 +249,7 @@ def svr_path(X, y, *, epsilons=None, sample_weight=None, **options) -> SVRPath:
 
 
 def _furthest(C: float, alphas: float, square: float, slack: float, eps: float, high: float) -> float:
-    """Largest C up to which the model of this knot has a relative gap of at most ``eps``; at least a little further."""
+    """Return the largest C (at least ``1.000001 * C``) up to which the relative gap of a knot is at most ``eps``."""
 
     def within(kappa: float) -> bool:
         objective = 0.5 * square + kappa * C * slack
@@ -264,7 +265,7 @@ def _furthest(C: float, alphas: float, square: float, slack: float, eps: float, 
 
 
 def _stopped(model) -> bool:
-    """Whether the path must end here: time limit or Ctrl-C."""
+    """Whether the path must end because of the time limit, Ctrl-C or a callback."""
     return model.certificate_.run["reason"] in (Reason.MAX_TIME, Reason.INTERRUPTED, Reason.CALLBACK)
 
 

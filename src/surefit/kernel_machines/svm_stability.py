@@ -1,4 +1,4 @@
-"""Distance of the predictions of a support vector machine from those of its exact optimum, row by row."""
+"""Bounds on the distance of each prediction of a support vector machine from that of the exact optimum."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from surefit.solvers.smo.problem import BoxProblem, best_offsets
 
 
 class OneProblem(NamedTuple):
-    """The dual problem of a machine: the sample, the rows that take part, and their box."""
+    """Dual problem of a machine: the sample, the rows of positive weight, and their box constraints."""
 
     X: Any
     rows: np.ndarray
@@ -25,7 +25,7 @@ class OneProblem(NamedTuple):
 
 
 class StabilityMixin:
-    """Adds ``prediction_stability`` to machines with one dual problem."""
+    """Mixin that adds ``prediction_stability`` to machines with one dual problem."""
 
     certificate_: Any
     kernel_: Kernel
@@ -38,16 +38,15 @@ class StabilityMixin:
     def prediction_stability(self, X, y, X_new=None, sample_weight=None) -> PredictionStability:
         r"""Bound the distance of each score from that of the exact optimum.
 
-        With the proved gap :math:`g`, :math:`|f(x) - f^*(x)| \le \sqrt{2 g\,k(x, x)}`; the optimal intercept lies between the best
-        intercepts
-        for all training scores moved down, and up, by as much (theory: :ref:`svm-gap`).
+        With the proved gap :math:`g`, :math:`|f(x) - f^*(x)| \le \sqrt{2 g\,k(x, x)}`; the optimal intercept lies
+        between the best intercepts for all training scores shifted down and up by this bound (theory: :ref:`svm-gap`).
 
         Parameters
         ----------
         X, y, sample_weight
             The training data; the certificate is verified first.
         X_new : sample, optional
-            Rows to predict; the training rows by default. Precomputed kernels allow no others.
+            Rows to predict; the default is the training rows, which precomputed kernels require.
 
         Returns
         -------
@@ -73,13 +72,13 @@ class StabilityMixin:
         return PredictionStability(np.asarray(scores), bounds + offset)
 
     def _rounding(self, problem: OneProblem) -> np.ndarray:
-        """Bound the rounding of scores: as many units as there are terms, relative to the size of these."""
+        """Bound the rounding error of scores by the number of terms times the sum of their absolute values."""
         lengths = np.sqrt(np.maximum(self.kernel_.diag(problem.X), 0.0))
         size = float(np.sum(np.abs(dense(self.dual_coef_)) * lengths[self.support_]))
         return 4 * (len(self.support_) + 16) * float(np.finfo(np.float64).eps) * size * lengths[problem.rows]
 
     def _offset_reach(self, problem: OneProblem, f: np.ndarray, moved: np.ndarray) -> float:
-        """Distance of the optimal intercept from ours: optimal intercepts do not decrease when all kinks increase."""
+        """Bound the distance of the optimal intercept from the fitted one; best intercepts are monotone in the kinks."""
         box, b = problem.box, float(self.intercept_[0])
         if not box.offset:
             return 0.0

@@ -16,22 +16,22 @@ from surefit.solvers.smo.problem import regression
 
 
 class SVR(CertifiedMixin, CallbackSupportMixin, SupportMixin, StabilityMixin, RegressorMixin, BaseEstimator):
-    r"""Support vector regression: a tube of half-width epsilon around a function of a kernel's space, with a proved gap.
+    r"""Support vector regression with any kernel and an epsilon-insensitive tube.
 
     .. math:: P(f, b) = \tfrac12 \|f\|_k^2 + C \sum_i s_i \bigl(|y_i - f(x_i) - b| - \varepsilon\bigr)_+ .
 
-    Hypothesis class: :math:`\sum_j \beta_j k(x_j, \cdot) + b`. Loss: zero inside the tube, linear outside. Optimizer: working sets of
-    the dual in one signed vector :math:`\beta`, kernel rows in float32 by blocks, refinement in float64; linear kernels of many
-    rows by Newton's method on a smoothed primal.
+    Hypothesis class: :math:`\sum_j \beta_j k(x_j, \cdot) + b`. Loss: zero inside the tube, linear outside. Optimizer:
+    sequential minimal optimization on working sets of the dual in one signed vector :math:`\beta`, with kernel rows in
+    float32 and refinement in float64. Linear kernels with many rows use Newton's method on a smoothed primal.
 
-    Guarantee: :math:`P - \min P \le` ``dual_gap_`` for any data, and :math:`\|f - f^*\|_k \le \sqrt{2 \cdot \text{gap}}`
-    (theory: :ref:`svm-gap`).
+    Guarantee: :math:`P - \min P \le` ``dual_gap_`` for any data, and
+    :math:`\|f - f^*\|_k \le \sqrt{2 \cdot \text{gap}}` (theory: :ref:`svm-gap`).
 
     Parameters
     ----------
     kernel : str, kernel of ``surefit.kernels`` or callable, default="rbf"
-        "linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed", an object, or a function of two samples. With a kernel of
-        strings X is a list of strings.
+        "linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed", an object, or a function of two samples. For a
+        string kernel, X is a list of strings.
     degree : int >= 1, default=3
         Degree of "poly".
     gamma : {"scale", "auto"} or float > 0, default="scale"
@@ -41,40 +41,42 @@ class SVR(CertifiedMixin, CallbackSupportMixin, SupportMixin, StabilityMixin, Re
     tol : float >= 0, default=1e-3
         Relative duality gap: stop when the gap is at most ``tol`` times the objective.
     C : float > 0, default=1.0
-        Price of a unit outside the tube.
+        Regularization parameter, the weight of the loss.
     epsilon : float >= 0, default=0.1
-        Half-width of the tube; zero gives least absolute deviations with a ridge.
+        Half-width of the tube; zero gives the absolute loss.
     shrinking : bool, default=True
-        Shrinking: leave out rows that are unlikely to change; they are checked again before the fit ends.
+        Whether to leave out rows that are unlikely to change; they are checked again before the fit ends.
     cache_size : float > 0, default=200
-        Megabytes for kernel rows.
+        Size of the kernel cache in megabytes.
     verbose : object, default=False
         Print one line per check of the stopping rule.
     max_iter : int >= 1 or -1, default=-1
-        Steps of two rows each (linear kernels: of Newton's method); -1: no limit.
+        Maximum number of two-row steps (linear kernels: Newton steps); -1 means no limit.
     max_time : float > 0 or None, default=None
         Seconds after which the best point so far is returned with its gap. Ctrl-C does the same.
     fit_intercept : bool, default=True
         Whether to fit an intercept :math:`b`; it is never penalized.
     warm_start : bool, default=False
-        Start from the dual coefficients of the last fit if the rows are as many.
+        Start from the dual coefficients of the last fit if the number of rows is the same.
     n_jobs : int or None, default=None
-        Threads for kernel rows and predictions; None is one, -1 all cores. The numbers do not depend on it.
+        Number of threads for kernel rows and predictions; None means one, and -1 means all cores. It does not affect
+        the result.
 
     Attributes
     ----------
     support_, support_vectors_, n_support_, dual_coef_, intercept_, shape_fit_, fit_status_, n_iter_
-        As in scikit-learn; ``dual_coef_`` holds the signed :math:`\beta`, positive where the prediction is too low.
+        As in scikit-learn; ``dual_coef_`` contains the signed :math:`\beta`, which is positive for rows whose
+        prediction is too low.
     intercept_interval_ : ndarray of shape (1, 2)
-        All intercepts that are optimal for the fitted function; ``intercept_`` is the middle.
+        Interval of all intercepts that are optimal for the fitted function; ``intercept_`` is its midpoint.
     dual_gap_, objective_ : float
         Proved bound on :math:`P - \min P`, and :math:`P`.
     rkhs_norm_ : float
         :math:`\|f\|_k`.
     points_ : ndarray of str
-        "inside" the tube, "on tube", "above" or "below" it, for each row.
+        Position of each row: "inside" the tube, "on tube", "above" or "below" it; empty for rows of weight zero.
     sample_gap_ : ndarray
-        Part of the gap that each row contributes.
+        Contribution of each row to the gap.
     kernel_ : Kernel
         The kernel used.
     certificate_ : Certificate
@@ -86,7 +88,7 @@ class SVR(CertifiedMixin, CallbackSupportMixin, SupportMixin, StabilityMixin, Re
 
     Examples
     --------
-    Two points: the flattest line that stays in the tube.
+    For two points the solution is the flattest line that stays in the tube.
 
     >>> from surefit import SVR
     >>> model = SVR(kernel="linear", C=10.0, epsilon=0.5).fit([[-1.0], [1.0]], [-1.0, 1.0])
@@ -159,7 +161,7 @@ class SVR(CertifiedMixin, CallbackSupportMixin, SupportMixin, StabilityMixin, Re
 
     @property
     def coef_(self) -> np.ndarray:
-        """Weights of the columns, for a linear kernel."""
+        """Coefficients of the columns; only for a linear kernel."""
         if not isinstance(getattr(self, "kernel_", None), Linear):
             raise AttributeError("coef_ is only available when using a linear kernel")
         return self._weights(self.dual_coef_)

@@ -1,4 +1,4 @@
-"""Support vector regression: the problem, and quantities of each row."""
+"""Fitting of support vector regression, and the fitted attributes of each row."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from surefit.solvers.smo.problem import regression, row_gaps
 from surefit.solvers.smo.rows import solver_rows
 
 KINDS = np.array(["inside", "on tube", "above", "below"])
-ON_TUBE = 1e-8  # least distance from the edge, relative to the targets, that counts as being off it
+ON_TUBE = 1e-8  # rows within this distance of the edge, relative to the targets, are on the tube
 
 
 def fit_tube(estimator, sample: Sample, start) -> tuple[np.ndarray, DualFit]:
-    """Solve on the rows that count; returns them and the solution."""
+    """Solve the dual on the rows of positive weight; return these rows and the solution."""
     n = sample.X.shape[0]
     s = np.ones(n) if sample.sample_weight is None else sample.sample_weight
     rows = np.flatnonzero(s > 0)
@@ -45,7 +45,7 @@ def fit_tube(estimator, sample: Sample, start) -> tuple[np.ndarray, DualFit]:
 
 
 def set_points(estimator, sample: Sample, rows: np.ndarray, fit: DualFit) -> None:
-    """Set ``points_`` and ``sample_gap_``; rows of weight zero are judged by where they lie."""
+    """Set ``points_`` and ``sample_gap_``; for rows of weight zero these are empty and zero."""
     n, eps = sample.X.shape[0], float(estimator.epsilon)
     point, y = fit.point, sample.y
     residual = np.full(n, np.nan)

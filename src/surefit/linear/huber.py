@@ -32,7 +32,8 @@ class HuberRegressor(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Linea
         P(w, b, \sigma) = \sum_i s_i \left[\sigma + \sigma H\!\left(\frac{y_i - x_i^\top w - b}{\sigma}\right)\right] + \alpha\|w\|^2,
         \qquad H(t) = \begin{cases} t^2 & |t| \le \varepsilon \\ 2\varepsilon|t| - \varepsilon^2 & |t| > \varepsilon \end{cases}
 
-    which is convex in all variables together. Hypothesis class: affine functions. Loss: Huber. Optimizer: Newton's method.
+    which is convex in all variables together. Hypothesis class: affine functions. Loss: Huber. Optimizer: Newton's
+    method.
 
     Guarantee: :math:`P(w, b, \sigma) - \min P \le` ``dual_gap_``, over all coefficients, intercepts and scales (theory:
     :ref:`huber-gap`).

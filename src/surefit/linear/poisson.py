@@ -10,8 +10,8 @@ class PoissonRegressor(DevianceRegressor):
         P(w, b) = \frac1S \sum_i s_i \left[e^{z_i} - y_i z_i + y_i \ln y_i - y_i\right] + \tfrac\alpha2 \|w\|^2,
         \qquad z_i = x_i^\top w + b,
 
-    half the mean deviance plus the penalty. Hypothesis class: exponentials of affine functions. Loss: Poisson deviance. Optimizer:
-    Newton's method.
+    half the mean deviance plus the penalty. Hypothesis class: exponentials of affine functions. Loss: Poisson deviance.
+    Optimizer: Newton's method.
 
     ``fit``, ``predict``, ``score`` and ``verify`` accept an ``offset``: a known term of each row's score, such as the
     logarithm of its exposure.

@@ -20,12 +20,12 @@ ANCHORS = 16  # number of training rows from which bounds are extended to other 
 def score_stability(model, X, y, X_new=None, sample_weight=None) -> PredictionStability:
     r"""Bound the distance of each score from that of the exact optimum.
 
-    With the proved gap :math:`g`, :math:`\|w - w^*\| \le \rho = \sqrt{2g / l_2}`. Write the score as :math:`(x - \bar x)^\top w + \beta`.
-    The error of :math:`w` changes the score of row :math:`i` by at most :math:`\rho_i = \rho\|x_i - \bar x\|`.
-    Derivatives of the loss increase with the score, so the optimal intercept lies between the roots :math:`t` of
-    :math:`\sum_i c_i \phi'(z_i \pm \rho_i + t) = 0`. With several classes (one against the rest), the bound refers to
-    the difference between the two largest scores. Without strong convexity (no l2 penalty) the bounds are infinite.
-    Multinomial models: see :func:`multinomial_stability`.
+    With the proved gap :math:`g`, :math:`\|w - w^*\| \le \rho = \sqrt{2g / l_2}`. Write the score as
+    :math:`(x - \bar x)^\top w + \beta`. The error of :math:`w` changes the score of row :math:`i` by at most
+    :math:`\rho_i = \rho\|x_i - \bar x\|`. Derivatives of the loss increase with the score, so the optimal intercept
+    lies between the roots :math:`t` of :math:`\sum_i c_i \phi'(z_i \pm \rho_i + t) = 0`. With several classes (one
+    against the rest), the bound refers to the difference between the two largest scores. Without strong convexity (no
+    l2 penalty) the bounds are infinite. Multinomial models: see :func:`multinomial_stability`.
     """
     certificate = model.certificate_
     problem = certificate.problem

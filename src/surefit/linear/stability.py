@@ -18,8 +18,8 @@ MODELS = "a fitted lasso, elastic net, logistic regression or support vector mac
 def prediction_stability(model, X, y, X_new=None, sample_weight=None) -> PredictionStability:
     r"""Bound the distance of each prediction from that of the exact optimum.
 
-    The certificate is verified first; with its proved gap :math:`g`, the features :math:`A` that may be non-zero in some
-    solution, and :math:`H = X_c^\top S X_c / \sum s + \beta F` restricted to :math:`A`,
+    The certificate is verified first; with its proved gap :math:`g`, the features :math:`A` that may be non-zero in
+    some solution, and :math:`H = X_c^\top S X_c / \sum s + \beta F` restricted to :math:`A`,
 
     .. math:: |f(x) - f^*(x)| \le \sqrt{2 g \; x_c^\top H^{-1} x_c} + |b - b(w)|,
 

@@ -1,1 +1,1 @@
-"""Support vector machines with ``nu``, the share of rows that may be on the wrong side."""
+"""Support vector machines with ``nu``, an upper bound on the fraction of margin errors."""

@@ -23,18 +23,20 @@ class NuSVC(
     .. math:: P(f, b, \rho) = \tfrac12 \|f\|_k^2 - \nu S \rho + \sum_i s_i \bigl(\rho - t_i (f(x_i) + b)\bigr)_+, \qquad
               \rho \ge 0, \quad S = \textstyle\sum_i s_i,
 
-    divided by the margin :math:`\rho` in the end: the model is that of :class:`SVC` with ``C_ = 1 / rho``. At most the share
-    :math:`\nu` of the weight lies inside the margin, and at least as much belongs to support rows. Hypothesis class: signs of
-    :math:`\sum_j \beta_j k(x_j, \cdot) + b`. Loss: hinge. Optimizer: working sets of the dual for a sequence of C.
+    with the solution divided by the margin :math:`\rho`: the model is that of :class:`SVC` with ``C_ = 1 / rho``. At
+    most the fraction :math:`\nu` of the weight lies inside the margin, and at least the fraction :math:`\nu` belongs to
+    support vectors. Hypothesis class: signs of :math:`\sum_j \beta_j k(x_j, \cdot) + b`. Loss: hinge. Optimizer:
+    working sets of the dual for a sequence of C.
 
-    Guarantee: in the units of margin one, :math:`P - \min P \le` ``dual_gap_`` (summed over the two-class problems), whatever the
-    data (theory: :ref:`nu-gap`).
+    Guarantee: after scaling to margin one, :math:`P - \min P \le` ``dual_gap_`` (summed over the two-class problems)
+    for any data (theory: :ref:`nu-gap`).
 
     Parameters
     ----------
     nu : float in (0, 1], default=0.5
-        Upper bound on the share of rows inside the margin, lower bound on the share of support rows. Of two classes it can be at
-        most twice the share of the smaller one; a larger ``nu`` is lowered to that, with a ``DataWarning``.
+        Upper bound on the fraction of rows inside the margin and lower bound on the fraction of support vectors. For
+        two classes it can be at most twice the fraction of the smaller one; a larger ``nu`` is reduced to that value
+        with a ``DataWarning``.
     kernel : str, kernel of ``surefit.kernels`` or callable, default="rbf"
         "linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed", an object, or a function of two samples.
     degree : int >= 1, default=3
@@ -44,38 +46,40 @@ class NuSVC(
     coef0 : float, default=0.0
         Constant of "poly" and "sigmoid".
     shrinking : bool, default=True
-        Set rows aside that will not move; they are looked at again before the fit ends.
+        Whether to leave out rows that are unlikely to change; they are checked again before the fit ends.
     probability : bool, default=False
-        Fit slopes for ``predict_proba`` on scores of rows left out of five more fits, as :class:`SVC` does.
+        Whether to fit the slopes of ``predict_proba`` to out-of-fold scores from five additional fits, as :class:`SVC`
+        does.
     tol : float >= 0, default=1e-3
         Relative duality gap: stop when the gap is at most ``tol`` times ``objective_``.
     cache_size : float > 0, default=200
-        Megabytes for kernel rows.
+        Size of the kernel cache in megabytes.
     class_weight : dict, "balanced" or None, default=None
         Factors of the weights of the rows of each class.
     verbose : object, default=False
-        Accepted and without effect; use callbacks.
+        Accepted but without effect; use callbacks.
     max_iter : int >= 1 or -1, default=-1
-        Steps of two rows each, for each problem of the search; -1: no limit.
+        Maximum number of two-row steps for each problem of the search; -1 means no limit.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
-        Several classes: scores of each class, or of each pair.
+        For several classes: scores per class, or per pair of classes.
     break_ties : bool, default=False
-        Break ties of votes by the scores.
+        Whether to break ties of votes by the scores.
     random_state : int, RandomState or None, default=None
-        Accepted and without effect: the solver is deterministic.
+        Accepted but without effect, because the solver is deterministic.
     max_time : float > 0 or None, default=None
         Seconds after which the best point so far is returned with its gap. Ctrl-C does the same.
     n_jobs : int or None, default=None
-        Threads for kernel rows and scores; the numbers do not depend on it.
+        Number of threads for kernel rows and scores; it does not affect the result.
 
     Attributes
     ----------
     support_, support_vectors_, n_support_, dual_coef_, intercept_, classes_, class_weight_, shape_fit_, fit_status_, n_iter_
         As in scikit-learn.
     C_ : ndarray of shape (n_problems,)
-        The ``C`` at which :class:`SVC` has the same solution.
+        The value of ``C`` for which :class:`SVC` has the same solution.
     dual_gap_, objective_ : float
-        Proved bound on the distance from the optimum, and :math:`\tfrac12\|f\|^2 + C \sum_i s_i \xi_i`, summed over the problems.
+        Proved bound on the distance from the optimum, and :math:`\tfrac12\|f\|^2 + C \sum_i s_i \xi_i`, summed over the
+        problems.
     intercept_interval_, rkhs_norm_, margin_, margin_width_, slack_, sample_gap_, points_, free_support_, bound_support_, on_margin_
         As in :class:`SVC`.
     probability_slopes_ : ndarray

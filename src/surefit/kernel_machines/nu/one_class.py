@@ -13,16 +13,17 @@ from surefit.kernel_machines.svm_machine import NU, RULES, SupportMixin, record,
 
 
 class OneClassSVM(CertifiedMixin, CallbackSupportMixin, SupportMixin, OutlierMixin, BaseEstimator):
-    r"""One-class support vector machine: a half-space of the kernel's space that leaves a share of the rows outside.
+    r"""One-class support vector machine for outlier detection: a half-space in the kernel's feature space.
 
     .. math:: P(f, \rho) = \tfrac12 \|f\|_k^2 - \nu S \rho + \sum_i s_i \bigl(\rho - f(x_i)\bigr)_+, \qquad S =
               \textstyle\sum_i s_i .
 
-    A row with :math:`f(x) < \rho` is an outlier; at most the share :math:`\nu` of the training weight is. Hypothesis class: signs of
-    :math:`\sum_j \alpha_j k(x_j, \cdot) - \rho`. Loss: hinge. Optimizer: working sets of the dual with second-order pairs.
+    A row with :math:`f(x) < \rho` is an outlier; outliers have at most the fraction :math:`\nu` of the training weight.
+    Hypothesis class: signs of :math:`\sum_j \alpha_j k(x_j, \cdot) - \rho`. Loss: hinge. Optimizer: sequential minimal
+    optimization on working sets of the dual with second-order pair selection.
 
-    Guarantee: :math:`P - \min P \le` ``dual_gap_``, whatever the data, and :math:`\|f - f^*\|_k \le \sqrt{2 \cdot \text{gap}}`
-    (theory: :ref:`nu-gap`).
+    Guarantee: :math:`P - \min P \le` ``dual_gap_`` for any data, and
+    :math:`\|f - f^*\|_k \le \sqrt{2 \cdot \text{gap}}` (theory: :ref:`nu-gap`).
 
     Parameters
     ----------
@@ -37,19 +38,20 @@ class OneClassSVM(CertifiedMixin, CallbackSupportMixin, SupportMixin, OutlierMix
     tol : float >= 0, default=1e-3
         Relative duality gap: stop when the gap is at most ``tol`` times ``objective_``.
     nu : float in (0, 1], default=0.5
-        Upper bound on the share of training rows outside, lower bound on the share of support rows.
+        Upper bound on the fraction of training rows that are outliers, and lower bound on the fraction of support
+        vectors.
     shrinking : bool, default=True
-        Set rows aside that will not move; they are looked at again before the fit ends.
+        Whether to leave out rows that are unlikely to change; they are checked again before the fit ends.
     cache_size : float > 0, default=200
-        Megabytes for kernel rows.
+        Size of the kernel cache in megabytes.
     verbose : object, default=False
-        Accepted and without effect; use callbacks.
+        Accepted but without effect; use callbacks.
     max_iter : int >= 1 or -1, default=-1
-        Steps of two rows each, for each problem of the search; -1: no limit.
+        Maximum number of two-row steps; -1 means no limit.
     max_time : float > 0 or None, default=None
         Seconds after which the best point so far is returned with its gap. Ctrl-C does the same.
     n_jobs : int or None, default=None
-        Threads for kernel rows and scores; the numbers do not depend on it.
+        Number of threads for kernel rows and scores; it does not affect the result.
 
     Attributes
     ----------
@@ -113,7 +115,7 @@ class OneClassSVM(CertifiedMixin, CallbackSupportMixin, SupportMixin, OutlierMix
 
     @with_callbacks
     def fit(self, X, y=None, sample_weight=None):
-        """Fit the half-space; an integer weight is equivalent to repeating the row, and ``y`` is ignored. Returns the estimator."""
+        """Fit the model; an integer weight is equivalent to repeating the row. Returns the estimator."""
         check_params(self)
         sample = read_sample(self, X, None, sample_weight)
         s = np.ones(sample.X.shape[0]) if sample.sample_weight is None else sample.sample_weight
@@ -125,7 +127,7 @@ class OneClassSVM(CertifiedMixin, CallbackSupportMixin, SupportMixin, OutlierMix
 
     @property
     def offset_(self) -> np.ndarray:
-        """The threshold: ``decision_function`` is ``score_samples`` minus it."""
+        """The threshold, which ``decision_function`` subtracts from ``score_samples``."""
         return -self.intercept_
 
     def score_samples(self, X) -> np.ndarray:
@@ -138,12 +140,12 @@ class OneClassSVM(CertifiedMixin, CallbackSupportMixin, SupportMixin, OutlierMix
         return self.score_samples(X) - self.offset_
 
     def predict(self, X) -> np.ndarray:
-        """Return 1 for rows inside and -1 for outliers; a row on the edge is inside."""
+        """Return 1 for inliers and -1 for outliers; a row on the boundary is an inlier."""
         return np.where(self.decision_function(X) >= 0.0, 1, -1)
 
     @property
     def coef_(self) -> np.ndarray:
-        """Weights of the columns, for a linear kernel."""
+        """Coefficients of the columns; only for a linear kernel."""
         return self._weights(self.dual_coef_)
 
     def __sklearn_tags__(self):

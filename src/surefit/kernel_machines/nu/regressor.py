@@ -18,19 +18,19 @@ class NuSVR(CertifiedMixin, CallbackSupportMixin, SupportMixin, RegressorMixin, 
     .. math:: P(f, b, \varepsilon) = \tfrac12 \|f\|_k^2 + C \Bigl(\nu S \varepsilon + \sum_i s_i \bigl(|y_i - f(x_i) - b| -
               \varepsilon\bigr)_+\Bigr), \qquad \varepsilon \ge 0, \quad S = \textstyle\sum_i s_i .
 
-    The model is that of :class:`SVR` with ``epsilon = epsilon_``. At most the share :math:`\nu` of the weight lies outside the tube.
-    Hypothesis class: :math:`\sum_j \beta_j k(x_j, \cdot) + b`. Loss: epsilon-insensitive. Optimizer: working sets of the dual for a
-    sequence of half-widths.
+    The model is that of :class:`SVR` with ``epsilon = epsilon_``. At most the fraction :math:`\nu` of the weight lies
+    outside the tube. Hypothesis class: :math:`\sum_j \beta_j k(x_j, \cdot) + b`. Loss: epsilon-insensitive. Optimizer:
+    working sets of the dual for a sequence of half-widths.
 
-    Guarantee: :math:`P - \min P \le` ``dual_gap_``, whatever the data, and :math:`\|f - f^*\|_k \le \sqrt{2 \cdot \text{gap}}`
-    (theory: :ref:`nu-gap`).
+    Guarantee: :math:`P - \min P \le` ``dual_gap_`` for any data, and
+    :math:`\|f - f^*\|_k \le \sqrt{2 \cdot \text{gap}}` (theory: :ref:`nu-gap`).
 
     Parameters
     ----------
     nu : float in (0, 1], default=0.5
-        Upper bound on the share of rows outside the tube, lower bound on the share of support rows.
+        Upper bound on the fraction of rows outside the tube and lower bound on the fraction of support vectors.
     C : float > 0, default=1.0
-        Price of a unit of slack.
+        Regularization parameter, the weight of the loss.
     kernel : str, kernel of ``surefit.kernels`` or callable, default="rbf"
         "linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed", an object, or a function of two samples.
     degree : int >= 1, default=3
@@ -40,19 +40,19 @@ class NuSVR(CertifiedMixin, CallbackSupportMixin, SupportMixin, RegressorMixin, 
     coef0 : float, default=0.0
         Constant of "poly" and "sigmoid".
     shrinking : bool, default=True
-        Set rows aside that will not move; they are looked at again before the fit ends.
+        Whether to leave out rows that are unlikely to change; they are checked again before the fit ends.
     tol : float >= 0, default=1e-3
         Relative duality gap: stop when the gap is at most ``tol`` times ``objective_``.
     cache_size : float > 0, default=200
-        Megabytes for kernel rows.
+        Size of the kernel cache in megabytes.
     verbose : object, default=False
-        Accepted and without effect; use callbacks.
+        Accepted but without effect; use callbacks.
     max_iter : int >= 1 or -1, default=-1
-        Steps of two rows each, for each problem of the search; -1: no limit.
+        Maximum number of two-row steps for each problem of the search; -1 means no limit.
     max_time : float > 0 or None, default=None
         Seconds after which the best point so far is returned with its gap. Ctrl-C does the same.
     n_jobs : int or None, default=None
-        Threads for kernel rows and scores; the numbers do not depend on it.
+        Number of threads for kernel rows and scores; it does not affect the result.
 
     Attributes
     ----------
@@ -141,5 +141,5 @@ class NuSVR(CertifiedMixin, CallbackSupportMixin, SupportMixin, RegressorMixin, 
 
     @property
     def coef_(self) -> np.ndarray:
-        """Weights of the columns, for a linear kernel."""
+        """Coefficients of the columns; only for a linear kernel."""
         return self._weights(self.dual_coef_)

@@ -1,4 +1,4 @@
-"""Fits of support vector machines with ``nu``: the dual problems, their solutions, and what ``nu`` requires of the data."""
+"""Fitting of support vector machines with ``nu``: dual problems, their solutions, and the range of feasible ``nu``."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from surefit.solvers.smo.nu import VANISHED, Judged, Solved, judge_classes, judg
 from surefit.solvers.smo.problem import BoxProblem, classification, regression
 from surefit.solvers.smo.rows import solver_rows
 
-INNER = 0.1  # share of the tolerance to which the problems of the search are solved
-ROUNDED = 1e-12  # relative rounding of sums of weights
+INNER = 0.1  # fraction of the tolerance to which the problems of the search are solved
+ROUNDED = 1e-12  # relative rounding error of sums of weights
 
 
 @contextmanager
 def _kernel_rows(estimator, sample: Sample):
-    """Yield the rows of the kernel and the options of the solver within the budget of the fit."""
+    """Yield the kernel rows and the solver options within the budget of the fit."""
     reporter = progress_reporter(estimator, sample.X, sample.y)
     limit = None if estimator.max_iter == -1 else estimator.max_iter
     with Budget(limit, estimator.max_time, reporter) as budget, one_blas_thread():
@@ -46,7 +46,7 @@ def _kernel_rows(estimator, sample: Sample):
 
 
 def fit_classes(estimator, sample: Sample, problems: list[TwoClasses]) -> list[tuple[Judged, DualFit]]:
-    """Solve every two-class problem; ``costs`` of the problems are the weights of their rows."""
+    """Solve every two-class problem; the ``costs`` of a problem are the weights of its rows."""
     nu, tol, who = float(estimator.nu), float(estimator.tol), type(estimator).__name__
     found = []
     with _kernel_rows(estimator, sample) as (gram, rows32, options):
@@ -91,7 +91,7 @@ def _no_margin(who: str, nu: float) -> InvalidData:
 
 
 def fit_targets(estimator, sample: Sample, rows: np.ndarray, c: np.ndarray) -> tuple[Judged, DualFit]:
-    """Solve the regression on the rows that count, ``c`` is C times their weights."""
+    """Solve the regression on ``rows``, which have positive weight; ``c`` is C times their weights."""
     y, total, tol = sample.y[rows], float(estimator.nu) * float(c.sum()), float(estimator.tol)
     with _kernel_rows(estimator, sample) as (gram, rows32, options):
         gram, rows32 = gram.take(rows), rows32.take(rows)
@@ -113,9 +113,10 @@ def fit_targets(estimator, sample: Sample, rows: np.ndarray, c: np.ndarray) -> t
 
 
 def fit_one_class(estimator, sample: Sample, rows: np.ndarray, s: np.ndarray) -> DualFit:
-    r"""Solve on the rows that count: coefficients between 0 and their weights, with the sum ``nu`` times all weights.
+    r"""Solve the one-class dual: coefficients between 0 and the weights, with sum ``nu`` times the total weight.
 
-    The dual is about the distance from the equal coefficients :math:`\nu s_i`, which have this sum; so the distances sum to zero.
+    The solver's variables are the deviations from the coefficients :math:`\nu s_i`, which have this sum; the deviations
+    sum to zero.
     """
     nu, tol = float(estimator.nu), float(estimator.tol)
     total, even = nu * float(s.sum()), nu * s

@@ -201,8 +201,8 @@ class ElasticNetCV(_PathCV):
 
     Hypothesis class: affine functions. Loss: squared. Optimizer: coordinate descent along paths, one per fold.
 
-    Guarantee: that of :class:`ElasticNet` for the final fit (theory: :ref:`fenchel-gap`). The cross-validation error is an
-    estimate, not a bound.
+    Guarantee: that of :class:`ElasticNet` for the final fit (theory: :ref:`fenchel-gap`). The cross-validation error is
+    an estimate, not a bound.
 
     Parameters
     ----------

@@ -21,8 +21,8 @@ class ElasticNet(
                 + \alpha \sum_j f_j \left( \rho |w_j| + \tfrac{1 - \rho}{2} w_j^2 \right),
         \qquad S = \sum_i s_i, \quad \rho = \texttt{l1\_ratio}.
 
-    Hypothesis class: affine functions. Loss: squared. Optimizer: coordinate descent and Newton steps on working sets, with
-    gap-safe screening.
+    Hypothesis class: affine functions. Loss: squared. Optimizer: coordinate descent and Newton steps on working sets,
+    with gap-safe screening.
 
     Guarantee: :math:`P(w, b) - \min P \le` ``dual_gap_`` for any data (theory: :ref:`fenchel-gap`); features marked in
     ``inactive_`` are zero in every solution (:ref:`gap-safe`); predictions are close to those of the exact optimum
@@ -31,7 +31,8 @@ class ElasticNet(
     Parameters
     ----------
     alpha : float >= 0, default=1.0
-        Weight of the penalty. All coefficients are zero if it is at least :math:`\max_j |x_j^\top y| / (n \rho)` (centered data).
+        Weight of the penalty. All coefficients are zero if it is at least :math:`\max_j |x_j^\top y| / (n \rho)`
+        (centered data).
     l1_ratio : float in [0, 1], default=0.5
         Share :math:`\rho` of the l1 norm: 1 is the lasso, 0 is ridge regression.
     fit_intercept : bool, default=True

@@ -17,8 +17,8 @@ class Lasso(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, InactiveMixin,
 
         P(w, b) = \frac{1}{2S} \sum_i s_i (y_i - x_i^\top w - b)^2 + \alpha \sum_j f_j |w_j|, \qquad S = \sum_i s_i.
 
-    Hypothesis class: affine functions. Loss: squared. Optimizer: coordinate descent and Newton steps on working sets, with
-    gap-safe screening.
+    Hypothesis class: affine functions. Loss: squared. Optimizer: coordinate descent and Newton steps on working sets,
+    with gap-safe screening.
 
     Guarantee: :math:`P(w, b) - \min P \le` ``dual_gap_`` for any data (theory: :ref:`fenchel-gap`); features marked in
     ``inactive_`` are zero in every solution (:ref:`gap-safe`); predictions are close to those of the exact optimum
@@ -27,7 +27,8 @@ class Lasso(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, InactiveMixin,
     Parameters
     ----------
     alpha : float >= 0, default=1.0
-        Weight of the l1 norm. All coefficients are zero if it is at least :math:`\max_j |x_j^\top y| / n` (centered data).
+        Weight of the l1 norm. All coefficients are zero if it is at least :math:`\max_j |x_j^\top y| / n` (centered
+        data).
     fit_intercept : bool, default=True
         Whether to fit :math:`b`; it is never penalized.
     precompute, copy_X, random_state, selection

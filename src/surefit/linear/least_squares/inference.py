@@ -1,7 +1,8 @@
 r"""Standard errors, t tests and intervals of least squares, exact for independent normal noise of equal variance.
 
-The estimates have covariance :math:`\sigma^2 (\tilde X^\top S \tilde X)^{-1}`; with the unbiased variance of the residuals plugged in,
-the ratio of an estimate's error to its standard error follows Student's t distribution with :math:`S - d - 1` degrees of freedom.
+The estimates have covariance :math:`\sigma^2 (\tilde X^\top S \tilde X)^{-1}`; with the unbiased variance of the
+residuals plugged in, the ratio of an estimate's error to its standard error follows Student's t distribution with
+:math:`S - d - 1` degrees of freedom.
 """
 
 from __future__ import annotations

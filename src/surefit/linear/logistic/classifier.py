@@ -105,8 +105,8 @@ class LogisticMixin(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Linear
     def inference(self, X, y, sample_weight=None, *, confidence=0.95) -> Inference:
         """Return standard errors, Wald intervals and odds ratios, or raise an error that explains why not.
 
-        The certificate is verified with the training data first. The result has ``names``, ``estimates``, ``standard_errors``, ``z``,
-        ``p_values``, ``low``, ``high`` and the odds ratios; ``print`` shows a table.
+        The certificate is verified with the training data first. The result has ``names``, ``estimates``,
+        ``standard_errors``, ``z``, ``p_values``, ``low``, ``high`` and the odds ratios; ``print`` shows a table.
         """
         return wald(self, X, y, sample_weight, confidence)
 
@@ -128,8 +128,8 @@ class LogisticRegression(LogisticMixin, BaseEstimator):
     conjugate gradients.
 
     Guarantee: :math:`P(W, b) - \min P \le` ``dual_gap_`` for any data, also with an unpenalized intercept (theory:
-    :ref:`fenchel-gap`); at most ``labels_at_risk_`` training labels differ from those of the exact optimum. Without a penalty
-    either a finite estimate exists, or ``no_finite_mle_`` is True and the certificate proves it
+    :ref:`fenchel-gap`); at most ``labels_at_risk_`` training labels differ from those of the exact optimum. Without a
+    penalty either a finite estimate exists, or ``no_finite_mle_`` is True and the certificate proves it
     (:ref:`separation-and-mle`).
 
     Parameters

@@ -26,10 +26,11 @@ class LogisticRegressionCV(LogisticMixin, BaseEstimator):
     Every fit of every fold is solved to the same relative gap, so the choice does not depend on where the solver stops.
     Fits are warm-started along the path from strong to weak penalties.
 
-    Hypothesis class: half-spaces (cells of a linear partition). Loss: logistic. Optimizer: Newton's method along paths, one per fold.
+    Hypothesis class: half-spaces (cells of a linear partition). Loss: logistic. Optimizer: Newton's method along paths,
+    one per fold.
 
-    Guarantee: that of :class:`LogisticRegression` for the final fit (theory: :ref:`fenchel-gap`). The cross-validation score
-    is an estimate, not a bound.
+    Guarantee: that of :class:`LogisticRegression` for the final fit (theory: :ref:`fenchel-gap`). The cross-validation
+    score is an estimate, not a bound.
 
     Parameters
     ----------

@@ -22,8 +22,8 @@ class LinearSVC(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, LinearClas
     Optimizer: Newton's method; the kink of the hinge is smoothed over a band that narrows until the gap of the
     *original* problem is small enough.
 
-    Guarantee: :math:`P(w, b) - \min P \le` ``dual_gap_`` (summed over the classes) for any data, with an unpenalized intercept
-    (theory: :ref:`fenchel-gap`). Up to the gap, the model equals that of :class:`SVC` with a linear kernel.
+    Guarantee: :math:`P(w, b) - \min P \le` ``dual_gap_`` (summed over the classes) for any data, with an unpenalized
+    intercept (theory: :ref:`fenchel-gap`). Up to the gap, the model equals that of :class:`SVC` with a linear kernel.
 
     Parameters
     ----------

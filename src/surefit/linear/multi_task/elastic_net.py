@@ -13,7 +13,8 @@ class MultiTaskElasticNet(MultiTaskRegressor):
         P(W, b) = \frac{1}{2n} \|Y - X W^\top - 1 b^\top\|_F^2 + \alpha \rho \sum_j \|W_{\cdot j}\|_2
         + \tfrac{\alpha (1 - \rho)}{2} \|W\|_F^2
 
-    with one row of coefficients per target and one column :math:`W_{\cdot j}` per feature: a feature is used for all targets or for none.
+    with one row of coefficients per target and one column :math:`W_{\cdot j}` per feature: a feature is used for all
+    targets or for none.
 
     Hypothesis class: affine functions with a common support. Loss: squared error. Optimizer: block coordinate descent.
 

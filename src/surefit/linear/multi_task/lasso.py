@@ -10,7 +10,8 @@ class MultiTaskLasso(MultiTaskRegressor):
 
     .. math:: P(W, b) = \frac{1}{2n} \|Y - X W^\top - 1 b^\top\|_F^2 + \alpha \sum_j \|W_{\cdot j}\|_2
 
-    with one row of coefficients per target and one column :math:`W_{\cdot j}` per feature: a feature is used for all targets or for none.
+    with one row of coefficients per target and one column :math:`W_{\cdot j}` per feature: a feature is used for all
+    targets or for none.
 
     Hypothesis class: affine functions with a common support. Loss: squared error. Optimizer: block coordinate descent.
 

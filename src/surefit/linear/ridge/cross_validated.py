@@ -25,8 +25,9 @@ class RidgeCV(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
 
     Hypothesis class: affine functions. Loss: squared. Optimizer: one eigendecomposition, or one fit per fold.
 
-    Guarantee: the fit at ``alpha_`` has the gap of :class:`Ridge`, and the leave-one-out errors are those of n separate fits, up to
-    rounding (theory: :ref:`least-squares-gap`). These errors estimate the error on new rows; they are not bounds.
+    Guarantee: the fit at ``alpha_`` has the gap of :class:`Ridge`, and the leave-one-out errors are those of n separate
+    fits, up to rounding (theory: :ref:`least-squares-gap`). These errors estimate the error on new rows; they are not
+    bounds.
 
     Parameters
     ----------

@@ -56,8 +56,8 @@ class Ridge(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
     positive : bool, default=False
         Require :math:`w \ge 0`.
     radius : float >= 0 or None, default=None
-        If given, ``alpha`` is ignored and the constrained form is solved: least squares subject to :math:`\|w\|_2 \le` ``radius``
-        (over all targets together); the multiplier is ``multiplier_``.
+        If given, ``alpha`` is ignored and the constrained form is solved: least squares subject to :math:`\|w\|_2 \le`
+        ``radius`` (over all targets together); the multiplier is ``multiplier_``.
     penalize_intercept : bool, default=False
         Whether to penalize :math:`b` like a coefficient, which gives
         :math:`(\tilde X^\top \tilde X + \alpha I)^{-1} \tilde X^\top y`.

@@ -36,7 +36,8 @@ def ridge_risk(X, alphas, *, truth, sigma2: float, at=None) -> RidgeRisk:
     r"""Return the exact bias-variance curves of ridge regression for a fixed design and known true coefficients.
 
     With :math:`y = X w^* + \epsilon`, uncorrelated noise of variance :math:`\sigma^2`, :math:`G = X^\top X` and
-    :math:`M = (G + \alpha I)^{-1}`, the estimate has bias :math:`-\alpha M w^*` and covariance :math:`\sigma^2 M G M`, so
+    :math:`M = (G + \alpha I)^{-1}`, the estimate has bias :math:`-\alpha M w^*` and covariance :math:`\sigma^2 M G M`,
+    so
 
     .. math:: E\|\hat w - w^*\|^2 = \sigma^2\, \mathrm{tr}(M G M) + \alpha^2\, w^{*\top} M^2 w^* .
 

@@ -29,9 +29,9 @@ class SGDClassifier(CertifiedMixin, StatedGapMixin, CallbackSupportMixin, Linear
     .. math:: P(w, b) = \frac{1}{S}\sum_i s_i\,\phi\bigl(t_i, x_i^\top w + b\bigr)
               + \alpha\Bigl(\rho\|w\|_1 + \frac{1 - \rho}{2}\|w\|^2\Bigr), \qquad S = \sum_i s_i,\; t_i = \pm 1.
 
-    Several classes are fitted one against the rest. Hypothesis class: half-spaces. Loss: given by ``loss``. Optimizer: steps
-    :math:`w \leftarrow w - \eta_t (\phi'(t_i, z_i)\, x_i + \alpha(1-\rho) w)`, with the cumulative penalty method for
-    the l1 norm.
+    Several classes are fitted one against the rest. Hypothesis class: half-spaces. Loss: given by ``loss``. Optimizer:
+    steps :math:`w \leftarrow w - \eta_t (\phi'(t_i, z_i)\, x_i + \alpha(1-\rho) w)`, with the cumulative penalty method
+    for the l1 norm.
 
     Guarantee: :math:`P(w, b) - \min P \le` ``dual_gap_`` (summed over the classes) for any data, even after an early
     stop (theory: :ref:`fenchel-gap`, :ref:`gradient-descent`). The fit does not depend on the order of the rows when
@@ -97,7 +97,8 @@ class SGDClassifier(CertifiedMixin, StatedGapMixin, CallbackSupportMixin, Linear
     dual_gap_, objective_ : float
         Proved bound on :math:`P - \min P`, and :math:`P` itself.
     certificate_ : Certificate
-        Claims with evidence; ``certificate_.verify(X, y)`` re-derives them. After ``partial_fit`` it refers to the last rows.
+        Claims with evidence; ``certificate_.verify(X, y)`` re-derives them. After ``partial_fit`` it refers to the last
+        rows.
     history_ : ndarray of shape (n_passes, 3)
         Seconds, pass number, and the mean objective during the pass (with ``early_stopping``, the negative validation
         score).

@@ -36,8 +36,8 @@ class SGDRegressor(
     scale.
 
     Guarantee: :math:`P(w, b) - \min P \le` ``dual_gap_`` for any data, even after an early stop (theory:
-    :ref:`fenchel-gap`, :ref:`gradient-descent`). The fit does not depend on the order of the rows when they are shuffled, and an
-    integer weight is equivalent to repeating the row.
+    :ref:`fenchel-gap`, :ref:`gradient-descent`). The fit does not depend on the order of the rows when they are
+    shuffled, and an integer weight is equivalent to repeating the row.
 
     Parameters
     ----------
@@ -91,7 +91,8 @@ class SGDRegressor(
     dual_gap_, objective_ : float
         Proved bound on :math:`P - \min P`, and :math:`P` itself.
     certificate_ : Certificate
-        Claims with evidence; ``certificate_.verify(X, y)`` re-derives them. After ``partial_fit`` it refers to the last rows.
+        Claims with evidence; ``certificate_.verify(X, y)`` re-derives them. After ``partial_fit`` it refers to the last
+        rows.
     history_ : ndarray of shape (n_passes, 3)
         Seconds, pass number, and the mean objective during the pass (with ``early_stopping``, the negative validation
         score).
