@@ -1,6 +1,7 @@
-"""Kernels as composable objects; the user guide describes the use of each.
+"""Composable kernel objects; the user guide describes the use of each.
 
-``k(X, Y)`` returns values, ``k.rows(X)`` blocks of rows for solvers, ``k.gram_and_gradient(X)`` derivatives for Gaussian processes.
+``k(X, Y)`` returns kernel values, ``k.rows(X)`` returns blocks of rows for solvers, and ``k.gram_and_gradient(X)``
+returns derivatives for Gaussian processes.
 """
 
 from surefit.kernels.algebra import Power, Product, Scaled, Sum

@@ -25,12 +25,12 @@ class _Pair(_Combined):
 
     @property
     def k1(self) -> Kernel:
-        """The left kernel, by scikit-learn's name."""
+        """The left kernel, under scikit-learn's name."""
         return self.left
 
     @property
     def k2(self) -> Kernel:
-        """The right kernel, by scikit-learn's name."""
+        """The right kernel, under scikit-learn's name."""
         return self.right
 
     @property
@@ -60,7 +60,7 @@ class _Pair(_Combined):
 
     @property
     def hyperparameters(self) -> tuple[Hyperparameter, ...]:
-        """Hyperparameters of the left kernel, then those of the right one."""
+        """Hyperparameters of the left kernel, followed by those of the right kernel."""
         return prefixed("left", self.left) + prefixed("right", self.right)
 
     def _parts(self) -> tuple[Kernel, ...]:
@@ -100,7 +100,7 @@ class Sum(_Pair):
         return self.left._derivatives(A, left) + self.right._derivatives(A, right)
 
     def feature_map(self, X) -> np.ndarray:
-        """Return the features of both kernels."""
+        """Return the concatenated features of both kernels."""
         return np.hstack([self.left.feature_map(X), self.right.feature_map(X)])
 
 
@@ -144,9 +144,9 @@ class Scaled(_Wrapped):
     kernel : Kernel
         The kernel.
     factor : float > 0, default=1.0
-        The factor :math:`c`, which is the variance of a Gaussian process.
+        The factor :math:`c`. In a Gaussian process, it is the prior variance if :math:`k(x, x) = 1`.
     factor_bounds : pair or "fixed", default=(1e-5, 1e5)
-        Search range of a Gaussian process.
+        Search range for hyperparameter learning in a Gaussian process.
 
     Examples
     --------
@@ -166,12 +166,12 @@ class Scaled(_Wrapped):
 
     @property
     def k1(self) -> Kernel:
-        """The factor as a constant kernel, by scikit-learn's name."""
+        """The factor as a constant kernel, under scikit-learn's name."""
         return Constant(self.factor, self.factor_bounds)
 
     @property
     def k2(self) -> Kernel:
-        """The inner kernel, by scikit-learn's name."""
+        """The inner kernel, under scikit-learn's name."""
         return self.kernel
 
     def _combined(self, values):
@@ -179,7 +179,7 @@ class Scaled(_Wrapped):
 
     @property
     def hyperparameters(self) -> tuple[Hyperparameter, ...]:
-        """The factor, then the hyperparameters of the inner kernel."""
+        """The factor, followed by the hyperparameters of the inner kernel."""
         return self._own("factor") + prefixed("kernel", self.kernel)
 
     def _derivatives(self, A, K):

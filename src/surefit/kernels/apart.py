@@ -1,8 +1,8 @@
 r"""Distances in feature space, :math:`\|\phi(x) - \phi(y)\|^2 = k(x, x) + k(y, y) - 2 k(x, y)`, computed without cancellation.
 
-The formula itself loses all digits for nearby elements, and the square may become negative. Each kernel class registers here how its
-squared distance follows from differences of the elements. The squares of sums, products, powers and other combinations follow from those
-of their parts.
+For nearby elements, the formula loses all digits to cancellation, and the computed square may be negative. Each kernel
+class registers here how its squared distance follows from differences of the elements. The squared distances for sums,
+products, powers and other combinations follow from those for their parts.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from surefit.kernels.laplacian import Laplacian
 from surefit.kernels.linear import DotProduct, Linear
 from surefit.kernels.vectors import center_of, dense, square_distances, square_norms
 
-FEW_COLUMNS = 64  # number of columns up to which distances come from differences; beyond, a matrix product finds the pairs that need them
+FEW_COLUMNS = 64  # up to this number of columns, all distances come from differences; above it, only those of nearby rows
 NEAR = 1e-6  # squared distance, in units of the squared norms, below which a product has lost too many digits
-NEGATIVE = -1e-9  # a square this far below zero, relative to the diagonals, is not a rounding error
+NEGATIVE = -1e-9  # a squared distance this far below zero, relative to the diagonals, is not a rounding error
 
 
 class Apart(NamedTuple):
@@ -56,7 +56,7 @@ def _diagonals(kernel, A, B) -> tuple[np.ndarray, np.ndarray]:
 
 
 def euclidean_squares(A, B, lengths=1.0) -> np.ndarray:
-    """Return squared distances in units of the length scales; distances of nearby rows use differences."""
+    """Return squared distances in units of the length scales; those of nearby rows are computed from differences."""
     scaled = np.ndim(lengths) > 0 or lengths != 1.0
     if sparse.issparse(A) or sparse.issparse(B):
         if scaled:

@@ -2,8 +2,8 @@ r"""Base class of kernels: values, Gram rows, hyperparameters with derivatives, 
 
 A kernel is :math:`k(x, x') = \langle \phi(x), \phi(x') \rangle` for some feature map :math:`\phi`. A class defines how a sample is
 validated (``read``), the values between two samples (``_gram``) and the values of each element with itself (``_diagonal``). ``k(X)`` is
-``_gram`` with its diagonal replaced by ``_diagonal``. Noise, which belongs to a row and not to its location, enters there, and the
-diagonal of a Gaussian kernel is exactly one.
+``_gram`` with its diagonal replaced by ``_diagonal``. This is where noise, which belongs to a row and not to its
+location, is added. It also makes the diagonal of a Gaussian kernel exactly one.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Kernel(ParameterNamesMixin, BaseEstimator):
         if not cls.__name__.startswith("_"):
             CLASSES[cls.__name__] = cls
 
-    # --- what a class defines -----------------------------------------------------------------------------------------
+    # --- methods that a class defines ---------------------------------------------------------------------------------
 
     def read(self, X) -> Any:
         """Validate a sample and return it in the format of this kernel."""
@@ -96,7 +96,7 @@ class Kernel(ParameterNamesMixin, BaseEstimator):
         return values
 
     def _between(self, X, Y, dtype) -> np.ndarray:
-        """Return the values of two samples; the parameters of this kernel are valid."""
+        """Return the values between two samples without validating the parameters of this kernel."""
         A = in_dtype(self.read(X), dtype)
         B = in_dtype(self.read(Y), dtype)
         if self.takes == "vectors" and A.shape[1] != B.shape[1]:
@@ -119,17 +119,17 @@ class Kernel(ParameterNamesMixin, BaseEstimator):
         return GivenRows(self, A, dtype) if self.takes == "values" else GramRows(self, A, dtype)
 
     def against(self, Z, support: np.ndarray, support_vectors) -> np.ndarray:
-        """Return the values of new elements with the training elements ``support``, which are ``support_vectors``.
+        """Return the values of new elements with the training elements ``support``, given as ``support_vectors``.
 
-        With precomputed values, ``Z`` contains the values with all training elements and ``support_vectors`` is not used. The kernel is
-        that of a fit, which has checked its parameters.
+        With precomputed values, ``Z`` contains the values with all training elements and ``support_vectors`` is not
+        used. The parameters are not validated again, because ``fit`` has validated them.
         """
         if self.takes == "values":
             return np.ascontiguousarray(given_values(self, self.read(Z)[:, support]), dtype=np.float64)
         return self._between(Z, support_vectors, np.float64) if len(support) else np.zeros((self.read(Z).shape[0], 0))
 
     def feature_map(self, X) -> np.ndarray:
-        r"""Return explicit features :math:`\phi(x)`, one row per element, if there are finitely many."""
+        r"""Return explicit features :math:`\phi(x)`, one row per element, if their number is finite."""
         raise InvalidParameter(
             type(self).__name__,
             "the kernel",

@@ -38,7 +38,7 @@ class _OnALine(Kernel):
 class Min(_OnALine):
     r"""Covariance of Brownian motion, :math:`k(x, x') = \min(x, x') - a` for :math:`x, x' \ge a`.
 
-    Its RKHS consists of the functions with :math:`f(a) = 0`, with the norm :math:`\int f'^2`.
+    Its RKHS consists of the functions with :math:`f(a) = 0`, with the squared norm :math:`\int f'^2`.
 
     Guarantee: positive semidefinite; positive definite on distinct points right of the origin, with
     :math:`\det K = \prod_i (x_i - x_{i-1})`, :math:`x_0 = a` (theory: :ref:`mercer`).
@@ -70,8 +70,8 @@ class Min(_OnALine):
     def eigenpairs(self, count: int, length: float = 1.0) -> Eigenpairs:
         r"""Return :math:`\lambda_j = L^2 / ((j - \frac12)^2 \pi^2)`, :math:`\phi_j = \sqrt{2/L} \sin((j - \frac12) \pi (x - a) / L)`.
 
-        They belong to the interval from ``origin`` to ``origin + length``. The partial sum of ``count`` terms is within :math:`2 L /
-        (\pi^2 m)` of the kernel everywhere.
+        The eigenpairs are those on the interval from ``origin`` to ``origin + length``. The partial sum of ``count``
+        terms is within :math:`2 L / (\pi^2 m)` of the kernel everywhere.
         """
         if not POSITIVE.allows(length):
             raise InvalidData(f"Min: length must be {POSITIVE.words}; got {length!r}.")
@@ -98,8 +98,8 @@ class Min(_OnALine):
 class IntegratedBrownian(_OnALine):
     r"""Covariance of integrated Brownian motion, :math:`k(s, t) = \int_a (s - w)_+ (t - w)_+ \, dw`, the kernel of cubic splines.
 
-    For :math:`a = 0` and :math:`s \le t` it is :math:`s^2 t / 2 - s^3 / 6`. The norm of its space is :math:`\int f''^2`, for
-    functions with :math:`f(a) = f'(a) = 0`.
+    For :math:`a = 0` and :math:`s \le t` it is :math:`s^2 t / 2 - s^3 / 6`. The squared norm of its RKHS is :math:`\int
+    f''^2`, for functions with :math:`f(a) = f'(a) = 0`.
 
     Guarantee: positive semidefinite; positive definite on distinct points right of the origin.
 

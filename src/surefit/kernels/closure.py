@@ -33,7 +33,7 @@ class _Weighed(_Wrapped):
         return self.kernel._gram(A, B) * (a[:, None] * (a if A is B else self.weights(B)))
 
     def read(self, X):
-        """Validate a sample; a matrix of kernel values does not determine f at new elements."""
+        """Validate a sample; a precomputed matrix is rejected, because it does not determine f at new elements."""
         if self.takes == "values":
             raise InvalidParameter(
                 type(self).__name__,

@@ -50,12 +50,12 @@ class _Wrapped(_Combined):
 
     @property
     def positive_semidefinite(self) -> bool | None:  # type: ignore[override]
-        """As for the inner kernel, unless it is multiplied by a negative factor."""
+        """Whether the inner kernel is positive semidefinite and is not multiplied by a negative factor."""
         return getattr(self, "factor", 1.0) >= 0 and self.kernel.positive_semidefinite
 
     @property
     def stationary(self) -> bool:  # type: ignore[override]
-        """As for the inner kernel."""
+        """Whether the inner kernel is stationary."""
         return self.kernel.stationary
 
     def read(self, X):

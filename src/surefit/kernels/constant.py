@@ -29,7 +29,7 @@ class Constant(_Anything):
     value : float > 0, default=1.0
         The constant :math:`c`.
     value_bounds : pair or "fixed", default=(1e-5, 1e5)
-        Search range of a Gaussian process.
+        Search range for hyperparameter learning in a Gaussian process.
 
     Examples
     --------
@@ -46,12 +46,12 @@ class Constant(_Anything):
 
     @property
     def constant_value(self) -> float:
-        """The constant, by scikit-learn's name."""
+        """The constant, under scikit-learn's name."""
         return self.value
 
     @property
     def constant_value_bounds(self):
-        """Search range of the constant, by scikit-learn's name."""
+        """Search range of the constant, under scikit-learn's name."""
         return self.value_bounds
 
     def _gram(self, A, B):
@@ -74,7 +74,7 @@ class Constant(_Anything):
 
 
 class Noise(_Anything):
-    r"""White noise, :math:`k(x_i, x_j) = \sigma^2 [i = j]`: in ``k(X)`` only, never in ``k(X, Y)``.
+    r"""White noise, :math:`k(x_i, x_j) = \sigma^2 [i = j]`, added to ``k(X)`` and never to ``k(X, Y)``.
 
     Guarantee: positive semidefinite. Two equal elements of a sample have independent noise.
 
@@ -83,7 +83,7 @@ class Noise(_Anything):
     variance : float > 0, default=1.0
         The variance :math:`\sigma^2`.
     variance_bounds : pair or "fixed", default=(1e-5, 1e5)
-        Search range of a Gaussian process.
+        Search range for hyperparameter learning in a Gaussian process.
 
     Examples
     --------
@@ -101,12 +101,12 @@ class Noise(_Anything):
 
     @property
     def noise_level(self) -> float:
-        """The variance, by scikit-learn's name."""
+        """The variance, under scikit-learn's name."""
         return self.variance
 
     @property
     def noise_level_bounds(self):
-        """Search range of the variance, by scikit-learn's name."""
+        """Search range of the variance, under scikit-learn's name."""
         return self.variance_bounds
 
     def _gram(self, A, B):

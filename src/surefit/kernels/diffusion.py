@@ -16,8 +16,8 @@ MATRIX = Rule("a square matrix", lambda v: np.ndim(v) == 2 or sparse.issparse(v)
 class Diffusion(Kernel):
     r"""Diffusion kernel on the nodes of a graph, :math:`K = \exp(\lambda B) = \sum_p \lambda^p B^p / p!`.
 
-    An element is the number of a node. :math:`B` is the symmetric matrix of similarities (0/1 for a plain graph, or minus the graph's
-    Laplacian for the heat kernel).
+    An element is the index of a node. :math:`B` is the symmetric matrix of similarities (0/1 for a plain graph, or
+    minus the graph's Laplacian for the heat kernel).
 
     Guarantee: positive definite for every real :math:`\lambda`, since the eigenvalues are :math:`e^{\lambda \mu_i} > 0`.
 
@@ -28,7 +28,7 @@ class Diffusion(Kernel):
     strength : float, default=1.0
         The factor :math:`\lambda`.
     strength_bounds : pair or "fixed", default="fixed"
-        Search range of a Gaussian process, for a strength > 0.
+        Search range for hyperparameter learning in a Gaussian process, for a strength > 0.
 
     Examples
     --------
@@ -94,7 +94,7 @@ class Diffusion(Kernel):
         return [lambda: (V[A] * change) @ V[A].T] if self.strength > 0 else []
 
     def eigenpairs(self, count: int) -> Eigenpairs:
-        """Return the largest eigenvalues on the nodes, with weight one per node, and their eigenvectors."""
+        """Return the largest eigenvalues and their eigenvectors, under the measure with weight one on each node."""
         values, V = self._spectrum()
         strengths = np.exp(self.strength * values)
         first = np.argsort(-strengths, kind="stable")[: check_count("Diffusion", count)]

@@ -1,4 +1,4 @@
-"""User-defined function as a kernel."""
+"""User-defined functions as kernels."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Function(Kernel):
             if values.shape == shape:
                 return values
             got = values.shape
-        except (TypeError, ValueError, IndexError) as error:  # it may be a function of two rows
+        except (TypeError, ValueError, IndexError) as error:  # the function may expect two rows
             failure = error
         try:
             return np.array([[float(self.function(a, b)) for b in B] for a in A]).reshape(shape)

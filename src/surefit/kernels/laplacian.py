@@ -20,7 +20,7 @@ class Laplacian(Kernel):
     gamma : float > 0, default=1.0
         Factor of the distance.
     gamma_bounds : pair or "fixed", default=(1e-5, 1e5)
-        Search range of a Gaussian process.
+        Search range for hyperparameter learning in a Gaussian process.
 
     Examples
     --------

@@ -34,7 +34,7 @@ class Linear(Kernel):
 
 
 class DotProduct(Kernel):
-    r"""Linear kernel with an intercept, :math:`k(x, x') = \sigma_0^2 + \langle x, x' \rangle`, by the names of scikit-learn.
+    r"""Linear kernel with an intercept, :math:`k(x, x') = \sigma_0^2 + \langle x, x' \rangle`, as in scikit-learn.
 
     Guarantee: positive semidefinite; the features are the columns and the constant :math:`\sigma_0` (theory: :ref:`mercer`).
 
@@ -43,7 +43,7 @@ class DotProduct(Kernel):
     sigma_0 : float > 0, default=1.0
         Standard deviation :math:`\sigma_0` of the intercept.
     sigma_0_bounds : pair or "fixed", default=(1e-5, 1e5)
-        Search range of a Gaussian process.
+        Search range for hyperparameter learning in a Gaussian process.
 
     Examples
     --------

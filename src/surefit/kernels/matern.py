@@ -29,7 +29,7 @@ class Matern(Kernel):
     length_scale : float > 0 or array of one per column, default=1.0
         The length :math:`\ell`.
     length_scale_bounds : pair or "fixed", default=(1e-5, 1e5)
-        Search range of a Gaussian process.
+        Search range for hyperparameter learning in a Gaussian process.
     nu : {0.5, 1.5, 2.5}, default=1.5
         The smoothness. For large values the kernel approaches :class:`RBF`.
 

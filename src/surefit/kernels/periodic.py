@@ -23,7 +23,7 @@ class Periodic(Kernel):
     periodicity : float > 0, default=1.0
         The period :math:`p`.
     length_scale_bounds, periodicity_bounds : pair or "fixed", default=(1e-5, 1e5)
-        Search ranges of a Gaussian process.
+        Search ranges for hyperparameter learning in a Gaussian process.
 
     Examples
     --------

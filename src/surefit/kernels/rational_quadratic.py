@@ -22,7 +22,7 @@ class RationalQuadratic(Kernel):
     alpha : float > 0, default=1.0
         Shape of the mixture; for large values the kernel approaches :class:`RBF`.
     length_scale_bounds, alpha_bounds : pair or "fixed", default=(1e-5, 1e5)
-        Search ranges of a Gaussian process.
+        Search ranges for hyperparameter learning in a Gaussian process.
 
     Examples
     --------

@@ -55,9 +55,7 @@ class RBF(Kernel):
         """Raise ``InvalidParameter`` if a length scale or gamma is not positive, or if both are given."""
         super().require_valid()
         if self.gamma is not None and self.length_scale is not None:
-            raise InvalidParameter(
-                "RBF", "gamma", "None where length_scale is given (2 gamma length_scale^2 = 1)", self
-            )
+            raise InvalidParameter("RBF", "gamma", "None if length_scale is given (2 gamma length_scale^2 = 1)", self)
 
     @property
     def positive_semidefinite(self) -> bool:  # type: ignore[override]

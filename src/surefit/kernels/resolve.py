@@ -1,6 +1,7 @@
 """Conversion of a user's kernel argument to a kernel object, with the data-dependent ``gamma``.
 
-The variance behind ``gamma="scale"`` is bitwise reproducible on every machine, since it is part of a problem's statement.
+The variance in ``gamma="scale"`` is bitwise reproducible on every machine, because it is part of the problem
+definition.
 """
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ def gamma_of(gamma, X: Any = None, who: str = "gamma_of", weights=None) -> float
     if gamma not in ("scale", "auto"):
         raise InvalidParameter(who, "gamma", '"scale", "auto" or a number > 0', gamma)
     if X is None:
-        raise InvalidParameter(who, "gamma", "a number > 0 where there is no sample", gamma)
+        raise InvalidParameter(who, "gamma", "a number > 0 if there is no sample", gamma)
     X = X if hasattr(X, "shape") else np.asarray(X, dtype=np.float64)
     if gamma == "auto":
         return 1.0 / X.shape[1]

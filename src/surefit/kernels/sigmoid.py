@@ -14,8 +14,8 @@ from surefit.kernels.vectors import products, square_norms
 class Sigmoid(Kernel):
     r"""Hyperbolic tangent :math:`k(x, x') = \tanh(\gamma \langle x, x' \rangle + c)`: not positive semidefinite in general.
 
-    Guarantee: none. For example, the points 1 and 2 with :math:`\gamma = 1, c = 0` have a Gram matrix with determinant -0.168. Values are
-    computed, but no statement that needs a positive semidefinite kernel is claimed. The first use warns.
+    Guarantee: none. For example, the points 1 and 2 with :math:`\gamma = 1, c = 0` have a Gram matrix with determinant
+    -0.168. Values are computed with a ``DataWarning``, but no claim that needs a positive semidefinite kernel is made.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Kernels of scikit-learn without a translation: those of users, and those whose formula surefit does not have."""
+"""Kernels of scikit-learn without a counterpart in surefit, including user-defined ones."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from surefit.kernels.vectors import dense
 
 
 class Untranslated(Kernel):
-    r"""A kernel object :math:`k(x, y)` of scikit-learn that has no counterpart here.
+    r"""Kernel object :math:`k(x, y)` of scikit-learn that has no counterpart in surefit.
 
-    Samples are lists of strings if the kernel does not need vectors. Its other attributes are those of ``kernel``.
+    Samples are lists of strings if the kernel does not need vectors. All other attributes are those of ``kernel``.
     Guarantee: none about the kernel; the checker evaluates it again.
 
     Parameters
@@ -54,7 +54,7 @@ class Untranslated(Kernel):
 
     @property
     def stationary(self) -> bool:  # type: ignore[override]
-        """Whether the kernel says that it is stationary."""
+        """Whether the kernel reports that it is stationary."""
         return bool(self.kernel.is_stationary())
 
     def read(self, X) -> Any:
@@ -69,7 +69,7 @@ class Untranslated(Kernel):
 
     @property
     def hyperparameters(self) -> tuple[Hyperparameter, ...]:
-        """Those of the kernel, in its order."""
+        """Hyperparameters of the scikit-learn kernel, in its own order."""
         values = self.kernel.get_params()
         return tuple(
             each
@@ -85,11 +85,11 @@ class Untranslated(Kernel):
                 found.append(self.kernel(A, eval_gradient=True)[1])
             return found[0][:, :, place]
 
-        free = np.cumsum([not h.fixed for h in self.hyperparameters]) - 1  # scikit-learn leaves fixed ones out
+        free = np.cumsum([not h.fixed for h in self.hyperparameters]) - 1  # scikit-learn omits fixed hyperparameters
         return [partial(derivative, int(place)) for place in free]
 
     def to_record(self) -> dict[str, Any]:
-        """Return class and hyperparameters; the function itself cannot be recorded."""
+        """Return the class and the hyperparameters; the kernel function itself cannot be recorded."""
         return {**super().to_record(), "theta": self.theta.tolist()}
 
     def _key(self) -> tuple:

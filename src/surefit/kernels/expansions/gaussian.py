@@ -1,4 +1,4 @@
-"""Feature maps of the Gaussian kernel: terms of its power series, and the densities whose products it integrates."""
+"""Feature maps of the Gaussian kernel: the terms of its power series, and Gaussian densities."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ def gaussian_features(X, degree: int, gamma: float = 0.5) -> np.ndarray:
 
     .. math:: \phi_k(x) = e^{-\gamma \|x\|^2} \prod_i \sqrt{\frac{(2\gamma)^{k_i}}{k_i!}}\, x_i^{k_i}, \qquad |k| \le J
 
-    from :math:`e^{-\gamma\|x\|^2} e^{2\gamma\langle x, x'\rangle} e^{-\gamma\|x'\|^2}` and the exponential series. Guarantee: inner
-    products approximate the kernel with the error bounded by :func:`surefit.kernels.gaussian_features_error`.
+    This follows from :math:`e^{-\gamma\|x\|^2} e^{2\gamma\langle x, x'\rangle} e^{-\gamma\|x'\|^2}` and the exponential
+    series. Guarantee: inner products approximate the kernel with the error bounded by
+    :func:`surefit.kernels.gaussian_features_error`.
 
     Parameters
     ----------

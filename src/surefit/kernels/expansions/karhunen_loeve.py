@@ -63,7 +63,8 @@ def norm_tail_bound(terms: int, c: float) -> float:
 
     .. math:: P\Bigl(\sum_{j \le m} \xi_j^2 \le c\Bigr) \le \frac{2m}{(m - c)^2}, \qquad m > c
 
-    by Chebyshev's inequality. It tends to zero, so almost no draw of the process lies in the RKHS of its kernel. At most 1.
+    by Chebyshev's inequality. The bound tends to zero as m grows, so a draw of the process is almost surely not in the
+    RKHS of its kernel. The returned bound is at most 1.
 
     Examples
     --------

@@ -13,8 +13,8 @@ def mercer(kernel: Kernel, X, weights=None, count: int | None = None) -> Eigenpa
     r"""Return eigenpairs of a kernel under the measure that puts ``weights`` on the elements of ``X``.
 
     The eigenvectors of :math:`\sqrt{w_i} k(x_i, x_j) \sqrt{w_j}` give the functions on the sample; elsewhere
-    :math:`\phi_j(x) = \lambda_j^{-1} \sum_i w_i k(x, x_i) \phi_j(x_i)`. With the points and weights of a quadrature rule they approach
-    the eigenpairs of the integral operator.
+    :math:`\phi_j(x) = \lambda_j^{-1} \sum_i w_i k(x, x_i) \phi_j(x_i)`. With the points and weights of a quadrature
+    rule, these pairs approach the eigenpairs of the integral operator.
 
     Parameters
     ----------
@@ -67,10 +67,11 @@ def empirical_features(kernel: Kernel, X) -> np.ndarray:
 
 
 def draw_functions(kernel: Kernel, X, size: int = 1, random_state=None) -> np.ndarray:
-    r"""Draw from the Gaussian process with this covariance at the elements of ``X``; return an array of shape (size, n).
+    r"""Draw from the centered Gaussian process with this covariance at the elements of ``X``.
 
-    With :class:`Min` the draws are paths of Brownian motion, with :class:`IntegratedBrownian` of its integral. The draws do not belong to
-    the RKHS of the kernel: their norm grows without bound with the number of points.
+    Return an array of shape (size, n). With :class:`Min`, the draws are paths of Brownian motion; with
+    :class:`IntegratedBrownian`, they are paths of its integral. The draws do not belong to the RKHS of the kernel:
+    their norm grows without bound with the number of points.
 
     Examples
     --------

@@ -24,7 +24,7 @@ LENGTHS = Rule("a finite number > 0, or one per column", _is_lengths)
 
 
 def by_length(w: np.ndarray, Z: np.ndarray, lengths) -> list[Callable[[], np.ndarray]]:
-    """Return ``w`` times the squared differences of the columns of ``Z`` that belong to each length scale, one or one per column."""
+    """Return one function per length scale, which computes ``w`` times the squared differences of its columns."""
 
     def of_column(j: int) -> np.ndarray:
         return w * np.subtract.outer(Z[:, j], Z[:, j]) ** 2
