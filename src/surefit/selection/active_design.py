@@ -1,4 +1,4 @@
-"""Active design for linear models: choice of the next input, without responses."""
+"""Active design for linear models: choice of the next input without using responses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Query(NamedTuple):
     Attributes
     ----------
     row : int
-        Index among the candidates; ties go to the first.
+        Index among the candidates; ties are resolved in favor of the first.
     gain : float
         Improvement of the criterion: the decrease of the trace, or the variance of the prediction.
     bound : float
@@ -99,7 +99,7 @@ class ActiveDesign:
         return variance if self.criterion == "variance" else (VA**2).sum(axis=1) / (1 + variance)
 
     def choose(self, candidates) -> Query:
-        """Return the best candidate, with the largest gain of any input of that norm."""
+        """Return the best candidate and the largest possible gain over all inputs of at most that norm."""
         scores = self.scores(candidates)
         best = int(np.argmax(scores))
         size = float((self._rows(candidates) ** 2).sum(axis=1).max())

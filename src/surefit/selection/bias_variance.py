@@ -67,7 +67,7 @@ def bias_variance(
     X : array of shape (n_rows, n_features)
         Training inputs, fixed.
     truth : callable
-        :math:`f`, from an array of rows to one number per row.
+        The true function :math:`f`, which maps an array of rows to one number per row.
     noise : float >= 0
         Standard deviation :math:`\sigma` of the targets about the truth.
     at : array of shape (n_points, n_features) or None, default=None
@@ -76,7 +76,8 @@ def bias_variance(
         Number of simulated training sets, with normal noise, unless ``exact``.
     exact : bool, default=False
         Compute the numbers from the learner's hat matrix, column by column. This is correct for learners that are linear in the targets
-        (least squares, ridge, splines, on any basis) and raises an error for others. Normal noise is not required then.
+        (least squares, ridge, splines, on any basis) and raises an error for others. The noise need not be normal in
+        this case.
     random_state : int or None, default=None
         Seed of the noise.
 

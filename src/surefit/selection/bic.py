@@ -12,8 +12,8 @@ def bic(log_likelihood: float, n_parameters: int, n_rows: float, *, convention: 
 
     .. math:: \ell(\hat\theta) - \frac d2 \ln n \quad (\text{larger is better}), \qquad -2\ell + d \ln n \quad (\text{smaller is better})
 
-    Guarantee: divided by n, it converges to the log evidence divided by n; the difference of the two stays bounded and does *not*
-    converge to zero (theory: :ref:`laplace-approximation`).
+    Guarantee: divided by n, the criterion converges to the log evidence divided by n. The difference between the
+    criterion and the log evidence stays bounded but does *not* converge to zero (theory: :ref:`laplace-approximation`).
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def bic(log_likelihood: float, n_parameters: int, n_rows: float, *, convention: 
 
     Examples
     --------
-    A model with six parameters beats one with three and a log-likelihood smaller by fifty, up to 3e14 rows:
+    A model with six parameters is preferred to a model with three and a log-likelihood smaller by 50, up to 3e14 rows:
 
     >>> from surefit import bic
     >>> bic(-50, 6, 1e14) > bic(-100, 3, 1e14), bic(-50, 6, 4e14) > bic(-100, 3, 4e14)
@@ -45,7 +45,7 @@ def bic(log_likelihood: float, n_parameters: int, n_rows: float, *, convention: 
 
 
 def bayes_factor(log_evidence: float, other_log_evidence: float) -> float:
-    """Return the Bayes factor of the first model against the second; infinite on overflow.
+    """Return the Bayes factor of the first model against the second, or infinity if it overflows.
 
     Examples
     --------

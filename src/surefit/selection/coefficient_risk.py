@@ -1,4 +1,4 @@
-"""Bias, variance and mean squared error of coefficients, if the true ones are known."""
+"""Bias, variance and mean squared error of coefficients, if the true coefficients are known."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def coefficient_risk(
               y = X \theta^* + \theta_0^* + \epsilon
 
     Guarantee: exact for estimators that are linear in the targets (least squares: bias 0, covariance :math:`\sigma^2 (X^\top X)^{-1}`);
-    in a simulation, the identity also holds exactly for the draws.
+    in a simulation, the identity also holds for the simulated draws.
 
     Parameters
     ----------

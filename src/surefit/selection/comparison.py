@@ -9,8 +9,9 @@ from dataclasses import dataclass
 class Comparison:
     """Paired difference of the mean losses of two models.
 
-    ``difference`` is the first minus the second. ``interval`` covers the difference of the fold models' mean risks with the
-    stated confidence. ``p_value`` (Student's test with the variance corrected for overlapping training sets) is an estimate.
+    ``difference`` is the mean loss of the first model minus that of the second. ``interval`` covers the difference of
+    the fold models' mean risks with the stated confidence. ``p_value`` (Student's test with the variance corrected for
+    overlapping training sets) is an estimate.
     """
 
     first: str

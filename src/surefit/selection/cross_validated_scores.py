@@ -23,9 +23,10 @@ from surefit.selection.fold_losses import FoldLosses
 
 @dataclass(frozen=True, eq=False)
 class CrossValidation(Mapping):
-    """Result of :func:`cross_validate`: scikit-learn's dict of scores by name, and what can be said about the errors behind them.
+    """Result of :func:`cross_validate`: scikit-learn's dict of scores by name, with intervals for the risks.
 
-    ``result["test_score"]`` and its like have one entry per fold; of several models, one line per model.
+    ``result["test_score"]`` and the other entries have one value per fold; for several models, they have one row per
+    model.
 
     Attributes
     ----------
@@ -36,7 +37,7 @@ class CrossValidation(Mapping):
     chosen : str
         The model chosen by the rule.
     trouble : str or None
-        Why no interval is valid; then intervals are as wide as the loss.
+        Reason why no interval is valid, or None. If there is one, the intervals cover the whole range of the loss.
     """
 
     names: tuple[str, ...]
@@ -76,14 +77,14 @@ class CrossValidation(Mapping):
 
     @property
     def chosen(self) -> str:
-        """Model with the smallest mean, or the first one (the simplest) within one standard error of it."""
+        """Model with the smallest mean loss, or the first (simplest) model within one standard error of it."""
         best = int(np.argmin(self.means))
         if self.rule == "best":
             return self.names[best]
         return self.names[int(np.flatnonzero(self.means <= self.means[best] + self.standard_errors[best])[0])]
 
     def bound(self, name: str | None = None) -> RiskBound:
-        """Return an upper bound on the mean risk of a model's fold models; for the chosen model, it accounts for the choice."""
+        """Return an upper bound on the mean risk of a model's fold models, corrected for selection."""
         place, count = self._place(name)
         if self.loss.name == "unbounded":
             raise InvalidParameter(
@@ -138,9 +139,9 @@ class CrossValidation(Mapping):
         return Comparison(first, second, mean * scale, error * scale, p_value, ends, self.confidence)
 
     def _gap_limits(self, a: int, b: int) -> tuple[float, float]:
-        """Return limits of the difference of two risks, from the losses of the first over the second and vice versa.
+        """Return limits of the difference of two risks, from the positive parts of both loss differences.
 
-        Both parts are small if the models mostly agree, and then their limits are close.
+        If the models mostly agree, both parts are small and the limits are close to each other.
         """
         parts = [self.folds.unit_losses(k)[[a, b]] for k in range(self.folds.n_folds)]
         gaps = [pair[0] - pair[1] for pair in parts]
@@ -155,7 +156,7 @@ class CrossValidation(Mapping):
         return (*self.folds.units.tags, self.folds.drawing.tag)
 
     def _share(self, count: int) -> float:
-        """Return delta of one of several statements, reduced for folds that were drawn by class."""
+        """Return the delta of one of several statements, reduced if the folds are stratified."""
         return (1.0 - self.confidence) * self.folds.drawing.weight / count
 
     def __getitem__(self, key: str) -> Any:
@@ -169,7 +170,7 @@ class CrossValidation(Mapping):
         return len(self.scores)
 
     def _place(self, name: str | None) -> tuple[int, int]:
-        """Return the index of a model, and the number of models it was chosen from (one if it was named in advance)."""
+        """Return the index of a model and the number of models compared (one if the model was named in advance)."""
         if name is None:
             return self.names.index(self.chosen), len(self.names)
         if name not in self.names:
@@ -199,6 +200,6 @@ class CrossValidation(Mapping):
 
 
 def _limits(fold_means: np.ndarray, m: int, delta: float) -> tuple[float, float]:
-    """Return both limits of a mean risk from means of losses in [0, 1], at half of delta each."""
+    """Return a lower and an upper limit of a mean risk from means of losses in [0, 1], each at delta / 2."""
     mean = float(np.clip(fold_means.mean(), 0.0, 1.0))
     return 1.0 - error_limit(1.0 - mean, m, m, delta / 2), error_limit(mean, m, m, delta / 2)

@@ -1,4 +1,4 @@
-"""Cross-validation with scikit-learn's scores, and with valid intervals for the errors behind them."""
+"""Cross-validation with scikit-learn's scores, and with valid intervals for the risks."""
 
 from __future__ import annotations
 
@@ -44,11 +44,13 @@ def cross_validate(
 ) -> CrossValidation:
     r"""Cross-validate one model, or compare several on the same folds.
 
-    Parameters, folds and scores are those of scikit-learn; the result is its dict, which also has the losses of all tested rows.
+    Parameters, folds and scores are those of scikit-learn. The result is scikit-learn's dict, with the losses of all
+    tested rows as an attribute.
 
-    Guarantee: ``interval()`` covers the mean risk of the k fold models with probability at least ``confidence``, for both sides together,
-    and accounts for the choice if the model was chosen here. The confidence term counts the rows of one fold, because the errors of the
-    folds are dependent (theory: :ref:`k-fold`). Means, standard errors and p-values are estimates.
+    Guarantee: ``interval()`` covers the mean risk of the k fold models with probability at least ``confidence``, for
+    both sides together. If the model was chosen by this function, the interval accounts for the selection. The
+    confidence term counts the rows of one fold, because the errors of the folds are dependent (theory: :ref:`k-fold`).
+    Means, standard errors and p-values are estimates.
 
     Parameters
     ----------
@@ -121,7 +123,7 @@ def cross_validate(
 
 
 def _joined(scores: list[dict[str, Any]], with_models: bool) -> dict[str, Any]:
-    """Return the scores of one model, or one line per model; indices are common to all."""
+    """Return the scores of one model, or one row per model; all models share the indices."""
     keys = [key for key in scores[0] if with_models or key != "estimator"]
     if len(scores) == 1:
         return {key: scores[0][key] for key in keys}
@@ -130,7 +132,7 @@ def _joined(scores: list[dict[str, Any]], with_models: bool) -> dict[str, Any]:
 
 
 def named(estimator) -> dict:
-    """Return candidates by name; unnamed ones get the name of their class, numbered if it repeats."""
+    """Return the candidates by name; an unnamed candidate gets the name of its class, numbered if it repeats."""
     if isinstance(estimator, Mapping):
         return dict(estimator)
     models = list(estimator) if isinstance(estimator, (list, tuple)) else [estimator]

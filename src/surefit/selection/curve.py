@@ -16,8 +16,9 @@ class Curve:
     """Training and test error along a path of models or of sample sizes.
 
     ``kind`` is ``"complexity"`` (simple models first) or ``"learning"``; ``x`` are the values of ``name``; ``train`` and ``test`` are
-    mean losses; ``uncertainty`` is twice the standard error of the test loss, an estimate. ``values`` is what scikit-learn's function of
-    the same name returns, and what a curve unpacks to: ``sizes, train_scores, test_scores = learning_curve(...)``.
+    mean losses; ``uncertainty`` is twice the standard error of the test loss, an estimate. ``values`` is the tuple that
+    scikit-learn's function of the same name returns. A curve unpacks to it: ``sizes, train_scores, test_scores =
+    learning_curve(...)``.
     """
 
     kind: str
@@ -36,27 +37,27 @@ class Curve:
 
     @property
     def best(self) -> int:
-        """Index of the smallest test error; ties go to the first."""
+        """Index of the smallest test error; ties are resolved in favor of the first."""
         return int(np.argmin(self.test))
 
     @property
     def chosen(self) -> int:
-        """First index within one standard error of the smallest test error: the simplest model that is good enough."""
+        """First index within one standard error of the smallest test error (one-standard-error rule)."""
         return int(np.flatnonzero(self.test <= self.test[self.best] + self.uncertainty[self.best] / 2)[0])
 
     @property
     def verdicts(self) -> tuple[str, ...]:
-        """One verdict per value.
+        """Verdict for each value of ``x``.
 
         Complexity: ``underfits`` if a richer model has a smaller training error and a test error smaller by more than the uncertainty;
-        ``overfits`` if the test error exceeds the training error by more than the uncertainty (its own or that of the best model,
-        whichever is smaller) and a simpler model is not worse; otherwise ``fits``. Learning: ``overfits`` while the gap exceeds the
-        uncertainty, otherwise ``settled``.
+        ``overfits`` if the test error exceeds the training error by more than the uncertainty (of this model or of the
+        best model, whichever is smaller) and a simpler model is not worse; otherwise ``fits``. Learning: ``overfits``
+        if the gap exceeds the same uncertainty, otherwise ``settled``.
         """
         return tuple(self._verdict(k) for k in range(len(self.x)))
 
     def _verdict(self, k: int) -> str:
-        # The uncertainty of an unstable model is large too; it must not hide overfitting.
+        # An unstable model also has a large uncertainty, which must not hide overfitting.
         gap = self.gaps[k] > min(self.uncertainty[k], self.uncertainty[self.best])
         if self.kind == "learning":
             return "overfits" if gap else "settled"

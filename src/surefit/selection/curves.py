@@ -55,7 +55,7 @@ def complexity_curve(
 
 
 def _unscored(model, X, y) -> float:
-    """Return no score: a curve of models is about their losses."""
+    """Return zero as a placeholder score, because a complexity curve uses losses only."""
     return 0.0
 
 
@@ -99,7 +99,7 @@ def validation_curve(
     Returns
     -------
     Curve
-        Unpacks to scikit-learn's ``train_scores, test_scores``, one line per value and one column per fold.
+        Unpacks to scikit-learn's ``train_scores, test_scores``, with one row per value and one column per fold.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def learning_curve(
         "scoring": scoring, "n_jobs": n_jobs, "pre_dispatch": pre_dispatch, "verbose": verbose, "error_score": error_score,
         "params": params, "return_train_score": True,
     }  # fmt: skip
-    single_target(who, X, y)  # an unusable one is named before folds are drawn
+    single_target(who, X, y)  # raise an error for unusable sizes before folds are drawn
     plan = Plan(cv, loss, y_range, groups, tuple(assume), None, options)
     splits, _ = folds_of(who, plan, None, X, y, is_classifier(estimator))
     if shuffle:
@@ -217,7 +217,7 @@ def _line(found: Measured, k: int):
 
 
 def _errors(found: list[Measured]) -> tuple[np.ndarray, np.ndarray, np.ndarray, Loss]:
-    """Return mean training and test losses and twice the standard error of the latter; minus the scores where there are no losses."""
+    """Return mean training and test losses (or negative scores), and twice the standard error of the latter."""
     if all(each.folds is not None for each in found):
         loss, folds = found[0].loss, [each.folds for each in found if each.folds is not None]
         tested = [np.hstack([part.unit_losses(k)[0] for k in range(part.n_folds)]) * loss.scale for part in folds]

@@ -1,4 +1,4 @@
-"""Polynomial regression of every degree from one factorization, with choice of the degree on development rows."""
+"""Polynomial regression of every degree from one factorization, with the degree chosen on development rows."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class DegreePath:
     gaps : ndarray of shape (n_degrees,)
         Excess of the sum of squares of each fit over the minimum, due to rounding.
     best_degree : int or None
-        Degree with the smallest development error; ties go to the smaller degree.
+        Degree with the smallest development error; ties are resolved in favor of the smaller degree.
     coefs : tuple of ndarray
         For each degree, the coefficients of the constant and of the features of ``basis``.
     basis : PolynomialBasis
@@ -79,7 +79,7 @@ def degree_path(X, y, max_degree: int, *, X_dev=None, y_dev=None, sample_weight=
     .. math:: \beta_m = R_m^{-1} c_m, \qquad \mathrm{RSS}_m = \|y\|^2 - \|c_m\|^2 .
 
     Guarantee: each fit is the least-squares fit of its degree, up to the stated ``gaps`` (theory: :ref:`least-squares-gap`). The
-    development error at the chosen degree is an optimistic estimate, because the degree was chosen by it.
+    development error at the chosen degree is an optimistic estimate, because it was minimized to choose the degree.
 
     Parameters
     ----------

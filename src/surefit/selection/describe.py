@@ -19,7 +19,7 @@ class Description(NamedTuple):
 
 
 def describe(estimator: Any) -> Description:
-    """Return the hypothesis class, the loss and the optimizer of an estimator, or of the one it wraps.
+    """Return the hypothesis class, the loss and the optimizer of an estimator, or of its inner estimator.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Ways in which folds were drawn: independently of the data, by class (with a correction), or in a way without a proof."""
+"""How folds are drawn: independently of the data, stratified by class (with a correction), or without a valid bound."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ BLIND = "folds_drawn_independently_of_rows"
 
 
 class Drawing(NamedTuple):
-    """Effect of the way in which folds are drawn on a bound.
+    """Effect on a bound of how the folds are drawn.
 
-    ``weight`` multiplies delta: 1 if folds depend on neither labels nor inputs, less if they depend on classes. ``part`` is the fraction
-    of each class intended for a fold (zero if classes were not used). ``trouble`` states why nothing is proved.
+    ``weight`` multiplies delta. It is 1 if folds depend on neither labels nor inputs, and smaller if they are
+    stratified. ``part`` is the fraction of each class intended for a fold (zero if classes were not used). ``trouble``
+    is the reason why nothing is proved, or None.
     """
 
     weight: float = 1.0
@@ -52,7 +53,7 @@ def drawing_of(splitter: Any, y: np.ndarray, tests: Iterable[np.ndarray], units:
     weights = [share_weight(counts, fold, part) for fold in folds]
     if min(weights) == 0.0:
         return Drawing(trouble="a stratified fold does not have the class fractions of the data")
-    # The arithmetic mean is at least the geometric mean: the folds share the correction.
+    # By the inequality of arithmetic and geometric means, the folds can share the geometric mean of the factors.
     return Drawing(math.exp(math.fsum(map(math.log, weights)) / len(weights)), part, "classes_known")
 
 
@@ -81,7 +82,7 @@ def allowed_range(rest: np.ndarray, part: Fraction) -> list[tuple[int, int]]:
 
 
 def folds_like(rest: np.ndarray, m: int, part: Fraction) -> int:
-    """Return the number of folds of m rows, by their counts, with the right class fractions, given the other rows."""
+    """Return the number of class counts of a fold of m rows with the right class fractions, given the other rows."""
     ways = {0: 1}
     for low, high in allowed_range(rest, part):
         longer: dict[int, int] = {}

@@ -40,7 +40,8 @@ class EvidenceSelector(CertifiedMixin, MetaEstimatorMixin, RegressorMixin, BaseE
     Parameters
     ----------
     candidates : list of transformers, dict of them, or None, default=None
-        Feature maps to compare; ``"passthrough"`` uses the columns themselves. None: the columns against all products of degree two.
+        Feature maps to compare; ``"passthrough"`` uses the columns themselves. None: compare the columns with the
+        polynomial features of degree two.
     noise_variance : float > 0, default=1.0
         Variance of the noise.
     prior_variance : float > 0, default=1.0
@@ -51,7 +52,7 @@ class EvidenceSelector(CertifiedMixin, MetaEstimatorMixin, RegressorMixin, BaseE
     results_ : list of Candidate
         Name, number of parameters, log evidence and BIC of each candidate.
     best_index_ : int
-        Index of the best candidate; ties go to the first.
+        Index of the best candidate; ties are resolved in favor of the first.
     best_estimator_ : Pipeline
         The chosen features with their :class:`surefit.BayesianLinearRegression`, used for prediction.
     log_bayes_factors_ : ndarray
@@ -125,7 +126,7 @@ class EvidenceSelector(CertifiedMixin, MetaEstimatorMixin, RegressorMixin, BaseE
         evidence = float(regression.log_evidence_)
         if not np.isfinite(evidence):
             raise InvalidData(f"EvidenceSelector: the evidence of {name} is not finite; scale its features.")
-        # The likelihood at the posterior mean: the maximum up to the effect of the prior.
+        # The likelihood at the posterior mean approximates the maximum likelihood.
         residual = y - model.predict(X)
         s = np.ones(len(y)) if weights is None else weights
         noise = float(self.noise_variance)

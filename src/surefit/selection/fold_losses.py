@@ -1,4 +1,4 @@
-"""Scores and losses of several models on the same folds: scikit-learn's scores per fold, losses row by row for paired comparisons."""
+"""Scores and losses of several models on the same folds: scikit-learn's scores per fold, and the loss of each row."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Splits = list[tuple[np.ndarray, np.ndarray]]
 
 
 class Plan(NamedTuple):
-    """Options of a caller: folds, loss, and ``scoring``, the options of scikit-learn's ``cross_validate``."""
+    """Options of the caller: folds, loss, and ``scoring`` (options for scikit-learn's ``cross_validate``)."""
 
     cv: Any
     loss: Any
@@ -67,7 +67,7 @@ class FoldLosses(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """Scores of each model, as scikit-learn's dict; losses, or the reason why there are none."""
+    """Scores of each model as scikit-learn's dict, and losses or the reason why there are none."""
 
     scores: list[dict[str, Any]]
     folds: FoldLosses | None
@@ -76,7 +76,7 @@ class Measured(NamedTuple):
 
 
 def single_target(who: str, X, y) -> np.ndarray | None:
-    """Return the target as one column, or None if there is none, or several."""
+    """Return the target as one column, or None if there is no target or more than one."""
     return read_target(who, X, y) if y is not None and (np.ndim(y) < 2 or np.shape(y)[1] == 1) else None
 
 
@@ -131,7 +131,7 @@ def _loss_of(who: str, estimators: list[Any], plan: Plan, target: np.ndarray | N
 
 
 def loss_of(who: str, estimators: list[Any], plan: Plan) -> Loss:
-    """Return the loss of models with a target."""
+    """Return the loss that the caller requested, or the default loss of the task."""
     has_proba = all(hasattr(model, "predict_proba") for model in estimators)
     found = read_loss(who, plan.loss, plan.y_range, classifier=is_classifier(estimators[0]), has_proba=has_proba)
     # A regressor without a declared range has estimates only.
@@ -139,7 +139,7 @@ def loss_of(who: str, estimators: list[Any], plan: Plan) -> Loss:
 
 
 def _why_no_losses(estimators, target, loss, splits: Splits, scores: list[dict[str, Any]]) -> str | None:
-    """Return why rows have no losses, or None."""
+    """Return the reason why losses of single rows are not available, or None."""
     if target is None:
         return "there are several targets"
     if loss is None:
@@ -156,8 +156,8 @@ def _why_no_losses(estimators, target, loss, splits: Splits, scores: list[dict[s
 def folds_of(who: str, plan: Plan, units: Units | None, X, y, classifier: bool) -> tuple[Splits, Drawing]:
     """Return the folds, and how they were drawn.
 
-    They are scikit-learn's. With ``random_state``, a number of folds means random folds of whole units: equal rows and groups stay
-    together, and labels play no part.
+    By default, the folds are scikit-learn's. With ``random_state`` and a number of folds, the folds are random and
+    consist of whole units: equal rows and groups stay together, and labels are not used.
     """
     cv = DEFAULT_FOLDS if plan.cv is None else plan.cv
     if COUNT.allows(cv) and cv < 2:

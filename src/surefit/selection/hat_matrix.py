@@ -39,8 +39,8 @@ def hat_matrix(model, X, *, at=None, sample_weight=None) -> np.ndarray:
     model : estimator or pipeline
         ``LinearRegression``, ``Ridge``, ``RidgeCV``, ``KernelRidge``, ``KernelRidgeCV``, ``NystroemRidge``, ``SmoothingSpline``,
         ``GaussianProcessRegressor``, ``BayesianLinearRegression``, ``KNeighborsRegressor``, ``Regressogram``, or a pipeline of
-        transformers that ends with one. If it is fitted, the choices of ``fit`` (a penalty, a kernel) are kept; a penalty that is to be
-        chosen needs a fitted model.
+        transformers that ends with one. If it is fitted, the choices of ``fit`` (a penalty, a kernel) are kept. If
+        ``fit`` chooses the penalty, the model must be fitted.
     X : array of shape (n, d)
         Training inputs.
     at : array of shape (m, d) or None, default=None
@@ -79,7 +79,7 @@ def hat_matrix(model, X, *, at=None, sample_weight=None) -> np.ndarray:
 
 
 def _fixed(model: Any) -> Any:
-    """Return a copy of the model with all choices fixed."""
+    """Return a copy of the model with all data-dependent choices fixed."""
     if isinstance(model, Pipeline):
         return Pipeline([*model.steps[:-1], (model.steps[-1][0], _fixed(model.steps[-1][1]))])
     name = type(model).__name__

@@ -23,10 +23,11 @@ class GridSearchCV(SearchMixin, MetaEstimatorMixin, BaseEstimator):
 
     for the best of J candidates. Hypothesis class, loss and optimizer are those of the estimator; the search is scikit-learn's.
 
-    Guarantee: for a classifier scored by accuracy, ``risk_bound_`` is at least the mean risk of the chosen candidate's fold models (with
-    a single split: the risk of the model fitted on its training part) with probability at least ``confidence``, although it was chosen as
-    the best of J (theory: :ref:`k-fold`, :ref:`vc-inequality`). Stratified folds, scikit-learn's default, give a slightly larger bound,
-    which the certificate states (theory: :ref:`stratified-folds`). ``best_score_`` alone is optimistic.
+    Guarantee: for a classifier scored by accuracy, ``risk_bound_`` is at least the mean risk of the chosen candidate's
+    fold models with probability at least ``confidence``, although the candidate was chosen as the best of J. With a
+    single split, it bounds the risk of the model fitted on the training part (theory: :ref:`k-fold`,
+    :ref:`vc-inequality`). Stratified folds, scikit-learn's default, give a slightly larger bound, which the certificate
+    states (theory: :ref:`stratified-folds`). ``best_score_`` alone is optimistic.
 
     Parameters
     ----------
@@ -48,11 +49,11 @@ class GridSearchCV(SearchMixin, MetaEstimatorMixin, BaseEstimator):
     risk_bound_ : float
         The risk bound; NaN if nothing can be claimed.
     ledger_ : list of (str, float)
-        How delta was divided.
+        The division of delta among the statements.
     fold_models_ : list
-        Models of the chosen candidate, one per fold, which the claim is about and ``verify`` evaluates again; empty without a claim.
+        Models of the chosen candidate, one per fold, that ``verify`` evaluates again; empty if nothing is claimed.
     split_seed_, fold_rows_
-        For rows in partitions, the seed of the folds and the tested rows of each (:doc:`/scaling`).
+        For partitioned data, the seed of the folds and the tested rows of each fold (:doc:`/scaling`).
     estimator_, classes_, certificate_, n_features_in_, feature_names_in_
         As in :class:`Certified`.
 
@@ -120,8 +121,8 @@ class RandomizedSearchCV(SearchMixin, MetaEstimatorMixin, BaseEstimator):
 
     for r independent draws; otherwise as for :class:`GridSearchCV`.
 
-    Guarantee: that of :class:`GridSearchCV`, and one of the draws is among the best fraction of the search space that the certificate
-    states; delta is divided between the two statements (theory: :ref:`k-fold`).
+    Guarantee: that of :class:`GridSearchCV`; in addition, one of the draws is among the best fraction of the search
+    space, which the certificate states. Delta is divided between the two statements (theory: :ref:`k-fold`).
 
     Parameters
     ----------
@@ -195,7 +196,7 @@ class RandomizedSearchCV(SearchMixin, MetaEstimatorMixin, BaseEstimator):
         self.assume = assume
 
     def _space(self) -> tuple[Any, int]:
-        """Return what candidates are drawn from, and how many."""
+        """Return the search space and the number of draws."""
         return (
             (DEFAULT, min(self.n_iter, 5))
             if self.param_distributions is None

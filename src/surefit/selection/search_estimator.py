@@ -146,11 +146,11 @@ class SearchMixin(CallbackSupportMixin, CertifiedMixin, DeployedMixin):
         return [claim, Claim("selection.refit")], [(f"each of {count} candidates", delta / count)]
 
     def _with_draws(self, claims: list[Claim], ledger: list) -> tuple[list[Claim], list]:
-        """Add what a subclass states about its candidates."""
+        """Add the claims of a subclass about its candidates."""
         return claims, ledger
 
     def _why_not(self, X, y: np.ndarray | None, splits: list, groups) -> str | None:
-        """Return why nothing is claimed, or None."""
+        """Return the reason why nothing is claimed, or None."""
         if not is_classifier(self._base()) or not (self.scoring is None or self.scoring == "accuracy"):
             return (
                 "the score is not an error rate; pass scoring='accuracy', or use cross_validate with a declared range"
@@ -185,7 +185,7 @@ class SearchMixin(CallbackSupportMixin, CertifiedMixin, DeployedMixin):
 
     @available_if(delegates("inverse_transform"))
     def inverse_transform(self, X):
-        """Return X with the transformation of the best model undone."""
+        """Return the inverse transform of X by the best model."""
         return self._best().inverse_transform(X)
 
     @available_if(delegates("score_samples"))
@@ -210,14 +210,14 @@ class SearchMixin(CallbackSupportMixin, CertifiedMixin, DeployedMixin):
 
     @property
     def scorer_(self) -> Any:
-        """The function by which candidates were scored; of several scores, a dict of functions."""
+        """The scoring function of the candidates, or a dict of functions if there are several scores."""
         wanted = {name: name for name in self.scoring} if isinstance(self.scoring, (list, tuple, set)) else self.scoring
         if isinstance(wanted, dict):
             return {name: check_scoring(self._base(), scoring=scoring) for name, scoring in wanted.items()}
         return check_scoring(self._base(), scoring=wanted)
 
     def score(self, X, y=None, sample_weight=None) -> float:
-        """Return the score of the refitted model by ``scoring``; with several scores, by the one that ``refit`` names."""
+        """Return the score of the refitted model by ``scoring``; of several scores, ``refit`` names the one to use."""
         check_is_fitted(self, "estimator_")
         options = {} if sample_weight is None else {"sample_weight": sample_weight}
         scorer = self.scorer_
@@ -227,7 +227,7 @@ class SearchMixin(CallbackSupportMixin, CertifiedMixin, DeployedMixin):
 
 
 def _torn(units: Units, splits: list) -> str | None:
-    """Return the reason why a split that separates rows of one unit proves nothing, or None."""
+    """Return the reason why nothing is claimed if a split separates rows of one unit, or None."""
     for train, test in splits:
         if np.intersect1d(units.codes[train], units.codes[test]).size:
             return (

@@ -1,4 +1,4 @@
-"""Claims about the candidate that a search chose, from errors on held-out rows at a fraction of delta per candidate."""
+"""Claims about the candidate chosen by a search, from held-out errors with a fraction of delta per candidate."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def choice_claim(
 ) -> Claim:
     """Return the claim about the chosen candidate's fold models, each tested on its own fold.
 
-    Every candidate has an equal fraction of delta, so the statement holds for any chosen candidate. Nothing is claimed if predictions are
-    not one label per row.
+    Every candidate is assigned an equal fraction of delta, so the statement holds for whichever candidate is chosen.
+    Nothing is claimed if predictions are not one label per row.
     """
     rows = np.concatenate([test for _, test in splits])
     fold = np.repeat(np.arange(len(splits)), [len(test) for _, test in splits])
@@ -75,6 +75,6 @@ def _bound(losses: list[np.ndarray], share: float, units: Units, drawing: Drawin
 
 
 def draws_claim(draws: int, delta: float) -> Claim:
-    """Return the statement that one of the draws is among the best of the whole search space, for any score."""
+    """Return the claim that one of the draws is among the best fraction of the search space, for any score."""
     fraction = -math.expm1(math.log(delta) / draws) * (1 + ROUND_OUT)
     return Claim("selection.random_draws", fraction, numbers={"draws": draws, "delta": delta})

@@ -38,9 +38,9 @@ class ThreeWaySplit:
     def interval(self, losses, *, upper: float, delta: float = 0.05, part: str = "test", candidates: int = 1):
         r"""Return an interval that contains the expected loss with probability at least :math:`1 - \delta`.
 
-        Hoeffding's inequality, for losses from 0 to ``upper`` on rows that did not influence any choice: :math:`|\text{mean} -
-        \text{expectation}| \le B \sqrt{\ln(2k / \delta) / (2m)}`. On the development rows, k is the number of candidates that were
-        compared; on the test rows, at least the number of uses.
+        The interval follows from Hoeffding's inequality, for losses from 0 to ``upper`` on rows that did not influence
+        any choice: :math:`|\text{mean} - \text{expectation}| \le B \sqrt{\ln(2k / \delta) / (2m)}`. On the development
+        rows, k is the number of candidates that were compared; on the test rows, at least the number of uses.
         """
         losses = np.asarray(losses, dtype=np.float64)
         if part not in ("dev", "test"):

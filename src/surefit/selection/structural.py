@@ -34,10 +34,10 @@ class StructuralRiskMinimizer(CertifiedMixin, DeployedMixin, MetaEstimatorMixin,
 
     .. math:: \hat k = \arg\min_k \; \hat R_n(\hat f_k) + \varepsilon_k(\delta_k), \qquad \sum_k \delta_k \le \delta,
 
-    where :math:`\varepsilon_k` is the uniform deviation of class k: that of Vapnik and Chervonenkis for its dimension, or that of a
-    finite class for its size. No row is held out; in return, the bound is large.
+    where :math:`\varepsilon_k` bounds the uniform deviation of class k, by its VC dimension or, for a finite class, by
+    its size. No row is held out, but the bound is large.
 
-    Hypothesis classes, loss and optimizer are those of the estimators; the choice is by 0-1 errors.
+    Hypothesis classes, loss and optimizer are those of the estimators; the selection uses 0-1 errors.
 
     Guarantee: the risk of the chosen model is at most ``risk_bound_`` with probability at least ``confidence``, for every distribution
     of the rows, if the classes were fixed before the rows were seen (theory: :ref:`vc-inequality`).
@@ -54,8 +54,8 @@ class StructuralRiskMinimizer(CertifiedMixin, DeployedMixin, MetaEstimatorMixin,
     theorem : {"rademacher", "double_sample", "symmetrized"}, default="rademacher"
         Form of the VC inequality; the last one is the textbook form.
     correction : {"union", "telescoping", "basel", "none"}, default="union"
-        How delta is divided. ``"none"`` gives every class the whole delta, as textbooks often do: then nothing is claimed for the chosen
-        class.
+        How delta is divided. ``"none"`` assigns the whole delta to every class, as textbooks often do; nothing is then
+        claimed for the chosen class.
     confidence : float, default=0.95
         Confidence of the bound.
     assume : tuple of {"equal_rows_are_draws", "fixed_scaling", "independent_times"}, default=()
@@ -68,13 +68,14 @@ class StructuralRiskMinimizer(CertifiedMixin, DeployedMixin, MetaEstimatorMixin,
     estimators_ : list
         All fitted models.
     table_ : Structure
-        Training errors, radii, shares of delta and the choice; ``table_.sums`` is the minimized criterion.
+        Training errors, deviation bounds, shares of delta and the chosen class; ``table_.sums`` is the minimized
+        criterion.
     dimensions_ : list
         Dimensions or sizes used.
     best_index_ : int
-        Index of the chosen class; ties go to the smaller class.
+        Index of the chosen class; ties are resolved in favor of the smaller class.
     risk_bound_ : float
-        The proved upper bound on its risk.
+        Proved upper bound on the risk of the chosen model.
     classes_, certificate_, n_features_in_, feature_names_in_
         As in other estimators.
 
@@ -140,7 +141,7 @@ class StructuralRiskMinimizer(CertifiedMixin, DeployedMixin, MetaEstimatorMixin,
         self.best_index_ = self.table_.best
         self.estimator_ = self.estimators_[self.best_index_]
         claim = self._claim(delta, (*units.tags, *self.assume), n, errors)
-        # Scaling by all rows changes no class of linear classifiers; an order in time makes rows dependent.
+        # Scaling by all rows does not change a class of linear classifiers; rows ordered in time may be dependent.
         reason = why_void(X, assume=(*self.assume, "fixed_scaling"))
         if reason is not None:
             claim = Claim("risk.void")

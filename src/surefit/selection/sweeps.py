@@ -96,7 +96,8 @@ def interpolation_study(
     """Measure the test error of minimum-norm least squares as the number of columns passes the number of rows.
 
     Targets are linear in all columns of the widest design, with noise; each width uses the first columns. If there are about as many
-    coefficients as rows, the model interpolates and the error on new data explodes; ridge does not. An illustration, not a theorem.
+    coefficients as rows, the model interpolates and its error on new data is very large; the error of ridge is not.
+    This is an illustration, not a theorem.
 
     Parameters
     ----------

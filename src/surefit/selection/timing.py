@@ -1,4 +1,4 @@
-"""Growth of the time of a fit with the rows and columns of the data."""
+"""Growth of the fitting time with the numbers of rows and columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from surefit.core.validation import COUNT
 
 
 class TimingStudy(NamedTuple):
-    """Shortest time of a fit for each size, and the exponents of rows and columns in it."""
+    """Shortest fitting time for each size, and the fitted exponents of the numbers of rows and columns."""
 
     rows: np.ndarray
     columns: np.ndarray
@@ -24,7 +24,7 @@ class TimingStudy(NamedTuple):
     column_exponent: float
 
     def predict(self, n_rows: int, n_columns: int) -> float:
-        """Return the seconds that the fitted power law gives for another size."""
+        """Return the time in seconds that the fitted power law predicts for another size."""
         logs = (
             np.log(self.seconds) - self.row_exponent * np.log(self.rows) - self.column_exponent * np.log(self.columns)
         )
@@ -44,7 +44,8 @@ def timing_study(
     r"""Time the fits of a regressor on Gaussian data, and fit the power law :math:`t = c\, m^a N^b` (m rows, N columns).
 
     Least squares by an orthogonal factorization or by the normal equations costs :math:`O(mN^2 + N^3)`: for many more rows than columns
-    the exponents approach 1 and 2. Small sizes are dominated by overhead, and machines differ: an illustration, not a theorem.
+    the exponents approach 1 and 2. Small sizes are dominated by overhead, and machines differ. This is an illustration,
+    not a theorem.
 
     Parameters
     ----------
@@ -53,11 +54,12 @@ def timing_study(
     rows, columns : sequences of int
         Numbers of rows and of columns, at least two of each; all combinations are timed.
     repeats : int >= 1, default=3
-        Fits of each size; the shortest time counts. One more fit at the smallest size comes first, so that nothing compiles later.
+        Number of fits for each size, of which the shortest time is used. Additional untimed fits at the smallest size
+        exclude the time of compilation.
     random_state : int, default=0
         Seed of the data.
     clock : callable, default=time.perf_counter
-        Seconds, by any clock (``time.process_time`` counts those of the processor).
+        Function that returns seconds (``time.process_time`` measures processor time).
 
     Returns
     -------
