@@ -16,7 +16,7 @@ CYCLE = ("#1f6fb2", "#d9722e", "#2f8f5b", "#a23b9c", "#b8992c", "#20a0a8", "#c03
 
 
 def new_axes(ax: Any = None, n_columns: int = 1) -> tuple[Any, Any]:
-    """Return (figure, axes): the given ones, or new ones; ``n_columns`` > 1 gives an array of axes."""
+    """Return the figure and the given or new axes; ``n_columns`` > 1 gives an array of axes."""
     try:
         import matplotlib.pyplot as plt
     except ImportError:

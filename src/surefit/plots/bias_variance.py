@@ -81,12 +81,12 @@ class BiasVarianceDisplay:
 
 
 class DartboardDisplay:
-    """Plot of estimates of two coefficients around the true values, one panel per estimator: bias shifts the points, variance spreads them.
+    """Scatter plot of simulated estimates of two coefficients around the true values, one panel per estimator.
 
     Parameters
     ----------
     risks : dict
-        Name to the result of :func:`surefit.coefficient_risk` with estimates (``exact=False``).
+        Results of :func:`surefit.coefficient_risk` with estimates (``exact=False``), by name.
     columns : pair of int, default=(0, 1)
         The two coefficients.
 
@@ -118,7 +118,7 @@ class DartboardDisplay:
         self.risks, self.columns = dict(risks), tuple(columns)
 
     def plot(self, axes=None) -> DartboardDisplay:
-        """Draw on ``axes``, one per estimator, or on new ones. Returns the display."""
+        """Draw on ``axes``, one per estimator, or on new axes. Returns the display."""
         self.figure_, drawn = new_axes(axes, len(self.risks))
         self.axes_ = np.atleast_1d(drawn)
         i, j = self.columns

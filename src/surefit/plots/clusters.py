@@ -13,9 +13,10 @@ from surefit.plots.axes import BLUE, CYCLE, FILL, GRAY, INK, new_axes, tidy
 class ElbowDisplay:
     r"""Plot of the inertia against the number of clusters, with its lower bound over all partitions.
 
-    The inertia always decreases with more clusters; look for the number from which it decreases little. The shaded band between lower
-    bound and inertia is the uncertainty about the optimal partition. The within scatter :math:`W = \sum_k N_k \sum_{i \in k} \|x_i - \bar
-    x_k\|^2` is drawn on request as a fraction of the total scatter.
+    The smallest possible inertia never increases with the number of clusters; look for the number beyond which it
+    decreases little. The shaded band between lower bound and inertia is the uncertainty about the optimal partition.
+    The within scatter :math:`W = \sum_k N_k \sum_{i \in k} \|x_i - \bar x_k\|^2` is drawn on request as a fraction of
+    the total scatter.
 
     Parameters
     ----------
@@ -112,9 +113,10 @@ class ElbowDisplay:
 class SilhouetteDisplay:
     r"""Plot of the silhouette of every row, by cluster.
 
-    :math:`s_i = (b_i - a_i) / \max(a_i, b_i)`, where :math:`a_i` is the mean distance of row i to the others of its cluster and
-    :math:`b_i` the smallest mean distance to another cluster: near 1 well inside its cluster, near 0 between two clusters, below 0 closer
-    to another cluster. A row alone in its cluster has 0. This is an estimate of the separation of clusters.
+    The silhouette is :math:`s_i = (b_i - a_i) / \max(a_i, b_i)`, where :math:`a_i` is the mean distance of row i to the
+    other rows of its cluster and :math:`b_i` is the smallest mean distance to another cluster. It is near 1 well inside
+    a cluster, near 0 between two clusters, and negative if the row is closer to another cluster. It is 0 for a row
+    alone in its cluster. The mean silhouette is an estimate of the separation of the clusters.
 
     Parameters
     ----------
@@ -160,7 +162,7 @@ class SilhouetteDisplay:
 
     @classmethod
     def from_predictions(cls, X, labels, *, metric="euclidean") -> SilhouetteDisplay:
-        """Return the display of any labels; needs at least two clusters, and fewer clusters than rows."""
+        """Return the display of any labels, with at least two clusters and fewer clusters than rows."""
         count = len(np.unique(labels))
         if not 2 <= count < len(labels):
             raise InvalidData(

@@ -73,7 +73,7 @@ class CurveDisplay:
 
 
 class StructureDisplay:
-    """Plot of a structural risk minimization: training error decreases, the capacity term increases, their sum has a minimum.
+    """Plot of a structural risk minimization: training error, capacity term and their sum for each class.
 
     Parameters
     ----------

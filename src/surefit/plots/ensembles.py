@@ -98,7 +98,7 @@ class MarginDistributionDisplay:
     Parameters
     ----------
     margins : dict of int to array
-        Margins of all rows after some rounds.
+        Margins of all rows, by number of rounds.
 
     Attributes
     ----------
@@ -126,7 +126,7 @@ class MarginDistributionDisplay:
 
     @classmethod
     def from_estimator(cls, estimator, X, y, *, rounds=None) -> MarginDistributionDisplay:
-        """Return the display of a fitted ``AdaBoostClassifier`` with two classes; by default for four evenly spaced rounds."""
+        """Return the display of a fitted binary ``AdaBoostClassifier``, by default after four evenly spaced rounds."""
         if estimator.n_classes_ != 2:
             raise InvalidData(
                 f"MarginDistributionDisplay: the model must have two classes; got {estimator.n_classes_}."

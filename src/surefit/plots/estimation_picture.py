@@ -20,7 +20,7 @@ class Panel(NamedTuple):
 
     title: str
     solution: np.ndarray
-    radius: float  # of the norm of the panel
+    radius: float  # bound on the norm of the panel
 
 
 class EstimationPictureDisplay:
@@ -78,9 +78,10 @@ class EstimationPictureDisplay:
         y : array of shape (n_rows,)
             Targets.
         penalty : float > 0
-            :math:`\lambda` of :math:`\|y - Xw\|^2 + \lambda \|w\|_1` and of :math:`\|y - Xw\|^2 + \lambda \|w\|_2^2`.
+            The weight :math:`\lambda` in :math:`\|y - Xw\|^2 + \lambda \|w\|_1` and :math:`\|y - Xw\|^2 + \lambda
+            \|w\|_2^2`.
         radius : float > 0
-            Instead of ``penalty``: :math:`t` of the constraints.
+            The bound :math:`t` of the constraints, instead of ``penalty``.
         fit_intercept : bool, default=False
             Whether an unpenalized constant is added.
         """
@@ -122,7 +123,7 @@ class EstimationPictureDisplay:
         return np.einsum("...i,ij,...j->...", shift, self.gram, shift)
 
     def plot(self, ax=None) -> EstimationPictureDisplay:
-        """Draw on a pair of axes, or on new ones. Returns the display."""
+        """Draw on a pair of axes, or on new axes. Returns the display."""
         self.figure_, self.axes_ = new_axes(ax, n_columns=2)
         self.regions_: list[Any] = []
         self.contours_: list[Any] = []

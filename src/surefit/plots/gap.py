@@ -11,7 +11,7 @@ from surefit.plots.axes import BLUE, INK, new_axes, tidy
 class GapDisplay:
     r"""Plot of the proved gap :math:`P(w) - \min P` against the seconds of the fit, on a logarithmic axis.
 
-    A gap of exactly zero cannot be drawn on that axis; it is written as a note.
+    A gap of exactly zero cannot be drawn on a logarithmic axis; a text note reports it.
 
     Parameters
     ----------

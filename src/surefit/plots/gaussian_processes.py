@@ -12,7 +12,7 @@ from surefit.plots.axes import BLUE, FILL, GRAY, INK, new_axes, tidy
 
 
 class GaussianProcessDisplay:
-    """Plot of a Gaussian process in one variable: posterior mean, two standard deviations to each side, and draws.
+    """Plot of a Gaussian process in one variable: posterior mean, band of two standard deviations, and draws.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class GaussianProcessDisplay:
 
     @classmethod
     def from_estimator(cls, estimator, X=None, y=None, *, n_draws=3, random_state=0) -> GaussianProcessDisplay:
-        """Compute mean, standard deviations and draws at ``X``, by default 200 points a quarter beyond the data; ``y`` is not used."""
+        """Compute the posterior at ``X``, by default 200 points that extend beyond the data; ``y`` is not used."""
         check_is_fitted(estimator)
         if estimator.X_train_.shape[1] != 1 or estimator.y_train_.ndim != 1:
             raise InvalidData(
@@ -126,7 +126,7 @@ class LengthScaleDisplay:
         ]
 
     def plot(self, axes=None, *, points=60) -> LengthScaleDisplay:
-        """Draw on ``axes`` (one more than length scales), or on new ones, with a grid of ``points`` per side. Returns the display."""
+        """Draw on ``axes`` (the data, then one per length scale) or new axes, with ``points`` grid points per side."""
         self.figure_, self.axes_ = new_axes(axes, len(self.lengths) + 1)
         low, high = self.X.min(axis=0), self.X.max(axis=0)
         margin = 0.05 * np.maximum(high - low, 1e-12)

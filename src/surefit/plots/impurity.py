@@ -1,4 +1,4 @@
-"""Plots of impurity functions and of the gains of all cuts of a column."""
+"""Plots of impurity functions and of the criterion for all thresholds of a column."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from surefit.trees.split_curve import SplitCurve
 
 
 class ImpurityDisplay:
-    """Entropy, Gini impurity and misclassification of two classes against the probability of one of them.
+    """Entropy, Gini impurity and misclassification rate of two classes against the probability of one class.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class ImpurityDisplay:
 
 
 class SplitCurveDisplay:
-    """Criterion of every cut of a column, weighted by node sizes and unweighted, with the best cut.
+    """Splitting criterion for every threshold of a column, weighted by node sizes and unweighted.
 
     Parameters
     ----------

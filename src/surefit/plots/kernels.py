@@ -13,8 +13,9 @@ from surefit.plots.axes import BLUE, INK, RED, new_axes, tidy
 class GramDisplay:
     r"""Plot of the Gram matrix :math:`K_{ij} = k(x_i, x_j)` and of its eigenvalues.
 
-    A narrow kernel shows the identity, a wide one a constant square; between them are blocks of similar elements. Sorted by label, a
-    kernel that suits the labels shows bright squares on the diagonal. Negative eigenvalues, in red, show that a function is not a kernel.
+    The Gram matrix of a narrow kernel is close to the identity, and that of a wide kernel is nearly constant. With
+    elements sorted by label, a kernel that suits the labels shows bright blocks on the diagonal. Negative eigenvalues,
+    in red, show that a function is not a kernel.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Plots of networks: learning curves, layers with their links, and activations."""
+"""Plots of neural networks: learning curves, layers with their connections, and activation functions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from surefit.core.errors import InvalidData
 from surefit.plots.axes import BLUE, CYCLE, GRAY, INK, RED, new_axes, tidy
 from surefit.solvers.networks.activations import ACTIVATIONS
 
-MOST_UNITS = 24  # largest number of units drawn per layer; for larger layers, the number is written
+MOST_UNITS = 24  # largest number of units drawn per layer; larger layers are labeled with their size
 
 
 class LossCurveDisplay:
@@ -72,7 +72,7 @@ class LossCurveDisplay:
 
 
 class NetworkDisplay:
-    """Plot of the layers of a network and the links between them, with shared weights in one color.
+    """Plot of the layers of a network and the connections between them, with shared weights in one color.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class NetworkDisplay:
 
 
 class ActivationsDisplay:
-    """Plot of activations.
+    """Plot of activation functions.
 
     Parameters
     ----------

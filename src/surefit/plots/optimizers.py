@@ -1,4 +1,4 @@
-"""Plots of descents: iterates on the contours of the function, and the effect of the step size."""
+"""Plots of gradient descent: iterates on the contours of the function, and the effect of the step size."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from surefit.plots.axes import BLUE, CYCLE, GRAY, RED, new_axes, tidy
 
 
 class DescentDisplay:
-    """Iterates of one or several descents on the contours of a function of two variables.
+    """Iterates of one or several optimization runs on the contours of a function of two variables.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class StepSizeDisplay:
     descents : dict of str to Descent
         Results by name.
     lowest : float or None, default=None
-        Minimum of the objective; by default the smallest value of the descents.
+        Minimum of the objective; by default the smallest value of all runs.
 
     Attributes
     ----------

@@ -14,7 +14,7 @@ from surefit.plots.axes import CYCLE, INK, new_axes, tidy
 class PathDisplay:
     r"""Plot of coefficients :math:`w(\alpha)` against the weight :math:`\alpha` of the penalty.
 
-    The weight decreases from left to right on a logarithmic axis: at the left edge every coefficient is zero.
+    The weight decreases from left to right on a logarithmic axis, starting by default where all coefficients are zero.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ class PathDisplay:
         return self
 
     def _label(self, features, color: dict[int, str]) -> list[Any]:
-        """Write names at the right ends, shifted where they would overlap."""
+        """Write names at the right ends of the curves, shifted so that they do not overlap."""
         if not len(features):
             return []
         bottom, top = self.ax_.get_ylim()

@@ -16,7 +16,7 @@ FINAL = "#b5179e"
 
 
 class UpdatePathDisplay:
-    r"""Labeled points in the plane with the line :math:`x^\top w_j + b_j = 0` after every update; the last one is thick.
+    r"""Labeled points in the plane with the line :math:`x^\top w_j + b_j = 0` after every update.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class UpdatePathDisplay:
     ax_, figure_ : matplotlib axes and figure
         Where it was drawn.
     lines_ : list of matplotlib lines
-        One per update with non-zero weights.
+        One per update with non-zero weights; the last one is thick.
     final_line_ : matplotlib line or None
         The last line.
 
@@ -165,7 +165,7 @@ class MistakeBoundDisplay:
     radius : float
         Largest norm :math:`R` of a row.
     gamma : float or None
-        Margin of the comparison direction; None if the rows were not separated.
+        Margin of the separating reference direction; None if the rows were not separated.
 
     Attributes
     ----------

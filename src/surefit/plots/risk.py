@@ -21,7 +21,7 @@ class RiskDisplay:
     measured, proved : array
         Loss on the tested rows, and its proved bound, in the same units.
     vacuous : array of bool, optional
-        Whether a constant prediction is as good; drawn in gray.
+        Whether the bound is no better than that of a constant prediction; such bounds are drawn in gray.
     test : array, optional
         Loss on held-out rows, if any: a black tick that lies left of the bound with the stated confidence.
     label : str
@@ -32,9 +32,9 @@ class RiskDisplay:
     ax_, figure_ : matplotlib axes and figure
         Where it was drawn.
     bars_ : matplotlib container
-        From measured to proved, one per model.
+        Bars from the measured loss to the proved bound, one per model.
     dots_, ticks_ : matplotlib lines
-        Measured losses, and those on held-out rows (or None).
+        Losses on the tested rows, and losses on held-out rows (or None).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Plots of smoothing splines: the family over lambda with its criterion, and the spline as a filter."""
+"""Plots of smoothing splines: curves for several values of lambda with the criterion, and filter factors."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class SplineFamilyDisplay:
         return cls(x, y, model, others, confidence=confidence)
 
     def plot(self, axes=None) -> SplineFamilyDisplay:
-        """Draw on two ``axes``, or on new ones. Returns the display."""
+        """Draw on two ``axes``, or on new axes. Returns the display."""
         self.figure_, self.axes_ = new_axes(axes, 2)
         left, right = self.axes_
         span = np.ptp(self.x) or 1.0

@@ -34,7 +34,7 @@ class TreeDisplay:
     edges_ : list of matplotlib line
         One per branch.
     positions_ : ndarray of shape (n_nodes, 2)
-        Position of each node: leaves side by side, a parent in the middle of its children.
+        Position of each node; leaves are evenly spaced, and a parent is centered above its children.
 
     Examples
     --------
