@@ -21,7 +21,7 @@ from surefit.kernels.laplacian import Laplacian
 from surefit.kernels.linear import DotProduct, Linear
 from surefit.kernels.vectors import center_of, dense, square_distances, square_norms
 
-FEW_COLUMNS = 64  # up to this number of columns, all distances come from differences; above it, only those of nearby rows
+FEW_COLUMNS = 64  # up to this many columns, distances come from differences; otherwise, a matrix product comes first
 NEAR = 1e-6  # squared distance, in units of the squared norms, below which a product has lost too many digits
 NEGATIVE = -1e-9  # a squared distance this far below zero, relative to the diagonals, is not a rounding error
 
