@@ -10,7 +10,7 @@ from surefit.risk.losses import Loss, respond
 
 
 class AveragedModels(BaseEstimator):
-    """Model that progressive validation certifies; created by ``Certified``, not fitted directly."""
+    """Average of the models of progressive validation; created by ``Certified``, not fitted directly."""
 
     def __init__(self, models, weights, loss_name, low=0.0, high=1.0, classes=None):
         self.models = models
@@ -35,7 +35,7 @@ class AveragedModels(BaseEstimator):
         return np.asarray(total)
 
     def predict(self, X) -> np.ndarray:
-        """Return the most probable class (ties go to the first in ``classes_``), or the average."""
+        """Return the class with the largest average (ties: the first in ``classes_``), or the average itself."""
         found = self.average(X)
         return found if self.classes is None else self.classes[np.argmax(found, axis=1)]
 

@@ -1,4 +1,4 @@
-"""Hold-out and transfer: a model is tested on held-out rows; unlabeled inputs transfer its bound to the model fitted on all rows."""
+"""Hold-out and transfer: bounds from held-out rows, and their transfer to the model of all rows by unlabeled inputs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from surefit.risk.tested_rows import Asked, tested_claim
 
 
 def certify_by_holdout(study: Study, n_test: int, refit: bool) -> Outcome:
-    """Hold out units, train on the rest, and test; with ``refit``, deploy a model of all rows, for which nothing is proved."""
+    """Hold out units, train on the rest, and test. With ``refit``, deploy a model of all rows without a bound."""
     test, train = np.sort(study.order[:n_test]), np.sort(study.order[n_test:])
     test_rows, train_rows = study.units.rows(test), study.units.rows(train)
     twin = study.fit(train_rows)
@@ -36,7 +36,7 @@ def certify_by_holdout(study: Study, n_test: int, refit: bool) -> Outcome:
 
 
 def certify_by_transfer(study: Study, n_test: int, X_unlabeled: Any) -> Outcome:
-    """Bound the risk of the model of all rows by the tested model and by its largest excess loss on new inputs."""
+    """Bound the risk of the model of all rows by that of a tested model plus its largest excess loss on new inputs."""
     test, train = np.sort(study.order[:n_test]), np.sort(study.order[n_test:])
     test_rows, train_rows = study.units.rows(test), study.units.rows(train)
     twin, model = study.fit(train_rows), study.fit(np.arange(len(study.y)))
@@ -60,7 +60,7 @@ def certify_by_transfer(study: Study, n_test: int, X_unlabeled: Any) -> Outcome:
 
 
 def read_fresh(who: str, X: Any, X_unlabeled: Any, assume: tuple[str, ...]) -> Any:
-    """Raise ``InvalidData`` if unlabeled inputs are missing, have another width, or are among the labeled rows; duplicates count once."""
+    """Validate the unlabeled inputs, which must be new rows with the columns of X; duplicates count once."""
     if X_unlabeled is None:
         raise InvalidData(
             f"{who}: by='transfer' needs inputs without labels that follow the same distribution; pass fit(X, y, X_unlabeled=...)."

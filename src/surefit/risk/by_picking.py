@@ -1,4 +1,4 @@
-"""Pick-to-Learn: misclassified rows of the second half move into training, and the bound counts them."""
+"""Pick-to-Learn: misclassified rows of the second half are moved to the training rows, and the bound counts them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ BUDGETS = (0, 1, 2, 4, 8, 16)
 
 
 def certify_by_picking(study: Study, n_batch: int | None) -> Outcome:
-    """Train on the first half, then move the worst misclassified units of the second half into training, batch by batch.
+    """Train on the first half, then move the worst misclassified units of the second half to training, in batches.
 
-    The picks depend on the picked and the misclassified units alone, so these form a compression set: the bound of each budget is that of
-    :func:`surefit.bounds.pick_to_learn` at a fraction of delta.
+    The selection depends only on the moved and the misclassified units, so these form a compression set. For each
+    number of moved units, the bound is that of :func:`surefit.bounds.pick_to_learn` with a fraction of delta.
     """
     half = study.units.total // 2
     first, second = study.order[:half], np.sort(study.order[half:])
@@ -36,7 +36,7 @@ def certify_by_picking(study: Study, n_batch: int | None) -> Outcome:
                 best = (bound, model, picked.copy(), train_rows)
         if not left.any():
             break
-        # The worst first, ties by position in the table: a rule that uses no other row.
+        # The worst rows come first, ties ordered by position in the table; this rule uses no other row.
         worst = np.flatnonzero(left)[np.argsort(score[left], kind="stable")[:batch]]
         picked[worst] = True
     assert best is not None
@@ -69,7 +69,7 @@ def _judge(study: Study, model, units: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def _support(model, X, y: np.ndarray) -> np.ndarray:
-    """Return the probability or score of the true class, lower for worse; zero for a class that the model was not fitted on."""
+    """Return the probability or score of the true class of each row; zero for a class missing in the training rows."""
     if hasattr(model, "predict_proba"):
         scores = np.asarray(model.predict_proba(X), dtype=np.float64)
     elif hasattr(model, "decision_function"):
@@ -78,5 +78,5 @@ def _support(model, X, y: np.ndarray) -> np.ndarray:
     else:
         return np.zeros(len(y))
     hit = comparable(y)[:, None] == comparable(model.classes_)[None, :]
-    # One-vs-one models may have a score per pair: then single classes have no score, and rows are ordered by position.
+    # One-vs-one models may have one score per pair of classes; rows are then ordered by position.
     return np.sum(scores * hit, axis=1) if scores.shape == hit.shape else np.zeros(len(y))

@@ -1,4 +1,4 @@
-"""Progressive validation: every block is tested by a model of the earlier rows; the models are averaged."""
+"""Progressive validation: every block is tested by a model fitted on the earlier rows, and the models are averaged."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from surefit.risk.study import Outcome, Study
 
 
 def certify_progressively(study: Study, n_blocks: int, classes: np.ndarray | None) -> Outcome:
-    """Test block after block of the second half; a pilot in the first half chooses the rate of the bound.
+    """Test the second half block by block; a pilot model on the first half chooses the rate of the bound.
 
     For a convex loss, the bound applies to the average of the predictions; for 0-1 errors, the error of the vote is at most twice the
     mean error of the models.
@@ -43,7 +43,7 @@ def certify_progressively(study: Study, n_blocks: int, classes: np.ndarray | Non
         bound = progressive_errors(int(unit_losses.sum()), n, study.delta, rate=rate)
     else:
         bound = progressive_losses(unit_losses, study.delta, rate=pilot_rate_bernstein(pilot, n, study.delta))
-    # The error of a vote is at most twice the mean error; the loss of an average of predictions is at most the mean loss.
+    # The error of a vote is at most twice the mean error; the convex loss of an average is at most the mean loss.
     claim = risk_claim(
         "risk.progressive", bound, study.loss, tags=study.tags, delta=study.delta, factor=1 if study.loss.convex else 2,
         trivial=trivial_loss(study.loss, study.y[rows]), predictor="models_", tested=len(rows), blocks=n_blocks,

@@ -15,7 +15,7 @@ from surefit.risk.training_bounds import vc_risk_bound
 
 
 def certify_by_vc(study: Study) -> Outcome:
-    """Fit on all rows and count the wrong ones; refuse what chooses from a class without a finite dimension."""
+    """Fit on all rows and count training errors; raise an error if the class has no known finite VC dimension."""
     base, everything = study.estimator, np.arange(len(study.y))
     dimension = half_space_dimension(type(base).__name__, base.get_params(deep=False), study.X.shape[1])
     if dimension is None or math.isinf(dimension):

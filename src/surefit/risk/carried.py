@@ -1,4 +1,4 @@
-"""Largest excess loss of a model over its tested counterpart at one input, for any label, estimated on unlabeled inputs."""
+"""Largest excess loss, over all labels, of a model over its tested counterpart, estimated on unlabeled inputs."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from surefit.risk.losses import Loss
 
 
 def largest_excess(loss: Loss, model: np.ndarray, twin: np.ndarray) -> np.ndarray:
-    r"""Return :math:`\max_y (\ell(y, h(x)) - \ell(y, h_1(x)))_+` of each input, from the predictions of both models; from 0 to 1."""
+    r"""Return :math:`\max_y (\ell(y, h(x)) - \ell(y, h_1(x)))_+` for each input, from 0 to 1."""
     if loss.name == "zero_one":
         return (model != twin).astype(np.float64)
     if loss.name == "brier":
-        # The halved sums of squares differ by the same amount for every label, and the label's own probability counts once.
+        # The loss is half the sum of squares minus the probability of the label, plus a constant.
         own = 0.5 * np.sum(model**2 - twin**2, axis=1)
         gain = np.max(
             np.column_stack([twin - model, np.zeros(len(own))]), axis=1
@@ -27,7 +27,7 @@ def largest_excess(loss: Loss, model: np.ndarray, twin: np.ndarray) -> np.ndarra
 
 
 def transfer_losses(twin_losses: np.ndarray, excess: np.ndarray, delta: float) -> RiskBound:
-    """Bound the mean loss of the model of all rows: the loss of the tested model, plus the largest excess on new inputs."""
+    """Bound the mean loss of the model of all rows by that of the tested model plus the largest excess loss."""
     twin, change = holdout_loss(twin_losses, delta / 2), holdout_loss(excess, delta / 2)
     return RiskBound(
         "transfer_losses",

@@ -46,33 +46,37 @@ class Certified(CertifiedMixin, DeployedMixin, MetaEstimatorMixin, BaseEstimator
 
     .. math:: P\bigl(\mathbb E\,\ell(Y, h(X)) \le \bar R\bigr) \ge 1 - \delta, \qquad \delta = 1 - \text{confidence}.
 
-    Hypothesis class, loss and optimizer are those of the estimator; the rows are split so that a bound can be proved:
+    Hypothesis class, loss and optimizer are those of the estimator. The procedure ``by`` determines how the bound is
+    obtained:
 
-    - ``by="holdout"``: a fifth of the rows (at least 200, or half) is withheld; the model of the others is tested on them.
-    - ``by="progressive"``: ten blocks of the second half are each tested by a model of the earlier rows; the predictions of the
-      ten models are averaged, and the Brier score or squared error of the average is bounded. Uses nearly all rows.
-    - ``by="transfer"``: the model trained on *all* rows, compared with a tested model on new inputs without labels.
-    - ``by="p2l"``: Pick-to-Learn: half the rows, and those of the other half that the model gets wrong.
-    - ``by="vc"``: a linear classifier of two classes on all rows, by its training error and the VC dimension of half-spaces;
-      vacuous unless there are many rows, and labeled as such.
+    - ``by="holdout"``: a fifth of the rows (at least 200, or half) is held out to test the model of the other rows.
+    - ``by="progressive"``: ten blocks of the second half are each tested by a model of the earlier rows; the
+    predictions of the ten models are averaged, and the Brier score or squared error of the average is bounded. Nearly
+    all rows are used for training.
+    - ``by="transfer"``: the model trained on *all* rows is compared with a tested model on new inputs without labels.
+    - ``by="p2l"``: Pick-to-Learn trains on half of the rows and on misclassified rows of the other half.
+    - ``by="vc"``: a linear classifier of two classes is trained on all rows; its training error and the VC dimension of
+    half-spaces give a bound, which is vacuous (and labeled so) unless there are many rows.
 
     Guarantee: ``risk_bound_`` is at least the true mean loss with probability at least ``confidence``, for any distribution of the rows
     and any estimator (including tuning), under the assumptions stated in the certificate (theory: :ref:`concentration`,
-    :ref:`progressive-validation`, :ref:`compression`). Equal rows stay on one side of a split and count once; a table that was scaled
-    with its own rows gets no claim.
+    :ref:`progressive-validation`, :ref:`compression`). Equal rows stay on one side of a split and count once; nothing
+    is claimed for a table that was scaled with statistics of its own rows.
 
     Parameters
     ----------
     estimator : estimator, pipeline or None, default=None
-        What to fit; it is cloned. Scalers, encoders and selectors belong inside a pipeline. None is ``LogisticRegression()``.
+        Estimator to fit; it is cloned. Scalers, encoders and selectors belong inside a pipeline. None is
+        ``LogisticRegression()``.
     by : {"holdout", "progressive", "transfer", "p2l", "vc"}, default="holdout"
         How the bound is obtained.
     confidence : float, default=0.95
         Confidence of the bound.
     loss : {"zero_one", "brier", "squared", "absolute", "quantile", "miss"}, callable or None, default=None
-        The loss to bound. None: 0-1 errors for a classifier (the Brier score with ``by="progressive"``, if it has probabilities); for a
-        regressor misses if ``tolerance`` is given, the squared error if ``y_range`` is, else (``by="holdout"``) the ``coverage`` quantile
-        of the absolute error. A function of (y, prediction) must return values from 0 to 1 (``by="holdout"``), or 0 and 1 (``by="p2l"``).
+        The loss to bound. None: 0-1 errors for a classifier (the Brier score with ``by="progressive"``, if it has
+        probabilities); for a regressor, misses if ``tolerance`` is given, the squared error if ``y_range`` is given,
+        and otherwise (``by="holdout"``) the ``coverage`` quantile of the absolute error. A function of (y, prediction)
+        must return values from 0 to 1 (``by="holdout"``), or 0 and 1 (``by="p2l"``).
     y_range : (low, high) or None, default=None
         Range of the target of a regressor, declared before the data were seen; predictions are clipped to it for the bound.
     coverage : float, default=0.9
@@ -100,22 +104,23 @@ class Certified(CertifiedMixin, DeployedMixin, MetaEstimatorMixin, BaseEstimator
     risk_bound_ : float
         The risk bound; NaN if nothing could be claimed.
     ledger_ : list of (str, float)
-        How ``delta = 1 - confidence`` was divided.
+        The division of ``delta = 1 - confidence`` among the statements.
     train_rows_, test_rows_ : ndarray of int
         The split.
     twin_ : estimator
         The model that was tested (``by="holdout"`` and ``"transfer"``).
     split_seed_ : int
-        For rows in partitions, the seed by which rows are held out; ``test_rows_`` then has the first of equal rows, and ``train_rows_``,
-        ``order_`` and ``groups_`` are absent (:doc:`/scaling`).
+        For partitioned data, the seed by which rows are held out. ``test_rows_`` then contains the first row of each
+        set of equal rows, and ``train_rows_``, ``order_`` and ``groups_`` are absent (:doc:`/scaling`).
     order_, groups_ : ndarray
-        Random order of the units, and the groups passed to ``fit`` (None without).
+        Random order of the units, and the groups passed to ``fit`` (or None).
     pilot_, block_sizes_
         With ``by="progressive"``: the model whose losses chose the rate of the bound, and the number of rows of each block.
     models_, weights_ : tuple
         The averaged models (``by="progressive"``).
     classes_ : ndarray
-        Classes of y, for a classifier; a class that is missing in the training part is never predicted, and counts as an error.
+        Classes of y, for a classifier; a class that is missing in the training part is never predicted, so its rows
+        count as errors.
     certificate_ : Certificate
         The claim with its evidence; ``certificate_.verify(X, y)`` re-derives it.
     n_features_in_, feature_names_in_
@@ -192,7 +197,7 @@ class Certified(CertifiedMixin, DeployedMixin, MetaEstimatorMixin, BaseEstimator
         X, y : array-like
             Rows and targets; X may have any type from which the estimator can read rows.
         groups : array of shape (n_rows,) or None
-            Group labels; rows of one group stay together, and groups are counted.
+            Group labels; rows of one group stay together, and the bound counts groups instead of rows.
         X_unlabeled : array-like or None
             New inputs without labels, for ``by="transfer"``.
         **fit_params

@@ -1,4 +1,4 @@
-"""Conversion of bounds to claims: the value in the units of the loss, and the counts from which the checker confirms it."""
+"""Conversion of bounds to claims: the value in the units of the loss, and the counts that the checker uses."""
 
 from __future__ import annotations
 
@@ -39,8 +39,9 @@ def risk_claim(
 ) -> Claim:
     """Return the claim that the mean ``loss`` is at most the bound times ``factor``, in units of the loss.
 
-    ``numbers`` has ``delta``, the stated failure probability (the bound may use less of it, to account for a choice among several),
-    the loss ``trivial`` of a constant, the number of rows ``tested``, and the attribute ``predictor`` that the claim is about.
+    ``numbers`` contains the stated failure probability ``delta`` (the bound may use a fraction of it, to account for
+    model selection), the loss ``trivial`` of a constant prediction, the number of rows ``tested``, and the name
+    ``predictor`` of the attribute that the claim is about.
     """
     assumes = (*tags, *(tag for tag in bound.assumptions if tag not in (*tags, "iid")))
     found = {**bound.terms, **bound.inputs}

@@ -23,22 +23,22 @@ class ConformalClassifier(ConformalMixin, MetaEstimatorMixin, ClassifierMixin, B
 
     over m calibration rows that the model did not see. Hypothesis class, loss and optimizer are those of the estimator.
 
-    Guarantee: the set of a new exchangeable row contains its class with probability at least ``coverage`` (split); with ``by_class=True``
-    also within each class; for ``"cv+"`` and ``"jackknife+"`` at least about ``1 - 2 (1 - coverage)``. For the split there is also a
-    statement given the calibration rows (theory: :ref:`conformal`).
+    Guarantee: the set of a new exchangeable row contains its class with probability at least ``coverage`` (split); with
+    ``by_class=True`` also within each class; for ``"cv+"`` and ``"jackknife+"`` at least about ``1 - 2 (1 -
+    coverage)``. The split method also gives a statement conditional on the calibration rows (theory: :ref:`conformal`).
 
     Parameters
     ----------
     estimator : classifier with ``predict_proba``, pipeline or None, default=None
         Estimator to fit; it is cloned (except with ``"prefit"``). None is ``LogisticRegression()``.
     method : {"split", "prefit", "jackknife+", "cv+"}, default="split"
-        How the rows are used; with ``"prefit"`` the estimator is already fitted, and all rows passed to ``fit`` are calibration rows;
-        jackknife+ needs one fit per row.
+        How the rows are used. With ``"prefit"``, the estimator is already fitted, and all rows passed to ``fit`` are
+        calibration rows. Jackknife+ needs one fit per row.
     coverage : float, default=0.9
         Target probability of containing the true class.
     by_class : bool, default=False
-        With ``"split"``: one threshold per class, for coverage within every class; a class with too few calibration rows is then part of
-        every set.
+        With ``"split"``: one threshold per class, for coverage within every class; every set then contains the classes
+        with too few calibration rows.
     confidence : float, default=0.95
         Joint confidence of the statements given the calibration rows, over all classes.
     calibration_size : int or None, default=None
@@ -56,7 +56,8 @@ class ConformalClassifier(ConformalMixin, MetaEstimatorMixin, ClassifierMixin, B
     estimator_ : classifier
         The model for point predictions.
     classes_ : ndarray
-        Classes of y. A class that is missing in the training rows has an infinite score: it is in every set or in none.
+        Classes of y. A class that is missing in the training rows has an infinite score, so it is in all sets or in
+        none.
     thresholds_ : ndarray of shape (n_classes,)
         Largest score at which each class is included in the set (split).
     scores_ : ndarray
@@ -64,9 +65,9 @@ class ConformalClassifier(ConformalMixin, MetaEstimatorMixin, ClassifierMixin, B
     calibration_rows_ : ndarray of int
         Indices of the calibration rows.
     split_seed_ : int
-        For rows in partitions, the seed by which calibration rows are drawn (:doc:`/scaling`).
+        For partitioned data, the seed by which calibration rows are drawn (:doc:`/scaling`).
     models_ : list
-        Models without each row or fold.
+        Models fitted without each row or fold.
     certificate_ : Certificate
         Claims with evidence.
     n_features_in_, feature_names_in_

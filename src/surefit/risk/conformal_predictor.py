@@ -50,7 +50,7 @@ class ConformalMixin(CertifiedMixin, DeployedMixin):
     random_state: Any
 
     def _begin(self, X, y) -> tuple[np.ndarray, Units, np.ndarray]:
-        """Validate the input; return the target, the units and a random order of them."""
+        """Validate the input; return the target, the units and a random order of the units."""
         check_params(self)
         who = type(self).__name__
         if self.method != "prefit" and not hasattr(self._base(), "fit"):

@@ -16,23 +16,24 @@ class ConformalRegressor(ConformalMixin, MetaEstimatorMixin, RegressorMixin, Bas
     .. math:: C(x) = \bigl[\hat f(x) - \hat q,\; \hat f(x) + \hat q\bigr], \qquad
               \hat q = \text{the } \lceil (m + 1)(1 - \alpha) \rceil \text{-th smallest } |y_i - \hat f(x_i)|,
 
-    over m calibration rows that the model did not see (``"split"``); with ``"jackknife+"`` and ``"cv+"`` the interval is formed from the
-    models without each row, or each fold, and all rows are used for training.
+    over m calibration rows that the model did not see (``"split"``). With ``"jackknife+"`` and ``"cv+"``, the interval
+    is formed from models fitted without each row or each fold, so all rows are used for training.
 
     Hypothesis class, loss and optimizer are those of the estimator.
 
     Guarantee: the interval of a new exchangeable row contains its target with probability at least ``coverage`` (split), at least ``1 - 2
-    (1 - coverage)`` (jackknife+), or that minus a small term (cv+). For the split also, given the calibration rows, at least
-    ``conditional_coverage_`` with probability ``confidence`` (theory: :ref:`conformal`).
+    (1 - coverage)`` (jackknife+), or that minus a small term (cv+). For the split method, the coverage given the
+    calibration rows is also at least ``conditional_coverage_`` with probability ``confidence`` (theory:
+    :ref:`conformal`).
 
     Parameters
     ----------
     estimator : regressor, pipeline or None, default=None
         Estimator to fit; it is cloned (except with ``"prefit"``). None is ``Ridge()``.
     method : {"split", "prefit", "jackknife+", "cv+"}, default="split"
-        How the rows are used; with ``"prefit"`` the estimator is already fitted, and all rows passed to ``fit`` are calibration rows. For
-        ``Ridge``, ``LinearRegression`` and ``KernelRidge`` (without intercept), jackknife+ has a closed form from one fit; other models
-        need one fit per row.
+        How the rows are used. With ``"prefit"``, the estimator is already fitted, and all rows passed to ``fit`` are
+        calibration rows. For ``Ridge``, ``LinearRegression`` and ``KernelRidge`` (without intercept), jackknife+ has a
+        closed form from one fit; other models need one fit per row.
     coverage : float, default=0.9
         Target probability of containing the true target.
     confidence : float, default=0.95
@@ -60,9 +61,9 @@ class ConformalRegressor(ConformalMixin, MetaEstimatorMixin, RegressorMixin, Bas
     calibration_rows_ : ndarray of int
         Indices of the rows of the residuals.
     split_seed_ : int
-        For rows in partitions, the seed by which calibration rows are drawn (:doc:`/scaling`).
+        For partitioned data, the seed by which calibration rows are drawn (:doc:`/scaling`).
     models_ : list
-        Models without each row or fold, if they were refitted.
+        Models fitted without each row or fold, unless a closed form was used.
     certificate_ : Certificate
         Claims with evidence.
     n_features_in_, feature_names_in_
@@ -132,7 +133,7 @@ class ConformalRegressor(ConformalMixin, MetaEstimatorMixin, RegressorMixin, Bas
         return self
 
     def _fit_folds(self, X, y: np.ndarray, units, order: np.ndarray) -> int:
-        """Compute residuals by models that did not see the row; return the number of folds."""
+        """Compute the residual of each row by a model that was fitted without it; return the number of folds."""
         if self._left_out is not None:
             self.residuals_, self.calibration_rows_ = self._left_out.residuals, np.arange(len(y))
             self.folds_ = np.arange(len(y))

@@ -9,7 +9,7 @@ from surefit.core.claims import Claim
 
 
 def split_claims(quantile: ConformalQuantile, delta: float, tags: tuple[str, ...], group: str = "") -> list[Claim]:
-    """Return both statements about the sets of one quantile; ``group`` is the class they are restricted to."""
+    """Return the marginal and the conditional claim about sets with one quantile, for the class ``group`` if given."""
     exchangeable = ["exchangeable", *(tag for tag in tags if tag != "iid"), "calibration_untouched"]
     given = [*tags, "calibration_untouched"]
     limit = quantile.miscoverage(delta).value
@@ -22,9 +22,10 @@ def split_claims(quantile: ConformalQuantile, delta: float, tags: tuple[str, ...
 
 
 def folds_claim(n: int, n_folds: int, alpha: float, tags: tuple[str, ...]) -> Claim:
-    r"""Return the statement of jackknife+ (``n_folds = n``) and CV+.
+    r"""Return the claim of jackknife+ (``n_folds = n``) or CV+.
 
-    Miscoverage at most :math:`2\alpha + \min\{2(1 - 1/K)/(n/K + 1), (1 - K/n)/(K + 1)\}` for K folds of n/K rows.
+    The miscoverage is at most :math:`2\alpha + \min\{2(1 - 1/K)/(n/K + 1), (1 - K/n)/(K + 1)\}` for K folds of n/K
+    rows.
     """
     assumes = ["exchangeable", *(tag for tag in tags if tag != "iid")]
     value = min(1.0, math.nextafter(folds_miscoverage(n, n_folds, alpha) * (1 + 1e-14), math.inf))

@@ -1,4 +1,4 @@
-"""Behavior of a meta-estimator after fit: it predicts with the deployed model and has its tags."""
+"""Behavior of a meta-estimator after fit: predictions and tags are those of the deployed model."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from surefit.risk.losses import in_columns
 
 
 def delegates(name: str):
-    """Return whether the deployed model, or the one to be fitted, has the method."""
+    """Return whether the deployed model, or the estimator before ``fit``, has the method."""
 
     def check(self) -> bool:
         if "estimator_" not in vars(self) and self.by == "progressive":
             return False
-        getattr(self.estimator_ if "estimator_" in vars(self) else self._base(), name)  # its error becomes the cause
+        getattr(self.estimator_ if "estimator_" in vars(self) else self._base(), name)  # chained as the cause
         return True
 
     return check
@@ -70,7 +70,7 @@ class DeployedMixin:
                 f"{type(self).__name__}: the scores of {type(model).__name__} are for pairs of classes, and it does not know "
                 f"all {len(self.classes_)}; use decision_function_shape='ovr', predict or another random_state."
             )
-        if len(self.classes_) == 2:  # the model knows one of them: a single column is for the second
+        if len(self.classes_) == 2:  # the model has one class; the column is for the second
             return np.full(len(found), np.inf if model.classes_[0] == self.classes_[1] else -np.inf)
         both = np.column_stack([-found, found]) if found.ndim == 1 else found
         return in_columns(both, model, self.classes_, -np.inf)

@@ -1,4 +1,4 @@
-"""Risk certificate of any fitted predictor from rows that it has not seen."""
+"""Risk certificate of any fitted predictor from held-out rows."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ def risk_certificate(
     X_train=None,
     assume=(),
 ) -> Certificate:
-    r"""Certify a fitted model of any library by rows that it has not seen.
+    r"""Certify a fitted model of any library with rows that were not used for training.
 
     With k errors on m rows, the probability of error is at most the Clopper-Pearson limit; other losses in a declared range are bounded
-    by :math:`\mathrm{kl}^{-1}(\bar\ell, \ln(1/\delta)/m)`; for a regressor without a declared range, the ``coverage`` quantile of the
-    absolute error is bounded.
+    by :math:`\mathrm{kl}^{-1}(\bar\ell, \ln(1/\delta)/m)`. For a regressor without a declared range, the ``coverage``
+    quantile of the absolute error is bounded.
 
-    Guarantee: with probability at least ``confidence`` over the rows, for every distribution (theory: :ref:`concentration`). Training
-    rows raise an error if they can be recognized; equal rows count once.
+    Guarantee: the bound holds with probability at least ``confidence`` over the rows, for every distribution (theory:
+    :ref:`concentration`). Training rows raise an error if they can be recognized; equal rows count once.
 
     Parameters
     ----------
@@ -61,12 +61,13 @@ def risk_certificate(
     X_holdout, y_holdout : array-like
         Rows that were not used for training or model selection.
     loss : {"zero_one", "brier", "squared", "absolute", "quantile", "miss"}, callable or None, default=None
-        None: ``"zero_one"`` for a classifier; for a regressor ``"miss"`` if ``tolerance`` is given, ``"squared"`` if ``y_range`` is,
-        else ``"quantile"``. A function of (y, prediction) must return losses from 0 to 1.
+        None: ``"zero_one"`` for a classifier; for a regressor ``"miss"`` if ``tolerance`` is given, ``"squared"`` if
+        ``y_range`` is given, and otherwise ``"quantile"``. A function of (y, prediction) must return losses from 0 to
+        1.
     confidence : float, default=0.95
         Confidence of the statement.
     groups : array of shape (n_rows,) or None, default=None
-        Group labels (patient, day), if rows of a group may be dependent; then groups are counted.
+        Group labels (patient, day), if rows of a group may be dependent; the bound then counts groups.
     y_range : (low, high) or None, default=None
         Range of the target, declared before the data were seen; predictions are clipped to it.
     coverage : float, default=0.9
@@ -78,7 +79,7 @@ def risk_certificate(
     ledger : DeltaLedger or None, default=None
         Account for several uses of the same rows; replaces ``confidence`` and ``n_models``.
     X_train : array-like or None, default=None
-        Training rows, which are searched for hold-out rows.
+        Training rows; hold-out rows among them raise an error.
     assume : tuple of {"equal_rows_are_draws", "fixed_scaling", "independent_times"}, default=()
         Assumptions that you declare: equal rows are separate draws; the columns were scaled without using these rows; rows indexed by
         time are independent.
@@ -120,7 +121,7 @@ def risk_certificate(
     data = read(X_holdout, y)
     classifier = hasattr(model, "classes_") if not hasattr(model, "__sklearn_tags__") else is_classifier(model)
     if not classifier and y.dtype.kind not in "biuf":
-        classifier = True  # a function that returns text
+        classifier = True  # a function that returns strings
     has_proba = hasattr(model, "predict_proba") and hasattr(model, "classes_")
     asked = loss if not (loss is None and not hasattr(model, "predict") and classifier) else "zero_one"
     read_as = read_loss(

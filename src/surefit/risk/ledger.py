@@ -55,7 +55,7 @@ class DeltaLedger:
         return self.delta - math.fsum(share for _, share in self.entries)
 
     def spend(self, what: str, share: float) -> float:
-        """Use ``share`` for the statement ``what``; return the share."""
+        """Reserve ``share`` of delta for the statement ``what`` and return it."""
         if not 0 < share <= self.left * (1 + 1e-12):
             raise SurefitError(
                 f"DeltaLedger: {share:.3g} cannot be spent on {what!r}; {max(self.left, 0.0):.3g} of {self.delta:.3g} is left. "
@@ -65,7 +65,7 @@ class DeltaLedger:
         return share
 
     def look(self, what: str) -> float:
-        """Use the share of the next test on the same rows; return it."""
+        """Reserve the share of delta for the next use of the same rows and return it."""
         return self.spend(what, 6.0 * self.delta / (math.pi * (len(self.entries) + 1)) ** 2)
 
     def __repr__(self) -> str:

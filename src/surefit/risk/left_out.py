@@ -18,7 +18,7 @@ BLOCK = 1 << 22  # numbers stored at a time while intervals are computed
 
 
 class LinearLeftOut(NamedTuple):
-    """All leave-one-out models of a linear fit: ``coef`` and ``shift`` of the fit, and one direction per row."""
+    """All leave-one-out models of a linear fit: its ``coef`` and intercept ``shift``, and one direction per row."""
 
     center: np.ndarray
     coef: np.ndarray
@@ -46,7 +46,7 @@ def penalty_of(model: Any) -> float | None:
 
 
 def linear_left_out(X, y: np.ndarray, penalty: float, fit_intercept: bool) -> LinearLeftOut | None:
-    """Return all leave-one-out fits from one singular value decomposition; None if some of them is not unique."""
+    """Return all leave-one-out fits from one singular value decomposition; None if one of them is not unique."""
     table = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
     n, target = len(y), np.asarray(y, dtype=np.float64)
     center = table.mean(axis=0) if fit_intercept else np.zeros(table.shape[1])
@@ -85,7 +85,7 @@ class KernelLeftOut(NamedTuple):
 
 
 def kernel_left_out(model: Any, X: Any, y: np.ndarray) -> KernelLeftOut | None:
-    r"""Return all leave-one-out fits of a kernel ridge regression from one inverse; None if it has no such form.
+    r"""Return all leave-one-out fits of a kernel ridge regression from one inverse; None if there is no closed form.
 
     With :math:`c = (K + \alpha I)^{-1} y` and :math:`G = (K + \alpha I)^{-1}`, the fit without row i has the coefficients :math:`c -
     G_{\cdot i}\, c_i / G_{ii}`, of which the i-th is zero, and its error at row i is :math:`c_i / G_{ii}`.

@@ -23,7 +23,7 @@ TOLERANCE = NOTHING | NON_NEGATIVE
 
 
 class Loss(NamedTuple):
-    """Loss: its name, the prediction method, whether it is convex in the prediction, and the range of the target."""
+    """Name of a loss, its prediction method, whether it is convex in the prediction, and the range of the target."""
 
     name: str
     method: str
@@ -120,7 +120,7 @@ def _finite(model: Any, answer: np.ndarray) -> np.ndarray:
 
 
 def in_columns(found: np.ndarray, model: Any, classes: np.ndarray, absent: float) -> np.ndarray:
-    """Return the columns of a model in the order of the sorted ``classes``; ``absent`` for a class that the model was not fitted on."""
+    """Return the columns of a model in the order of ``classes``, with ``absent`` for classes it was not fitted on."""
     known = np.asarray(model.classes_)
     if np.array_equal(known, classes):
         return found
@@ -138,7 +138,7 @@ def losses_of(who: str, loss: Loss, y: np.ndarray, answer: np.ndarray, classes: 
     if loss.name == "brier":
         assert classes is not None
         truth = comparable(y)[:, None] == comparable(classes)[None, :]
-        unknown = 1.0 - truth.any(axis=1)  # a class that the model does not know has probability zero
+        unknown = 1.0 - truth.any(axis=1)  # a class that the model was not fitted on has probability zero
         return np.minimum(0.5 * (np.sum((answer - truth) ** 2, axis=1) + unknown), 1.0)
     if loss.name == "custom":
         assert loss.function is not None
@@ -177,6 +177,6 @@ def trivial_loss(loss: Loss, y: np.ndarray) -> float:
 
 
 def comparable(labels) -> np.ndarray:
-    """Return labels as floats if they are numbers, otherwise as text: the two formats of certificates."""
+    """Return labels as floats if they are numbers, otherwise as strings; certificates store these two formats."""
     array = np.asarray(labels)
     return array.astype(np.float64) if array.dtype.kind in "biuf" else array.astype(str)

@@ -26,7 +26,7 @@ def loss_for(who: str, base: Any, by: str, loss: Any, y_range: Any, tolerance: f
     )  # fmt: skip
     if found.name in MEASURED_BY[by]:
         return found
-    if loss is None and not is_classifier(base):  # what a regressor must declare
+    if loss is None and not is_classifier(base):  # options that a regressor must declare
         if by == "p2l":
             raise InvalidParameter(who, "tolerance", "the largest error that is not a miss, with by='p2l'", None)
         raise InvalidParameter(who, "y_range", f"the declared range of the target with by={by!r}", None)

@@ -22,10 +22,10 @@ def fit_part(
 ):
     """Fit a clone on some rows; parameters of ``fit`` with one entry per row are restricted to them.
 
-    The model gets the target as it was ``given`` (a list, a series), if it was.
+    The model receives the target in the format ``given`` by the user (a list, a series), if any.
 
-    Parts are drawn without using the labels, so a part may lack a class. Most models then never predict it, and err on it; if a model
-    cannot be fitted without it, the error names the class.
+    Parts are drawn without using the labels, so a part may lack a class. Most models then never predict this class, and
+    err on its rows. If a model cannot be fitted without the class, the error message names it.
     """
     cut = {
         name: take_rows(value, rows) if _has_length(value, len(y)) else value for name, value in (params or {}).items()

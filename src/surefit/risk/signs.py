@@ -1,6 +1,6 @@
-"""Signs in a table that its rows are not independent draws: noisy copies, times in order, groups, and columns made from the target.
+"""Signs that rows are not independent draws: noisy copies, ordered times, groups, and columns computed from the target.
 
-None of them is certain, and some violations cannot be seen at all: a certificate therefore states its assumptions first.
+No sign is conclusive, and some violations cannot be detected. Certificates therefore state their assumptions.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from scipy import sparse
 
 from surefit.core.sample import read
 
-FEWEST = 20  # rows from which signs are looked for
+FEWEST = 20  # smallest number of rows for which signs are searched
 WITHDRAWN = 0.05  # fraction of rows with a noisy copy above which nothing is claimed
 CLOSEST = 1e-6  # difference of two cells that nearly coincide, as a fraction of the column's interquartile range
 CHANCE = 1e-3  # pairs of independent rows that may nearly coincide by chance, over a whole table
@@ -26,7 +26,7 @@ GROUP = re.compile(
 
 
 class Copies(NamedTuple):
-    """Pairs of rows that nearly coincide, and the fraction of rows that they concern."""
+    """Pairs of rows that nearly coincide, and the fraction of rows in such pairs."""
 
     pairs: list[tuple[int, int]]
     share: float
@@ -41,9 +41,10 @@ class Copies(NamedTuple):
 
 
 def noisy_copies(X: Any) -> Copies:
-    """Return pairs of rows whose continuous columns differ, but by less than chance allows in independent rows.
+    """Return pairs of different rows whose continuous columns are closer than is plausible for independent rows.
 
-    A column is continuous if most of its values occur once. Equal rows are not looked at: in discrete tables they are normal.
+    A column is continuous if most of its values occur once. Equal rows are ignored, because they are common in discrete
+    tables.
 
     Examples
     --------
@@ -65,7 +66,7 @@ def noisy_copies(X: Any) -> Copies:
         return Copies([], 0.0)
     scaled = table[:, varied] / spread[varied]
     tolerance = min(CLOSEST, 0.5 * (CHANCE / n**2) ** (1 / len(varied)))
-    direction = np.random.default_rng(0).uniform(0.5, 1.0, len(varied))  # near rows are near in every projection
+    direction = np.random.default_rng(0).uniform(0.5, 1.0, len(varied))  # nearby rows are nearby in every projection
     order = np.argsort(scaled @ direction, kind="stable")
     found = {pair for step in (1, 2, 3) for pair in _close(scaled, order, step, tolerance)}
     rows = {i for pair in found for i in pair}
@@ -81,7 +82,7 @@ def _close(scaled: np.ndarray, order: np.ndarray, step: int, tolerance: float) -
 
 
 def remarks(X: Any, y: Any = None) -> list[str]:
-    """Return what columns suggest: times in order, repeated names of groups, a column that determines the target."""
+    """Return warnings about columns: ordered times, repeated group names, or a column that determines the target."""
     names = [str(name) for name in getattr(X, "columns", [])]
     if not names or len(X) < FEWEST:
         return []
@@ -108,7 +109,7 @@ def take_column(X: Any, j: int) -> Any:
 
 
 def _determines(column: np.ndarray, y: np.ndarray) -> bool:
-    """Whether a column is a copy of the target under other names, or a multiple of it plus a constant."""
+    """Return whether a column is a relabeling of the target or an affine function of it."""
     if y.ndim != 1 or len(y) != len(column) or column.dtype.kind in "mM":
         return False
     if y.dtype.kind == "f" and column.dtype.kind in "iuf" and len(np.unique(y)) > 10:

@@ -46,7 +46,7 @@ class Study:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Result of a procedure: the models, the claims, their rows, and how delta was divided."""
+    """Result of a procedure: the models, the claims, their rows, and the division of delta."""
 
     estimator: Any
     claims: tuple[Claim, ...]

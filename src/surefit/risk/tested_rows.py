@@ -16,14 +16,14 @@ from surefit.risk.units import Units
 
 
 def tested_bound(loss: Loss, unit_losses: np.ndarray, units: Units, delta: float) -> RiskBound:
-    """Return the Clopper-Pearson bound for 0-1 losses of units, or the inverse relative entropy bound for other losses and mixed groups."""
+    """Return the Clopper-Pearson bound for 0-1 losses of units, or the inverse KL bound for other losses."""
     if loss.name in ("zero_one", "miss") and units.kind != "groups":
         return holdout(int(unit_losses.sum()), len(unit_losses), delta)
     return holdout_loss(unit_losses, delta)
 
 
 class Asked(NamedTuple):
-    """The test of a model: the loss, the units that are counted, and what is declared about them."""
+    """Description of the test of a model: the loss, the counted units, and the declared assumptions."""
 
     who: str
     loss: Loss
@@ -44,7 +44,7 @@ def tested_claim(
 ) -> Claim:
     """Test ``model`` on rows it has not seen; ``rows`` are their indices in the table passed to ``verify``.
 
-    ``share`` is the part of ``delta`` that may be used if the rows serve several statements.
+    ``share`` is the part of ``delta`` available to this claim if the rows are used for several claims.
     """
     loss = asked.loss
     classes = np.asarray(model.classes_) if loss.method == "predict_proba" else None

@@ -47,9 +47,10 @@ def vc_risk_bound(model, X, y, *, delta: float = 0.05, strict: bool = True) -> R
 
     .. math:: P(\text{error}) \le \hat L + \sqrt{\tfrac{32}{n} \bigl(V \ln(n + 1) + \ln \tfrac8\delta\bigr)}, \qquad V = d + 1
 
-    (d without intercept). Guarantee: with probability :math:`1 - \delta`, for independent rows, for any choice of the classifier among
-    half-spaces (theory: :ref:`vc-inequality`). Features, scaling and kernels must be fixed before the rows are seen. The bound is rarely
-    below 1 (``vacuous`` says so); ``surefit.Certified`` gives tighter bounds.
+    (d without intercept). Guarantee: the bound holds with probability :math:`1 - \delta` for independent rows and for
+    any choice of the classifier among half-spaces (theory: :ref:`vc-inequality`). Features, scaling and kernels must be
+    fixed before the rows are seen. The bound is rarely below 1 (see ``vacuous``); ``surefit.Certified`` gives tighter
+    bounds.
 
     Parameters
     ----------
@@ -86,10 +87,10 @@ def vc_risk_bound(model, X, y, *, delta: float = 0.05, strict: bool = True) -> R
 class FiniteClassERM(NamedTuple):
     """Classifier of a finite class with the smallest training error, and bounds on its risk."""
 
-    chosen: int  # index of the choice; ties go to the first
+    chosen: int  # index of the chosen classifier; ties: the first
     errors: np.ndarray  # (classifiers,) training errors
-    risk_bound: RiskBound  # on the risk of the choice
-    excess_bound: float  # its risk exceeds that of the best classifier of the class by at most this amount
+    risk_bound: RiskBound  # bound on the risk of the chosen classifier
+    excess_bound: float  # bound on its risk minus the smallest risk of the class
     classifier: Any
 
     def predict(self, X) -> np.ndarray:
@@ -100,9 +101,10 @@ class FiniteClassERM(NamedTuple):
 def finite_class_erm(classifiers: Sequence, X, y, *, delta: float = 0.05) -> FiniteClassERM:
     r"""Choose the classifier with the smallest training error among finitely many that were fixed in advance.
 
-    Guarantee: with probability :math:`1 - \delta`, for independent rows, :math:`|R(f) - R_n(f)| \le \varepsilon_0` for all of them,
-    :math:`\varepsilon_0 = \sqrt{\ln(2|F|/\delta) / (2n)}`; hence the risk of the choice is at most its training error plus
-    :math:`\varepsilon_0`, and at most :math:`2 \varepsilon_0` above the best (theory: :ref:`vc-inequality`).
+    Guarantee: with probability :math:`1 - \delta`, for independent rows, :math:`|R(f) - R_n(f)| \le \varepsilon_0` for
+    all classifiers, with :math:`\varepsilon_0 = \sqrt{\ln(2|F|/\delta) / (2n)}`. Hence the risk of the chosen
+    classifier is at most its training error plus :math:`\varepsilon_0`, and at most :math:`2 \varepsilon_0` above the
+    smallest risk (theory: :ref:`vc-inequality`).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Independent units: rows that must stay together, and evidence that the rows were used before."""
+"""Independent units (rows that must stay together), and signs that columns were scaled with statistics of all rows."""
 
 from __future__ import annotations
 
@@ -79,10 +79,11 @@ def find_units(who: str, X: Any, y, groups=None, assume=()) -> Units:
 
 
 def sign_of_scaling(X: Any) -> str | None:
-    """Return how the columns seem to have been scaled with statistics of these rows, or None.
+    """Return a description of the sign that the columns were scaled with statistics of these rows, or None.
 
-    A column of measurements is very unlikely to have a mean of zero to ten digits, or a range of exactly 0 (or -1) to 1. If all columns
-    of a table do, they were centered, standardized or rescaled with their own rows, including the held-out ones.
+    A column of measurements is very unlikely to have a mean of zero to ten digits, or a range of exactly 0 (or -1) to
+    1. If all columns have this property, they were probably centered, standardized or rescaled with statistics of all
+    rows, including held-out rows.
     """
     table = read(X).X
     if sparse.issparse(table) or table.dtype.kind == "O" or table.shape[0] < 8:
@@ -108,11 +109,11 @@ class Columns(NamedTuple):
     high: np.ndarray
     inside: np.ndarray  # whether values strictly between the ends occur
     balanced: Callable[[], bool]  # whether all columns have few values
-    eps: float  # what rounding may change
+    eps: float  # error due to rounding
 
 
 def sign_of_columns(columns: Columns) -> str | None:
-    """Return how means and ranges of all columns say that they were scaled, or None."""
+    """Return the sign of scaling in the means and ranges of all columns, or None."""
     mean, size, low, high, inside, balanced, eps = columns
     if np.all(np.abs(mean) <= eps * size) and not balanced():
         return "every column of X has mean zero"
@@ -125,11 +126,11 @@ def sign_of_columns(columns: Columns) -> str | None:
 
 
 def _sign_of_other_scalers(part: np.ndarray, top: np.ndarray, eps: float) -> str | None:
-    """Detect medians and quartiles, and largest entries, that measurements do not have in every column."""
+    """Return the sign of scaling in medians, quartiles and largest entries, or None."""
     low, middle, high = np.percentile(part, [25, 50, 75], axis=0)
     if np.all(np.abs(middle) <= eps) and np.all(np.abs(high - low - 1.0) <= eps) and not _is_balanced(part):
         return "every column of X has median zero and interquartile range one"
-    # A natural limit, or clipping, is usually attained by several rows.
+    # A natural limit or a clipping value is usually attained by several rows.
     if np.all(np.abs(top - 1.0) <= eps) and np.all(np.sum(np.abs(part) >= top - eps, axis=0) == 1):
         return "the largest entry of every column of X is exactly 1"
     return None

@@ -1,4 +1,4 @@
-"""Evidence in the data against a bound: scaling by all rows, rows in order of time, and noisy copies of rows."""
+"""Signs that invalidate a bound: scaling with statistics of all rows, rows ordered in time, and noisy copies."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CLOCKS = ("DatetimeIndex", "PeriodIndex", "TimedeltaIndex")
 
 
 def why_void(X: Any, y: Any = None, *, groups: Any = None, assume: tuple[str, ...] = ()) -> str | None:
-    """Return why nothing can be claimed on these rows and what to do, or None."""
+    """Return the reason why nothing can be claimed on these rows, with a remedy, or None."""
     scaled = None if "fixed_scaling" in assume else sign_of_scaling(X)
     reason = why_not_fresh(scaled, groups is None and (in_time_order(X) or in_time_order(y)), assume)
     if reason is not None:
@@ -31,7 +31,7 @@ def why_void(X: Any, y: Any = None, *, groups: Any = None, assume: tuple[str, ..
 
 
 def why_not_fresh(scaled: str | None, in_order: bool, assume: tuple[str, ...]) -> str | None:
-    """Return what a sign of scaling, or an index of times, forbids, or None."""
+    """Return the reason why scaling or a time index prevents a claim, or None."""
     if scaled is not None:
         return (
             f"{scaled}, so it was scaled with statistics of all rows, including the tested ones; put the scaler into a "
