@@ -1,4 +1,4 @@
-"""Facts about labeled data: separability, margins and the columns responsible."""
+"""Separability of labeled data: proofs, margins, and the columns that separate the classes."""
 
 from surefit.separation.margin import MarginBracket, MaximalMargin, margin_bracket, maximal_margin
 from surefit.separation.margins import MarginReport, distances, margins

@@ -1,11 +1,12 @@
-r"""Shortest point of convex hulls on few rows: the compiled part of ``hull.py``.
+r"""Minimum-norm point of convex hulls on few rows: the compiled part of ``hull.py``.
 
-The weights of the shortest point of the affine hulls of the support rows P, with groups E (one column per group), solve
+The weights of the minimum-norm point of the affine hulls of the support rows P, with groups E (one column per group),
+solve
 :math:`\min \|P^\top \beta\|` with :math:`E^\top \beta = 1`. Rows are lifted to :math:`(p_i, \sqrt\sigma e_i)` and orthogonalized:
-:math:`[P, \sqrt\sigma E] = L Q` with L triangular. With :math:`y = L^\top \beta` and :math:`Q_E` the last columns of Q the
-problem is to find the shortest y with :math:`Q_E^\top y = \sqrt\sigma 1`, one equation a group; then
-:math:`L^\top \beta = y`. No matrix is ever multiplied by its transpose, so rows of very different lengths, and margins far
-below those lengths, lose no accuracy. The factors grow and shrink by a row at a time.
+:math:`[P, \sqrt\sigma E] = L Q` with L triangular. With :math:`y = L^\top \beta` and :math:`Q_E` the last columns of Q,
+the problem is to find the y of minimum norm with :math:`Q_E^\top y = \sqrt\sigma 1`, one equation per group; then
+:math:`\beta` solves :math:`L^\top \beta = y`. No matrix is multiplied by its transpose, so accuracy is not lost for
+rows of very different lengths or for margins far below those lengths. The factors are updated one row at a time.
 """
 
 import numpy as np
@@ -15,10 +16,11 @@ from surefit.core.jit import compiled
 
 @compiled(relaxed=True)
 def shortest(B, groups, n_groups, alpha, max_rounds):
-    """Minimize the norm over the convex hulls of the rows of ``B``, in place in ``alpha`` (sum one per group); return the rounds.
+    """Find the minimum-norm point of the convex hulls of the rows of ``B``; return the number of iterations.
 
-    Each round adds the row that most undercuts its group's support, then moves to the shortest point of the affine hulls,
-    dropping rows whose weight reaches zero on the way. The point gets shorter each round, so no support comes twice.
+    The weights ``alpha``, with sum one per group, are updated in place. Each iteration adds the row that most violates
+    the optimality condition of its group, then moves to the minimum-norm point of the affine hulls, dropping rows whose
+    weight reaches zero. The norm decreases in each iteration, so no support is visited twice.
     """
     n, d = B.shape
     capacity = min(n, d + n_groups) + 2
@@ -26,13 +28,13 @@ def shortest(B, groups, n_groups, alpha, max_rounds):
     Q = np.empty((capacity, d + n_groups))
     sigma, k = 1e-300, 0
     for i in range(n):
-        sigma += _dot(B[i], B[i], d) / n  # so that both parts of a lifted row are of one size
+        sigma += _dot(B[i], B[i], d) / n  # so that both parts of a lifted row have similar size
     for i in range(n):
         if alpha[i] > 0.0:
             if k + 1 < capacity and _append(B, groups, support, L, Q, k, i, sigma):
                 k += 1
             else:
-                alpha[i] = 0.0  # an affine combination of the others, as far as floats can tell
+                alpha[i] = 0.0  # an affine combination of the others, up to rounding
     if not _normalize(alpha, groups, n_groups):
         return 0
     last = np.inf
@@ -44,11 +46,11 @@ def shortest(B, groups, n_groups, alpha, max_rounds):
                 z[j] += alpha[support[s]] * B[support[s], j]
         length = _dot(z, z, d)
         if not length < last * (1.0 - 1e-14):
-            return done  # rounding allows no progress
+            return done  # no progress beyond rounding
         last = length
         new = _most_undercut(B, groups, n_groups, alpha, z, length)
         if new < 0 or k + 1 >= capacity or not _append(B, groups, support, L, Q, k, new, sigma):
-            return done  # optimal, or the new row depends on the support as far as floats can tell
+            return done  # optimal, or the new row depends on the support up to rounding
         k += 1
     return max_rounds
 
@@ -69,7 +71,7 @@ def _most_undercut(B, groups, n_groups, alpha, z, length):
 
 @compiled(relaxed=True)
 def _descend(n_groups, alpha, support, L, Q, k, sigma):
-    """Move to the shortest point of the affine hulls of the support; rows that would get a negative weight leave it."""
+    """Move to the minimum-norm point of the affine hulls of the support, dropping rows whose weight reaches zero."""
     while True:
         target = _affine_minimum(n_groups, L, Q, k, sigma)
         step = 1.0
@@ -94,7 +96,7 @@ def _descend(n_groups, alpha, support, L, Q, k, sigma):
 
 @compiled(relaxed=True)
 def _affine_minimum(n_groups, L, Q, k, sigma):
-    """Weights (of any sign) of the shortest point of the affine hulls of the support."""
+    """Return the weights (of any sign) of the minimum-norm point of the affine hulls of the support."""
     d = Q.shape[1] - n_groups
     inner, share = np.zeros((n_groups, n_groups)), np.empty(n_groups)
     for g in range(n_groups):
@@ -120,7 +122,7 @@ def _affine_minimum(n_groups, L, Q, k, sigma):
 
 @compiled(relaxed=True)
 def _append(B, groups, support, L, Q, k, new, sigma):
-    """Grow the factor by row ``new``; False if that row depends on the support up to rounding."""
+    """Append row ``new`` to the factor; return False if it depends on the support up to rounding."""
     d, width = B.shape[1], Q.shape[1]
     rest, row = Q[k], L[k]
     for j in range(d):
@@ -130,7 +132,7 @@ def _append(B, groups, support, L, Q, k, new, sigma):
     whole = np.sqrt(_dot(rest, rest, width))
     for s in range(k + 1):
         row[s] = 0.0
-    for _ in range(2):  # twice is enough to be orthogonal to rounding
+    for _ in range(2):  # two passes give orthogonality up to rounding
         for s in range(k):
             part = _dot(Q[s], rest, width)
             row[s] += part
@@ -147,7 +149,7 @@ def _append(B, groups, support, L, Q, k, new, sigma):
 
 @compiled(relaxed=True)
 def _remove(support, L, Q, k, leaver):
-    """Shrink the factor by support position ``leaver``: rotate the rows below back to triangular form."""
+    """Remove support position ``leaver`` from the factor; rotations restore the triangular form."""
     for s in range(leaver, k - 1):
         support[s] = support[s + 1]
         for j in range(s + 2):
@@ -166,7 +168,7 @@ def _remove(support, L, Q, k, leaver):
 
 @compiled(relaxed=True)
 def _dot(a, b, m):
-    """Sum of the first ``m`` products."""
+    """Return the sum of the first ``m`` products."""
     total = 0.0
     for j in range(m):
         total += a[j] * b[j]
@@ -175,7 +177,7 @@ def _dot(a, b, m):
 
 @compiled
 def _normalize(alpha, groups, n_groups):
-    """Scale the weights of each group to sum one; False if a group has none."""
+    """Scale the weights of each group to sum to one; return False if a group has no weight."""
     total = np.zeros(n_groups)
     for i in range(len(alpha)):
         total[groups[i]] += alpha[i]

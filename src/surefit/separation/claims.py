@@ -19,7 +19,7 @@ from surefit.separation.signed_rows import SignedRows, as_witness
 def claims_of(
     rows: SignedRows, decision: Decision, margin: MaximalMargin | None, responsible: Responsible
 ) -> list[Claim]:
-    """List the claims, the answer first."""
+    """Return the claims, starting with the one that proves the status."""
     if decision.status == "one class":
         return [Claim("separation.one_class")]
     listed = [*_answer(decision), *_margin(margin)]
@@ -29,7 +29,7 @@ def claims_of(
 
 
 def confirmed(draft: Certificate, raw) -> tuple[Certificate, str | None]:
-    """Let the checker state each claim and confirm it; also return the level of the answer itself."""
+    """Return the certificate confirmed by the checker, and the level of proof of the status."""
     claims = stated(draft, (raw.X, raw.y, None))
     certificate = replace(draft, grade=grade_of(claims), claims=claims, seal="")
     levels = {finding.name: finding.level for finding in certificate.verify(raw.X, raw.y).findings}
@@ -78,7 +78,7 @@ def _columns(found: Responsible) -> list[Claim]:
 
 
 def _lines(vectors: list[np.ndarray]) -> np.ndarray:
-    """Stack witness vectors; one text among them makes all of them text."""
+    """Stack witness vectors; if one of them is text, all are converted to text."""
     if all(v.dtype.kind == "f" for v in vectors):
         return np.array(vectors)
     return np.array([[str(entry) for entry in vector(v)] for v in vectors])

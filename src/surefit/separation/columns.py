@@ -1,8 +1,8 @@
-r"""Which columns are responsible: those that separate by themselves, else a small set that does together.
+r"""Columns that separate the classes: single columns, or else a small set of columns.
 
-Single columns are found by comparing the classes' ranges, exactly. A small set comes from the direction of least
-:math:`\|w\|_1` (columns scaled to the same range), from which columns are dropped while the rest still separates. It is a
-small set, not claimed to be the smallest; that the columns in it separate is proved.
+Single columns are found by comparing the classes' ranges, exactly. A small set is obtained from the direction of
+minimum :math:`\|w\|_1` (columns scaled to the same range) by dropping columns while the rest still separates. The set
+need not be the smallest one, but it is proved that its columns separate the classes.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from surefit.separation.decide import decide
 from surefit.separation.lifted import lift
 from surefit.separation.signed_rows import SignedRows
 
-CELLS = 2_000_000  # the search for a set of columns is left out for larger data
-WIDTH = 300  # and for more columns
-DROPS = 12  # sets of more columns are reported as found, without trying to drop some
+CELLS = 2_000_000  # no search for a set of columns above this number of entries
+WIDTH = 300  # nor above this number of columns
+DROPS = 12  # larger sets are reported as found, without trying to drop columns
 
 
 class Responsible(NamedTuple):
-    """Columns that separate: one by one, and as a set with its direction (integers, as long as a direction of all columns)."""
+    """Single columns that separate, and a separating set with its integer direction (zero on other columns)."""
 
     strict: list[int]
     weak: list[int]
@@ -33,7 +33,7 @@ class Responsible(NamedTuple):
 
 
 def responsible_columns(rows: SignedRows, strict: bool, budget: Budget) -> Responsible:
-    """Find columns that separate strictly (``strict=True``) or at least weakly."""
+    """Return columns that separate strictly (``strict=True``) or at least weakly."""
     alone = single_columns(rows.X, rows.t, rows.intercept)
     sufficient = alone[0] if strict else alone[0] + alone[1]
     n, d = rows.X.shape
@@ -51,7 +51,7 @@ def responsible_columns(rows: SignedRows, strict: bool, budget: Budget) -> Respo
 
 
 def _dropped(rows: SignedRows, chosen: list[int], direction: list[int], strict: bool, budget: Budget):
-    """Leave out columns, the lightest first, while the rest still separates."""
+    """Drop columns, those with the smallest weight first, while the rest still separates."""
     for j in list(reversed(chosen)):
         rest = [k for k in chosen if k != j]
         fewer = _proved(rows, rest, strict, budget) if rest else None
@@ -61,7 +61,7 @@ def _dropped(rows: SignedRows, chosen: list[int], direction: list[int], strict: 
 
 
 def _proved(rows: SignedRows, columns: list[int], strict: bool, budget: Budget) -> list[int] | None:
-    """Return a direction on these columns only that separates as required, if one is proved."""
+    """Return a direction on these columns that is proved to separate as required, if one is found."""
     if budget.spent() is not None:
         return None
     decision = decide(rows._replace(X=rows.X[:, columns]), budget)
@@ -76,7 +76,7 @@ def _proved(rows: SignedRows, columns: list[int], strict: bool, budget: Budget) 
 
 
 def _light_columns(rows: SignedRows, strict: bool, budget: Budget) -> list[int]:
-    """Columns of a separating direction of least l1 norm, the heaviest first."""
+    """Return the columns of a separating direction of minimum l1 norm, sorted by decreasing weight."""
     A = lift(rows.X, rows.t, rows.intercept).A
     A = A.toarray() if sparse.issparse(A) else A
     d = rows.X.shape[1]
@@ -99,7 +99,7 @@ def _light_columns(rows: SignedRows, strict: bool, budget: Budget) -> list[int]:
 
 
 def _least_norm(A: np.ndarray, total: np.ndarray, d: int, strict: bool) -> np.ndarray | None:
-    """Least ``|w|_1`` with ``A v >= 1`` (strict), or with ``A v >= 0`` and a positive sum over all rows (weak)."""
+    """Minimize ``|w|_1`` subject to ``A v >= 1`` (strict), or to ``A v >= 0`` with a positive sum (weak)."""
     free = A[:, d:]
     table = -np.hstack([A[:, :d], -A[:, :d], free])
     limit = -np.ones(len(A)) if strict else np.zeros(len(A))
@@ -112,9 +112,10 @@ def _least_norm(A: np.ndarray, total: np.ndarray, d: int, strict: bool) -> np.nd
 
 
 def single_columns(X, t: np.ndarray, intercept: bool) -> tuple[list[int], list[int]]:
-    """Columns that separate by themselves: strictly, and (others) weakly. Comparisons of floats are exact.
+    """Return the columns that separate by themselves: strictly, and only weakly. Comparisons of floats are exact.
 
-    With an intercept a column separates if the two classes overlap at most in one value; without, if its sign is the label's.
+    With an intercept, a column separates if the ranges of the two classes share at most one value; without an
+    intercept, it separates if its sign agrees with the label.
     """
     if intercept:
         ranges = [

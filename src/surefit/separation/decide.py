@@ -1,10 +1,11 @@
-r"""Decides strict, weak or no separation, with a proof: hints from floats, answers from integers.
+r"""Decision between strict, weak and no separation: candidates from floats, proofs in exact integer arithmetic.
 
-First question: is there :math:`v` with :math:`a_i^\top v > 0` for all i? If not, some rows (a *face*) have a positive
-combination that vanishes, and every :math:`v` with :math:`a_i^\top v \ge 0` is zero on them. If the face spans all rows, they
-overlap; on data in general position it does. Second question, else: is there :math:`v \ne 0` with all
-:math:`a_i^\top v \ge 0`? Floating-point solvers suggest candidates (``hints.py``, ``cone.py``). Should they be wrong, exact questions go
-on: is there :math:`v`, zero on the face, positive outside its span? Each answer is a direction, or raises the rank of the face.
+The first question is whether some :math:`v` has :math:`a_i^\top v > 0` for all i. If not, a positive combination of
+some rows (a *face*) vanishes, and every :math:`v` with :math:`a_i^\top v \ge 0` for all i is zero on them. If the face
+spans all rows, as it does for data in general position, the classes overlap. Otherwise, the second question is whether
+some :math:`v` has all :math:`a_i^\top v \ge 0`, not all zero. Floating-point solvers suggest candidates (``hints.py``,
+``cone.py``). If the candidates are wrong, exact arithmetic decides whether some :math:`v` is zero on the face and
+positive outside its span. Each answer is a direction, or raises the rank of the face.
 """
 
 from __future__ import annotations
@@ -24,17 +25,15 @@ from surefit.separation.lifted import Lifted, lift, on_face
 from surefit.separation.proofs import proof_of
 from surefit.separation.signed_rows import SignedRows, direction_from_floats, shortened
 
-EXACT_COLUMNS = 40  # up to this many columns a vanishing combination is written down in integers at once
-FACE_COLUMNS = (
-    1000  # beyond this many columns, or cells, weak separation is left undecided unless it is ruled out at once
-)
+EXACT_COLUMNS = 40  # up to this many columns, a vanishing combination is computed in integers at once
+FACE_COLUMNS = 1000  # above this many columns or entries, weak separation is undecided unless it is ruled out at once
 FACE_CELLS = 5e7
 
 
 class Decision(NamedTuple):
-    """Result with its proof. ``direction`` (empty: none) is meant up to a positive factor; ``weights`` are integers on ``rows``."""
+    """Status with its proof: a ``direction`` up to a positive factor, or integer ``weights`` of ``rows``."""
 
-    status: str  # "strict", "weak", "overlap"; "not strict" (weak or overlap, not known which); "undecided"
+    status: str  # "strict", "weak", "overlap", "not strict" (weak or overlap) or "undecided"
     direction: list[int] = []
     rows: list[int] | None = None
     weights: list[int] | None = None  # None with rows: the enclosed proof needs no weights
@@ -42,7 +41,7 @@ class Decision(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """Answer to one question: a direction, or rows that rule it out with their weights."""
+    """Answer to one question: a direction, or rows with weights that prove that there is none."""
 
     direction: list[int] | None
     rows: list[int]
@@ -70,7 +69,7 @@ def decide(rows: SignedRows, budget: Budget) -> Decision:
 
 
 def _second_question(rows: SignedRows, space: Lifted, first: Reply, budget: Budget) -> Decision:
-    """Weak or overlap? One question to the cone of the rows usually settles it; if not, faces are examined one by one."""
+    """Decide between weak separation and overlap, by the cone of the rows or else face by face."""
     known = Decision("not strict", rows=first.rows, weights=first.weights)
     if rank_at_least(rows.lifted(first.rows).rows) == rows.dimension:
         return known._replace(status="overlap")
@@ -100,7 +99,7 @@ def _second_question(rows: SignedRows, space: Lifted, first: Reply, budget: Budg
 
 
 def _walk(rows: SignedRows, A: np.ndarray, first: Reply, budget: Budget) -> Decision:
-    """Continue from the first face with exact tests: slower, but floating-point numbers only suggest candidates."""
+    """Extend the first face by exact tests until the status is decided; floats only suggest candidates."""
     face, weights, rank = first.rows, first.weights, -1
     while True:
         known = Decision("not strict", rows=face, weights=weights)
@@ -115,7 +114,7 @@ def _walk(rows: SignedRows, A: np.ndarray, first: Reply, budget: Budget) -> Deci
             if hint is None:
                 return known
             start = others[hint.close[: rows.dimension + 1 - rank] if hint.separates else hint.support]
-        else:  # floats see no row outside the span of the face; integers have the last word
+        else:  # no row is outside the span of the face up to rounding; decide exactly
             null = _idle_directions(rows, face)
             if null is not None:
                 return known._replace(status="overlap", null=null)
@@ -135,16 +134,17 @@ def _walk(rows: SignedRows, A: np.ndarray, first: Reply, budget: Budget) -> Deci
 
 
 def _idle_directions(rows: SignedRows, spanning: list[int]) -> list[list[int]] | None:
-    """Directions that vanish on the given rows; None unless they vanish on all rows, exactly."""
+    """Return a basis of the directions that vanish on the given rows; None unless they vanish on all rows."""
     null = rows.null_space(spanning)
     return null if not any(rows.signs(v).any() for v in null) else None
 
 
 def ask(rows: SignedRows, start, budget: Budget, face: list[int] | None = None) -> Reply | None:
-    """Ask exactly for a direction that is positive on all rows, or for rows that rule it out.
+    """Find, in exact arithmetic, a direction that is positive on all rows, or rows that rule it out.
 
-    With a face the direction must be zero there and may be zero elsewhere. The question is put to few rows; a direction is
-    then tried on all rows, and the rows it gets wrong join the question. None if it would take too long.
+    With a face, the direction must be zero on its rows and may be zero on other rows. The problem is solved for few
+    rows, and its direction is tested on all rows. Misclassified rows are added until there are none. Return None if the
+    budget is exhausted.
     """
     strict, face, asked = face is None, face or [], [int(i) for i in start]
     while True:
@@ -168,15 +168,16 @@ def ask(rows: SignedRows, start, budget: Budget, face: list[int] | None = None) 
 def positive_weights(
     rows: SignedRows, kernel: list[int], shares: list[int], carriers: list[int], budget: Budget
 ) -> tuple[list[int], list[int]] | None:
-    """Weights of a vanishing combination: a positive multiple of ``shares`` on ``kernel``, something >= 0 on ``carriers``.
+    """Find a vanishing combination: a positive multiple of ``shares`` on ``kernel``, weights >= 0 on ``carriers``.
 
-    Returns the rows with a positive weight, and their weights; None if there are none or if it would take too long.
+    Return the rows with a positive weight, and their weights; None if there is no such combination or if the budget is
+    exhausted.
     """
     chosen = sorted({*kernel, *carriers})
     place = {row: k for k, row in enumerate(chosen)}
     lifted = rows.lifted(chosen).rows
     rhs = [-sum(map(mul, shares, column)) for column in zip(*(lifted[place[i]] for i in kernel), strict=True)]
-    # One more unknown, held at 1 by an equation of its own, carries the denominator out of the answer.
+    # An additional unknown, fixed at 1 by its own equation, returns the common denominator.
     columns = [*([*lifted[place[i]], 0] for i in carriers), [0] * len(rhs) + [1]]
     answer = solve_nonnegative(columns, [*rhs, 1], 0, budget)
     if answer is None or answer.direction is not None:

@@ -1,9 +1,10 @@
-r"""Exact answers to linear questions with integers of any length, by fraction-free pivoting.
+r"""Exact solution of linear feasibility problems with integers of any length, by fraction-free pivoting.
 
-The question: is there :math:`\beta` with :math:`\sum_j \beta_j c_j = r` and :math:`\beta_j \ge 0` for all j that are not
-free? If not, some :math:`y` has :math:`y^\top c_j \ge 0` (:math:`= 0` for free j) and :math:`y^\top r < 0`, and the answer is
-that y (Farkas). A dual simplex with zero costs starts from the columns a float solver suggests, so that a right suggestion
-costs one elimination; a wrong one costs more pivots, never a wrong answer. Bland's rule makes it finite.
+The problem is to find :math:`\beta` with :math:`\sum_j \beta_j c_j = r` and :math:`\beta_j \ge 0` for all j that are
+not free. If there is none, Farkas' lemma gives a :math:`y` with :math:`y^\top c_j \ge 0` (:math:`= 0` for free j) and
+:math:`y^\top r < 0`, which is returned instead. A dual simplex method with zero costs starts from the columns that a
+floating-point solver suggests. A correct suggestion requires one elimination; a wrong one requires more pivots but
+never gives a wrong answer. Bland's rule guarantees termination.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ from typing import NamedTuple
 
 from surefit.core.budget import Budget
 
-WORK = 20e6  # roughly the number of long-integer products, weighted by length, before an exact answer is given up
+WORK = 20e6  # approximate limit on long-integer products, weighted by length, for one exact answer
 
 
 class Answer(NamedTuple):
-    """Either weights (over a common positive denominator) or, if there are none, a direction."""
+    """Weights (numerators over a common positive denominator) or, if there are none, a direction."""
 
     weights: list[int]
     direction: list[int] | None
@@ -26,7 +27,8 @@ class Answer(NamedTuple):
 class Tableau:
     """``basic = rhs - table . nonbasic``, all integers over one positive denominator; a pivot exchanges two variables.
 
-    Variable j >= 0 is the weight of column j; variable -1 - i is the slack of equation i, which must end up zero.
+    Variable j >= 0 is the weight of column j; variable -1 - i is the slack of equation i, which must be zero in a
+    solution.
     """
 
     def __init__(self, columns: list[list[int]], rhs: list[int]):
@@ -37,7 +39,7 @@ class Tableau:
         self.work = 0.0
 
     def pivot(self, r: int, c: int) -> None:
-        """Exchange the basic variable of row ``r`` with the nonbasic one of column ``c`` (Bareiss: divisions are exact)."""
+        """Exchange the basic variable of row ``r`` with the nonbasic variable of column ``c`` (Bareiss's algorithm)."""
         rows, old = self.rows, self.denominator
         pivot_row, p = rows[r], rows[r][c]
         sign = 1 if p > 0 else -1
@@ -71,9 +73,9 @@ class Tableau:
 def solve_nonnegative(
     columns: list[list[int]], rhs: list[int], free: int = 0, budget: Budget | None = None, work: float = WORK
 ) -> Answer | None:
-    """Answer the question of this file; the first ``free`` columns may have weights of any sign.
+    """Solve the problem of this module; the first ``free`` columns may have weights of any sign.
 
-    Columns are tried in the order given. None if it would take too long.
+    Columns are tried in the order given. Return None if the budget is exhausted.
 
     Examples
     --------
@@ -89,7 +91,7 @@ def solve_nonnegative(
     def spent() -> bool:
         return tableau.work > work or budget.spent() is not None
 
-    # Slacks leave first: each equation gets a column of its own, unless it is (with the others) redundant or contradictory.
+    # Slacks leave the basis first: each equation gets its own column, unless it is redundant or contradictory.
     for j in range(len(columns)):
         c = tableau.nonbasic.index(j)
         r = next((i for i, b in enumerate(tableau.basic) if b < 0 and tableau.rows[i][c]), None)
@@ -106,7 +108,7 @@ def solve_nonnegative(
         negative = [r for r, b in enumerate(tableau.basic) if b >= free and tableau.rows[r][-1] < 0]
         if not negative:
             break
-        greedy = pivots < 2 * len(rhs)  # the steepest row and column first, then the rule that cannot cycle
+        greedy = pivots < 2 * len(rhs)  # the steepest row and column first, then Bland's rule, which cannot cycle
         r = min((tableau.rows[r][-1] if greedy else tableau.basic[r], r) for r in negative)[1]
         row = tableau.rows[r]
         entering = [c for c, b in enumerate(tableau.nonbasic) if b >= free and row[c] < 0]

@@ -1,9 +1,9 @@
-r"""Which rows decide? A float answer to the first question, by the shortest point of a convex hull.
+r"""Floating-point candidates for strict separation, from the minimum-norm point of a convex hull.
 
-The shortest point z of the hull of the signed unit rows :math:`a_i` answers either way: if :math:`z \ne 0`, then
-:math:`a_i^\top z \ge \|z\|^2 > 0` for all i, a separating direction; if :math:`z = 0`, its weights are a positive combination
-that vanishes, on at most :math:`p + 1` rows. Nothing is ever infeasible or unbounded, so no answer rests on the status code
-of a solver. The result is a hint; ``decide.py`` turns it into a proof.
+Let z be the minimum-norm point of the hull of the signed unit rows :math:`a_i`. If :math:`z \ne 0`, then
+:math:`a_i^\top z \ge \|z\|^2 > 0` for all i, so z is a separating direction. If :math:`z = 0`, its weights are a
+positive combination that vanishes, on at most :math:`p + 1` rows. This problem is never infeasible or unbounded, so no
+answer depends on the status code of a solver. The result is a candidate, which ``decide.py`` proves or rejects.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from surefit.separation.hull import nearest_point
 from surefit.separation.signed_rows import SignedRows
 
 ZERO = 1e-13  # a point of the hull of unit rows shorter than this counts as zero
-WIDE = 1000  # with more columns least squares is tried first: with more columns than rows it usually separates
-WORK = 1e11  # operations before the search is given up
-SURE = 1e-6  # a direction is taken as soon as its smallest score is this share of the bound
+WIDE = 1000  # above this, least squares is tried first; with more columns than rows it usually separates
+WORK = 1e11  # limit on the operations of the search
+SURE = 1e-6  # a direction is accepted once its smallest score is this fraction of the bound
 
 
 class Hint(NamedTuple):
-    """The answer that floating-point arithmetic suggests."""
+    """Candidate from floating-point arithmetic: a direction, or rows with a vanishing combination."""
 
     v: np.ndarray
     separates: bool  # all scores a_i'v are positive
-    support: np.ndarray  # rows of the shortest point
+    support: np.ndarray  # rows of the minimum-norm point
     close: np.ndarray  # some rows with the smallest scores
 
 
 def search(A, budget: Budget) -> Hint | None:
-    """Look for a direction with ``A v > 0`` or for rows whose positive combination vanishes; None if the budget is spent."""
+    """Search for a direction with ``A v > 0`` or a vanishing positive combination; None if the budget is exhausted."""
     n, p = A.shape
     if p > WIDE:
         v = lsqr(A, np.ones(n), damp=1e-6, iter_lim=50)[0]

@@ -1,12 +1,12 @@
-r"""The nearest points of two convex hulls, by an active-set method (Wolfe's, for one hull and for two).
+r"""Nearest points of two convex hulls, by Wolfe's active-set method, extended from one hull to two.
 
-With an intercept the widest margin is half the distance of the hulls of the two classes; without, it is the distance of the
-hull of the rows :math:`t_i x_i` from the origin. Both are
+With an intercept, the maximal margin is half the distance between the hulls of the two classes. Without an intercept,
+it is the distance of the hull of the rows :math:`t_i x_i` from the origin. Both are
 
 .. math:: \min_\alpha \Bigl\| \sum_i \alpha_i t_i x_i \Bigr\|, \quad \alpha \ge 0, \;\; \sum_{i \in g} \alpha_i = 1
 
-for each group g: the two classes, or all rows. Any :math:`\alpha` gives a point z, an upper bound on the margin; z as a
-direction gives a lower bound. The gap between them is the stopping rule.
+for each group g: the two classes, or all rows. The norm of the point z of any :math:`\alpha` is an upper bound on the
+margin, and the direction z gives a lower bound. The method stops when the gap between the two bounds is small.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from surefit.core.budget import Budget, Reason
 from surefit.separation.active_set import shortest
 from surefit.separation.signed_rows import SignedRows
 
-BATCH = 32, 512  # rows a group that join the working set at once: at least and at most
-POLISHED_ROWS, POLISHED_COLUMNS = 1000, 2000  # larger supports are left as they were found
-CHUNK = 5e8  # operations between two looks at the clock
+BATCH = 32, 512  # smallest and largest number of rows per group added to the working set at once
+POLISHED_ROWS, POLISHED_COLUMNS = 1000, 2000  # larger supports are not polished
+CHUNK = 5e8  # operations between two checks of the time
 
 
 class NearestPoint(NamedTuple):
-    """Weights of the hulls, the point they give, and the margins it proves (by floats)."""
+    """Weights of the hulls, the corresponding point, and its lower and upper bounds on the margin (in floats)."""
 
     alpha: np.ndarray
     z: np.ndarray
@@ -40,15 +40,16 @@ class NearestPoint(NamedTuple):
 def nearest_point(
     rows: SignedRows, start: np.ndarray, *, tol: float, budget: Budget, zero: float = 0.0, work: float = np.inf
 ) -> NearestPoint:
-    """Close the margin bracket to ``up - low <= tol * up``, or until ``up <= zero``.
+    """Iterate until the bracket of the margin satisfies ``up - low <= tol * up`` or ``up <= zero``.
 
-    It begins with the extreme rows in the direction ``start``. Few rows matter: the problem is solved on a working set
-    that grows by the rows its solution gets most wrong. ``work`` bounds the number of operations, roughly.
+    The method starts with the extreme rows in the direction ``start``. The problem is solved on a working set, which
+    grows by the rows that most violate the optimality conditions. ``work`` is an approximate limit on the number of
+    operations.
     """
     X, t = rows.X, rows.t
     groups = (t < 0).astype(np.intp) if rows.intercept else np.zeros(len(t), dtype=np.intp)
     members = [np.flatnonzero(groups == g) for g in range(int(rows.intercept) + 1)]
-    center = _center(X) if rows.intercept else np.zeros(X.shape[1])  # hulls move together: nothing changes but rounding
+    center = _center(X) if rows.intercept else np.zeros(X.shape[1])  # a translation affects only rounding
     scores = t * np.asarray(X @ start).ravel()
     support = np.array([m[np.argmin(scores[m])] for m in members])
     working, batch = support, min(max(BATCH[0], X.shape[1] // 2), BATCH[1])
@@ -77,16 +78,16 @@ def nearest_point(
             cost = block.size + 12.0 * min(block.shape) ** 2
             work -= cost * shortest(block, groups[working], len(members), alpha, int(CHUNK / cost) + 20)
             if len(working) == before and np.array_equal(working[alpha > 0], support) and n_iter > best.n_iter:
-                reason = Reason.STALLED  # nothing new to see, nothing gained
+                reason = Reason.STALLED  # no new rows and no improvement
             support, weights = working[alpha > 0], alpha[alpha > 0]
     return best._replace(n_iter=n_iter, reason=reason)
 
 
 def polished(rows: SignedRows, found: NearestPoint) -> np.ndarray:
-    """Direction along which the support rows of a class have equal scores.
+    """Return a direction along which the support rows of a class have equal scores.
 
-    The point z has it up to rounding, but scores feel that rounding by the factor ``|x| / margin``; solving for equal
-    scores on the few support rows takes it out again.
+    The point z has this property up to rounding, but the scores amplify the rounding by the factor ``|x| / margin``.
+    Solving for equal scores on the few support rows removes this error.
     """
     support = np.flatnonzero(found.alpha)
     block, t = rows.X[support], rows.t[support]
@@ -108,7 +109,7 @@ def polished(rows: SignedRows, found: NearestPoint) -> np.ndarray:
 
 
 def _coordinates(X, t: np.ndarray, center: np.ndarray) -> np.ndarray:
-    """Signed rows in coordinates of their own: the same lengths and angles, in at most as many dimensions as rows."""
+    """Return the signed rows in an orthonormal basis of their span, which preserves lengths and angles."""
     if sparse.issparse(X) and X.shape[1] > X.shape[0]:
         values, vectors = np.linalg.eigh((X @ X.T).toarray() * np.outer(t, t))
         return np.ascontiguousarray(vectors * np.sqrt(np.maximum(values, 0.0)))

@@ -1,7 +1,8 @@
 r"""Coordinates in which solvers search for candidates: signed rows :math:`a_i = t_i (x_i, 1)`, centered, scaled and of length one.
 
-Scaling rows and columns by positive numbers, and moving the origin when there is an intercept, changes no answer about
-separation. It does improve the floating-point accuracy, so linear programs are solved in these coordinates; proofs use the data as given.
+Scaling rows and columns by positive numbers, and moving the origin if there is an intercept, does not affect
+separability. It improves floating-point accuracy, so candidates are computed in these coordinates; proofs use the data
+as given.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class Lifted(NamedTuple):
 
 
 def lift(X, t: np.ndarray, intercept: bool) -> Lifted:
-    """Build the signed unit rows of the data."""
+    """Return the signed unit rows of the data."""
     n, d = X.shape
     if sparse.issparse(X):
         scale = _positive(abs(X).max(axis=0).toarray().ravel().astype(np.float64))
@@ -55,8 +56,8 @@ def lift(X, t: np.ndarray, intercept: bool) -> Lifted:
 def on_face(A: np.ndarray, face: list[int]) -> tuple[np.ndarray, np.ndarray]:
     """Restrict directions to those that vanish on the rows of ``face``.
 
-    Returns unit rows in coordinates of that subspace, and which rows of ``A`` they are; the others are, up to rounding, combinations of
-    rows of the face.
+    Return unit rows in coordinates of that subspace, and their indices in ``A``. All other rows are, up to rounding,
+    combinations of rows of the face.
     """
     _, singular, vt = np.linalg.svd(A[face], full_matrices=True)
     rank = int(np.sum(singular > 1e-10 * singular[0])) if len(singular) and singular[0] > 0 else 0

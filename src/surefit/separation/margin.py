@@ -1,4 +1,4 @@
-r"""Two-sided bounds of the maximal margin of labeled data, and the hyperplane that attains it."""
+r"""Two-sided bounds on the maximal margin of labeled data, and the maximal-margin hyperplane."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from surefit.separation.signed_rows import SignedRows
 
 
 class MarginBracket(NamedTuple):
-    r"""Proved bounds ``low <= gamma* <= up`` of the maximal margin, with what proves them.
+    r"""Proved bounds ``low <= gamma* <= up`` on the maximal margin, with their witnesses.
 
     Attributes
     ----------
@@ -43,25 +43,25 @@ class MarginBracket(NamedTuple):
 
     @property
     def relative_width(self) -> float:
-        """``(up - low) / up``; zero if both are."""
+        """``(up - low) / up``, or zero if both bounds are zero."""
         return self.width / self.up if self.up > 0 else 0.0 if self.low == 0 else math.inf
 
 
 class MaximalMargin(NamedTuple):
-    """The hyperplane of widest margin, scaled so that the nearest rows have ``t (w'x + b) = 1``.
+    """Maximal-margin hyperplane, scaled so that the nearest rows have ``t (w'x + b) = 1``.
 
     Attributes
     ----------
     w, b
         Hyperplane; ``|w| = 1 / margin``.
     alpha : ndarray of shape (n_rows,)
-        Multipliers of the hard-margin support vector machine: ``w = sum_i alpha_i t_i x_i`` up to the bracket.
-    bracket : MarginBracket
-        Proved bounds of the margin.
+        Multipliers of the hard-margin support vector machine: ``w = sum_i alpha_i t_i x_i`` up to the width of the
+        bracket.
+    bracket : MarginBracket Proved bounds on the margin.
     reason : Reason
         Why the solver stopped.
     n_iter : int
-        Rounds of the solver.
+        Number of iterations of the solver.
     """
 
     w: np.ndarray
@@ -92,13 +92,15 @@ def margin_bracket(X, y, w=None, b: float | None = 0.0, alpha=None, intercept: b
     y : array-like of shape (n_rows,)
         Two classes; the greater label is the positive one.
     w : array-like of shape (n_columns,), optional
-        Normal of a hyperplane; by default the difference of the hull points that ``alpha`` gives.
+        Normal vector of a hyperplane; by default the difference of the hull points with weights ``alpha``.
     b : float or None, default=0.0
-        Its offset. None, or no ``w``: the best one for ``w``. Must be 0 without an intercept.
+        Intercept of the hyperplane. If it is None, or if ``w`` is not given, the best intercept for ``w`` is used. Must
+        be 0 with ``intercept=False``.
     alpha : array-like of shape (n_rows,), optional
-        Weights >= 0; by default the same for all rows of a class. A class without weight counts as equally weighted.
+        Weights >= 0; by default equal for all rows of a class. If all weights of a class are zero, equal weights are
+        used.
     intercept : bool, default=True
-        Whether hyperplanes may miss the origin.
+        Whether hyperplanes have an intercept.
 
     Returns
     -------
@@ -138,7 +140,7 @@ def margin_bracket(X, y, w=None, b: float | None = 0.0, alpha=None, intercept: b
 def maximal_margin(
     X, y, intercept: bool = True, *, tol: float = 1e-6, max_iter: int = 1000, max_time: float | None = None
 ) -> MaximalMargin:
-    r"""Find the hyperplane of widest margin, with bounds of that margin.
+    r"""Find the maximal-margin hyperplane, with bounds on its margin.
 
     .. math:: \gamma^* = \max_{w, b} \min_i \frac{t_i (x_i^\top w + b)}{\|w\|}
                        = \tfrac12 \operatorname{dist}(\operatorname{hull} X_+, \operatorname{hull} X_-) .
@@ -151,11 +153,10 @@ def maximal_margin(
     X, y, intercept
         As for :func:`margin_bracket`.
     tol : float >= 0, default=1e-6
-        Relative width of the bracket to stop at.
+        Relative width of the bracket at which the solver stops.
     max_iter : int >= 1, default=1000
-        Rounds; a round is one product with X.
-    max_time : float > 0, optional
-        Seconds.
+        Largest number of iterations; each iteration computes one product with X.
+    max_time : float > 0, optional Time limit in seconds.
 
     Returns
     -------
@@ -191,7 +192,7 @@ def maximal_margin(
 def widest(
     rows: SignedRows, start: np.ndarray, tol: float, budget: Budget, work: float = math.inf
 ) -> MaximalMargin | None:
-    """Solve for the widest margin from the direction ``start``; None if neither that nor the solver's separates."""
+    """Find the maximal margin from the direction ``start``; None if neither it nor the solver's direction separates."""
     found: NearestPoint = nearest_point(rows, start, tol=tol, budget=budget, work=work)
     directions = [found.z, polished(rows, found), start]
     w = max(directions, key=lambda w: _margin(rows, w))
@@ -210,7 +211,7 @@ def widest(
 
 
 def bracket_of(rows: SignedRows, w: np.ndarray, b: float, alpha: np.ndarray) -> MarginBracket:
-    """Return the bracket that a hyperplane and hull weights prove."""
+    """Return the bracket proved by a hyperplane and hull weights."""
     support = np.flatnonzero(alpha)
     witness = {"w": w, "b": np.array([b]), "rows": support, "alpha": alpha[support]}
     proof = proof_of(rows, "separation.margin_bracket", witness)
@@ -218,7 +219,7 @@ def bracket_of(rows: SignedRows, w: np.ndarray, b: float, alpha: np.ndarray) -> 
 
 
 def _margin(rows: SignedRows, w: np.ndarray) -> float:
-    """Return the margin along ``w`` in floats, minus infinity for zero: good enough to choose a direction by."""
+    """Return the margin along ``w`` without error bounds, or minus infinity for zero; used to choose a direction."""
     largest = float(np.max(np.abs(w), initial=0.0))
     if not 0.0 < largest < math.inf:
         return -math.inf
@@ -228,7 +229,7 @@ def _margin(rows: SignedRows, w: np.ndarray) -> float:
 
 
 def hull_point(rows: SignedRows, alpha: np.ndarray) -> np.ndarray:
-    """Difference of the hull points of the classes (without an intercept: the hull point of the rows ``t x``)."""
+    """Return the difference of the hull points of the classes; without an intercept, the hull point of ``t x``."""
     groups = [rows.t > 0, rows.t < 0] if rows.intercept else [np.ones(len(rows.t), dtype=bool)]
     share = np.zeros(len(alpha))
     for group in groups:
@@ -237,7 +238,7 @@ def hull_point(rows: SignedRows, alpha: np.ndarray) -> np.ndarray:
 
 
 def best_offset(rows: SignedRows, w: np.ndarray) -> float:
-    """Offset half-way between the classes along ``w``; zero without an intercept."""
+    """Return the intercept halfway between the classes along ``w``; zero if there is no intercept."""
     if not rows.intercept:
         return 0.0
     scores = np.asarray(rows.X @ w, dtype=np.float64).ravel()
@@ -245,7 +246,7 @@ def best_offset(rows: SignedRows, w: np.ndarray) -> float:
 
 
 def require_both_classes(who: str, classes: tuple, intercept: bool) -> None:
-    """Refuse one class with an intercept: its margin has no bound."""
+    """Raise ``InvalidData`` for a single class with an intercept, because the margin is then unbounded."""
     if intercept and len(classes) < 2:
         raise InvalidData(
             f"{who}: y must have two classes; got {classes[0]!r} only, so the margin has no bound. "
@@ -254,7 +255,7 @@ def require_both_classes(who: str, classes: tuple, intercept: bool) -> None:
 
 
 def _spread(rows: SignedRows, alpha: np.ndarray) -> np.ndarray:
-    """Give equal weights to a class that has none."""
+    """Assign equal weights to a class whose weights are all zero."""
     alpha = alpha.copy()
     for group in [rows.t > 0, rows.t < 0] if rows.intercept else [np.ones(len(alpha), dtype=bool)]:
         if not np.any(alpha[group]):

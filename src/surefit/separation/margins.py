@@ -1,4 +1,4 @@
-r"""Margins of a linear rule on labeled rows: functional and geometric, distances, projections, slack, and kinds of rows."""
+r"""Margins of a linear rule on labeled rows: functional and geometric margins, distances, projections and slack."""
 
 from __future__ import annotations
 
@@ -30,23 +30,24 @@ class MarginReport:
     distances : ndarray
         :math:`f(x_i) / \|w\|`: the distance, negative on the negative side.
     slack : ndarray
-        :math:`\max(0, 1 - t_i f(x_i))`. The number of mistakes is at most its sum.
+        :math:`\max(0, 1 - t_i f(x_i))`. The number of misclassified rows is at most the sum of the slack.
     kinds : ndarray of str
-        ``"outside"``, ``"on margin"``, ``"inside"`` or ``"misclassified"`` (a zero score is a mistake).
+        ``"outside"``, ``"on margin"``, ``"inside"`` or ``"misclassified"`` (a zero score counts as an error).
     margin : float
         The smallest geometric margin; negative if some row is on the wrong side.
     nearest : int
-        The first row that attains it.
+        The first row that attains ``margin``.
     support : ndarray of int
-        All rows that attain it, up to ``tol``.
+        All rows that attain ``margin``, up to ``tol``.
     half_width, width : float
-        :math:`1 / \|w\|` and :math:`2 / \|w\|`: from the hyperplane to a line :math:`f = \pm 1`, and between these lines.
+        :math:`1 / \|w\|` and :math:`2 / \|w\|`: the distance from the hyperplane to :math:`f = \pm 1`, and between
+        these two hyperplanes.
     separates : bool
-        Whether all rows are strictly on their side; signs are exact, not subject to rounding.
+        Whether all rows are strictly on the correct side; signs are computed exactly.
     multiplier_kinds : ndarray of str or None
         With multipliers: ``"not support"``, ``"free"`` or ``"bound"``.
     conflicts : ndarray of int
-        Rows whose multiplier contradicts their margin by more than ``tol``: the multipliers are not optimal there.
+        Rows whose multiplier contradicts their margin by more than ``tol``, so that the multipliers are not optimal.
     """
 
     functional: np.ndarray
@@ -64,7 +65,7 @@ class MarginReport:
 
     @property
     def width(self) -> float:
-        """Distance of the two lines ``f = 1`` and ``f = -1``."""
+        """Distance between the hyperplanes ``f = 1`` and ``f = -1``."""
         return 2 * self.half_width
 
     def __repr__(self) -> str:
@@ -92,7 +93,7 @@ class MarginReport:
 
 
 def margins(rule, X, y, *, alpha=None, C: float = math.inf, tol: float = 1e-6) -> MarginReport:
-    r"""Margins, distances, slack and kinds of labeled rows with respect to a linear rule.
+    r"""Return margins, distances, slack and kinds of labeled rows with respect to a linear rule.
 
     .. math:: \gamma_i = t_i f(x_i), \qquad \tilde\gamma_i = \gamma_i / \|w\|, \qquad \xi_i = \max(0, 1 - \gamma_i) .
 
@@ -101,15 +102,15 @@ def margins(rule, X, y, *, alpha=None, C: float = math.inf, tol: float = 1e-6) -
     Parameters
     ----------
     rule : fitted linear model, or pair (w, b)
-        A model needs ``coef_`` and ``intercept_`` for two classes; its ``classes_[1]`` is the positive one.
+        A model needs ``coef_`` and ``intercept_`` for two classes; ``classes_[1]`` is the positive class.
     X, y
         Rows and labels.
     alpha : array-like of shape (n_rows,), optional
-        Multipliers of a soft- or hard-margin support vector machine, to sort rows by them as well.
+        Multipliers of a soft- or hard-margin support vector machine, used to classify rows by multiplier as well.
     C : float > 0, default=inf
-        Their upper bound.
+        Upper bound on the multipliers.
     tol : float >= 0, default=1e-6
-        How close to 1 a functional margin counts as on the margin, and to 0 or C (relative to C) a multiplier as there.
+        Tolerance for a functional margin to equal 1, and (relative to C) for a multiplier to equal 0 or C.
 
     Returns
     -------
@@ -159,7 +160,7 @@ def margins(rule, X, y, *, alpha=None, C: float = math.inf, tol: float = 1e-6) -
 
 
 def distances(rule, X, *, feet: bool = False):
-    r"""Signed distances of rows from the hyperplane of a linear rule, and the orthogonal projections of the rows if requested.
+    r"""Return signed distances of rows from the hyperplane of a linear rule, and optionally their projections.
 
     .. math:: \frac{x^\top w + b}{\|w\|}, \qquad h = x - \frac{x^\top w + b}{\|w\|^2} \, w .
 

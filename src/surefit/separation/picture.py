@@ -7,7 +7,7 @@ from scipy import sparse
 
 
 def draw(report, X, t: np.ndarray, ax):
-    """Draw the rows by class, the hyperplane with its margin, and ring the rows that carry the proof."""
+    """Draw the rows by class, the hyperplane with its margin, and rings around the rows used by the proof."""
     import matplotlib.pyplot as plt
 
     X = X.toarray() if sparse.issparse(X) else np.asarray(X)
@@ -29,7 +29,7 @@ def draw(report, X, t: np.ndarray, ax):
 
 
 def _lines(ax, w: np.ndarray, b: float, levels: list[float]) -> None:
-    """Lines ``w'x + b = level`` across the present view."""
+    """Draw the lines ``w'x + b = level`` across the current view."""
     if not np.any(w):
         return
     view = ax.axis()

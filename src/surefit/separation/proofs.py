@@ -1,4 +1,4 @@
-"""Proofs of facts from a witness; the checker is found by the name of the claim, as for a certificate."""
+"""Proofs from a witness; the checker is selected by the name of the claim, as for a certificate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Labeled data as the facts of this folder read them: any two labels, dense or sparse, names kept."""
+"""Validation of labeled data for separability: any two labels, dense or sparse rows, column names kept."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ class Labeled(NamedTuple):
 
     X: Any  # float64 or float32, dense or CSR
     t: np.ndarray
-    classes: tuple[Any, ...]  # (negative, positive) as the user wrote them; one entry if only one class occurs
-    named: tuple[Any, ...]  # the same as JSON values
+    classes: tuple[Any, ...]  # (negative, positive) as passed by the user; one entry if there is only one class
+    named: tuple[Any, ...]  # the classes as JSON values
     names: list[str] | None  # names of the columns, if X had any
-    raw: Data  # what the checker will see
+    raw: Data  # the data in the format of the checker
 
     def with_columns(self, columns) -> Labeled:
-        """Return the same rows with some columns only."""
+        """Return the same rows restricted to some columns."""
         return self._replace(X=self.X[:, columns])
 
 
 def read_labeled(who: str, X, y) -> Labeled:
-    """Read data for ``who``; one or two classes, otherwise an error that states what to pass instead."""
-    reader = type(who, (BaseEstimator,), {})()  # lends its name to the messages and keeps the names of the columns
+    """Validate data with one or two classes for ``who``; otherwise raise an error that states what to pass."""
+    reader = type(who, (BaseEstimator,), {})()  # provides the name for messages and keeps the column names
     read_data(reader, X, y, accept_sparse=["csc", "csr"], dtype=[np.float64, np.float32])
     names = getattr(reader, "feature_names_in_", None)
     raw = read(X, y)
@@ -45,7 +45,7 @@ def read_labeled(who: str, X, y) -> Labeled:
         )
     t = np.where(codes == len(kinds) - 1, 1.0, -1.0)
     if len(kinds) == 1 and labels.dtype.kind == "f" and kinds[0] <= 0:
-        t = -t  # a lone 0 or -1 is the negative class
+        t = -t  # a single class 0 or -1 is the negative class
     original = np.asarray(y).ravel()[first]
     return Labeled(
         X=_rows(raw.X),

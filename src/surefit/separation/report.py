@@ -1,4 +1,4 @@
-"""The answer of ``separability`` as an object: numbers, sentences, a table, a plot, a certificate."""
+"""Result object of ``separability``, with a text summary, a plot and a certificate."""
 
 from __future__ import annotations
 
@@ -36,28 +36,29 @@ class SeparabilityReport:
     Attributes
     ----------
     status : str
-        ``"strict"``, ``"weak"``, ``"not separable"``, ``"one class"``; ``"not strict"`` or ``"undecided"`` where size or time
-        forbade more.
+        ``"strict"``, ``"weak"``, ``"not separable"`` or ``"one class"``; ``"not strict"`` or ``"undecided"`` if the
+        limits of size or time prevented a decision.
     level : {"exact", "enclosed"} or None
-        How the status was proved: integers alone, or floats with their rounding accounted for. None if undecided.
-    separable : bool or None
-        Whether a hyperplane has all rows strictly on their side. None if undecided.
+        How the status was proved: in exact integer arithmetic, or in floats with rounding accounted for. None if
+        undecided.
+    separable : bool or None Whether a hyperplane separates the classes strictly. None if undecided.
     mle_exists : bool or None
         Whether unpenalized logistic regression has a finite estimate.
     w, b : ndarray of shape (n_columns,), float; or None
-        Separating hyperplane: of widest margin and scaled to ``min t f = 1`` if strict, weak if weak.
+        Separating hyperplane. If the status is strict, it has maximal margin and is scaled to ``min t f = 1``; if the
+        status is weak, it separates weakly.
     alpha : ndarray of shape (n_rows,) or None
-        Weights, summing to one, whose combination ``sum alpha t (x, 1)`` vanishes. The certificate has them exactly.
+        Weights, summing to one, whose combination ``sum alpha t (x, 1)`` vanishes. The certificate stores them exactly.
     support : ndarray of int
-        Rows that carry the proof: those with a weight, or the support of the widest margin.
+        Rows used by the proof: those with a positive weight, or the support vectors of the maximal margin.
     bracket : MarginBracket or None
-        Proved bounds of the widest margin, if strict.
+        Proved bounds on the maximal margin, if strict.
     radius : float
-        Upper bound of the length of a row.
+        Upper bound on the norm of a row.
     columns : dict
-        ``strict`` and ``weak``: columns that separate by themselves; ``together``: a small set that does.
+        ``strict`` and ``weak``: columns that separate by themselves; ``together``: a small set that separates.
     certificate : Certificate
-        Claims with their witnesses; ``verify(X, y)`` re-derives each.
+        Claims with their witnesses; ``verify(X, y)`` re-derives each claim.
 
     Examples
     --------
@@ -82,7 +83,7 @@ class SeparabilityReport:
     certificate: Certificate
     _plane: tuple[Any, ...] = field(
         default=(), repr=False
-    )  # the rows and labels, kept for a picture if there are two columns
+    )  # the rows and labels, kept for a plot if there are two columns
 
     @classmethod
     def assembled(cls, data, rows, decision, margin, responsible: Responsible, radius, level, certificate):
@@ -109,7 +110,7 @@ class SeparabilityReport:
 
     @property
     def separable(self) -> bool | None:
-        """Whether a hyperplane has all rows strictly on their side."""
+        """Whether a hyperplane separates the classes strictly; None if undecided."""
         return {"strict": True, "one class": True, "undecided": None}.get(self.status, False)
 
     @property
@@ -120,12 +121,12 @@ class SeparabilityReport:
 
     @property
     def margin(self) -> float | None:
-        """A proved margin of ``(w, b)``; a lower bound on the widest one."""
+        """Proved margin of ``(w, b)``, a lower bound on the maximal margin."""
         return None if self.bracket is None else self.bracket.low
 
     @property
     def difficulty(self) -> float | None:
-        r"""Upper bound of :math:`(R / \gamma^*)^2`, on which mistake bounds rest; at least 1."""
+        r"""Upper bound on :math:`(R / \gamma^*)^2`, which appears in mistake bounds; at least 1."""
         return None if self.bracket is None or not self.bracket.low > 0 else (self.radius / self.bracket.low) ** 2
 
     def verify(self, X, y):
@@ -133,7 +134,7 @@ class SeparabilityReport:
         return self.certificate.verify(X, y)
 
     def plot(self, ax=None):
-        """Draw rows, hyperplane, margin and proof rows in the plane (two columns only); returns the axes."""
+        """Plot the rows, the hyperplane, its margin and the rows of the proof (two columns only). Returns the axes."""
         if not self._plane:
             raise InvalidData(
                 f"SeparabilityReport.plot: needs data with 2 columns; these have {self.n_columns}. Pass two columns of X."
@@ -181,7 +182,7 @@ def _listed(columns: list, most: int = 8) -> str:
 
 
 def _weights(rows, decision) -> np.ndarray:
-    """Weights as floats with sum one; for an enclosed proof they are approximate and for display only."""
+    """Return the weights as floats with sum one; for an enclosed proof, they are approximate and only for display."""
     alpha = np.zeros(len(rows.t))
     if decision.weights is not None:
         total = sum(decision.weights)

@@ -1,4 +1,4 @@
-r"""``separability``: can a hyperplane separate these labels? The answer comes with a proof either way."""
+r"""Decision whether a hyperplane separates two classes, with a proof in either case."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from surefit.separation.reading import Labeled, read_labeled
 from surefit.separation.report import SeparabilityReport
 from surefit.separation.signed_rows import SignedRows, direction_from_floats, rounded
 
-MARGIN_WORK = 1e10  # operations spent on the bracket of the widest margin; a bracket left wider is as true
+MARGIN_WORK = 1e10  # limit on the operations for the bracket of the maximal margin; a wider bracket is still valid
 NO_COLUMNS = Responsible([], [], [], None)
 
 
@@ -31,32 +31,33 @@ def separability(
 
     With :math:`t_i = \pm 1` and :math:`f(x) = x^\top w + b`, exactly one of these is true:
 
-    - ``"strict"``: some :math:`(w, b)` has :math:`t_i f(x_i) > 0` for all i. The widest margin is bracketed.
-    - ``"weak"``: none has, but some has :math:`t_i f(x_i) \ge 0` for all i and :math:`> 0` for one (quasi-complete separation).
-    - ``"not separable"``: no :math:`(w, b)` does even that, unless all :math:`f(x_i) = 0`.
+    - ``"strict"``: some :math:`(w, b)` has :math:`t_i f(x_i) > 0` for all i. The maximal margin is bracketed.
+    - ``"weak"``: not strict, but some :math:`(w, b)` has :math:`t_i f(x_i) \ge 0` for all i and :math:`> 0` for one
+    (quasi-complete separation).
+    - ``"not separable"``: neither; :math:`t_i f(x_i) \ge 0` for all i only if all :math:`f(x_i) = 0`.
 
-    In the first two cases unpenalized logistic regression has no finite estimate; in the third it has one.
+    In the first two cases, unpenalized logistic regression has no finite estimate; in the third case, it has one.
 
-    Guarantee: the status is a theorem about the data as stored. A direction is checked on every row, its absence by a positive
-    combination :math:`\sum_i \alpha_i t_i (x_i, 1) = 0` that vanishes exactly; if the data are too large for a proof, the status is
-    ``"undecided"``, or ``"not strict"`` if that much is proved. The certificate is issued after the independent checker has
-    confirmed each claim (theory: :ref:`gordan`).
+    Guarantee: the status is a theorem about the data as stored. A direction is checked on every row. The absence of one
+    is proved by a positive combination :math:`\sum_i \alpha_i t_i (x_i, 1) = 0` that vanishes exactly. If the data are
+    too large for a proof, the status is ``"undecided"``, or ``"not strict"`` if that much is proved. The certificate is
+    issued after the independent checker has confirmed each claim (theory: :ref:`gordan`).
 
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n_rows, n_columns)
         Numbers; names of columns are kept.
     y : array-like of shape (n_rows,)
-        Labels of any kind, two classes; the greater is the positive one. One class only (with an intercept) is answered
-        ``"one class"``.
+        Labels of any kind with two classes; the greater label is the positive class. With an intercept, a single class
+        gives the status ``"one class"``.
     intercept : bool, default=True
-        Whether hyperplanes may miss the origin.
+        Whether hyperplanes have an intercept.
     columns : bool, default=True
-        Look for the columns responsible: those that separate by themselves, else a small set.
+        Whether to search for columns that separate by themselves, or else for a small set that separates.
     tol : float >= 0, default=1e-6
-        Relative width at which the bracket of the widest margin is good enough.
+        Relative width of the bracket of the maximal margin at which the solver stops.
     max_time : float > 0, optional
-        Seconds; what is not proved by then is not claimed.
+        Time limit in seconds; claims that are not proved by then are omitted.
 
     Returns
     -------
@@ -93,7 +94,7 @@ def separability(
 
 
 def _with_widest_margin(rows: SignedRows, decision: Decision, tol: float, budget: Budget):
-    """Prefer the direction of widest margin to the one that decided, if it separates too."""
+    """Replace the direction of the decision by that of maximal margin, if it also separates."""
     start = rounded(decision.direction)[: rows.X.shape[1]]
     margin: MaximalMargin | None = widest(rows, start, tol, budget, MARGIN_WORK)
     if margin is None:

@@ -1,4 +1,4 @@
-"""Labeled rows as exact objects: integers in, integers out."""
+"""Labeled rows in exact integer arithmetic."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class SignedRows(NamedTuple):
         return self.X.shape[1] + int(self.intercept)
 
     def lifted(self, chosen) -> Block:
-        """Some rows as integers; columns that are zero in all of them are left out."""
+        """Return some rows as integers, without the columns that are zero in all of them."""
         return Block(*lifted_integers(self.X[chosen], self.t[chosen], self.intercept))
 
     def signs(self, v: list[int]) -> np.ndarray:
-        """Exact signs of all rows times ``v``."""
+        """Return the exact signs of the products of all rows with ``v``."""
         return signs(self.X, v, self.intercept)[0] * self.t.astype(np.int8)
 
     def in_data_coordinates(self, y: list[int], block: Block) -> list[int]:
@@ -47,14 +47,14 @@ class SignedRows(NamedTuple):
         return primitive(v)
 
     def null_space(self, chosen) -> list[list[int]]:
-        """Independent directions that span those which vanish on the chosen rows."""
+        """Return a basis of the directions that vanish on the chosen rows."""
         block = self.lifted(chosen)
         vectors = [self.in_data_coordinates(y, block) for y in null_space(block.rows, len(block.columns))]
         absent = np.setdiff1d(np.arange(self.dimension), block.columns)
         return vectors + [[int(i == j) for i in range(self.dimension)] for j in absent.tolist()]
 
     def worst(self, v: list[int], among: np.ndarray, count: int) -> list[int]:
-        """Return some rows that ``v`` gets most wrong, by floats: any choice is right, a good one saves questions."""
+        """Return some of the rows most violated by ``v``, in floats; the choice affects only the number of steps."""
         floats = rounded(v)
         block = self.X[among]
         with np.errstate(all="ignore"):
@@ -63,13 +63,13 @@ class SignedRows(NamedTuple):
 
 
 def rounded(v: list[int]) -> np.ndarray:
-    """Return a direction as floats, the largest entry between 1/2 and 1."""
+    """Return a direction as floats, with the largest absolute entry between 1/2 and 1."""
     size = max(abs(entry) for entry in v).bit_length()
     return np.array([entry / (1 << size) for entry in v])
 
 
 def direction_from_floats(rows: SignedRows, w: np.ndarray, b: float) -> list[int]:
-    """Return ``(w, b)`` as integers, ``b`` moved half-way between the classes if they do not overlap."""
+    """Return ``(w, b)`` as integers, with ``b`` moved halfway between the classes if they do not overlap."""
     if not (np.all(np.isfinite(w)) and np.isfinite(b)):
         return [0] * rows.dimension
     if not rows.intercept:
@@ -80,7 +80,7 @@ def direction_from_floats(rows: SignedRows, w: np.ndarray, b: float) -> list[int
 
 
 def shortened(rows: SignedRows, v: list[int]) -> list[int]:
-    """Round a long direction to floats if that changes no sign."""
+    """Round a direction with long integers to floats if this does not change a sign."""
     short = integers(rounded(v))[0]
     return primitive(short) if np.array_equal(rows.signs(short), rows.signs(v)) else v
 

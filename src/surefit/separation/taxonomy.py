@@ -14,7 +14,7 @@ _BOUND = Rule("a number > 0 or infinity", lambda v: isinstance(v, (int, float, n
 
 
 def kinds_by_margin(functional: np.ndarray, exact_signs: np.ndarray, tol: float) -> np.ndarray:
-    """Sort rows by ``t f``: beyond 1, at 1 (up to ``tol``), between 0 and 1, or not positive (by the exact sign)."""
+    """Classify rows by ``t f``: above 1, at 1 (up to ``tol``), between 0 and 1, or not positive (exact sign)."""
     kinds = np.full(len(functional), "inside", dtype="<U13")
     kinds[functional > 1] = "outside"
     kinds[np.abs(functional - 1) <= tol] = "on margin"
@@ -23,7 +23,7 @@ def kinds_by_margin(functional: np.ndarray, exact_signs: np.ndarray, tol: float)
 
 
 def kinds_by_multiplier(who: str, alpha, C: float, n: int, tol: float) -> np.ndarray:
-    """Sort rows by their multiplier: zero, between, or at the bound ``C``."""
+    """Classify rows by their multiplier: zero, strictly between 0 and ``C``, or at the bound ``C``."""
     if not _BOUND.allows(C):
         raise InvalidParameter(who, "C", _BOUND.words, C)
     alpha = np.asarray(alpha, dtype=np.float64).ravel()
@@ -38,7 +38,7 @@ def kinds_by_multiplier(who: str, alpha, C: float, n: int, tol: float) -> np.nda
 
 
 def conflicting(functional: np.ndarray, kinds: np.ndarray, tol: float) -> np.ndarray:
-    """Rows that optimal multipliers exclude: zero with ``t f < 1``, free off the margin, at the bound with ``t f > 1``."""
+    """Return rows that violate the KKT conditions: zero and ``t f < 1``, free off the margin, or bound and ``t f > 1``."""
     too_near = (kinds == "not support") & (functional < 1 - tol)
     off = (kinds == "free") & (np.abs(functional - 1) > tol)
     too_far = (kinds == "bound") & (functional > 1 + tol)
@@ -46,10 +46,11 @@ def conflicting(functional: np.ndarray, kinds: np.ndarray, tol: float) -> np.nda
 
 
 def offset_interval(scores: np.ndarray, t: np.ndarray, alpha: np.ndarray, C: float = math.inf) -> tuple[float, float]:
-    r"""All intercepts that are optimal with given multipliers of a support vector machine.
+    r"""Return the interval of optimal intercepts for given multipliers of a support vector machine.
 
     With :math:`F_i = \sum_j \alpha_j t_j K(x_j, x_i)` (``scores``), every row with a free multiplier gives
-    :math:`b = t_i - F_i`; rows at a bound give one-sided limits. Without free rows an interval is left.
+    :math:`b = t_i - F_i`; rows at a bound give one-sided limits. Without free rows, the optimal intercepts form an
+    interval.
 
     Examples
     --------
