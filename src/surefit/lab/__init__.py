@@ -1,1 +1,1 @@
-"""The laboratory: draw points, step an algorithm, watch what is proved, in a browser (needs panel)."""
+"""Interactive laboratory in a browser: draw points, step through an algorithm, see its certificate (needs panel)."""

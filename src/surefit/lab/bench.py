@@ -1,4 +1,4 @@
-"""The workbench of one session: points, one or two lanes, the player, and what can be taken away."""
+"""The workbench of one session: points, one or two lanes, the player, and downloads."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LATE = f"This step takes longer than {LONGEST_STEP:.0f} seconds; use fewer point
 
 
 class Bench:
-    """Everything of one session; nothing of it is shared with another one."""
+    """State and widgets of one session; nothing is shared between sessions."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class Bench:
             self.board.source, state, self._lane_changed, ("Algorithm or idea", "Second algorithm or idea")[number]
         )
 
-    # --- what happens -------------------------------------------------------------------------------------------------
+    # --- events -------------------------------------------------------------------------------------------------------
 
     def _lane_changed(self, other_scene: bool) -> None:
         if other_scene:
@@ -94,9 +94,9 @@ class Bench:
     # --- computing and showing ----------------------------------------------------------------------------------------
 
     def _begin(self) -> None:
-        """Show the first step with the page, or once the page has loaded if it takes long.
+        """Show the first step with the page or, if the computation is slow, after the page has loaded.
 
-        Nothing may change in between: a widget that is being drawn in the browser misses changes.
+        Nothing may change in between, because a widget misses changes while the browser draws it.
         """
         jobs = [self.workers.submit(self._job(lane)) for lane in self.lanes]
         if wait(jobs, FIRST).not_done:
@@ -105,7 +105,7 @@ class Bench:
             self._show([job.result() for job in jobs])
 
     def refresh(self) -> None:
-        """Compute and show the present step soon; several requests in a row become one."""
+        """Schedule the computation and display of the current step; consecutive requests are merged."""
         if not self._waiting:
             self._waiting = True
             self.schedule(self._refresh)
@@ -115,19 +115,19 @@ class Bench:
         self._begun += 1
         turn = self._begun
         results = [await self._computed(lane) for lane in self.lanes]
-        if turn > self._finished:  # a slower computation of earlier points must not replace a newer picture
+        if turn > self._finished:  # a slow computation for earlier points must not replace a newer picture
             self._finished = turn
             self._show(results)
             for delay in BEATS:
                 asyncio.get_running_loop().call_later(delay, self.schedule, self._beat)
 
     def _beat(self) -> None:
-        """Change something invisible: a message that Panel left behind while another one was being written goes out with this one."""
+        """Make an invisible change, which makes Panel send a message that was left behind during another write."""
         self._beats += 1
         self.pulse.object = f"<!-- {self._beats} -->"
 
     async def _computed(self, lane: Lane) -> Shown:
-        """Compute in a worker. A step that is too slow, as the first one is while loops are compiled, is shown when it is done, once."""
+        """Compute in a worker. A step that is too slow (the first one compiles loops) is shown once it is done."""
         future = asyncio.get_running_loop().run_in_executor(self.workers, self._job(lane))
         try:
             shown = await asyncio.wait_for(asyncio.shield(future), LONGEST_STEP)
@@ -156,7 +156,7 @@ class Bench:
         if not self.player.playing:
             self.downloads.write()
 
-    # --- what can be taken away ---------------------------------------------------------------------------------------
+    # --- downloads and links ------------------------------------------------------------------------------------------
 
     def _moment(self) -> Moment:
         lane, text = self.lanes[0], packed(self.state())
@@ -165,7 +165,7 @@ class Bench:
         )
 
     def state(self) -> State:
-        """Return what a link to this screen restores."""
+        """Return the state that a link to this screen restores."""
         step = None if self.player.wanted is None else self.player.index
         points = None if self.board.generated else self.board.points
         return State(
@@ -177,18 +177,18 @@ class Bench:
     def view(self) -> Any:
         """Return controls and body side by side; on a narrow page the body comes first.
 
-        The controls follow when the page has loaded, so that the figure does not wait for them.
+        The controls are added after the page has loaded, so that they do not delay the figure.
         """
         pn.state.onload(self._fill_side)
         return pn.FlexBox(self.side, self._body(), sizing_mode="stretch_width", margin=0)
 
     def _fill_side(self) -> None:
-        """Make the controls: algorithm first, then data."""
+        """Create the controls: first the algorithm, then the data."""
         self.data[:] = [pmui.Divider(margin=(6, 0)), *self.board.controls()]
         self.side[:] = [*self.lanes[0].controls(), self.compare, self.second, self.data]
 
     def _body(self) -> Any:
-        """Return lesson, player, lanes and take-away."""
+        """Return lesson, player, lanes and downloads."""
         lesson = [html(lesson_html(self.lesson))] if self.lesson else []
         parts = [*lesson, self.player.bar, self.main, self.downloads.view, self.pulse]
         return pn.Column(*parts, sizing_mode="stretch_width", margin=0, styles=flexible(600, 1000))
@@ -201,5 +201,5 @@ def lesson_html(lesson: Lesson) -> str:
 
 
 def notice(text: str) -> pn.pane.HTML:
-    """Return a sentence for the top of the page."""
+    """Return a notice for the top of the page as HTML."""
     return html(f"<p class='message' role='alert'>{escape(text)}</p>")

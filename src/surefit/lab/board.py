@@ -1,4 +1,4 @@
-"""The drawn points: their data source in the browser, their history, and the controls that make and change them."""
+"""The drawn points: their data source in the browser, their history, and the controls that create and change them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NONE = "(no classes)"
 class Board:
     """Points of one session. ``changed()`` is called whenever they change.
 
-    ``schedule`` runs a function when the document may be changed, which is not the case while an event is handled.
+    ``schedule`` defers a function until the document may be changed; it may not be changed while an event is handled.
     """
 
     def __init__(self, state: State, changed: Callable[[], None], schedule: Callable[[Any], Any]):
@@ -79,7 +79,7 @@ class Board:
         self.buttons = pn.Row(self.undo_button, delete, clear, margin=(0, 6))
 
     def _more(self) -> list[Any]:
-        """Make what few visitors need: fields for a typed point and for a file."""
+        """Create the less common controls: fields for a typed point and for a file."""
         self.place = pmui.TextInput(
             label="Point (x, y)", value="0, 0", size="small", sizing_mode="stretch_width", margin=(6, 10)
         )
@@ -89,8 +89,7 @@ class Board:
             label="Upload CSV",
             accept=".csv,text/csv",
             multiple=False,
-            max_file_size=3
-            * MOST_BYTES,  # a larger one gets a red mark in the browser, a smaller one a sentence from here
+            max_file_size=3 * MOST_BYTES,  # the browser rejects larger files; the server reports smaller ones
             size="small",
             variant="outlined",
             margin=(4, 10),
@@ -122,7 +121,7 @@ class Board:
         self.slider_column[:] = list(self.sliders.values())
 
     def controls(self) -> list[Any]:
-        """Return what belongs into the sidebar."""
+        """Return the widgets of the sidebar."""
         more = folded("Type or upload points", self._more)
         return [self.generator, self.slider_column, self.pen, self.pen_help, self.buttons, more, self.note]
 
@@ -133,7 +132,7 @@ class Board:
         return {name: slider.value for name, slider in self.sliders.items()}
 
     def fresh(self) -> Points | None:
-        """Return new points of the distribution that the points come from, or None if the user drew them."""
+        """Return new points from the distribution of the generated points, or None if the user drew the points."""
         chosen = GENERATORS[self.generator.value]
         if not self.generated or chosen.kind != "classes" or not chosen.sliders or "n" not in self.sliders:
             return None
@@ -147,18 +146,18 @@ class Board:
         self.replace(self._generate(), True)
 
     def choose(self, key: str) -> None:
-        """Choose a generator, as if the visitor had."""
+        """Choose a generator, as a user would."""
         self.generator.value = key
 
     def replace(self, points: Points, generated: bool) -> None:
-        """Take new points; the present ones can be had back by ``undo``."""
+        """Replace the points; ``undo`` restores the previous points."""
         self.past = [*self.past[-MOST_UNDO + 1 :], (self.points, self.generated)]
         self.points, self.generated = points, generated
         self.schedule(self._push)
         self.changed()
 
     def undo(self) -> None:
-        """Take the last change back."""
+        """Undo the last change."""
         if self.past:
             self.points, self.generated = self.past.pop()
             self.schedule(self._push)
@@ -191,7 +190,7 @@ class Board:
         return self.replace(Points.of(np.vstack([self.points.xy, xy]), labels), False)
 
     def say(self, text: str) -> None:
-        """Show a sentence below the controls."""
+        """Show a message below the controls."""
         self.note.object = f"<p class='message' role='status'>{escape(text)}</p>" if text else ""
 
     # --- the browser's side -------------------------------------------------------------------------------------------
@@ -210,18 +209,18 @@ class Board:
         self.undo_button.disabled = not self.past
 
     def _dip(self) -> None:
-        """Tell the drawing tool what a new point looks like."""
+        """Set the color and marker of new points in the drawing tool."""
         look = point_columns(np.zeros((1, 2)), np.array([self.pen.value]), self._classes)
         self.source.default_values = {name: look[name][0] for name in ("label", "color", "marker")}
 
     def _edited(self, attr: str, old: Any, new: dict[str, Any]) -> None:
-        """Take over what the mouse did."""
+        """Update the points after an edit with the mouse."""
         if self._own:
             return
         xs, ys = np.asarray(new["x"], dtype=float), np.asarray(new["y"], dtype=float)
         sound = np.isfinite(xs) & np.isfinite(ys) & (np.abs(xs) < FARTHEST) & (np.abs(ys) < FARTHEST)
         labels = np.array([_label(value, self.pen.value) for value in new["label"]], dtype=int)
-        labels[len(self.points.xy) :] = self.pen.value  # the browser may not know yet that another class was picked
+        labels[len(self.points.xy) :] = self.pen.value  # the browser may not have received the new class yet
         if len(xs) > MOST_POINTS:
             self.say(f"The lab shows at most {MOST_POINTS} points; delete some first.")
             return self.schedule(self._push)
@@ -270,7 +269,7 @@ class Board:
 
 
 def _label(value: Any, pen: int) -> int:
-    """Return a class from what the browser sent."""
+    """Return the class for a value sent by the browser."""
     try:
         code = int(value)
     except (TypeError, ValueError):

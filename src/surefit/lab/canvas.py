@@ -32,7 +32,7 @@ SQUARE = {
 
 
 class Canvas:
-    """A figure for pictures; with ``points`` (a data source) also the drawn points, which the mouse can edit."""
+    """Figure for pictures; with a data source ``points``, it also shows the drawn points, which the mouse can edit."""
 
     def __init__(self, points: ColumnDataSource | None = None, height: int = 300, name: str = ""):
         self.ranges = Range1d(start=0.0, end=1.0), Range1d(start=0.0, end=1.0)
@@ -53,7 +53,7 @@ class Canvas:
         self.sources = {kind: ColumnDataSource({k: list(v) for k, v in data.items()}) for kind, data in EMPTY.items()}
         self._renderers()
         drawn: list[Any] = self.figure.renderers
-        for renderer in drawn:  # nothing but points can be selected; fewer models, sooner a page
+        for renderer in drawn:  # only points can be selected; fewer models make the page load faster
             renderer.selection_glyph = renderer.nonselection_glyph = renderer.muted_glyph = None
         self.points_renderer: Any = None
         if points is not None:
@@ -121,7 +121,7 @@ class Canvas:
         self.figure.xaxis.axis_label, self.figure.yaxis.axis_label = picture.x_label, picture.y_label
         if self.points_renderer is not None and self.points_renderer.visible != picture.show_points:
             self.points_renderer.visible = picture.show_points
-            self.tool.update(add=picture.show_points, drag=picture.show_points)  # no points where none are seen
+            self.tool.update(add=picture.show_points, drag=picture.show_points)  # no editing if points are hidden
         box = bounds(picture)
         if box != self.box:
             self.box = box
@@ -130,7 +130,7 @@ class Canvas:
                 own.update(start=low, end=high, reset_start=low, reset_end=high)
 
     def follow(self, other: Canvas | None) -> None:
-        """Share the view of another canvas, so that zooming one zooms both; None restores a view of its own."""
+        """Share the view of another canvas, so that zooming one zooms both; None restores a separate view."""
         source = self if other is None else other
         self.figure.x_range, self.figure.y_range = source.ranges
 
@@ -190,7 +190,7 @@ def _floats(values: Any) -> np.ndarray:
 
 
 def point_columns(xy: np.ndarray, labels: np.ndarray, classes: bool) -> dict[str, list[Any]]:
-    """Return the data source of the drawn points; without ``classes`` all of them look alike."""
+    """Return the data source of the drawn points; without ``classes``, all points have the same color and marker."""
     return {
         "x": xy[:, 0].tolist(),
         "y": xy[:, 1].tolist(),

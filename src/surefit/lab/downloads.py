@@ -1,4 +1,4 @@
-"""The take-away of a session: files, link and program of the moment. Its widgets are made when the fold is first opened."""
+"""Downloads of a session: files, link and program for the current screen. Widgets are created on first use."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Moment(NamedTuple):
 
 
 class Downloads:
-    """Downloads of what is on the screen. ``moment()`` says what that is."""
+    """Downloads for the current screen, which ``moment()`` returns."""
 
     def __init__(self, moment: Callable[[], Moment]):
         self.moment = moment
@@ -67,7 +67,7 @@ class Downloads:
         return scene, frame, points
 
     def _safely(self, make: Callable[[], Any]) -> Callable[[], Any]:
-        """Return ``make`` with errors said on the page instead of in the file."""
+        """Return ``make`` wrapped so that errors are shown on the page instead of in the file."""
 
         def made() -> Any:
             try:
@@ -79,7 +79,7 @@ class Downloads:
         return made
 
     def write(self) -> None:
-        """Bring link and program up to date, if the fold is open."""
+        """Update link and program if the section is open."""
         if self.code is None:
             return
         scene, frame, points, link = self.moment()

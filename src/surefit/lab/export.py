@@ -12,13 +12,13 @@ from surefit.lab.scene import Points
 
 DASHES = {"solid": "-", "dashed": "--", "dotted": ":"}
 INCHES = 5.0
-LINES = ("x", "cross")  # markers without an inside
+LINES = ("x", "cross")  # markers that cannot be filled
 
 
 def figure_file(
     kind: str, pictures: list[Picture], points: Points, caption: str, classes: bool, ink: str | None = None
 ) -> io.BytesIO:
-    """Return the pictures side by side as 'png' or 'svg'; the first one shows the points. ``ink``: color of the axes, without a ground."""
+    """Return the pictures side by side as 'png' or 'svg'; ``ink`` sets the color of the axes."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

@@ -1,4 +1,4 @@
-"""Data sets to start from: those of the notes and a few classics, each with sliders."""
+"""Generated data sets: those of the notes and a few standard ones, each with sliders."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class Generator(NamedTuple):
     kind: str = "classes"  # or "curve" or "cloud"
 
     def defaults(self) -> dict[str, Any]:
-        """Return the values its sliders start with."""
+        """Return the initial values of its sliders."""
         return {slider.name: slider.value for slider in self.sliders}
 
     def sample(self, values: dict[str, Any], fresh: int = 0) -> Points:
-        """Return the points of these values; ``fresh`` > 0: that many new ones from the same distribution."""
+        """Return the points for these values; with ``fresh`` > 0, that many new points from the same distribution."""
         p = SimpleNamespace(**{"n": 60, "noise": 0.3, "separation": 1.0, "seed": 0, **self.defaults(), **values})
         p.n = fresh or int(p.n)
         return self.make(np.random.default_rng((int(p.seed), fresh)), p)
@@ -71,7 +71,7 @@ def moons(rng: np.random.Generator, p: Any) -> Points:
 
 
 def xor(rng: np.random.Generator, p: Any) -> Points:
-    """Return the square of the notes that no line divides."""
+    """Return the XOR problem of the notes: four corners of a square that no line separates."""
     sample = make_xor(p.n, random_state=int(rng.integers(2**31)))
     return Points.of(2.5 * sample.X + 0.5 * p.noise * rng.standard_normal(sample.X.shape), sample.y > 0)
 

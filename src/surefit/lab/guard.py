@@ -1,4 +1,4 @@
-"""The guard in front of the server: it answers only requests to its own address, and not more pages than it can serve."""
+"""Guard of the server: it admits only requests to its own address and limits the number of open pages."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 
 class Refusal(RequestHandler):
-    """Answers every method with one sentence."""
+    """Request handler that answers every method with an error message."""
 
     def initialize(self, status: int, sentence: str) -> None:
-        """Keep what to say."""
+        """Store the status and the message."""
         self.status, self.sentence = status, sentence
 
     def prepare(self) -> None:
@@ -29,7 +29,7 @@ class Refusal(RequestHandler):
 
 
 def allowed_hosts(address: str, port: int, extra: tuple[str, ...] = ()) -> frozenset[str]:
-    """Return the values of the Host header that are answered.
+    """Return the values of the Host header that are accepted.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def allowed_hosts(address: str, port: int, extra: tuple[str, ...] = ()) -> froze
 def reason_to_refuse(
     request: httputil.HTTPServerRequest, hosts: frozenset[str], sessions: Callable[[], int], pages: frozenset[str]
 ):
-    """Return (status, sentence) for a request that is not answered, else None."""
+    """Return the status and message for a request that is refused, or None."""
     if request.headers.get("Host", "") not in hosts:
         return 403, "this address is not served here."
     origin = request.headers.get("Origin")
@@ -58,7 +58,7 @@ def reason_to_refuse(
 
 
 def guard(application: Any, hosts: frozenset[str], pages: frozenset[str]) -> None:
-    """Put the guard in front of a Bokeh application: every request passes it, websockets included."""
+    """Install the guard in a Bokeh application; it checks every request, including websockets."""
     find = application.find_handler
 
     def guarded(request: httputil.HTTPServerRequest, **kwargs: Any) -> Any:
@@ -72,6 +72,6 @@ def guard(application: Any, hosts: frozenset[str], pages: frozenset[str]) -> Non
 
 
 def count_sessions(application: Any, pages: frozenset[str]) -> int:
-    """Return how many pages are open."""
+    """Return the number of open pages."""
     paths = {page or "/" for page in pages} & set(application.app_paths)
     return sum(len(application.get_sessions(path)) for path in paths)

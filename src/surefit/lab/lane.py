@@ -40,7 +40,7 @@ def html(text: str = "", **options: Any) -> pn.pane.HTML:
 
 
 def folded(title: str, make: Callable[[], list[Any]]) -> pn.Column:
-    """Return a button that shows and hides what ``make`` returns; it is made when first shown, so that the page appears sooner."""
+    """Return a button that shows and hides the result of ``make``, which is called when it is first shown."""
     inside = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
     button = pmui.Button(label=title, icon="expand_more", variant="text", size="small", margin=(8, 6, 2, 6))
 
@@ -55,7 +55,7 @@ def folded(title: str, make: Callable[[], list[Any]]) -> pn.Column:
 
 
 class Lane:
-    """One algorithm on the points. ``compute`` may run in another thread; it touches no widget."""
+    """One algorithm on the points. ``compute`` may run in another thread and does not access widgets."""
 
     def __init__(self, source: ColumnDataSource, state: LaneState, changed: Callable[[bool], None], title: str):
         self.changed = changed
@@ -92,12 +92,12 @@ class Lane:
 
     def _scene_chosen(self, event: Any) -> None:
         self._build({})
-        self.caption.object = COMPUTING  # the picture is still that of the scene before
+        self.caption.object = COMPUTING  # the picture is still that of the previous scene
         self._clear()
         self.changed(True)
 
     def _build(self, values: dict[str, Any]) -> None:
-        """Make the widgets of the scene's parameters."""
+        """Create the widgets of the scene's parameters."""
         values = {**self.scene.defaults(), **checked(self.scene, values)}
         self.widgets = {p.name: parameter_widget(p, values[p.name]) for p in self.scene.parameters}
         for widget in self.widgets.values():
@@ -108,7 +108,7 @@ class Lane:
     # --- the part that may run in another thread ----------------------------------------------------------------------
 
     def compute(self, points: Points, index: int | None, state: LaneState, fresh: Points | None) -> Shown:
-        """Return what to show at a step (None: the last one) on these points."""
+        """Return the content to show at a step (None: the last one) for these points."""
         try:
             frames = self._run(points, state)
             index = frames.count - 1 if index is None else min(max(index, 0), frames.count - 1)
@@ -128,7 +128,7 @@ class Lane:
     # --- the part that draws ------------------------------------------------------------------------------------------
 
     def show(self, shown: Shown) -> None:
-        """Put a frame, or a message in its place, on the page."""
+        """Show a frame, or a message instead, on the page."""
         self.shown = shown
         if shown.frame is None:
             self.caption.object = f"<p class='message' role='alert'>{escape(shown.message)}</p>"
@@ -149,7 +149,7 @@ class Lane:
         self.legend.object = self.chart_legend.object = self.proof.object = ""
 
     def controls(self) -> list[Any]:
-        """Return what belongs into the sidebar."""
+        """Return the widgets of the sidebar."""
         return [self.select, self.about, self.parameters]
 
     def view(self, wide: bool) -> Any:
@@ -168,7 +168,7 @@ class Lane:
 
 
 def flexible(width: int, grow: int = 1) -> dict[str, str]:
-    """Return the style of a part with this preferred width, which grows and shrinks with the page."""
+    """Return the style of an element with this preferred width that grows and shrinks with the page."""
     return {"flex": f"{grow} 1 {width}px", "min-width": "0", "max-width": "100%"}
 
 
@@ -190,7 +190,7 @@ def parameter_widget(parameter: Any, value: Any) -> Any:
 
 
 def _with_test_error(frame: Frame, fresh: Points | None) -> Frame:
-    """Return the frame with the error of its model on new points of the same distribution, where there are any."""
+    """Return the frame with the error of its model on new points of the same distribution, if there are any."""
     if fresh is None or frame.model is None or frame.y is None or not hasattr(frame.model, "classes_"):
         return frame
     if np.shape(frame.X)[1:] != (2,):

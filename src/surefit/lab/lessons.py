@@ -8,7 +8,7 @@ from surefit.lab.state import LaneState, State
 
 
 class Lesson(NamedTuple):
-    """A scene to open at ``/path``: what it claims, and what to try."""
+    """A prepared scene at ``/path``, with its theorem and suggestions of what to try."""
 
     path: str
     title: str
@@ -110,7 +110,7 @@ LESSONS = (
         "Three points in general position are shattered by half-planes; no four points are.",
         (
             "Play through all eight labelings of three points.",
-            "Click to add a fourth point: some labeling fails, and Radon's partition says why.",
+            "Click to add a fourth point: some labeling fails, and Radon's partition shows why.",
             "Choose rectangles: four points in a diamond are shattered.",
         ),
         (("shattering", {"family": "half_spaces"}),),

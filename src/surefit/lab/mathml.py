@@ -65,7 +65,7 @@ def with_braces(text: str) -> str:
 
 
 def known(text: str) -> str:
-    """Return the formula in commands that Docutils supports."""
+    """Return the formula with unsupported commands replaced by supported ones."""
     text = re.sub(r"\\[A-Za-z]+", lambda match: SYNONYMS.get(match.group(), match.group()), text)
     text = FUNCTION.sub(r"\g<0>\\, ", text)
     return ACCENT.sub(r"{\g<0>{}}", with_braces(text))

@@ -1,7 +1,7 @@
-"""The opening: the first figure as part of the page's HTML, visible before any script has run.
+"""The opening: the first figure as part of the HTML of the page, visible before any script has run.
 
-The opening shows a lesson as every visitor finds it, so it is drawn once and holds nothing of a session. The page covers it as
-soon as it stands.
+The opening shows the initial state of a lesson, so it is drawn once and contains no data of a session. The page covers
+it as soon as the page has loaded.
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ def template() -> Any:
 
 
 class Openings:
-    """The openings that are drawn, by the name of the lesson; empty: the workbench."""
+    """Drawn openings by name of the lesson; the empty name is the workbench."""
 
     def __init__(self, workers: Executor):
         self.workers = workers
         self._drawn: dict[str, str] = {}
 
     def of(self, lesson: Lesson | None, theme: str) -> str:
-        """Return the opening of a lesson as HTML, or nothing if it is not drawn yet."""
+        """Return the opening of a lesson as HTML, or an empty string if it is not drawn yet."""
         inside = self._drawn.get(_name(lesson), "")
         kind = theme if theme in NAMES else "system"
         shown = f"<style>{STYLE}</style><div id='opening' class='{kind}' aria-hidden='true'>{inside}</div>"
@@ -76,14 +76,14 @@ class Openings:
             self.workers.submit(self._draw, lesson, frames, points)
 
     def _draw(self, lesson: Lesson | None, shown: list[tuple[Scene, Frame]], points: Points) -> None:
-        """Draw an opening. A page without one only appears later, so a failure is logged and no more."""
+        """Draw an opening. Without it, the page only appears later, so a failure is logged but not raised."""
         try:
             self._drawn[_name(lesson)] = drawn(lesson, shown, points)
         except Exception:
             logging.getLogger("surefit.lab").exception("the opening could not be drawn")
 
     def warm_up(self) -> None:
-        """Compute, verify and draw the first step of the workbench: the first visitor does not wait for compilers."""
+        """Compute, verify and draw the first step of the workbench, which compiles the loops before the first visit."""
         state = State()
         scene, points = SCENES[state.lanes[0].scene], GENERATORS[state.generator].sample(state.settings)
         with warnings.catch_warnings():

@@ -19,7 +19,7 @@ from surefit.lab.tour import COOKIE, Tour
 
 
 def make_page(workers: Executor, openings: Openings, lesson: Lesson | None = None) -> Any:
-    """Return the page of a new session; ``lesson`` None: the workbench."""
+    """Return the page of a new session: a lesson, or the workbench if ``lesson`` is None."""
     notices = []
     state = lesson.state() if lesson else State()
     text = (pn.state.session_args.get("state") or [b""])[0].decode("ascii", "replace") if pn.state.session_args else ""
@@ -32,7 +32,7 @@ def make_page(workers: Executor, openings: Openings, lesson: Lesson | None = Non
     host = pn.state.headers.get("Host", "127.0.0.1") if pn.state.headers else "127.0.0.1"
     bench = Bench(state, workers, document.add_next_tick_callback, f"http://{host}", lesson)
     tour = Tour(first_visit=not lesson and not text and COOKIE not in (pn.state.cookies or {}))
-    if not text:  # the initial state of the lesson, before a visitor changes it
+    if not text:  # the initial state of the lesson, before a user changes it
         openings.keep(lesson, [(lane.scene, lane.shown.frame) for lane in bench.lanes], bench.board.points)
     document.template_variables["opening"] = "" if text else openings.of(lesson, wanted_theme())
     page = pmui.Page(title="surefit lab", header=[header(tour)], theme_config=THEME, template=template())

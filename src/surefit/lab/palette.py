@@ -1,4 +1,4 @@
-"""Colors and markers of the laboratory: the Okabe-Ito palette, which color-blind readers can tell apart."""
+"""Colors and markers of the laboratory: the Okabe-Ito palette, which color-blind readers can distinguish."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ class Bars(NamedTuple):
 
 
 class Note(NamedTuple):
-    """A few words at a point."""
+    """A short text at a point."""
 
     x: float
     y: float
@@ -81,7 +81,7 @@ class Note(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """Marks, back to front by kind: regions, areas, bars, curves, dots, notes. ``box`` None: fit the marks."""
+    """Marks, drawn in this order: regions, areas, bars, curves, dots, notes. ``box`` None: fit the marks."""
 
     title: str = ""
     x_label: str = ""

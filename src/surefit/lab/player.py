@@ -1,4 +1,4 @@
-"""The player: which step of the run is shown, and the buttons that move it."""
+"""The player: the current step of the run, and the buttons that change it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Player:
 
     @property
     def playing(self) -> bool:
-        """Whether the run moves by itself."""
+        """Whether the run advances automatically."""
         return self._clock is not None
 
     def go(self, index: int) -> None:
@@ -85,7 +85,7 @@ class Player:
             self.play_button.param.update(label="Play", icon="play_arrow")
 
     def _tick(self) -> None:
-        """Ask for the next step once the last one is on the page, so that a slow run never piles up requests."""
+        """Request the next step once the previous one is on the page, so that requests do not accumulate."""
         if self._due or not self.playing:
             return
         if self.index >= self.count - 1:
@@ -96,12 +96,12 @@ class Player:
         self.changed()
 
     def arrived(self, count: int, index: int) -> None:
-        """Take note of the step that is on the page now."""
+        """Record the step that is now on the page."""
         self.count, self.index, self._due = count, index, False
         self._own = True
         self.slider.param.update(end=max(2, count), value=index + 1, disabled=count < 2)
         self._own = False
-        if not len(self.place):  # only now: a slider misses changes while the browser draws it
+        if not len(self.place):  # deferred, because a slider misses changes while the browser draws it
             self.place.append(self.slider)
 
     def _slid(self, event: Any) -> None:

@@ -1,4 +1,4 @@
-"""The proof at this moment: the certificate of the frame's model, verified, as HTML."""
+"""The verified certificate of the current frame's model, as HTML."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Verdict(NamedTuple):
 
 
 def verify(frame: Frame) -> Verdict | None:
-    """Let the checker re-derive every claim of the frame's model; None if the frame has no model."""
+    """Verify every claim of the frame's model by the checker; return None if the frame has no model."""
     if frame.model is None:
         return None
     start = time.perf_counter()
@@ -47,7 +47,7 @@ def verify(frame: Frame) -> Verdict | None:
 
 
 def proof_html(scene: Scene, frame: Frame, verdict: Verdict | None) -> str:
-    """Return the panel: the facts of the moment, the claims with their numbers, and what the checker found."""
+    """Return the panel: facts of the current frame, claims with their numbers, and findings of the checker."""
     parts = [_line(fact.verdict, fact.text) for fact in frame.facts]
     if frame.model is not None:
         certificate = frame.model.certificate_
@@ -64,7 +64,7 @@ def proof_html(scene: Scene, frame: Frame, verdict: Verdict | None) -> str:
 
 
 def _claim(claim: Any) -> str:
-    """Return one claim; only what every claim has is read."""
+    """Return one claim as HTML, using only fields that every claim has."""
     text = claim.statement
     vacuous = "vacuous" in text.lower()
     verdict = "vacuous" if vacuous else claim.verdict
@@ -92,7 +92,7 @@ def _checker(verdict: Verdict) -> str:
 
 
 def legend_html(legend: list[tuple[str, str, str]]) -> str:
-    """Return color swatches with their words: a line for a curve, a marker, a spot or a ring for everything else."""
+    """Return the legend: a line for each curve, and a marker, a spot or a ring for other marks."""
 
     def swatch(color: str, kind: str) -> str:
         if kind == "spot":

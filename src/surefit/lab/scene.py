@@ -1,4 +1,4 @@
-"""A scene: an algorithm or an idea, its parameters, and the frames of the real estimator that show it at work."""
+"""Scenes: an algorithm or an idea, its parameters, and frames computed by the estimator itself."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ TASKS = {
 
 
 class SceneMessage(SurefitError):
-    """A scene cannot be shown for these points; the text says what to do."""
+    """Error: a scene cannot be shown for these points; the message says what to do."""
 
 
 class Slider(NamedTuple):
-    """A number to choose. ``values`` lists the choices from small to large."""
+    """Numeric parameter. ``values`` lists the choices from small to large."""
 
     name: str
     label: str
@@ -39,7 +39,7 @@ class Slider(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """One of a few words to choose; ``options`` maps what is shown to what is passed."""
+    """Parameter with a few options; ``options`` maps displayed texts to passed values."""
 
     name: str
     label: str
@@ -49,7 +49,7 @@ class Choice(NamedTuple):
 
 
 class Fact(NamedTuple):
-    """A sentence with the numbers of the moment; ``verdict`` is 'proved', 'estimate', 'vacuous' or 'note'."""
+    """A statement about the current frame; ``verdict`` is 'proved', 'estimate', 'vacuous' or 'note'."""
 
     text: str
     verdict: str = "note"
@@ -57,7 +57,7 @@ class Fact(NamedTuple):
 
 @dataclass(frozen=True)
 class Frame:
-    """One state of an algorithm: what to draw, the model of the moment, and what is true of it."""
+    """One state of an algorithm: the picture, the current model, and facts about it."""
 
     caption: str
     picture: Picture
@@ -66,12 +66,12 @@ class Frame:
     X: Any = None
     y: Any = None
     facts: tuple[Fact, ...] = ()
-    code: str = ""  # lines between the data and the model, or the whole computation where there is no model
+    code: str = ""  # code between the data and the model, or all code if there is no model
 
 
 @dataclass(frozen=True)
 class Frames:
-    """States of one run: how many there are, and how to compute one. The last one is the end of the run."""
+    """States of one run: their number, and a function that computes one. The last state is the end of the run."""
 
     count: int
     at: Callable[[int], Frame]
@@ -92,19 +92,19 @@ class Scene:
     frames: Callable[[Points, Any], Frames]
     parameters: tuple[Slider | Choice, ...] = ()
     theory: str = ""
-    data: str = ""  # generator that suits it
+    data: str = ""  # generator that suits the scene
 
     @property
     def starts_at_end(self) -> bool:
-        """Whether the scene opens with its last frame: a fitted model, where an idea opens at its beginning."""
+        """Whether the scene opens with its last frame, a fitted model; an idea opens with its first frame."""
         return self.group != "Ideas"
 
     def defaults(self) -> dict[str, Any]:
-        """Return the parameters a scene starts with."""
+        """Return the initial parameters of a scene."""
         return {parameter.name: parameter.value for parameter in self.parameters}
 
     def run(self, points: Points, values: dict[str, Any]) -> Frames:
-        """Return the frames for these points and parameters; parameters that are missing have their defaults."""
+        """Return the frames for these points and parameters; missing parameters have their defaults."""
         require_task(self, points)
         return self.frames(points, SimpleNamespace(**{**self.defaults(), **values}))
 
@@ -138,7 +138,7 @@ class Points(NamedTuple):
 
 
 def require_task(scene: Scene, points: Points) -> None:
-    """Raise ``SceneMessage`` if the points cannot serve the scene."""
+    """Raise ``SceneMessage`` if the scene cannot use the points."""
     n, k = len(points.xy), len(points.classes)
     if scene.task in ("classes", "two classes") and (n < 2 or k < 2):
         raise SceneMessage(f"{scene.name} needs points of two classes: pick the other class and click in the plane.")
@@ -151,7 +151,7 @@ def require_task(scene: Scene, points: Points) -> None:
 
 
 def schedule(n: int, most: int = MOST_FRAMES) -> list[int]:
-    """Return the steps 0..n, all of them if few, else thinned out so that early ones are shown one by one.
+    """Return the steps 0..n, thinned out at a geometric rate if there are many.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The server of the laboratory: one page per lesson, theory pages, limits, on this machine only by default."""
+"""The server of the laboratory: one page per lesson, theory pages, and limits; local only by default."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from surefit.lab.theme import NAMES, THEME_COOKIE
 from surefit.lab.theory import theory_page
 from surefit.lab.tour import COOKIE
 
-DOT = base64.b64decode("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7")  # a transparent picture of one point
+DOT = base64.b64decode("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7")  # a transparent image of one pixel
 KEEP = 400 * 24 * 3600
 
 
@@ -29,7 +29,7 @@ def make_server(port: int, address: str = "127.0.0.1", hosts: tuple[str, ...] = 
     port : int
         Where to listen.
     address : str
-        Interface to listen on; use others than loopback only in a trusted network.
+        Interface to listen on; use an interface other than loopback only in a trusted network.
     hosts : tuple of str
         Further host names, with port, under which the lab may be opened.
     """
@@ -107,9 +107,9 @@ def _patterns() -> list[Any]:
 def serve(port: int = 5006, address: str = "127.0.0.1", show: bool = True, hosts: tuple[str, ...] = ()) -> None:
     """Serve the laboratory until Ctrl-C."""
     for name in ("bokeh", "tornado", "panel"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)  # what goes wrong is said on the page
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # errors are shown on the page
     server = make_server(port, address, hosts)
-    warnings.simplefilter("ignore")  # a run that was stopped early is what the page is about
+    warnings.simplefilter("ignore")  # runs are stopped early on purpose
     name = address if address not in ("", "0.0.0.0", "::") else LOOPBACK[1]
     url = f"http://{name}:{server.port}/"
     print(f"surefit lab: {url} (Ctrl-C ends it)", flush=True)

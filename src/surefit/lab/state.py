@@ -17,7 +17,7 @@ from surefit.lab.palette import MOST_CLASSES
 from surefit.lab.scene import Choice, Points, Scene, Slider
 from surefit.lab.scenes import SCENES
 
-LARGEST = 200_000  # bytes that a state may unpack to
+LARGEST = 200_000  # largest size of an unpacked state in bytes
 
 
 @dataclass
@@ -59,7 +59,7 @@ def packed(state: State) -> str | None:
 
 
 def unpacked(text: str) -> State:
-    """Read a state; anything that is not one is refused in a sentence, and values outside their range are moved into it."""
+    """Read a state; invalid text raises an error with a message, and values outside their range are clipped."""
     try:
         raw = base64.urlsafe_b64decode(text[: 2 * LONGEST_STATE] + "=" * (-len(text) % 4))
         content = json.loads(zlib.decompressobj().decompress(raw, LARGEST))
@@ -90,7 +90,7 @@ def _points(rows: list[Any]) -> Points:
 
 
 def checked(scene: Scene, values: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of a scene's parameters that are allowed; sliders take the nearest one."""
+    """Return the valid parameters of a scene; sliders take the nearest allowed value."""
     found: dict[str, Any] = {}
     for parameter in scene.parameters:
         if parameter.name not in values:

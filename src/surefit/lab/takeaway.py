@@ -1,4 +1,4 @@
-"""Downloads for a visitor: the program, the data, the model, the report and the figure of the moment."""
+"""Downloads for the user: program, data, model, report and figure of the current frame."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def model_file(frame: Frame) -> io.BytesIO:
 
 
 def report_file(scene: Scene, frame: Frame, points: Points) -> io.BytesIO:
-    """Return one HTML page with the figure, the claims, what the checker found, and the program."""
+    """Return one HTML page with the figure, the claims, the findings of the checker, and the program."""
     svg = figure_of("svg", scene, frame, points).getvalue().decode("utf-8")
     svg = svg[svg.index("<svg") :]
     found = frame.model.certificate_._repr_html_() if frame.model is not None else ""

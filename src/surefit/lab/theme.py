@@ -1,4 +1,4 @@
-"""Light or dark: the last choice of the address or the visitor, otherwise the system's preference."""
+"""Light or dark theme, from the address or the user's last choice, otherwise from the preference of the system."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ NAMES = ("light", "dark")
 
 
 def wanted_theme() -> str:
-    """Return the theme that the address or else the cookie names; empty: none."""
+    """Return the theme named by the address, or else by the cookie; an empty string if there is none."""
     named = (pn.state.session_args or {}).get("theme", [b""])[0].decode("ascii", "replace")
     return named or (pn.state.cookies or {}).get(THEME_COOKIE, "")
 
 
 def follow_theme(page: Any) -> Any:
-    """Set the theme of a page, follow its switch, and return the part of the page that keeps the choice.
+    """Set the theme of a page, connect its switch, and return the element that stores the choice.
 
-    The address (``?theme=dark``) goes before the cookie, the cookie before the preference of the system. A cookie is set by a
-    tiny picture that the browser fetches.
+    The address (``?theme=dark``) takes precedence over the cookie, and the cookie over the preference of the system.
+    The cookie is set by a small image that the browser fetches.
     """
     keeper = html(height=1, margin=0)
 

@@ -1,4 +1,4 @@
-"""The theory pages of the documentation inside the lab, with formulas as MathML: no network, no script."""
+"""Theory pages of the documentation inside the lab, with formulas as MathML, without network access or scripts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STYLE = (
 
 
 def folder() -> Path | None:
-    """Return where the pages are: inside an installed package, or in the docs of a clone; None if neither is there."""
+    """Return the folder of the pages: in the installed package or in the docs of a clone; None if neither exists."""
     here = Path(__file__).resolve()
     for place in (here.parent / "theory_pages", here.parents[3] / "docs" / "theory"):
         if place.is_dir():
@@ -66,7 +66,7 @@ def rendered(text: str) -> str:
 
 
 def _writer() -> Any:
-    """Return Docutils' writer of HTML, with formulas as the documentation has them."""
+    """Return the HTML writer of Docutils, with formulas as MathML."""
     from docutils import nodes
     from docutils.writers import html5_polyglot
 
@@ -93,7 +93,7 @@ def _formula(text: str, block: bool) -> str:
 
 
 def plain_roles(text: str) -> str:
-    """Return the text without roles and directives that only Sphinx knows."""
+    """Return the text without roles and directives that only Sphinx supports."""
     text = re.sub(r":(?:ref|doc|func|class|meth|attr|mod|term):`~?([^`<]+?)\s*(?:<[^`]*>)?`", _target, text)
     return re.sub(
         r"^\.\. (?:toctree|currentmodule|autosummary|only|seealso|plot)::.*(?:\n(?:[ \t]+.*)?)*", "", text, flags=re.M

@@ -51,7 +51,7 @@ class Tour:
             self.open()
 
     def _make(self) -> None:
-        """Make the dialog, open; few visitors need it."""
+        """Create the dialog, opened; it is created on demand because few users need it."""
         self.back = pmui.Button(label="Back", variant="text", on_click=lambda event: self.go(self.page - 1))
         self.next = pmui.Button(label="Next", variant="contained", on_click=lambda event: self.go(self.page + 1))
         self.skip = pmui.Button(label="Skip", variant="text", on_click=lambda event: self.close())
@@ -63,7 +63,7 @@ class Tour:
         self.place.append(self.dialog)
 
     def go(self, page: int) -> None:
-        """Show a screen; after the last one the dialog closes."""
+        """Show a screen; the dialog closes after the last screen."""
         if page >= len(SCREENS):
             return self.close()
         self.page = max(0, page)
@@ -79,7 +79,7 @@ class Tour:
         return None
 
     def close(self) -> None:
-        """End the tour; the browser fetches a tiny picture that sets a cookie, so that it does not open again."""
+        """End the tour; the browser fetches a small image that sets a cookie, so that the tour does not open again."""
         self.dialog.open = False
         self.seen.object = "<img src='seen.gif' alt='' width='1' height='1'>"
 

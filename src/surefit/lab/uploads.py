@@ -1,4 +1,4 @@
-"""A table of the visitor as points: two columns and a target, scaled, thinned out and projected where needed, and said so."""
+"""Conversion of an uploaded table to points: choice of columns and target, scaling, subsampling and projection."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def read_upload(content: bytes, name: str) -> Upload:
 
 
 def uploaded_points(upload: Upload, across: str, up: str, target: str | None) -> tuple[Points, str]:
-    """Return the points of the chosen columns, and in one text what was done to them."""
+    """Return the points of the chosen columns, and a text that describes the conversion."""
     said = []
     columns = {c: values for c, values in upload.numbers.items() if c != target}
     keep = np.ones(len(next(iter(upload.numbers.values()))), dtype=bool)
@@ -96,7 +96,7 @@ def _scaled(values: np.ndarray) -> np.ndarray:
 
 
 def _classes(target: np.ndarray) -> tuple[np.ndarray, str]:
-    """Return the codes of the most frequent values, -1 for the others, and what became of them."""
+    """Return the codes of the most frequent values (-1 for other values), and a note about omitted rows."""
     values, counts = np.unique(target, return_counts=True)
     if len(values) > 20:
         raise InvalidData(f"the target has {len(values)} different values; choose a column with few of them, or none.")

@@ -109,7 +109,7 @@ def polished(rows: SignedRows, found: NearestPoint) -> np.ndarray:
 
 
 def _coordinates(X, t: np.ndarray, center: np.ndarray) -> np.ndarray:
-    """Return the signed rows in an orthonormal basis of their span, which preserves lengths and angles."""
+    """Return the signed rows in at most as many dimensions as rows, with the same lengths and angles."""
     if sparse.issparse(X) and X.shape[1] > X.shape[0]:
         values, vectors = np.linalg.eigh((X @ X.T).toarray() * np.outer(t, t))
         return np.ascontiguousarray(vectors * np.sqrt(np.maximum(values, 0.0)))

@@ -38,7 +38,7 @@ def kinds_by_multiplier(who: str, alpha, C: float, n: int, tol: float) -> np.nda
 
 
 def conflicting(functional: np.ndarray, kinds: np.ndarray, tol: float) -> np.ndarray:
-    """Return rows that violate the KKT conditions: zero and ``t f < 1``, free off the margin, or bound and ``t f > 1``."""
+    """Return rows that violate the KKT conditions: zero if ``t f < 1``, free off the margin, bound if ``t f > 1``."""
     too_near = (kinds == "not support") & (functional < 1 - tol)
     off = (kinds == "free") & (np.abs(functional - 1) > tol)
     too_far = (kinds == "bound") & (functional > 1 + tol)

@@ -17,7 +17,7 @@ MOST_SEMIDEFINITE = 80  # points for which the semidefinite bound takes a fracti
 
 
 def k_means_frames(points: Points, p: Any) -> Frames:
-    """Return Lloyd's steps from one start: centers, cells, inertia and the lower bound that no partition beats."""
+    """Return Lloyd's steps from one start: centers, cells, inertia, and the lower bound for all partitions."""
     X = points.xy
     _require(points, p.k)
     options = {"n_clusters": p.k, "init": p.init, "n_init": 1, "random_state": p.seed, "single_moves": False}
@@ -67,7 +67,7 @@ def k_means_frames(points: Points, p: Any) -> Frames:
 
 
 def _bound_facts(inertia: float, bound: float, p: Any, tight: bool) -> tuple[Fact, ...]:
-    """Return the lower bound for this partition; it depends on the points alone."""
+    """Return facts about the lower bound on the inertia, which depends on the points alone."""
     text = f"Inertia {inertia:.4g}; every partition into {p.k} clusters has at least {bound:.4g}."
     if bound <= 0:
         facts = [Fact(f"{text} This bound is vacuous.", "vacuous")]

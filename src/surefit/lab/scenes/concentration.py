@@ -18,7 +18,7 @@ MEMBERS = 8  # points for which all half-planes are enumerated
 
 
 def hoeffding_frames(points: Points, p: Any) -> Frames:
-    """Return samples of growing size: how often the mean misses, and what the inequality allows."""
+    """Return samples of growing size: how often the mean deviates, and the bound of the inequality."""
     sizes = [5, 10, 20, 40, 80, 160, 320, 640, 1280]
     draws = np.random.default_rng(p.seed).random((REPEATS, sizes[-1])) < p.chance
     running = np.cumsum(draws, axis=1)
@@ -125,7 +125,7 @@ def union_frames(points: Points, p: Any) -> Frames:
 
 
 def rademacher_frames(points: Points, p: Any) -> Frames:
-    """Return coin flips on the points: how well the best member of the class follows them."""
+    """Return coin flips on the points, and their correlation with the best member of the class."""
     X = points.xy[:MEMBERS]
     if len(X) < 2 or len(np.unique(X, axis=0)) < len(X):
         raise SceneMessage("Rademacher complexity needs at least two different points: click in the plane.")
@@ -155,7 +155,7 @@ def rademacher_frames(points: Points, p: Any) -> Frames:
                 f"Complexity {complexity.value:.4g} of {len(found)} labelings; Massart's bound {massart(predictions):.4g}.",
                 "proved",
             ),
-            Fact("0: the class cannot follow noise; 1: it follows any noise, so its training error says nothing."),
+            Fact("0: the class cannot follow noise; 1: it follows any noise, so its training error is uninformative."),
         )
         picture = Picture("", "x₁", "x₂", marks, points.box(), show_points=False)
         caption = (
@@ -171,7 +171,7 @@ def rademacher_frames(points: Points, p: Any) -> Frames:
 
 
 def _flip_chart(means: np.ndarray, complexity: float, bound: float) -> Picture:
-    """Return the running mean of the best correlation, the complexity that it estimates, and Massart's bound."""
+    """Return a chart of the running mean of the best correlation, the Rademacher complexity, and Massart's bound."""
     flips = np.arange(1.0, len(means) + 1)
     curves = [
         Curve(flips, means, color=BLUE, label="running mean of the best correlation"),

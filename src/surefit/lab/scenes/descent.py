@@ -1,4 +1,4 @@
-"""Gradient descent on a quadratic, and active design: where to measure next."""
+"""Gradient descent on a quadratic, and active design (choice of the next measurement)."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def descent_frames(points: Points, p: Any) -> Frames:
 
 
 def design_frames(points: Points, p: Any) -> Frames:
-    """Return measurements one by one, each where it lowers the uncertainty of the line most."""
+    """Return measurements one by one, each at the place that most reduces the uncertainty of the line."""
     start = np.unique(points.xy[:, 0])[:, None] if len(points.xy) else np.zeros((0, 1))
     if len(start) < 2:
         raise SceneMessage(
@@ -162,7 +162,7 @@ SCENES = (
         design_frames,
         (
             Slider("queries", "Measurements", steps_of(1, 12, 1), 8),
-            Slider("seed", "Seed of the random rival", steps_of(0, 20, 1), 0),
+            Slider("seed", "Seed of the random design", steps_of(0, 20, 1), 0),
         ),
         "least_squares_gap",
         "few",

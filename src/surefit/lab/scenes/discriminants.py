@@ -50,14 +50,14 @@ def _gaussian_frames(points: Points, model: Any, covariances: list[np.ndarray]) 
 
 
 def _direction(model: Any, X: np.ndarray) -> np.ndarray:
-    """Return the unit direction to project on: normal of the linear rule, or the line through two means."""
+    """Return the unit direction of projection: the normal of the linear rule, or the difference of two means."""
     w = model.coef_[0] if hasattr(model, "coef_") else model.means_[-1] - model.means_[0]
     norm = float(np.linalg.norm(w))
     return w / norm if norm else np.array([1.0, 0.0])
 
 
 def lda_frames(points: Points, p: Any) -> Frames:
-    """Return LDA: one covariance for all classes."""
+    """Return the frames of LDA, with one covariance for all classes."""
     _require_rows(points, "LDA", 1)
     model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=p.shrinkage or None, store_covariance=True)
     model.fit(points.xy, points.labels)
@@ -65,14 +65,14 @@ def lda_frames(points: Points, p: Any) -> Frames:
 
 
 def qda_frames(points: Points, p: Any) -> Frames:
-    """Return QDA: one covariance per class."""
+    """Return the frames of QDA, with one covariance per class."""
     _require_rows(points, "QDA", 3)
     model = QuadraticDiscriminantAnalysis(reg_param=p.reg_param, store_covariance=True).fit(points.xy, points.labels)
     return _gaussian_frames(points, model, list(model.covariance_))
 
 
 def naive_bayes_frames(points: Points, p: Any) -> Frames:
-    """Return naive Bayes: independent normal coordinates in each class."""
+    """Return the frames of naive Bayes, with independent normal coordinates in each class."""
     _require_rows(points, "Naive Bayes", 2)
     model = MAPClassifier("diagonal").fit(points.xy, points.labels)
     return _gaussian_frames(points, model, [np.diag(np.ravel(spread)) for spread in model.spreads_])
@@ -85,7 +85,7 @@ def _require_rows(points: Points, name: str, least: int) -> None:
 
 
 def fisher_frames(points: Points, p: Any) -> Frames:
-    """Return Fisher's rule: the points slide onto the line of the projection."""
+    """Return the frames of Fisher's rule, in which the points move onto the line of the projection."""
     X, y, box = points.xy, points.labels, points.box()
     model = FisherDiscriminant(ridge=p.ridge).fit(X, y)
     direction = model.coef_[0] / (np.linalg.norm(model.coef_[0]) or 1.0)

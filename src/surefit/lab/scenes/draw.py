@@ -1,4 +1,4 @@
-"""Drawings of several scenes: regions of classes, level lines of a score, curves of a run, histograms."""
+"""Drawings shared by several scenes: regions of classes, level lines of a score, curves of a run, histograms."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def lattice(box: Box) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def abscissae(box: Box) -> np.ndarray:
-    """Return places from the left to the right of a box."""
+    """Return evenly spaced abscissae from the left to the right of a box."""
     return np.linspace(box.left, box.right, LINE)
 
 
@@ -76,7 +76,7 @@ def probability_marks(model: Any, box: Box) -> tuple[Any, ...]:
 
 
 def _borders(codes: np.ndarray, classes: np.ndarray, chances: np.ndarray | None, box: Box) -> list[Curve]:
-    """Return the border of every class but the first: where it is as probable as the best other class, if probabilities are smooth."""
+    """Return the boundary of every class but the first, if the probabilities are smooth."""
     found = []
     for code in np.unique(codes)[1:]:
         edge, at = (codes == code).astype(float), 0.5
@@ -117,7 +117,7 @@ def ellipse(mean: np.ndarray, covariance: np.ndarray, scale: float, **style: Any
 def run_chart(
     title: str, x_label: str, curves: Sequence[Curve], now: float | None = None, span: tuple[float, float] | None = None
 ) -> Picture:
-    """Return a chart of numbers along a run, with a marker at the present step; ``span`` is the whole run."""
+    """Return a chart of numbers along a run, with a marker at the current step; ``span`` is the whole run."""
     marks: list[Any] = list(curves)
     if now is not None:
         for curve in curves:
@@ -159,7 +159,7 @@ def class_histogram(
 
 
 def training_errors(model: Any, X: Any, y: Any) -> Fact:
-    """Return how many training points a classifier gets wrong."""
+    """Return a fact with the number of training points that a classifier misclassifies."""
     wrong = int(np.sum(model.predict(X) != y))
     return Fact(f"{counted(wrong, 'training point')} of {len(y)} on the wrong side.")
 
@@ -180,7 +180,7 @@ def line_plot(points: Points, marks: Sequence[Any], title: str = "") -> Picture:
 
 
 def remembered(make: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return ``make`` with its results kept, for the life of one run."""
+    """Return ``make`` with a cache of its results for one run."""
     kept: dict[Any, Any] = {}
 
     def recall(key: Any) -> Any:

@@ -24,7 +24,7 @@ from surefit.lab.scenes.draw import (
 
 
 def forest_frames(points: Points, p: Any) -> Frames:
-    """Return the forest with more and more trees."""
+    """Return the forest for an increasing number of trees."""
     X, y = points.xy, points.labels
     shown = schedule(p.trees, 16)[1:]
     options = {"max_depth": p.depth, "random_state": 0}

@@ -20,11 +20,11 @@ from surefit.selection.curves import learning_curve, validation_curve
 from surefit.trees.classifier import DecisionTreeClassifier
 
 DARTS = 16  # samples per degree
-TARGETS = np.array([[-1.0], [1.0]])  # the two places whose predictions make a dart
+TARGETS = np.array([[-1.0], [1.0]])  # the two places whose predictions form a dart
 
 
 def wave(x: np.ndarray) -> np.ndarray:
-    """Return the truth of the dart board."""
+    """Return the true function of the dartboard scene."""
     return 1.5 * np.sin(1.6 * np.ravel(x))
 
 
@@ -34,7 +34,7 @@ def polynomial(degree: int) -> Any:
 
 
 def dart_frames(points: Points, p: Any) -> Frames:
-    """Return one frame per degree: each dart is the pair of predictions at two places, over many samples."""
+    """Return one frame per degree; each dart is the pair of predictions at two places for one sample."""
     x = np.linspace(-3, 3, p.n)[:, None]
     degrees = list(range(1, p.degree + 1))
 
@@ -108,7 +108,7 @@ LEARNERS = {"decision tree": "tree", "k nearest neighbors": "neighbors", "logist
 
 
 def learner(name: str) -> tuple[Any, str, list[Any]]:
-    """Return a classifier, the parameter that makes it richer, and its values from simple to rich."""
+    """Return a classifier, its complexity parameter, and the values of the parameter from simple to complex."""
     if name == "tree":
         return DecisionTreeClassifier(max_depth=4), "max_depth", [1, 2, 3, 4, 6, 8, 12]
     if name == "neighbors":

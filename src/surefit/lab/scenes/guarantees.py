@@ -1,4 +1,4 @@
-"""Guarantees on new data: the bound of held-out points against the test error, and conformal coverage."""
+"""Guarantees on new data: a bound from held-out points compared with the test error, and conformal coverage."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from surefit.linear.ridge.regressor import Ridge
 from surefit.risk.certified import Certified
 from surefit.risk.conformal_regressor import ConformalRegressor
 
-DRAWS = 30  # samples that conformal coverage is shown on
+DRAWS = 30  # number of samples for conformal coverage
 
 
 def risk_frames(points: Points, p: Any) -> Frames:
-    """Return a model trained on half of more and more points, and the bound that the other half proves."""
+    """Return models trained on half of an increasing number of points, and the bound from the other half."""
     X, y = points.xy, points.labels
     order = np.random.default_rng(0).permutation(len(y))
     sizes = [int(k) for k in np.unique(np.geomspace(16, len(y), 9).round())] if len(y) > 16 else [len(y)]
@@ -74,7 +74,7 @@ def risk_frames(points: Points, p: Any) -> Frames:
 
 
 def conformal_frames(points: Points, p: Any) -> Frames:
-    """Return new samples from the truth: the band of each, and how many new points fall inside."""
+    """Return new samples from the true function: the band of each, and the fraction of new points inside it."""
     rng = np.random.default_rng(p.seed)
     xs = rng.uniform(-3, 3, (DRAWS, p.n + 200))
     ys = wave(xs.ravel()).reshape(xs.shape) + p.noise * rng.standard_normal(xs.shape)
@@ -128,10 +128,10 @@ def _band_picture(model: Any, x: np.ndarray, y: np.ndarray) -> Picture:
 
 
 def _coverage_chart(inside: list[float], promised: float) -> Picture:
-    """Return the mean coverage over the samples so far, beside the promised one."""
+    """Return a chart of the mean coverage over the samples so far and of the nominal coverage."""
     runs = np.arange(1.0, len(inside) + 1)
     curves = [
-        Curve(runs, np.cumsum(inside) / runs, color=BLUE, label="mean share of new points in the band"),
+        Curve(runs, np.cumsum(inside) / runs, color=BLUE, label="mean fraction of new points in the band"),
         Curve(runs, np.full(len(runs), promised), color=INK, dash="dashed", label="promised"),
     ]
     return run_chart("Coverage", "samples", curves, float(len(inside)), (1.0, float(DRAWS)))

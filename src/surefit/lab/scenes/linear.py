@@ -55,7 +55,7 @@ def logistic_frames(points: Points, p: Any) -> Frames:
 
 
 def duality_frames(points: Points, p: Any) -> Frames:
-    """Return primal and dual values of logistic regression closing on each other."""
+    """Return the primal and dual values of logistic regression at each Newton step."""
     X, y = points.xy, points.labels
     fit = remembered(lambda k: LogisticRegression(C=p.C, max_iter=k, tol=1e-10).fit(X, y))
     count = max(1, int(np.max(fit(100).n_iter_)))

@@ -34,7 +34,7 @@ def neighbor_frames(points: Points, p: Any) -> Frames:
 
 
 def histogram_frames(points: Points, p: Any) -> Frames:
-    """Return histograms with finer and finer cells."""
+    """Return histogram classifiers with cells of decreasing size."""
     X, y, box = points.xy, points.labels, points.box()
     width = max(box.right - box.left, box.top - box.bottom)
     sides = [float(f"{width / k:.4g}") for k in range(1, p.cells + 1)]
@@ -58,7 +58,7 @@ def histogram_frames(points: Points, p: Any) -> Frames:
 
 
 def regressogram_frames(points: Points, p: Any) -> Frames:
-    """Return piecewise constant fits on finer and finer cells."""
+    """Return piecewise constant fits on cells of decreasing size."""
     x, y, box = points.xy[:, :1], points.xy[:, 1], points.box()
     sides = [float(f"{(box.right - box.left) / k:.4g}") for k in range(1, p.cells + 1)]
     fit = remembered(lambda side: Regressogram(side=side).fit(x, y))

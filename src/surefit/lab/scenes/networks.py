@@ -1,4 +1,4 @@
-"""A small neural network: epochs of training and what the hidden units do."""
+"""A small neural network: training by epochs, and the lines of the hidden units."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from surefit.neural.mlp_classifier import MLPClassifier
 
 
 def network_frames(points: Points, p: Any) -> Frames:
-    """Return the network after more and more epochs, from one random start."""
+    """Return the network after an increasing number of epochs, from one random start."""
     X, y = points.xy, points.labels
     options = {
         "hidden_layer_sizes": (p.units,) * p.layers,
@@ -52,7 +52,7 @@ def network_frames(points: Points, p: Any) -> Frames:
 
 
 def _hidden_lines(model: Any, points: Points) -> list[Curve]:
-    """Return the line on which each unit of the first hidden layer changes its mind."""
+    """Return the line on which the input of each unit of the first hidden layer is zero."""
     box = points.box()
     inputs = lattice(box)[2] @ model.coefs_[0] + model.intercepts_[0]
     return [

@@ -33,7 +33,7 @@ from surefit.separation.margin import maximal_margin
 
 
 def perceptron_frames(points: Points, p: Any) -> Frames:
-    """Return the line after every update, on the row that caused it."""
+    """Return the line after every update, with the row that caused it."""
     X, y = points.xy, points.labels
     fit = remembered(lambda k: Perceptron(max_iter=k, tol=None, shuffle=p.shuffle, eta0=p.eta0).fit(X, y))
     last = fit(p.passes)
@@ -121,7 +121,7 @@ def _theorem_fact(updates: int, theorem: Theorem) -> Fact:
 
 
 def _growth(weights: np.ndarray, theorem: Theorem, now: int, eta: float):
-    """Return the norm of the weights between the two bounds whose collision is the theorem."""
+    """Return a chart of the norm of the weights between its lower and upper bounds, which cross at Novikoff's bound."""
     steps = np.arange(len(weights), dtype=float)
     curves = [
         Curve(steps, np.linalg.norm(weights, axis=1) / eta, color=class_color(0), label="norm of w"),

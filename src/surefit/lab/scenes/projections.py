@@ -15,7 +15,7 @@ from surefit.lab.scenes.draw import lattice, levels, plane, remembered
 
 
 def pca_frames(points: Points, p: Any) -> Frames:
-    """Return the axes, then the points as they move onto the first one."""
+    """Return the principal axes, then the points as they move onto the first axis."""
     X = points.xy
     if len(X) < 3:
         raise SceneMessage("PCA needs at least three points: click in the plane.")

@@ -1,4 +1,4 @@
-"""Ridge and lasso: the contact of ball and ellipses, coefficient paths, polynomial degrees."""
+"""Ridge and lasso: the constraint set and the error contours, coefficient paths, polynomial degrees."""
 
 from __future__ import annotations
 

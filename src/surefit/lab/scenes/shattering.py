@@ -1,4 +1,4 @@
-"""The shattering game: every labeling of the drawn points, and the one that no member of the class realizes."""
+"""The shattering game: every labeling of the drawn points, including those that no member of the class realizes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from surefit.lab.picture import Area, Curve, Dots, Picture
 from surefit.lab.scene import Choice, Fact, Frame, Frames, Points, Scene, SceneMessage
 from surefit.lab.scenes.draw import half_plane_marks
 
-LARGEST = 6  # points that can be labeled in all ways without losing the audience
+LARGEST = 6  # largest number of points for which all labelings are shown
 
 
 def shattering_frames(points: Points, p: Any) -> Frames:
-    """Return one frame per labeling, those that cannot be realized last."""
+    """Return one frame per labeling; labelings that cannot be realized come last."""
     X = points.xy
     n = len(X)
     if not 1 <= n <= LARGEST or len(np.unique(X, axis=0)) < n:

@@ -25,7 +25,7 @@ def band(line: np.ndarray, mean: np.ndarray, deviation: np.ndarray, label: str) 
 
 
 def process_frames(points: Points, p: Any) -> Frames:
-    """Return the posterior after more and more points."""
+    """Return the posterior for an increasing number of points."""
     x, y = points.xy[:, :1], points.xy[:, 1]
     kernel = {"rbf": lambda: RBF(p.length), "matern": lambda: Matern(p.length, nu=1.5)}[p.kernel]()
     line = abscissae(points.box())
@@ -65,7 +65,7 @@ def process_frames(points: Points, p: Any) -> Frames:
 
 
 def spline_frames(points: Points, p: Any) -> Frames:
-    """Return splines from stiff to the chosen smoothness."""
+    """Return splines from a large smoothing parameter to the chosen one."""
     x, y = points.xy[:, 0], points.xy[:, 1]
     line = abscissae(points.box())
     lams = [float(f"{lam:.3g}") for lam in np.geomspace(1e3, 1e-7, 41)]

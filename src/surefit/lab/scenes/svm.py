@@ -20,7 +20,7 @@ KERNELS = {"linear": "linear", "Gaussian": "rbf", "polynomial": "poly"}
 
 
 def svc_frames(points: Points, p: Any) -> Frames:
-    """Return the machine after more and more SMO iterations."""
+    """Return the classifier after an increasing number of SMO iterations."""
     X, y = points.xy, points.labels
     options = {"kernel": p.kernel, "C": p.C, "gamma": p.gamma, "degree": p.degree, "coef0": 1.0, "max_time": LONGEST}
     if p.kernel == "linear":
@@ -30,7 +30,7 @@ def svc_frames(points: Points, p: Any) -> Frames:
 
     def at(i: int) -> Frame:
         model = fit(-1) if i == len(shown) - 1 else fit(shown[i])
-        earlier = shown[: i : max(1, (i + 1) // 8)]  # few, because each is a fit
+        earlier = shown[: i : max(1, (i + 1) // 8)]  # few, because each frame is a fit
         past = [*(fit(k).dual_gap_ for k in earlier), model.dual_gap_]
         steps = np.array([*earlier, shown[i]], dtype=float)
         chart = run_chart(
@@ -73,7 +73,7 @@ def _margin_fact(model: Any) -> Fact:
 
 
 def linear_svc_frames(points: Points, p: Any) -> Frames:
-    """Return the linear machine after each Newton step."""
+    """Return the linear classifier after each Newton step."""
     X, y = points.xy, points.labels
     fit = remembered(lambda k: LinearSVC(C=p.C, max_iter=k).fit(X, y))
     shown = schedule(max(1, int(np.max(fit(1000).n_iter_))))[1:]
@@ -111,7 +111,7 @@ def linear_svc_frames(points: Points, p: Any) -> Frames:
 
 
 def path_frames(points: Points, p: Any) -> Frames:
-    """Return machines along C, from a wide margin to a narrow one."""
+    """Return the classifiers along C, from a wide margin to a narrow one."""
     X, y = points.xy, points.labels
     options = {"kernel": p.kernel} if p.kernel == "linear" else {"kernel": p.kernel, "gamma": p.gamma, "coef0": 1.0}
     path = svc_path(X, y, C_range=(0.01, 100.0), eps=0.05, **options)
