@@ -1,4 +1,4 @@
-"""Common parts of both nearest-neighbor estimators: parameters and the search."""
+"""Common parts of the nearest-neighbor estimators: parameters and the search."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ class NeighborsBase(CertifiedMixin, BaseEstimator):
         "kernel": NOTHING | KERNEL,
     }
     _search: Search
-    kernel: Any = None  # of estimators without this parameter
-    _total_weight: float | None = None  # of rows in partitions, if they are weighted
+    kernel: Any = None  # for estimators without this parameter
+    _total_weight: float | None = None  # for partitioned rows, whether they are weighted
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class NeighborsBase(CertifiedMixin, BaseEstimator):
         numbers = y is not None and y.dtype.kind in "biuf"
         read_as = y.astype(np.float64) if numbers else y  # in the format of the checker
         self._n_rows = X.shape[0]
-        self.__dict__.pop("_total_weight", None)  # of an earlier fit to partitions
+        self.__dict__.pop("_total_weight", None)  # from an earlier fit to partitions
         self.sample_indices_ = np.arange(X.shape[0]) if weights is None else np.flatnonzero(weights > 0)
         whole = len(self.sample_indices_) == X.shape[0]
         kept = X if whole else X[self.sample_indices_]
@@ -134,7 +134,7 @@ class NeighborsBase(CertifiedMixin, BaseEstimator):
             raise InvalidData(f"{type(self).__name__}: the training rows are in partitions: {otherwise}.")
 
     def __getstate__(self):
-        """Exclude the search, which is rebuilt from the rows."""
+        """Return the state without the search structure, which is rebuilt from the rows."""
         return {key: value for key, value in super().__getstate__().items() if key != "_search"}
 
     def _find(self, Q, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -218,7 +218,7 @@ class NeighborsBase(CertifiedMixin, BaseEstimator):
         return (distances, indices) if return_distance else indices
 
     def kneighbors_graph(self, X=None, n_neighbors=None, mode="connectivity"):
-        """Return the neighbors as a sparse matrix of ones, or of distances with ``mode="distance"``."""
+        """Return the graph of neighbors as a sparse matrix of ones, or of distances with ``mode="distance"``."""
         if mode not in ("connectivity", "distance"):
             raise InvalidParameter(type(self).__name__, "mode", "'connectivity' or 'distance'", mode)
         distances, indices = self.kneighbors(X, n_neighbors)
@@ -227,9 +227,9 @@ class NeighborsBase(CertifiedMixin, BaseEstimator):
         return sparse.csr_matrix((values, indices.ravel(), starts), shape=(len(distances), self._n_rows))
 
     def _voters(self, X) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return distances, positions among the stored rows, and the multiplicity of each neighbor (n_queries, m)."""
+        """Return distances, indices among the stored rows, and multiplicities of the neighbors, each (n_queries, m)."""
         k = self.n_neighbors
-        if X is None:  # a training row has no vote on itself
+        if X is None:  # a training row is not its own neighbor
             if getattr(self, "_row_weight", None) is not None:
                 raise InvalidData(f"{type(self).__name__}: X=None needs a fit without sample_weight; pass the rows.")
             distances, indices = self.kneighbors()
@@ -258,7 +258,7 @@ class NeighborsBase(CertifiedMixin, BaseEstimator):
             m = min(2 * m, self.n_samples_fit_)
 
     def _ballot(self, X, stored: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return distances, entries of ``stored`` (targets, one per stored row), and multiplicity of each neighbor."""
+        """Return distances, targets (entries of ``stored``) and multiplicities of the neighbors."""
         if self._fit_X is not None:
             distances, indices, counts = self._voters(X)
             return distances, stored[indices], counts
@@ -271,7 +271,7 @@ class NeighborsBase(CertifiedMixin, BaseEstimator):
         return found.distances, found.targets, np.clip(k - before, 0.0, found.weights)
 
     def _shares(self, distances: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """Return the weight of each neighbor's vote: repetitions times the function ``weights`` of the distance."""
+        """Return the weight of each neighbor: its multiplicity times the function ``weights`` of the distance."""
         if self.weights in (None, "uniform"):
             return counts
         if self.weights == "distance":

@@ -9,11 +9,11 @@ from scipy import sparse
 
 from surefit.core.claims import Claim
 
-SAMPLED, CELLS = 24, 2_000_000  # training rows whose neighbors are recorded, and the limit of their cost
+SAMPLED, CELLS = 24, 2_000_000  # largest number of rows whose neighbors are recorded, and limit on the entries compared
 
 
 def neighbor_claims(estimator: Any, X: Any) -> list[Claim]:
-    """Return the claims that the training rows are stored, and that the recorded neighbors of some rows are the nearest ones."""
+    """Return the claims that the training rows are stored and that recorded neighbors are the nearest ones."""
     rows, k = _sampled(estimator, X), min(int(estimator.n_neighbors), X.shape[0])
     if estimator._pairwise() and sparse.issparse(X):  # a graph may store fewer distances in these rows
         k = min(k, int(np.diff(X.indptr)[rows].min()))
@@ -25,7 +25,7 @@ def neighbor_claims(estimator: Any, X: Any) -> list[Claim]:
 
 
 def radius_claims(estimator: Any, X: Any) -> list[Claim]:
-    """Return the claims that the training rows are stored, and that the recorded rows within the radius of some rows are all."""
+    """Return the claims that the training rows are stored and that recorded neighbors in the radius are complete."""
     found = estimator._within(X[_sampled(estimator, X)], float(estimator.radius))
     witness = {"starts": found.starts, "neighbors": estimator.sample_indices_[found.indices]}
     return [Claim("knn.within", witness=witness), Claim("knn.rows")]
@@ -36,6 +36,6 @@ def _sampled(estimator: Any, X: Any) -> np.ndarray:
 
 
 def sampled_rows(n: int, d: int) -> np.ndarray:
-    """Return the places of the rows whose distances to all rows are recorded, evenly spread."""
+    """Return evenly spaced indices of the training rows whose neighbors are recorded."""
     count = min(n, max(2, min(SAMPLED, CELLS // max(n * d, 1))))
     return np.unique(np.linspace(0, n - 1, count).astype(np.int64))

@@ -20,10 +20,10 @@ class KNeighborsClassifier(ClassListsMixin, ClassifierMixin, NeighborsBase):
 
     Hypothesis class: functions of the labels of the k nearest rows. Loss: zero-one. Optimizer: none; the search is exact.
 
-    Guarantee: the neighbors are those of sorting all double-precision distances by (distance, index), for every search algorithm; ties of
-    votes go to the first class in ``classes_``. Universally consistent if :math:`k \to \infty` and :math:`k / n \to 0` (theory:
-    :ref:`consistency`). With one neighbor and distinct rows the training error is zero, which implies nothing about new data: the fit
-    does not bound the risk, and the certificate says so.
+    Guarantee: the neighbors are those of sorting all double-precision distances by (distance, index), for every search
+    algorithm; ties of votes go to the first class in ``classes_``. The rule is universally consistent if :math:`k \to
+    \infty` and :math:`k / n \to 0` (theory: :ref:`consistency`). With one neighbor and distinct rows, the training
+    error is zero, which implies nothing about new data. The fit does not bound the risk, as the certificate states.
 
     Memory: the training rows, and 4 (d + 1) bytes per row for the search.
 
@@ -34,7 +34,8 @@ class KNeighborsClassifier(ClassListsMixin, ClassifierMixin, NeighborsBase):
     n_neighbors : int >= 1, default=5
         Number of neighbors.
     weights : {"uniform", "distance"}, callable or None, default="uniform"
-        Equal votes; the reciprocal of the distance (rows at distance zero then decide alone); or a function of the distances.
+        Equal weights, the reciprocal of the distance (only rows at distance zero count if there are any), or a function
+        of the distances.
     algorithm : {"auto", "ball_tree", "kd_tree", "brute"}, default="auto"
         Matrix products or a k-d tree (both tree names select it); the result is the same. "auto" uses the tree for up to 8 columns.
     leaf_size : int >= 1, default=30
@@ -62,7 +63,7 @@ class KNeighborsClassifier(ClassListsMixin, ClassifierMixin, NeighborsBase):
     n_samples_fit_ : int
         Number of training rows of positive weight.
     sample_indices_ : ndarray
-        Their indices in the training data.
+        Indices of these rows in the training data.
     effective_metric_, effective_metric_params_
         As in scikit-learn.
     kernel_ : Kernel
@@ -137,7 +138,7 @@ class KNeighborsClassifier(ClassListsMixin, ClassifierMixin, NeighborsBase):
             self._codes = np.searchsorted(self.classes_, y)[self.sample_indices_].astype(np.int64)
 
     def predict_proba(self, X):
-        """Return the fraction of votes of each class, columns in the order of ``classes_``; a list of tables for several targets."""
+        """Return the fractions of votes, in the order of ``classes_``; a list of arrays for several targets."""
         check_is_fitted(self)
         distances, labels, counts = self._ballot(X, self._codes)
         shares = self._shares(distances, counts)
@@ -146,7 +147,7 @@ class KNeighborsClassifier(ClassListsMixin, ClassifierMixin, NeighborsBase):
         return [_fractions(labels[..., j], shares, counts, len(known)) for j, known in enumerate(self.classes_)]
 
     def predict(self, X) -> np.ndarray:
-        """Return the label with most votes, for each target; ``ties`` is the tie rule."""
+        """Return the label with the most votes for each target; ``ties`` is the tie rule."""
         found = self.predict_proba(X)
         if not self.outputs_2d_:
             return self.classes_[self._winners(X, found, self._codes)]
@@ -175,7 +176,7 @@ def _fractions(labels: np.ndarray, shares: np.ndarray, counts: np.ndarray, n_cla
     rows = np.repeat(np.arange(len(labels)), labels.shape[1])
     np.add.at(votes, (rows, labels.ravel()), shares.ravel())
     total = votes.sum(axis=1, keepdims=True)
-    # A function of the distances may give zero weight to all neighbors; then they have equal votes.
+    # If a function of the distances gives zero weight to all neighbors, their votes are equal.
     if np.any(total == 0):
         np.add.at(votes, (rows, labels.ravel()), (np.repeat(total, labels.shape[1]) == 0) * counts.ravel())
         total = votes.sum(axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""Rules for the parameters of nearest-neighbor estimators, and reading of rows, distances and targets."""
+"""Rules for the parameters of nearest-neighbor estimators, and validation of rows, distances and targets."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FUNCTION = Rule("a function of the distances", callable)
 
 
 def read_training(estimator, X, y, **options):
-    """Check the parameters and read the training data."""
+    """Validate the parameters and the training data."""
     check_params(estimator)
     if not estimator._takes_strings():
         return read_data(estimator, X, y, **READ, **options, ensure_all_finite=finite_values(estimator))

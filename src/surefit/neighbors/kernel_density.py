@@ -33,7 +33,7 @@ from surefit.neighbors.search import by_name
 from surefit.problems import pose
 from surefit.problems.neighbors import bandwidth_of
 
-PIECE = 1 << 20  # distances that are held at a time
+PIECE = 1 << 20  # distances held in memory at a time
 SHAPES = ("gaussian", "tophat", "epanechnikov", "exponential", "linear", "cosine")
 
 
@@ -42,24 +42,26 @@ class KernelDensity(CertifiedMixin, BaseEstimator):
 
     .. math:: \hat p(x) = \frac{1}{S\,h^d} \sum_i s_i\, \kappa\!\left(\frac{d(x, x_i)}{h}\right), \qquad S = \textstyle\sum_i s_i,
 
-    with a kernel :math:`\kappa` that integrates to one over Euclidean space. Hypothesis class: mixtures of one bump per row. Loss: none;
-    nothing is optimized.
+    with a kernel :math:`\kappa` that integrates to one over Euclidean space. Hypothesis class: mixtures with one kernel
+    per row. Loss: none; nothing is optimized.
 
-    Guarantee: densities are sums over all rows, regardless of ``algorithm``, ``atol`` and ``rtol``. The certificate states that the
-    rows are kept, and bounds the error of the log density at a sample of them (theory: :ref:`kernel-density`).
+    Guarantee: densities are sums over all rows, regardless of ``algorithm``, ``atol`` and ``rtol``. The certificate
+    states that the rows are stored, and bounds the error of the log density at a sample of the rows (theory:
+    :ref:`kernel-density`).
 
     Parameters
     ----------
     bandwidth : float > 0, "scott" or "silverman", default=1.0
-        :math:`h`. The two rules are :math:`n^{-1/(d+4)}` and :math:`(n (d + 2) / 4)^{-1/(d+4)}` with the weight n of all rows.
+        The bandwidth :math:`h`. The two rules are :math:`n^{-1/(d+4)}` and :math:`(n (d + 2) / 4)^{-1/(d+4)}`, where n
+        is the total weight of the rows.
     algorithm : {"kd_tree", "ball_tree", "auto"}, default="auto"
-        Ignored; every row is summed.
+        Ignored; the sum is over all rows.
     kernel : {"gaussian", "tophat", "epanechnikov", "exponential", "linear", "cosine"}, default="gaussian"
         Shape :math:`\kappa`.
     metric : str, callable or DistanceMetric, default="euclidean"
         As in scikit-learn; densities integrate to one for "euclidean" only.
     atol, rtol : float >= 0, default=0
-        Ignored: sums are complete.
+        Ignored; sums are over all rows.
     breadth_first : bool, default=True
         Ignored.
     leaf_size : int >= 1, default=40
@@ -71,12 +73,11 @@ class KernelDensity(CertifiedMixin, BaseEstimator):
 
     Attributes
     ----------
-    bandwidth_ : float
-        :math:`h`.
+    bandwidth_ : float The bandwidth :math:`h`.
     n_samples_fit_ : int
         Number of rows.
     sample_indices_ : ndarray
-        Their indices.
+        Indices of these rows in the training data.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X)`` re-derives them.
     n_features_in_, feature_names_in_
@@ -174,7 +175,7 @@ class KernelDensity(CertifiedMixin, BaseEstimator):
         if self.kernel == "gaussian":
             return np.atleast_2d(draws.normal(centers, self.bandwidth_))
         step = draws.normal(size=(n_samples, d))
-        squares = np.sum(step**2, axis=1)  # the share of the ball within a normal vector's length is uniform
+        squares = np.sum(step**2, axis=1)  # the distribution function of the squared norm is uniform
         length = gammainc(0.5 * d, 0.5 * squares) ** (1.0 / d) * self.bandwidth_ / np.sqrt(squares)
         return centers + step * length[:, None]
 
@@ -205,12 +206,12 @@ class KernelDensity(CertifiedMixin, BaseEstimator):
 
 
 def _differences(X: np.ndarray, Q: np.ndarray) -> np.ndarray:
-    """Euclidean distances from differences: a row is at distance zero from itself, which products do not give."""
+    """Return Euclidean distances from differences, so that the distance of a row from itself is exactly zero."""
     return cdist(Q, X)
 
 
 def log_shape(kernel: str, u: np.ndarray) -> np.ndarray:
-    """Return the logarithm of the kernel at distances in bandwidths; one at zero, without its norm."""
+    """Return the logarithm of the unnormalized kernel, which is one at zero, at distances in units of the bandwidth."""
     if kernel == "gaussian":
         return -0.5 * u * u
     if kernel == "exponential":
@@ -226,7 +227,7 @@ def log_shape(kernel: str, u: np.ndarray) -> np.ndarray:
 def log_norm(kernel: str, h: float, d: int) -> float:
     """Return minus the logarithm of the integral of the kernel over d-dimensional space."""
     ball = 0.5 * d * math.log(math.pi) - math.lgamma(0.5 * d + 1)
-    sphere = math.log(d) + ball  # surface of the unit ball
+    sphere = math.log(d) + ball  # surface area of the unit sphere
     if kernel == "gaussian":
         integral = 0.5 * d * math.log(2 * math.pi)
     elif kernel == "exponential":
@@ -239,6 +240,6 @@ def log_norm(kernel: str, h: float, d: int) -> float:
 
 
 def cosine_moment(d: int) -> float:
-    r"""Return :math:`\int_0^1 \cos(\pi u / 2)\, u^{d-1} du`; integration by parts would lose digits in many dimensions."""
+    r"""Return :math:`\int_0^1 \cos(\pi u / 2)\, u^{d-1} du` without the cancellation of integration by parts."""
     found, _ = integrate.quad(lambda v: math.cos(0.5 * math.pi * v ** (1 / d)) / d, 0.0, 1.0, epsabs=0.0, epsrel=1e-13)
     return found

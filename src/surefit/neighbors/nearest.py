@@ -15,7 +15,7 @@ class NearestNeighbors(RadiusMixin, NeighborsBase):
     .. math:: N_k(x) = \text{the first } k \text{ rows sorted by } (d(x, x_i), i), \qquad N_r(x) = \{i : d(x, x_i) \le r\}
 
     Guarantee: the neighbors are those of sorting all double-precision distances by (distance, index), for every search algorithm
-    (theory: :ref:`consistency`). The certificate compares those of a sample of rows with all distances.
+    (theory: :ref:`consistency`). The certificate verifies the neighbors of a sample of rows against all distances.
 
     Training rows in Dask collections and Parquet files stay there: every query is a pass over them (see :doc:`/scaling`).
 
@@ -44,7 +44,7 @@ class NearestNeighbors(RadiusMixin, NeighborsBase):
     n_samples_fit_ : int
         Number of rows.
     sample_indices_ : ndarray
-        Their indices.
+        Indices of these rows in the training data.
     effective_metric_, effective_metric_params_
         As in scikit-learn.
     certificate_ : Certificate
@@ -96,7 +96,7 @@ class NearestNeighbors(RadiusMixin, NeighborsBase):
         return self
 
     def _keep_targets(self, y: np.ndarray) -> None:
-        """Store nothing: there are no targets."""
+        """Do nothing, because there are no targets."""
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -30,26 +30,28 @@ class NearestCentroid(CertifiedMixin, ClassifierMixin, BaseEstimator):
 
     .. math:: \hat y(x) = \arg\min_k d(x, c_k)
 
-    with the mean of the rows of each class (the median by columns for "manhattan"). With other than equal priors a score
-    :math:`2 \ln \pi_k - \sum_j (x_j - c_{kj})^2 / \sigma_j^2` is maximized, with the standard deviation :math:`\sigma_j` within classes.
-    Hypothesis class: cells of nearest centers. Loss: none. Optimizer: closed form.
+    where :math:`c_k` is the mean of the rows of class k (the median of each column for "manhattan"). If the priors are
+    not equal, the score :math:`2 \ln \pi_k - \sum_j (x_j - c_{kj})^2 / \sigma_j^2` is maximized, where :math:`\sigma_j`
+    is the standard deviation within classes. Hypothesis class: Voronoi cells of the centroids. Loss: none. Optimizer:
+    closed form.
 
-    Guarantee: the centroids, deviations and priors are recomputed; the certificate bounds their errors (theory:
-    :ref:`nearest-centroid`). Ties go to the first class.
+    Guarantee: the certificate bounds the errors of the centroids, deviations and priors, which the checker recomputes
+    (theory: :ref:`nearest-centroid`). Ties go to the first class.
 
     Parameters
     ----------
     metric : {"euclidean", "manhattan"}, default="euclidean"
-        Distance, and the centroid that belongs to it.
+        Distance, which determines the centroid (mean or median).
     shrink_threshold : float > 0 or None, default=None
-        Threshold by which the standardized distances of the centroids from the overall mean shrink to zero. Not for sparse rows.
+        Soft threshold for the standardized distances of the centroids from the overall mean. Not supported for sparse
+        rows.
     priors : {"uniform", "empirical"} or array of shape (n_classes,), default="uniform"
-        Class probabilities; "empirical" are the shares of the classes.
+        Class probabilities; "empirical" uses the class frequencies.
 
     Attributes
     ----------
     centroids_ : ndarray of shape (n_classes, n_features)
-        The centroids, shrunken if asked for.
+        The centroids, shrunken if ``shrink_threshold`` is given.
     classes_ : ndarray of shape (n_classes,)
         Labels, sorted.
     deviations_ : ndarray of shape (n_classes, n_features)
@@ -126,7 +128,7 @@ class NearestCentroid(CertifiedMixin, ClassifierMixin, BaseEstimator):
         return given / given.sum()
 
     def _shrink(self, mean: np.ndarray, counts: np.ndarray, n: int) -> None:
-        """Set ``deviations_`` and shrink the centroids by soft thresholds."""
+        """Set ``deviations_`` and shrink the centroids by soft thresholding."""
         scale = self.within_class_std_dev_ + np.median(self.within_class_std_dev_)
         unit = np.sqrt(1.0 / counts - 1.0 / n)[:, None] * scale
         away = self.centroids_ - mean
@@ -136,7 +138,7 @@ class NearestCentroid(CertifiedMixin, ClassifierMixin, BaseEstimator):
         self.deviations_ = np.divide(away, unit, out=np.zeros(away.shape), where=unit > 0)
 
     def predict(self, X) -> np.ndarray:
-        """Return the class of the nearest centroid of each row, or of the largest score if priors differ."""
+        """Return the class of the nearest centroid of each row, or the class of largest score if priors differ."""
         X = self._read(X)
         if np.allclose(self.class_prior_, 1 / len(self.classes_)):
             return self.classes_[np.argmin(pairwise_distances(X, self.centroids_, metric=self.metric), axis=1)]
@@ -144,7 +146,7 @@ class NearestCentroid(CertifiedMixin, ClassifierMixin, BaseEstimator):
 
     @available_if(_euclidean)
     def decision_function(self, X) -> np.ndarray:
-        """Return the scores of the classes; of two classes, that of the second minus that of the first."""
+        """Return the scores of the classes; for two classes, the score of the second minus that of the first."""
         scores = self._scores(self._read(X))
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 

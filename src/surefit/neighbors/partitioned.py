@@ -1,4 +1,4 @@
-"""Nearest rows of partitions: each partition finds its own, and they are merged by distance and then by index."""
+"""Nearest rows in partitioned data: those of each partition are merged by distance and then by index."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from surefit.solvers.nearest_neighbors import LARGEST_SCREENED, squares_at
 
 
 class How(NamedTuple):
-    """The distance, and how a partition reads its targets."""
+    """The metric, and the function by which a partition reads its targets."""
 
     metric: str
     p: float
@@ -29,13 +29,11 @@ class Ballot(NamedTuple):
     indices: np.ndarray  # among all rows
     weights: np.ndarray
     targets: np.ndarray  # class indices, numbers, or zeros
-    keys: (
-        np.ndarray
-    )  # what neighbors are sorted by: squares of Euclidean distances, which tell more of them apart, else distances
+    keys: np.ndarray  # sort keys: squared Euclidean distances, which have fewer ties, else distances
 
 
 def nearest_in(part: Part, k: int, how: How, weighted: bool, Q: np.ndarray) -> Ballot:
-    """Return the nearest rows of a partition: ``k`` of them, or if ``weighted`` as many as have the weight ``k``."""
+    """Return the ``k`` nearest rows of a partition or, if ``weighted``, the nearest rows of total weight ``k``."""
     w = weights_in(part)
     used = np.flatnonzero(w > 0)
     if not len(used) or not len(Q):
@@ -55,13 +53,13 @@ def nearest_in(part: Part, k: int, how: How, weighted: bool, Q: np.ndarray) -> B
     if part.y is not None:
         y = read_target(part.y)
         targets = y if how.classes is None else np.searchsorted(how.classes, y)
-    squares = isinstance(search, Tiles) and k <= LARGEST_SCREENED  # the search itself compares squares then
+    squares = isinstance(search, Tiles) and k <= LARGEST_SCREENED  # the search compares squares in this case
     keys = squares_at(X, Q, places, how.scale) if squares else distances
     return Ballot(distances, rows + part.start, own if weighted else np.ones(own.shape), targets[rows], keys)
 
 
 def merged(a: Ballot, b: Ballot, k: int) -> Ballot:
-    """Return the nearest rows of both, up to the weight ``k``; ties go to the lower index."""
+    """Return the nearest rows of both partitions, up to the weight ``k``; ties go to the lower index."""
     both = [np.concatenate(pair, axis=1) for pair in zip(a, b, strict=True)]
     order = np.lexsort((both[1], both[4]), axis=1)
     found = Ballot(*(np.take_along_axis(values, order, axis=1) for values in both))
@@ -71,13 +69,13 @@ def merged(a: Ballot, b: Ballot, k: int) -> Ballot:
 
 
 class InPartitions(NamedTuple):
-    """A search whose rows are in partitions."""
+    """Search among rows in partitions."""
 
     rows: PartitionedRows
     how: How
 
     def ballot(self, Q: np.ndarray, k: int, weighted: bool) -> Ballot:
-        """Return the neighbors of queries in memory, by one pass."""
+        """Return the neighbors of queries in memory, in one pass."""
         return self.rows.map_reduce(nearest_in, k, self.how, weighted, Q, combine=partial(merged, k=k))
 
     def nearest(self, Q: np.ndarray, k: int, n_jobs: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -87,44 +85,44 @@ class InPartitions(NamedTuple):
 
 
 class Known(NamedTuple):
-    """The neighbors of some queries, found before."""
+    """Precomputed neighbors of some queries."""
 
     found: Ballot
 
     def ballot(self, Q: np.ndarray, k: int, weighted: bool) -> Ballot:
-        """Return them."""
+        """Return the precomputed neighbors; the arguments are ignored."""
         return self.found
 
 
 def largest(part: Part) -> tuple[float, int]:
-    """Return the largest absolute value of the rows that count, and how many rows these are."""
+    """Return the largest absolute value in rows of positive weight, and the number of these rows."""
     used = weights_in(part) > 0
     return float(np.max(np.abs(part.X[used]), initial=0.0)), int(np.count_nonzero(used))
 
 
 def larger(a: tuple[float, int], b: tuple[float, int]) -> tuple[float, int]:
-    """Return what both partitions have."""
+    """Return the larger absolute value and the sum of the numbers of rows."""
     return max(a[0], b[0]), a[1] + b[1]
 
 
 def used_counts(part: Part) -> tuple[tuple[int, int], ...]:
-    """Return the start of a partition and the number of its rows that count."""
+    """Return the start of a partition and the number of its rows of positive weight."""
     return ((part.start, int(np.count_nonzero(weights_in(part) > 0))),)
 
 
 def joined(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the parts one after the other."""
+    """Return the concatenation of both tuples."""
     return a + b
 
 
 def taken(part: Part, first: dict[int, int], ranks: np.ndarray) -> np.ndarray:
-    """Return the rows of a partition whose ranks among all rows that count are asked for."""
+    """Return the rows of a partition with the given ranks among all rows of positive weight."""
     used, start = np.flatnonzero(weights_in(part) > 0), first[part.start]
     return part.X[used[ranks[(ranks >= start) & (ranks < start + len(used))] - start]]
 
 
 def rows_at(rows: PartitionedRows, ranks: np.ndarray) -> np.ndarray:
-    """Return the rows with these ranks among all rows that count, by two passes."""
+    """Return the rows with the given ranks among all rows of positive weight, in two passes."""
     counts = rows.map_reduce(used_counts, combine=joined)
     ends = np.cumsum([count for _, count in counts])
     first = {start: int(end - count) for (start, count), end in zip(counts, ends, strict=True)}

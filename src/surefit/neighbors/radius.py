@@ -1,4 +1,4 @@
-"""Neighbors within a radius: the search, and what its estimators share."""
+"""Neighbors within a radius: the search, and common parts of the estimators that use it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 from surefit.core.errors import InvalidParameter
 from surefit.neighbors.search import Pairs, Search, Tree, minkowski
 
-CELLS = 2_000_000  # distances that are held at once
-EDGE = 1e-9  # the tree looks a little farther than the radius; distances are then compared in double precision
+CELLS = 2_000_000  # distances held in memory at a time
+EDGE = 1e-9  # the tree uses a slightly larger radius; distances are then compared in double precision
 
 
 class Within(NamedTuple):
-    """Rows within a radius of each query, in the order of their indices: those of query i are at ``starts[i]:starts[i + 1]``."""
+    """Rows within a radius of each query, sorted by index; those of query i are at ``starts[i]:starts[i + 1]``."""
 
     starts: np.ndarray
     indices: np.ndarray
@@ -103,7 +103,7 @@ class RadiusMixin:
         return (found.parts(found.distances), indices) if return_distance else indices
 
     def radius_neighbors_graph(self, X=None, radius=None, mode="connectivity", sort_results=False):
-        """Return the neighbors as a sparse matrix of ones, or of distances with ``mode="distance"``.
+        """Return the graph of neighbors as a sparse matrix of ones, or of distances with ``mode="distance"``.
 
         With ``sort_results`` the entries of a row are stored by increasing distance.
         """

@@ -18,14 +18,15 @@ class RadiusNeighborsClassifier(ClassifierMixin, RadiusNeighborsBase):
     Hypothesis class: functions of the labels of the rows within the radius. Loss: zero-one. Optimizer: none; the search is exact.
 
     Guarantee: the neighbors are all rows whose double-precision distance is at most the radius; ties of votes go to the first class in
-    ``classes_`` (theory: :ref:`consistency`). The fit does not bound the risk, and the certificate says so.
+    ``classes_`` (theory: :ref:`consistency`). The fit does not bound the risk, as the certificate states.
 
     Parameters
     ----------
     radius : float >= 0, default=1.0
         Largest distance of a neighbor.
     weights : {"uniform", "distance"}, callable or None, default="uniform"
-        Equal votes; the reciprocal of the distance (rows at distance zero then decide alone); or a function of the distances of a query.
+        Equal weights, the reciprocal of the distance (only rows at distance zero count if there are any), or a function
+        of the distances of a query.
     algorithm : {"auto", "ball_tree", "kd_tree", "brute"}, default="auto"
         Matrix products or a k-d tree (both tree names select it); the result is the same.
     leaf_size : int >= 1, default=30
@@ -36,7 +37,7 @@ class RadiusNeighborsClassifier(ClassifierMixin, RadiusNeighborsBase):
         As in scikit-learn; "precomputed" expects distances as X. With a kernel of ``surefit.kernels``, distances are those between its
         features.
     outlier_label : label, "most_frequent" or None, default=None
-        Label of rows without neighbors; None: an error.
+        Label of rows without neighbors; None: raise an error.
     metric_params : dict or None, default=None
         Further arguments of the metric.
     n_jobs : int or None, default=None
@@ -53,7 +54,7 @@ class RadiusNeighborsClassifier(ClassifierMixin, RadiusNeighborsBase):
     n_samples_fit_ : int
         Number of training rows.
     sample_indices_ : ndarray
-        Their indices.
+        Indices of these rows in the training data.
     effective_metric_, effective_metric_params_
         As in scikit-learn.
     certificate_ : Certificate
@@ -126,11 +127,11 @@ class RadiusNeighborsClassifier(ClassifierMixin, RadiusNeighborsBase):
                 raise InvalidParameter(type(self).__name__, "outlier_label", wanted, self.outlier_label)
 
     def predict_proba(self, X) -> np.ndarray:
-        """Return the share of votes of each class; for rows without neighbors that of the outlier label, or zeros."""
+        """Return the fraction of votes of each class; a row without neighbors has the outlier label, or zeros."""
         return self._votes(X)[0]
 
     def _votes(self, X) -> tuple[np.ndarray, np.ndarray]:
-        """Return the shares of votes, and which rows have no neighbors."""
+        """Return the fractions of votes, and a mask of the rows without neighbors."""
         found, shares = self._ballots(X)
         votes = np.zeros((len(found.starts) - 1, len(self.classes_)))
         np.add.at(votes, (found.queries, self._codes[found.indices]), shares)
@@ -157,7 +158,7 @@ class RadiusNeighborsClassifier(ClassifierMixin, RadiusNeighborsBase):
             )
 
     def predict(self, X) -> np.ndarray:
-        """Return the label with most votes; ties go to the first class."""
+        """Return the label with the most votes; ties go to the first class."""
         votes, alone = self._votes(X)
         labels = self.classes_[np.argmax(votes, axis=1)]
         if alone.any():

@@ -16,15 +16,16 @@ class RadiusNeighborsRegressor(RegressorMixin, RadiusNeighborsBase):
 
     Hypothesis class: functions of the targets of the rows within the radius. Loss: squared error. Optimizer: none; the search is exact.
 
-    Guarantee: the neighbors are all rows whose double-precision distance is at most the radius (theory: :ref:`consistency`). The fit does
-    not bound the risk, and the certificate says so.
+    Guarantee: the neighbors are all rows whose double-precision distance is at most the radius (theory:
+    :ref:`consistency`). The fit does not bound the risk, as the certificate states.
 
     Parameters
     ----------
     radius : float >= 0, default=1.0
         Largest distance of a neighbor. A row without neighbors is predicted as NaN, with a warning.
     weights : {"uniform", "distance"}, callable or None, default="uniform"
-        Equal weights; the reciprocal of the distance (rows at distance zero then decide alone); or a function of the distances of a query.
+        Equal weights, the reciprocal of the distance (only rows at distance zero count if there are any), or a function
+        of the distances of a query.
     algorithm : {"auto", "ball_tree", "kd_tree", "brute"}, default="auto"
         Matrix products or a k-d tree (both tree names select it); the result is the same.
     leaf_size : int >= 1, default=30
@@ -44,7 +45,7 @@ class RadiusNeighborsRegressor(RegressorMixin, RadiusNeighborsBase):
     n_samples_fit_ : int
         Number of training rows.
     sample_indices_ : ndarray
-        Their indices.
+        Indices of these rows in the training data.
     effective_metric_, effective_metric_params_
         As in scikit-learn.
     certificate_ : Certificate
@@ -85,7 +86,7 @@ class RadiusNeighborsRegressor(RegressorMixin, RadiusNeighborsBase):
         """Store the training rows. Returns the estimator."""
         X, y = read_training(self, X, y, multi_output=True, y_numeric=True)
         y = np.asarray(y, dtype=np.float64)
-        self._column = y.ndim == 2 and y.shape[1] == 1  # then predictions are a column too
+        self._column = y.ndim == 2 and y.shape[1] == 1  # predictions then have one column too
         self._remember(X, y.ravel() if self._column else y, None)
         return self
 

@@ -15,8 +15,8 @@ class KNeighborsRegressor(RegressorMixin, NeighborsBase):
 
     Hypothesis class: functions of the targets of the k nearest rows. Loss: squared error. Optimizer: none; the search is exact.
 
-    Guarantee: the neighbors are those of sorting all double-precision distances by (distance, index), for every search algorithm. The fit
-    does not bound the risk, and the certificate says so (theory: :ref:`consistency`).
+    Guarantee: the neighbors are those of sorting all double-precision distances by (distance, index), for every search
+    algorithm. The fit does not bound the risk, as the certificate states (theory: :ref:`consistency`).
 
     Memory: the training rows, and 4 (d + 1) bytes per row for the search.
 
@@ -27,7 +27,8 @@ class KNeighborsRegressor(RegressorMixin, NeighborsBase):
     n_neighbors : int >= 1, default=5
         Number of neighbors whose targets are averaged.
     weights : {"uniform", "distance"}, callable or None, default="uniform"
-        Equal weights; the reciprocal of the distance (rows at distance zero then decide alone); or a function of the distances.
+        Equal weights, the reciprocal of the distance (only rows at distance zero count if there are any), or a function
+        of the distances.
     algorithm : {"auto", "ball_tree", "kd_tree", "brute"}, default="auto"
         Matrix products or a k-d tree (both tree names select it); the result is the same. "auto" uses the tree for up to 8 columns.
     leaf_size : int >= 1, default=30
@@ -49,7 +50,7 @@ class KNeighborsRegressor(RegressorMixin, NeighborsBase):
     n_samples_fit_ : int
         Number of training rows of positive weight.
     sample_indices_ : ndarray
-        Their indices in the training data.
+        Indices of these rows in the training data.
     effective_metric_, effective_metric_params_
         As in scikit-learn.
     kernel_ : Kernel
@@ -72,7 +73,7 @@ class KNeighborsRegressor(RegressorMixin, NeighborsBase):
         """Store the training rows, with ``sample_weight`` as frequency weights. Returns the estimator."""
         X, y = read_training(self, X, y, multi_output=True, y_numeric=True)
         y = np.asarray(y, dtype=np.float64)
-        self._column = y.ndim == 2 and y.shape[1] == 1  # then predictions are a column too
+        self._column = y.ndim == 2 and y.shape[1] == 1  # predictions then have one column too
         self._remember(X, y.ravel() if self._column else y, sample_weight)
         return self
 

@@ -18,14 +18,14 @@ from surefit.kernels.apart import apart
 from surefit.kernels.distances import require_features
 from surefit.solvers.nearest_neighbors import Rows, least, nearest, prepare, select_by
 
-WIDEST_TREE = 8  # number of columns up to which a tree skips most rows
+WIDEST_TREE = 8  # number of columns up to which a tree is efficient
 FEWEST_FOR_TREE = 2000
 #: Distances that a tree supports, with their exponent.
 EXPONENTS = {"manhattan": 1.0, "cityblock": 1.0, "l1": 1.0, "euclidean": 2.0, "l2": 2.0, "chebyshev": np.inf}
 
 
 class Search(Protocol):
-    """Interface of all searches."""
+    """Interface of all search classes."""
 
     def nearest(self, Q: Any, k: int, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray]:
         """Return distances and indices of the ``k`` nearest rows, by distance and then by index."""
@@ -59,7 +59,7 @@ class Tree(NamedTuple):
             found = np.sort(np.asarray(found).reshape(len(open_rows), wanted), axis=1)  # ties go to the first
             exact = minkowski(Q[open_rows], self.X[found], self.p)
             values, places = least(exact, k)
-            # The tree returned the nearest rows up to its own rounding: if the last one is separated, all rows up to it are known.
+            # The order of the tree is correct up to rounding: if the last row is separated, the others are known.
             settled = np.full(len(open_rows), True) if wanted == n else values[:, -1] * (1 + 1e-9) < exact.max(axis=1)
             done = open_rows[settled]
             distances[done] = values[settled]
@@ -80,7 +80,7 @@ class Pairs(NamedTuple):
 
 
 def minkowski(Q: np.ndarray, candidates: np.ndarray, p: float) -> np.ndarray:
-    """Return the distances of each query to its own candidates, (queries, candidates, columns)."""
+    """Return the distances of each query to its own candidates, which have shape (queries, candidates, columns)."""
     gaps = np.abs(np.asarray(candidates, dtype=np.float64) - np.asarray(Q, dtype=np.float64)[:, None, :])
     if p == 2:
         return np.sqrt(np.sum(gaps * gaps, axis=2))
@@ -108,7 +108,7 @@ def search_for(X: Any, *, algorithm: str, metric: Any, p: float, metric_params: 
 
 
 def listed(Q: Any) -> np.ndarray:
-    """Return given distances as an array: pairs that a sparse graph does not store are infinitely far apart, stored zeros are not."""
+    """Return given distances as a dense array; pairs that a sparse graph does not store have infinite distance."""
     if not sparse.issparse(Q):
         return np.asarray(Q)
     Q = Q.tocsr()
@@ -143,7 +143,7 @@ def _exponent(metric: Any, p: float, metric_params: dict | None) -> float | None
 
 
 def by_name(X: Any, metric: Any, p: float, metric_params: dict | None) -> Callable[[Any], np.ndarray]:
-    """Return the function from a block of queries to their distances to all rows."""
+    """Return a function that maps a block of queries to their distances to all rows."""
     options = dict(metric_params or {})
     if hasattr(metric, "pairwise"):  # a DistanceMetric of scikit-learn
         return lambda Q: metric.pairwise(np.asarray(Q, dtype=np.float64), np.asarray(X, dtype=np.float64))
@@ -157,7 +157,7 @@ def by_name(X: Any, metric: Any, p: float, metric_params: dict | None) -> Callab
 
 
 def finite_values(estimator) -> bool | str:
-    """Return whether missing values are refused; the metric "nan_euclidean" leaves them out of its sums."""
+    """Return whether missing values are rejected; the metric "nan_euclidean" ignores them."""
     named = isinstance(estimator.metric, str) and estimator.metric == "nan_euclidean"
     return "allow-nan" if named and estimator.kernel is None else True
 
