@@ -29,17 +29,17 @@ METRIC = Rule("the name of a distance or a function of two rows", lambda v: isin
 
 
 class AgglomerativeClustering(CertifiedMixin, ClusterMixin, BaseEstimator):
-    r"""Agglomerative clustering: the two nearest clusters are merged until one is left, and the tree is cut.
+    r"""Agglomerative clustering: the two nearest clusters are merged until one remains, and the tree is cut.
 
     .. math:: d(A, B) = \min_{a, b} d(a, b), \quad \max_{a, b} d(a, b), \quad \frac{1}{|A||B|} \sum_{a, b} d(a, b), \quad
               \sqrt{\frac{2 |A| |B|}{|A| + |B|}} \, \|\bar a - \bar b\|
 
-    for the linkages "single", "complete", "average" and "ward". Hypothesis class: partitions that a binary tree of merges can be cut
-    into. Loss: none. Optimizer: greedy merges.
+    for the linkages "single", "complete", "average" and "ward". Hypothesis class: partitions obtained by cutting a
+    binary tree of merges. Loss: none. Optimizer: greedy merges.
 
-    Guarantee: the checker repeats every merge. It bounds by how much the merged clusters were farther apart than the nearest two, and
-    derives the labels from the merges again; for up to 1000 rows without ``connectivity`` (theory: :ref:`agglomerative`). That a
-    partition is a good one is not claimed.
+    Guarantee: for up to 1000 rows without ``connectivity``, the checker repeats every merge. It bounds the difference
+    between the distance of the merged clusters and the smallest distance, and derives the labels from the merges
+    (theory: :ref:`agglomerative`). Nothing is claimed about the quality of the partition.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class AgglomerativeClustering(CertifiedMixin, ClusterMixin, BaseEstimator):
     memory : str, joblib.Memory or None, default=None
         Where the tree is cached.
     connectivity : array, sparse matrix, callable or None, default=None
-        Rows that may be merged, as in scikit-learn, whose tree is used then.
+        Rows that may be merged, as in scikit-learn, whose tree is used in this case.
     compute_full_tree : bool or "auto", default="auto"
         Ignored without ``connectivity``: the tree is always complete.
     linkage : {"ward", "complete", "average", "single"}, default="ward"
@@ -194,7 +194,7 @@ def connected_merges(X: np.ndarray, linkage: str, metric, connectivity) -> tuple
 
 
 def cut(children: np.ndarray, n: int, n_clusters: int) -> np.ndarray:
-    """Return the clusters before the last merges, numbered by their first row."""
+    """Return the clusters before the last ``n_clusters - 1`` merges, numbered by their first row."""
     names = np.arange(n)
     members = {i: [i] for i in range(n)}
     for i, (a, b) in enumerate(children[: n - n_clusters]):

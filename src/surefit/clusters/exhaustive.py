@@ -31,9 +31,9 @@ class ExhaustiveClustering(CertifiedMixin, CallbackSupportMixin, ClusterMixin, B
 
     Hypothesis class: all partitions into k clusters. Loss: inertia I, or within scatter W. Optimizer: branch and bound.
 
-    There are :math:`S(n, k)` partitions (:func:`surefit.partition_count`). Bounds exclude most of them, so that a few dozen rows in
-    well-separated clusters are solved quickly. The two criteria differ: the best split of {0, 1, 2, 4} is {0, 1, 2}, {4} by I and {0, 1},
-    {2, 4} by W.
+    There are :math:`S(n, k)` partitions (:func:`surefit.partition_count`). Bounds exclude most of them, so the problem
+    is solved quickly for a few dozen rows in well-separated clusters. The two criteria differ: the best split of {0, 1,
+    2, 4} is {0, 1, 2}, {4} by I and {0, 1}, {2, 4} by W.
 
     Guarantee: no partition is better than this one by more than the gap in the certificate, which is zero up to rounding if the search
     was completed (theory: :ref:`k-means-bound`).
@@ -58,7 +58,7 @@ class ExhaustiveClustering(CertifiedMixin, CallbackSupportMixin, ClusterMixin, B
     objective_ : float
         The criterion.
     inertia_, within_scatter_ : float
-        I and W of the partition; :func:`surefit.scatter` has more.
+        I and W of the partition; see also :func:`surefit.scatter`.
     n_partitions_ : int
         Number of partitions of the distinct rows.
     n_visited_ : int

@@ -43,8 +43,8 @@ class GaussianMixture(CertifiedMixin, CallbackSupportMixin, DensityMixin, BaseEs
     several starts, with one pass over the data per step.
 
     Guarantee: the certificate bounds the increase of the log-likelihood by one further step, and states the norm of the score (theory:
-    :ref:`expectation-maximization`). There is no claim about the global maximum, which does not exist without a covariance floor. The
-    result is identical for any ``n_jobs``.
+    :ref:`expectation-maximization`). Nothing is claimed about the global maximum, which does not exist without a
+    covariance floor. The result is identical for any ``n_jobs``.
 
     Parameters
     ----------
@@ -55,7 +55,8 @@ class GaussianMixture(CertifiedMixin, CallbackSupportMixin, DensityMixin, BaseEs
     tol : float >= 0, default=1e-3
         Stop when a step changes the mean log-likelihood by less than this.
     reg_covar : float >= 0, default=1e-6
-        Covariance floor: added to every variance after each step, so that a component on a single point stays finite.
+        Covariance floor: added to every variance after each step, so that the density of a component at a single point
+        stays finite.
     max_iter : int >= 0, default=100
         Maximum number of steps per start.
     n_init : int >= 1, default=1
@@ -78,7 +79,7 @@ class GaussianMixture(CertifiedMixin, CallbackSupportMixin, DensityMixin, BaseEs
     verbose_interval : int, default=10
         Ignored.
     max_time : float > 0 or None, default=None
-        Seconds after which the best parameters so far are returned. Ctrl-C does the same.
+        Time limit in seconds; the best parameters so far are returned. Ctrl-C has the same effect.
     n_jobs : int or None, default=None
         Number of threads; None is one, -1 all cores.
 

@@ -51,7 +51,7 @@ class KMeans(
     n_clusters : int >= 1, default=8
         Number of clusters k.
     init : {"k-means++", "random"}, callable or array of shape (n_clusters, n_features), default="k-means++"
-        Starting centers: greedy k-means++; distinct rows, drawn by weight; or given ones. A callable is called with
+        Starting centers: greedy k-means++, distinct rows drawn by weight, or given centers. A callable is called with
         ``(X, n_clusters, random_state)``.
     n_init : int >= 1 or "auto", default="auto"
         Number of starts, the best of which is kept. "auto" is 10 for ``init="random"`` or a callable, else 1.
@@ -73,12 +73,12 @@ class KMeans(
         Lower bound on the inertia of all partitions. "auto": the optimum for one column, else the spectral bound if X has at most 2000
         rows or columns. "sdp": the semidefinite bound, much tighter, for at most 1000 rows.
     max_time : float > 0 or None, default=None
-        Seconds after which the best partition so far is returned. Ctrl-C does the same.
+        Time limit in seconds; the best partition so far is returned. Ctrl-C has the same effect.
     n_jobs : int or None, default=None
         Number of threads; None is one, -1 all cores.
     single_moves : bool or "auto", default="auto"
-        Whether to continue after Lloyd's algorithm with moves of single rows (Hartigan), which improve many of its local minima; "auto":
-        for up to 10 000 rows. False is Lloyd's algorithm alone, as in scikit-learn.
+        Whether to continue after Lloyd's algorithm with moves of single rows (Hartigan), which improve many of its
+        local minima. "auto" does so for up to 10 000 rows. False uses Lloyd's algorithm alone, as in scikit-learn.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class KMeans(
     n_iter_ : int
         Steps of the best start.
     objective_history_ : ndarray of shape (n_iter, 3)
-        Of the best start: seconds, J after the assignment, J after the centers moved.
+        For each step of the best start: seconds, J after the assignment, J after the update of the centers.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X)`` re-derives them.
     n_features_in_, feature_names_in_
@@ -108,12 +108,13 @@ class KMeans(
     Notes
     -----
     An empty cluster is moved to the row farthest from its own center. If there are fewer distinct rows than clusters, the remaining
-    clusters stay empty and a ``DataWarning`` is issued. Constant columns have no effect. Rows of weight zero are ignored in the fit but
-    get a label.
+    clusters stay empty and a ``DataWarning`` is issued. Constant columns have no effect. Rows of weight zero are
+    ignored in the fit but receive a label.
 
     On Dask collections and Parquet paths (extra ``cluster``), each step is one pass over the partitions. ``init="k-means++"`` is then
-    k-means||, and random draws depend on the index of a row. Labels stay in the partitions: there is no ``labels_``; ``predict`` returns
-    them as a Dask array. Single moves, ``algorithm="exact"`` and ``lower_bound="sdp"`` need the rows in memory.
+    k-means||, and random draws depend on the index of a row. Labels stay in the partitions: ``labels_`` is not set, and
+    ``predict`` returns them as a Dask array. Single moves, ``algorithm="exact"`` and ``lower_bound="sdp"`` need the
+    rows in memory.
 
     Examples
     --------

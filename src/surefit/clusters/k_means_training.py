@@ -29,8 +29,8 @@ from surefit.solvers.clustering.seeding import distinct_points, k_means_plus_plu
 
 READ: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
 MOST_ROWS_FOR_SDP = 1000
-FEW_ROWS = 10_000  # number of rows up to which single moves are cheap
-EQUAL = 1e-10  # results of starts within this relative distance are tied, and the first is kept, so that rounding does not decide
+FEW_ROWS = 10_000  # number of rows up to which single moves are used by default
+EQUAL = 1e-10  # starts within this relative difference are tied and the first is kept, so that rounding has no effect
 
 
 def fit_k_means(estimator, X, sample_weight) -> Any:
@@ -68,7 +68,7 @@ class Best(NamedTuple):
 
     partition: Partition
     n_starts: int
-    stopped: Reason | None  # why there were fewer starts than wanted
+    stopped: Reason | None  # reason why fewer starts were run than requested
 
 
 def best_of_starts(estimator, run: Callable[[], Partition], budget: Budget) -> Best:
@@ -83,7 +83,7 @@ def best_of_starts(estimator, run: Callable[[], Partition], budget: Budget) -> B
 
 
 def movement_wanted(estimator, summary: Summary) -> float:
-    """Return the squared movement of the centers at which ``tol`` stops; squares that overflow are an error."""
+    """Return the squared movement of the centers at which ``tol`` stops the fit; raise an error if squares overflow."""
     if not math.isfinite(summary.scatter):
         raise InvalidData(
             f"{type(estimator).__name__}: the squares of X overflow; divide X by its largest absolute value and fit again."
@@ -158,7 +158,7 @@ def start_of(estimator, X, points, weights: np.ndarray, random) -> np.ndarray:
     if estimator.algorithm == "exact":
         column = X.toarray() if hasattr(X, "toarray") else X
         means = best_on_line(np.asarray(column, dtype=np.float64).ravel(), weights, k).means
-        return np.resize(means, k).reshape(-1, 1)  # fewer distinct values than clusters: the others stay empty
+        return np.resize(means, k).reshape(-1, 1)  # with fewer distinct values, some clusters stay empty
     if isinstance(init, str):
         if init == "random":
             return distinct_points(points, weights, k, random)
@@ -167,7 +167,7 @@ def start_of(estimator, X, points, weights: np.ndarray, random) -> np.ndarray:
 
 
 def given_centers(estimator, init: Any, d: int) -> np.ndarray:
-    """Return starting centers that the user gave; another shape is an error."""
+    """Return the starting centers given by the user; raise an error if their shape is wrong."""
     centers, wanted = check_array(init, dtype=np.float64), (estimator.n_clusters, d)
     if centers.shape != wanted:
         raise InvalidData(
@@ -178,7 +178,7 @@ def given_centers(estimator, init: Any, d: int) -> np.ndarray:
 
 
 def record(estimator, X, weights, found: Best, summary: Summary, witness: dict[str, Any] | None = None) -> Any:
-    """Set the fitted attributes, issue the certificate, and warn. Labels that stay in the partitions are no attribute."""
+    """Set the fitted attributes, issue the certificate, and warn. Labels that stay in the partitions are not set."""
     best = found.partition
     estimator.cluster_centers_ = best.centers.astype(X.dtype)
     estimator.__dict__.pop("labels_", None)
@@ -232,5 +232,5 @@ def _warn(estimator, best: Partition, tolerance: float, n_starts: int, stopped: 
 
 
 def _words(reason: Reason) -> str:
-    """Return why a fit stopped and what to do; a fit continues from the centers at which it stopped."""
+    """Return the reason why a fit stopped, and how to continue it from its last centers."""
     return reason.sentence().replace("continue with warm_start=True", "continue with init=cluster_centers_")

@@ -17,22 +17,22 @@ from surefit.core.validation import (
 
 
 class MiniBatchKMeans(KMeans):
-    r"""K-means clustering by small samples of the rows.
+    r"""K-means clustering by mini-batches of the rows.
 
     .. math:: J(l, c) = \sum_i s_i \|x_i - c_{l(i)}\|^2
 
-    Hypothesis class: partitions into k cells of nearest centers. Loss: squared distance. Optimizer: stochastic; every batch moves the
-    centers towards the means of its rows. For a partition that no move of a row improves, use :class:`KMeans`.
+    Hypothesis class: partitions into k cells of nearest centers. Loss: squared distance. Optimizer: stochastic; every
+    batch moves the centers toward the means of its rows. For a locally optimal partition, use :class:`KMeans`.
 
-    Guarantee: every row is at its nearest center, and no partition has an inertia below ``lower_bound_`` (theory: :ref:`k-means`). The
-    centers are not claimed to be means.
+    Guarantee: every row is at its nearest center, and no partition has an inertia below ``lower_bound_`` (theory:
+    :ref:`k-means`). It is not claimed that the centers are means of their clusters.
 
     Parameters
     ----------
     n_clusters : int >= 1, default=8
         Number of clusters k.
     init : {"k-means++", "random"}, callable or array of shape (n_clusters, n_features), default="k-means++"
-        Starting centers, as in :class:`KMeans`, of a sample of ``init_size`` rows.
+        Starting centers, as in :class:`KMeans`, chosen from a sample of ``init_size`` rows.
     max_iter : int >= 1, default=100
         Passes over the data: the number of batches is at most ``max_iter * n_rows // batch_size``.
     batch_size : int >= 1, default=1024
@@ -40,7 +40,7 @@ class MiniBatchKMeans(KMeans):
     verbose : int, default=0
         Ignored; accepted for compatibility with scikit-learn.
     compute_labels : bool, default=True
-        Ignored: the certificate is about the labels, so they are always computed.
+        Ignored; labels are always computed, because the certificate needs them.
     random_state : int, RandomState or None, default=None
         Seed of starts and batches. The draws do not depend on the order of the rows.
     tol : float >= 0, default=0.0
@@ -48,15 +48,16 @@ class MiniBatchKMeans(KMeans):
     max_no_improvement : int >= 1 or None, default=10
         Stop after this many batches without a smaller average inertia.
     init_size : int >= 1 or None, default=None
-        Rows of which a start is drawn; None is ``3 * batch_size``, at least ``3 * n_clusters``.
+        Number of rows from which a start is drawn; None is ``3 * batch_size``, but at least ``3 * n_clusters``.
     n_init : int >= 1 or "auto", default="auto"
-        Number of starts, of which the best on a sample is used. "auto" is 3 for ``init="random"`` or a callable, else 1.
+        Number of starts; the start with the smallest inertia on a sample is used. "auto" is 3 for ``init="random"`` or
+        a callable, else 1.
     reassignment_ratio : float from 0 to 1, default=0.01
-        Centers with less than this share of the rows of the largest are drawn anew.
+        Centers with fewer rows than this fraction of the largest cluster are drawn again.
     lower_bound : {"auto", "spectral"} or None, default="auto"
         Lower bound on the inertia of all partitions, as in :class:`KMeans`.
     max_time : float > 0 or None, default=None
-        Seconds after which the centers so far are returned. Ctrl-C does the same.
+        Time limit in seconds; the current centers are returned. Ctrl-C has the same effect.
     n_jobs : int or None, default=None
         Number of threads; None is one, -1 all cores.
 
@@ -77,7 +78,8 @@ class MiniBatchKMeans(KMeans):
     n_iter_, n_steps_ : int
         Passes and batches.
     certificate_ : Certificate
-        Claims with evidence; ``certificate_.verify(X)`` re-derives them. After ``partial_fit`` it is about the rows of the last call.
+        Claims with evidence; ``certificate_.verify(X)`` re-derives them. After ``partial_fit``, the claims are about
+        the rows of the last call.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -155,6 +157,6 @@ class MiniBatchKMeans(KMeans):
         return fit_mini_batch(self, X, sample_weight)
 
     def partial_fit(self, X, y=None, sample_weight=None):
-        """Move the centers by the given rows as one batch. Returns the estimator."""
+        """Update the centers with the given rows as one batch. Returns the estimator."""
         check_params(self)
         return update_mini_batch(self, X, sample_weight)

@@ -50,7 +50,7 @@ def fit_mini_batch(estimator, X, sample_weight) -> Any:
 
 
 def update_mini_batch(estimator, X, sample_weight) -> Any:
-    """Move the centers by the given rows as one batch; the first call draws them. Returns the estimator."""
+    """Update the centers with the given rows as one batch; the first call draws centers. Returns the estimator."""
     first = not hasattr(estimator, "cluster_centers_")
     X = read_data(estimator, X, reset=first, **READ)
     given, weights = _weights(estimator, X, sample_weight)

@@ -1,4 +1,4 @@
-"""Starting parameters of ``GaussianMixture``: given ones, those of an earlier fit, or drawn ones, in memory or by passes."""
+"""Starting parameters of ``GaussianMixture``: given, from an earlier fit, or drawn at random."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def last_parameters(estimator) -> Parameters:
 
 
 def starting_parameters(estimator, rows: Rows, random) -> Parameters:
-    """Return the starting parameters: given ones if any, the others by ``init_params``."""
+    """Return the starting parameters; those that are not given are drawn according to ``init_params``."""
     kind, k, d = estimator.covariance_type, estimator.n_components, len(rows.shift)
     weights = _given(estimator, "weights_init", (k,))
     means = _given(estimator, "means_init", (k, d))
@@ -112,7 +112,7 @@ def _drawn_in_memory(rows: Rows, k: int, how: str, random) -> tuple[Any, Any]:
 
 
 def _drawn_by_passes(rows: Rows, k: int, how: str, random) -> tuple[Any, Any]:
-    """Return starting means, or a rule by which each partition finds its responsibilities."""
+    """Return starting means, or a rule by which each partition computes its responsibilities."""
     if how == "random":
         return None, RowDraws(int(random.random() * 2**53), k)
     points = InPartitions(rows.X)
@@ -141,7 +141,7 @@ class Table(NamedTuple):
 
 
 class NearestCenters(NamedTuple):
-    """Each row belongs to its nearest center."""
+    """Responsibilities that assign each row to its nearest center."""
 
     frame: Frame
     centers: np.ndarray
@@ -152,7 +152,7 @@ class NearestCenters(NamedTuple):
 
 
 class RowDraws(NamedTuple):
-    """Random responsibilities that belong to the index of the row."""
+    """Random responsibilities determined by the index of the row."""
 
     seed: int
     k: int

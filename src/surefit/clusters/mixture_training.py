@@ -22,7 +22,7 @@ from surefit.solvers.mixture.covariances import SHAPES, public_factors, public_p
 from surefit.solvers.mixture.em import MixtureFit, Parameters, Rows, as_rows, maximize
 from surefit.solvers.mixture.tiles import as_mixture, log_densities
 
-LARGEST = 1e150  # larger distances from the mean have squares whose sum overflows
+LARGEST = 1e150  # for larger distances from the mean, the sum of squares overflows
 
 
 def fit_mixture(estimator, X, sample_weight) -> Any:
@@ -32,7 +32,7 @@ def fit_mixture(estimator, X, sample_weight) -> Any:
 
 
 def fit_rows(estimator, X, given: np.ndarray | None) -> Any:
-    """Fit rows that were read, in memory or in partitions, which have their weights. Returns the estimator."""
+    """Fit validated rows with their weights, in memory or in partitions. Returns the estimator."""
     who, partitioned = type(estimator).__name__, isinstance(X, PartitionedRows)
     n, d = X.shape
     if n < estimator.n_components:
@@ -69,7 +69,7 @@ def fit_rows(estimator, X, given: np.ndarray | None) -> Any:
 
 
 def _far_row(rows: Rows) -> str:
-    """Return a hint about a row that is very far from the others, or an empty text."""
+    """Return a hint about a row that is very far from the other rows, or an empty string."""
     if isinstance(rows.X, PartitionedRows):
         return ""
     away = np.max(np.abs(rows.X - np.median(rows.X, axis=0)), axis=1)

@@ -1,4 +1,4 @@
-"""Number of partitions."""
+"""Number of partitions of a finite set."""
 
 import math
 import numbers
@@ -11,8 +11,8 @@ def partition_count(n: int, k: int) -> int:
 
     .. math:: S(n, k) = \frac{1}{k!} \sum_{j=0}^{k} (-1)^{k-j} \binom{k}{j} j^n
 
-    in exact integers (a Stirling number of the second kind): the number of assignments to labeled groups, without those that leave a
-    group empty (inclusion-exclusion), divided by the number of labelings.
+    computed in exact integers (a Stirling number of the second kind). By inclusion-exclusion, the sum counts the
+    assignments to labeled groups that leave no group empty; :math:`k!` is the number of labelings.
 
     Parameters
     ----------
