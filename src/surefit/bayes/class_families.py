@@ -1,4 +1,4 @@
-"""Distributions of the rows of one class, fitted by maximum likelihood: normal and Bernoulli, columns dependent or not."""
+"""Class-conditional distributions fitted by maximum likelihood: normal (full or diagonal) and Bernoulli."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ClassParameters(NamedTuple):
 def estimate(
     family: str, X: np.ndarray, codes: np.ndarray, weights: np.ndarray, n_classes: int, floor: float
 ) -> ClassParameters:
-    """Return the maximum-likelihood estimates; ``floor`` is added to variances (or to the counts of both answers)."""
+    """Return the maximum-likelihood estimates; ``floor`` is added to variances (or to the counts of zeros and ones)."""
     d = X.shape[1]
     mass = np.bincount(codes, weights, minlength=n_classes)
     means = np.stack([weights[codes == k] @ X[codes == k] / mass[k] for k in range(n_classes)])
@@ -59,7 +59,7 @@ def log_densities(family: str, parameters: ClassParameters, X: np.ndarray) -> np
 
 
 def require_spread(who: str, family: str, parameters: ClassParameters, classes: np.ndarray) -> None:
-    """Raise an error for distributions without a density, naming the class and the column."""
+    """Raise an error that names the class and the column if a distribution has no density."""
     spreads = parameters.spreads
     if family == "diagonal":
         flat = np.argwhere(spreads <= 0)

@@ -1,4 +1,4 @@
-"""Two or more classes whose distributions are known: posterior, the Bayes rule, its risk, and samples."""
+"""Two or more classes with known distributions: posterior, Bayes rule, its risk, and samples."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ class ClassDistribution(JointModel):
     r"""The joint distribution of a class and a row: class priors and class-conditional distributions.
 
     The Bayes rule takes the class of largest :math:`p_k f_k(x)`; ties go to the first class. Guarantee: no rule, fitted or not, has a
-    smaller error probability (theory: :ref:`bayes-risk`). ``risk``, ``errors``, ``excess_risk`` and ``plug_in_bound`` measure any
-    other rule: exactly for finite distributions, by quadrature on a line, by simulation otherwise.
+    smaller error probability (theory: :ref:`bayes-risk`). ``risk``, ``errors``, ``excess_risk`` and ``plug_in_bound``
+    evaluate any other rule: exactly for finite distributions, by quadrature in one dimension, and by simulation
+    otherwise.
 
     Parameters
     ----------
@@ -72,14 +73,14 @@ class ClassDistribution(JointModel):
         return cls(priors, [stats.multivariate_normal(m, S) for m, S in zip(means, matrices, strict=True)])
 
     def log_joint(self, x) -> np.ndarray:
-        """Return :math:`ln p_k f_k(x)`, one line per row and one column per class."""
+        r"""Return :math:`\ln p_k f_k(x)`, one row per row of ``X`` and one column per class."""
         x = as_rows(x)
         with np.errstate(divide="ignore"):
             prior = np.log(self.priors)
         return np.stack([prior[k] + rows.logpdf(x) for k, rows in enumerate(self._rows)], axis=1)
 
     def posterior(self, x) -> np.ndarray:
-        """Return the probabilities of the classes given each row; the priors where no class has mass."""
+        """Return the probabilities of the classes given each row; the priors if all class densities are zero."""
         joint = self.log_joint(x)
         total = logsumexp(joint, axis=1, keepdims=True)
         impossible = np.isneginf(total)
@@ -102,8 +103,9 @@ class ClassDistribution(JointModel):
     def bayes_risk(self, *, draws: int = 200_000, random_state=0) -> RiskValue:
         """Return the probability of error of the Bayes rule.
 
-        Exact for finite distributions, for two normal ones with equal covariance and for two normal ones on a line; by quadrature on a
-        line; else by simulation.
+        The value is exact for finite distributions, for two normal distributions with equal covariance, and for two
+        normal distributions in one dimension. Otherwise, it is computed by quadrature in one dimension and by
+        simulation in several.
         """
         found = self._normal_risk()
         return super().bayes_risk(draws=draws, random_state=random_state) if found is None else found
@@ -143,7 +145,7 @@ class ClassDistribution(JointModel):
 
 
 def _two_normals_on_a_line(priors, m0: float, v0: float, m1: float, v1: float) -> float:
-    """Sum the smaller of two weighted normal densities: its pieces end where the quadratic log-ratio vanishes."""
+    """Integrate the smaller of two weighted normal densities between the zeros of the quadratic log-ratio."""
     a = 0.5 / v0 - 0.5 / v1
     b = m1 / v1 - m0 / v0
     c = math.log(priors[1] / priors[0]) + 0.5 * math.log(v0 / v1) + 0.5 * m0**2 / v0 - 0.5 * m1**2 / v1

@@ -11,7 +11,7 @@ from scipy import stats
 from surefit.bayes.divergence import probabilities
 from surefit.core.errors import InvalidData, InvalidParameter
 
-TAIL = 1e-15  # probability left out when the support of a discrete SciPy distribution is cut off
+TAIL = 1e-15  # probability omitted when the support of a discrete SciPy distribution is truncated
 
 
 class FiniteDistribution:
@@ -92,7 +92,7 @@ class UniformDistribution:
 
 
 class Rows:
-    """A distribution read once: log-density and draws of rows, and its points or its quantiles where it has them."""
+    """Validated distribution: log-density and draws of rows, and its points or quantiles if available."""
 
     def __init__(self, given: Any):
         self.given = given
@@ -112,7 +112,7 @@ class Rows:
         return as_rows(self.given.rvs(size=size, random_state=int(rng.integers(2**31))))
 
     def quantiles(self) -> np.ndarray:
-        """Return points of a line between which the distribution has little mass, both ends of its support included."""
+        """Return increasing points with little mass between neighbors, including both ends of the support."""
         tails = 10.0 ** np.arange(-13, -2)
         inner = np.linspace(0.01, 0.99, 99)
         ends = [self.line.ppf(0.0), self.line.isf(0.0)]
@@ -132,7 +132,7 @@ def _continuous_on_a_line(given: Any):
 
 
 def _discrete_on_a_line(given: Any) -> FiniteDistribution | None:
-    """Return a discrete SciPy distribution as a finite one; beyond the points kept there is a probability below ``TAIL``."""
+    """Return a discrete SciPy distribution as a finite one; the omitted points have probability below ``TAIL``."""
     if not (hasattr(given, "pmf") and hasattr(given, "ppf")):
         return None
     first, last = given.support()
@@ -146,7 +146,7 @@ def _discrete_on_a_line(given: Any) -> FiniteDistribution | None:
 
 
 def normal_moments(given: Any) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return mean and covariance of a normal distribution of SciPy, else None."""
+    """Return the mean and covariance of a normal distribution of SciPy; None for other distributions."""
     if getattr(getattr(given, "dist", None), "name", "") == "norm":
         return np.array([float(given.mean())]), np.array([[float(given.var())]])
     if hasattr(given, "mean") and hasattr(given, "cov_object"):
@@ -155,6 +155,6 @@ def normal_moments(given: Any) -> tuple[np.ndarray, np.ndarray] | None:
 
 
 def as_rows(x) -> np.ndarray:
-    """Return rows as an array of two dimensions; a list of numbers is one column."""
+    """Return rows as a two-dimensional array; a list of numbers is one column."""
     x = np.asarray(x, dtype=np.float64)
     return x.reshape(-1, 1) if x.ndim <= 1 else x

@@ -16,7 +16,8 @@ def kl_divergence(p, q) -> float:
     r"""Return the relative entropy :math:`D(p \| q) = \sum_i p_i \ln(p_i / q_i)` of two probability vectors.
 
     :math:`0 \ln 0 = 0`; infinite if some :math:`q_i = 0 < p_i`. Guarantee: never negative, and zero only for equal vectors.
-    :math:`-D(p_{\theta^*} \| p_\theta)` is the limit of the mean log-likelihood ratio, which is why likelihood finds :math:`\theta^*`.
+    :math:`-D(p_{\theta^*} \| p_\theta)` is the limit of the mean log-likelihood ratio, which is why maximum likelihood
+    is consistent.
 
     Parameters
     ----------
@@ -38,7 +39,7 @@ def kl_divergence(p, q) -> float:
 
 
 def probabilities(who: str, name: str, values) -> np.ndarray:
-    """Read a probability vector."""
+    """Validate and return a probability vector."""
     found = np.atleast_1d(np.asarray(values, dtype=np.float64))
     if found.ndim != 1 or not np.all(found >= 0) or abs(math.fsum(found) - 1) > ROUNDING:
         raise InvalidData(

@@ -1,4 +1,4 @@
-"""Families of distributions of one number, with maximum-likelihood estimates in closed form, scores and information."""
+"""Univariate families of distributions, with maximum-likelihood estimates in closed form, scores and information."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Family(ABC):
     """A parametric family of distributions."""
 
     names: tuple[str, ...] = ()
-    columns: int | None = 1  # None: as many as the rows have
+    columns: int | None = 1  # None: determined by the columns
 
     def named(self, theta: np.ndarray) -> dict:
         """Return the parameters by name."""
@@ -23,7 +23,7 @@ class Family(ABC):
 
     @abstractmethod
     def check(self, x: np.ndarray) -> None:
-        """Refuse observations that the family cannot produce."""
+        """Raise ``InvalidData`` for observations outside the support."""
 
     @abstractmethod
     def estimate(self, x: np.ndarray, w: np.ndarray) -> np.ndarray:
@@ -42,7 +42,7 @@ class Family(ABC):
         return None
 
     def inside(self, theta: np.ndarray) -> bool:
-        """Whether the estimate is an inner point of the parameters."""
+        """Whether the estimate is in the interior of the parameter space."""
         return True
 
 
@@ -184,6 +184,6 @@ ON_A_LINE: dict[str, Family] = {
 
 
 def require(family: str, words: str, fine, x: np.ndarray) -> None:
-    """Refuse observations outside the support of a family."""
+    """Raise ``InvalidData`` for observations outside the support of a family."""
     if not fine or not np.all(np.isfinite(x)):
         raise InvalidData(f"MaximumLikelihood: a {family} distribution needs observations that are {words}; got {x!r}.")

@@ -12,13 +12,14 @@ from surefit.core.errors import InvalidData, InvalidParameter
 
 
 class FiniteMLE:
-    r"""The candidate with the largest likelihood; ties go to the first one.
+    r"""Maximum likelihood among finitely many candidates; ties go to the first one.
 
     .. math:: \hat\jmath = \min \operatorname*{argmax}_j \sum_i \ln p_j(x_i)
 
-    Guarantee: exhaustive. If the candidates are distributions on finitely many values, every two of them are more than
-    :math:`\varepsilon` apart in relative entropy, and log-ratios lie in an interval of width B, then the right one is missed with
-    probability at most :math:`2 k e^{-n \varepsilon^2 / (2 B^2)}`, k being the number of the others (theory: :ref:`maximum-likelihood`).
+    Guarantee: all candidates are compared. Suppose the candidates are distributions on finitely many values, the
+    relative entropy of every two of them is at least :math:`\varepsilon`, and log-ratios lie in an interval of width B.
+    Then the true candidate is not chosen with probability at most :math:`2 k e^{-n \varepsilon^2 / (2 B^2)}`, where k
+    is the number of other candidates (theory: :ref:`maximum-likelihood`).
 
     Parameters
     ----------
@@ -29,8 +30,7 @@ class FiniteMLE:
     ----------
     log_likelihoods_ : ndarray
         One per candidate.
-    index_ : int
-        The choice.
+    index_ : int Index of the chosen candidate.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class FiniteMLE:
 
     @property
     def separation(self) -> float:
-        r"""The least relative entropy :math:`\varepsilon` between two candidates."""
+        r"""Smallest relative entropy :math:`\varepsilon` between two candidates."""
         distributions = self._vectors()
         return min((kl_divergence(p, q) for p in distributions for q in distributions if p is not q), default=math.inf)
 

@@ -1,4 +1,4 @@
-"""Base of known distributions of rows and classes: the Bayes rule, risks of any rule, excess risk."""
+"""Base class of known distributions of rows and classes: Bayes rule, risk of any rule, excess risk."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FINE, _COARSE = np.polynomial.legendre.leggauss(20), np.polynomial.legendre.leg
 
 
 class RiskValue(NamedTuple):
-    """A probability or a mean, between two bounds; equal up to rounding where it is known in closed form."""
+    """A probability or a mean with lower and upper bounds, which are equal up to rounding for closed forms."""
 
     value: float
     low: float
@@ -28,7 +28,8 @@ class RiskValue(NamedTuple):
 class JointModel(ABC):
     """A known joint distribution of a row and its class.
 
-    Means over rows are sums for finite distributions, quadrature on a line (jumps of the rule are bisected), and simulation otherwise.
+    Means over rows are sums for finite distributions, quadrature in one dimension (jumps of the rule are located by
+    bisection), and simulation otherwise.
     """
 
     priors: np.ndarray
@@ -47,7 +48,7 @@ class JointModel(ABC):
 
     @abstractmethod
     def _line(self) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]] | None:
-        """Return ends of panels on a line and the density of a row, or None."""
+        """Return the ends of panels and the density of a row in one dimension, or None."""
 
     def predict(self, x) -> np.ndarray:
         """Return the most probable class of each row; ties go to the first."""
@@ -63,18 +64,18 @@ class JointModel(ABC):
         Parameters
         ----------
         rule : callable
-            Takes rows, returns class numbers.
+            Function that maps rows to class indices.
         draws : int, default=200000
-            Rows of the simulation, where one is needed.
+            Number of simulated rows, if simulation is used.
         random_state : int, default=0
             Seed of the simulation.
         """
         return self._mean(lambda x: 1 - self._right(x, rule), (rule,), draws, random_state)
 
     def errors(self, rule: Callable[[np.ndarray], np.ndarray], *, draws: int = 200_000, random_state=0) -> np.ndarray:
-        r"""Return :math:`P(h(X) \ne k | Y = k)` for every class: for two classes the errors of the first and second kind.
+        r"""Return :math:`P(h(X) \ne k | Y = k)` for every class (two classes: errors of the first and second kind).
 
-        Weighted by the priors they add up to the risk.
+        The sum of these errors, weighted by the priors, is the risk.
         """
         found = np.full(len(self.priors), np.nan)
         for k in np.flatnonzero(self.priors > 0):
@@ -101,7 +102,7 @@ class JointModel(ABC):
         Parameters
         ----------
         regression : callable
-            :math:`\hat r`: takes rows, returns estimates of the probability of class 1.
+            The function :math:`\hat r`, which maps rows to estimates of the probability of class 1.
         draws, random_state
             As for ``risk``.
         """
@@ -140,7 +141,7 @@ def _classes(rule: Callable, x: np.ndarray) -> np.ndarray:
 
 
 def _integral(function: Callable, ends: np.ndarray, rules: tuple) -> tuple[float, float]:
-    """Return the integral by Gauss-Legendre panels that end where a rule jumps, and an estimate of its error."""
+    """Return the integral by Gauss-Legendre panels split at the jumps of a rule, and an estimate of its error."""
     for rule in rules:
         ends = np.union1d(ends, _jumps(rule, ends))
     middle, half = (ends[:-1] + ends[1:]) / 2, (ends[1:] - ends[:-1]) / 2
@@ -153,7 +154,7 @@ def _integral(function: Callable, ends: np.ndarray, rules: tuple) -> tuple[float
 
 
 def _jumps(rule: Callable, ends: np.ndarray) -> np.ndarray:
-    """Return where the values of a step function change, to the last bit; a smooth function has no jumps to find."""
+    """Return the points where a step function jumps, to the last bit; a smooth function has no jumps."""
     steps = np.linspace(0, 1, PER_PANEL, endpoint=False)
     grid = np.append((ends[:-1, None] + (ends[1:] - ends[:-1])[:, None] * steps).ravel(), ends[-1])
     values = np.asarray(rule(grid[:, None]), dtype=np.float64).ravel()

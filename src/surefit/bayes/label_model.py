@@ -16,13 +16,13 @@ class LabelModel(JointModel):
 
     .. math:: X \sim \mu, \qquad P(Y = 1 | X = x) = r(x), \qquad L^* = E \min(r(X), 1 - r(X))
 
-    Guarantee: no rule has a risk below :math:`L^*` (theory: :ref:`bayes-risk`). Risks are sums for finite rows, quadrature on a line, and
-    simulated means of conditional probabilities otherwise.
+    Guarantee: no rule has a risk below :math:`L^*` (theory: :ref:`bayes-risk`). Risks are sums for finite
+    distributions, quadrature in one dimension, and simulated means of conditional probabilities otherwise.
 
     Parameters
     ----------
     regression : callable
-        :math:`r`: takes rows of shape (n, d), returns n probabilities.
+        The function :math:`r`, which maps rows of shape (n, d) to n probabilities.
     rows : distribution or None, default=None
         Distribution :math:`\mu` of the rows: :class:`surefit.UniformDistribution`, :class:`surefit.FiniteDistribution` or a frozen
         distribution of ``scipy.stats``; None is uniform on [0, 1].

@@ -18,7 +18,7 @@ class LaplaceApproximation(NamedTuple):
     mode: np.ndarray
     covariance: np.ndarray
     log_integral: float  # approximate logarithm of the density's integral
-    score: float  # largest derivative at the mode in units of a standard deviation: how far from stationary
+    score: float  # largest derivative at the mode, per standard deviation
 
 
 def laplace_approximation(
@@ -28,22 +28,23 @@ def laplace_approximation(
     gradient: Callable | None = None,
     hessian: Callable | None = None,
 ) -> LaplaceApproximation:
-    r"""Approximate a density near its mode by a normal one.
+    r"""Approximate a density near its mode by a normal density.
 
     .. math:: \ln \int e^{Q(\theta)} d\theta \approx Q(\tilde\theta) + \frac d2 \ln 2\pi - \frac12 \ln |\tilde H|, \qquad
               \tilde\theta = \operatorname*{argmax} Q, \quad \tilde H = -\nabla^2 Q(\tilde\theta)
 
-    Guarantee: exact if Q is quadratic; for n observations the relative error of the integral is of the order 1/n. The mode is one that a
-    search from ``start`` found; nothing is claimed about others (theory: :ref:`laplace-approximation`).
+    Guarantee: exact if Q is quadratic; for n observations the relative error of the integral is of the order 1/n. The
+    mode is a local maximum found by a search from ``start``; nothing is claimed about other modes (theory:
+    :ref:`laplace-approximation`).
 
     Parameters
     ----------
     log_density : callable
-        Q, up to a constant that passes into ``log_integral``.
+        The function Q; an additive constant also appears in ``log_integral``.
     start : array of shape (d,)
-        Where to start.
+        Starting point of the search.
     gradient, hessian : callable or None, default=None
-        Derivatives of Q; without them they are taken by central differences.
+        Derivatives of Q; if not given, they are approximated by central differences.
 
     Examples
     --------
@@ -85,7 +86,7 @@ def laplace_approximation(
 
 
 def _curvature(t: np.ndarray, slope: Callable, hessian: Callable | None) -> np.ndarray:
-    """Return minus the second derivatives, symmetric."""
+    """Return the symmetrized negative Hessian."""
     if hessian is not None:
         H = -np.atleast_2d(np.asarray(hessian(t), dtype=np.float64))
     else:

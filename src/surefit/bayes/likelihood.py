@@ -28,11 +28,11 @@ class LikelihoodFit(NamedTuple):
     family: str
     parameters: dict[str, Any]
     log_likelihood: float
-    score: np.ndarray | None  # derivative of the log-likelihood at the estimate: zero inside, None where there is none
-    information: np.ndarray | None  # of one observation, from the formula
+    score: np.ndarray | None  # score at the estimate: zero in the interior, None if not smooth
+    information: np.ndarray | None  # Fisher information of one observation, from the formula
     outer_product: np.ndarray | None  # the same from the scores of the observations
     standard_errors: dict[str, float] | None
-    inside: bool  # False on the boundary of the parameters, where the normal approximation says nothing
+    inside: bool  # False on the boundary of the parameter space, where the normal approximation is invalid
 
 
 class MaximumLikelihood:
@@ -40,20 +40,21 @@ class MaximumLikelihood:
 
     .. math:: \hat\theta = \operatorname*{argmax}_\theta \sum_i w_i \ln p_\theta(x_i)
 
-    Guarantee: closed forms for the named families; at an inner estimate the score is zero up to rounding, and the information is
-    computed in two ways, by the formula :math:`-E \ell''` and the mean outer product of scores, whose difference indicates whether the
-    family fits (theory: :ref:`maximum-likelihood`). For a user-defined log-density the maximum is the one that a search from ``start``
-    finds.
+    Guarantee: estimates have a closed form for the named families. In the interior of the parameter space, the score is
+    zero up to rounding. The information is computed in two ways, by the formula :math:`-E \ell''` and as the mean outer
+    product of scores; a large difference indicates that the family does not fit (theory: :ref:`maximum-likelihood`).
+    For a user-defined log-density, the estimate is a local maximum found by a search from ``start``.
 
     Parameters
     ----------
     family : {"bernoulli", "exponential", "laplace", "multinomial", "multivariate_normal", "normal", "poisson", "uniform"} or callable
-        Default "normal". Variances and covariances have divisor n; "uniform" is uniform on [0, end]; "multinomial" takes numbers of
-        categories 0, 1, ... or rows of counts. A function ``f(x, theta)`` that returns log-densities is maximized numerically.
+        Default "normal". Variances and covariances have divisor n; "uniform" is uniform on [0, end]; "multinomial"
+        takes category indices 0, 1, ... or rows of counts. A function ``f(x, theta)`` that returns log-densities is
+        maximized numerically.
     start : array or None, default=None
-        Where the search starts, for a function.
+        Starting point of the search, for a function.
     bounds : sequence of pairs or None, default=None
-        Ends of each parameter, for a function.
+        Lower and upper bound of each parameter, for a function.
 
     Attributes
     ----------
@@ -147,7 +148,7 @@ class MaximumLikelihood:
         return {name: math.sqrt(value) for name, value in zip(self._family.names, variances, strict=True)}
 
     def interval(self, confidence: float = 0.95) -> dict[str, tuple[float, float]]:
-        """Return intervals estimate -+ z standard errors: an approximation for many observations, refused on the boundary."""
+        """Return approximate intervals, estimate -+ z standard errors; raise an error on the boundary."""
         found = self.fit_
         if found.standard_errors is None:
             raise InvalidData(
@@ -161,22 +162,22 @@ class MaximumLikelihood:
 
 
 class LikelihoodRatioPath(NamedTuple):
-    """Mean log-likelihood ratio after 1, 2, ..., n observations, and the value it tends to."""
+    """Mean log-likelihood ratio after 1, 2, ..., n observations, and its limit."""
 
     ratios: np.ndarray
-    limit: float | None  # minus the relative entropy, where both distributions are probability vectors
+    limit: float | None  # minus the relative entropy, if both distributions are probability vectors
 
 
 def likelihood_ratio_path(x, p, q) -> LikelihoodRatioPath:
-    r"""Follow :math:`\frac1m \sum_{i \le m} \ln (q(x_i) / p(x_i))` as observations of p arrive.
+    r"""Return :math:`\frac1m \sum_{i \le m} \ln (q(x_i) / p(x_i))` for m = 1, ..., n observations from p.
 
-    Guarantee: the path tends to :math:`-D(p \| q) \le 0` almost surely, which is why maximum likelihood finds the distribution of the
-    data (theory: :ref:`maximum-likelihood`).
+    Guarantee: the path converges to :math:`-D(p \| q) \le 0` almost surely, which is why maximum likelihood is
+    consistent (theory: :ref:`maximum-likelihood`).
 
     Parameters
     ----------
     x : array of shape (n,)
-        Observations of ``p``; integers 0, 1, ... if the distributions are vectors.
+        Observations from ``p``; integers 0, 1, ... if the distributions are vectors.
     p, q : array of probabilities, or callable
         The true distribution and another one: probability vectors, or functions that return log-densities.
 

@@ -27,7 +27,7 @@ DISTRIBUTIONS = one_of(*FAMILIES) | Rule("a list of distributions with logpdf", 
 
 
 class MAPClassifier(CertifiedMixin, ClassifierMixin, BaseEstimator):
-    r"""The most probable class given the row: Bayes' rule with distributions that are given or fitted.
+    r"""Maximum a posteriori classifier: the Bayes rule with given or fitted class-conditional distributions.
 
     .. math:: h(x) = \min \operatorname*{argmax}_k \; \ln p_k + \ln f_k(x), \qquad
               P(Y = k | x) = \frac{p_k f_k(x)}{\sum_r p_r f_r(x)}
@@ -35,25 +35,26 @@ class MAPClassifier(CertifiedMixin, ClassifierMixin, BaseEstimator):
     Hypothesis class: rules that compare densities of a family. Loss: minus log-likelihood. Optimizer: closed form.
 
     Guarantee: with the true priors and distributions no rule has a smaller error probability (theory: :ref:`bayes-risk`). Fitted
-    distributions maximize the likelihood of the rows of each class within their family, after ``var_smoothing``; the certificate
-    states the distance to it.
+    distributions maximize the likelihood of the rows of each class within their family, up to ``var_smoothing``; the
+    certificate states the distance to the maximum.
 
     Parameters
     ----------
     distributions : {"diagonal", "full", "common", "bernoulli"} or list of distributions, default="diagonal"
-        Normal with independent columns (naive Bayes), with one covariance matrix per class, with a common one; independent columns of
-        zeros and ones; or one known distribution per class, in the order of ``classes_``, each with ``logpdf``, such as those of
-        ``scipy.stats``.
+        With "diagonal", normal with independent columns (naive Bayes); with "full", normal with one covariance matrix
+        per class; with "common", normal with a common covariance matrix; with "bernoulli", independent columns of zeros
+        and ones. A list contains one known distribution with ``logpdf`` per class, such as those of ``scipy.stats``, in
+        the order of ``classes_``.
     priors : array of shape (n_classes,) or None, default=None
         Probabilities of the classes; None uses the class frequencies.
     var_smoothing : float >= 0, default=1e-9
-        Share of the largest variance of a column that is added to all variances; for "bernoulli" it is the number of rows with each
-        answer that is added (1 is Laplace's rule).
+        Fraction of the largest variance of a column that is added to all variances. For "bernoulli", it is added to the
+        counts of zeros and ones (1 is Laplace smoothing).
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Labels, sorted; the first wins ties.
+        Labels, sorted; ties go to the first.
     class_prior_ : ndarray of shape (n_classes,)
         Probabilities of the classes.
     means_ : ndarray of shape (n_classes, n_features)
@@ -61,7 +62,7 @@ class MAPClassifier(CertifiedMixin, ClassifierMixin, BaseEstimator):
     spreads_ : ndarray
         Variances or covariance matrices; empty for "bernoulli" and for given distributions.
     log_likelihood_ : float
-        Of the training rows with their classes.
+        Log-likelihood of the training rows with their classes.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
     n_features_in_, feature_names_in_
@@ -144,7 +145,7 @@ class MAPClassifier(CertifiedMixin, ClassifierMixin, BaseEstimator):
         return ClassDistribution(self.class_prior_, self.distributions).log_joint(X)
 
     def predict_joint_log_proba(self, X) -> np.ndarray:
-        """Return :math:`ln p_k + ln f_k(x)`, columns in the order of ``classes_``."""
+        r"""Return :math:`\ln p_k + \ln f_k(x)`, with columns in the order of ``classes_``."""
         check_is_fitted(self)
         return self._log_joint(read_data(self, X, reset=False, dtype=np.float64))
 
@@ -158,7 +159,7 @@ class MAPClassifier(CertifiedMixin, ClassifierMixin, BaseEstimator):
         return np.exp(self.predict_log_proba(X))
 
     def predict(self, X) -> np.ndarray:
-        """Return the most probable class, the first among equals."""
+        """Return the most probable class; ties go to the first."""
         best = np.argmax(self.predict_joint_log_proba(X), axis=1)
         return self.classes_[best]
 

@@ -1,4 +1,4 @@
-"""The posterior of one parameter or several under any likelihood and any prior: log-density, mode, normalization."""
+"""Posterior of one or several parameters for any likelihood and prior: log-density, mode, normalization."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ class MAPEstimate(NamedTuple):
 class Posterior:
     r"""Posterior distribution of a parameter: :math:`\ln p(\theta | D) = \ln p(D | \theta) + \ln p(\theta) - \ln p(D)`.
 
-    ``mode()`` is the MAP estimate; with a flat prior (None) it is the maximum-likelihood estimate. It depends on the scale on which
-    the parameter is written. For one parameter, ``log_evidence()`` and ``density`` come from quadrature over ``support``; for several,
-    ``laplace()`` approximates them.
+    ``mode()`` is the MAP estimate; with a flat prior (None) it is the maximum-likelihood estimate. The mode depends on
+    the parametrization. For one parameter, ``log_evidence()`` and ``density`` are computed by quadrature over
+    ``support``; for several parameters, ``laplace()`` approximates them.
 
     Parameters
     ----------
     log_likelihood : callable
-        Takes the parameter, returns :math:`\ln p(D | \theta)`.
+        Function that maps the parameter to :math:`\ln p(D | \theta)`.
     log_prior : callable, distribution of SciPy or None, default=None
-        Takes the parameter, returns :math:`\ln p(\theta)`; or an object with ``logpdf``; None is flat.
+        Function that maps the parameter to :math:`\ln p(\theta)`, or an object with ``logpdf``; None is a flat prior.
     support : pair of float, default=(-inf, inf)
-        Ends of the parameter, if there is one.
+        Lower and upper end of the parameter, if there is only one.
     start : array or None, default=None
-        Where to start the search, needed for several parameters.
+        Starting point of the search, required for several parameters.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class Posterior:
             raise InvalidParameter("Posterior", "support", "two ends, the first below the second", support)
 
     def log_density(self, theta) -> float:
-        """Return :math:`ln p(D | theta) + ln p(theta)`: the log-posterior up to the constant ``log_evidence()``."""
+        r"""Return :math:`\ln p(D | \theta) + \ln p(\theta)`, the log-posterior up to the constant ``log_evidence()``."""
         with np.errstate(divide="ignore", invalid="ignore"):
             value = float(np.squeeze(self.log_likelihood(theta))) + float(np.squeeze(self.log_prior(theta)))
         return -math.inf if math.isnan(value) else value
@@ -97,7 +97,7 @@ class Posterior:
         return self._estimate(theta, theta not in self.support)
 
     def log_evidence(self) -> float:
-        """Return :math:`ln p(D)`, by quadrature for one parameter and by Laplace's approximation for several."""
+        r"""Return :math:`\ln p(D)`, by quadrature for one parameter and by Laplace's approximation for several."""
         if self.start is not None and len(self.start) > 1:
             return self.laplace().log_integral
         mode = self.mode()

@@ -1,4 +1,4 @@
-"""Families of distributions of several columns: multivariate normal, multinomial; and a density of the user's own."""
+"""Families of distributions of several columns: multivariate normal, multinomial, and a user-defined density."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from surefit.core.errors import InvalidData, InvalidParameter
 
 
 class MultivariateNormal(Family):
-    """Mean vector and covariance matrix, with divisor n."""
+    """Multivariate normal distribution; the covariance estimate has divisor n."""
 
     names = ("mean", "covariance")
     columns = None
 
     def check(self, x):
-        """Refuse values that are not finite."""
+        """Raise ``InvalidData`` for values that are not finite."""
         require("multivariate normal", "finite", np.all(np.isfinite(x)), x)
 
     def estimate(self, x, w):
@@ -44,7 +44,7 @@ class MultivariateNormal(Family):
         )
 
     def scores(self, x, theta):
-        """Return the derivatives in the mean; those in the covariance add up to zero with them."""
+        """Return the derivatives of the log-densities with respect to the mean only."""
         return np.linalg.solve(theta[1], (x - theta[0]).T).T
 
     def information(self, theta):
@@ -58,7 +58,7 @@ class MultivariateNormal(Family):
 
 
 class Multinomial(Family):
-    """Probabilities of categories, from numbers of categories 0, 1, ... or from rows of counts."""
+    """Multinomial distribution, from category indices 0, 1, ... or from rows of counts."""
 
     names = ("probabilities",)
     columns = None
@@ -70,7 +70,7 @@ class Multinomial(Family):
             raise InvalidData("MaximumLikelihood: a multinomial distribution needs at least one count above zero.")
 
     def estimate(self, x, w):
-        """Return the shares of the categories."""
+        """Return the relative frequencies of the categories."""
         counts = w @ x
         return counts / counts.sum()
 
@@ -83,12 +83,12 @@ class Multinomial(Family):
         return gammaln(x.sum(axis=1) + 1) - gammaln(x + 1).sum(axis=1) + xlogy(x, theta).sum(axis=1)
 
     def inside(self, theta):
-        """Whether every category was seen."""
+        """Whether every category was observed."""
         return bool(np.all(theta > 0))
 
 
 class OwnDensity(Family):
-    """A log-density ``f(x, theta)`` of the user's own, maximized numerically from ``start``."""
+    """User-defined log-density ``f(x, theta)``, maximized numerically from ``start``."""
 
     columns = None
 

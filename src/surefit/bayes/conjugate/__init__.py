@@ -1,4 +1,4 @@
-"""Priors that stay in their family when data arrive: exact posteriors, predictive distributions and evidence."""
+"""Conjugate priors: exact posteriors, predictive distributions and evidence."""
 
 from surefit.bayes.conjugate.base import Conjugate, Mode
 from surefit.bayes.conjugate.categories import BetaBernoulli, DirichletMultinomial

@@ -10,9 +10,10 @@ from surefit.core.errors import InvalidData, InvalidParameter
 
 
 class Mode(NamedTuple):
-    """The most probable parameter; the smallest of several.
+    """The most probable parameter; the smallest one if there are several.
 
-    ``inside`` is False where the density is largest on the boundary, ``unique`` where several values are equally probable.
+    ``inside`` is False if the density is largest on the boundary; ``unique`` is False if several values are equally
+    probable.
 
     Examples
     --------
@@ -29,7 +30,7 @@ class Mode(NamedTuple):
 
 
 class Conjugate:
-    """Distribution of a parameter: ``update`` returns the posterior after more data, in any order and any portions.
+    """Distribution of a parameter; ``update`` returns the posterior after more data, in any order and in any batches.
 
     Examples
     --------

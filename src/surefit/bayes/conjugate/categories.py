@@ -1,4 +1,4 @@
-"""Priors of probabilities: of a coin, and of several categories."""
+"""Conjugate priors for probabilities: of a coin, and of several categories."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from surefit.core.errors import InvalidData
 
 @dataclass(frozen=True)
 class BetaBernoulli(Conjugate):
-    r"""Beta prior of a coin's probability of heads.
+    r"""Beta prior for a coin's probability of heads.
 
-    Posterior :math:`\mathrm{Beta}(\alpha + N_H, \beta + N_T)`: the prior is :math:`\alpha - 1` extra heads and :math:`\beta - 1` extra
-    tails for the mode, :math:`\alpha` and :math:`\beta` for the mean.
+    The posterior is :math:`\mathrm{Beta}(\alpha + N_H, \beta + N_T)`. For the mode, the prior is equivalent to
+    :math:`\alpha - 1` additional heads and :math:`\beta - 1` additional tails; for the mean, to :math:`\alpha` and
+    :math:`\beta`.
 
     Examples
     --------
@@ -50,7 +51,7 @@ class BetaBernoulli(Conjugate):
 
     @property
     def mode(self) -> Mode:
-        """Most probable value; on the boundary where the density grows towards it, 0 of both ends, 1/2 of a flat density."""
+        """Most probable value; 0 if the density is largest at both ends, and 1/2 if it is flat."""
         a, b = self.alpha - 1, self.beta - 1
         if a > 0 and b > 0:
             return Mode(a / (a + b), True)
@@ -83,7 +84,7 @@ class BetaBernoulli(Conjugate):
 
 @dataclass(frozen=True)
 class DirichletMultinomial(Conjugate):
-    r"""Dirichlet prior of the probabilities of categories: :math:`\mathrm{Dir}(\alpha + \text{counts})`; two categories are the coin.
+    r"""Dirichlet prior for the probabilities of categories; posterior :math:`\mathrm{Dir}(\alpha + \text{counts})`.
 
     Examples
     --------
@@ -121,7 +122,7 @@ class DirichletMultinomial(Conjugate):
 
     @property
     def mode(self) -> Mode:
-        """Most probable probabilities, inside the simplex if no entry of ``alpha`` is 1 or less."""
+        """Most probable vector of probabilities; it is inside the simplex if all entries of ``alpha`` exceed 1."""
         extra = np.asarray(self.alpha) - 1
         if np.all(extra > 0):
             return Mode(extra / extra.sum(), True)

@@ -1,4 +1,4 @@
-"""Prior of the rate of counts."""
+"""Conjugate prior for the rate of counts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from surefit.core.errors import InvalidData
 
 @dataclass(frozen=True)
 class GammaPoisson(Conjugate):
-    r"""Gamma prior of the rate of Poisson counts: :math:`\Gamma(a + \sum_i x_i, b + n)` with shape a and rate b.
+    r"""Gamma prior (shape a, rate b) for the rate of Poisson counts; posterior :math:`\Gamma(a + \sum_i x_i, b + n)`.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class GammaPoisson(Conjugate):
 
     @property
     def mode(self) -> Mode:
-        """Most probable rate; zero, where the density is largest, for a shape of 1 or less."""
+        """Most probable rate; zero for a shape of 1 or less."""
         return Mode(max(self.shape - 1, 0.0) / self.rate, self.shape > 1)
 
     def predictive(self):

@@ -1,4 +1,4 @@
-"""Priors of the mean, of the variance, and of both, of a normal distribution."""
+"""Conjugate priors for the mean, the variance, and both parameters of a normal distribution."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from surefit.bayes.conjugate.base import Conjugate, Mode
 
 @dataclass(frozen=True)
 class NormalNormal(Conjugate):
-    r"""Normal prior of the mean of a normal distribution whose variance is known.
+    r"""Normal prior for the mean of a normal distribution with known variance.
 
-    Precision :math:`1/\tau_n^2 = 1/\tau^2 + n/\sigma^2`, mean :math:`\tau_n^2 (\mu_0/\tau^2 + \sum_i x_i / \sigma^2)`.
+    The posterior has the precision :math:`1/\tau_n^2 = 1/\tau^2 + n/\sigma^2` and the mean :math:`\tau_n^2
+    (\mu_0/\tau^2 + \sum_i x_i / \sigma^2)`.
 
     Examples
     --------
@@ -63,7 +64,9 @@ class NormalNormal(Conjugate):
 
 @dataclass(frozen=True)
 class InverseGammaNormal(Conjugate):
-    r"""Inverse-gamma prior of the variance of normal data with known mean: :math:`IG(a + n/2, b + \tfrac12 \sum_i (x_i - \mu)^2)`.
+    r"""Inverse-gamma prior for the variance of normal data with known mean.
+
+    The posterior is :math:`IG(a + n/2, b + \tfrac12 \sum_i (x_i - \mu)^2)`.
 
     Examples
     --------
@@ -110,7 +113,9 @@ class InverseGammaNormal(Conjugate):
 
 @dataclass(frozen=True)
 class NormalInverseGamma(Conjugate):
-    r"""Joint prior of mean and variance of normal data: :math:`\mu | \sigma^2 \sim N(m, \sigma^2/\kappa)`, :math:`\sigma^2 \sim IG(a, b)`.
+    r"""Joint prior for the mean and the variance of normal data.
+
+    The prior is :math:`\mu | \sigma^2 \sim N(m, \sigma^2/\kappa)`, :math:`\sigma^2 \sim IG(a, b)`.
 
     Examples
     --------
@@ -141,7 +146,7 @@ class NormalInverseGamma(Conjugate):
 
     @property
     def distribution(self):
-        """The distribution of the mean, the variance integrated out."""
+        """The marginal distribution of the mean."""
         return stats.t(2 * self.shape, self.location, math.sqrt(self.scale / (self.shape * self.count)))
 
     @property
