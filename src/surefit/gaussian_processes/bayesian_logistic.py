@@ -7,14 +7,17 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
+from surefit.core.budget import Budget, Reason
+from surefit.core.callbacks import CallbackSupportMixin, progress_reporter, with_callbacks
 from surefit.core.claims import Claim
 from surefit.core.errors import InvalidData, InvalidParameter
-from surefit.core.estimator import CertifiedMixin
+from surefit.core.estimator import CertifiedMixin, warn_unless_converged
 from surefit.core.validation import (
     ARRAY,
     BOOLEAN,
     COUNT,
     NON_NEGATIVE,
+    NOTHING,
     POSITIVE,
     check_labels,
     check_params,
@@ -30,7 +33,7 @@ from surefit.solvers.gaussian_process.weights import WeightDistribution, laplace
 POINTS = {1: 1601, 2: 241}  # nodes per axis
 
 
-class BayesianLogisticRegression(CertifiedMixin, ClassifierMixin, BaseEstimator):
+class BayesianLogisticRegression(CallbackSupportMixin, CertifiedMixin, ClassifierMixin, BaseEstimator):
     r"""Logistic regression with a normal prior on the weights, and probabilities averaged over the posterior.
 
     .. math:: P(Y = 1 \mid x, w) = l(w^\top x), \quad w \sim N(0, \Sigma), \qquad P(Y = 1 \mid x) = \int l(w^\top x) \, p(w \mid y) \, dw
@@ -55,6 +58,8 @@ class BayesianLogisticRegression(CertifiedMixin, ClassifierMixin, BaseEstimator)
         Newton stops when the gap is at most ``tol`` times n ln 2.
     max_iter : int >= 1, default=100
         Maximum number of Newton steps.
+    max_time : float > 0 or None, default=None
+        Time limit in seconds for Newton's method; the best point so far is used. Ctrl-C has the same effect.
 
     Attributes
     ----------
@@ -88,15 +93,20 @@ class BayesianLogisticRegression(CertifiedMixin, ClassifierMixin, BaseEstimator)
         "fit_intercept": BOOLEAN,
         "tol": NON_NEGATIVE,
         "max_iter": COUNT,
+        "max_time": NOTHING | POSITIVE,
     }
 
-    def __init__(self, *, prior_covariance=1.0, method="laplace", fit_intercept=False, tol=1e-12, max_iter=100):
+    def __init__(
+        self, *, prior_covariance=1.0, method="laplace", fit_intercept=False, tol=1e-12, max_iter=100, max_time=None
+    ):
         self.prior_covariance = prior_covariance
         self.method = method
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter
+        self.max_time = max_time
 
+    @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Compute the posterior, with ``sample_weight`` as frequency weights. Returns the estimator."""
         check_params(self)
@@ -115,7 +125,11 @@ class BayesianLogisticRegression(CertifiedMixin, ClassifierMixin, BaseEstimator)
         weights = np.ones(len(X)) if given is None else given
         Z, signs = self._design(X), 2.0 * codes - 1
         prior = self._prior(Z.shape[1])
-        distribution = self._distribution(Z, signs, weights, prior)
+        reporter = progress_reporter(self, X, y)
+        with Budget(self.max_iter, self.max_time, reporter) as budget:
+            distribution = self._distribution(Z, signs, weights, prior, budget)
+        if reporter is not None:
+            reporter.finish()
         self.posterior_mean_ = distribution.mean
         self.posterior_covariance_ = (distribution.covariance + distribution.covariance.T) / 2
         self.log_evidence_, self.n_iter_ = distribution.log_evidence, max(distribution.n_steps, 1)
@@ -134,8 +148,11 @@ class BayesianLogisticRegression(CertifiedMixin, ClassifierMixin, BaseEstimator)
             problem=pose(self, X, target, given),
             model=("classes_", "posterior_mean_", "posterior_covariance_", *extra),
             sample=(X, target, given),
-            run={"solver": self.method, "stopped": "converged"},
+            run={"solver": self.method, "stopped": str(distribution.reason)},
         )
+        if distribution.reason is not Reason.STALLED:  # rounding ends the search at any positive gap that is left
+            limit = float(self.tol) * np.log(2) * float(np.sum(weights))
+            warn_unless_converged(who, distribution.reason, distribution.gap, limit)
         return self
 
     def _design(self, X) -> np.ndarray:
@@ -154,10 +171,10 @@ class BayesianLogisticRegression(CertifiedMixin, ClassifierMixin, BaseEstimator)
             )
         return prior
 
-    def _distribution(self, Z, signs, weights, prior) -> WeightDistribution:
+    def _distribution(self, Z, signs, weights, prior, budget: Budget) -> WeightDistribution:
         if self.method == "gaussian":
             return modeled_inputs(Z, signs, weights, prior)
-        at_mode = laplace(Z, signs, weights, prior, tol=self.tol, max_steps=self.max_iter)
+        at_mode = laplace(Z, signs, weights, prior, tol=self.tol, budget=budget)
         if self.method == "laplace":
             return at_mode
         if Z.shape[1] not in POINTS:

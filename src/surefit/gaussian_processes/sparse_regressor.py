@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.budget import Budget
+from surefit.core.callbacks import CallbackSupportMixin, progress_reporter, with_callbacks
 from surefit.core.claims import Claim
 from surefit.core.errors import InvalidParameter
 from surefit.core.estimator import CertifiedMixin
@@ -25,7 +26,7 @@ from surefit.solvers.gaussian_process.search import maximize
 START = 800  # rows of the exact search that gives a first estimate of the hyperparameters
 
 
-class SparseGaussianProcessRegressor(CertifiedMixin, RegressorMixin, BaseEstimator):
+class SparseGaussianProcessRegressor(CallbackSupportMixin, CertifiedMixin, RegressorMixin, BaseEstimator):
     r"""Sparse Gaussian-process regressor with inducing rows, with proved bounds on the exact evidence.
 
     .. math:: F(\theta) = \ln N(y; 0, Q + \sigma^2 I) - \frac{\operatorname{tr}(K - Q)}{2 \sigma^2} \le \ln p(y), \qquad
@@ -53,7 +54,7 @@ class SparseGaussianProcessRegressor(CertifiedMixin, RegressorMixin, BaseEstimat
     max_iter : int >= 1, default=20
         Quasi-Newton steps on F.
     max_time : float > 0 or None, default=None
-        Time limit in seconds of the search.
+        Time limit in seconds of the search; the best point so far is used. Ctrl-C has the same effect.
 
     Attributes
     ----------
@@ -112,6 +113,7 @@ class SparseGaussianProcessRegressor(CertifiedMixin, RegressorMixin, BaseEstimat
         self.max_iter = max_iter
         self.max_time = max_time
 
+    @with_callbacks
     def fit(self, X, y):
         """Choose rows, learn the hyperparameters and bound the evidence. Returns the estimator."""
         check_params(self)
@@ -124,8 +126,11 @@ class SparseGaussianProcessRegressor(CertifiedMixin, RegressorMixin, BaseEstimat
         scale = float(np.std(y)) if self.normalize_y else 1.0
         self.y_scale_ = scale if scale > 0 else 1.0
         targets = (y - self.y_mean_) / self.y_scale_
-        with one_blas_thread():
-            self._fit(kernel, X, targets)
+        reporter = progress_reporter(self, X, y)
+        with Budget(500, self.max_time, reporter) as budget, one_blas_thread():
+            self._fit(kernel, X, targets, budget)
+        if reporter is not None:
+            reporter.finish()
         self._issue(
             "A",
             [Claim("gaussian_process.variational_gap"), Claim("gaussian_process.global")],
@@ -136,9 +141,9 @@ class SparseGaussianProcessRegressor(CertifiedMixin, RegressorMixin, BaseEstimat
         )
         return self
 
-    def _fit(self, kernel: Kernel, X, targets: np.ndarray) -> None:
+    def _fit(self, kernel: Kernel, X, targets: np.ndarray, budget: Budget) -> None:
         learn = self.optimizer is not None and len(kernel.theta) > 0
-        budget, n = Budget(500, self.max_time), len(targets)
+        n = len(targets)
         if learn:
             rows = np.sort(np.random.default_rng(0).permutation(n)[:START])
             some = Problem(X[rows], targets[rows, None], np.full(len(rows), self.alpha + 1e-10))

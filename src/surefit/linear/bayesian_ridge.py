@@ -5,6 +5,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from surefit.core.budget import Budget
+from surefit.core.callbacks import CallbackSupportMixin, progress_reporter, with_callbacks
 from surefit.core.claims import Claim
 from surefit.core.errors import InvalidData
 from surefit.core.estimator import CertifiedMixin, warn_unless_converged
@@ -25,7 +27,7 @@ from surefit.problems import pose
 from surefit.solvers.least_squares.evidence import Axes, GammaPriors, maximize_evidence
 
 
-class BayesianRidge(CertifiedMixin, LinearRegressorMixin, BaseEstimator):
+class BayesianRidge(CallbackSupportMixin, CertifiedMixin, LinearRegressorMixin, BaseEstimator):
     r"""Ridge regression whose penalty and noise are estimated by maximizing the evidence.
 
     .. math::
@@ -63,6 +65,8 @@ class BayesianRidge(CertifiedMixin, LinearRegressorMixin, BaseEstimator):
         Ignored; X is never modified.
     verbose : bool, default=False
         Whether to print the largest derivative of the log evidence after each pass.
+    max_time : float > 0 or None, default=None
+        Time limit in seconds of the updates, after the decomposition; the last point is used.
 
     Attributes
     ----------
@@ -106,6 +110,7 @@ class BayesianRidge(CertifiedMixin, LinearRegressorMixin, BaseEstimator):
         **dict.fromkeys(("alpha_init", "lambda_init"), NOTHING | POSITIVE),
         **dict.fromkeys(("compute_score", "fit_intercept", "copy_X"), BOOLEAN),
         "verbose": ANYTHING,
+        "max_time": NOTHING | POSITIVE,
     }
 
     def __init__(
@@ -123,6 +128,7 @@ class BayesianRidge(CertifiedMixin, LinearRegressorMixin, BaseEstimator):
         fit_intercept=True,
         copy_X=True,
         verbose=False,
+        max_time=None,
     ):
         self.max_iter = max_iter
         self.tol = tol
@@ -136,7 +142,9 @@ class BayesianRidge(CertifiedMixin, LinearRegressorMixin, BaseEstimator):
         self.fit_intercept = fit_intercept
         self.copy_X = copy_X
         self.verbose = verbose
+        self.max_time = max_time
 
+    @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Fit the model; an integer weight is equivalent to repeating the row. Returns the estimator."""
         check_params(self)
@@ -160,7 +168,11 @@ class BayesianRidge(CertifiedMixin, LinearRegressorMixin, BaseEstimator):
         spread = float(np.average((y - np.average(y, weights=s)) ** 2, weights=s))
         alpha = 1.0 / (spread + np.finfo(float).eps) if self.alpha_init is None else float(self.alpha_init)
         lambda_ = 1.0 if self.lambda_init is None else float(self.lambda_init)
-        points, reason = maximize_evidence(axes, priors, alpha, lambda_, float(self.tol), int(self.max_iter))
+        reporter = progress_reporter(self, X, y, prints=False)
+        with Budget(int(self.max_iter), self.max_time, reporter) as budget:
+            points, reason = maximize_evidence(axes, priors, alpha, lambda_, float(self.tol), budget)
+        if reporter is not None:
+            reporter.finish()
         last = points[-1]
         for k, point in enumerate(points if self.verbose else [], 1):
             print(f"BayesianRidge: pass {k}, largest derivative {max(map(abs, point.slopes)):.3g}")

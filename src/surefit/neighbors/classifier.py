@@ -10,9 +10,10 @@ from surefit.core.outputs import ClassListsMixin
 from surefit.core.validation import check_labels, one_of
 from surefit.neighbors.base import NeighborsBase
 from surefit.neighbors.inputs import read_training
+from surefit.neighbors.k_nearest import KNearestBase
 
 
-class KNeighborsClassifier(ClassListsMixin, ClassifierMixin, NeighborsBase):
+class KNeighborsClassifier(ClassListsMixin, ClassifierMixin, KNearestBase):
     r"""K-nearest-neighbors classifier: the majority label of the k nearest training rows.
 
     .. math:: \hat r_c(x) = \frac{\sum_{i \in N_k(x)} v_i 1\{y_i = c\}}{\sum_{i \in N_k(x)} v_i}, \qquad

@@ -5,11 +5,12 @@ import numpy as np
 from surefit.core.validation import NON_NEGATIVE, check_params, read_data
 from surefit.neighbors.base import NeighborsBase
 from surefit.neighbors.inputs import READ
+from surefit.neighbors.k_nearest import KNearestBase
 from surefit.neighbors.radius import RadiusMixin
 from surefit.neighbors.search import finite_values
 
 
-class NearestNeighbors(RadiusMixin, NeighborsBase):
+class NearestNeighbors(RadiusMixin, KNearestBase):
     r"""Exact search of nearest rows: the k nearest ones, or all within a radius.
 
     .. math:: N_k(x) = \text{the first } k \text{ rows sorted by } (d(x, x_i), i), \qquad N_r(x) = \{i : d(x, x_i) \le r\}

@@ -4,11 +4,11 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from surefit.neighbors.base import NeighborsBase
 from surefit.neighbors.inputs import read_training
+from surefit.neighbors.k_nearest import KNearestBase
 
 
-class KNeighborsRegressor(RegressorMixin, NeighborsBase):
+class KNeighborsRegressor(RegressorMixin, KNearestBase):
     r"""K-nearest-neighbors regressor: the mean target of the k nearest training rows.
 
     .. math:: f(x) = \sum_{i \in N_k(x)} v_i y_i \Big/ \sum_{i \in N_k(x)} v_i

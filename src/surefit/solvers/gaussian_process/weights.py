@@ -6,12 +6,15 @@ r"""Posterior of logistic weights with a normal prior: Laplace approximation, a 
 from __future__ import annotations
 
 import math
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 from scipy.special import expit, logsumexp
+
+from surefit.core.budget import Budget, Reason
 
 DROP = 40.0  # the grid ends where the density is below exp(-DROP) of its maximum
 HALF_WIDTH = 7.0  # initial half-width in standard deviations of the Laplace approximation
@@ -27,6 +30,7 @@ class WeightDistribution(NamedTuple):
     log_evidence: float
     gap: float = 0.0
     n_steps: int = 0
+    reason: Reason = Reason.CONVERGED
     nodes: np.ndarray | None = None
     masses: np.ndarray | None = None
 
@@ -77,18 +81,23 @@ def log_density(
     return values
 
 
-def laplace(X, signs, weights, prior: np.ndarray, *, tol: float, max_steps: int) -> WeightDistribution:
+def laplace(X, signs, weights, prior: np.ndarray, *, tol: float, budget: Budget) -> WeightDistribution:
     """Run Newton's method until the gap, half the squared gradient norm in the prior metric, is at most ``tol`` times |Q(0)|."""
     precision = linalg.inv(prior)
     w = np.zeros(X.shape[1])
     limit = tol * math.log(2) * float(np.sum(weights))
     value = log_density(w[None], X, signs, weights, precision)[0]
-    for step in range(max_steps + 1):
+    flat, before, reason = False, math.inf, None
+    for step in count():
         p = expit(-signs * (X @ w))  # probability of the other class
         derivative = X.T @ (weights * signs * p) - precision @ w
         gap = 0.5 * float(derivative @ prior @ derivative)
         H = Curvature.at(X, weights * p * (1 - p), precision)
-        if gap <= limit or step == max_steps:
+        if gap > limit and flat and gap >= before:
+            reason = Reason.STALLED
+            break
+        reason = Reason.CONVERGED if gap <= limit else budget.spent(step, gap)
+        if reason is not None:
             break
         move, length = H.solve(derivative), 1.0
         while length > 1e-9:
@@ -97,10 +106,11 @@ def laplace(X, signs, weights, prior: np.ndarray, *, tol: float, max_steps: int)
                 break
             length /= 2
         else:
+            reason = Reason.STALLED
             break
-        w, value = w + length * move, new
+        w, value, flat, before = w + length * move, new, new == value, gap
     logs = np.linalg.slogdet(prior)[1] + H.log_determinant
-    return WeightDistribution(w, H.inverse(), float(value - 0.5 * logs), gap, step)
+    return WeightDistribution(w, H.inverse(), float(value - 0.5 * logs), gap, step, reason or Reason.STALLED)
 
 
 def on_grid(X, signs, weights, prior: np.ndarray, around: WeightDistribution, points: int) -> WeightDistribution:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
-from surefit.core.budget import Reason
+from surefit.core.budget import Budget, Reason
 
 
 class GammaPriors(NamedTuple):
@@ -73,12 +73,12 @@ class Axes(NamedTuple):
 
 
 def maximize_evidence(
-    axes: Axes, priors: GammaPriors, alpha: float, lambda_: float, tol: float, max_iter: int
+    axes: Axes, priors: GammaPriors, alpha: float, lambda_: float, tol: float, budget: Budget
 ) -> tuple[list[Precisions], Reason]:
     """Run MacKay's updates until no derivative exceeds ``tol``; return all points and the stopping reason."""
     points: list[Precisions] = []
-    reason = Reason.MAX_ITER
-    for _ in range(max_iter):
+    reason: Reason | None = None
+    while reason is None:
         squares = alpha * axes.values**2
         shares = squares / (lambda_ + squares)
         effective = float(np.sum(shares))
@@ -89,12 +89,11 @@ def maximize_evidence(
         by_alpha = 0.5 * (axes.total - effective - alpha * rss) + priors.alpha_1 - priors.alpha_2 * alpha
         points.append(Precisions(alpha, lambda_, m, rss, (by_lambda, by_alpha)))
         if max(abs(by_lambda), abs(by_alpha)) <= tol:
-            reason = Reason.CONVERGED
-            break
+            return points, Reason.CONVERGED
+        reason = budget.spent(len(points), max(abs(by_lambda), abs(by_alpha)))
         up, down = effective + 2 * priors.lambda_1, norm + 2 * priors.lambda_2
         more, less = axes.total - effective + 2 * priors.alpha_1, rss + 2 * priors.alpha_2
         if not (up > 0 and down > 0 and more > 0 and less > 0):
-            reason = Reason.STALLED  # the evidence is unbounded; proper Gamma priors would prevent this
-            break
+            return points, Reason.STALLED  # the evidence is unbounded; proper Gamma priors would prevent this
         lambda_, alpha = up / down, more / less
     return points, reason
