@@ -99,7 +99,7 @@ def test_a_time_limit_ends_the_passes():
 
 @pytest.mark.parametrize(("params", "words"), [
     ({"order": "shuffled"}, "order must be None or 'cyclic'"), ({"multi_class": "joint"}, "multi_class must be 'ovr'"),
-    ({"bias": "r_squared"}, "bias must be another value"), ({"class_weight": "balanced"}, "class_weight must be another value"),
+    ({"bias": "r_squared"}, "bias must be a value other"), ({"class_weight": "balanced"}, "class_weight must be a value other"),
 ])  # fmt: skip
 def test_what_needs_memory_is_named(params, words):
     with pytest.raises(InvalidParameter, match=words):

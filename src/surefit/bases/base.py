@@ -20,7 +20,7 @@ class BasisMixin(CertifiedMixin, TransformerMixin):
     n_features_in_: int
 
     def fit(self, X, y=None):
-        """Read the number of columns, and compute data-dependent parameters. Returns the transformer."""
+        """Read the number of columns, and compute data-dependent parameters; return the transformer."""
         check_params(self)
         X = read_data(self, X, dtype=np.float64)
         self._place(X)
@@ -49,7 +49,7 @@ class BasisMixin(CertifiedMixin, TransformerMixin):
         return np.array(self._names(list(input_features)), dtype=object)
 
     def _place(self, X: np.ndarray) -> None:
-        """Set the fitted attributes of the map, from the parameters and, if they say so, from the rows."""
+        """Set the fitted attributes of the map from the parameters and, if these depend on the data, from the rows."""
 
     _numbers: tuple[str, ...] = ()  # fitted attributes that define the map
     _claimed: tuple[str, ...] = ("bases.map",)

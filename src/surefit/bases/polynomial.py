@@ -15,7 +15,7 @@ def exponents(columns: int, degree: int) -> np.ndarray:
 
 
 def monomials(X: np.ndarray, powers: np.ndarray) -> np.ndarray:
-    """Return one column per row of ``powers``."""
+    """Return the values of the monomials, one column per row of ``powers``."""
     result = np.ones((len(X), len(powers)))
     for j in range(X.shape[1]):
         result *= X[:, j, None] ** powers[:, j]
@@ -107,9 +107,7 @@ class KernelPolynomialFeatures(BasisMixin, BaseEstimator):
         Number of features.
     powers_ : ndarray of shape (n_output_features, n_features)
         Exponents :math:`k`.
-    scales_ : ndarray of shape (n_output_features,)
-        The square roots.
-    certificate_ : Certificate
+    scales_ : ndarray of shape (n_output_features,)Square roots in the formula. certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X)`` re-derives them.
     n_features_in_, feature_names_in_
         As in scikit-learn.

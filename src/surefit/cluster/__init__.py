@@ -1,7 +1,8 @@
-"""Fits, predictions and checks on Dask collections and Parquet files (extra ``cluster``): the operator whose rows are in partitions.
+"""Fits, predictions and checks on Dask collections and Parquet files, with the optional dependencies ``cluster``.
 
-The mathematics is that of one machine. Solvers and checkers ask :class:`surefit.core.partitioned.PartitionedRows` for passes over the
-rows; this folder lets Dask run them, with threads, processes or a cluster, and registers which estimators can be fitted so.
+The mathematics is the same as on one machine. Solvers and checkers request passes over the rows from
+:class:`surefit.core.partitioned.PartitionedRows`. This folder runs them with Dask, on threads, processes or a cluster,
+and registers the estimators that support partitioned rows.
 """
 
 from surefit.cluster.fitting import fit, trains, unsupported

@@ -1,4 +1,4 @@
-"""A comparison of the families that scale, on Parquet files: fit on four fifths of the rows, test on the others, refit the best on all."""
+"""Comparison of scalable models on Parquet files: fit on four fifths of the rows, test on the rest, refit the best on all rows."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from surefit.linear.quantile import QuantileRegressor
 from surefit.linear.ridge.classifier import RidgeClassifier
 from surefit.linear.ridge.cross_validated import RidgeCV
 
-EVERY = 5  # one row of so many is a test row
-MOST_CLASSES = 20  # distinct whole numbers that are still labels
+EVERY = 5  # one in this many rows is a test row
+MOST_CLASSES = 20  # largest number of distinct integers that count as labels
 
 
 class Line(NamedTuple):
-    """One candidate: its score on the test rows, its proved gap on the others, and what the fit cost."""
+    """One candidate: its score on the test rows, its proved gap on the training rows, and the cost of the fit."""
 
     model: Any
-    score: float  # share of wrong labels, or root of the mean squared error
+    score: float  # error rate, or root mean squared error
     gap: float
     seconds: float
     passes: int
@@ -40,7 +40,7 @@ class Line(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """The leaderboard, best first, and the best model refitted on all rows."""
+    """Leaderboard with the best model first, and the best model refitted on all rows."""
 
     task: str
     lines: list[Line]
@@ -51,7 +51,7 @@ class Outcome(NamedTuple):
 
 @contextmanager
 def connected(cluster: str) -> Iterator[None]:
-    """Run passes on ``local`` processes, with ``threads``, or on the scheduler at an address."""
+    """Run passes within this context on ``local`` processes, with ``threads``, or on the scheduler at an address."""
     if cluster == "threads":
         with dask.config.set(scheduler="threads"):
             yield
@@ -74,7 +74,7 @@ def connected(cluster: str) -> Iterator[None]:
 def compare(path: str, target: str, *, max_time: float, watch: Callable[[Line], None] = lambda line: None) -> Outcome:
     """Compare all candidates within ``max_time`` seconds; at least one is fitted."""
     sources, began = sources_of("fit", path, target), time.monotonic()
-    rows = DaskRows("fit", sources)  # first, so that a bad row is named by its place in the file
+    rows = DaskRows("fit", sources)  # first, so that errors locate an invalid row in the file
     train, test = (DaskRows("fit", _divided(sources, testing)) for testing in (False, True))
     task = task_of(train)
     lines: list[Line] = []
@@ -89,14 +89,14 @@ def compare(path: str, target: str, *, max_time: float, watch: Callable[[Line], 
         lines.append(line)
     lines.sort(key=lambda line: line.score if line.score == line.score else float("inf"))
     if not lines[0].score < float("inf"):
-        raise InvalidData(f"fit: no candidate could be fitted; the first one says: {lines[0].note}")
+        raise InvalidData(f"fit: no candidate could be fitted; the first error was: {lines[0].note}")
     model = clone(lines[0].model).fit(rows)
     model.verify(rows)
     return Outcome(task, lines, model, rows.shape[0], len(rows.lengths))
 
 
 def task_of(rows: PartitionedRows) -> str:
-    """Return whether the target is a label or a number."""
+    """Return ``"classification"`` if the target consists of labels, otherwise ``"regression"``."""
     few = rows.labels is not None and len(rows.labels) <= MOST_CLASSES
     whole = rows.labels is not None and (
         rows.labels.dtype.kind != "f" or bool(np.all(rows.labels == np.floor(rows.labels)))
@@ -105,7 +105,7 @@ def task_of(rows: PartitionedRows) -> str:
 
 
 def candidates(task: str) -> list[Any]:
-    """Return the models to compare, cheap ones first."""
+    """Return the models to compare, the fastest first."""
     if task == "regression":
         return [
             RidgeCV(alphas=np.logspace(-3, 3, 13)),
@@ -138,7 +138,7 @@ def _losses(part: Part, model: Any, columns: Any, task: str) -> np.ndarray:
 
 
 def _divided(sources: Sources, testing: bool) -> Sources:
-    """Return the test rows, or the others, of every partition."""
+    """Return the test rows or the training rows of every partition."""
     assert sources.lengths is not None
     starts = np.concatenate([[0], np.cumsum(sources.lengths)[:-1]]).astype(int).tolist()
     take = dask.delayed(_take, pure=False)

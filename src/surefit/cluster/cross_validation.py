@@ -1,4 +1,4 @@
-"""Cross-validation of models on partitioned rows: scores over all rows of each fold, losses of the tested rows."""
+"""Cross-validation on partitioned rows: scores over all rows of each fold, and losses of the tested rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from surefit.selection.fold_losses import FoldLosses, Measured, Plan, loss_of
 
 
 def measure(who: str, estimators: list[Any], X: Any, y: Any, plan: Plan) -> tuple[Measured, str | None]:
-    """Fit every estimator on every fold. Return scores and losses, and why no interval is valid, or None."""
+    """Fit every estimator on every fold; return scores, losses, and the reason why no interval is valid, or None."""
     options = {key: plan.scoring[key] for key in ("params", "return_indices") if plan.scoring[key]}
     if plan.groups is not None or options:
         given = ", ".join(["groups"] * (plan.groups is not None) + list(options))

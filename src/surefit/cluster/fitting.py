@@ -1,4 +1,4 @@
-"""Which estimators can be fitted to partitioned rows, and what every such fit does before and after its solver."""
+"""Registry of the estimators that support partitioned rows, and the common steps of their fits."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ REFERRING: set[str] = set()
 
 
 def trains(*estimators: str, refers: bool = False) -> Callable[[Trainer], Trainer]:
-    """Register the function that fits these estimators to partitioned rows: it sets the attributes and issues the certificate.
+    """Register the function that fits these estimators to partitioned rows, sets the attributes and issues the certificate.
 
-    Models that ``refer`` to their rows predict where the client is, so that no other estimator can test them inside a pass.
+    If a model ``refers`` to its training rows, it predicts on the client, so other estimators cannot test it within a
+    pass.
     """
 
     def add(trainer: Trainer) -> Trainer:
@@ -34,7 +35,7 @@ def trains(*estimators: str, refers: bool = False) -> Callable[[Trainer], Traine
 
 
 def trainers() -> dict[str, Trainer]:
-    """Return all functions, by the name of the estimator; every module under ``surefit.cluster.training`` registers its own."""
+    """Return all registered functions by estimator name; modules of ``surefit.cluster.training`` register them on import."""
     package = import_module("surefit.cluster.training")
     for module in iter_modules(package.__path__, f"{package.__name__}."):
         import_module(module.name)
@@ -42,9 +43,9 @@ def trainers() -> dict[str, Trainer]:
 
 
 def unsupported(estimator: Any) -> InvalidData:
-    """Return the error of an estimator that needs all rows in memory."""
+    """Return the error for an estimator that needs all rows in memory."""
     return InvalidData(
-        f"{type(estimator).__name__}: this estimator needs its rows in memory; Dask collections and Parquet paths are taken by "
+        f"{type(estimator).__name__}: this estimator needs its rows in memory; Dask collections and Parquet paths are supported by "
         f"{', '.join(sorted(trainers()))}."
     )
 
@@ -56,12 +57,12 @@ def trainer_of(estimator: Any) -> Trainer | None:
 
 
 def require_trainable(who: str, estimator: Any) -> Any:
-    """Return the estimator that another one fits, if it takes rows in partitions."""
+    """Return ``estimator`` if another estimator can fit it to partitioned rows; raise ``InvalidData`` otherwise."""
     own = {cls.__name__ for cls in type(estimator).__mro__}
     if trainer_of(estimator) is None or own & REFERRING:
         library = type(estimator).__module__.partition(".")[0]
         raise InvalidData(
-            f"{who}: estimator must take rows in partitions; got {type(estimator).__name__} of {library}. Those that do are "
+            f"{who}: estimator must support rows in partitions; got {type(estimator).__name__} of {library}. Supported are "
             f"{', '.join(sorted(set(trainers()) - REFERRING))}."
         )
     return estimator
@@ -70,7 +71,7 @@ def require_trainable(who: str, estimator: Any) -> Any:
 def fit(
     estimator: Any, method: str, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None, **more: Any
 ) -> Any:
-    """Fit ``estimator`` to a Dask collection or Parquet path. Returns the estimator.
+    """Fit ``estimator`` to a Dask collection or Parquet path; return the estimator.
 
     ``offset`` and ``more`` are arguments of ``fit`` that are supported only for rows in memory.
     """
@@ -90,7 +91,7 @@ def fit(
         )
     tags = estimator.__sklearn_tags__()
     required, missing = tags.target_tags.required, tags.input_tags.allow_nan
-    with _named(who, "no point was found"):  # a target that no fit reads has no fingerprint
+    with _named(who, "no point was found"):  # a target that the fit does not use gets no fingerprint
         rows = rows_of(who, X, y if required else None, sample_weight, missing)
     if required and rows.target_shape is None:
         raise InvalidData(f"{who}: requires y to be passed, but the target y is None.")
@@ -117,7 +118,7 @@ def fit(
 
 
 def require_defaults(estimator: Any, **defaults: Any) -> None:
-    """Raise ``InvalidParameter`` for a parameter that only rows in memory can have at another value."""
+    """Raise ``InvalidParameter`` for a parameter whose non-default values are supported only for rows in memory."""
     for name, default in defaults.items():
         value = getattr(estimator, name, default)
         if value is not default and value != default:
@@ -125,7 +126,7 @@ def require_defaults(estimator: Any, **defaults: Any) -> None:
 
 
 def require_class_weights(estimator: Any, rows: PartitionedRows) -> Any:
-    """Return the labels, each of which must have a row of positive weight."""
+    """Return the labels; raise ``InvalidData`` if a class has no row of positive weight."""
     assert rows.labels is not None and rows.counts is not None
     for label, weight in zip(rows.labels.tolist(), rows.counts.tolist(), strict=True):
         if not weight > 0:
@@ -138,7 +139,7 @@ def require_class_weights(estimator: Any, rows: PartitionedRows) -> Any:
 
 @contextmanager
 def _named(who: str, otherwise: str) -> Iterator[None]:
-    """Say of a lost cluster whose fit it ended, and where the best point is."""
+    """Add the name of the estimator and the location of the best point to the error of a lost cluster."""
     try:
         yield
     except ClusterLost as error:

@@ -1,4 +1,4 @@
-"""Folds of partitioned rows, drawn by marks: views of the partitions, and the rows on which the models of the folds are tested."""
+"""Folds of partitioned rows, drawn by marks: views of the partitions, and the tested rows of each fold."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from surefit.risk.units import Units
 
 
 class Folds(NamedTuple):
-    """Folds of a table: equal intervals of marks; ``rows`` are the tested rows of each, in ascending order."""
+    """Folds of a table, given by intervals of marks of equal length; ``rows`` are the tested rows of each, in ascending order."""
 
     seed: int
     copies: bool
     rows: tuple[np.ndarray, ...]
 
     def view(self, who: str, table: DaskRows, fold: int, testing: bool) -> ChosenRows:
-        """Return the rows of a fold, or all others."""
+        """Return the rows of a fold if ``testing``, otherwise all other rows."""
         small = self.seed, table.labels, self.copies, len(self.rows), fold, testing
         return ChosenRows(who, table, table.derive(_mask, *small, size=table.shape[0]))
 
     @property
     def units(self) -> Units:
-        """Every tested row is a unit: equal rows are tested once."""
+        """Sampling units of the tests: every tested row is a unit, because equal rows are tested once."""
         n = sum(map(len, self.rows))
         return Units(np.arange(n), n, "copies" if self.copies else "rows")
 
 
 def draw_folds(who: str, rows: DaskRows, cv: Any, assume: tuple[str, ...], random_state: Any = None) -> Folds:
-    """Draw the folds of ``cv``: a number, or a ``KFold``; the seed is that of the ``KFold``, or ``random_state``, or 0."""
+    """Draw the folds of ``cv``, a number or a ``KFold``; the seed is ``random_state`` if given, else that of the ``KFold``, or 0."""
     count, seed = _plan(who, cv)
     seed = seed if random_state is None else seed_of(random_state)
     copies = "equal_rows_are_draws" not in assume
     found = smallest(rows, None, seed, MOST_TESTED, copies, count)
     if min(len(firsts.rows) for firsts in found) == 0:
-        raise InvalidData(f"{who}: a fold has no rows; the data have too few different rows for {count} folds.")
+        raise InvalidData(f"{who}: a fold has no rows; the data have too few distinct rows for {count} folds.")
     return Folds(seed, copies, tuple(np.sort(firsts.rows) for firsts in found))
 
 

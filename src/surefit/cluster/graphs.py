@@ -1,4 +1,4 @@
-"""Graphs of passes, written directly: a pass of thousands is too short for what ``dask.delayed`` costs per call."""
+"""Task graphs of passes, constructed directly because the overhead of ``dask.delayed`` would dominate short passes."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from surefit.core.threads import one_blas_thread
 
 
 class _Opaque:
-    """A value that Dask does not look into."""
+    """Wrapper around values that Dask must not traverse."""
 
     def __init__(self, *values: Any) -> None:
         self.values = values
 
 
 def shared(function: Callable[..., Any], small: tuple[Any, ...]) -> Delayed:
-    """Return a function with its arguments as one value, which all partitions share."""
+    """Return a function and its arguments as one delayed value that all partitions share."""
     key = f"call-{uuid4().hex}"
     return Delayed(key, {key: _Opaque(function, small)})
 
 
 def applied(call: Delayed, *values: Delayed, more: tuple[Any, ...] = ()) -> Delayed:
-    """Return ``function(first value, *small, *more, *other values)`` of a call that :func:`shared` made."""
+    """Return ``function(first value, *small, *more, *other values)`` for a call from :func:`shared`, as a delayed value."""
     key = f"{_name_of(call)}-{uuid4().hex}"
     graph = _together((call, *values))
     graph[key] = (_apply, call.key, _Opaque(*more), *(value.key for value in values))
@@ -33,7 +33,7 @@ def applied(call: Delayed, *values: Delayed, more: tuple[Any, ...] = ()) -> Dela
 
 
 def tree_of(level: list[Delayed], combine: Callable[[Any, Any], Any]) -> Delayed:
-    """Return the combination of all values, in a tree of neighbors that depends on their number alone."""
+    """Combine all values pairwise in a tree of adjacent values that depends only on their number."""
     graph, keys, how = _together(level), [value.key for value in level], _Opaque(combine)
     while len(keys) > 1:
         paired = []

@@ -1,4 +1,4 @@
-"""Predictions for partitioned rows: lazy Dask arrays that are computed where the partitions are."""
+"""Predictions for partitioned rows, as lazy Dask arrays."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from surefit.neighbors.partitioned import Ballot, InPartitions, Known, merged, n
 
 
 def lazily(model: Any, method: Callable[..., Any], X: Any) -> Any:
-    """Return ``method(model, rows)`` of all rows as a Dask array with the partitions of ``X``."""
+    """Return ``method(model, rows)`` for all rows as a Dask array with the partitions of ``X``."""
     names = getattr(model, "feature_names_in_", None)
     if names is not None and hasattr(X, "columns"):
-        X = X[[name for name in X.columns if name in set(names)]]  # a table may have the target too
+        X = X[[name for name in X.columns if name in set(names)]]  # the table may also contain the target
     sources = sources_of(type(model).__name__, X, only=names)
     width = len(sources.columns) if sources.columns is not None else int(X.shape[1])
     search = model.__dict__.get("_search")
-    far = search if isinstance(search, InPartitions) else None  # training rows are in partitions too
+    far = search if isinstance(search, InPartitions) else None  # the training rows are also in partitions
     first = table_of(np.zeros((1, width)), sources.columns)
     example = (
         np.asarray(method(model, first)) if far is None else _answer(model, method.__name__, first, _example(model))
@@ -53,7 +53,7 @@ def _block(model: Any, method: str, part: Any, columns: Any, nothing: np.ndarray
 
 
 def _answer(model: Any, method: str, table: Any, near: Ballot) -> np.ndarray:
-    """Return the prediction for rows whose neighbors were found."""
+    """Return the prediction for rows whose neighbors are known."""
     answering = copy(model)
     answering._search = Known(near)
     return np.asarray(getattr(answering, method)(table))

@@ -1,4 +1,4 @@
-"""Partitioned rows on Dask: passes are graphs with one leaf per partition and a fixed tree of sums."""
+"""Partitioned rows on Dask: a pass is a task graph with one leaf per partition and a fixed tree of sums."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from surefit.core.fingerprint import text_of
 from surefit.core.partitioned import Part, PartitionedRows, PartValues, Traffic, add, rounded, size_of
 from surefit.core.threads import one_blas_thread
 
-KEPT_LOCALLY = 2**28  # bytes of rows that threads on this machine keep between passes
-KEPT_SHARE = 0.4  # of the memory that all workers have left, which the rows may take there
+KEPT_LOCALLY = 2**28  # bytes of rows that are kept between passes with threads on this machine
+KEPT_SHARE = 0.4  # fraction of the free memory of all workers that rows may use
 
 
 class DaskRows(PartitionedRows):
     """Rows of a Dask collection or of Parquet files, checked and summarized by one pass."""
 
     def __init__(self, who: str, sources: Sources, missing: bool = False) -> None:
-        self._held = 0.0  # bytes that stay where passes are computed
+        self._held = 0.0  # bytes that are kept between passes
         self.traffic, self.columns, self.names = Traffic(), sources.columns, sources.names
         self.in_time_order = sources.in_time_order
         self.dtype = np.dtype(np.float32 if sources.single else np.float64)
@@ -51,18 +51,18 @@ class DaskRows(PartitionedRows):
         self._settle(who, sources.names, int(width), missing)
 
     def _settle(self, who: str, names: tuple[str, ...], width: int, missing: bool) -> None:
-        """Keep the partitions where passes are computed if they fit there, and look at every row once."""
+        """Persist the partitions if they fit into memory, and summarize all rows in one pass."""
         rows = sum(self.lengths)
         self.shape = rows, width
         if self._fits(rows * (width + 2) * self.dtype.itemsize):
-            self._parts = list(dask.persist(*self._parts))  # else each pass reads them again
+            self._parts = list(dask.persist(*self._parts))  # otherwise each pass reads them again
         self.used = [i for i, length in enumerate(self.lengths) if length > 0]  # partitions with rows
         found: Summary = self.map_reduce(summarize, self.columns, rows, missing, combine=join)
         require_usable(who, names, self.lengths, found)
         self._take(found)
 
     def _fits(self, size: float) -> bool:
-        """Return whether so many bytes can be kept where passes are computed, beside what is kept there already."""
+        """Return whether ``size`` bytes can be kept in addition to those already kept, and reserve them."""
         client = active_client()
         if client is None:
             room = float(KEPT_LOCALLY)
@@ -104,13 +104,13 @@ class DaskRows(PartitionedRows):
         return self.reduced(level, small, combine)
 
     def reduced(self, level: list[Any], small: tuple[Any, ...], combine: Callable[[Any, Any], Any] | None) -> Any:
-        """Add up the values of the partitions in a tree of neighbors, and count the pass."""
+        """Combine the values of the partitions in a tree of adjacent values, and record the traffic."""
         found = compute(tree_of(level, combine or add), self.budget)
         self.traffic.add(size_of(small), len(self.used), size_of(found))
         return found
 
     def fold(self, function: Callable[..., Any], state: Any, *small: Any, order: Sequence[int] | None = None) -> Any:
-        """Visit the partitions one after the other; see :class:`PartitionedRows`."""
+        """Process the partitions one after another; see :class:`PartitionedRows`."""
         sent = dask.delayed(small, traverse=False, pure=False)
         current: Any = dask.delayed(state, traverse=False, pure=False)
         for i in self.used if order is None else order:
@@ -148,12 +148,12 @@ class DaskRows(PartitionedRows):
         }
 
     def astype(self, dtype: Any) -> DaskRows:
-        """Return the rows as they are: they were read in the type that their columns have."""
+        """Return the rows unchanged; their dtype is fixed when they are read."""
         return self
 
 
 class DaskValues(PartValues):
-    """One value per partition with rows, where Dask keeps it."""
+    """One value per non-empty partition, kept by Dask."""
 
     def __init__(self, rows: DaskRows, items: list[Any]) -> None:
         self._rows, self.items = rows, items
@@ -169,7 +169,7 @@ class DaskValues(PartValues):
         return self._rows.reduced(self._applied(function, small, beside), small, combine)
 
     def derive(self, function: Callable[..., Any], *small: Any, beside: Sequence[Any] = ()) -> DaskValues:
-        """Return new values, which are kept; see :class:`PartValues`."""
+        """Compute and keep new values; see :class:`PartValues`."""
         items = list(dask.persist(*self._applied(function, small, beside)))
         self._rows.traffic.add(size_of(small), len(items), 0)
         return DaskValues(self._rows, items)
@@ -180,7 +180,7 @@ class DaskValues(PartValues):
 
 
 class ChosenRows(DaskRows):
-    """A view: the rows that masks choose, one mask per partition with rows. Nothing is gathered; masks stay beside the rows."""
+    """View of the rows selected by masks, one mask per non-empty partition. Rows and masks stay in the partitions."""
 
     def __init__(self, who: str, rows: DaskRows, masks: DaskValues) -> None:
         self._held, self.traffic = rows._held, Traffic(within=rows.traffic)
@@ -189,14 +189,14 @@ class ChosenRows(DaskRows):
         self.names = tuple(rows.names[i] for i in rows.used)
         self.lengths = masks.map_reduce(_count, combine=_after)
         if not sum(self.lengths):
-            raise InvalidData(f"{who}: no rows are left for training; the data have too few different rows.")
+            raise InvalidData(f"{who}: no rows are left for training; the data have too few distinct rows.")
         starts = np.concatenate([[0], np.cumsum(self.lengths)[:-1]]).tolist()
         self._parts = [
             dask.delayed(_kept, pure=False)(rows.part(i), mask, start)
             for i, mask, start in zip(rows.used, masks.items, starts, strict=True)
         ]
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DataWarning)  # that a partition has no row of this view
+            warnings.simplefilter("ignore", DataWarning)  # partitions without a row of this view
             self._settle(who, self.names, rows.shape[1], missing=True)
 
 
@@ -219,7 +219,7 @@ def _kept(part: Part, mask: np.ndarray, start: int) -> Part:
 
 
 def _part(who: str, X: Any, y: Any, weights: Any, start: int, length: int, name: str, dtype: str) -> Part:
-    """Return a partition as arrays; its rows must be as many as the other pass counted."""
+    """Return a partition as arrays; raise ``InvalidData`` if its number of rows is not ``length``."""
     table = np.ascontiguousarray(np.asarray(X), dtype=np.dtype(dtype))
     y = None if y is None else _values(y)
     weights = None if weights is None else np.asarray(weights, dtype=np.float64).ravel()

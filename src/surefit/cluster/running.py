@@ -1,4 +1,4 @@
-"""Let Dask compute: with the scheduler in use, or on a cluster whose workers may die, until a time limit or Ctrl-C."""
+"""Computation with Dask, locally or on a cluster whose workers may fail, until a time limit or Ctrl-C."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import dask
 from surefit.core.budget import Reason
 from surefit.core.partitioned import ClusterLost, PassStopped
 
-POLL = 0.2  # seconds between two looks at the time limit and at the workers
-RETRIES = 3  # of a task whose worker died, or that could not read its file
+POLL = 0.2  # seconds between two checks of the time limit and of the workers
+RETRIES = 3  # for a task whose worker died or that could not read its file
 PATIENCE = 30.0  # seconds without any worker after which the cluster is lost; Dask's setting "surefit.patience"
 
 
@@ -37,7 +37,7 @@ def active_client() -> Any:
 
 
 def compute(value: Any, budget: Any = None) -> Any:
-    """Return what a delayed value is."""
+    """Compute a delayed value; raise ``PassStopped`` or ``ClusterLost`` if it cannot be completed."""
     client = active_client()
     if client is None:
         _require_time(budget)
@@ -45,7 +45,7 @@ def compute(value: Any, budget: Any = None) -> Any:
     from distributed import CancelledError, KilledWorker
 
     future, done = client.compute(value, retries=RETRIES), Event()
-    # A time limit of ``future.result`` cancels it, and Dask may lose an answer that arrives at that moment.
+    # A timeout of ``future.result`` cancels it, and Dask may lose a result that arrives at that moment.
     future.add_done_callback(lambda ended: done.set())
     seen = time.monotonic()
     try:
@@ -66,18 +66,18 @@ def compute(value: Any, budget: Any = None) -> Any:
 
 
 def workers_of(client: Any) -> list[dict[str, Any]]:
-    """Return what the scheduler knows of each worker."""
+    """Return the scheduler's information about each worker."""
     return list(client.scheduler_info(n_workers=-1).get("workers", {}).values())
 
 
 def free_memory(worker: dict[str, Any]) -> float:
-    """Return the bytes that a worker has left below its limit; code and compiled loops take some 300 MB before any row does."""
+    """Return the bytes that a worker has left below its memory limit; code and compiled loops use about 300 MB of it."""
     limit = worker.get("memory_limit")
     return max(limit - worker.get("metrics", {}).get("memory", 0), 0.0) if limit else math.inf
 
 
 def _silence(workers: list[dict[str, Any]], patience: float) -> str:
-    """Say why nothing is computed: there is no worker, or Dask paused all of them because their memory is full."""
+    """Return why nothing is computed: there is no worker, or Dask paused all of them because their memory is full."""
     if not workers:
         return f"the cluster has had no worker for {patience:g} seconds"
     full = min(workers, key=free_memory)
@@ -89,7 +89,7 @@ def _silence(workers: list[dict[str, Any]], patience: float) -> str:
 
 
 def _require_time(budget: Any) -> None:
-    """Raise ``PassStopped`` if a fit's time is over or the user interrupted it."""
+    """Raise ``PassStopped`` if the time limit of a fit is reached or the user interrupted it."""
     if budget is None:
         return
     if budget.stopped is None and budget.max_time is not None and budget.seconds >= budget.max_time:

@@ -1,4 +1,4 @@
-"""Scores of a model on partitioned rows: sums over the partitions, for the scores of scikit-learn that are functions of such sums."""
+"""Scores of a model on partitioned rows, for scikit-learn's scores that are functions of sums over the rows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Sums(NamedTuple):
 
 
 def scorer_of(who: str, estimator: Any, scoring: Any) -> str:
-    """Return the name of the score: the requested one, or accuracy or R squared."""
+    """Return the name of the score: the requested one, by default accuracy or R squared."""
     name = ("accuracy" if is_classifier(estimator) else "r2") if scoring is None else scoring
     if not isinstance(name, str) or name not in LOSSES:
         raise InvalidParameter(

@@ -1,4 +1,4 @@
-"""From Dask arrays, Dask data frames and Parquet paths to partitions: one delayed table each, with its name."""
+"""Conversion of Dask arrays, Dask data frames and Parquet paths to partitions: named, delayed tables."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ try:
 except ImportError:
     raise SurefitError("Dask collections need the extra: pip install 'surefit[cluster]'.") from None
 
-BYTES_PER_PART = 2**26  # of a Parquet file, read as float64; row groups are never divided
+BYTES_PER_PART = 2**26  # target size of the partitions of a Parquet file, as float64; row groups are never divided
 
 
 class Sources(NamedTuple):
-    """Partitions before they are read: X, y and weights of each as delayed values, with what is known in advance."""
+    """Partitions before they are read: delayed X, y and weights of each, with metadata known in advance."""
 
     X: list[Any]
     y: list[Any]
     weights: list[Any]
     names: tuple[str, ...]
-    lengths: tuple[int, ...] | None  # None: a pass has to count the rows
+    lengths: tuple[int, ...] | None  # None if a pass must count the rows
     columns: np.ndarray | None
     single: bool  # every column is float32
     in_time_order: bool = False  # the rows are indexed by time
@@ -38,7 +38,7 @@ class Sources(NamedTuple):
 def sources_of(who: str, X: Any, y: Any = None, sample_weight: Any = None, only: Any = None) -> Sources:
     """Return the partitions of a collection or path; ``y`` and ``sample_weight`` may name columns of a table.
 
-    Of Parquet files, ``only`` names the columns to read; None: all others.
+    For Parquet files, ``only`` names the columns to read; by default, all columns except target and weights.
     """
     if isinstance(X, (str, os.PathLike)):
         return _of_parquet(who, str(X), y, sample_weight, only)
@@ -143,7 +143,7 @@ def read_columns(file: str, first: int, stop: int, columns: list[str], single: b
 
 
 def _groups(sizes: list[int], most: int) -> list[tuple[int, int, int]]:
-    """Join row groups of a file into partitions of at most so many rows: (first, stop, rows)."""
+    """Group the row groups of a file into partitions with a limited number of rows: (first, stop, rows)."""
     found: list[tuple[int, int, int]] = []
     for i, size in enumerate(sizes):
         if found and found[-1][2] + size <= most:
@@ -187,7 +187,7 @@ def _known(chunks: Sequence[Any]) -> tuple[int, ...] | None:
 
 
 def _beside(who: str, label: str, given: Any, parts: Sequence[Any], lengths: tuple[int, ...] | None) -> list[Any]:
-    """Return the partitions of a target or of weights, divided as those of X."""
+    """Return the partitions of a target or of weights, divided like those of X."""
     if given is None:
         return [None] * len(parts)
     if isinstance(given, dask.array.Array):
@@ -195,7 +195,7 @@ def _beside(who: str, label: str, given: Any, parts: Sequence[Any], lengths: tup
         if lengths is not None and own is not None:
             if sum(own) != sum(lengths):
                 raise InvalidData(
-                    f"{who}: X has {sum(lengths)} rows and {label} has {sum(own)}; they must have the same."
+                    f"{who}: X has {sum(lengths)} rows and {label} has {sum(own)}; the numbers must be equal."
                 )
             given = given.rechunk({0: lengths, **({1: -1} if given.ndim == 2 else {})})
         found = list(given.to_delayed().ravel())
@@ -213,5 +213,7 @@ def _beside(who: str, label: str, given: Any, parts: Sequence[Any], lengths: tup
             f"name of a column; got {type(given).__name__}."
         )
     if len(found) != len(parts):
-        raise InvalidData(f"{who}: X has {len(parts)} partitions and {label} has {len(found)}; divide them alike.")
+        raise InvalidData(
+            f"{who}: X has {len(parts)} partitions and {label} has {len(found)}; use the same partitions for both."
+        )
     return found

@@ -1,4 +1,4 @@
-"""Held-out rows of partitions, drawn by marks: equal rows stay on one side, and any partitions give the same split."""
+"""Held-out rows of partitions, drawn by marks: equal rows stay together, and the split does not depend on the partitions."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from surefit.core.partitioned import Part, add
 from surefit.risk.units import LEVELS, Columns, sign_of_columns
 from surefit.risk.void import why_not_fresh
 
-MOST_HELD_OUT = holdout_size(10**9)  # rows that are held out by default, however many there are
-FULL = 5 * MOST_HELD_OUT  # distinct rows from which so many are held out
+MOST_HELD_OUT = holdout_size(10**9)  # largest number of rows that are held out by default
+FULL = 5 * MOST_HELD_OUT  # number of distinct rows from which this many are held out
 
 
 class Split(NamedTuple):
-    """Rows held out: those whose mark is at most ``limit``; ``rows`` has the first of each set of equal ones, in ascending order."""
+    """Held-out rows: those with marks up to ``limit``; ``rows`` contains the first of each set of equal rows, in ascending order."""
 
     seed: int
     copies: bool
@@ -29,19 +29,19 @@ class Split(NamedTuple):
 
 
 def draw_split(who: str, rows: DaskRows, size: int | None, random_state: Any, copies: bool, name: str) -> Split:
-    """Hold out ``size`` different rows, or a fifth; the split depends on the seed and on the rows alone."""
+    """Hold out ``size`` distinct rows, by default a fifth of them up to a limit; the split depends only on the seed and the rows."""
     seed = seed_of(random_state)
     (found,) = smallest(rows, None, seed, max(FULL, (size or 0) + 1), copies)
     if len(found.marks) < 2:
         raise InvalidData(f"{who}: at least 2 distinct rows are required; got {len(found.marks)}.")
     wanted = holdout_size(len(found.marks)) if size is None else size
     if not wanted < len(found.marks):
-        raise InvalidParameter(who, name, f"below the number of different rows, {len(found.marks)}", size)
+        raise InvalidParameter(who, name, f"below the number of distinct rows, {len(found.marks)}", size)
     return Split(seed, copies, int(found.marks[wanted - 1]), np.sort(found.rows[:wanted]))
 
 
 def seed_of(random_state: Any) -> int:
-    """Return the seed itself if it is one, else draw one."""
+    """Return an integer ``random_state`` as the seed; otherwise draw a seed."""
     if isinstance(random_state, (int, np.integer)):
         return int(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
@@ -58,7 +58,7 @@ def _outside(part: Part, seed: int, labels: Any, copies: bool, limit: int) -> np
 
 
 def why_void(rows: DaskRows, assume: tuple[str, ...]) -> str | None:
-    """Return why nothing can be claimed on these rows, or None: columns scaled by their own rows, or an index of times."""
+    """Return why no claim is valid on these rows (columns scaled by their own rows, or a time index), or None."""
     scaled = None
     if "fixed_scaling" not in assume and rows.shape[0] >= 8:
         sums, ends, levels = rows.map_reduce(_column_sums, combine=_join_columns)

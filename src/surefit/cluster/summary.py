@@ -1,4 +1,4 @@
-"""The first pass over partitioned rows: are they numbers, which labels are there, and what identifies them."""
+"""First pass over partitioned rows: validity of the numbers, labels, and fingerprints."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from surefit.core.partitioned import BITS, Part, exact_sum
 from surefit.core.sample import read_target
 from surefit.core.warn import warn
 
-MOST_LABELS = 1000  # distinct targets beyond which they are no labels
+MOST_LABELS = 1000  # number of distinct targets beyond which they are not labels
 
 
 class Summary(NamedTuple):
-    """Result of one pass; partial results are joined in the order of the rows."""
+    """Result of the first pass; partial results are merged in the order of the rows."""
 
-    trouble: str  # the first reason why no model can use the rows
+    trouble: str  # the first reason why the rows are invalid; empty if there is none
     digests: tuple[int, int, int]  # of X, y and the weights
-    labels: dict[Any, int] | None  # weight by label, an exact sum; None if they are too many
+    labels: dict[Any, int] | None  # exact total weight of each label; None if there are too many
     alone: tuple[str, ...]  # partitions with one label
     weights: int  # their exact sum
     targets: tuple[float, float]  # smallest and largest
@@ -31,7 +31,7 @@ class Summary(NamedTuple):
     sample: np.ndarray
 
     def joined(self, other: Summary) -> Summary:
-        """Return the summary of both parts."""
+        """Merge the summaries of two partitions."""
         labels = None
         if self.labels is not None and other.labels is not None:
             labels = dict(self.labels)
@@ -59,12 +59,12 @@ class Summary(NamedTuple):
 
 
 def join(a: Summary, b: Summary) -> Summary:
-    """Join two summaries; a partition without rows says nothing."""
+    """Merge two summaries; see :meth:`Summary.joined`."""
     return a.joined(b)
 
 
 def summarize(part: Part, columns: Any, n_rows: int, missing: bool = False) -> Summary:
-    """Return the summary of a partition; NaN in X is no trouble if values may be ``missing``."""
+    """Return the summary of a partition; NaN in X is allowed if values may be ``missing``."""
     y = None if part.y is None else read_target(part.y)
     digests = tuple(0 if a is None else digest_of(a, part.start) for a in (part.X, y, part.weights))
     numeric = y is not None and y.dtype.kind == "f"
@@ -114,8 +114,8 @@ def _trouble(part: Part, y: Any, columns: Any, missing: bool) -> str:
             if label == "X":
                 where += f", column {column}" + (f" ({columns[column]!r})" if columns is not None else "")
             return (
-                f"{label} contains {'NaN' if np.isnan(value) else 'infinity'} at {where}; remove the row, or impute it where the "
-                "partitions are made"
+                f"{label} contains {'NaN' if np.isnan(value) else 'infinity'} at {where}; remove the row, or impute it before "
+                "the partitions are created"
             )
     if part.weights is not None and np.any(part.weights < 0):
         row = int(np.argmax(part.weights < 0))
@@ -124,7 +124,7 @@ def _trouble(part: Part, y: Any, columns: Any, missing: bool) -> str:
 
 
 def require_usable(who: str, names: tuple[str, ...], lengths: tuple[int, ...], found: Summary) -> None:
-    """Raise ``InvalidData`` for rows that no model can use, and name odd partitions in a warning."""
+    """Raise ``InvalidData`` if the rows are invalid; warn about empty partitions."""
     if found.trouble:
         raise InvalidData(f"{who}: {found.trouble}.")
     if not found.weights > 0:
@@ -136,7 +136,7 @@ def require_usable(who: str, names: tuple[str, ...], lengths: tuple[int, ...], f
 
 
 def name_single_labels(who: str, found: tuple[str, ...], partitions: int) -> None:
-    """Warn about partitions whose rows all have one label: a fit that visits the partitions one by one depends on their order."""
+    """Warn about partitions with a single label, because sequential fits then depend on the order of the partitions."""
     if found and partitions > 1:
         more = f" and {len(found) - 1} more" if len(found) > 1 else ""
         warn(f"{who}: all rows of {found[0]}{more} have one label; shuffle the rows over the partitions.", DataWarning)

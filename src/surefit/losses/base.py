@@ -148,7 +148,7 @@ def _as_it_is(loss, y, z, mu):
 
 
 def usable(name: str) -> Callable[[type], type]:
-    """Class decorator: set the name of a loss and add methods for scalars and arrays.
+    """Set the name of a loss and add methods for scalars and arrays (class decorator).
 
     Examples
     --------

@@ -18,7 +18,7 @@ from surefit.losses.base import (
 class Lp(NamedTuple):
     r"""Power of the residual :math:`|y - z|^p`, :math:`p \ge 1`; p = 2 is the squared error without the factor 1/2.
 
-    On residuals of at most M it is Lipschitz with constant :math:`p M^{p-1}` and bounded by :math:`M^p`: see
+    For absolute residuals of at most M, it is Lipschitz with constant :math:`p M^{p-1}` and bounded by :math:`M^p`: see
     ``losses.lipschitz_on`` and ``losses.bound_on``.
 
     Examples

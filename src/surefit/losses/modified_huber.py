@@ -16,7 +16,9 @@ from surefit.losses.base import (
 
 @usable("modified_huber")
 class ModifiedHuber(NamedTuple):
-    r"""Modified Huber loss: :math:`(1 - u)_+^2` for :math:`u = y z \ge -1`, :math:`-4u` beyond; its minimizer is a probability.
+    r"""Modified Huber loss: :math:`(1 - u)_+^2` for :math:`u = y z \ge -1`, :math:`-4u` below.
+
+    Its minimizer is :math:`2 P(y = 1) - 1`, so scores clipped to [-1, 1] estimate the class probability.
 
     Examples
     --------

@@ -26,7 +26,8 @@ class Subgradients(NamedTuple):
 def subgradients(loss, y: float, z: float) -> Subgradients:
     r"""Return the set of subgradients of a loss in the score: all v with :math:`\phi(z') - \phi(z) \ge v (z' - z)` for every z'.
 
-    It is an interval between the one-sided derivatives, one number where the loss is differentiable. ``losses.slope`` returns one of them.
+    It is the interval between the one-sided derivatives, a single number at points of differentiability.
+    ``losses.slope`` returns one of them.
 
     Examples
     --------
@@ -34,7 +35,7 @@ def subgradients(loss, y: float, z: float) -> Subgradients:
     >>> subgradients(PerceptronLoss(), 1.0, 0.0), subgradients(Hinge(), 1.0, 2.0)
     (Subgradients(low=-1.0, high=0.0), Subgradients(low=0.0, high=0.0))
     """
-    step = 1e-9 * max(1.0, abs(z))  # derivatives of smooth losses change by less than their own rounding
+    step = 1e-9 * max(1.0, abs(z))  # derivatives of smooth losses change by less than their rounding error
     near = np.nextafter(z, -np.inf), np.nextafter(z, np.inf)
     low, high = (float(slope(loss, y, at)) for at in near)
     if low == high:  # a kink may be hidden by the rounding of y - z

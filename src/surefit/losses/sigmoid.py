@@ -11,7 +11,8 @@ from surefit.core.errors import InvalidParameter
 def sigmoid(z):
     r"""Return the logistic sigmoid :math:`\sigma(z) = 1 / (1 + e^{-z})`, elementwise.
 
-    :math:`\sigma(-z) = 1 - \sigma(z)`, :math:`\sigma(0) = 1/2`; in double precision it is exactly 1 beyond about 37.
+    :math:`\sigma(-z) = 1 - \sigma(z)`, :math:`\sigma(0) = 1/2`; in double precision, :math:`\sigma(z)` is exactly 1 for
+    z above about 37.
 
     Parameters
     ----------
@@ -37,8 +38,7 @@ def sigmoid_derivative(z, order: int = 1):
     ----------
     z : float or array
         Scores.
-    order : {1, 2}, default=1
-        Which derivative.
+    order : {1, 2}, default=1Order of the derivative.
 
     Examples
     --------

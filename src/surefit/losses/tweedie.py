@@ -14,7 +14,7 @@ from surefit.losses.base import (
     value,
 )
 
-STEPS = 60  # Newton steps of the conjugate; from the side where it converges monotonically, far fewer are taken
+STEPS = 60  # largest number of Newton steps for the conjugate; convergence is monotone and usually takes far fewer
 
 
 @usable("tweedie")
@@ -23,8 +23,9 @@ class Tweedie(NamedTuple):
 
     .. math:: \frac{y^{2-p}}{(1-p)(2-p)} + \frac{y\,e^{-(p-1)z}}{p-1} + \frac{e^{(2-p)z}}{2-p},
 
-    a sum of two convex exponentials and a constant; with limits :math:`e^z - yz + y \ln y - y` at 1 and
-    :math:`y e^{-z} + z - \ln y - 1` at 2. Targets are :math:`\ge 0`, for power 2 they are :math:`> 0`. Its minimum over :math:`z` is zero.
+    a sum of two convex exponentials and a constant. The limits are :math:`e^z - yz + y \ln y - y` for power 1 and
+    :math:`y e^{-z} + z - \ln y - 1` for power 2. Targets are :math:`\ge 0`, for power 2 they are :math:`> 0`. Its
+    minimum over :math:`z` is zero.
 
     Examples
     --------
@@ -73,7 +74,7 @@ def _(loss, y, v):
         if b == 0.0 or v < 0.0:
             return np.inf
         return (v * np.log(v) - v) / b if v > 0.0 else 0.0
-    if b == 0.0 and v >= 1.0:  # the ends of the slopes, reached at infinity
+    if b == 0.0 and v >= 1.0:  # ends of the range of derivatives, attained at infinity
         return np.log(y) + 1.0 if v == 1.0 else np.inf
     if a == 0.0 and v <= -y:
         return y - y * np.log(y) if v == -y else np.inf
@@ -84,12 +85,13 @@ def _(loss, y, v):
 
 @compiled
 def _score(a, b, y, v):
-    """Return the score with slope ``v``: Newton's method on the logarithm of the growing or the falling part."""
+    """Return the score at which the derivative is ``v``, by Newton's method on the logarithm of the increasing or decreasing part."""
     if b == 0.0:
         return np.log(y / (1.0 - v))
     if a == 0.0:
         return np.log(v + y)
-    # Where v > 0 the growing exponential dominates: solve b z = ln(v + y e^{-az}), a contraction; else a z = ln(y / (e^{bz} - v)).
+    # If v > 0, the increasing exponential dominates: solve b z = ln(v + y e^{-az}); otherwise a z = ln(y / (e^{bz} -
+    # v)).
     z = np.log(y)
     for _ in range(STEPS):
         rise, fall = np.exp(b * z), y * np.exp(-a * z)

@@ -13,7 +13,7 @@ from surefit.operators.sparse_columns import SparseColumns
 
 
 def as_design(X) -> Any:
-    """Return the design that reads ``X`` where it lies; CSR becomes CSC, strided views become contiguous.
+    """Return the design that reads ``X`` in place; CSR is converted to CSC, and strided views are made contiguous.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def as_design(X) -> Any:
 def _sparse_columns(X) -> SparseColumns:
     columns = X.tocsc(copy=False)
     if not columns.has_canonical_format:
-        columns = columns.copy()  # the user's matrix is not reordered behind his back
+        columns = columns.copy()  # the user's matrix must not be reordered in place
         columns.sum_duplicates()
     data = columns.data if columns.dtype in (np.float32, np.float64) else columns.data.astype(np.float64)
     small = max(columns.nnz, *columns.shape) < 2**31

@@ -24,7 +24,7 @@ class SparseColumns(NamedTuple):
     """Sparse matrix stored by columns (CSC), with ascending row numbers and no duplicates.
 
     Centered columns are never formed: the contribution of entries that are not stored follows from the mean. Columns that store every row
-    are treated as dense. Loops are not relaxed, because gathers are slower in vector registers.
+    are treated as dense. Loops are compiled without relaxed arithmetic, because vectorized gathers are slower.
     """
 
     data: np.ndarray

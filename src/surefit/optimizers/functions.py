@@ -2,7 +2,7 @@ r"""Objectives of gradient descent: smooth functions with the two constants that
 
 :math:`L` (``smoothness``) is the Lipschitz constant of the gradient, :math:`\mu` (``strong_convexity``) the smallest curvature (on a
 quadratic: the smallest positive eigenvalue, because gradients lie in the range). An infinite :math:`L` means that no fixed step is safe;
-with :math:`\mu = 0` the gradient gives no bound on the gap.
+with :math:`\mu = 0`, the gradient does not bound the gap.
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ class LinearScores(FiniteSum):
 
 
 def _least_positive(eigenvalues: np.ndarray) -> float:
-    """Return the smallest eigenvalue that is not zero up to rounding; zero if there is a negative one."""
+    """Return the smallest eigenvalue above rounding; zero if there is a negative eigenvalue."""
     floor = len(eigenvalues) * np.finfo(float).eps * float(np.max(np.abs(eigenvalues), initial=0.0))
     if eigenvalues[0] < -floor:
         return 0.0
@@ -231,4 +231,4 @@ def _extreme_eigenvalues(X, s: np.ndarray, intercept: bool, l2: float, both: boo
         eigenvalues = np.linalg.eigvalsh((gram.toarray() if sparse.issparse(gram) else gram) + np.diag(ridge))
         return float(eigenvalues[-1]), _least_positive(eigenvalues)
     singular = sparse.linalg.svds(scaled, k=1, return_singular_vectors=False, random_state=0)[0]
-    return float(singular**2) + l2, 0.0 if intercept or not both else l2  # sum of both parts: an upper bound
+    return float(singular**2) + l2, 0.0 if intercept or not both else l2  # the sum of both parts is an upper bound

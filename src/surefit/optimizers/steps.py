@@ -36,7 +36,7 @@ class StepTheory(NamedTuple):
 
     @property
     def limit(self) -> float:
-        """Fixed steps below 2/L converge; on a quadratic, longer steps do not."""
+        """Limit 2/L of the fixed steps that converge; on a quadratic, longer steps do not converge."""
         return 2.0 / self.smoothness if self.smoothness > 0 else np.inf
 
     @property
@@ -56,7 +56,8 @@ class StepTheory(NamedTuple):
 
 
 class FixedStep(NamedTuple):
-    """Constant step.
+    """Constant step size.
+
 
     Examples
     --------

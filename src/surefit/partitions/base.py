@@ -51,7 +51,7 @@ class PartitionBase(CertifiedMixin, BaseEstimator):
         return cube_side(self.side, X, type(self).__name__)  # type: ignore[attr-defined]
 
     def apply(self, X) -> np.ndarray:
-        """Return the index of the cell of each row, -1 for a cell without training rows."""
+        """Return the index of the cell of each row; -1 for a cell without training rows."""
         check_is_fitted(self)
         return cell_numbers(self._known, cell_keys(self.partition_, read_data(self, X, reset=False, **READ)))
 

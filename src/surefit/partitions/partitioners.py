@@ -35,7 +35,7 @@ class CubicPartition(BaseEstimator):
         self.side = side
 
     def fit(self, X, y=None):
-        """Do nothing, because the partition does not depend on the rows. Returns the partition."""
+        """Do nothing, because the partition does not depend on the rows; return the partition."""
         return self
 
     def cells(self, X) -> np.ndarray:
@@ -73,7 +73,7 @@ class QuantilePartition(BaseEstimator):
         self.slices = slices
 
     def fit(self, X, y=None):
-        """Compute the quantiles of each column. Returns the partition."""
+        """Compute the quantiles of each column; return the partition."""
         X = check_array(X, dtype=np.float64)
         inner = np.arange(1, int(self.slices)) / int(self.slices)
         self.cuts_ = np.quantile(X, inner, axis=0).T  # (n_columns, slices - 1)
@@ -113,7 +113,7 @@ def cell_keys(partition: Any, X) -> np.ndarray:
 
 
 def cell_numbers(known: np.ndarray, keys: np.ndarray) -> np.ndarray:
-    """Return the index of each key among the ``known`` ones, -1 if it is not known.
+    """Return the index of each key among the ``known`` keys; -1 for an unknown key.
 
     Examples
     --------

@@ -59,7 +59,7 @@ class Regressogram(RegressorMixin, PartitionBase):
         y = np.asarray(y, dtype=np.float64)
         counts = self._partition(X, weights)
         targets = y if weights is None else y[weights > 0]
-        shift = float(np.average(targets, weights=counts))  # centered sums lose no digits
+        shift = float(np.average(targets, weights=counts))  # centering preserves the digits of the sums
         sums = np.bincount(self._training_cells, counts * (targets - shift), minlength=self.n_cells_)
         self.cell_means_ = shift + sums / self.cell_counts_
         self.mean_ = shift

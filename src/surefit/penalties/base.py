@@ -147,7 +147,7 @@ def elastic_terms(penalty, n_features):
 
 
 def separable(cls: type) -> type:
-    """Class decorator: derive the verbs for vectors from those for coordinates."""
+    """Derive the verbs for vectors from those for coordinates (class decorator)."""
     penalty_value.register(cls)(lambda penalty, w: _total_value(penalty, w))
     penalty_conjugate.register(cls)(lambda penalty, v: _total_conjugate(penalty, v))
     dual_scale.register(cls)(lambda penalty, v: _smallest_scale(penalty, v))

@@ -17,8 +17,8 @@ from surefit.penalties.base import (
 class Positive(NamedTuple):
     r"""A separable penalty restricted to :math:`w \ge 0`.
 
-    If the base penalty is smallest at zero (all penalties here are), the conjugate is that of the base at :math:`\max(v, 0)`, and the
-    proximal point is the positive part of that of the base.
+    If the base penalty has its minimum at zero (as all penalties here), the conjugate is that of the base at
+    :math:`\max(v, 0)`, and the proximal point is the positive part of that of the base.
 
     Examples
     --------

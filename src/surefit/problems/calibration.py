@@ -11,7 +11,7 @@ from surefit.problems.base import Given, problem_of
 
 @problem_of("CalibratedClassifierCV")
 def calibrated(given: Given) -> dict[str, Any]:
-    """Return the map and the candidate inverse temperatures."""
+    """Return the calibration method and, for temperature scaling, the range of the inverse temperature."""
     found = {"method": given.params["method"], "ensemble": plain(given.params["ensemble"])}
     if given.params["method"] == "temperature":
         found |= {"lowest": math.exp(-10.0), "highest": math.exp(10.0)}

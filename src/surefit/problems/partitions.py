@@ -1,4 +1,4 @@
-"""Problems of partitioning estimators: the side of the cubes, and the prediction in empty cells."""
+"""Problems of partitioning estimators: the side of the cubes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SAME = 1e-15  # relative tolerance: the last digit of a power may differ between
 
 @problem_of("PartitionClassifier", "HistogramClassifier", "Regressogram")
 def partition_problem(given: Given) -> dict[str, Any]:
-    """Return the side of the cubes (None for another partitioner) and the rule for empty cells."""
+    """Return the side of the cubes; None for another partitioner."""
     if given.params.get("partitioner") is not None:
         return {"side": None}
     rows = given.X if given.weights is None else given.X[given.weights > 0]

@@ -1,4 +1,4 @@
-"""Problems of certified, conformal and searched models: procedure, confidence and loss."""
+"""Problems of certified and conformal models, structural risk minimization and parameter search."""
 
 from typing import Any
 

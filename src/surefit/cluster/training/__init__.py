@@ -1,1 +1,1 @@
-"""Fits of each family to partitioned rows: the problem from the parameters, passes for its solver, then the claims of one machine."""
+"""Fits of each model family to partitioned rows, with the same problems and claims as on one machine."""

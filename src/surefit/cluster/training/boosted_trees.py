@@ -1,4 +1,4 @@
-"""Gradient boosting: binned columns and scores stay in the partitions; histograms of gradients are added up on the way to the client."""
+"""Gradient boosting: binned columns and scores stay in the partitions; the client receives sums of gradient histograms."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from surefit.solvers.boosting.quantiles import quantiles
 
 
 class Job(NamedTuple):
-    """Definition of a fit: the loss with its name, and how partitions read their rows."""
+    """Definition of a fit: the loss with its name, and the settings by which partitions read their rows."""
 
     loss: Any
     name: str
@@ -42,7 +42,7 @@ class Job(NamedTuple):
 
 @trains("HistGradientBoostingClassifier")
 def classifier(estimator: Any, rows: PartitionedRows) -> Any:
-    """Fit labels."""
+    """Fit a gradient boosting classifier."""
     assert rows.labels is not None
     if _continues(estimator) and not np.array_equal(rows.labels, estimator.classes_):
         raise InvalidData(
@@ -51,7 +51,7 @@ def classifier(estimator: Any, rows: PartitionedRows) -> Any:
     many, signed = len(rows.labels), estimator.loss == "exponential"
     if signed and many > 2:
         raise InvalidParameter(type(estimator).__name__, "loss", "'log_loss' for more than two classes", estimator.loss)
-    if rows.weighted and estimator.class_weight == "balanced":  # sums of weights are rounded by the order of the rows
+    if rows.weighted and estimator.class_weight == "balanced":  # rounding of the sums depends on the order of the rows
         raise InvalidParameter(
             type(estimator).__name__, "class_weight", "None or a dict for weighted rows in partitions", "balanced"
         )
@@ -69,7 +69,7 @@ def classifier(estimator: Any, rows: PartitionedRows) -> Any:
 
 @trains("HistGradientBoostingRegressor")
 def regressor(estimator: Any, rows: PartitionedRows) -> Any:
-    """Fit numbers."""
+    """Fit a gradient boosting regressor."""
     require_one_number(estimator, rows)
     loss, name, _ = estimator._term()
     _name(estimator, rows, name)
@@ -124,14 +124,14 @@ def _fit(estimator: Any, rows: PartitionedRows, job: Job) -> Any:
 
 
 def _held_out(estimator: Any, rows: PartitionedRows, reading: Reading, random: np.random.RandomState) -> Reading:
-    """Choose the share of the rows that early stopping holds out, and the seed of the draws."""
+    """Choose the fraction of rows that early stopping holds out, and the seed of the draws."""
     wanted, asked = estimator.early_stopping, estimator.validation_fraction
     estimator.do_early_stopping_ = rows.shape[0] > LARGE if wanted == "auto" else bool(wanted)
     if not estimator.do_early_stopping_ or asked is None:
         return reading
     share = float(asked) if isinstance(asked, float) else asked / rows.shape[0]
     if not 0 < share < 1:
-        words = f"a fraction below 1, or fewer rows than the {rows.shape[0]} that there are"
+        words = f"a fraction below 1, or a number of rows below {rows.shape[0]}"
         raise InvalidParameter(type(estimator).__name__, "validation_fraction", words, asked)
     return reading._replace(seed=int(random.randint(2**31 - 1)), share=share)
 
@@ -139,7 +139,7 @@ def _held_out(estimator: Any, rows: PartitionedRows, reading: Reading, random: n
 def _require_rows(estimator: Any, reading: Reading, outline: Outline) -> None:
     learn, held = outline.weights
     if not learn > 0 or (reading.share and not held > 0):
-        words = "possible: both the rows held out and the others need weight"
+        words = "such that held-out and training rows both have positive weight"
         raise InvalidParameter(type(estimator).__name__, "validation_fraction", words, estimator.validation_fraction)
     if reading.classes is None:
         estimator._check_targets(np.array([outline.smallest, outline.product / learn]))
@@ -156,14 +156,14 @@ def _start(estimator: Any, job: Job, outline: Outline, binned: PartValues) -> np
 
 
 class _PassWatch(Watch):
-    """Scores that the passes of the booster measured."""
+    """Monitor whose scores come from the passes of the booster."""
 
     def __init__(self, estimator: Any, booster: PartitionedBooster, outline: Outline) -> None:
         self.estimator, self.booster, self.weights = estimator, booster, outline.weights
         self.active = estimator.do_early_stopping_
 
     def scores(self, trees: Any) -> tuple[float, float | None]:
-        """Return the mean losses, with the sign of a score."""
+        """Return the negative mean losses of the training rows and the held-out rows."""
         found, (learn, held) = self.booster.measured, self.weights
         return -found.loss / learn, -found.held_loss / held if held else None
 
@@ -171,7 +171,7 @@ class _PassWatch(Watch):
 def _run(
     estimator: Any, rows: PartitionedRows, booster: PartitionedBooster, outline: Outline, random: Any, again: bool
 ) -> tuple[Reason, float]:
-    """Add rounds; a pass that the time limit ends is the end, unless it belongs to the first round."""
+    """Add boosting rounds until a stopping rule holds; the time limit interrupts passes only after the first round."""
     reporter = progress_reporter(
         estimator, rows, None, task="round", max_subtasks=int(estimator.max_iter), prints=False
     )
@@ -193,7 +193,7 @@ def _run(
 
 
 class _PassBudget(Budget):
-    """Ends passes too, starting with the second round: a model has at least one round."""
+    """Budget that also stops passes, from the second round on, so that a model has at least one round."""
 
     def __init__(self, rows: PartitionedRows, *limits: Any) -> None:
         super().__init__(*limits)

@@ -1,4 +1,4 @@
-"""Linear models with one score per problem: an interior-point method, two passes per Newton step, for every convex loss."""
+"""Linear models with one score per problem and any convex loss: an interior-point method with two passes per Newton step."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from surefit.solvers.barrier.partitioned import minimize_partitioned
 
 
 def fit_partitioned(estimator: Any, rows: PartitionedRows, loss: Any) -> Any:
-    """Solve the problems of ``estimator`` one after the other, and issue its certificate."""
+    """Solve the problems of ``estimator`` one after another, and issue its certificate."""
     problem = pose(estimator, rows, *rows.outline)
     _require_target(estimator, rows, problem)
     check_factors(estimator, problem, rows.shape[1])
@@ -42,7 +42,7 @@ def fit_partitioned(estimator: Any, rows: PartitionedRows, loss: Any) -> Any:
         results, witness = solve_targets(rows, problem, loss, problem["tol"], budget)
         terms = terms_of(problem, rows.shape[1])
         if "barriers" not in witness and not np.any(terms.l1 > 0) and not terms.positive:
-            witness = {}  # the derivatives at the model itself
+            witness = {}  # the derivatives at the model itself are the dual point
     if reporter is not None:
         reporter.finish()
     y, weights = rows.outline
@@ -53,7 +53,7 @@ def fit_partitioned(estimator: Any, rows: PartitionedRows, loss: Any) -> Any:
 def solve_targets(
     rows: PartitionedRows, problem: dict[str, Any], loss: Any, tol: float, budget: Budget
 ) -> tuple[list[Any], dict[str, Any]]:
-    """Solve the problem of each target or class; return the results, and what defines their dual points, by name."""
+    """Solve the problem of each target or class; return the results, and the arrays that define their dual points, by name."""
     terms, results, found = terms_of(problem, rows.shape[1]), [], []
     for target in row_targets(problem, rows):
         result, at = minimize_partitioned(
@@ -87,7 +87,7 @@ def _require_target(estimator: Any, rows: PartitionedRows, problem: dict) -> Non
 
 @trains("LinearModel")
 def linear_model(estimator: Any, rows: PartitionedRows) -> Any:
-    """Fit any loss with any penalty but a radius."""
+    """Fit a linear model with any loss and any penalty except a radius."""
     loss = loss_term(estimator.loss, type(estimator).__name__)
     if is_margin_loss(loss) and (rows.labels is None or len(rows.labels) < 2):
         raise InvalidData("LinearModel: a loss of labels needs rows of at least two classes.")
@@ -96,19 +96,19 @@ def linear_model(estimator: Any, rows: PartitionedRows) -> Any:
 
 @trains("QuantileRegressor")
 def quantile(estimator: Any, rows: PartitionedRows) -> Any:
-    """Fit a quantile."""
+    """Fit a quantile regression."""
     return fit_partitioned(estimator, rows, Pinball(float(estimator.quantile)))
 
 
 @trains("PoissonRegressor", "GammaRegressor", "TweedieRegressor")
 def deviance(estimator: Any, rows: PartitionedRows) -> Any:
-    """Fit half the mean deviance."""
+    """Fit a regression that minimizes half the mean deviance."""
     return fit_partitioned(estimator, rows, estimator._loss())
 
 
 @trains("RidgeClassifier")
 def ridge_classifier(estimator: Any, rows: PartitionedRows) -> Any:
-    """Fit least squares on labels."""
+    """Fit a ridge classifier by least squares on labels."""
     return fit_partitioned(estimator, rows, Squared())
 
 
@@ -127,13 +127,13 @@ def svr(estimator: Any, rows: PartitionedRows) -> Any:
 
 @trains("LogisticRegression")
 def logistic(estimator: Any, rows: PartitionedRows) -> Any:
-    """Fit two classes, each class against the rest, or the softmax of all classes."""
+    """Fit a logistic regression: binary, one-vs-rest, or softmax."""
     require_defaults(estimator, penalize_intercept=False, reference=None)
     assert rows.labels is not None
     penalty = read_penalty(estimator)
     if penalty.free:
         raise InvalidData(
-            "LogisticRegression: without a penalty, separable rows are found in memory only; set C below infinity."
+            "LogisticRegression: without a penalty, separability can be detected only for rows in memory; set C below infinity."
         )
     if len(rows.labels) > 2 and getattr(estimator, "multi_class", None) != "ovr":
         return fit_softmax(estimator, rows, penalty)

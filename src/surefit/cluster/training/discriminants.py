@@ -1,4 +1,4 @@
-"""Linear and quadratic discriminants: moments of the classes by one pass, and triangles where products of rows are too inaccurate."""
+"""Linear and quadratic discriminants: class moments by one pass, and triangular factors if scatter matrices are too inaccurate."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from surefit.solvers.discriminants.partitioned import ClassesInPartitions
 
 @trains("LinearDiscriminantAnalysis")
 def linear(estimator: Any, rows: PartitionedRows) -> Any:
-    """Fit by one to few passes."""
+    """Fit a linear discriminant analysis by a few passes."""
     return fit_lda(estimator, _labeled(estimator, rows))
 
 
 @trains("QuadraticDiscriminantAnalysis", "FisherDiscriminant")
 def of_classes(estimator: Any, rows: PartitionedRows) -> Any:
-    """Fit by one pass, and one more per class whose variances are of very different sizes."""
+    """Fit a discriminant by one pass, and one more per class with an ill-conditioned covariance."""
     return estimator._fit(_labeled(estimator, rows))
 
 

@@ -1,4 +1,4 @@
-"""Gaussian mixtures: one pass per step of expectation maximization; starts as for k-means."""
+"""Gaussian mixtures: one pass per EM step; initialization as for k-means."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from surefit.core.partitioned import PartitionedRows
 
 @trains("GaussianMixture")
 def gaussian_mixture(estimator: Any, rows: PartitionedRows) -> Any:
-    """Fit by passes."""
+    """Fit a Gaussian mixture by EM."""
     if rows.shape[0] < 2:
         raise InvalidData(f"{type(estimator).__name__}: Found array with 1 sample(s); a minimum of 2 is required.")
     return fit_rows(estimator, rows, None)

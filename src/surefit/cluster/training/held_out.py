@@ -1,4 +1,4 @@
-"""``Certified`` by hold-out, and split conformal prediction: a model of a view, tested on the other rows where they are."""
+"""``Certified`` by holdout, and split conformal prediction: a model fitted to a view of the rows and tested on the rest."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from surefit.risk.units import Units
 
 @trains("Certified")
 def certified(estimator: Any, rows: DaskRows) -> Any:
-    """Test a model of all other rows on rows drawn by their marks."""
+    """Test a model on held-out rows drawn by their marks; the model is fitted to all other rows."""
     who, base = type(estimator).__name__, require_trainable(type(estimator).__name__, estimator._base())
     if estimator.by != "holdout":
         raise InvalidParameter(who, "by", "'holdout' for rows in partitions", estimator.by)
@@ -51,7 +51,7 @@ def certified(estimator: Any, rows: DaskRows) -> Any:
 
 @trains("ConformalRegressor")
 def conformal_regressor(estimator: Any, rows: DaskRows) -> Any:
-    """Calibrate intervals on rows drawn by their marks."""
+    """Calibrate prediction intervals on rows drawn by their marks."""
     split, model = _calibration(estimator, rows)
     estimator.residuals_ = at_rows(rows, None, split.rows, _residuals, model)
     found = conformal_quantile(np.abs(estimator.residuals_), 1.0 - estimator.coverage)
@@ -64,7 +64,7 @@ def conformal_regressor(estimator: Any, rows: DaskRows) -> Any:
 
 @trains("ConformalClassifier")
 def conformal_classifier(estimator: Any, rows: DaskRows) -> Any:
-    """Calibrate sets on rows drawn by their marks."""
+    """Calibrate prediction sets on rows drawn by their marks."""
     who = type(estimator).__name__
     if not hasattr(estimator._base(), "predict_proba"):
         kind = type(estimator._base()).__name__
@@ -77,7 +77,7 @@ def conformal_classifier(estimator: Any, rows: DaskRows) -> Any:
 
 
 def _calibration(estimator: Any, rows: DaskRows) -> tuple[Split, Any]:
-    """Draw the calibration rows and fit to the others."""
+    """Draw the calibration rows and fit the model to the other rows."""
     who = type(estimator).__name__
     if estimator.method != "split":
         raise InvalidParameter(who, "method", "'split' for rows in partitions", estimator.method)

@@ -1,4 +1,4 @@
-"""Huber's regression with its scale: Newton's method by passes."""
+"""Huber regression with a scale parameter: Newton's method by passes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from surefit.solvers.huber_partitioned import minimize_huber
 
 @trains("HuberRegressor")
 def huber(estimator: Any, rows: PartitionedRows) -> Any:
-    """Fit by two passes per Newton step; outliers stay in the partitions."""
+    """Fit a Huber regression by two passes per Newton step; the mask of outliers is not computed."""
     require_numbers(estimator, rows)
     if estimator.alpha == 0:
         raise InvalidParameter("HuberRegressor", "alpha", "a number > 0 for rows in partitions", estimator.alpha)

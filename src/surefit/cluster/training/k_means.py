@@ -1,4 +1,4 @@
-"""K-means: starts by k-means||, and one pass per step of Lloyd's algorithm."""
+"""K-means: initialization by k-means||, and one pass per step of Lloyd's algorithm."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from surefit.solvers.clustering.partitions import InPartitions
 
 @trains("KMeans")
 def k_means(estimator: Any, rows: PartitionedRows) -> Any:
-    """Fit by passes; labels stay in the partitions, and single moves are left out."""
+    """Fit k-means by passes; labels are not collected, and single moves are omitted."""
     _require_possible(estimator, rows)
     random = generator(estimator.random_state)
     with Budget(estimator.max_iter, estimator.max_time) as budget:

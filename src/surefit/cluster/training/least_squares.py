@@ -1,4 +1,4 @@
-"""Least squares, ridge regression, lasso and elastic net: one pass replaces the rows by a triangle with the same sums of squares."""
+"""Least squares, ridge, lasso and elastic net: one pass replaces the rows by a triangular factor with the same sums of squares."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from surefit.solvers.least_squares.partitioned import compress
 
 @trains("LinearRegression")
 def linear_regression(estimator: Any, rows: PartitionedRows) -> Any:
-    """Fit by one pass, and one more for the rounding of the residuals."""
+    """Fit least squares by one pass, and one more to bound the rounding of the residuals."""
     require_defaults(estimator, positive=False)
     require_numbers(estimator, rows)
     return estimator._fit(partitioned_targets(rows))
@@ -26,7 +26,7 @@ def linear_regression(estimator: Any, rows: PartitionedRows) -> Any:
 
 @trains("Ridge")
 def ridge(estimator: Any, rows: PartitionedRows) -> Any:
-    """Fit by one pass."""
+    """Fit a ridge regression by one pass."""
     require_defaults(estimator, radius=None, penalty_factors=None, penalize_intercept=False)
     require_numbers(estimator, rows)
     return fit_ridge(estimator, partitioned_targets(rows))
@@ -34,7 +34,7 @@ def ridge(estimator: Any, rows: PartitionedRows) -> Any:
 
 @trains("Lasso", "ElasticNet")
 def lasso(estimator: Any, rows: PartitionedRows) -> Any:
-    """Fit by one pass; coordinate descent runs on the client."""
+    """Fit a lasso or elastic net by one pass; coordinate descent runs on the client."""
     require_defaults(estimator, radius=None)
     require_numbers(estimator, rows)
     return fit_rows(estimator, rows, *rows.outline, float(getattr(estimator, "l1_ratio", 1.0)))
@@ -42,7 +42,7 @@ def lasso(estimator: Any, rows: PartitionedRows) -> Any:
 
 @trains("RidgeCV")
 def ridge_cv(estimator: Any, rows: PartitionedRows) -> Any:
-    """Choose by leave-one-out or generalized cross-validation: two passes, and one for the fit."""
+    """Choose the penalty by leave-one-out or generalized cross-validation: two passes, and one for the fit."""
     require_defaults(estimator, scoring=None, cv=None, store_cv_results=False)
     require_numbers(estimator, rows)
     return estimator._fit(partitioned_targets(rows))
@@ -50,7 +50,7 @@ def ridge_cv(estimator: Any, rows: PartitionedRows) -> Any:
 
 @trains("LassoCV", "ElasticNetCV")
 def lasso_cv(estimator: Any, rows: PartitionedRows) -> Any:
-    """Choose by consecutive folds: one pass, and one for the intercept."""
+    """Choose the penalty by cross-validation with consecutive folds: one pass for the folds, and one for all rows."""
     if not (estimator.cv is None or isinstance(estimator.cv, int)):
         raise InvalidParameter(
             type(estimator).__name__, "cv", "None or a number of folds for rows in partitions", estimator.cv
@@ -68,7 +68,7 @@ def lasso_cv(estimator: Any, rows: PartitionedRows) -> Any:
 
 
 def require_numbers(estimator: Any, rows: PartitionedRows) -> None:
-    """Refuse targets that are no numbers, or whose squares overflow."""
+    """Raise ``InvalidData`` for targets that are not numbers or whose squares overflow."""
     who = type(estimator).__name__
     if not rows.largest_target >= rows.smallest_target:
         raise InvalidData(f"{who}: y must be numbers.")

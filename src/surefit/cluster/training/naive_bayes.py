@@ -1,4 +1,4 @@
-"""Naive Bayes: weights, means and variances, or counts, of the classes, merged over the partitions by one pass."""
+"""Naive Bayes: class weights with means and variances, or counts, merged over the partitions in one pass."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _learn(estimator: Any, rows: PartitionedRows, labels: np.ndarray, found: Any
 
 
 def _counts(part: Part, labels: np.ndarray, estimator: Any) -> tuple[str, Counts]:
-    """Return why the density cannot have the entries of a partition, an empty text if it can, and the sums of the classes."""
+    """Return an error message if the features of a partition are invalid (otherwise empty), and the class sums."""
     trouble = ""
     try:
         estimator._require_features(part.X)

@@ -1,4 +1,4 @@
-"""Nearest neighbors: a fit keeps the rows where they are, and every query is a pass."""
+"""Nearest neighbors: a fit leaves the rows in the partitions, and every query is a pass."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from surefit.problems.neighbors import effective_metric
 
 @trains("KNeighborsClassifier", refers=True)
 def classifier(estimator: Any, rows: PartitionedRows) -> Any:
-    """Keep the rows and their labels."""
+    """Fit a nearest-neighbor classifier, which refers to the partitioned rows and labels."""
     estimator.classes_, estimator.outputs_2d_, estimator._codes = rows.labels, False, None
     return _remember(estimator, rows)
 
 
 @trains("KNeighborsRegressor", refers=True)
 def regressor(estimator: Any, rows: PartitionedRows) -> Any:
-    """Keep the rows and their targets."""
+    """Fit a nearest-neighbor regressor, which refers to the partitioned rows and targets."""
     require_one_number(estimator, rows)
     estimator._column, estimator._targets = False, None
     return _remember(estimator, rows)
@@ -37,7 +37,7 @@ def regressor(estimator: Any, rows: PartitionedRows) -> Any:
 
 @trains("NearestNeighbors", refers=True)
 def nearest(estimator: Any, rows: PartitionedRows) -> Any:
-    """Keep the rows."""
+    """Fit a nearest-neighbor search, which refers to the partitioned rows."""
     return _remember(estimator, rows)
 
 

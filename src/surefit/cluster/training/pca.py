@@ -1,4 +1,4 @@
-"""Principal components: the mean and the scatter matrix by passes, its eigenvectors on the client."""
+"""Principal components: mean and scatter matrix by passes, eigenvectors on the client."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from surefit.decomposition.pca_training import fit_pca
 
 @trains("PCA")
 def pca(estimator: Any, rows: PartitionedRows) -> Any:
-    """Fit by four passes."""
+    """Fit a principal component analysis by four passes."""
     who, (n, d) = type(estimator).__name__, rows.shape
     if estimator.svd_solver not in ("auto", "covariance_eigh"):
         words = "'auto' or 'covariance_eigh' for rows in partitions"
@@ -20,5 +20,5 @@ def pca(estimator: Any, rows: PartitionedRows) -> Any:
     if n < d:
         raise InvalidData(f"{who}: rows in partitions must be at least as many as the columns; X is {n} x {d}.")
     if rows.weighted:
-        raise InvalidData(f"{who}: sample_weight is not taken; repeat the rows.")
+        raise InvalidData(f"{who}: sample_weight is not supported; repeat the rows.")
     return fit_pca(estimator, rows)

@@ -1,4 +1,4 @@
-"""Perceptrons: partitions one after the other in the order of the rows, with the bits of a fit in memory in that order."""
+"""Perceptrons: partitions are processed in the order of the rows, with bitwise the same result as in memory."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from surefit.solvers.perceptron.run import SEPARATED, Walk
 
 @trains("Perceptron", "AveragedPerceptron")
 def perceptron(estimator: Any, rows: PartitionedRows) -> Any:
-    """Fit by sequential passes; the checker repeats all of them."""
+    """Fit a perceptron by sequential passes; the checker repeats all of them."""
     who, average = type(estimator).__name__, type(estimator).__name__ == "AveragedPerceptron"
     require_defaults(estimator, early_stopping=False, multi_class="ovr", warm_start=False)
     if estimator.order is not None and not (isinstance(estimator.order, str) and estimator.order == "cyclic"):
         raise InvalidParameter(who, "order", "None or 'cyclic' for rows in partitions", estimator.order)
     for name, wrong in (("bias", "r_squared"), ("class_weight", "balanced")):
         if getattr(estimator, name) == wrong:
-            raise InvalidParameter(who, name, f"another value than {wrong!r} for rows in partitions", wrong)
+            raise InvalidParameter(who, name, f"a value other than {wrong!r} for rows in partitions", wrong)
     if rows.weighted:
-        raise InvalidData(f"{who}: sample_weight must be left out; repeat rows, or use SGDClassifier.")
+        raise InvalidData(f"{who}: sample_weight is not supported; repeat rows, or use SGDClassifier.")
     classes = estimator.classes_ = require_class_weights(estimator, rows)
     problem = pose(estimator, rows, *rows.outline, "classes_")
     lines = len(problem["steps"])
@@ -53,7 +53,7 @@ def perceptron(estimator: Any, rows: PartitionedRows) -> Any:
 def _descend(
     estimator: Any, rows: PartitionedRows, walks: list[Walk], positive: list[Any], rules: list[Rule]
 ) -> tuple[int, int | None]:
-    """Take passes until every problem has ended; return their number, and on how many rows the first one made mistakes."""
+    """Run passes until every problem has stopped; return their number, and the number of misclassified rows of the first pass."""
     reporter, n, n_iter, errors = progress_reporter(estimator, rows, None), rows.shape[0], 0, None
     with Budget(estimator.max_iter, estimator.max_time, reporter) as budget:
         rows.budget = budget
@@ -70,7 +70,7 @@ def _descend(
                 reason = budget.spent(n_iter, most / n)
                 if reason:
                     _end(walks, reason)
-        except PassStopped as stop:  # during a pass: the state before it is the last one
+        except PassStopped as stop:  # stopped during a pass: keep the state before it
             _end(walks, stop.reason)
         except ClusterLost as error:
             best = {"coef": np.vstack([one.w for one in walks]), "intercept": np.array([one.offset for one in walks])}
@@ -90,7 +90,7 @@ def _end(walks: list[Walk], reason: Any) -> None:
 def _record(
     estimator: Any, rows: PartitionedRows, walks: list[Walk], problem: dict[str, Any], done: tuple[int, int | None]
 ) -> None:
-    """Set the fitted attributes and name the claims; nothing is kept for each row."""
+    """Set the fitted attributes and issue the claims; no attribute has one entry per row."""
     for name in ("mistake_counts_", "_log"):
         estimator.__dict__.pop(name, None)  # of an earlier fit in memory
     estimator.n_iter_, estimator.n_updates_ = done[0], sum(one.updates for one in walks)

@@ -1,4 +1,4 @@
-"""Grid and randomized search: every candidate is fitted on views of the partitions, and the fold models of the best one are tested."""
+"""Grid and randomized search: candidates are fitted on views of the partitions, and the fold models of the best are tested."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from surefit.selection.search_statement import claim_of_errors
 
 @trains("GridSearchCV", "RandomizedSearchCV")
 def search(estimator: Any, rows: DaskRows) -> Any:
-    """Fit candidates fold by fold, refit the best on all rows, and state the bound of its fold models."""
+    """Fit the candidates fold by fold, refit the best on all rows, and bound the risk of its fold models."""
     who = type(estimator).__name__
     base = require_trainable(who, estimator._base())
     require_defaults(estimator, refit=bool(estimator.refit))
@@ -87,7 +87,7 @@ def _fit_all(
 
 
 def _take_results(estimator: Any, candidates: list[dict[str, Any]], columns: dict[str, np.ndarray], folds: int) -> None:
-    """Store the results by scikit-learn's names."""
+    """Store the results under scikit-learn's names."""
     found: dict[str, Any] = {}
     for column, values in columns.items():
         if column.endswith("score"):
@@ -110,7 +110,7 @@ def _take_results(estimator: Any, candidates: list[dict[str, Any]], columns: dic
 
 
 def _claims(estimator: Any, rows: DaskRows, folds: Folds, models: list[Any], name: str) -> tuple[list[Claim], list]:
-    """Return the claims, and how delta was divided; the fold models of the best candidate answer for their tested rows."""
+    """Return the claims about the fold models of the best candidate on their tested rows, and the division of delta."""
     estimator.fold_models_, estimator.unclaimed_ = [], None
     if name != "accuracy":
         reason: str | None = "the score is not an error rate; pass scoring='accuracy'"

@@ -1,4 +1,4 @@
-"""Stochastic gradient descent: partitions one after the other; an interior-point method finds the dual points of the certificate."""
+"""Stochastic gradient descent, one partition after another; an interior-point method finds the dual points of the certificate."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from surefit.solvers.sgd.partitioned import Setting, State, advance, partition_o
 from surefit.solvers.sgd.passes import Walk
 
 LOOSE = 1e-4  # relative gap of the dual points
-MOST_STEPS = 60  # of the method that finds them
+MOST_STEPS = 60  # largest number of Newton steps for the dual points
 
 
 @trains("SGDClassifier", "SGDRegressor")
 def sgd(estimator: Any, rows: PartitionedRows) -> Any:
-    """Fit by sequential passes; the certificate needs those of an interior-point method."""
+    """Fit by sequential passes; the certificate needs further passes of an interior-point method."""
     require_defaults(estimator, early_stopping=False)
     chosen = ("classes_",) if hasattr(estimator, "class_weight") else ()
     before = (getattr(estimator, "coef_", None), getattr(estimator, "intercept_", None))
@@ -59,7 +59,7 @@ def sgd(estimator: Any, rows: PartitionedRows) -> Any:
 def _descend(
     estimator: Any, rows: PartitionedRows, plan: Plan, problem: dict[str, Any], walks: list[Walk]
 ) -> list[Any]:
-    """Let all problems take their passes together; each ends by itself. Return (passes, reason, history) of each."""
+    """Run the passes of all problems together until each has stopped; return (passes, reason, history) of each."""
     shuffle, weights = bool(estimator.shuffle), weigh(rows)
     setting = Setting(
         problem, plan.loss, (plan.l1, plan.l2), bool(estimator.fit_intercept), plan.average, shuffle, weights
@@ -80,7 +80,7 @@ def _descend(
                     worth = state.total / weights.visits + plan.penalty(walks[k].w)
                     reasons[k] = courses[k].after(walks[k], worth, budget)
                 n_iter += 1
-        except PassStopped as stop:  # during a pass: the state before it is the last one
+        except PassStopped as stop:  # stopped during a pass: keep the state before it
             for k, course in enumerate(courses):
                 course.history = course.history or [(budget.seconds, 0.0, math.inf)]
                 reasons[k] = reasons[k] or stop.reason

@@ -19,14 +19,14 @@ from surefit.solvers.newton.partitioned import minimize_softmax
 
 
 def fit_softmax(estimator: Any, rows: PartitionedRows, penalty: Penalty) -> Any:
-    """Fit the softmax of all classes: two passes per Newton step."""
+    """Fit a multinomial logistic regression by two passes per Newton step."""
     require_defaults(estimator, penalty_factors=None)
     labels = require_class_weights(estimator, rows)
     y, weights = rows.outline
     problem = pose(estimator, rows, y, weights)
     assert rows.counts is not None
     class_weights = np.asarray(problem["class_weights"])
-    codes = np.arange(len(labels))  # one row per class stands for all of them where scores are constant
+    codes = np.arange(len(labels))  # for constant scores, one row per class represents all rows
     few = SoftmaxScores(codes, len(labels), rows.counts * class_weights * problem["strength"])
     outline = Problem(few, codes, None)
     null = null_objective(outline, len(labels), bool(estimator.fit_intercept))

@@ -1,4 +1,4 @@
-"""Decision trees: codes of the columns stay in the partitions; integer histograms of all nodes that wait are added up by one pass."""
+"""Decision trees: column codes stay in the partitions; one pass sums the integer histograms of all waiting nodes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from surefit.trees.prune import pruned
 
 @trains("DecisionTreeClassifier")
 def classifier(estimator: Any, rows: PartitionedRows) -> Any:
-    """Fit labels."""
+    """Fit a decision tree classifier."""
     labels, who = rows.labels, type(estimator).__name__
     assert labels is not None
     if rows.weighted and isinstance(estimator.class_weight, str):  # counts of rows are not known, only sums of weights
@@ -35,7 +35,7 @@ def classifier(estimator: Any, rows: PartitionedRows) -> Any:
 
 @trains("DecisionTreeRegressor")
 def regressor(estimator: Any, rows: PartitionedRows) -> Any:
-    """Fit numbers."""
+    """Fit a decision tree regressor."""
     require_one_number(estimator, rows)
     who = type(estimator).__name__
     if estimator.criterion == "absolute_error":
