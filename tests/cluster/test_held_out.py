@@ -149,7 +149,9 @@ def test_what_needs_memory_is_named():
         ConformalClassifier(LogisticRegression(), method="cv+").fit(*rows)
     with pytest.raises(InvalidParameter, match="test_size must be below the number of distinct rows, 900"):
         Certified(LogisticRegression(), test_size=900).fit(*rows)
-    with pytest.raises(InvalidData, match="estimator must support rows in partitions; got LogisticRegression of sklearn"):
+    with pytest.raises(
+        InvalidData, match="estimator must support rows in partitions; got LogisticRegression of sklearn"
+    ):
         Certified(Foreign()).fit(*rows)
     with pytest.raises(InvalidData, match="groups must be left out for rows in partitions"):
         Certified(LogisticRegression()).fit(*rows, groups=np.arange(900))
