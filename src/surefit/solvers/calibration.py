@@ -26,8 +26,8 @@ def fit_directions(
 ) -> np.ndarray:
     """Minimize over ``theta`` by Newton's method with step halving; ``moves`` has shape (parameters, rows, classes).
 
-    The penalty ``ridge / 2 * (theta - start)**2`` is added for each parameter. ``positive`` keeps the first parameter >
-    0.
+    The penalty ``ridge / 2 * (theta - start)**2`` is added for each parameter. ``positive`` keeps the first parameter
+    positive.
     """
     start = np.asarray(start, dtype=np.float64)
     theta, ridge = start.copy(), np.broadcast_to(ridge, start.shape)

@@ -7,7 +7,7 @@ from scipy.linalg import LinAlgError, lapack
 
 
 def factorize(A: np.ndarray, overwrite: bool = False) -> np.ndarray:
-    """Return the lower factor of a positive definite matrix; the upper triangle is not set. Raise ``LinAlgError`` otherwise."""
+    """Return the lower Cholesky factor (the upper triangle is not set); raise ``LinAlgError`` if there is none."""
     factor, failed = lapack.dpotrf(A, lower=1, overwrite_a=overwrite, clean=0)
     if failed:
         raise LinAlgError(f"the leading block of {failed} rows is not positive definite")

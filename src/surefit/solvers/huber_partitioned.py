@@ -41,7 +41,7 @@ class Sums(NamedTuple):
 
 
 def frame_of(rows: PartitionedRows, intercept: bool) -> Frame:
-    """Compute the centers and scales of the columns and of the targets in one pass."""
+    """Compute the centers and scales of the columns and of the target in one pass."""
     found: Spread = rows.map_reduce(_spread, combine=merged)
     means, squares, total = found.means[0], found.variances[0], float(found.totals[0])
     if not intercept:

@@ -24,7 +24,7 @@ from surefit.solvers.barrier.rows import exact_total, fenchel_young, loss_terms,
 def minimize_kernel(
     K, y, c, loss, strength: float, *, intercept: bool, tol: float, budget: Budget, free=None
 ) -> Result:
-    """Minimize ``sum_i c_i loss(y_i, f_i) + strength / 2 beta' K beta`` to a gap of ``tol`` times that of the best constant.
+    """Minimize ``sum_i c_i loss(y_i, f_i) + strength / 2 beta' K beta`` to a gap of ``tol`` times the objective of the best constant.
 
     The columns of ``free`` are the values of the unpenalized functions, the constant first if ``intercept`` is True. By
     default, only the intercept is unpenalized.

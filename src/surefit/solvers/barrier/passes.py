@@ -113,7 +113,7 @@ def keep_sensitive(a: Sensitive, b: Sensitive) -> Sensitive:
 
 @by_blocks
 def primal_change(part: Part, setting: Setting, w: np.ndarray, here: Here) -> float:
-    """Return by how much the Fenchel-Young terms grow if only the coefficients change to ``w``."""
+    """Return the increase of the Fenchel-Young terms if only the coefficients change to ``w``."""
     X, y, c = _here(part, setting)
     z, before = X @ w + here.b, X @ here.w + here.b
     g = _duals(setting, y, c, before, X @ here.dw + here.db, here)

@@ -1,4 +1,4 @@
-"""Path following: Newton steps for one weight of the barrier, then a smaller weight, until the gap is small."""
+"""Path following: Newton steps for decreasing weights of the barrier, until the gap is small."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class PenaltyTerms(NamedTuple):
         return 0.0 if self.radius is not None else float(np.sum(self.l1 * np.abs(w) + 0.5 * self.l2 * w * w))
 
     def gap(self, w: np.ndarray, v: np.ndarray, zero: np.ndarray) -> tuple[float, float]:
-        """Return (terms of the gap at ``v`` times a factor, that factor), for the largest factor at which ``v`` is feasible.
+        """Return the penalty terms of the gap at ``factor * v``, and ``factor``, the largest one at most 1 that is feasible.
 
         Unpenalized columns need ``v = 0``; values up to ``zero`` count as zero.
         """

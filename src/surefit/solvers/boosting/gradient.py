@@ -1,4 +1,4 @@
-"""Gradient boosting: Newton steps by trees, one tree per class."""
+"""Gradient boosting: each round is a Newton step with one tree per class."""
 
 from __future__ import annotations
 

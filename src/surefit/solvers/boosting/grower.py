@@ -1,4 +1,4 @@
-"""Growth of one tree on histograms of gradients; the leaf with the largest gain is split first."""
+"""Growth of one tree on histograms of gradients; with a limit on leaves, the largest gain is split first."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def grow(columns, cells, scale, rules, limits, nodes, space, seed, root_is_ready
 
 @compiled
 def _start_at_root(cells, nodes, rows):
-    """Put all rows into the first node."""
+    """Assign all rows to the root."""
     a, c = np.int64(0), np.int64(0)
     for i in range(len(cells)):
         rows[i] = i
@@ -160,7 +160,7 @@ def choose(columns, nodes, node, histogram, scale, rules, limits, state):
                 top = gain
                 nodes.feature[node], nodes.missing_left[node] = j, from_left == 1
                 nodes.gain[node] = gain - parent
-                if not columns.has_missing[j] or not missing:  # no information: later rows follow the majority
+                if not columns.has_missing[j] or not missing:  # none in training: missing values follow the majority
                     nodes.missing_left[node] = 2 * (c & mask) > (own.packed & mask)
                 nodes.bin[node] = place
                 if columns.categorical[j]:

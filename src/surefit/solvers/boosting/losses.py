@@ -129,8 +129,9 @@ def _pointwise(loss, y, z, s, g, h):
 def _logistic(y, z, s, g, h, powers, even):
     """Compute the logistic loss for labels 0 and 1; return the weighted loss.
 
-    Blocks of 256 rows use simple loops that are vectorized: exponentials by a polynomial on [-ln 2 / 2, ln 2 / 2] and a table of powers
-    of two and, for equal weights, one logarithm for the product of 256 factors 1 + e.
+    Blocks of 256 rows are processed in simple loops that are vectorized. Exponentials use a polynomial on [-ln 2 / 2,
+    ln 2 / 2] and a table of powers of two. For equal weights, one logarithm is computed for the product of 256 factors
+    1 + e.
     """
     total = 0.0
     e = np.empty(256)

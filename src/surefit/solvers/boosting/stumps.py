@@ -28,7 +28,7 @@ class Stump(NamedTuple):
 
 
 def sorted_columns(X: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-    """Return the sorted row order of each column, one column per line; the last bit marks the end of a run of equal values."""
+    """Return the sorted row order of each column, (columns, rows); the lowest bit marks the end of a run of equal values."""
     n, d = X.shape
     order = np.empty((d, n), dtype=np.uint32)
 

@@ -172,7 +172,7 @@ def histograms(words: np.ndarray, by_row: np.ndarray, cells: np.ndarray, frontie
 
 @compiled
 def _places(words: Any, tree: Frontier, place: Any) -> None:
-    """Write for each row the index of the histogram to which it belongs, or -1."""
+    """Write the index of the histogram to which each row belongs, or -1."""
     for i in range(len(place)):
         node = 0
         while not tree.closed[node]:

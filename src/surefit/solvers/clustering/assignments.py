@@ -58,7 +58,7 @@ class InMemory:
         return float(self._distances[at]), coordinates(self.points, at)
 
     def audit(self, values: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, float, int]:
-        """Return J by cluster, the largest decrease by a single move, and the number of points that can be improved."""
+        """Return J by cluster, the largest decrease by a single move, and the number of points whose move lowers J."""
         return audit(self.points, self.weights, as_centers(self.points, values), self.labels, sizes, self.n_jobs)
 
 
@@ -88,7 +88,7 @@ def lower_to_new_center(points, center, distances) -> None:
 
 
 def fresh_sums(points, weights, labels, k, n_jobs=None) -> np.ndarray:
-    """Return the sums of all clusters, shape (k, d + 2), as :func:`surefit.solvers.clustering.nearest.assign` does."""
+    """Return the sums of all clusters, shape (k, d + 2), in the format of :func:`surefit.solvers.clustering.nearest.assign`."""
     n, d = len(weights), len(points.shift)
 
     def work(start: int, stop: int) -> np.ndarray:
@@ -100,7 +100,7 @@ def fresh_sums(points, weights, labels, k, n_jobs=None) -> np.ndarray:
 
 
 def audit(points, weights, centers: Centers, labels, sizes, n_jobs=None) -> tuple[np.ndarray, float, int]:
-    """Return J by cluster, the largest decrease by a single move, and the number of points that can be improved."""
+    """Return J by cluster, the largest decrease by a single move, and the number of points whose move lowers J."""
     n = len(weights)
     exact = centers._replace(screen=(centers.values - points.shift) * points.scale)
     parts = map_blocks(lambda a, b: _audit_block(points, weights, exact, labels, sizes, a, b), n, block_size(n), n_jobs)

@@ -1,9 +1,9 @@
 r"""Single moves after Lloyd's algorithm (Hartigan): move a row to another cluster if this lowers the objective.
 
 Moving a row of weight w from cluster a to b, with both means updated, changes :math:`J` by :math:`w n_b d_b^2 / (n_b + w) - w n_a d_a^2 /
-(n_a - w)`. If no move lowers :math:`J`, every row is at its nearest mean, so the result is also a fixed point of Lloyd's algorithm; the
-converse is false. Equal rows move together, in lexicographic order, so that the result depends neither on the order of the rows nor on
-whether a row is repeated or weighted.
+(n_a - w)`. If no move lowers :math:`J`, every row is assigned to its nearest mean, so the result is also a fixed point
+of Lloyd's algorithm; the converse is false. Equal rows move together, in lexicographic order, so that the result
+depends neither on the order of the rows nor on whether a row is repeated or weighted.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ class Partition(NamedTuple):
     """Result of Lloyd's algorithm."""
 
     centers: np.ndarray  # (k, d) float64, rounded to the precision of the output dtype
-    labels: Any  # (n,) int32: nearest center, lowest index on a tie; None if the partitions keep them
+    labels: Any  # (n,) int32: nearest center, lowest index on a tie; None for points in partitions
     inertias: np.ndarray  # (k,) contribution of each cluster to J
     sizes: np.ndarray  # (k,) weight of each cluster
     residual: float  # sum_k |mean_k - center_k|^2

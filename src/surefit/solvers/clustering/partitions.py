@@ -73,11 +73,11 @@ class InPartitions:
         return self.rows.map_reduce(_farthest, self.frame, values, placed, combine=_farther)
 
     def audit(self, values: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, float, int]:
-        """Return J by cluster, the largest decrease by a single move, and the number of points that can be improved."""
+        """Return J by cluster, the largest decrease by a single move, and the number of points whose move lowers J."""
         return self.rows.map_reduce(_audited, self.frame, values, sizes, combine=_both_audits)
 
     def draw(self, count: int, random: Any, centers: np.ndarray | None = None) -> np.ndarray:
-        """Draw at most ``count`` distinct points without replacement, by weight (times squared distance to ``centers``)."""
+        """Draw up to ``count`` distinct points with probability proportional to weight (times squared distance to ``centers``)."""
         seed = int(random.random() * 2**53)
         return self.rows.map_reduce(_drawn, self.frame, count, seed, centers, combine=_first_drawn).points
 
@@ -98,7 +98,7 @@ class InPartitions:
         return min(runs, key=lambda run: run.inertia).centers
 
     def distinct_points(self, k: int, random: Any) -> np.ndarray:
-        """Return ``k`` distinct points drawn by weight; points repeat only when none are left."""
+        """Return ``k`` distinct points drawn by weight; points repeat only if there are fewer than ``k``."""
         drawn = self.draw(k, random)
         return drawn[np.arange(k) % len(drawn)]
 

@@ -50,7 +50,7 @@ def k_means_plus_plus(points: Any, weights: np.ndarray, k: int, random, n_jobs: 
 
 
 def distinct_points(points: Any, weights: np.ndarray, k: int, random) -> np.ndarray:
-    """Return ``k`` distinct points drawn with probability proportional to weight; points repeat only when none are left."""
+    """Return ``k`` distinct points drawn with probability proportional to weight; they repeat only if there are fewer."""
     n = len(weights)
     order = canonical_order(points, n)
     centers = np.empty((k, len(points.shift)))

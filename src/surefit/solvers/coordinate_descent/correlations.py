@@ -17,7 +17,7 @@ READ_ALL_FROM = 0.25  # fraction of columns from which a full pass is worthwhile
 
 
 class LazyCorrelations:
-    """Finds the columns above their threshold for a sequence of vectors."""
+    """Search for the columns above their threshold, for a sequence of vectors."""
 
     def __init__(self, prepared: Prepared):
         self._prepared = prepared

@@ -22,7 +22,7 @@ FIRST_COLUMNS = 100  # columns in the first working set, subject to
 FIRST_ENTRIES = 10_000_000  # at most this many entries: the Gram matrix of long columns is expensive
 FEWEST_COLUMNS = 10  # smallest number of columns that justifies a pass over the data
 INNER_SHARE = 0.3  # fraction of the tolerance for the working set
-FEW_MISSING = 0.2  # fraction of the working set: so few new columns rarely bring in others
+FEW_MISSING = 0.2  # fraction of the working set: fewer new columns rarely require further ones
 COARSE = 0.1  # fraction of the gap while columns are missing, since the restricted problem is not yet the right one
 
 
@@ -34,12 +34,10 @@ def solve(prepared: Prepared, penalty, *, tol: float, budget: Budget, start: np.
     prepared : Prepared
         The data, from :func:`prepare`.
     penalty : a term with ``elastic_terms``
-        L1, L2, ElasticNet, and Weighted or Positive ones of these.
+        L1, L2, ElasticNetPenalty, or a Weighted or Positive version of these.
     tol : float >= 0
         Relative duality gap.
-    budget : Budget
-        When to stop; checked between compiled chunks.
-    start : ndarray of shape (n_features,), optional
+    budget : BudgetStopping criteria, checked between compiled chunks. start : ndarray of shape (n_features,), optional
         Coefficients to start from.
 
     Examples

@@ -29,7 +29,7 @@ class Evaluation(NamedTuple):
 
 
 class Evaluator:
-    """Evaluates a sequence of points and penalties."""
+    """Evaluator of a sequence of points and penalties."""
 
     def __init__(self, prepared: Prepared):
         self._prepared = prepared
@@ -111,7 +111,7 @@ class Evaluator:
         return self._surely_zero(point, min(float(lowest), 1.0), True)
 
     def _surely_zero(self, point: Evaluation, share: float, thorough: bool) -> np.ndarray:
-        """Return the features whose correlation with the optimal residual stays below ``share`` of their l1 weight."""
+        """Return the features whose correlation with the optimal residual stays below ``share`` times their l1 weight."""
         terms, scale, radius = self._terms, abs(point.scale), self._error_radius(point)
         excluded = np.isinf(terms.slopes)
         limits = np.where(excluded, 0.0, terms.slopes) * share - radius
@@ -128,7 +128,7 @@ class Evaluator:
         return mask
 
     def _error_radius(self, point: Evaluation) -> float:
-        """Return the error radius of the dual point, including rounding when it is recomputed."""
+        """Return the error radius of the dual point, including the rounding errors of a recomputation."""
         p = self._prepared
         return float(np.sqrt(2 * (point.gap + ROUNDING * p.null_objective)) + FEW_ULPS * abs(p.y_mean))
 

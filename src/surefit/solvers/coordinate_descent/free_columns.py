@@ -16,7 +16,7 @@ Projection = Callable[[np.ndarray], np.ndarray]
 
 
 class FreeColumns:
-    """Removes from a residual the part explained by unpenalized columns.
+    """Projection that removes the part of a residual explained by unpenalized columns.
 
     If coefficients must be non-negative, the product of the residual with an unpenalized column must not be positive.
     Columns with non-zero coefficients are made orthogonal to the residual, and so are other columns that would violate

@@ -43,7 +43,7 @@ class WorkingSet:
         return len(self.columns)
 
     def extend(self, new: np.ndarray, between_blocks: Callable[[], None]) -> None:
-        """Add columns with coefficient zero; the set is unchanged if ``between_blocks`` raises."""
+        """Add columns with coefficient zero; the set is unchanged if ``between_blocks`` raises an exception."""
         if len(new) == 0:
             return
         p, old = self._prepared, len(self)
@@ -72,7 +72,7 @@ class WorkingSet:
     def solve(self, terms: ElasticTerms, target: float, tick: Callable[[], None]) -> None:
         """Minimize over the working set until its own duality gap is at most ``target`` or rounding stops progress.
 
-        ``tick`` is called after every round of sweeps; it may raise an exception, and the coefficients are then the current ones.
+        ``tick`` is called after every round of sweeps; if it raises an exception, the current coefficients are kept.
         """
         a, b = terms.slopes[self.columns], terms.curvatures[self.columns]
         free = (a == 0.0) & (not terms.positive)  # no kink at zero: such coefficients are always in the support
@@ -103,9 +103,9 @@ class WorkingSet:
     def _newton(self, support: np.ndarray, a, b, free, gradient) -> None:
         """Take Newton steps, each on the support that the previous one left.
 
-        A coefficient that reaches zero shortens a step, and the next sweep may bring it back. Stopping after the first step could
-        therefore cycle forever, as with linearly dependent columns, which leave one at a time. The work is limited so that the budget is
-        checked regularly.
+        A coefficient that reaches zero shortens a step, and the next sweep may bring it back. Stopping after the first
+        step could therefore cause an endless cycle, for example with linearly dependent columns, which leave the
+        support one at a time. The work is limited so that the budget is checked regularly.
         """
         flops, again = 0.0, True
         while again and len(support) and flops < MOST_FLOPS:

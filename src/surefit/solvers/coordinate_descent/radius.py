@@ -56,8 +56,8 @@ def solve_radius(
 ) -> Solution:
     """Minimize the loss subject to ``make_penalty(1.0)`` being at most ``radius``, to a gap as for :func:`solve`.
 
-    The multiplier is found by a safeguarded secant method on the penalty as a function of it, with warm starts. The returned coefficients
-    satisfy the constraint exactly; ``multiplier`` is the weight for which the gap was proved.
+    A safeguarded secant method finds the multiplier from the penalty as a function of it, with warm starts. The
+    returned coefficients satisfy the constraint exactly; ``multiplier`` is the weight for which the gap was proved.
 
     Examples
     --------
@@ -163,7 +163,7 @@ class _Bracket:
         self._drop, self._last_was_outside = LARGEST_DROP, False
 
     def first(self) -> float:
-        """Return the first multiplier: moderately below the largest, because paths are cheap where solutions are sparse."""
+        """Return the first multiplier: moderately below the largest, because paths are cheap while solutions are sparse."""
         within = self._excess_high == 0.0 or self._high <= self._smallest
         return self._high if within else max(LARGEST_DROP * self._high, self._smallest)
 

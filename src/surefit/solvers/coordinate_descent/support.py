@@ -29,7 +29,7 @@ class SupportSystem:
         self.forget()
 
     def forget(self) -> None:
-        """Drop the factorization: column numbers have changed."""
+        """Drop the factorization, because column numbers have changed."""
         self._base = np.empty(0, dtype=np.int64)
         self._factor = np.empty((0, 0))
         self._curvatures = np.empty(0)

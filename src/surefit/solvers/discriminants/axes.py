@@ -1,9 +1,9 @@
 r"""Discriminant axes: whitening of the within-class scatter, then principal axes of the between-class scatter.
 
-With :math:`V^\top W V = I`, the generalized eigenproblem :math:`Bv = \lambda Wv` becomes that of the symmetric :math:`V^\top B V`.
-Columns are first scaled to unit variance. If the scaled :math:`W` is well conditioned, its eigenvalues are used.
-Otherwise, and with fewer rows than columns, the singular values of the centered rows are used, which have twice as many
-correct digits.
+With :math:`V^\top W V = I`, the generalized eigenproblem :math:`Bv = \lambda Wv` becomes that of the symmetric matrix
+:math:`V^\top B V`. Columns are first scaled to unit variance. If the scaled :math:`W` is well conditioned, its
+eigenvalues are used. Otherwise, and with fewer rows than columns, the singular values of the centered rows are used,
+which have twice as many correct digits.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def whiten_rows(rows: np.ndarray, scale: np.ndarray, tol: float) -> Whitening:
 
 
 def between_axes(whitening: Whitening, offsets: np.ndarray, tol: float) -> tuple[Axes, np.ndarray]:
-    r"""Return the axes of :math:`B = \sum_k o_k o_k^\top` above ``tol`` (relative, of its roots), and all its eigenvalues."""
+    r"""Return the axes of :math:`B = \sum_k o_k o_k^\top` with singular values above ``tol`` times the largest, and all eigenvalues."""
     _, singular, vectors = linalg.svd(offsets @ whitening.axes, full_matrices=False, check_finite=False)
     kept = int(np.sum(singular > tol * singular[0])) if len(singular) else 0
     return Axes(with_fixed_signs(whitening.axes @ vectors[:kept].T), singular[:kept] ** 2), singular**2

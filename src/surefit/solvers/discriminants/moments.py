@@ -101,7 +101,7 @@ class Grouped(NamedTuple):
 
 
 def group(X, codes: np.ndarray, n_classes: int, weights: np.ndarray | None = None) -> Grouped:
-    """Sort the rows by class; rows without weight are dropped."""
+    """Sort the rows by class; rows of weight zero are dropped."""
     small = codes.astype(np.int16) if n_classes < 2**15 else codes  # 16-bit integers are sorted by counting
     order = np.argsort(small, kind="stable")
     if weights is not None and not weights.all():

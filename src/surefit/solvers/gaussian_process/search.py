@@ -76,7 +76,7 @@ def maximize(
     thin_above: int = THIN,
     at_start: float | None = None,
 ) -> Found:
-    """Search from the starts, the first of which is the kernel's own, until free derivatives are at most ``tol``.
+    """Maximize from several starts, the first being that of the kernel, until free derivatives are at most ``tol``.
 
     ``at_start`` is the evidence of all rows at the first start, if it is already known.
     """

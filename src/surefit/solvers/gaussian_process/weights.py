@@ -53,12 +53,12 @@ class Curvature(NamedTuple):
         return cls(np.triu(factor), scale)
 
     def solve(self, right: np.ndarray) -> np.ndarray:
-        """Return the solution of one system."""
+        """Return the solution of the linear system with this matrix."""
         half = linalg.solve_triangular(self.factor, right / self.scale, trans="T")
         return linalg.solve_triangular(self.factor, half) / self.scale
 
     def inverse(self) -> np.ndarray:
-        """Return the inverse, symmetric."""
+        """Return the inverse matrix, exactly symmetric."""
         root = linalg.solve_triangular(self.factor, np.eye(len(self.scale))) / self.scale[:, None]
         return root @ root.T
 

@@ -2,8 +2,9 @@ r"""Kernel ridge regression: :math:`\sum_i s_i (y_i - f(x_i) - p(x_i))^2 + \alph
 
 The term :math:`p` ranges over a space of unpenalized functions with the values :math:`T b`. With :math:`\tilde K = S^{1/2} K S^{1/2}` and
 an orthonormal basis :math:`Z` of the orthogonal complement of :math:`S^{1/2} T`, the coefficients are :math:`c = S^{1/2} M S^{1/2} y`
-with :math:`M = Z (Z^\top \tilde K Z + \alpha I)^{-1} Z^\top`. Householder reflections give :math:`Z` without cancellation. The residuals
-are :math:`\alpha M`, so the leave-one-out error of a row is :math:`(M \tilde y)_i / M_{ii}`, exactly and without a refit.
+with :math:`M = Z (Z^\top \tilde K Z + \alpha I)^{-1} Z^\top`. Householder reflections give :math:`Z` without
+cancellation. With :math:`\tilde y = S^{1/2} y`, the weighted residuals are :math:`\alpha M \tilde y`, so the weighted
+leave-one-out error of a row is exactly :math:`(M \tilde y)_i / M_{ii}`, without a refit.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ def fit_machine(
 
 
 def minimize_in_span(rows: SpanRows, scores, offset: bool, tol: float, budget: Budget) -> Fit:
-    """Minimize half the squared norm plus the loss in the coordinates of the span until the gap is ``tol`` times the objective."""
+    """Minimize half the squared norm plus the loss in the coordinates of the span to a gap of ``tol`` times the objective."""
     design: Any = rows  # provides the products of Rows
     zero = np.zeros((rows.shape[0], scores.n_scores))
     tolerance = SURE * tol * scores.value(zero + scores.best_shift(zero) if offset else zero)

@@ -155,9 +155,7 @@ def _sums(
         errors = (Y[rows] - y_mean)[:, :, None] - fitted.reshape(-1, k, count)
         plain += (s[:, :, None] * errors**2).sum(axis=0)
         left = 1 - once * leverage
-        errors /= np.where(left > 0, left, np.inf)[
-            :, None, :
-        ]  # a row that alone determines a direction gives no information
+        errors /= np.where(left > 0, left, np.inf)[:, None, :]  # a row that alone determines a direction is ignored
         squared += (s[:, :, None] * errors**2).sum(axis=0)
         if kept is not None:
             kept[rows] = Y[rows][:, :, None] - errors

@@ -63,7 +63,7 @@ class MixtureFit(NamedTuple):
 
 
 def as_rows(X: Any, weights: np.ndarray | None, n_jobs: int | None, tied: bool) -> Rows:
-    """Prepare the data."""
+    """Prepare the data: float64 rows, weights, shift and moments."""
     X = X if isinstance(X, PartitionedRows) else np.ascontiguousarray(X, dtype=np.float64)
     total, first = over_rows(X, weights, _total)
     shift = first / total

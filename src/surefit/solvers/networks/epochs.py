@@ -54,7 +54,7 @@ class Plan:
     alpha: float
     batch: int
     random: np.random.RandomState | None  # shuffles the rows before each epoch; None keeps their order
-    tol: float  # more than ``patience`` consecutive epochs without an improvement by ``tol`` end the fit
+    tol: float  # the fit stops after more than ``patience`` epochs in a row without an improvement by ``tol``
     patience: float
     stop_early: bool = False  # measure progress by the validation score, and restore the parameters with the best score
     once: bool = False  # one epoch only

@@ -1,9 +1,9 @@
 r"""Steps of the stochastic solvers, each with one pass over all parameters.
 
 With :math:`g = (\text{sum over the batch} + \alpha w) / S` (biases without :math:`\alpha`), *momentum* sets
-:math:`v \leftarrow \mu v - \eta g` and adds :math:`v`, or, with Nesterov momentum, :math:`\mu v - \eta g` with the new
-:math:`v`. *Adam* keeps running means of :math:`g` and :math:`g^2` and adds :math:`-\eta_t m / (\sqrt{u} + \varepsilon)`
-with :math:`\eta_t = \eta \sqrt{1 - \beta_2^t} / (1 - \beta_1^t)`.
+:math:`v \leftarrow \mu v - \eta g` and adds :math:`v` to the parameters, or :math:`\mu v - \eta g` with the new
+:math:`v` for Nesterov momentum. *Adam* keeps running means of :math:`g` and :math:`g^2` and adds
+:math:`-\eta_t m / (\sqrt{u} + \varepsilon)` with :math:`\eta_t = \eta \sqrt{1 - \beta_2^t} / (1 - \beta_1^t)`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Momentum:
             self.rate = self.first_rate / (rows_seen + 1) ** self.power
 
     def gives_up(self) -> bool:
-        """Return whether lack of progress ends the fit; the adaptive schedule first lowers the rate."""
+        """Return whether to stop after a lack of progress; the adaptive schedule first lowers the rate."""
         if self.schedule != "adaptive" or self.rate <= 1e-6:
             return True
         self.rate /= 5
@@ -79,7 +79,7 @@ class Adam:
         """Do nothing."""
 
     def gives_up(self) -> bool:
-        """Return True: lack of progress ends the fit."""
+        """Return True: stop after a lack of progress."""
         return True
 
     def state(self) -> dict:

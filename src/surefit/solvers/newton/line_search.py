@@ -25,7 +25,7 @@ def line_search(at, dW, db, V) -> bool:
 
 
 def _flat_point(at, dW, V, t: float, terms) -> float:
-    """Return a step between 0 and t at which the derivative along the direction, which is convex, is nearly zero.
+    """Return a step between 0 and t at which the derivative of the convex objective along the direction is nearly zero.
 
     Halving would repeatedly stop just before a kink, where the curvature jumps.
     """

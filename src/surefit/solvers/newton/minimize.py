@@ -186,7 +186,7 @@ class _Newton:
         return slack
 
     def _imbalance(self) -> float:
-        """Return the cost of making the derivatives sum to zero, as the checker does."""
+        """Return the increase of the gap if the derivatives are made to sum to zero, as the checker does."""
         if not self.intercept:
             return 0.0
         size = np.abs(self.derivatives).sum()
@@ -273,7 +273,7 @@ class _Newton:
         near = np.flatnonzero(merit > 0.0)
         used = int(np.count_nonzero(w))
         most = min(max(FIRST_COLUMNS, 2 * used), LARGEST_MODEL)
-        if len(near) > most:  # sets grow geometrically: the first ones are small because they are mostly wrong
+        if len(near) > most:  # sets grow geometrically from small ones, because the first choices are mostly wrong
             if used > most:
                 merit = np.where(w != 0.0, np.abs(g + self.l2 * w + self.l1 * np.sign(w)), merit)
             near = np.sort(near[np.argsort(-merit[near], kind="stable")[:most]])

@@ -48,7 +48,7 @@ def _build_joint(rows, scores, P, coords, intercept) -> Model:
     m = len(columns)
     shift = np.zeros(d)
     if intercept and not rows.sparse:
-        # keeps digits of columns far from the origin: use the rows with curvature, not distant ones without
+        # preserves digits of columns far from the origin: use only the rows with curvature
         shift = rows.weighted_means(sum(scores.diagonal(P, k) for k in range(K)))
     H = np.empty((K, m, K, m))
     border, corner = np.empty((K, m, K)), np.empty((K, K))

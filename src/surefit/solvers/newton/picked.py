@@ -54,7 +54,7 @@ class Picked(NamedTuple):
 
 
 class Picker:
-    """Selects columns of a CSR or CSC matrix; a selection is valid until the next one."""
+    """Selector of columns of a CSR or CSC matrix; a selection is valid until the next one."""
 
     def __init__(self, X):
         self.X = X

@@ -40,7 +40,7 @@ def batch_walk(
     tol,
     patience: int,
 ) -> BatchRun:
-    """Run until no row is misclassified; ``sample`` has labels, weights and squared lengths. ``w`` is modified in place."""
+    """Run until no row is misclassified; ``sample`` contains labels, weights and squared lengths. ``w`` is modified in place."""
     t, weights, squares = sample
     total, mistaken, counts = np.zeros(len(w)), np.zeros(len(t), dtype=np.bool_), np.zeros(len(t))
     longest = np.sqrt(float(np.max(squares)) + bias_step)

@@ -61,14 +61,14 @@ class KernelWalk(Walk):
         super().__init__(None, t, rule, squares, np.zeros(len(t)), 0.0, max_log=max_log)
         self.scores = self.w  # a repeated state is a cycle, as in the linear case
         self.cache, self.budget = cache, budget
-        self.carried = np.zeros(len(t), dtype=np.int64)  # updates that still count
+        self.carried = np.zeros(len(t), dtype=np.int64)  # updates whose rows have not been replaced
         self.dropped = 0
         self.near_zero = 0  # non-zero margins within rounding error of zero
         self.errors = np.zeros(len(t))  # bound on the rounding error of each score, in units of 2^-53
         self._queue: list[int] = []  # rows with non-zero weights, oldest first
 
     def advance(self, order: np.ndarray | None, begin: int, end: int) -> None:
-        """Process one part of a pass; pause wherever a kernel row is missing or the budget is full."""
+        """Process one part of a pass; pause when a kernel row is missing or the budget is full."""
         order = np.arange(end, dtype=np.int32) if order is None else order
         self.in_order = False
         place = begin

@@ -54,7 +54,7 @@ def as_rows(X) -> Any:
 
 
 def aligned_copy(w: np.ndarray) -> np.ndarray:
-    """Copy a vector to the start of a cache line, so that no load crosses two lines (35 against 33 ms)."""
+    """Copy a vector to the start of a cache line, so that no load crosses two lines (measured: 33 instead of 35 ms)."""
     room = np.empty(len(w) + LINE // 8)
     first = (-room.ctypes.data % LINE) // 8
     room[first : first + len(w)] = w
@@ -103,7 +103,7 @@ def _(rows, i):
 
 # --- the two statements of the innermost loop -------------------------------------------------------------------------
 # They are inlined into the calling loop, unlike a generic function, which is vectorized separately before it is
-# inlined. The numbers are the same, a fifth faster.
+# inlined. The results are the same, and the loop is a fifth faster.
 
 
 def score_row(rows, i, w):
@@ -150,7 +150,7 @@ def narrow_vectors():
     """Request 256-bit vectors in the calling function; a no-op in plain Python.
 
     Weights that were just stored are read again immediately. Processors forward such a store to the load only if it is not wider than
-    this; with 512 bits the loop waits for the cache after every mistake (measured: 39 against 32 ms).
+    this; with 512 bits the loop waits for the cache after every mistake (measured: 39 instead of 32 ms).
     """
 
 

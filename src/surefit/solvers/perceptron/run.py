@@ -1,4 +1,4 @@
-"""Runs of an online perceptron: passes until a pass has no mistakes, nothing improves, or the budget is spent."""
+"""Runs of an online perceptron: passes until a pass has no mistakes, progress stops, or the budget is spent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compiled passes of other perceptrons: with a margin, with one weight vector per class, and with all rows in one step."""
+"""Compiled passes of other perceptrons: margin, multiclass and batch perceptron."""
 
 import numpy as np
 
@@ -118,7 +118,7 @@ def batch_sweep(rows, t, weights, cut, slack, w, b, mistaken, total):
 
 @compiled(relaxed=True)
 def vote(gram, updates, signs, survivals, zero, out):
-    """Set ``out[i]`` to the votes of all weight vectors of a run, each weighted by the number of rows it survived.
+    """Set ``out[i]`` to the sum of the votes of all weight vectors of a run, weighted by the number of rows each survived.
 
     ``gram[i, p]`` is the inner product of row ``i`` with support row ``p`` (including the intercept), ``updates`` the support row of each
     update, ``signs`` its signed step; ``zero`` (-1 or 1) is the vote of a score of zero, as for the first vector.

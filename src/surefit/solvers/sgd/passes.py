@@ -2,8 +2,8 @@ r"""Stochastic gradient descent on :math:`\frac1S\sum_i s_i\phi(y_i, x_i^\top w 
 
 The weights are stored as :math:`w = \sigma v`, so that shrinkage needs no pass over all weights for sparse rows. The
 sum of all weights is stored as :math:`\sum_t w_t = G v - \ell` with :math:`G = \sum_t\sigma_t`: a change :math:`\delta`
-of :math:`v` adds :math:`G\delta` to :math:`\ell`, so averaging costs as much as the change. The l1 penalty of a weight
-is applied when a row uses it, for all steps since the last time (cumulative penalty).
+of :math:`v` adds :math:`G\delta` to :math:`\ell`, so averaging takes as long as the change itself. The l1 penalty of a
+weight is applied when a row uses it, for all steps since the last time (cumulative penalty).
 """
 
 from __future__ import annotations

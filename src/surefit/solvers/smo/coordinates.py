@@ -62,7 +62,7 @@ class _Ascent:
         self.passes = 0
 
     def at(self, b: float) -> float:
-        """Ascend at this intercept; return the sum of the dual vector."""
+        """Run coordinate ascent at this intercept; return the sum of the dual vector."""
         active, limits = np.arange(len(self.y)), (np.inf, -np.inf)
         bias = np.array([b, 0.0])
         for _ in range(PASSES):

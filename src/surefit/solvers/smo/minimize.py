@@ -116,7 +116,7 @@ def _lost(point: Point, largest: float) -> bool:
 
 
 def _round(cache: RowCache, rows32, problem, start: Point, tol, budget, steps, shrinking, most):
-    """Work on float32 rows from an exact gradient, until the gap of the active rows or the precision of float32 is reached."""
+    """Optimize on float32 rows from an exact gradient, until the gap of the active rows or the precision of float32 is reached."""
     whole = start.beta.copy()
     active, offset, eps = np.arange(len(whole)), problem.offset, problem.epsilon
     beta, g, low, high = whole.copy(), problem.y - start.scores, problem.low, problem.high

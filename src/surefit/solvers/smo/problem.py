@@ -30,7 +30,7 @@ class BoxProblem(NamedTuple):
     low: np.ndarray
     high: np.ndarray
     epsilon: float
-    offset: bool  # whether the intercept is free, and so the sum of beta zero
+    offset: bool  # whether there is a free intercept, which makes the sum of beta zero
 
     @property
     def hard(self) -> bool:
@@ -39,7 +39,7 @@ class BoxProblem(NamedTuple):
 
     @property
     def one_sided(self) -> bool:
-        """Whether every row may move to one side of zero only, as with labels."""
+        """Whether the box of every row lies on one side of zero, as with labels."""
         return self.epsilon == 0.0 and not bool(np.any((self.low < 0.0) & (self.high > 0.0)))
 
 

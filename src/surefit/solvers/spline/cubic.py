@@ -3,8 +3,8 @@ r"""Cubic smoothing spline by two recursions that never subtract quantities of e
 The information of the data left of a point about the value :math:`f` and the derivative :math:`g` there is a quadratic
 :math:`a (f + b g - u)^2 + c (g - v)^2`. Adding a datum and crossing a gap update the five numbers by sums and products
 of one sign only (:math:`b \le 0` throughout). Therefore :math:`a, b, c` keep nearly all their digits even for close
-points, for which the banded normal equations lose digits in proportion to the squares of the gaps. The recursion from
-the right is the mirror image; both together give the spline, its variances and its leave-one-out values.
+points, for which the banded normal equations lose accuracy. The recursion from the right is the mirror image; both
+together give the spline, its variances and its leave-one-out values.
 """
 
 import math

@@ -27,7 +27,7 @@ class Problem(NamedTuple):
     lead: float  # from the origin of the special form to the first knot, in units of ``length``; -1 if there is none
     length: float
     total: float  # S, all rows
-    within: float  # sum of squares that no function of x can explain
+    within: float  # within-tie sum of squares, which no function of x can explain
     offset: float
     rows: np.ndarray  # knot of each row of positive weight, -1 at the origin of the special form
     row_weights: np.ndarray
@@ -35,7 +35,7 @@ class Problem(NamedTuple):
 
     @property
     def order(self) -> int:
-        """The derivative that is penalized."""
+        """Order of the penalized derivative."""
         return (self.degree + 1) // 2
 
     @property
@@ -103,7 +103,7 @@ def workspace(problem: Problem) -> np.ndarray:
 
 
 def trace(problem: Problem, lam: float, room: np.ndarray | None = None) -> Curve:
-    """Solve at ``lam``."""
+    """Compute the smoothing spline at ``lam``."""
     curve = np.empty((4, len(problem.knots)))
     SWEEPS[problem.degree].smooth(
         problem.gaps, problem.weights, problem.targets, problem.rate(lam), problem.lead,

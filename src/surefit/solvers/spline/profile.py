@@ -6,8 +6,8 @@ from the left), and let a prime be the derivative with respect to the logarithm 
 .. math:: RSS = E + E', \qquad \operatorname{tr} H = (\text{dimension not penalized}) + D',
 
 so the recursion from the right and its memory are not needed. Several rates are processed together in vectorized loops. In the loops
-``da`` and ``dc`` are derivatives of logarithms, ``db``, ``du`` and ``dv`` plain ones; for the recursion itself see ``cubic`` and
-``linear``.
+``da`` and ``dc`` are derivatives of logarithms; ``db``, ``du`` and ``dv`` are plain derivatives. For the recursion
+itself, see ``cubic`` and ``linear``.
 """
 
 import numpy as np

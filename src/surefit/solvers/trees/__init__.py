@@ -13,8 +13,9 @@ Calling convention::
 
 - ``values``: real numbers, ``nan`` where missing. A categorical column (``categories[j] > 0``, the number of categories) contains the
   codes 0, 1, ...; binned columns have at most 255 categories.
-- ``rows``: the rows to grow on, ascending (all by default). Rows of weight zero must be left out: weights are > 0. For a bootstrap
-  sample pass the counts as weights and ``rows=np.flatnonzero(counts)``. ``class_target`` and ``real_target`` take arrays over all n rows.
+- ``rows``: the rows to grow on, ascending (all by default). Rows of weight zero must be omitted, because weights must be
+  positive. For a bootstrap sample, pass the counts as weights and ``rows=np.flatnonzero(counts)``. ``class_target`` and
+  ``real_target`` take arrays over all n rows.
 - ``order``: for many exact trees on the same rows, ``order = presort(values)`` once and ``grow_exact(values, target, rules, order=order)``;
   the order is copied.
 - ``Rules``: stopping rules; ``max_features`` columns are drawn at every node with a generator seeded by ``seed``. Ties go

@@ -1,4 +1,4 @@
-"""Columns in at most 255 bins: a histogram of each column finds the best cut among the edges of the bins."""
+"""Columns in at most 255 bins; the best cut among the bin edges of a column is found from its histogram."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FEW = 24  # nodes with fewer rows are sorted instead of counted
 
 
 class Bins(NamedTuple):
-    """Columns as codes: value x has the code c of the first edge with x <= edges[j, c], or the code after the last edge."""
+    """Columns as codes: the code of a value x is the first c with x <= edges[j, c], or the number of edges if there is none."""
 
     codes: np.ndarray  # (d, n) uint8; 255 is missing, a category is its own code
     edges: np.ndarray  # (d, 254) float64, inf beyond the last

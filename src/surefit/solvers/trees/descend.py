@@ -13,7 +13,7 @@ LANES = 8  # number of rows that descend together
 
 
 def apply(tree: FlatTree, X: np.ndarray) -> np.ndarray:
-    """Return the node of each row of ``X`` (n, d), float64 or float32: a leaf, or an inner node if a category is new."""
+    """Return the node of each row of ``X`` (n, d), float64 or float32: a leaf, or an inner node if the category is unknown there."""
     if worth_packing(tree, len(X)):
         return packed_leaves(np.ascontiguousarray(X), pack(tree))
     return _apply(X, *_descent(tree))

@@ -38,12 +38,12 @@ class Several(NamedTuple):
 
 @generic
 def output(targets, which):
-    """Return one of several targets that are stored line by line."""
+    """Return one of several targets that are stored in consecutive rows."""
 
 
 @generic
 def add_decreases(target, segment, missing, weight, sums, limits, score):
-    """Add to ``score[side, place]`` how much each cut lowers the total impurity; missing values go right (side 0) or left (side 1)."""
+    """Add the decrease of the total impurity by each cut to ``score[side, place]``; missing values go right (side 0) or left (side 1)."""
 
 
 @output.register(Sums)

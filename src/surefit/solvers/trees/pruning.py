@@ -1,8 +1,9 @@
 r"""Pruning of trees.
 
 Cost-complexity pruning minimizes :math:`C_\alpha(\tau) = \sum_{t \in \text{leaves}} R(t) + \alpha |\tau|` over all prunings. The smallest
-minimizers are nested, so each node has one number: the :math:`\alpha` from which it is a leaf (weakest link). Reduced-error pruning turns
-nodes into leaves while this lowers the validation errors, the best first.
+minimizers are nested, so a single number characterizes each node: the :math:`\alpha` from which it is a leaf (weakest
+link). Reduced-error pruning repeatedly turns the node that lowers the validation errors most into a leaf, while there
+is one.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def weakest_links(tree: FlatTree, risk: np.ndarray) -> Path:
 def reduced_error(
     tree: FlatTree, visits: np.ndarray, errors: np.ndarray, allow_zero_gain: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Prune the node that lowers the validation errors most until none does; ties go to the node with most leaves below it.
+    """Prune the node that lowers the validation errors most, until none does; ties go to the node with the most leaves below it.
 
     ``errors`` (m,) contains the validation errors of each node as a leaf, over the rows that reach it, and ``visits`` (m,) the errors of
     rows that stay at an inner node. Returns the marks of the nodes to collapse, their order, and the errors after each round.

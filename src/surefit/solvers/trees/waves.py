@@ -1,6 +1,7 @@
 """Growth of a tree on rows in partitions: one pass computes the histograms of all waiting nodes; the client chooses splits.
 
-The rules are those of :mod:`surefit.solvers.trees.grow`. Sums are integers, so the tree does not depend on the partitions.
+The rules are those of :mod:`surefit.solvers.trees.grow`. Sums are integers, so the tree does not depend on how the rows
+are divided.
 """
 
 from __future__ import annotations
