@@ -4,13 +4,16 @@
 
     SurefitError
      ├── InvalidParameter (ValueError)       a constructor argument outside its domain
-     ├── InvalidData (ValueError) X, y or sample_weight that cannot be used │ └── InvalidType (TypeError) values of a
-     non-numeric type ├── MissingVerb (TypeError) a loss, penalty or design lacks a function that a solver needs ├──
-     CertificateError a claim does not hold │ └── Invalidated the certificate is not about this data or this model ├──
-     PersistenceError a model file that cannot be read or must not be overwritten └── CommandError a command that failed
+     ├── InvalidData (ValueError)            X, y or sample_weight that cannot be used
+     │    └── InvalidType (TypeError)        values of a non-numeric type
+     ├── MissingVerb (TypeError)             a loss, penalty or design lacks a function that a solver needs
+     ├── CertificateError                    a claim does not hold
+     │    └── Invalidated                    the certificate is not about this data or this model
+     ├── PersistenceError                    a model file that cannot be read or must not be overwritten
+     └── CommandError                        a command that failed
 
     ConvergenceWarning (scikit-learn's)      stopped before the requested gap; states the gap
-    DataWarning (UserWarning) unusual but valid input
+    DataWarning (UserWarning)                unusual but valid input
 """
 
 from typing import Any

@@ -1,8 +1,8 @@
 """Problems of linear models: a loss of linear scores, a penalty on the coefficients, and the weights of rows.
 
-``P(w, b) = strength * sum_i s_i k_i loss(y_i, x_i'w + b) [/ sum_i s_i] +
-penalty(w)`` with sample weights ``s`` and class weights ``k``; it is a mean instead of a sum if ``mean`` is set.
-Several targets or classes are one problem each.
+The objective is ``P(w, b) = strength * sum_i s_i k_i loss(y_i, x_i'w + b) [/ sum_i s_i] + penalty(w)`` with sample
+weights ``s`` and class weights ``k``; the sum becomes a mean if ``mean`` is set. Several targets or classes are one
+problem each.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ NEW = np.uint32(1 << 31)  # set if the value differs from the previous one
 
 @compiled
 def note_left(left, segment, place, missing, missing_left):
-    """Set ``left`` to 1 for the first ``place`` rows (and missing ones if they go left), else to 0; return the number of rows that go left."""
+    """Set ``left`` to 1 for the first ``place`` rows (and missing ones that go left), else to 0; return the number on the left."""
     present = len(segment) - missing
     for i in range(len(segment)):
         left[segment[i] & ROW] = i < place or (missing_left and i >= present)
