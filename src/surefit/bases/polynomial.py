@@ -94,7 +94,8 @@ class KernelPolynomialFeatures(BasisMixin, BaseEstimator):
     The constant is among the features, so use ``fit_intercept=False``; there are :math:`\binom{d + p}{p}` features.
 
     Guarantee: the inner products of any two rows equal the kernel up to a stated relative error; the checker compares the squared scales
-    with the multinomial coefficients. A linear model on these features is the kernel model (theory: :ref:`least-squares-gap`).
+    with the multinomial coefficients. A linear model on these features is equivalent to the kernel model (theory:
+    :ref:`least-squares-gap`).
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from surefit.core.errors import CertificateError, Invalidated
 
 
 def grade_of(claims: tuple[Claim, ...]) -> str:
-    """Return the grade of the strongest claim; the grade is derived from the claims and not stored."""
+    """Return the grade of the strongest claim; ``verify`` compares it with the stored grade."""
     return min((claim.entry.grade for claim in claims), default="C")
 
 
@@ -34,13 +34,13 @@ class Certificate:
     Parameters
     ----------
     grade : {"A", "B", "C"}
-        Strength of the strongest claim that this family of models can make.
+        Grade of the strongest claim.
     estimator : str
         Name of the estimator.
     params : dict
         Its parameters, as JSON values.
     problem : dict
-        The mathematical problem that was solved, as numbers and short texts that the checker reads.
+        The mathematical problem that was solved, as numbers and short strings that the checker reads.
     model : dict of str to ndarray
         Fitted attributes that the claims refer to (``coef_``, ``intercept_``, ...), by attribute name.
     data : dict of str to str

@@ -14,7 +14,7 @@ NOTICE = "compiling loops for this processor (once; later runs load them from di
 
 
 class CompilationNotice(event.Listener):
-    """Logs one message at level INFO as soon as the compilation of surefit's functions has taken ``patience`` seconds.
+    """Event listener that logs one INFO message when the compilation of surefit's functions has taken ``patience`` seconds.
 
     Only compilation counts; functions loaded from disk cause no event.
     """

@@ -19,7 +19,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Verb(Protocol):
-    """A generic function."""
+    """Generic function that dispatches on the type of its first argument."""
 
     classes: Any
 
@@ -27,7 +27,7 @@ class Verb(Protocol):
         """Dispatch on the type of ``term``."""
 
     def register(self, cls: type) -> Callable[[F], F]:
-        """Add an implementation."""
+        """Register the implementation for a class of terms."""
 
 
 def elementwise(stub: Callable[..., Any]) -> Verb:
@@ -39,8 +39,8 @@ def generic(stub: Callable[..., Any], *, over_arrays: bool = False) -> Verb:
     """Turn ``stub(term, ...)`` into a verb that dispatches on the NamedTuple class of ``term``.
 
     Implementations are added with ``@verb.register(TermClass)``, in the file of the class, so that importing the class
-    is enough. ``verb.classes`` is the registry that contract tests iterate over. ``@verb.register(object)`` adds the
-    implementation for all classes that have none of their own.
+    is enough. ``verb.classes`` is the registry of these classes. ``@verb.register(object)`` adds the implementation for
+    all classes that have none of their own.
 
     Examples
     --------

@@ -103,7 +103,7 @@ def decode_certificate(text: str) -> dict[str, Any]:
     except (KeyError, TypeError, ValueError, OverflowError, RecursionError, AttributeError, MemoryError) as error:
         raise CertificateError(f"Certificate: a part has the wrong form ({type(error).__name__}: {error}).") from None
     for key in ("model", "state"):
-        if not isinstance(content[key], dict):  # decoding may turn an object into a number or an array
+        if not isinstance(content[key], dict):  # decoding may convert an object to a number or an array
             raise CertificateError(f"Certificate: {key} has the wrong form.")
         wrong = [
             name for name, value in content[key].items() if not isinstance(value, np.ndarray if key == "model" else str)

@@ -26,7 +26,7 @@ ROWWISE = (
 
 
 class ParameterNamesMixin:
-    """Cache of the parameter names; scikit-learn reads the signature again for each call of ``get_params``.
+    """Mixin that caches the parameter names; scikit-learn reads the signature in each call of ``get_params``.
 
     Place it left of ``BaseEstimator``.
     """
@@ -41,7 +41,7 @@ class ParameterNamesMixin:
 
 
 class CertifiedMixin(ParameterNamesMixin):
-    """Adds ``certificate_`` and ``verify`` to an estimator; place it left of ``BaseEstimator``.
+    """Mixin that adds ``certificate_`` and ``verify`` to an estimator; place it left of ``BaseEstimator``.
 
     ``fit`` issues a draft (:meth:`_issue`). When ``fit`` returns, the draft is completed: the digest of every fitted attribute is added, so
     that the certificate covers the whole model, and claims without a value get the value that their checker proves. For

@@ -57,7 +57,7 @@ def fingerprint(array: Any) -> str:
 
 
 def data_fingerprint(X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None) -> dict[str, Any]:
-    """Return the fingerprints that identify the data of a certificate; a sample without columns consists of strings."""
+    """Return the fingerprints that identify the data of a certificate; a one-dimensional sample consists of strings."""
     if hasattr(X, "fingerprints"):  # rows in partitions
         return X.fingerprints()
     strings = X.ndim == 1

@@ -44,7 +44,7 @@ def compiled(loop: Callable[..., Any] | None = None, *, relaxed: bool = False) -
         dispatcher = compiler(function)
         try:
             dispatcher.enable_caching()
-        except RuntimeError as error:  # neither the package nor the user's cache folder can be written
+        except RuntimeError as error:  # neither the package folder nor the user's cache folder is writable
             _say_once(error)
         except AttributeError:
             return dispatcher  # without JIT the function is plain Python

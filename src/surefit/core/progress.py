@@ -15,7 +15,7 @@ class GapProgress:
     Parameters
     ----------
     console : rich.console.Console, optional
-        Where to draw; by default the terminal.
+        Console to draw on; by default the terminal.
     max_propagation_depth : int or None, default=1
         Number of levels of nested estimators to show.
 

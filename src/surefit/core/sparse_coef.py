@@ -13,7 +13,7 @@ from surefit.core.issuing.state import dense
 
 
 class SparseCoefMixin:
-    """Adds ``sparsify`` and ``densify``."""
+    """Mixin that adds ``sparsify`` and ``densify``."""
 
     coef_: Any
     _in_either_form = "coef_"
@@ -36,7 +36,7 @@ class SparseCoefMixin:
 
 
 def linear_scores(X: Any, coef: Any) -> np.ndarray:
-    """Return ``X coef'`` as an array, for any storage of both."""
+    """Return ``X coef'`` as an array, for dense or sparse ``X`` and ``coef``."""
     found = X @ (dense(coef) if coef.ndim == 1 else coef).T
     return np.asarray(found.toarray() if sparse.issparse(found) else found, dtype=np.float64)
 

@@ -1,4 +1,4 @@
-"""Distance of predictions from those of the exact optimum, and the labels that are not certified."""
+"""Bounds on the distance of scores from those of the exact optimum, and the labels that are not certified."""
 
 from dataclasses import dataclass
 

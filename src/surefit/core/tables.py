@@ -46,7 +46,7 @@ def text_table(title: str, header: tuple[str, ...], rows: list[tuple[str, ...]],
 
 
 def html_table(title: str, header: tuple[str, ...], rows: list[tuple[str, ...]], foot: str = "") -> str:
-    """Return the same table as a self-contained HTML fragment."""
+    """Return the table as a self-contained HTML fragment."""
     head = "".join(f"<th style='text-align:left'>{escape(cell)}</th>" for cell in header)
     body = "".join(
         "<tr>"

@@ -1,4 +1,4 @@
-"""Small helpers for messages."""
+"""Helpers for the text of messages: numbers with nouns in the singular or plural."""
 
 import re
 

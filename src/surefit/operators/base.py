@@ -58,9 +58,9 @@ def column_dot(design, j, shift, v, total):
 
 @generic
 def column_axpy(design, j, c, shift, weights, v):
-    """Add ``c weights[i] (x_ij - shift)`` to ``v``, except for a constant times ``weights``; return that constant.
+    """Add ``c weights[i] (x_ij - shift)`` to ``v``, up to a multiple of ``weights``; return the missing factor.
 
-    Dense columns add everything and return zero; sparse columns change stored rows only and omit ``-c shift``.
+    Dense columns add all terms and return zero; sparse columns change only stored rows and return ``-c shift``.
     """
 
 

@@ -110,7 +110,7 @@ class GapBound(NamedTuple):
 
 
 def gap_of(gradient_norm: float, strong_convexity: float) -> float:
-    """Return the proved gap; infinite without strong convexity, unless the gradient is zero."""
+    """Return the proved bound on the gap; infinite without strong convexity, unless the gradient is zero."""
     if strong_convexity > 0.0:
         return gradient_norm**2 / (2.0 * strong_convexity)
     return np.inf

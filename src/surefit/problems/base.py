@@ -33,7 +33,7 @@ def problem_of(*estimators: str) -> Callable[[Poser], Poser]:
 
 
 def derived(estimator: str, given: Given, model: Any = None) -> dict[str, Any] | None:
-    """Return the problem that the parameters of ``estimator`` define, or None if it has no problem of its own."""
+    """Return the problem that the parameters of ``estimator`` define, or None if no problem is registered for it."""
     poser = PROBLEMS.get(estimator) if model is None else _poser(model)
     return None if poser is None else poser(given)
 

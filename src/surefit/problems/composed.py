@@ -24,7 +24,7 @@ LOG_LINK = ("poisson", "tweedie")  # losses whose score is the logarithm of the 
 
 
 class InactiveMixin:
-    """Adds ``inactive_``: features that the certificate proves to be zero in every solution."""
+    """Mixin that adds ``inactive_``: features that the certificate proves to be zero in every solution."""
 
     @property
     def inactive_(self) -> np.ndarray:

@@ -8,7 +8,7 @@ from surefit.problems.base import Given, problem_of
 
 @problem_of("Certified")
 def certified(given: Given) -> dict[str, Any]:
-    """Return the procedure, the confidence and the loss."""
+    """Return the procedure, the confidence, the loss and the range of the target."""
     params = given.params
     return {
         "procedure": params["by"],
@@ -31,7 +31,7 @@ def conformal(given: Given) -> dict[str, Any]:
 
 @problem_of("StructuralRiskMinimizer")
 def structural(given: Given) -> dict[str, Any]:
-    """Return which bound is minimized over the classes."""
+    """Return the bound that is minimized over the classes, and the confidence."""
     params = given.params
     return {name: params[name] for name in ("bound", "theorem", "correction")} | {
         "confidence": float(params["confidence"])

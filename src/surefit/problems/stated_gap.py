@@ -9,7 +9,7 @@ GAPS = ("gap", "stationarity", "budget")  # suffixes of the names of claims abou
 
 
 class DualGapMixin:
-    """Adds ``dual_gap_``; ``fit`` sets ``objective_``."""
+    """Mixin that adds ``dual_gap_``; ``fit`` sets ``objective_``."""
 
     certificate_: Any
 
@@ -24,7 +24,7 @@ class DualGapMixin:
 
 
 class StatedGapMixin(DualGapMixin):
-    """Adds ``dual_gap_`` and ``objective_`` for certificates that state both."""
+    """Mixin that adds ``dual_gap_`` and ``objective_``, for certificates that state both."""
 
     @property
     def objective_(self) -> float:

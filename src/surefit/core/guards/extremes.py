@@ -110,6 +110,6 @@ def _require_proof(model: Any, given: dict[str, Any]) -> None:
                 if answer.dtype.kind == "f" and not np.isfinite(answer).all():
                     raise FloatingPointError(name)
         certificate = model.certificate_
-        if certificate.claims[0].name == UNPROVED:  # the most important one comes first
+        if certificate.claims[0].name == UNPROVED:  # the most important claim comes first
             raise FloatingPointError(UNPROVED)
         certificate.verify(X, **data)

@@ -104,7 +104,7 @@ def _write_constant(sink: Any, value: Any) -> None:
 
 @lru_cache(256)
 def _writer(kind: type) -> Any:
-    """Return the function that writes values of a class, or None if it has parts."""
+    """Return the function that writes values of a class, or None if such values consist of parts."""
     for kinds, write in (
         ((type(None), bool, np.bool_), _write_constant),
         ((int, np.integer), _write_integer),

@@ -9,7 +9,7 @@ import numpy as np
 from surefit.problems.external.registry import derived
 
 LEAF, THRESHOLD = 0, 1  # kinds of nodes
-FIELDS = ("feature", "threshold", "left", "right", "missing_left", "value")  # of the nodes of an ensemble
+FIELDS = ("feature", "threshold", "left", "right", "missing_left", "value")  # fields of the nodes of an ensemble
 
 
 @derived("tree")

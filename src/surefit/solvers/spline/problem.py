@@ -98,7 +98,7 @@ def fold(x: np.ndarray, y: np.ndarray, weights: np.ndarray | None, degree: int, 
 
 
 def workspace(problem: Problem) -> np.ndarray:
-    """Allocate reusable memory for the recursions, because new memory costs as much as the recursions."""
+    """Allocate reusable memory for the recursions, because allocation takes as long as the recursions."""
     return np.empty((len(problem.knots), SWEEPS[problem.degree].STATE))
 
 

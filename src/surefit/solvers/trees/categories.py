@@ -81,5 +81,5 @@ def best_multiway(data, target, feature, start, stop, impurity, sums, limits):
 
 @compiled
 def relaxed(limits):
-    """Return the limits of a categorical column: no direction, all places allowed."""
+    """Return the limits for a categorical column: no monotonicity constraint, and all places allowed."""
     return Limits(limits.min_rows, limits.min_weight, limits.tie, -1, 0, limits.low, limits.high)
