@@ -43,9 +43,10 @@ class ParameterNamesMixin:
 class CertifiedMixin(ParameterNamesMixin):
     """Mixin that adds ``certificate_`` and ``verify`` to an estimator; place it left of ``BaseEstimator``.
 
-    ``fit`` issues a draft (:meth:`_issue`). When ``fit`` returns, the draft is completed: the digest of every fitted attribute is added, so
-    that the certificate covers the whole model, and claims without a value get the value that their checker proves. For
-    small data, these values are proved when the certificate is first read (:mod:`surefit.core.issuing.drafts`).
+    ``fit`` issues a draft (:meth:`_issue`). When ``fit`` returns, the draft is completed. The digest of every fitted
+    attribute is added, so that the certificate covers the whole model. Claims without a value get the value that their
+    checker proves. For small data, these values are proved when the certificate is first read
+    (:mod:`surefit.core.issuing.drafts`).
     """
 
     _certificate: Draft | Pending | Certificate

@@ -1,8 +1,9 @@
 r"""Exact arithmetic on floats: every finite float is an integer times a power of two, so sums of products are exact in integers.
 
 A direction is a list of integers ``v = (w, b)``, defined up to a positive factor. If there is an intercept, a data row is extended to
-``(x, 1)``. The signs of ``x'w + b`` are determined in three steps, each for the rows that the previous step left open: floats with their
-error radius, floats that are exact because all numbers are small integers, and Python integers.
+``(x, 1)``. The signs of ``x'w + b`` are determined in three steps, each for the rows that the previous step left open.
+The steps use floats with their error radius, floats that are exact because all numbers are small integers, and Python
+integers.
 """
 
 from operator import mul

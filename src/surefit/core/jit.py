@@ -1,8 +1,8 @@
 """``@compiled``: Numba loops that are cached on disk and release the GIL.
 
-Numba checks only the file of a cached function to decide whether it is stale, so the cached code of a loop would remain
-in use after an edit of a verb that it calls from another file. Here the stamp of every cached function covers its
-folder and all folders with compiled code, so surefit never runs machine code of another version.
+Numba checks only the file of a cached function to decide whether it is stale. The cached code of a loop would therefore
+remain in use after an edit of a verb that it calls from another file. Here the stamp of every cached function covers
+its folder and all folders with compiled code, so surefit never runs machine code of another version.
 
 If the cache cannot be written or read (no permission, full disk, damaged file), functions are compiled again and the fit succeeds.
 """

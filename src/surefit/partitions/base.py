@@ -58,9 +58,9 @@ class PartitionBase(CertifiedMixin, BaseEstimator):
     def stochastic_error(self, X) -> float:
         r"""Return an estimate of the stochastic error from the counts of the cells, on rows from the same distribution.
 
-        With :math:`\bar r` the mean target of a cell under the distribution and targets in [0, 1],
-        :math:`E|\hat r - \bar r| \le E[1\{N > 0\} / (2 \sqrt N)] + P(N = 0)`; the right-hand side is averaged over the rows of X,
-        which must not be the training rows (theory: :ref:`consistency`).
+        Let :math:`\bar r` be the mean target of a cell under the distribution, with targets in [0, 1]. Then
+        :math:`E|\hat r - \bar r| \le E[1\{N > 0\} / (2 \sqrt N)] + P(N = 0)`. The right-hand side is averaged over the
+        rows of X, which must not be the training rows (theory: :ref:`consistency`).
         """
         cells = self.apply(X)
         counts = np.where(cells < 0, 0.0, self.cell_counts_[np.maximum(cells, 0)])

@@ -16,9 +16,9 @@ class PartitionClassifier(ClassifierMixin, PartitionBase):
     :math:`A(x)` is the cell of :math:`x` and :math:`N(x)` its number of training rows. Hypothesis class: functions that are constant on
     cells. Loss: zero-one. Optimizer: exact, one count per cell.
 
-    Guarantee: no classifier that is constant on the cells has fewer training errors; the certificate contains the count. If cells shrink
-    and their counts grow, the risk converges to the Bayes risk, provided that the partition does not depend on the labels (theory:
-    :ref:`consistency`), which ``fit`` ensures by fitting the partitioner on X alone.
+    Guarantee: no classifier that is constant on the cells has fewer training errors; the certificate contains the
+    count. If cells shrink and their counts grow, the risk converges to the Bayes risk, provided that the partition does
+    not depend on the labels (theory: :ref:`consistency`). ``fit`` ensures this by fitting the partitioner on X alone.
 
     Parameters
     ----------

@@ -105,8 +105,9 @@ def consistency_study(
 ) -> ConsistencyStudy:
     """Fit classifiers to growing samples of a known distribution and measure their excess risk.
 
-    Excess risks are computed from the distribution, not from labels: exactly for finitely many rows, by quadrature in one dimension,
-    otherwise as means of conditional probabilities over rows that are the same for all classifiers.
+    Excess risks are computed from the distribution, not from labels: exactly for finitely many rows, and by quadrature
+    in one dimension. Otherwise they are means of conditional probabilities over rows that are the same for all
+    classifiers.
 
     Parameters
     ----------

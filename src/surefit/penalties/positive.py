@@ -17,7 +17,7 @@ from surefit.penalties.base import (
 class Positive(NamedTuple):
     r"""A separable penalty restricted to :math:`w \ge 0`.
 
-    If the base penalty has its minimum at zero (as all penalties here), the conjugate is that of the base at
+    All penalties here have their minimum at zero. For such a base penalty, the conjugate is that of the base at
     :math:`\max(v, 0)`, and the proximal point is the positive part of that of the base.
 
     Examples

@@ -1,7 +1,7 @@
 r"""Problems of perceptrons: steps, thresholds and the constant feature.
 
-A problem has one pair of steps per two-class problem, the thresholds below which a margin counts as a mistake, and the square
-:math:`\beta = c^2` of the constant feature that represents the intercept (zero: no intercept).
+A problem has one pair of steps per two-class problem, and the thresholds below which a margin counts as a mistake. The
+constant feature that represents the intercept is given by its square :math:`\beta = c^2` (zero: no intercept).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Binning of columns: at most 255 bins per column, with cuts at quantiles, and one bin for missing values.
 
-Four columns share a 32-bit word, so one load fetches four codes of a row: ``words[g, i]`` contains the codes of columns
-4g to 4g + 3 of row i, the first in the lowest byte.
+Four columns share a 32-bit word, so one load fetches four codes of a row. The word ``words[g, i]`` contains the codes
+of columns 4g to 4g + 3 of row i, the first in the lowest byte.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 r"""Histograms of gradients in integers: sums and differences are exact and independent of their order.
 
-Gradients are rounded to multiples of a step before a tree is grown. A cell has two words of 64 bits: the sum of the gradients, and the
-sum of the curvatures in the high bits with the number of rows in the ``count_bits`` low bits. Since nothing overflows,
-the histogram of a parent minus that of one child is exactly that of the other child, and results do not depend on the
-number of threads.
+Gradients are rounded to multiples of a step before a tree is grown. A cell has two words of 64 bits. The first is the
+sum of the gradients. The second contains the sum of the curvatures in the high bits and the number of rows in the
+``count_bits`` low bits. Since nothing overflows, the histogram of a parent minus that of one child is exactly that of
+the other child, and results do not depend on the number of threads.
 """
 
 from __future__ import annotations

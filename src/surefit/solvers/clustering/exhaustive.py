@@ -1,10 +1,10 @@
 r"""Optimal partition of a few points by branch and bound.
 
 Points are placed one after another into a used cluster or into the next empty one, so every partition is enumerated
-once. Both criteria only increase when a point is added, and :math:`f(S \cup R) \ge f(S) + f^*(R)`: the cost of the
-points placed so far plus the smallest cost of the remaining points alone bounds every completion. The smallest costs
-are found by solving the problem for the last point, the last two points, and so on (Brusco 2006); they are the witness
-of optimality.
+once. Both criteria only increase when a point is added, and :math:`f(S \cup R) \ge f(S) + f^*(R)`. The cost of the
+points placed so far plus the smallest cost of the remaining points alone is therefore a lower bound for every
+completion. The smallest costs are found by solving the problem for the last point, the last two points, and so on
+(Brusco 2006); they are the witness of optimality.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 r"""Mini-batch k-means (Sculley 2010): centers move toward the means of small samples of the rows.
 
-Rows of a batch are drawn with probability proportional to their weights, in an order that depends on their coordinates alone, so that a
-row of weight two and two equal rows give the same batches for the same seed.
+Rows of a batch are drawn with probability proportional to their weights, in an order that depends only on their
+coordinates. A row of weight two and two equal rows therefore give the same batches for the same seed.
 """
 
 from __future__ import annotations

@@ -80,8 +80,9 @@ def assign(
 ) -> tuple[np.ndarray, int]:
     """Update ``bounds`` (labels and both bounds) for ``centers``, which moved by ``moves`` since the last call.
 
-    Return the change of the sums of all clusters, shape (k, d + 2): sum of shifted points, weight, number of points of positive weight;
-    and the number of points that changed cluster. ``moves=None`` compares every point with every center.
+    Return the change of the cluster sums, and the number of points that changed cluster. The sums have shape (k, d +
+    2): sum of shifted points, weight, and number of points of positive weight. ``moves=None`` compares every point with
+    every center.
     """
     n, (k, d) = len(weights), centers.values.shape
     first = moves is None

@@ -1,7 +1,7 @@
 r"""Rows of a data matrix as points: distances to centers and sums, for dense and sparse storage.
 
-Products are computed after ``shift`` (the mean) is subtracted and, for dense points, after scaling by a power of two,
-so that data far from the origin keep full accuracy and single precision can be used for screening. Final distances are
+Products are computed after ``shift`` (the mean) is subtracted and, for dense points, after scaling by a power of two.
+Data far from the origin thus keep full accuracy, and single precision can be used for screening. Final distances are
 computed directly as :math:`\sum_j (x_{ij} - c_j)^2` for dense points, and by :math:`\|x\|^2 - 2 x^\top c + \|c\|^2` for
 sparse points.
 """

@@ -1,8 +1,9 @@
 r"""Links between units, and links that share a weight.
 
-Two consecutive layers are either fully connected (None) or connected by a *link table*: an integer matrix of shape (units below, units
-above) whose entry is the index of the free weight of that link, or -1 if there is no link. Equal indices share a weight. Every unit has
-its own bias. The free parameters are packed into one vector: the weights layer by layer, then the biases layer by layer.
+Two consecutive layers are either fully connected (None) or connected by a *link table*: an integer matrix of shape
+(units below, units above). An entry is the index of the free weight of that link, or -1 if there is no link. Equal
+indices share a weight. Every unit has its own bias. The free parameters are packed into one vector: the weights layer
+by layer, then the biases layer by layer.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 r"""Newton's method for :math:`\sum_i c_i \phi(y_i, z_i) + l_1 \|w\|_1 + \tfrac{l_2}{2} \|w\|^2`, stopped by the duality gap.
 
-The derivatives of the loss are a dual point, so the gap costs one product with X. The Hessian is formed for the active coefficients and
-reused while it is accurate enough (a chord step costs two products with X), or replaced by conjugate gradients if it would be too large.
-Before every gap, the intercept is set to its exact minimizer for the coefficients.
+The derivatives of the loss are a dual point, so the gap costs one product with X. The Hessian is formed for the active
+coefficients and reused while it is accurate enough (a chord step costs two products with X). If it would be too large,
+conjugate gradients are used instead. Before every gap, the intercept is set to its exact minimizer for the
+coefficients.
 """
 
 from __future__ import annotations

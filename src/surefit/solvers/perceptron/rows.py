@@ -149,8 +149,9 @@ def _shift_row_compiled(rows, i, sign, w):
 def narrow_vectors():
     """Request 256-bit vectors in the calling function; a no-op in plain Python.
 
-    Weights that were just stored are read again immediately. Processors forward such a store to the load only if it is not wider than
-    this; with 512 bits the loop waits for the cache after every mistake (measured: 39 instead of 32 ms).
+    Weights that were just stored are read again immediately. Processors forward such a store to the load only if it is
+    not wider than 256 bits. With 512 bits, the loop waits for the cache after every mistake (measured: 39 instead of 32
+    ms).
     """
 
 

@@ -120,8 +120,9 @@ def batch_sweep(rows, t, weights, cut, slack, w, b, mistaken, total):
 def vote(gram, updates, signs, survivals, zero, out):
     """Set ``out[i]`` to the sum of the votes of all weight vectors of a run, weighted by the number of rows each survived.
 
-    ``gram[i, p]`` is the inner product of row ``i`` with support row ``p`` (including the intercept), ``updates`` the support row of each
-    update, ``signs`` its signed step; ``zero`` (-1 or 1) is the vote of a score of zero, as for the first vector.
+    ``gram[i, p]`` is the inner product of row ``i`` with support row ``p`` (including the intercept). ``updates``
+    contains the support row of each update, and ``signs`` its signed step. ``zero`` (-1 or 1) is the vote of a score of
+    zero, as for the first vector.
     """
     for i in range(len(out)):
         score, votes = 0.0, zero * survivals[0]

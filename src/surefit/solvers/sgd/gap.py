@@ -1,9 +1,9 @@
 r"""Bounds on the suboptimality for :math:`P(w, b) = \sum_i c_i\phi(y_i, z_i) + l_1\|w\|_1 + \frac{l_2}{2}\|w\|^2`.
 
-The negative derivatives of the loss, times :math:`c_i`, are a dual point once their sum is zero (with an intercept) and, without an l2
-term, once they are scaled into the box of the l1 norm. The derivatives are evaluated at the point, or at a second one closer to the
-optimum. Kinks are smoothed with several widths, and the best bound is used. All losses here are non-negative, so :math:`P` itself is
-always a bound.
+The negative derivatives of the loss, times :math:`c_i`, are a dual point under two conditions. With an intercept, their
+sum must be zero; without an l2 term, they must be scaled into the box of the l1 norm. The derivatives are evaluated at
+the point, or at a second one closer to the optimum. Kinks are smoothed with several widths, and the best bound is used.
+All losses here are non-negative, so :math:`P` itself is always a bound.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Stochastic gradient descent on rows in partitions: a pass processes one partition after another, each row by row.
 
-The order of the partitions depends on the seed and the pass, and the order of the rows also on the index of the first
-row of their partition, but not on the machine. Without shuffling, rows are processed in their original order, as in
-memory.
+The order of the partitions depends only on the seed and the pass. The order of the rows also depends on the index of
+the first row of their partition. Without shuffling, rows are processed in their original order, as in memory.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 r"""Residual sum of squares and trace of many splines, from one recursion and its derivative.
 
-Let E be the minimum of the penalized sum of squares and D the log-determinant of the data covariance (both are computed by the recursion
-from the left), and let a prime be the derivative with respect to the logarithm of the prior's rate. Then
+Let E be the minimum of the penalized sum of squares and D the log-determinant of the data covariance; the recursion
+from the left computes both. Let a prime denote the derivative with respect to the logarithm of the prior's rate. Then
 
 .. math:: RSS = E + E', \qquad \operatorname{tr} H = (\text{dimension not penalized}) + D',
 

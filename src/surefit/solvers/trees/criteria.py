@@ -1,8 +1,9 @@
 r"""Impurity criteria of splits.
 
 The total impurity of a node is its weight times its impurity. For targets that are summarized by their weight W and the sum S of w y
-(real targets, and two classes 0 and 1), ``decrease`` is the decrease of the total by a cut; for class weights there is ``class_spread``.
-Totals are concave, so no cut increases them. Criteria are numbers, not types, so that one compiled grower serves all of them.
+(real targets, and two classes 0 and 1), ``decrease`` is the decrease of the total by a cut. For class weights,
+``class_spread`` returns the total. Totals are concave, so no cut increases them. Criteria are numbers, not types, so
+that one compiled grower serves all of them.
 """
 
 from __future__ import annotations

@@ -30,8 +30,8 @@ class FlatTree(NamedTuple):
     A node of kind ``THRESHOLD`` sends ``x[feature] <= threshold`` to ``left``, the rest to ``right``, and a missing
     value to ``left`` if ``missing_left``. Categories are ``0 .. n_codes - 2``, and missing is the category
     ``n_codes - 1``. A node of kind ``SUBSET`` sends category ``c`` to ``left`` if bit ``c`` of
-    ``words[start : start + n_words]`` is set, to ``right`` if it is set in the next ``n_words`` words,
-    ``n_words = ceil(n_codes / 64)``; a node of kind ``MULTIWAY`` sends it to ``branches[start + c]``. A row with a
+    ``words[start : start + n_words]`` is set, to ``right`` if it is set in the next ``n_words`` words, with
+    ``n_words = ceil(n_codes / 64)``. A node of kind ``MULTIWAY`` sends it to ``branches[start + c]``. A row with a
     category that did not occur at a node in training (neither bit, or branch -1) stays at that node and gets its value.
     """
 

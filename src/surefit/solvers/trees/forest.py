@@ -1,10 +1,10 @@
 r"""Forest trees for two classes with Gini impurity, on binned columns without missing values and with integer weights.
 
 A row is one word: its number, its number of draws, and its class. A cell of a histogram is also one word, with the
-weight in the high bits and the weight of the second class in the low bits, so a row is added to the histogram of a
-column by a single addition, and sums are exact. Let the left side have weight L, of which p belongs to the second
-class, and the right side R and q. The best cut has the largest :math:`p^2 / L + q^2 / R`. The data are stored by rows:
-one cache line contains all columns that a node uses.
+weight in the high bits and the weight of the second class in the low bits. A single addition therefore adds a row to
+the histogram of a column, and sums are exact. Let the left side have weight L, of which p belongs to the second class,
+and the right side R and q. The best cut has the largest :math:`p^2 / L + q^2 / R`. The data are stored by rows: one
+cache line contains all columns that a node uses.
 """
 
 from __future__ import annotations
