@@ -28,7 +28,7 @@ class Tree(NamedTuple):
     left: np.ndarray
     right: np.ndarray
     subset: np.ndarray
-    value: np.ndarray  # of every node, times the learning rate
+    value: np.ndarray  # value of every node, times the learning rate
     rows: np.ndarray  # number of rows in every node
     gain: np.ndarray
     depth: np.ndarray

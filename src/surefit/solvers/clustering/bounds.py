@@ -1,8 +1,9 @@
 r"""Lower bounds on the inertia over *all* partitions into k clusters.
 
 Let :math:`B` have the rows :math:`\sqrt{w_i}(x_i - \bar x)`, :math:`G = BB^\top`, :math:`q_i = \sqrt{w_i / \sum w}` and
-:math:`P = I - qq^\top`. A partition is a projection :math:`Z \ge 0` of trace k with :math:`Zq = q` and
-:math:`J = \operatorname{tr} G - \langle G, Z\rangle`. Since :math:`\langle N, Z\rangle \ge 0` for every matrix :math:`N \ge 0`,
+:math:`P = I - qq^\top`. A partition corresponds to a projection :math:`Z \ge 0` of trace k with :math:`Zq = q` and
+:math:`J = \operatorname{tr} G - \langle G, Z\rangle`. Since :math:`\langle N, Z\rangle \ge 0` for every matrix
+:math:`N \ge 0`,
 
 .. math:: J \ge \operatorname{tr} G - q^\top N q - \sum_{j < k} \lambda_j(P(G + N)P),
 

@@ -1,9 +1,9 @@
 r"""Working set with its Gram matrix, and the solution of the problem restricted to it.
 
-Coordinate descent on the Gram matrix costs one row of it per changed coefficient, for any number of observations. Once the support is
-stable, the rest is a linear system: with the signs :math:`s` of the support :math:`A` fixed, the restricted solution satisfies
-:math:`(G_{AA} + B) u_A = q_A - a_A s`, solved by Cholesky. Coefficients that would change sign are set to zero if that lowers the
-objective; otherwise the step ends where the first of them reaches zero.
+Coordinate descent on the Gram matrix costs one row of it per changed coefficient, for any number of observations. Once
+the support is stable, the problem is a linear system: with the signs :math:`s` of the support :math:`A` fixed, the
+restricted solution satisfies :math:`(G_{AA} + B) u_A = q_A - a_A s`, solved by Cholesky. Coefficients that would change
+sign are set to zero if that lowers the objective; otherwise the step ends when the first of them reaches zero.
 """
 
 from __future__ import annotations

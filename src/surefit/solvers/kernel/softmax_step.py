@@ -3,8 +3,8 @@ r"""Newton step of softmax regression in an RKHS, by conjugate gradients or, if 
 The step of the coefficients solves :math:`(I + W K) \delta = r - W 1 \Delta b`, :math:`r = \theta - \beta`, where :math:`W` couples the
 classes of a row: :math:`W_i = c_i (\mathrm{diag}(p_i) - p_i p_i^\top) = L_i L_i^\top` with :math:`L_i = \sqrt{c_i}
 (\mathrm{diag}(\sqrt{p_i}) - p_i \sqrt{p_i}^\top)`. So :math:`\delta = q - L (I + L^\top K L)^{-1} L^\top K q` for a right-hand side
-:math:`q`. The eigenvalues of this matrix are at least one, and conjugate gradients need only products with it. The intercepts make the
-sums of :math:`\beta + \delta` over the rows zero.
+:math:`q`. The eigenvalues of :math:`I + L^\top K L` are at least one, and conjugate gradients need only products with
+it. The intercepts make the sums of :math:`\beta + \delta` over the rows zero.
 """
 
 from __future__ import annotations

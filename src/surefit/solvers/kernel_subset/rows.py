@@ -67,7 +67,7 @@ class SpanRows:
         return self.transposed(weights[:, None])[0] / weights.sum()
 
     def curvature_times(self, curvatures: np.ndarray, v: np.ndarray, center: bool) -> np.ndarray:
-        """Return ``F' D (F v - mean)`` for curvatures ``D``; the mean is the D-weighted one, or zero."""
+        """Return ``F' D (F v - mean)`` for curvatures ``D``, with the D-weighted mean or zero."""
         u = self.times(v[None, :])[:, 0]
         if center:
             u -= (curvatures @ u) / max(curvatures.sum(), 1e-300)

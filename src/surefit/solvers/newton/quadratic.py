@@ -1,7 +1,7 @@
 r"""Minimize a quadratic plus an elastic-net penalty: :math:`g^\top\delta + \tfrac12\delta^\top H\delta + \Omega(w + \delta)`.
 
-Coordinate descent finds the support. With the signs of the support fixed, the rest is a linear system, whose solution is followed until
-the first coefficient reaches zero.
+Coordinate descent finds the support. With the signs of the support fixed, the problem is a linear system; the step
+toward its solution ends when the first coefficient reaches zero.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ class Rows:
         return np.asarray(self.X.T @ weights).ravel() / total
 
     def curvature_times(self, curvatures: np.ndarray, v: np.ndarray, center: bool) -> np.ndarray:
-        """Return ``X' D (X v - mean)`` for curvatures ``D``; the mean is the D-weighted one, or zero."""
+        """Return ``X' D (X v - mean)`` for curvatures ``D``, with the D-weighted mean or zero."""
         if self.sparse and self.X.format == "csr":
             return _curvature_times(self.X.data, self.X.indices, self.X.indptr, curvatures, v, center)
         u = np.asarray(self.X @ v)

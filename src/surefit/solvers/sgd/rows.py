@@ -1,7 +1,7 @@
 """Rows for access in random order: sparse entries with unsigned indices and prefetching.
 
-Unsigned indices skip the check for negative values, and the entries of the next rows are prefetched: a pass over shuffled sparse rows is
-bound by memory, not by arithmetic.
+Unsigned indices skip the check for negative values, and the entries of the next rows are prefetched, because a pass
+over shuffled sparse rows is limited by memory access, not by arithmetic.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from surefit.core.jit import compiled
 
 LEAF, THRESHOLD, SUBSET, MULTIWAY = 0, 1, 2, 3
 
-#: Why a node is a leaf, by its code in ``FlatTree.reason``; inner nodes have code 0.
+#: Reasons why a node is a leaf, by their code in ``FlatTree.reason``; inner nodes have code 0.
 REASONS = (
     "split",
     "pure",

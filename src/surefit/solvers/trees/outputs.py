@@ -1,6 +1,6 @@
 """Several outputs of one tree: the impurity of a node is the mean over the outputs, each a target with one column.
 
-Classes and real targets are stored output by output, (outputs, n). A cut has one decrease per output. These are summed
+Classes and real targets are stored as arrays of shape (outputs, n). A cut has one decrease per output. These are summed
 for all places of a column before the best place is chosen.
 """
 

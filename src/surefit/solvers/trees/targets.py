@@ -12,7 +12,7 @@ from surefit.core.jit import compiled
 from surefit.solvers.trees.criteria import GINI, POISSON, SQUARED_ERROR, class_spread, decrease, spread
 from surefit.solvers.trees.segments import NEW, ROW
 
-#: Gains that differ by less than this fraction of the node's impurity are tied; the first one wins.
+#: Gains that differ by less than this fraction of the node's impurity are tied; the first one is kept.
 TIE = 1e-12
 
 
