@@ -36,7 +36,7 @@ class SupportSystem:
         self.singular = True
 
     def flops(self, support: np.ndarray, curvatures: np.ndarray) -> float:
-        """Return the cost of :meth:`solve`."""
+        """Return the number of floating-point operations of :meth:`solve`."""
         changes = self._count_changes(support, curvatures)
         return len(support) ** 3 / 3 if changes is None else len(self._base) ** 2 * (changes + 4.0)
 

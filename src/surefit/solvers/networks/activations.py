@@ -1,8 +1,8 @@
-r"""Catalog of activations :math:`\sigma`: values and derivatives of arrays, in place.
+r"""Catalog of activations :math:`\sigma`, with values and derivatives computed for arrays in place.
 
 The sigmoids with limits -1 and 1 (``standard``, ``arctan``, ``gaussian``, ``threshold``) have a counterpart :math:`\sigma^* = (\sigma +
-1)/2` with limits 0 and 1 (``logistic``, ``cauchy_cdf``, ``normal_cdf``, ``step``). The last of each list is a step function: it can be
-evaluated, but has no useful gradient.
+1)/2` with limits 0 and 1 (``logistic``, ``cauchy_cdf``, ``normal_cdf``, ``step``). The last of each list is a step
+function, which can be evaluated but has no useful gradient.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Refined dual point: derivatives after a few Newton steps from the result of SGD, which prove a tighter bound.
 
-Only the bound is refined; the model remains the result of the descent. The Hessian uses some of the rows, the gradient uses all. Steps
-are not damped: if the loss has curvature at few rows only (a narrow Huber region), they may overshoot, and then the bound without them is
-used.
+Only the bound is refined; the model remains the result of the descent. The Hessian uses some of the rows; the gradient
+uses all rows. Steps are not damped. If the loss has curvature at only a few rows (a narrow Huber region), they may
+overshoot; the bound without them is then used.
 """
 
 from __future__ import annotations
