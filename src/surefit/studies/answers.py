@@ -45,7 +45,7 @@ def answered(held: Held, prepared: Prepared, metric: Metric, options: Options) -
 
 
 def decision_of(prepared: Prepared, options: Options) -> np.ndarray | None:
-    """Return the factor of each class probability in a decision, for class weights; None without them."""
+    """Return the factor of each class probability in a decision, or None without class weights."""
     return class_weights(prepared, options)
 
 
@@ -72,7 +72,7 @@ def calibrate(model: CalibratedModel, held: Held, prepared: Prepared, metric: Me
 
 
 def _by_other_folds(fold: np.ndarray, value) -> np.ndarray:
-    """Return one number per row, learned from the rows of the other folds."""
+    """Return one number per row, computed from the rows of the other folds."""
     parts = fold if len(np.unique(fold)) > 1 else np.arange(len(fold)) % 2
     found = np.empty(len(fold))
     for k in np.unique(parts):

@@ -20,7 +20,7 @@ REMEMBERED: set[str] = set()  # modules whose loops this process has compiled or
 
 
 class Clock:
-    """Elapsed seconds of a study, and the speed of this machine relative to the one of the cost estimates."""
+    """Elapsed seconds of a study, and the speed of this machine relative to the machine of the cost estimates."""
 
     def __init__(self, max_time: float):
         self.max_time = max_time
@@ -52,7 +52,7 @@ class Clock:
 
 
 def compiling(family: Family) -> float:
-    """Return the seconds that the first fit will spend on compiling; 0 if the machine code is in memory or on disk."""
+    """Return the compilation time of the first fit in seconds; 0 if the machine code is in memory or on disk."""
     if not family.loops or family.loops in REMEMBERED or _is_on_disk(family.loops):
         return 0.0
     return family.compiling
@@ -75,7 +75,7 @@ class Interrupts:
 
     def __init__(self) -> None:
         self.pressed = 0
-        self._shields = 0  # while positive, presses are only recorded
+        self._shields = 0  # if positive, presses are only recorded
 
     def _heard(self, number: int, frame: Any) -> None:
         if loading(frame):  # wait for the import to end
@@ -109,7 +109,7 @@ class Interrupts:
 
 
 def memory_reason(family: Family, size: Size) -> str | None:
-    """Return why a family is skipped because of its memory, or None."""
+    """Return the reason why a family needs too much memory, or None."""
     needed = family.bytes(size)
     if needed <= MOST_MEMORY:
         return None

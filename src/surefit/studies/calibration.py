@@ -29,7 +29,8 @@ class Calibration(NamedTuple):
 def class_scores(estimator: Any, X: np.ndarray, n_classes: int, codes: np.ndarray) -> np.ndarray:
     """Return one score per row and class: log-probabilities, or the decision function if there are none.
 
-    ``codes`` are the class codes that the estimator knows; other classes get a score of practically zero probability.
+    ``codes`` are the class codes that the estimator was fitted on; other classes get a score with a probability of
+    nearly zero.
     """
     if hasattr(estimator, "predict_proba"):
         found = np.log(np.maximum(np.asarray(estimator.predict_proba(X), dtype=np.float64), TINY))
@@ -59,7 +60,7 @@ def fit_calibration(scores: np.ndarray, truth: np.ndarray, weights: np.ndarray) 
     0.3
     """
     free = scores.shape[1] == 2 and min(np.bincount(truth, minlength=2)) >= ENOUGH
-    # Directions of the parameters in score space: the slope changes all scores, the intercept those of class 1.
+    # Derivatives of the scores: the slope affects all scores, the intercept only those of class 1.
     moves = np.stack([scores, np.broadcast_to([0.0, 1.0], scores.shape)]) if free else scores[None]
     start, ridge = np.array([1.0, 0.0])[: len(moves)], np.array([RIDGE, 0.0])[: len(moves)]
     targets = one_hot(truth, scores.shape[1])
@@ -91,7 +92,7 @@ def threshold_for_f1(probabilities: np.ndarray, truth: np.ndarray, weights: np.n
     order = np.argsort(-probabilities[:, rare], kind="stable")
     p, hits, total = probabilities[order, rare], weights[order] * (truth[order] == rare), weights[order]
     f1 = 2 * np.cumsum(hits) / (np.cumsum(total) + hits.sum())
-    last = np.append(p[1:] != p[:-1], True)  # equal probabilities stay on one side
+    last = np.append(p[1:] != p[:-1], True)  # equal probabilities stay on one side of the threshold
     best = int(np.argmax(np.where(last, f1, -1.0)))
     below = p[best + 1] if best + 1 < len(p) else 0.0
     return float(np.clip((p[best] + below) / 2, 0.001, 0.999))

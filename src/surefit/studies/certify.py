@@ -1,4 +1,4 @@
-"""Verification of a study's model: its fit by the checker, and its error by the test rows."""
+"""Certification of a study's model: its fit is verified by the checker, and its error is bounded on the test rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from surefit.studies.splits import Split, split_rows
 from surefit.tables import Table
 
 Conformal = ConformalClassifier | ConformalRegressor
-COVERAGE = 0.9  # coverage of the certified intervals; others are calibrated on the same rows
+COVERAGE = 0.9  # coverage of the certified intervals; other coverages use the same rows
 LEAST = math.ceil(COVERAGE / (1 - COVERAGE) - 1e-9)  # with fewer test rows, such an interval is infinite
 
 
@@ -31,7 +31,7 @@ def labels_of(part: Encoded) -> np.ndarray:
 
 
 def bound_of(model: CalibratedModel, part: Encoded, options: Options, n_models: int = 1) -> Certificate:
-    """Return the bound on the error of a model from rows that it has not seen; each of ``n_models`` gets a fraction of delta."""
+    """Return the bound on the error of a model from held-out rows; delta is divided among ``n_models``."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return risk_certificate(
@@ -116,14 +116,14 @@ def _findings(certificate: Certificate, verification: Any) -> list[Checked]:
 
 
 def verdict_word(claim: Any, level: str) -> str:
-    """Return the verdict for readers: a claim without a limit that the checker re-derived is proved, or proved and vacuous."""
+    """Return the verdict on a claim as text; a re-derived claim without a limit is proved, or proved and vacuous."""
     if claim.verdict != "stated" or level == "stated":
         return claim.verdict
     return "vacuous" if "vacuous" in claim.statement else "proved"
 
 
 def rows_of(model: TableModel, prepared: Prepared, options: Options) -> Encoded:
-    """Return the encoded training and test rows of a model; encoding them again must give the encoder of the model."""
+    """Return the encoded training and test rows of a model; raise an error if the encoder differs from the model's."""
     split = split_rows(prepared, options)
     fitted = split.train if model.record_["fitted_on"] == "train" else split.folds[0][0]
     with warnings.catch_warnings():
@@ -139,7 +139,7 @@ def rows_of(model: TableModel, prepared: Prepared, options: Options) -> Encoded:
 
 
 def verify(model: TableModel, table: Table) -> list[Checked]:
-    """Re-derive every claim of a model from the file it was fitted from."""
+    """Re-derive every claim of a model from its training file."""
     options = Options.from_record(model.record_["options"])
     prepared = prepare(table, options)
     return check(model, rows_of(model, prepared, options), prepared, split_rows(prepared, options), options)

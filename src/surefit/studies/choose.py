@@ -19,7 +19,7 @@ def choose(comparison: Comparison, metric: Metric, options: Options) -> Result:
         )
     results.sort(key=lambda result: result.rank)
     if options.select == "bound":
-        # Where the rows are too few for any bound, or all bounds say nothing, the best score decides.
+        # If the rows are too few for any bound, or if all bounds are vacuous, the best score decides.
         return min(results, key=lambda result: (result.bound, metric.loss(result.score)))
     best = min(results, key=lambda result: metric.loss(result.score))
     if options.select == "best":

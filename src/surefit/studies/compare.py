@@ -1,4 +1,4 @@
-"""Comparison of all candidates on all folds, cheap families first, until all are done, time is up, or Ctrl-C."""
+"""Comparison of all candidates on all folds, fast families first, until all are done, time is up, or Ctrl-C."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from surefit.studies.splits import Split
 EXPECTED = (SurefitError, ValueError, ArithmeticError, np.linalg.LinAlgError, MemoryError)
 
 FEW = 300  # number of rows for compiling loops
-SMALL = 5000  # number of rows below which BLAS threads cost more than they gain
+SMALL = 5000  # number of rows below which one BLAS thread is faster
 
 
 class Result(NamedTuple):
@@ -60,12 +60,12 @@ class Entry:
 
 
 class TimeIsUp(Exception):
-    """The budget is spent."""
+    """Raised when the time budget is exhausted."""
 
 
 @dataclass
 class Comparison:
-    """All entries and results of a comparison, and why it ended early (``time``, ``interrupted`` or None)."""
+    """Entries and results of a comparison, and the reason why it ended early (``time``, ``interrupted`` or None)."""
 
     entries: list[Entry]
     results: list[Result] = field(default_factory=list)
@@ -81,7 +81,7 @@ def compare(
     clock: Clock,
     watch: Callable[[list[Entry], Clock], None] = lambda entries, clock: None,
 ) -> Comparison:
-    """Score all candidates of all suitable families; Ctrl-C and a spent budget keep the results so far."""
+    """Score all candidates of all suitable families; results so far are kept after Ctrl-C or at the time limit."""
     folds = fold_data(prepared, split, options)
     clock.restart()  # the budget is for fits, not for reading and encoding
     classes = len(prepared.target.classes) or 1
@@ -116,7 +116,7 @@ def compare(
 
 
 def _plan(entry: Entry, size: Size, options: Options) -> None:
-    """Count the candidates of a family, or record why it is skipped."""
+    """Count the candidates of a family, or record the reason why it is skipped."""
     family = entry.family
     why = None
     if size.n > family.most_rows:

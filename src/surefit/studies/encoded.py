@@ -35,7 +35,7 @@ class Encoded:
 
 
 def encode_part(prepared: Prepared, rows: np.ndarray, held: np.ndarray, options: Options) -> Encoded:
-    """Encode some rows, and held-out rows in the same way."""
+    """Fit an encoder on some rows; encode them, and held-out rows, with it."""
     table, target = prepared.table, prepared.target
     encoder = TableEncoder(prepared.kinds).fit(table.take(rows))
     y = target.y[rows]
@@ -55,7 +55,7 @@ def encode_part(prepared: Prepared, rows: np.ndarray, held: np.ndarray, options:
 def fold_data(prepared: Prepared, split: Split, options: Options) -> list[Encoded]:
     """Encode every fold."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what is odd about the rows is said once, for the final fit
+        warnings.simplefilter("ignore")  # warnings about the rows are issued once, for the final fit
         return [encode_part(prepared, rows, held, options) for rows, held in split.folds]
 
 

@@ -38,8 +38,9 @@ Watch = Callable[[list[Entry], Clock], None]
 def study(table: Any, target: str | None = None, *, watch: Watch | None = None, **options: Any) -> Study:
     r"""Compare model families on a table, choose one, and certify it.
 
-    The rows are split into a test part and the rest; every candidate is scored by cross-validation within the rest; the winner is
-    refitted on the rest, its certificate is verified, and the test part is used once, for the winner.
+    The rows are split into a test part and a training part. Every candidate is scored by cross-validation on the
+    training part. The winner is refitted on the training part, its certificate is verified, and the test part is used
+    once, for the winner.
 
     Guarantee: with probability at least ``confidence``, the error of the returned model on new data is at most the bound of
     ``risk_certificate``, if rows (with ``group``: groups) are independent draws from one distribution (theory: :ref:`concentration`).
@@ -120,7 +121,7 @@ def run(table: Table, options: Options, watch: Watch) -> Study:
 
 
 def _unbounded(winner: Result, comparison: Comparison, options: Options) -> list[str]:
-    """Say that the score has decided where a bound was to."""
+    """Return a note that the score decided because no bound was available."""
     if options.select != "bound" or np.isfinite(winner.bound):
         return []
     share = counted(comparison.candidates, "candidate")
@@ -132,7 +133,7 @@ def _unbounded(winner: Result, comparison: Comparison, options: Options) -> list
 def _prove(
     model: TableModel, part: Encoded, prepared: Prepared, split: Split, options: Options, comparison: Comparison, winner: Result
 ) -> None:  # fmt: skip
-    """Calibrate intervals and bound the error on the test part; with ``select="bound"`` also by the bound used for the choice."""
+    """Calibrate intervals and bound the error on the test part; with ``select="bound"``, store the bound used."""
     if len(part.held):
         model.intervals_ = intervals_of(model.predictor_, part, options)
         if prepared.times is None:

@@ -1,8 +1,8 @@
 """Model families of a study: their candidates, simplest first, and the time and memory of a fit.
 
-Features and the target of a regression are standardized before fitting, so that one small grid serves all tables. Costs are for one core
-and one fit on n rows, d features and k classes; they were measured at 4000 x 15 and scaled by the complexity of the algorithm. A study
-corrects them by its own measurements (:mod:`surefit.studies.budget`).
+Features and the target of a regression are standardized before fitting, so one small grid suits all tables. Costs are
+for one core and one fit on n rows, d features and k classes; they were measured at 4000 x 15 and scaled by the
+complexity of the algorithm. A study corrects them by its own measurements (:mod:`surefit.studies.budget`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Size(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """One setting of a family: its label, how to build it for a seed, and its cost relative to that of the family."""
+    """One setting of a family: its label, its constructor (given a seed), and its cost relative to the family's."""
 
     label: str
     build: Callable[[int], Any]
@@ -33,8 +33,9 @@ class Candidate(NamedTuple):
 class Family(NamedTuple):
     """A family of models.
 
-    ``seconds`` and ``bytes`` estimate one fit; for more than ``most_rows`` rows another family is better suited; ``compiling`` is the
-    additional time of the first fit on a machine, and ``loops`` the module with the compiled loops.
+    ``seconds`` and ``bytes`` estimate the time and memory of one fit. For more than ``most_rows`` rows, another family
+    is better suited. ``compiling`` is the additional time of the first fit on a machine, and ``loops`` is the module
+    with the compiled loops.
     """
 
     name: str
@@ -117,7 +118,7 @@ def _kernel_logistic(s: Size) -> list[Candidate]:
 
 
 def _leaves(s: Size) -> tuple[int, int]:
-    """Return the smallest number of rows per leaf: deep trees for small samples; forests that fit into memory for large ones."""
+    """Return the smallest number of rows per leaf; it grows with the sample, so that forests fit into memory."""
     return (5, 1) if s.n <= 20_000 else (s.n // 1000, s.n // 4000)
 
 

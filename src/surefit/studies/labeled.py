@@ -1,4 +1,4 @@
-"""Encoded rows of a table with their target: the test part if the table is the one of the fit."""
+"""Encoded rows of a table with their target: the test part if the model was fitted on this table."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class Labeled(NamedTuple):
     y: np.ndarray
     numbers: np.ndarray
     words: str
-    fresh: bool  # whether the model has not seen them, as far as known
+    fresh: bool  # whether the rows were not used for training, as far as known
 
 
 def labeled_rows(model: TableModel, table: Table) -> Labeled:
-    """Return the rows of the test part if the table is the one of the fit, otherwise all rows with a target."""
+    """Return the rows of the test part if the model was fitted on this table, otherwise all rows with a target."""
     table.require([model.target_])
     options = Options.from_record(model.record_["options"])
     with warnings.catch_warnings():

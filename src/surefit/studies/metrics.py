@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-BLOCKS = 20  # blocks of rows that the jackknife leaves out in turn
+BLOCKS = 20  # number of blocks of rows that the jackknife leaves out in turn
 EPS = 1e-12
 
 
 class Metric(NamedTuple):
-    """Metric: its name, its task, its input (labels, probabilities or numbers), and whether larger is better."""
+    """Name of a metric, its task, its input (labels, probabilities or numbers), and whether larger is better."""
 
     name: str
     words: str
@@ -23,7 +23,7 @@ class Metric(NamedTuple):
     level: float = 0.5
 
     def loss(self, value: float) -> float:
-        """Return the value with the sign that makes smaller better."""
+        """Return the value with a sign such that smaller is better."""
         return -value if self.larger else value
 
 
@@ -58,7 +58,7 @@ def _brier(a: Answers, level: float) -> float:
 
 
 def _auc(a: Answers, level: float) -> float:
-    """Return the area under the ROC curve, on average over the folds: scores of different models have no common order."""
+    """Return the mean area under the ROC curve over the folds, since scores of different models are not comparable."""
     if a.fold is None:
         return _area(a)
     rows = [np.flatnonzero(a.fold == k) for k in np.unique(a.fold)]
@@ -158,7 +158,8 @@ def standard_error(metric: Metric, answers: Answers, units: np.ndarray) -> float
 
     .. math:: \widehat{se}^2 = \frac{B - 1}{B} \sum_b (s_{(b)} - \bar s)^2
 
-    It is valid for every metric, including those that are not means over rows. ``units`` numbers the rows that are drawn together.
+    It is valid for every metric, including those that are not means over rows. ``units`` contains the index of the unit
+    of each row; rows of one unit are drawn together.
     """
     names, codes = np.unique(units, return_inverse=True)
     blocks = min(BLOCKS, len(names))

@@ -99,7 +99,7 @@ class TableModel(BaseEstimator):
 
     @property
     def certificate_(self):
-        """Certificate of the estimator; for a constant model, which optimizes nothing, the bound on its error."""
+        """Certificate of the estimator; for a constant model, which has no optimization, the bound on its error."""
         own = getattr(self.predictor_.estimator_, "certificate_", None)
         return own if own is not None else self.risk_certificate_
 
@@ -134,8 +134,8 @@ class TableModel(BaseEstimator):
     def predict_interval(self, X, coverage: float = 0.9) -> np.ndarray:
         """Return the ends of the interval of each row, shape (n_rows, 2); for a classifier, the mask of classes in its set.
 
-        The true value is covered with probability at least ``coverage``, on average over the test part and the new row, if both are
-        exchangeable.
+        The true value is covered with probability at least ``coverage``, on average over the test part and the new row,
+        if they are exchangeable.
         """
         threshold = self.threshold(coverage)
         rows = self.encode(X)
@@ -145,7 +145,7 @@ class TableModel(BaseEstimator):
         return np.column_stack([middle - threshold, middle + threshold])
 
     def threshold(self, coverage: float) -> float:
-        """Return the score up to which values belong to the interval or set of this coverage."""
+        """Return the largest conformity score in the interval or set of this coverage."""
         if self.intervals_ is None:
             raise InvalidData(
                 "This model has no test part, so no interval can be calibrated; fit again with --test-size 0.2."

@@ -71,7 +71,7 @@ def _classes(prepared: Prepared, metric: Metric, options: Options) -> list[str]:
 
 
 def _leaks(prepared: Prepared, part: Encoded) -> list[str]:
-    """Return notes about columns that alone determine the target: they may not be known at prediction time."""
+    """Return notes about columns that determine the target by themselves and may be unknown at prediction time."""
     y = part.y
     if len(y) < 20:
         return []

@@ -14,7 +14,7 @@ _DOCUMENT = "Columns of features, in this order: {}. Numbers as in the table (mi
 
 
 def table_graph(model: Any) -> Any:
-    """Return the ONNX graph of a :class:`TableModel`: its inputs are the features before standardization, its outputs the predictions.
+    """Return the ONNX graph of a :class:`TableModel`, from features before standardization to predictions.
 
     Input ``features`` has one column per feature, named in the graph's ``doc_string``. A regression has the output ``prediction``; a
     classification has ``label`` (text) and ``probabilities``, calibrated as in ``surefit predict``.

@@ -1,4 +1,4 @@
-"""Result of a study: the model, the leaderboard, the findings; it can be rebuilt from the model file and its data."""
+"""Result of a study: model, leaderboard and findings. It can be rebuilt from the model file and its data."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Study:
 
     @property
     def choice(self) -> Certificate | None:
-        """The bound by which the winner was chosen, with ``select="bound"``."""
+        """The bound used to choose the winner, with ``select="bound"``."""
         return self.model.choice_certificate_
 
     @property
@@ -108,7 +108,7 @@ class Study:
 
     @cached_property
     def test(self) -> Answers | None:
-        """The winner's predictions on the test part; None without one."""
+        """The winner's predictions on the test part; None without a test part."""
         part, model = self.part, self.model.predictor_
         if not len(part.held):
             return None
@@ -144,7 +144,7 @@ class Study:
 
     @cached_property
     def explanation(self) -> Explanation:
-        """Explanations of the model, on the test part (without one, on the training rows)."""
+        """Explanations of the model on the test part, or on the training rows if there is no test part."""
         part = self.part
         tested = len(part.held) > 0
         X, y, rows = (part.X_held, part.y_held, part.held) if tested else (part.X, part.y, part.rows)

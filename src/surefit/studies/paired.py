@@ -27,7 +27,7 @@ class Paired(NamedTuple):
     test: str
 
     def verdict(self, first: str, second: str) -> str:
-        """Return which model is better, if the difference is significant."""
+        """Return a text that names the better model if the difference is significant."""
         if self.interval[0] <= 0 <= self.interval[1]:
             return "the difference is not significant"
         return f"{first if self.difference < 0 else second} is better"
@@ -36,8 +36,8 @@ class Paired(NamedTuple):
 def compare_models(first: TableModel, second: TableModel, table: Table, confidence: float = 0.95) -> Paired:
     """Compare two models on the rows of a table on which both can be tested.
 
-    Errors of classifiers are compared by McNemar's exact test, absolute errors of regressors by Student's paired t-test; the interval is
-    a t-interval for the differences of the rows.
+    Errors of classifiers are compared by McNemar's exact test, and absolute errors of regressors by Student's paired
+    t-test. The interval is a t-interval for the mean of the row-wise differences.
     """
     if first.target_ != second.target_ or bool(len(first.classes_)) != bool(len(second.classes_)):
         raise InvalidData(f"The models predict different things: {first.target_!r} and {second.target_!r}.")
@@ -70,7 +70,7 @@ def _losses(model: TableModel, rows: Labeled, numbers: np.ndarray) -> np.ndarray
 
 
 def _mcnemar(difference: np.ndarray) -> float:
-    """Return the p-value: if the models are equally good, rows on which exactly one model errs favor either with equal probability."""
+    """Return the p-value of McNemar's exact test, from the rows on which exactly one model errs."""
     worse, better = int(np.sum(difference > 0)), int(np.sum(difference < 0))
     return float(stats.binomtest(worse, worse + better).pvalue) if worse + better else 1.0
 

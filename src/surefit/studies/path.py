@@ -35,7 +35,7 @@ class Path(NamedTuple):
     points: list[Point]
 
     def frame(self) -> Any:
-        """Return one row per weight, one column per feature."""
+        """Return a data frame with one row per penalty weight and one column per feature."""
         import polars
 
         table = np.vstack([point.coefficients for point in self.points])
@@ -56,7 +56,7 @@ def sparse_path(table: Table, target: str | None, n_points: int = 12, kinds: dic
             f"{table.source}: the path is for two classes or numbers; {prepared.target.name!r} has {len(classes)} classes."
         )
     z = (y - y.mean()) / (1.0 if classes else y.std() or 1.0)
-    strongest = float(np.max(np.abs(X.T @ z))) / len(z)  # all coefficients vanish from this weight on
+    strongest = float(np.max(np.abs(X.T @ z))) / len(z)  # all coefficients vanish at this weight
     weights = strongest * np.logspace(0, -DECADES, n_points)
     seen: set[str] = set()
     points = []

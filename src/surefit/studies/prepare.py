@@ -1,4 +1,4 @@
-"""Preparation of a table for a study: interpretation of columns, choice of rows, roles; every decision is noted."""
+"""Preparation of a table for a study: interpretation of columns, choice of rows, roles, and notes on all decisions."""
 
 from __future__ import annotations
 
@@ -108,12 +108,12 @@ def _times(table: Table, by_name: dict[str, Column], options: Options) -> np.nda
 
 
 def _units(table: Table, frame: Table, target: Target, options: Options) -> tuple[np.ndarray, bool]:
-    """Return the unit of each row (groups if given, else duplicates of a row), and whether equal rows are draws."""
+    """Return the unit of each row (its group or its duplicates), and whether equal rows are separate draws."""
     if options.group is not None:
         return np.unique(table.frame[options.group].cast(str).fill_null("").to_numpy(), return_inverse=True)[1], False
     keys = frame.frame.hash_rows(seed=0).to_numpy() ^ np.unique(target.y, return_inverse=True)[1].astype(np.uint64)
     units = np.unique(keys, return_inverse=True)[1]
-    if units.max() + 1 < MOSTLY_COPIES * len(units):  # a few categories occur again and again
+    if units.max() + 1 < MOSTLY_COPIES * len(units):  # few categories, so equal rows are common
         return np.arange(len(units)), True
     return units, False
 

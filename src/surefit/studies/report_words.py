@@ -1,4 +1,4 @@
-"""Texts of the report: cards, findings, comparison; the page itself only lays them out."""
+"""Texts of the report: cards, findings and comparison. The page itself contains only the layout."""
 
 from __future__ import annotations
 

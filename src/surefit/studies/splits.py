@@ -25,8 +25,8 @@ class Split(NamedTuple):
 def split_rows(prepared: Prepared, options: Options) -> Split:
     """Split whole units: at random, or by time with the last rows as test part.
 
-    The test part is drawn without using the target, so that its errors are those of independent draws; folds are stratified by class,
-    unless models are chosen by a bound.
+    The test part is drawn without using the target, so that its errors are those of independent draws. Folds are
+    stratified by class, unless models are chosen by a bound.
     """
     n = len(prepared.target.y)
     if prepared.times is not None:
@@ -56,7 +56,7 @@ def split_rows(prepared: Prepared, options: Options) -> Split:
 
 
 def n_folds(n: int) -> int:
-    """Return the number of folds for a table of this size: fewer for many rows."""
+    """Return the number of folds, which decreases with the number of rows."""
     return 5 if n <= 10_000 else 3 if n <= 30_000 else 1
 
 

@@ -19,7 +19,7 @@ USUAL_TARGETS = ("target", "y", "label", "class")
 
 
 class Target(NamedTuple):
-    """Target of a study: for classification ``y`` contains codes of ``classes``, otherwise numbers; ``known`` marks usable rows."""
+    """Target of a study: ``y`` contains codes of ``classes`` or numbers, and ``known`` marks usable rows."""
 
     name: str
     task: str
@@ -30,7 +30,7 @@ class Target(NamedTuple):
 
 
 def usual_target(table: Table) -> str:
-    """Return the column that is named like a target; raise ``InvalidData`` if there is none."""
+    """Return the column with a conventional target name; raise ``InvalidData`` if there is none."""
     for usual in USUAL_TARGETS:
         named = [name for name in table.frame.columns if name.lower() == usual]
         if len(named) == 1:

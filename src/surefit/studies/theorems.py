@@ -25,7 +25,7 @@ class Rows(NamedTuple):
 
 
 class Theorem(NamedTuple):
-    """Theorem: its name, its statement, the anchor of its page, and its evaluation on given rows."""
+    """Name and statement of a theorem, the anchor of its page, and its evaluation on given rows."""
 
     name: str
     title: str

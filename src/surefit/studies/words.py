@@ -109,7 +109,7 @@ def _how_wrong(study: Study) -> str:
 
 
 def bound_sentence(study: Study) -> str:
-    """Return what is proved about new data, with its assumption."""
+    """Return a sentence that states the bound on new data, with its assumption."""
     risk = study.risk_certificate
     if risk is None:
         return (
@@ -172,7 +172,7 @@ def _distrust(study: Study) -> str:
 
 
 def not_compared(rows: list[dict[str, Any]]) -> str:
-    """Say which families of a leaderboard have no score, and why; empty if all have one."""
+    """Return a sentence that lists families without a score, with reasons; empty if all families have one."""
     found: dict[str, list[str]] = {}
     for row in rows:
         if row["score"] is None:
