@@ -19,7 +19,7 @@ PRIORS = NOTHING | ARRAY
 
 
 class ScoredMixin(ClassifierMixin):
-    """Adds predictions to an estimator that has ``_scores``: one log-posterior a row and class, up to a common constant."""
+    """Mixin with predictions from ``_scores``, the log-posterior of each row and class up to a constant per row."""
 
     classes_: np.ndarray
 
@@ -35,7 +35,7 @@ class ScoredMixin(ClassifierMixin):
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 
     def predict_log_proba(self, X) -> np.ndarray:
-        """Return the logarithms of the posterior probabilities, exact even where a probability underflows to zero."""
+        """Return the logarithms of the posterior probabilities, accurate even if a probability underflows to zero."""
         scores = self.decision_function(X)
         return log_softmax(np.column_stack([np.zeros_like(scores), scores]) if scores.ndim == 1 else scores, axis=1)
 
@@ -53,7 +53,7 @@ class Labeled(NamedTuple):
     """Training rows, grouped by class, in memory or in partitions."""
 
     X: Any
-    y: np.ndarray  # as the checker will read it: numbers are float64
+    y: np.ndarray  # in the format of the checker: numbers are float64
     classes: np.ndarray
     sample_weight: np.ndarray | None
     rows: Any  # Grouped, or ClassesInPartitions
@@ -66,7 +66,7 @@ class Labeled(NamedTuple):
 
 
 def read_labeled(estimator, X, y, sample_weight) -> Labeled:
-    """Read training data with at least two classes, each of which has a row of positive weight."""
+    """Validate training data with at least two classes, each of which has a row of positive weight."""
     who = type(estimator).__name__
     X, given = read_data(estimator, X, y, ensure_min_samples=2, **READ)
     classes, codes = _encode(given)
@@ -86,7 +86,7 @@ def read_labeled(estimator, X, y, sample_weight) -> Labeled:
 
 
 def _encode(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the classes and the position of each label among them; small whole numbers are counted, not sorted."""
+    """Return the classes and the index of each label among them; small integers are counted instead of sorted."""
     if y.dtype.kind in "iu" and len(y) and 0 <= y.min() and y.max() < 2**15:
         present = np.bincount(y) > 0
         return np.flatnonzero(present).astype(y.dtype), (np.cumsum(present) - 1)[y]
@@ -95,7 +95,7 @@ def _encode(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def finite_moments(estimator, data: Labeled, scatters: Scatters) -> Moments:
-    """Return the moments of the classes; entries whose squares overflow are refused."""
+    """Return the moments of the classes; raise ``InvalidData`` if squares of entries overflow."""
     with np.errstate(over="ignore", invalid="ignore"):
         found = data.rows.moments(scatters)
     if not (np.isfinite(found.means).all() and np.isfinite(found.scatters).all()):
@@ -125,6 +125,6 @@ def read_priors(estimator, totals: np.ndarray) -> np.ndarray:
 
 
 def log_priors(priors: np.ndarray) -> np.ndarray:
-    """Return logarithms; a prior of zero gives minus infinity without a warning."""
+    """Return the logarithms of the priors; a prior of zero gives minus infinity without a warning."""
     with np.errstate(divide="ignore"):
         return np.log(priors)

@@ -18,17 +18,18 @@ class BernoulliNB(DiscreteNB):
 
     Hypothesis class: linear functions of zeros and ones. Loss: negative log-likelihood. Optimizer: closed form.
 
-    Guarantee: no probabilities have a log-likelihood, with ``alpha`` more rows of either value of each feature in each class, that
-    exceeds this one by more than ``certificate_["naive_bayes.likelihood"].value`` (theory: :ref:`naive-bayes-likelihood`).
+    Guarantee: the log-likelihood, with ``alpha`` additional rows of either value of each feature in each class, is
+    within ``certificate_["naive_bayes.likelihood"].value`` of its maximum over all probabilities (theory:
+    :ref:`naive-bayes-likelihood`).
 
     Parameters
     ----------
     alpha : float >= 0 or array of shape (n_features,), default=1.0
-        Rows with either value that are added to each class.
+        Number of rows with either value that are added to each class.
     force_alpha : bool, default=True
-        If False, ``alpha`` below 1e-10 is raised to it.
+        If False, ``alpha`` below 1e-10 is replaced by 1e-10.
     binarize : float or None, default=0.0
-        Entries above it are ones, the others zeros; None: X has zeros and ones already.
+        Entries above this threshold become ones, others zeros; None: X already consists of zeros and ones.
     fit_prior : bool, default=True
         Whether class probabilities are the class frequencies; otherwise they are equal.
     class_prior : array of shape (n_classes,) or None, default=None

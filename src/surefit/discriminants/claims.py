@@ -1,4 +1,4 @@
-"""Claims of a linear discriminant: names, and the threshold below which no direction was kept. The checker proves the numbers."""
+"""Claims of a linear discriminant: names and thresholds. The checker proves the values."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import numpy as np
 from surefit.core.claims import Claim
 from surefit.solvers.discriminants.axes import Axes
 
-CLEAR = 1e-6  # of the largest eigenvalue: a gap between two of them that is worth a claim
+CLEAR = 1e-6  # smallest gap between two eigenvalues, relative to the largest, for which a claim is made
 
 
 def rule_claims(everything: bool, axes: Axes | None = None, following: float | None = None) -> list[Claim]:
-    """Return the claims about rule and directions, the most important first.
+    """Return the claims about the rule and the directions, the most important first.
 
-    ``everything``: the scatter within classes was inverted in all dimensions. ``following`` is the first eigenvalue left out.
+    ``everything`` states that the within-class scatter was inverted in all dimensions. ``following`` is the first
+    eigenvalue that is not used.
     """
     if not everything:
         return [Claim("discriminant.restricted_gap"), Claim("discriminant.moments"), Claim("discriminant.discarded")]

@@ -14,20 +14,21 @@ class ComplementNB(CountsNB):
         \hat y(x) = \arg\min_k \; \sum_j x_j w_{kj}, \qquad
         w_{kj} = \ln \frac{\bar N_{kj} + \alpha_j}{\sum_l (\bar N_{kl} + \alpha_l)}
 
-    with the sums :math:`\bar N_{kj}` of column j over the rows of all other classes. With ``norm`` the weights of each class are divided by
-    their sum.
+    where :math:`\bar N_{kj}` is the sum of column j over the rows of all other classes. With ``norm``, the weights of
+    each class are divided by their sum.
 
     Hypothesis class: linear functions of counts. Loss: negative log-likelihood of the other classes. Optimizer: closed form.
 
-    Guarantee: no weight differs from that of the rows by more than ``certificate_["naive_bayes.parameters"].value``
-    (theory: :ref:`naive-bayes-likelihood`). The rule is a heuristic: its weights maximize no likelihood of the classes.
+    Guarantee: no weight differs from its exact value for the rows by more than
+    ``certificate_["naive_bayes.parameters"].value`` (theory: :ref:`naive-bayes-likelihood`). The rule is a heuristic:
+    its weights do not maximize a likelihood of the classes.
 
     Parameters
     ----------
     alpha : float >= 0 or array of shape (n_features,), default=1.0
         Counts that are added to each feature.
     force_alpha : bool, default=True
-        If False, ``alpha`` below 1e-10 is raised to it.
+        If False, ``alpha`` below 1e-10 is replaced by 1e-10.
     fit_prior : bool, default=True
         Only used if there is one class.
     class_prior : array of shape (n_classes,) or None, default=None
@@ -87,7 +88,7 @@ class ComplementNB(CountsNB):
 
 
 def outside(counts: np.ndarray) -> np.ndarray:
-    """Return the sums over all other classes, by sums from both ends: nothing is subtracted."""
+    """Return the sums over all other classes, from prefix and suffix sums, without cancellation."""
     before, after = np.zeros_like(counts), np.zeros_like(counts)
     before[1:] = np.cumsum(counts[:-1], axis=0)
     after[:-1] = np.cumsum(counts[:0:-1], axis=0)[::-1]

@@ -17,7 +17,7 @@ COMMON = {"alpha": NON_NEGATIVE | ARRAY, "force_alpha": BOOLEAN, "fit_prior": BO
 
 
 class DiscreteNB(NaiveBayes):
-    """Naive Bayes whose statistics are weighted sums of the columns over the rows of each class."""
+    """Base class of naive Bayes whose statistics are weighted sums of the columns over the rows of each class."""
 
     _read = READ
     _statistics: tuple[str, ...] = ("class_count_", "feature_count_")
@@ -27,7 +27,7 @@ class DiscreteNB(NaiveBayes):
     feature_count_: np.ndarray
 
     def _counted(self, X):
-        """Return what is counted in each row."""
+        """Return the values that are summed for each row."""
         return X
 
     def _update(self, batch: Batch, earlier: dict[str, np.ndarray], problem: dict[str, Any]) -> None:
@@ -60,7 +60,7 @@ class DiscreteNB(NaiveBayes):
         raise TypeError("A naive Bayes classifier must define its probabilities.")
 
     def _scores(self, X) -> np.ndarray:
-        """Return the joint log-probabilities; a row that every class excludes gets the priors."""
+        """Return the joint log-probabilities; a row with probability zero in every class gets the priors."""
         scores = self._log_densities(X) + self._log_weights()
         lost = np.isneginf(scores).all(axis=1)
         scores[lost] = self.class_log_prior_
@@ -75,12 +75,12 @@ class DiscreteNB(NaiveBayes):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.classifier_tags.poor_score = True  # on the rows of scikit-learn's checks, which are not counts
+        tags.classifier_tags.poor_score = True  # on the data of scikit-learn's checks, which are not counts
         return tags
 
 
 class CountsNB(DiscreteNB):
-    """Nonnegative entries: counts."""
+    """Base class of naive Bayes for counts: entries must be non-negative."""
 
     def _require_features(self, X) -> None:
         if X.shape[0] and X.min() < 0:
@@ -94,7 +94,7 @@ class CountsNB(DiscreteNB):
 
 
 def log_shares(counts: np.ndarray) -> np.ndarray:
-    """Return the logarithms of each row divided by its sum; equal shares for a row of zeros."""
+    """Return the logarithms of each row divided by its sum; a row of zeros gives equal fractions."""
     totals = counts.sum(axis=1, keepdims=True)
     counts = np.where(totals > 0, counts, 1.0)
     return np.log(counts) - np.log(counts.sum(axis=1, keepdims=True))

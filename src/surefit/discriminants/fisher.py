@@ -21,29 +21,30 @@ from surefit.solvers.discriminants.axes import solve_refined
 
 
 class FisherDiscriminant(CertifiedMixin, ScoredMixin, BaseEstimator):
-    r"""Fisher's discriminant for two classes: projection on one direction, with the threshold halfway between the means.
+    r"""Fisher's discriminant for two classes: projection on one direction, with a threshold halfway between the means.
 
     .. math::
 
         w = \hat\Sigma^{-1} (m_1 - m_0), \qquad \hat\Sigma = \frac{S_0 + S_1}{n - 2} + \lambda I, \qquad
         \hat y(x) = 1 \iff w^\top \Bigl( x - \frac{m_0 + m_1}{2} \Bigr) > 0 .
 
-    Hypothesis class: half-spaces. Loss: minus the criterion :math:`J(w) = (w^\top (m_1 - m_0))^2 / w^\top \hat\Sigma w`, the
-    squared distance of
-    the projected means in standard deviations. Optimizer: one Cholesky factor. There is no prior: both classes have the same weight.
+    Hypothesis class: half-spaces. Loss: minus the criterion :math:`J(w) = (w^\top (m_1 - m_0))^2 / w^\top \hat\Sigma
+    w`, the squared distance of the projected means in units of the within-class variance. Optimizer: one Cholesky
+    factorization. The class frequencies do not affect the threshold.
 
-    Guarantee: :math:`J^* - J(w) \le` ``certificate_["discriminant.gap"].value`` (theory: :ref:`rayleigh-gap`). Nothing is
-    guaranteed about the error: there are separable distributions on which this rule errs in a third of all cases, for any number of rows.
+    Guarantee: :math:`J^* - J(w) \le` ``certificate_["discriminant.gap"].value`` (theory: :ref:`rayleigh-gap`). Nothing
+    is guaranteed about the error: there are separable distributions for which the error of this rule is one third, for
+    any number of rows.
 
     Parameters
     ----------
     ridge : float >= 0, default=0.0
-        :math:`\lambda`; without it a singular :math:`\hat\Sigma` is inverted in the dimensions where the rows vary, with a warning.
+        The ridge term :math:`\lambda`. If it is zero, a singular :math:`\hat\Sigma` is inverted in the dimensions in
+        which the rows vary, with a warning.
 
     Attributes
     ----------
-    coef_ : ndarray of shape (1, n_features)
-        :math:`w`.
+    coef_ : ndarray of shape (1, n_features) The direction :math:`w`.
     intercept_ : ndarray of shape (1,)
         :math:`-w^\top (m_0 + m_1) / 2`.
     means_ : ndarray of shape (2, n_features)
@@ -133,12 +134,12 @@ class FisherDiscriminant(CertifiedMixin, ScoredMixin, BaseEstimator):
         )
 
     def project(self, X) -> np.ndarray:
-        """Return the signed distances of the rows from the half-way cut, in the units of ``X``."""
+        """Return the signed distances of the rows from the hyperplane, in the units of ``X``."""
         length = float(np.linalg.norm(self.coef_))
         return self.decision_function(X) / (length or 1.0)
 
     def whiten(self, X) -> np.ndarray:
-        r"""Return :math:`L^{-1} (x - (m_0 + m_1)/2)` with :math:`LL^\top = \hat\Sigma`: there the rule is the nearest mean."""
+        r"""Return :math:`L^{-1} (x - (m_0 + m_1)/2)` with :math:`LL^\top = \hat\Sigma`."""
         check_is_fitted(self)
         X = read_data(self, X, reset=False, **READ)
         X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
@@ -149,7 +150,7 @@ class FisherDiscriminant(CertifiedMixin, ScoredMixin, BaseEstimator):
         return linalg.solve_triangular(L, (X - self.means_.mean(axis=0)).T, lower=True).T
 
     def to_logistic(self) -> LogisticForm:
-        """Return the logistic model that the Gaussian model with equal priors is: same probabilities at every point."""
+        """Return the logistic model with the same probabilities as the Gaussian model with equal priors."""
         check_is_fitted(self)
         return LogisticForm(self.coef_.copy(), self.intercept_.copy())
 
@@ -164,7 +165,7 @@ class FisherDiscriminant(CertifiedMixin, ScoredMixin, BaseEstimator):
 
 
 def _minimum_norm(covariance: np.ndarray, difference: np.ndarray) -> np.ndarray:
-    """Return the shortest least-squares solution, in columns scaled to unit variance."""
+    """Return the minimum-norm least-squares solution, in columns scaled to unit variance."""
     scale = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     scale = np.where(scale > 0, scale, 1.0)
     solution = linalg.lstsq(covariance / scale / scale[:, None], difference / scale, cond=1e-12)[0]

@@ -12,27 +12,27 @@ from surefit.solvers.discriminants.counts import Spread, class_spread, merged, o
 
 
 class GaussianNB(NaiveBayes):
-    r"""Gaussian naive Bayes: columns that are normal and independent within each class.
+    r"""Gaussian naive Bayes classifier: columns are normal and independent within each class.
 
     .. math::
 
         \hat y(x) = \arg\max_k \; \ln \pi_k - \tfrac12 \sum_j \Big( \ln 2\pi v_{kj} + \frac{(x_j - \theta_{kj})^2}{v_{kj}} \Big)
 
-    with mean :math:`\theta_{kj}` and variance (divisor :math:`n_k`) of each column in each class, and
-    :math:`v_{kj} = \mathrm{var}_{kj} + \varepsilon`.
+    where :math:`\theta_{kj}` and :math:`\mathrm{var}_{kj}` are the mean and the variance (divisor :math:`n_k`) of
+    column j in class k, and :math:`v_{kj} = \mathrm{var}_{kj} + \varepsilon`.
 
     Hypothesis class: quadratic surfaces without products of columns. Loss: negative log-likelihood. Optimizer: closed form.
 
-    Guarantee: no parameters have a log-likelihood more than ``certificate_["naive_bayes.likelihood"].value`` above this one, where
-    every entry of X has independent noise of variance :math:`\varepsilon` (theory: :ref:`naive-bayes-likelihood`). That columns are
-    independent and normal is an assumption.
+    Guarantee: the expected log-likelihood, if every entry of X has independent noise of variance :math:`\varepsilon`,
+    is within ``certificate_["naive_bayes.likelihood"].value`` of its maximum (theory: :ref:`naive-bayes-likelihood`).
+    Independent and normal columns are an assumption.
 
     Parameters
     ----------
     priors : array of shape (n_classes,) or None, default=None
-        Class probabilities; None takes the class frequencies.
+        Class probabilities; None uses the class frequencies.
     var_smoothing : float >= 0, default=1e-9
-        Share of the largest variance of a column that is added to all variances. Rows count by their weights in it.
+        Fraction of the largest (weighted) variance of a column that is added to all variances.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class GaussianNB(NaiveBayes):
     var_ : ndarray of shape (n_classes, n_features)
         Variances, with ``epsilon_`` added.
     epsilon_ : float
-        The number added to variances; that of the last call after ``partial_fit``.
+        The number added to variances; after ``partial_fit``, the number of the last call.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
     n_features_in_, feature_names_in_

@@ -41,36 +41,37 @@ class LinearDiscriminantAnalysis(
     Hypothesis class: half-spaces, one per pair of classes. Loss: negative log-likelihood of Gaussian classes with a common
     covariance, which has its minimum in closed form. Optimizer: a symmetric eigenvalue problem, after whitening.
 
-    Guarantee: no rule exceeds the value of Fisher's criterion that this one attains by more than the gap in the certificate; each
-    ratio of scatters is within the stated distance of an eigenvalue, and none was missed (theory: :ref:`rayleigh-gap`). It is a statement
-    about the criterion; Gaussian classes, and hence a small error rate, remain an assumption.
+    Guarantee: Fisher's criterion is within the gap in the certificate of its maximum. Each ratio of scatters is within
+    the stated distance of an eigenvalue, and no eigenvalue was missed (theory: :ref:`rayleigh-gap`). These are
+    statements about the criterion, not about the error rate; Gaussian classes are an assumption.
 
     Parameters
     ----------
     solver : {"svd", "lsqr", "eigen"}, default="svd"
-        How to compute. "svd" pools the rows of all classes and drops dimensions in which they do not vary; "lsqr" and "eigen" mix
-        the covariances of the classes by the priors. "lsqr" finds no directions, so it has no ``transform``.
+        The solver. "svd" pools the rows of all classes and drops dimensions in which they do not vary. "lsqr" and
+        "eigen" average the covariances of the classes, weighted by the priors. "lsqr" does not compute directions, so
+        ``transform`` is not available.
     shrinkage : float from 0 to 1, "auto" or None, default=None
-        Draw the covariance of each class towards a multiple of the identity: by this share, or by that of Ledoit and Wolf for
-        standardized columns. Not for "svd".
+        Shrinkage of each class covariance toward a multiple of the identity: this fraction, or the estimate of Ledoit
+        and Wolf for standardized columns. Not supported by "svd".
     priors : array of shape (n_classes,) or None, default=None
-        Prior probabilities; None takes the class frequencies.
+        Prior probabilities; None uses the class frequencies.
     n_components : int >= 1 or None, default=None
-        Directions that ``transform`` uses, at most ``min(n_classes - 1, n_features)``, which None means.
+        Number of directions used by ``transform``; None: the maximum, ``min(n_classes - 1, n_features)``.
     store_covariance : bool, default=False
-        Whether to keep ``covariance_`` also with "svd".
+        Whether to store ``covariance_`` with "svd" too.
     tol : float >= 0, default=1e-4
         With "svd": singular values of the standardized rows up to ``tol`` count as zero, and so do those of the class means up to
         ``tol`` times the largest.
     covariance_estimator : estimator or None, default=None
-        A copy of it is fitted to the rows of each class; it must provide ``covariance_``. Not for "svd", nor with ``shrinkage`` or weights.
+        Estimator with ``covariance_``; a clone is fitted to the rows of each class. Not supported with "svd",
+        ``shrinkage`` or weights.
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Weights; for two classes those of the second against the first.
-    intercept_ : ndarray of shape (1,) or (n_classes,)
-        Offsets.
+        Coefficients; for two classes, those of the second class against the first.
+    intercept_ : ndarray of shape (1,) or (n_classes,) Intercepts.
     means_ : ndarray of shape (n_classes, n_features)
         Class means.
     priors_ : ndarray of shape (n_classes,)
@@ -78,11 +79,11 @@ class LinearDiscriminantAnalysis(
     covariance_ : ndarray of shape (n_features, n_features)
         Covariance within classes, divisor n (not n minus the number of classes).
     scalings_ : ndarray of shape (n_features, n_directions)
-        Directions, unit variance within classes; not with "lsqr".
+        Directions, with unit variance within classes; not with "lsqr".
     explained_variance_ratio_ : ndarray of shape (n_components,)
-        Share of each direction in the sum of the ratios of scatter; not with "lsqr".
+        Fraction of each direction in the sum of the ratios of scatter; not with "lsqr".
     xbar_ : ndarray of shape (n_features,)
-        Mean of the class means, by the priors; with "svd".
+        Mean of the class means, weighted by the priors; with "svd".
     classes_ : ndarray of shape (n_classes,)
         Labels, sorted.
     certificate_ : Certificate
@@ -142,7 +143,7 @@ class LinearDiscriminantAnalysis(
         return fit_lda(self, read_labeled(self, X, y, sample_weight))
 
     def transform(self, X) -> np.ndarray:
-        """Return the rows projected on the directions; with "svd" from ``xbar_`` on."""
+        """Return the rows projected on the directions; with "svd", relative to ``xbar_``."""
         check_is_fitted(self)
         if self.solver == "lsqr":
             raise InvalidParameter(type(self).__name__, "solver", "'svd' or 'eigen' for transform", self.solver)
@@ -152,7 +153,7 @@ class LinearDiscriminantAnalysis(
         return projected - self.xbar_ @ V if self.solver == "svd" else projected
 
     def to_logistic(self) -> LogisticForm:
-        """Return the logistic model that this is: same probabilities at every point.
+        """Return the logistic model with the same class probabilities.
 
         Examples
         --------

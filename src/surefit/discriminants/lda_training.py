@@ -1,4 +1,4 @@
-"""From labeled rows to a linear discriminant: scatter matrices, rule, directions, claims."""
+"""Fitting of ``LinearDiscriminantAnalysis``: scatter matrices, rule, directions, claims."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Fitted(NamedTuple):
     means: np.ndarray
     priors: np.ndarray
     coef: np.ndarray  # (k, d)
-    origin: np.ndarray  # the point from which the means were taken in ``coef``
+    origin: np.ndarray  # the origin of the means in ``coef``
     covariance: np.ndarray | None
     scalings: np.ndarray | None
     ratios: np.ndarray | None
@@ -50,7 +50,7 @@ def fit_lda(estimator, data: Labeled) -> Any:
         "scalings_",
         "explained_variance_ratio_",
         "xbar_",
-    ):  # of an earlier fit by another solver
+    ):  # from an earlier fit by another solver
         estimator.__dict__.pop(name, None)
     _require_consistent(estimator, data, min(n_classes - 1, d))
     most = estimator.n_components or min(n_classes - 1, d)
@@ -113,7 +113,7 @@ def _by_whitening(estimator, data: Labeled, most: int) -> Fitted:
 
 
 def _whitened(within: Within, rows, m: Moments, n: float, tol: float) -> tuple[Within, Whitening]:
-    """Whiten by the matrix where it can be trusted, else by the rows; return the form of W that the claims are about."""
+    """Whiten by the covariance if it is accurate, else by the rows; return the form of W used in the claims."""
     if within.matrix is not None and tol**2 < TRUSTED:
         whitening = whiten_matrix(within.matrix, within.scale)
         if whitening is not None:
@@ -146,7 +146,7 @@ def _by_matrix(estimator, data: Labeled, most: int) -> Fitted:
         ratios = values[::-1] / values.sum()
         axes = Axes(with_fixed_signs(vectors[:, ::-1]), values[::-1])
         following = float(values[::-1][most]) if most < d else None
-    center = priors @ m.means  # apart, so that data far from the origin keep the digits of the differences
+    center = priors @ m.means  # separately, to avoid cancellation for data far from the origin
     parts = solve_refined(W, np.column_stack([(m.means - center).T, center]))
     coef = None if parts is None else parts[:, :-1] + parts[:, -1:]
     singular = coef is None
@@ -154,7 +154,7 @@ def _by_matrix(estimator, data: Labeled, most: int) -> Fitted:
         coef = axes.vectors @ (axes.vectors.T @ m.means.T) if axes is not None else linalg.lstsq(W, m.means.T)[0]
     claims = [Claim("discriminant.moments"), Claim("discriminant.discarded")]
     if not singular:
-        checkable = axes is not None and estimator.covariance_estimator is None  # else S_t is nobody's but the user's
+        checkable = axes is not None and estimator.covariance_estimator is None  # the user's S_t cannot be checked
         shown = Axes(axes.vectors[:, :most], axes.values[:most]) if axes is not None and checkable else None
         claims = rule_claims(True, shown, following)
     return Fitted(
@@ -201,7 +201,7 @@ def _total(estimator, data: Labeled, m: Moments, n: float) -> np.ndarray:
 
 
 def external_covariance(estimator, data: Labeled, classes: range) -> np.ndarray:
-    """Return the covariance that a copy of the user's estimator finds for the rows of some classes."""
+    """Return the covariance computed by a clone of the user's estimator for the rows of some classes."""
     chosen = np.sort(data.rows.order[data.rows.ends[classes[0]] : data.rows.ends[classes[-1] + 1]])
     X = data.X[chosen]
     found = clone(estimator.covariance_estimator, safe=False)  # any object with fit, whatever fit returns
@@ -238,7 +238,7 @@ def _require_consistent(estimator, data: Labeled, most: int) -> None:
 
 
 def require_consistent_covariance(estimator, data: Labeled, others: str) -> None:
-    """Refuse combinations of solver, shrinkage, covariance estimator and weights that contradict each other."""
+    """Raise an error for inconsistent combinations of solver, shrinkage, covariance estimator and weights."""
     who, external = type(estimator).__name__, estimator.covariance_estimator
     for name in ("shrinkage", "covariance_estimator"):
         if estimator.solver == "svd" and getattr(estimator, name) is not None:

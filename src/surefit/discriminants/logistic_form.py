@@ -9,12 +9,12 @@ from scipy.special import log_softmax
 
 
 class LogisticForm(NamedTuple):
-    r"""Coefficients of the logistic model that a Gaussian class model with a common covariance is.
+    r"""Coefficients of the logistic model equivalent to Gaussian classes with a common covariance.
 
     .. math:: P(Y = k \mid x) = \frac{e^{x^\top w_k + b_k}}{\sum_l e^{x^\top w_l + b_l}}, \qquad
         w_k = \Sigma^{-1} m_k, \quad b_k = -\tfrac12 m_k^\top \Sigma^{-1} m_k + \ln \pi_k ,
 
-    for two classes with the difference of the two as only row: :math:`P(Y = 1 \mid x) = 1 / (1 + e^{-x^\top w - b})`.
+    For two classes, the only row is the difference of the two: :math:`P(Y = 1 \mid x) = 1 / (1 + e^{-x^\top w - b})`.
     """
 
     coef: np.ndarray  # (1, d) or (k, d)

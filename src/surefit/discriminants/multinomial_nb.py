@@ -6,27 +6,27 @@ from surefit.discriminants.discrete_nb import COMMON, CountsNB, log_shares
 
 
 class MultinomialNB(CountsNB):
-    r"""Multinomial naive Bayes, for counts such as those of words in texts.
+    r"""Multinomial naive Bayes, for counts such as word counts of texts.
 
     .. math::
 
         \hat y(x) = \arg\max_k \; \ln \pi_k + \sum_j x_j \ln p_{kj}, \qquad
         p_{kj} = \frac{N_{kj} + \alpha_j}{\sum_l (N_{kl} + \alpha_l)}
 
-    with the sums :math:`N_{kj}` of column j over the rows of class k.
+    where :math:`N_{kj}` is the sum of column j over the rows of class k.
 
     Hypothesis class: linear functions of counts. Loss: negative log-likelihood. Optimizer: closed form.
 
-    Guarantee: no probabilities have a log-likelihood, with ``alpha`` more counts of each feature in each class, that exceeds this one by
-    more than ``certificate_["naive_bayes.likelihood"].value`` (theory: :ref:`naive-bayes-likelihood`). With ``alpha`` they are
-    the mode of the posterior under Dirichlet priors.
+    Guarantee: the log-likelihood, with ``alpha`` additional counts of each feature in each class, is within
+    ``certificate_["naive_bayes.likelihood"].value`` of its maximum over all probabilities (theory:
+    :ref:`naive-bayes-likelihood`). The estimates are the posterior mode under Dirichlet priors.
 
     Parameters
     ----------
     alpha : float >= 0 or array of shape (n_features,), default=1.0
-        Counts that are added to each feature; 1 is Laplace's rule, 0 maximum likelihood.
+        Counts that are added to each feature; 1 is Laplace smoothing, 0 is maximum likelihood.
     force_alpha : bool, default=True
-        If False, ``alpha`` below 1e-10 is raised to it.
+        If False, ``alpha`` below 1e-10 is replaced by 1e-10.
     fit_prior : bool, default=True
         Whether class probabilities are the class frequencies; otherwise they are equal.
     class_prior : array of shape (n_classes,) or None, default=None

@@ -1,4 +1,4 @@
-"""Common parts of the naive Bayes classifiers: reading rows, also of a stream, and the claims of their certificates."""
+"""Common parts of the naive Bayes classifiers: validation of rows (also in batches) and claims of the certificates."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ class Batch(NamedTuple):
     """Rows of one call of ``fit`` or ``partial_fit``."""
 
     X: Any
-    y: np.ndarray  # as the checker reads it: numbers are float64
+    y: np.ndarray  # in the format of the checker: numbers are float64
     weights: np.ndarray | None
-    rows: Any  # grouped by class; of rows in partitions, the statistics that they add up to
+    rows: Any  # grouped by class; for partitioned rows, their summed statistics
 
 
 class NaiveBayes(CertifiedMixin, ClassifierMixin, BaseEstimator):
-    """Columns that are independent within each class; the parameters are functions of sums over the rows."""
+    """Base class of naive Bayes classifiers; the parameters are functions of sums over the rows."""
 
     _claims: tuple[str, ...] = ("naive_bayes.likelihood", "naive_bayes.parameters")
     _read: dict[str, Any]  # how X is validated
     _statistics: tuple[str, ...]  # attributes that hold sums over the rows, updated by ``partial_fit``
-    _parameters: tuple[str, ...]  # attributes that follow from them
+    _parameters: tuple[str, ...]  # attributes derived from these sums
 
     def fit(self, X, y, sample_weight=None):
         """Fit the model; an integer weight is equivalent to repeating the row. Returns the estimator."""
@@ -53,7 +53,7 @@ class NaiveBayes(CertifiedMixin, ClassifierMixin, BaseEstimator):
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """Add rows to the statistics; ``classes`` names all labels in the first call. Returns the estimator.
 
-        The certificate is about the rows of this call, on top of the statistics of the earlier ones, which it records.
+        The certificate covers the rows of this call, added to the statistics of earlier calls, which it records.
         """
         check_params(self)
         first = not hasattr(self, "classes_")
@@ -86,7 +86,7 @@ class NaiveBayes(CertifiedMixin, ClassifierMixin, BaseEstimator):
         return Batch(X, y.astype(np.float64) if y.dtype.kind in "biuf" else y, weights, rows)
 
     def _require_features(self, X) -> None:
-        """Raise ``InvalidData`` for rows that the density cannot have."""
+        """Raise ``InvalidData`` for rows outside the support of the density."""
 
     def _learn(self, batch: Batch, earlier: dict[str, np.ndarray]):
         problem = pose(self, batch.X, batch.y, batch.weights, "classes_")
@@ -109,7 +109,7 @@ class NaiveBayes(CertifiedMixin, ClassifierMixin, BaseEstimator):
         """Return the joint log-probabilities, up to a constant per row."""
 
     def predict_joint_log_proba(self, X) -> np.ndarray:
-        """Return the logarithm of the class probability times the density of the row in the class, up to a constant per row."""
+        """Return the log of the class probability times the class-conditional density, up to a constant per row."""
         check_is_fitted(self)
         return self._scores(read_data(self, X, reset=False, **self._read))
 

@@ -24,7 +24,7 @@ from surefit.discriminants.lda_training import external_covariance, require_cons
 from surefit.problems import pose
 from surefit.solvers.discriminants.shrinkage import covariance
 
-BLOCK = 4096  # rows whose whitened copy is held at once
+BLOCK = 4096  # rows whose whitened copy is held in memory at a time
 
 
 class QuadraticDiscriminantAnalysis(CertifiedMixin, ScoredMixin, BaseEstimator):
@@ -34,34 +34,36 @@ class QuadraticDiscriminantAnalysis(CertifiedMixin, ScoredMixin, BaseEstimator):
 
         \hat y(x) = \arg\max_k \; -\tfrac12 (x - m_k)^\top C_k^{-1} (x - m_k) - \tfrac12 \ln\det C_k + \ln \pi_k
 
-    with mean and covariance (divisor :math:`n_k`) of each class.
+    where :math:`m_k` and :math:`C_k` are the mean and the covariance (divisor :math:`n_k`) of class k.
 
-    Hypothesis class: quadratic surfaces. Loss: negative log-likelihood of Gaussian classes, minimum in closed form. Optimizer:
-    one symmetric eigenvalue problem per class.
+    Hypothesis class: quadratic surfaces. Loss: negative log-likelihood of Gaussian classes, minimized in closed form.
+    Optimizer: one symmetric eigenvalue problem per class.
 
-    Guarantee: without shrinkage, no Gaussian densities have a log-likelihood more than ``certificate_["quadratic.likelihood"].value``
-    above this one; with it, the densities are that close to those of the shrunk covariances (theory: :ref:`gaussian-likelihood-gap`).
-    That the classes are Gaussian is an assumption.
+    Guarantee: without shrinkage, the log-likelihood is within ``certificate_["quadratic.likelihood"].value`` of its
+    maximum over Gaussian densities. With shrinkage, the densities are that close to those of the shrunk covariances
+    (theory: :ref:`gaussian-likelihood-gap`). Gaussian classes are an assumption.
 
     Parameters
     ----------
     solver : {"svd", "eigen"}, default="svd"
-        Accepted for scikit-learn's rules: "svd" takes ``reg_param``, "eigen" takes ``shrinkage`` and ``covariance_estimator``. The
-        computation is the same.
+        As in scikit-learn, "svd" accepts ``reg_param``, and "eigen" accepts ``shrinkage`` and ``covariance_estimator``.
+        The computation is the same.
     shrinkage : float from 0 to 1, "auto" or None, default=None
-        Draw each covariance towards a multiple of the identity: by this share, or by that of Ledoit and Wolf for standardized
-        columns. Only for "eigen".
+        Shrinkage of each covariance toward a multiple of the identity: this fraction, or the estimate of Ledoit and
+        Wolf for standardized columns. Only for "eigen".
     priors : array of shape (n_classes,) or None, default=None
-        Prior probabilities; None takes the class frequencies.
+        Prior probabilities; None uses the class frequencies.
     reg_param : float from 0 to 1, default=0.0
         With "svd": replace :math:`C_k` by :math:`(1 - r) C_k + r I`.
     store_covariance : bool, default=False
-        Whether to keep ``covariance_``.
+        Whether to store ``covariance_``.
     tol : float >= 0, default=1e-4
-        Least variance along any direction: smaller ones are raised to it, with a warning, which gives the Gaussian density of largest
-        likelihood among those whose variances are all at least ``tol``. With zero a singular covariance is refused.
+        Smallest variance along any direction. Smaller variances are raised to ``tol``, with a warning; this gives the
+        maximum likelihood among Gaussian densities whose variances are at least ``tol``. With zero, a singular
+        covariance raises an error.
     covariance_estimator : estimator or None, default=None
-        Fitted, as a copy, to the rows of each class; must provide ``covariance_``. Only for "eigen", without ``shrinkage`` or weights.
+        Estimator with ``covariance_``; a clone is fitted to the rows of each class. Only for "eigen", without
+        ``shrinkage`` or weights.
 
     Attributes
     ----------
@@ -72,7 +74,7 @@ class QuadraticDiscriminantAnalysis(CertifiedMixin, ScoredMixin, BaseEstimator):
     rotations_ : list of ndarrays of shape (n_features, n_features)
         Principal axes of each class, as columns.
     scalings_ : list of ndarrays of shape (n_features,)
-        Variances along them, largest first.
+        Variances along the axes, largest first.
     covariance_ : list of ndarrays of shape (n_features, n_features)
         Covariances; if ``store_covariance``.
     classes_ : ndarray of shape (n_classes,)
