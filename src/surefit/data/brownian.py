@@ -24,23 +24,22 @@ def make_brownian(
 
     Parameters
     ----------
-    n_samples : int >= 1, default=100
-        Times :math:`1/n, 2/n, \dots, 1`.
+    n_samples : int >= 1, default=100 Number n of times :math:`1/n, 2/n, \dots, 1`.
     n_paths : int >= 1, default=1
         Number of paths.
     terms : int >= 1 or None, default=None
         Draw from the truncated Karhunen-Loeve expansion instead of the exact process (Wiener only).
-    integrated : bool, default=False
-        Draw the integral.
+    integrated : bool, default=False Whether to draw the integral V instead of W.
     random_state : int, Generator or None
         Seed.
 
     Returns
     -------
     Sample
-        X are the times, y the values: of shape (n_samples,) for one path, else (n_samples, n_paths). ``truth`` has ``covariance``, the
-        covariance matrix of the values; with ``terms`` also ``truncation_bound`` on its distance from that of the Wiener process and
-        ``norm_tail_bound``, a function of c that bounds :math:`P(\|f_m\|^2 \le c)`.
+        X contains the times and y the values, of shape (n_samples,) for one path, else (n_samples, n_paths). ``truth``
+        has ``covariance``, the covariance matrix of the values. With ``terms``, it also has ``truncation_bound``, a
+        bound on the distance of that matrix from the covariance of the Wiener process, and ``norm_tail_bound``, a
+        function of c that bounds :math:`P(\|f_m\|^2 \le c)`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Ball in ten dimensions: single stumps are nearly useless, but votes of stumps are not."""
+"""Ball in ten dimensions: single decision stumps have errors near one half, but boosted stumps do not."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ def make_chi2_10(n_samples: int = 2000, *, random_state=None) -> Sample:
 
     Parameters
     ----------
-    n_samples : int >= 1, default=2000
-        Rows.
+    n_samples : int >= 1, default=2000 Number of rows.
     random_state : int, RandomState or None
         Seed.
 
@@ -51,7 +50,7 @@ def make_chi2_10(n_samples: int = 2000, *, random_state=None) -> Sample:
 
 
 def _best_stump() -> tuple[float, float]:
-    """Return the threshold s > 0 of one column and its error, by integrating the density of that column."""
+    """Return the best threshold s > 0 on one column and its error, by integrating the density of that column."""
     s = np.linspace(0.0, 3.0, 3001)
     grid = np.linspace(-8.0, 8.0, 16001)
     density = stats.norm.pdf(grid)

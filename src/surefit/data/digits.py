@@ -1,4 +1,4 @@
-"""Images of digits: those of scikit-learn on a grid of 16 x 16, and local files of larger collections."""
+"""Images of digits: scikit-learn's digits on a 16 x 16 grid, and larger collections from local files."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ class Images(NamedTuple):
 
 
 def load_small_digits(n_train: int = 320, n_test: int = 160, *, shift: int = 0, random_state: int = 0) -> Images:
-    """Return scikit-learn's digits, 8 x 8, resized to a grid of 16 x 16 by linear interpolation.
+    """Return scikit-learn's 8 x 8 digits, resized to a 16 x 16 grid by linear interpolation.
 
     Training and test rows are drawn without overlap; the default sizes are those of the ZIP-code experiment. The digits are centered.
-    With ``shift``, each is moved by up to that many pixels in both directions, as on an envelope; only then do networks with small
-    windows have an advantage.
+    With ``shift``, each image is shifted by up to that many pixels in both directions. Networks with local receptive
+    fields have an advantage only on shifted digits.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def load_small_digits(n_train: int = 320, n_test: int = 160, *, shift: int = 0, 
 
 
 def load_usps(train: str | Path, test: str | Path) -> Images:
-    r"""Read the USPS digits from two local text files: label, then 256 gray values from -1 to 1, one image per line.
+    r"""Read the USPS digits from two local text files; each line is a label and 256 gray values from -1 to 1.
 
     Files may be compressed (``.gz``). Nothing is downloaded; all rows of the files are read.
 
@@ -104,8 +104,8 @@ def load_usps(train: str | Path, test: str | Path) -> Images:
 def load_idx_images(folder: str | Path) -> Images:
     """Read images in the IDX format (MNIST, Fashion-MNIST) from a local folder with the four usual files.
 
-    ``train-images-idx3-ubyte``, ``train-labels-idx1-ubyte``, ``t10k-images-idx3-ubyte``, ``t10k-labels-idx1-ubyte``, plain or
-    with ``.gz``.
+    The files are ``train-images-idx3-ubyte``, ``train-labels-idx1-ubyte``, ``t10k-images-idx3-ubyte`` and
+    ``t10k-labels-idx1-ubyte``, plain or with ``.gz``.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def _interpolation(few: int, many: int) -> np.ndarray:
 
 
 def _moved(images: np.ndarray, by: np.ndarray) -> np.ndarray:
-    """Shift each image down and to the right by the given number of pixels, and fill with paper."""
+    """Shift each image down and to the right by the given number of pixels, and fill with the background."""
     room = int(np.max(np.abs(by)))
     side = images.shape[1]
     wide = np.full((len(images), side + 2 * room, side + 2 * room), -1.0)

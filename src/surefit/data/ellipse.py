@@ -15,7 +15,7 @@ from surefit.data.points import Sample, require
 def make_ellipse(
     n_samples: int = 200, *, matrix=((2.0, 0.5), (0.5, 1.0)), threshold: float = 1.0, random_state=None
 ) -> Sample:
-    r"""Draw points of a square, with label 1 outside the ellipse :math:`x^\top A x \le c` and -1 inside.
+    r"""Draw points in a square, with label 1 outside the ellipse :math:`x^\top A x \le c` and -1 inside.
 
     The features :math:`(x_1^2, \sqrt2 x_1 x_2, x_2^2)` of the kernel :math:`\langle x, x'\rangle^2` make the classifier linear, with
     weights :math:`(a_{11}, \sqrt2 a_{12}, a_{22})` and threshold c.
@@ -23,7 +23,7 @@ def make_ellipse(
     Parameters
     ----------
     n_samples : int >= 1, default=200
-        Number of rows, uniform on the square around the ellipse with one and a half times its half-width.
+        Number of rows, uniform on a square whose half-width is 1.5 times that of the ellipse.
     matrix : array of shape (2, 2), default=((2, 0.5), (0.5, 1))
         Symmetric positive definite A.
     threshold : float > 0, default=1.0

@@ -32,7 +32,7 @@ _WAITING = """
 
 
 class Eruptions(NamedTuple):
-    """Two columns of minutes, and their names.
+    """Durations and waiting times in minutes, and the names of the two columns.
 
     Examples
     --------
@@ -46,10 +46,10 @@ class Eruptions(NamedTuple):
 
 
 def load_old_faithful() -> Eruptions:
-    """Return 272 eruptions of the geyser Old Faithful: duration, and waiting time until the next one, both in minutes.
+    """Return the duration of 272 eruptions of Old Faithful and the time until the next eruption, in minutes.
 
-    Short eruptions are followed by short waits: two clear clusters (Azzalini and Bowman, "A look at some data on the Old Faithful geyser",
-    Applied Statistics 39, 1990; August 1985).
+    Short eruptions are followed by short waits, which gives two clear clusters (Azzalini and Bowman, "A look at some
+    data on the Old Faithful geyser", Applied Statistics 39, 1990; August 1985).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Gene expression of tumors, from a local file, for clustering without labels."""
+"""Gene expression of tumors, from a local file, for clustering."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from surefit.core.errors import InvalidData
 
 
 class Microarray(NamedTuple):
-    """Samples as rows, genes as columns, and the tumor type of each sample (empty text if unknown).
+    """Samples as rows, genes as columns, and the tumor type of each sample (empty string if unknown).
 
     Examples
     --------
@@ -26,7 +26,7 @@ class Microarray(NamedTuple):
 
 
 def load_microarray(values: str | Path, labels: str | Path | None = None) -> Microarray:
-    r"""Read expression values with one gene per line and one sample per column, and transpose them: samples become rows.
+    r"""Read expression values with one gene per line and one sample per column, transposed so that rows are samples.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ class Sample(NamedTuple):
 def make_two_gaussians(
     n_samples: int = 100, *, distance: float = 1.0, variance: float = 0.5, random_state=None
 ) -> Sample:
-    r"""Draw two isotropic Gaussian classes around ``(d, d)`` and ``(-d, -d)``, with labels 1 and -1 and half of the rows each.
+    r"""Draw two isotropic Gaussian classes around ``(d, d)`` and ``(-d, -d)``, with labels 1 and -1.
 
     The Bayes rule is :math:`\operatorname{sign}(x_1 + x_2)`; its error is :math:`\Phi(-d\sqrt2 / \sigma)`, so a sample is usually not
     separable.
@@ -39,7 +39,7 @@ def make_two_gaussians(
     Parameters
     ----------
     n_samples : int >= 2, default=100
-        Number of rows; an odd row goes to the first class.
+        Number of rows, half in each class; an odd row goes to the first class.
     distance : float > 0, default=1.0
         Coordinate :math:`d` of the centers.
     variance : float > 0, default=0.5
@@ -81,7 +81,7 @@ def make_four_points(kind: str = "plane", epsilon: float = 0.5) -> Sample:
     Parameters
     ----------
     kind : {"plane", "line"}, default="plane"
-        Which four points.
+        Configuration of the four points.
     epsilon : float > 0, default=0.5
         Height of the upper points in the plane.
 
@@ -119,7 +119,7 @@ def make_four_points(kind: str = "plane", epsilon: float = 0.5) -> Sample:
 
 
 def make_alternating(n_samples: int = 6, *, scaled: bool = False) -> Sample:
-    r"""Return points :math:`1, 3, 5, \dots` on a line with alternating labels: not separable by a threshold, but by the kernel min(x, x').
+    r"""Return points :math:`1, 3, 5, \dots` with alternating labels, which are separable with the kernel min(x, x').
 
     Parameters
     ----------
@@ -158,12 +158,13 @@ def make_alternating(n_samples: int = 6, *, scaled: bool = False) -> Sample:
 
 
 def make_xor(n_samples: int | None = None, *, random_state=None) -> Sample:
-    r"""Return points of a square, positive if :math:`x_1 x_2 < 0` (XOR): a line classifies at most three of four quadrants correctly.
+    r"""Return the XOR problem: points of a square, positive if :math:`x_1 x_2 < 0`.
 
     Parameters
     ----------
     n_samples : int >= 1 or None, default=None
-        None: the four corners :math:`(\pm1, \pm1)`. Otherwise the number of points, uniform on the square between them.
+        None: the four corners :math:`(\pm1, \pm1)`. Otherwise, the number of points drawn uniformly from the square
+        with these corners.
     random_state : int, RandomState or None
         Seed.
 
@@ -190,7 +191,7 @@ def make_xor(n_samples: int | None = None, *, random_state=None) -> Sample:
 
 
 def make_two_triangles(epsilon: float = 0.1) -> Sample:
-    r"""Return two triangles that a line separates with margin :math:`\frac{\sqrt3}2 \epsilon` but Fisher's discriminant does not.
+    r"""Return two triangles separable with margin :math:`\frac{\sqrt3}2 \epsilon`, but not by Fisher's discriminant.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Regression data with known regression functions: linear models, a polynomial, and a noisy line that a degree-10 polynomial overfits."""
+"""Regression data with known regression functions: linear models, a polynomial, and a noisy line."""
 
 from __future__ import annotations
 
@@ -27,10 +27,8 @@ def make_linear(
 
     Parameters
     ----------
-    n_samples : int >= 1, default=100
-        Rows.
-    n_features : int >= 1, default=1
-        Columns.
+    n_samples : int >= 1, default=100 Number of rows.
+    n_features : int >= 1, default=1 Number of columns.
     coef : array of shape (n_features,) or None, default=None
         :math:`\theta`; None draws standard normal numbers.
     intercept : float, default=0.0
@@ -87,10 +85,10 @@ def make_polynomial(
     high: float = 2.0,
     random_state=None,
 ) -> Sample:
-    r"""Return equally spaced points with a noisy polynomial: :math:`y = 4x^2 - 2x + 3 + \epsilon` on [-2, 2] by default.
+    r"""Return equally spaced points and a noisy polynomial, by default :math:`y = 4x^2 - 2x + 3 + \epsilon` on [-2, 2].
 
-    A line underfits (it predicts 5.92 instead of 12.36 at 1.8), a parabola is correct, and degree 9 interpolates the 10 points: unbiased,
-    with a standard deviation of 6.6 at 1.8.
+    A line underfits (it predicts 5.92 instead of 12.36 at 1.8), a parabola is correct, and degree 9 interpolates the 10
+    points. The interpolant is unbiased, with a standard deviation of 6.6 at 1.8.
 
     Parameters
     ----------
@@ -137,9 +135,10 @@ def make_polynomial(
 def make_degree10(
     *, moved: bool = False, slope: float = 2.0, intercept: float = 10.0, noise: float = 2.0, random_state=0
 ) -> Sample:
-    r"""Return eleven points -5, ..., 5 of the noisy line :math:`y = 2x + 10`, including (0, 13), which a degree-10 polynomial interpolates.
+    r"""Return eleven points of the noisy line :math:`y = 2x + 10` at -5, ..., 5, which a degree-10 polynomial overfits.
 
-    Moving (0, 13) to (0, 8) changes the straight-line fit by at most 0.4545 and the polynomial of degree 10 by up to 30.7.
+    The middle point is (0, 13). Moving it to (0, 8) changes the straight-line fit by at most 0.4545 and the polynomial
+    of degree 10 by up to 30.7.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ N_FEATURES = 57
 
 
 class Spam(NamedTuple):
-    """Emails as rows, 1 for spam and 0 for others, and the test indicator (None without an indicator file).
+    """Emails as rows, labels (1 for spam, 0 for others), and the test indicator (None without an indicator file).
 
     Examples
     --------

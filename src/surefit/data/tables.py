@@ -26,7 +26,8 @@ class Table(NamedTuple):
 def load_or_table() -> Table:
     r"""Return six rows of two boolean attributes with :math:`y = x_1 \lor x_2`.
 
-    The entropy of the labels is 0.650022 bits; splitting on the first attribute gains 0.316689, on the second 0.190875.
+    The entropy of the labels is 0.650022 bits; the information gain of the first attribute is 0.316689, and that of the
+    second is 0.190875.
 
     Examples
     --------
@@ -40,7 +41,7 @@ def load_or_table() -> Table:
 
 
 def load_two_numbers_table() -> Table:
-    """Return eight rows of two real attributes for which the cuts of the first at 0.56 and the second at 0.84 tie exactly: 0.5488 bits.
+    """Return eight rows of two real attributes, for which two splits have exactly the same information gain.
 
     Examples
     --------
@@ -63,10 +64,11 @@ MOVIE_COLUMNS = {
 
 
 def load_movie_grid() -> Table:
-    """Return all 24 films of 3 genres x short or not x popular or not x by Miyazaki or not, and whether they are liked.
+    """Return 24 films, one for each combination of four attributes, and whether they are liked.
 
-    A film is liked if it is a short drama, a popular romance, or an animation by Miyazaki: 12 films. The genre alone has gain 0, so a
-    greedy tree does not start with it and gets 10 leaves where 6 are enough.
+    The attributes are the genre (three values) and whether the film is short, popular, and by Miyazaki. A film is liked
+    if it is a short drama, a popular romance, or an animation by Miyazaki: 12 films. The gain of the genre alone is 0,
+    so a greedy tree does not split on it first and has 10 leaves, although 6 are enough.
 
     Examples
     --------
