@@ -20,7 +20,7 @@ CONFIDENCE = Rule("a number between 0 and 1", lambda v: POSITIVE.allows(v) and v
 
 
 class FeatureBoundsMixin:
-    """Adds the error bounds of random features, as the certificate states them; sparse rows are accepted."""
+    """Mixin with the error bounds of random features, as stated in the certificate; sparse rows are accepted."""
 
     certificate_: Any
 
@@ -59,8 +59,8 @@ class RandomFourierFeatures(
 
     Guarantee: for two points fixed in advance, :math:`|k(x, x') - \phi(x)^\top \phi(x')| \le \sqrt{2 \ln(2 / \delta) / D}` with
     probability :math:`1 - \delta` over the frequencies, and :math:`\sqrt{2 \ln(n (n - 1) / \delta) / D}` simultaneously for all pairs of
-    the n training rows (theory: :ref:`random-fourier-features`). The checker draws the frequencies again from their seed. The error on
-    some pairs is also measured; it is a fact about them and an estimate for others.
+    the n training rows (theory: :ref:`random-fourier-features`). The checker draws the frequencies again from their
+    seed. The error is also measured on some pairs; for other pairs, this is only an estimate.
 
     Parameters
     ----------
@@ -70,15 +70,13 @@ class RandomFourierFeatures(
         The kernel, by name or as an object (an RBF may have one length scale per column).
     gamma : {"scale", "auto"} or float > 0, default="scale"
         Factor of a kernel given by name; "scale" is 1 / (n_features * X.var()).
-    confidence : float between 0 and 1, default=0.95
-        :math:`1 - \delta`.
+    confidence : float between 0 and 1, default=0.95 The confidence :math:`1 - \delta` of the bounds.
     random_state : int, RandomState or None, default=None
         Source of the seed of the frequencies.
 
     Attributes
     ----------
-    frequencies_ : ndarray of shape (D, n_features)
-        :math:`\omega`.
+    frequencies_ : ndarray of shape (D, n_features) The frequencies :math:`\omega`.
     kernel_ : Kernel
         The kernel used.
     error_bound_, pairs_bound_ : float

@@ -14,11 +14,11 @@ from surefit.problems import pose
 from surefit.solvers.kernel_subset.landmarks import choose
 from surefit.solvers.kernel_subset.squares import PIECE, span_of
 
-RANK = 1e-8  # directions with a smaller fraction of the largest eigenvalue are dropped, because their features would be mostly rounding
+RANK = 1e-8  # directions below this fraction of the largest eigenvalue are dropped, since rounding would dominate them
 
 
 class NystroemFeatures(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    r"""Nystroem features of any kernel, from its values with some rows.
+    r"""Nystroem features of any kernel, from its values with a subset of the rows (landmarks).
 
     .. math:: \phi(x) = W^\top \bigl(k(z_1, x), \dots, k(z_m, x)\bigr), \qquad W = U \Lambda^{-1/2}, \quad K_{zz} = U \Lambda U^\top ,
 
@@ -33,7 +33,8 @@ class NystroemFeatures(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, Transfor
     Parameters
     ----------
     n_components : int >= 1, default=100
-        Number of landmarks m; all rows if there are fewer. There are as many features, minus directions that are zero up to rounding.
+        Number of landmarks m; all rows if there are fewer. The number of features is m minus the number of directions
+        that are zero up to rounding.
     landmarks : {"pivoted", "uniform"}, default="pivoted"
         How landmarks are drawn: with probability proportional to the residual given the earlier landmarks (among 20 000 rows), or
         uniformly.

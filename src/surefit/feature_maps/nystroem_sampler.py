@@ -16,8 +16,8 @@ class Nystroem(NystroemFeatures):
 
     .. math:: \phi(x) = K_{zz}^{-1/2} \bigl(k(z_1, x), \dots, k(z_m, x)\bigr) .
 
-    The inner products are those of :class:`NystroemFeatures` for the same landmarks; features differ by a rotation. Directions with
-    eigenvalues below 1e-8 of the largest have no part in the features, which would be mostly rounding.
+    The inner products are those of :class:`NystroemFeatures` for the same landmarks; the features differ by a rotation.
+    Directions with eigenvalues below 1e-8 times the largest are dropped, because rounding would dominate them.
 
     Guarantee: :math:`|k(x, x') - \phi(x)^\top \phi(x')| \le \sqrt{r(x) r(x')}` with the residual
     :math:`r(x) = k(x, x) - \|\phi(x)\|^2` that :meth:`kernel_residual` returns. The certificate states the largest error over all pairs of

@@ -21,8 +21,8 @@ class RBFSampler(FeatureBoundsMixin, CertifiedMixin, ClassNamePrefixFeaturesOutM
     .. math:: \phi(x) = \sqrt{2 / D} \bigl(\cos(\omega_1^\top x + b_1), \dots, \cos(\omega_D^\top x + b_D)\bigr), \qquad
               \mathbb{E}\, \phi(x)^\top \phi(x') = e^{-\gamma \|x - x'\|^2},
 
-    with normal frequencies and uniform phases. :class:`RandomFourierFeatures` has the cosine and the sine of each frequency instead,
-    and half the error for the same D.
+    with normal frequencies and uniform phases. :class:`RandomFourierFeatures` uses the cosine and the sine of each
+    frequency instead; for D frequencies, its error bound is half as large.
 
     Guarantee: for two points fixed in advance, :math:`|k(x, x') - \phi(x)^\top \phi(x')| \le \sqrt{8 \ln(2 / \delta) / D}` with probability
     :math:`1 - \delta` over the draws, and :math:`\sqrt{8 \ln(n (n - 1) / \delta) / D}` simultaneously for all pairs of the n training rows
@@ -36,8 +36,7 @@ class RBFSampler(FeatureBoundsMixin, CertifiedMixin, ClassNamePrefixFeaturesOutM
         Number of features D.
     random_state : int, RandomState or None, default=None
         Source of the seed; the same integer draws the features of scikit-learn.
-    confidence : float between 0 and 1, default=0.95
-        :math:`1 - \delta`.
+    confidence : float between 0 and 1, default=0.95 The confidence :math:`1 - \delta` of the bounds.
 
     Attributes
     ----------
