@@ -1,6 +1,6 @@
 """surefit: classical statistical learning in which every fitted model carries a certificate.
 
-Public names are imported when first used: ``import surefit`` costs no Numba, no matplotlib and no scikit-learn.
+Public names are imported when first used: ``import surefit`` does not import Numba, matplotlib or scikit-learn.
 """
 
 from importlib import import_module
@@ -30,10 +30,10 @@ def __dir__() -> list[str]:
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Answer ``%load_ext surefit``: cells that import scikit-learn get surefit's estimators."""
+    """Handle ``%load_ext surefit``: later cells that import scikit-learn get surefit's estimators."""
     import_module("surefit.sklearn.notebook").load(shell)
 
 
 def unload_ipython_extension(shell: Any) -> None:
-    """Answer ``%unload_ext surefit``."""
+    """Handle ``%unload_ext surefit``: later cells get scikit-learn's own estimators."""
     import_module("surefit.sklearn.notebook").unload(shell)

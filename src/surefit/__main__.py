@@ -1,4 +1,4 @@
-"""``python -m surefit script.py``: a script with surefit's estimators; anything else is the command line."""
+"""Entry point of ``python -m surefit``: run a script with surefit's estimators, or the command line."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Public names: which module defines each."""
+"""Public names and the modules that define them."""
 
 #: Public name -> module that defines it.
 HOME = {
