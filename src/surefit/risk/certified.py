@@ -51,12 +51,12 @@ class Certified(CertifiedMixin, DeployedMixin, MetaEstimatorMixin, BaseEstimator
 
     - ``by="holdout"``: a fifth of the rows (at least 200, or half) is held out to test the model of the other rows.
     - ``by="progressive"``: ten blocks of the second half are each tested by a model of the earlier rows; the
-    predictions of the ten models are averaged, and the Brier score or squared error of the average is bounded. Nearly
-    all rows are used for training.
+      predictions of the ten models are averaged, and the Brier score or squared error of the average is bounded.
+      Nearly all rows are used for training.
     - ``by="transfer"``: the model trained on *all* rows is compared with a tested model on new inputs without labels.
     - ``by="p2l"``: Pick-to-Learn trains on half of the rows and on misclassified rows of the other half.
     - ``by="vc"``: a linear classifier of two classes is trained on all rows; its training error and the VC dimension of
-    half-spaces give a bound, which is vacuous (and labeled so) unless there are many rows.
+      half-spaces give a bound, which is vacuous (and labeled so) unless there are many rows.
 
     Guarantee: ``risk_bound_`` is at least the true mean loss with probability at least ``confidence``, for any distribution of the rows
     and any estimator (including tuning), under the assumptions stated in the certificate (theory: :ref:`concentration`,

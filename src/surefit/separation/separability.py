@@ -33,7 +33,7 @@ def separability(
 
     - ``"strict"``: some :math:`(w, b)` has :math:`t_i f(x_i) > 0` for all i. The maximal margin is bracketed.
     - ``"weak"``: not strict, but some :math:`(w, b)` has :math:`t_i f(x_i) \ge 0` for all i and :math:`> 0` for one
-    (quasi-complete separation).
+      (quasi-complete separation).
     - ``"not separable"``: neither; :math:`t_i f(x_i) \ge 0` for all i only if all :math:`f(x_i) = 0`.
 
     In the first two cases, unpenalized logistic regression has no finite estimate; in the third case, it has one.
