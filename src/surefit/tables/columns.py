@@ -62,7 +62,7 @@ def describe(table: Table, spelling: Spelling = AS_FOUND, keep: tuple[str, ...] 
     plain = plain_numbers(table.frame)
     decimal = spelling.decimal or _decimal_of(table, spelling, plain)
     if decimal != "." or spelling.na:
-        plain = {}  # plain columns may have another meaning
+        plain = {}  # columns of plain numbers may have another kind
     found = []
     for column in table.frame:
         if column.name in plain and column.name not in spelling.kinds:
@@ -75,7 +75,7 @@ def describe(table: Table, spelling: Spelling = AS_FOUND, keep: tuple[str, ...] 
 
 
 def _decimal_of(table: Table, spelling: Spelling, plain: dict[str, polars.Series]) -> str:
-    """Return the decimal mark that the unambiguous columns of the file use; otherwise that of the separator."""
+    """Return the decimal mark of the unambiguous columns of the file, otherwise the one implied by the separator."""
     import polars
 
     votes = {".": 0, ",": 0}
@@ -118,7 +118,7 @@ def _column(table: Table, column: polars.Series, spelling: Spelling, decimal: st
 
 
 def _typed_column(table: Table, column: polars.Series, asked: str | None, keep: bool) -> Column:
-    """Interpret columns of Parquet files and data frames, which have types."""
+    """Interpret a typed column of a Parquet file or data frame."""
     import polars
 
     name, dtype = column.name, column.dtype
@@ -220,7 +220,7 @@ def _as_words(name: str, cells: polars.Series, keep: bool) -> Column:
 
 
 def _unless_identifier(column: Column, numbers: np.ndarray, rows: int, keep: bool) -> Column:
-    """Return the column as an identifier if it counts the rows, or is named like a key and distinct in every row."""
+    """Return the column as an identifier if it numbers the rows, or has the name of a key and distinct values."""
     if keep or rows <= 10 or len(numbers) < rows:
         return column
     whole = bool(np.all(np.isfinite(numbers)) and np.all(numbers == np.round(numbers)))

@@ -58,7 +58,7 @@ def decode(source: str, content: bytes, encoding: str | None) -> tuple[str, tupl
 
 
 def _decode_western(content: bytes) -> str:
-    """Decode Windows-1252, which extends Latin-1 by the euro sign and typographic quotes; five bytes mean nothing in it."""
+    """Decode Windows-1252, which extends Latin-1 by the euro sign and quotes and leaves five bytes undefined."""
     try:
         return content.decode("cp1252")
     except UnicodeDecodeError:
@@ -66,7 +66,7 @@ def _decode_western(content: bytes) -> str:
 
 
 def _decode_nulls(source: str, content: bytes) -> str:
-    """Decode UTF-16 without a byte order mark, which has a null in every second byte; other nulls mean that the file is binary."""
+    """Decode UTF-16 without a byte order mark, with a null in every second byte; otherwise, the file is binary."""
     head = content[: 4096 & ~1]
     for name, nulls in (("utf-16-le", head[1::2]), ("utf-16-be", head[::2])):
         if nulls.count(0) > 0.8 * len(nulls):
@@ -86,7 +86,7 @@ def _not_text(source: str, content: bytes, error: UnicodeDecodeError, encoding: 
 
 
 def read_header(source: str, text: str) -> Header:
-    """Return the separator and the column names; raise ``InvalidData`` without a usable header."""
+    """Return the separator and the column names; raise ``InvalidData`` if there is no usable header."""
     first = text.split("\n", 1)[0]
     outside_quotes = "".join(first.split('"')[::2])
     separator = max(SEPARATORS, key=outside_quotes.count)  # ties go to the comma

@@ -45,7 +45,7 @@ def parse_dates(cells: polars.Series, order: str) -> polars.Series:
 
 
 def date_orders(cells: polars.Series) -> list[str]:
-    """Return the orders under which most cells are dates; empty if fewer than 98 % of the cells are."""
+    """Return the orders of day, month and year under which most cells are dates; empty if fewer than 98 % are."""
     if not cells.head(200).str.contains(DATE).any():
         return []
     counts = {order: len(cells) - parse_dates(cells, order).null_count() for order in FORMATS}

@@ -29,23 +29,24 @@ WORD = re.compile(r"[^\W\d_][\w']+")
 class TableEncoder(TransformerMixin, BaseEstimator):
     r"""Encoder of typed columns as numeric features.
 
-    Numbers are kept; a missing one is replaced by the median of the fitted rows, with a 0/1 indicator feature. Booleans become 0 and 1. A
-    categorical column becomes one 0/1 feature per level (two levels: one feature); missing cells are a separate level, and rare levels
-    are pooled. A date becomes days since 1970-01-01, and its month, weekday and hour if they vary. A text becomes :math:`\log(1 +
-    \text{count})` of its most common words. Each feature is then standardized, :math:`z_{ij} = (x_{ij} - m_j) / s_j`, with mean and
-    standard deviation of the fitted rows; constant features are dropped.
+    Numbers are kept; a missing number is replaced by the median of the fitted rows, with a 0/1 indicator feature.
+    Booleans become 0 and 1. A categorical column becomes one 0/1 feature per level (two levels: one feature); missing
+    cells are a separate level, and rare levels are pooled. A date becomes days since 1970-01-01, and its month, weekday
+    and hour if they vary. A text becomes :math:`\log(1 + \text{count})` of its most common words. Each feature is then
+    standardized, :math:`z_{ij} = (x_{ij} - m_j) / s_j`, with the mean and standard deviation of the fitted rows;
+    constant features are dropped.
 
-    Guarantee: rows are always encoded to the same bits, also after saving and loading.
+    Guarantee: the encoding of a row is bitwise reproducible, also after saving and loading.
 
     A level that did not occur in the fitted rows is treated as ``(other)`` if there is such a level, else as an average level, and a
-    ``DataWarning`` is issued. Infinite cells raise an error, with row and column.
+    ``DataWarning`` is issued. Infinite cells raise an error that names row and column.
 
     Parameters
     ----------
     kinds : dict of str to str or None, default=None
         Columns to use: ``number``, ``boolean``, ``category``, ``date`` or ``text``. None: by the types of the columns.
     max_levels : int >= 1, default=40
-        Maximum number of levels of a category with their own feature; rarer ones are pooled.
+        Maximum number of levels of a category with their own feature; rarer levels are pooled.
     max_words : int >= 1, default=200
         Maximum number of words of a text column with a feature.
 
@@ -161,7 +162,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
 
 def _all_numbers(table: Table, names: list[str]) -> dict[str, np.ndarray]:
-    """Return the number columns as arrays, NaN where a cell is missing; in one step, because a table may have thousands."""
+    """Return the number columns as arrays with NaN for missing cells, in one step for speed on wide tables."""
     import polars
 
     if not names:

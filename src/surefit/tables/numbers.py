@@ -30,7 +30,7 @@ def parse_numbers(cells: polars.Series, decimal: str) -> polars.Series:
     """
     import polars
 
-    plain = cells.str.strip_chars().cast(polars.Float64, strict=False)  # most columns need nothing more
+    plain = cells.str.strip_chars().cast(polars.Float64, strict=False)  # most columns are plain numbers
     if decimal == "." and plain.null_count() == cells.null_count():
         return plain
     digits = bare(cells)
@@ -57,14 +57,14 @@ def bare(cells: polars.Series) -> polars.Series:
 
 
 def decimal_marks(cells: polars.Series) -> set[str]:
-    """Return the decimal marks under which most cells are numbers: one of them, or both if they do not differ."""
+    """Return the decimal marks under which most cells are numbers: one of them, or both if the result is the same."""
     counts = {mark: len(cells) - parse_numbers(cells, mark).null_count() for mark in ".,"}
     most = max(counts.values())
     return {mark for mark, count in counts.items() if count == most and most > 0}
 
 
 def marks_in(cells: polars.Series) -> str:
-    """Return what was removed from the cells of a number column, such as ``currency`` or ``percent sign``."""
+    """Return the kinds of marks removed from the cells of a number column, such as ``currency`` or ``percent sign``."""
     found = []
     if cells.str.contains(r"%\s*\)?\s*$").any():
         found.append("percent sign")

@@ -1,4 +1,4 @@
-"""Reading of files into tables of cells; problems are reported in one sentence."""
+"""Reading of files into tables of cells; errors are reported in one sentence."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _unpacked(source: str, content: bytes) -> bytes:
 
 
 def _require_proportion(source: str, packed: int, content: Any) -> Any:
-    """Return ``content``; None means that it is out of proportion to the size of the file."""
+    """Return ``content``; raise ``InvalidData`` if it is None, because it is too large for the size of the file."""
     if content is None:
         raise InvalidData(
             f"{source}: {counted(packed, 'byte unpacks', 'bytes unpack')} to more than {limit(packed) // 2**20} MB, too much for a table; "
@@ -129,7 +129,7 @@ def _binary(source: str, content: bytes, form: str) -> Table:
         frame = reader(io.BytesIO(content))
     except InvalidData:
         raise
-    except (Exception, polars.exceptions.PanicException) as error:  # any error of the reader: the file is not usable
+    except (Exception, polars.exceptions.PanicException) as error:  # any error means that the file is not usable
         raise InvalidData(f"{source}: not a readable {form} file ({_first_line(error)}).") from None
     return _require_rows(Table(frame, np.arange(1, len(frame) + 1), source))
 
@@ -173,7 +173,7 @@ def _parse(source: str, text: str, header: Header) -> polars.DataFrame:
         frame = polars.read_csv(
             text.encode(),
             separator=header.separator,
-            new_columns=header.names,  # the reader itself keeps spaces around names
+            new_columns=header.names,  # the reader does not strip spaces around names
             infer_schema=False,
         )
     except polars.exceptions.NoDataError:

@@ -1,4 +1,4 @@
-"""Table with its source: cells, and their row numbers in the file."""
+"""Table of cells with its source and the row numbers in the file."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Table(NamedTuple):
 
 
 def did_you_mean(name: str, known: list[str]) -> str:
-    """Return the end of a sentence about an unknown name: similar names, or all of them."""
+    """Return the end of a message about an unknown name: similar names, or all names."""
     by_lower = {other.lower(): other for other in known}
     close = [by_lower[key] for key in get_close_matches(name.lower(), list(by_lower), n=3, cutoff=0.6)]
     if close:
@@ -69,7 +69,7 @@ def listed(names: list[str], most: int = 12) -> str:
 
 
 def column_option(name: str, kind: str) -> str:
-    """Return the option that makes a column this kind, as one types it in a shell.
+    """Return the command line option that sets the kind of a column, quoted for a shell.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def column_option(name: str, kind: str) -> str:
 
 
 def as_table(X: Any) -> Table:
-    """Return ``X`` as a table: a Table unchanged, a polars frame, or any frame whose columns NumPy can read.
+    """Return ``X`` as a table; it may be a Table, a polars frame, or any frame whose columns NumPy can read.
 
     Examples
     --------

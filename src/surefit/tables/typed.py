@@ -62,7 +62,7 @@ def known_cells(column: polars.Series, na: tuple[str, ...] = ()) -> polars.Serie
 
 
 def typed(table: Table, columns: list[Column], na: tuple[str, ...] = ()) -> Table:
-    """Return the table with its cells as numbers (float64), text or datetimes, as stated in ``columns``; other columns are dropped.
+    """Return the table with cells typed as in ``columns`` (float64, text or datetime); other columns are dropped.
 
     A column that is missing from the table raises an error. Cells that do not fit their column become missing, with a note.
     """
@@ -85,7 +85,7 @@ def typed(table: Table, columns: list[Column], na: tuple[str, ...] = ()) -> Tabl
 
 
 def plain_numbers(frame: polars.DataFrame) -> dict[str, polars.Series]:
-    """Return the text columns that contain only plain numbers; found in one step, because a table may have thousands."""
+    """Return the text columns that contain only plain numbers, in one step for speed on wide tables."""
     import polars
 
     names = [name for name, dtype in frame.schema.items() if dtype == polars.String]
