@@ -22,12 +22,12 @@ from sklearn.preprocessing import LabelEncoder
 
 from surefit.export.twins import cannot, filler
 
-_WORDS = 8  # of 32 bits each: 256 categories
+_WORDS = 8  # words of 32 bits for 256 categories
 
 
 @filler("HistGradientBoostingClassifier", "HistGradientBoostingRegressor")
 def fill_boosting(model: Any, twin: Any) -> None:
-    """Set predictors, bins, baseline and loss."""
+    """Set the predictors, bins, baseline and loss of the scikit-learn estimator."""
     if model._frame_categories:
         raise cannot(model, "it has read categories of a data frame; fit it on their codes, with categorical_features")
     bins = model._bins
@@ -79,8 +79,8 @@ def _predictor(model: Any, tree: Any) -> TreePredictor:
 
 
 def _loss(model: Any, twin: Any) -> Any:
-    """Return scikit-learn's loss, whose link turns scores into predictions."""
-    name = model.loss if isinstance(model.loss, str) else "squared_error"  # Huber's loss has the identity as link, too
+    """Return scikit-learn's loss, whose link maps scores to predictions."""
+    name = model.loss if isinstance(model.loss, str) else "squared_error"  # Huber's loss also has the identity link
     if name == "log_loss":
         K = len(model.classes_)
         return HalfBinomialLoss() if K == 2 else HalfMultinomialLoss(n_classes=K)

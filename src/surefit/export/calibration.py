@@ -12,7 +12,7 @@ from surefit.export.twins import cannot, converted, filler
 
 @filler("CalibratedClassifierCV")
 def fill_calibrated(model: Any, twin: Any) -> None:
-    """Set the pairs of a classifier and its maps."""
+    """Set the pairs of a classifier and its calibration maps."""
     if model.method != "temperature" and any(
         len(pair.estimator.classes_) < len(model.classes_) for pair in model.calibrated_classifiers_
     ):
@@ -29,7 +29,7 @@ def fill_calibrated(model: Any, twin: Any) -> None:
 
 
 def _map(fitted: Any) -> Any:
-    """Return scikit-learn's map with the same numbers."""
+    """Return scikit-learn's calibration map with the same parameters."""
     if hasattr(fitted, "beta_"):
         found = _TemperatureScaling()
         found.beta_ = fitted.beta_

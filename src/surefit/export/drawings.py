@@ -46,7 +46,7 @@ def export_graphviz(decision_tree: Any, out_file: Any = None, **options: Any) ->
     decision_tree : estimator
         A fitted tree of surefit or of scikit-learn.
     out_file : file, str or None, default=None
-        Where to write; None: the text is returned.
+        File to write; None: return the text.
     **options
         Options of scikit-learn's function: ``feature_names``, ``class_names``, ``filled``, ``rounded``, ...
 
@@ -68,7 +68,8 @@ def export_graphviz(decision_tree: Any, out_file: Any = None, **options: Any) ->
 def export_text(decision_tree: Any, **options: Any) -> str:
     """Return a fitted tree as indented text; ``options`` are those of ``sklearn.tree.export_text``.
 
-    A tree with categorical splits, or with the classes of several targets, is printed by its own method, which takes ``decimals`` only.
+    A tree with categorical splits, or with classes of several targets, is printed by its own method, which supports
+    only ``decimals``.
 
     Parameters
     ----------
@@ -99,7 +100,7 @@ def export_text(decision_tree: Any, **options: Any) -> str:
 
 
 def _is_beyond(tree: Any) -> bool:
-    """Return whether scikit-learn's text cannot show a tree: splits by categories, or the classes of several targets."""
+    """Return whether scikit-learn cannot print the tree, which has categorical splits or classes of several targets."""
     several = tree.tree_.n_outputs > 1 and hasattr(tree, "classes_")
     return several or not np.isin(tree.tree_.kind, (LEAF, THRESHOLD)).all()
 

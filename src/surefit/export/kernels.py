@@ -19,7 +19,7 @@ from surefit.export.twins import cannot, filler
 
 @filler("SVC", "SVR", "NuSVC", "NuSVR", "OneClassSVM")
 def fill_svm(model: Any, twin: Any) -> None:
-    """Set what LIBSVM needs: kernel, support vectors, coefficients with its signs."""
+    """Set the kernel, the support vectors and the coefficients with the signs of LIBSVM."""
     if getattr(model, "multi_class", "ovo") == "ovr" and len(model.classes_) > 2:
         raise cannot(model, "scikit-learn's SVC compares pairs of classes; fit it with multi_class='ovo'")
     named = named_kernel(model.kernel_)
@@ -32,7 +32,7 @@ def fill_svm(model: Any, twin: Any) -> None:
     sign = -1.0 if len(getattr(model, "classes_", ())) == 2 else 1.0
     inner = np.ascontiguousarray(sign * dense(model.dual_coef_))
     twin._dual_coef_ = sparse.csr_matrix(inner) if twin._sparse else inner
-    if twin._sparse:  # LIBSVM reads the stored entries one after another, zeros included
+    if twin._sparse:  # LIBSVM reads the stored entries in order, including zeros
         shape = inner.shape
         starts = np.arange(0, inner.size + 1, shape[1])
         places = np.tile(np.arange(shape[1]), shape[0])
@@ -48,7 +48,7 @@ def fill_svm(model: Any, twin: Any) -> None:
 
 
 def named_kernel(kernel: Any) -> dict[str, Any] | None:
-    """Return a kernel as scikit-learn's parameters ``kernel``, ``gamma``, ``degree`` and ``coef0``; None if it has no name there."""
+    """Return scikit-learn's kernel parameters (``kernel``, ``gamma``, ...) of a kernel; None if it has no name."""
     if isinstance(kernel, ours.Linear):
         return {"kernel": "linear"}
     if isinstance(kernel, ours.Polynomial):
@@ -91,7 +91,7 @@ def fill_process(model: Any, twin: Any) -> None:
 
 @filler("GaussianProcessClassifier")
 def fill_process_classifier(model: Any, twin: Any) -> None:
-    """Set one binary process per problem; Laplace's mode is found again for the fitted kernels."""
+    """Set one binary process per problem; the posterior mode is recomputed for the fitted kernels."""
     binary = [_binary_process(model, fit) for fit in model._fits]
     if len(model.classes_) == 2:
         binary[0].classes_ = model.classes_
@@ -115,7 +115,7 @@ def _binary_process(model: Any, fit: Any) -> Any:
 
 
 def gp_kernel(model: Any, kernel: Any) -> Any:
-    """Return a kernel of surefit as one of ``sklearn.gaussian_process.kernels``."""
+    """Return a kernel of surefit as a kernel of ``sklearn.gaussian_process.kernels``."""
     try:
         return _translated(kernel)
     except InvalidData:

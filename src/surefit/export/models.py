@@ -21,7 +21,7 @@ from surefit.kernels import Laplacian
     "RadiusNeighborsRegressor",
 )
 def fill_neighbors(model: Any, twin: Any) -> None:
-    """Store the training rows again, as often as their weights say."""
+    """Fit the nearest-neighbor search on the training rows, repeated according to their weights."""
     if model._kernel_given() is not None:
         raise cannot(model, "it compares rows by a kernel")
     rows, targets = model._fit_X, _targets(model)
@@ -36,7 +36,7 @@ def fill_neighbors(model: Any, twin: Any) -> None:
 
 def _targets(model: Any) -> Any:
     if not hasattr(model, "classes_"):
-        return getattr(model, "_targets", None)  # a search alone has none
+        return getattr(model, "_targets", None)  # NearestNeighbors has no targets
     if model.outputs_2d_:
         return np.column_stack([known[codes] for known, codes in zip(model.classes_, model._codes.T, strict=True)])
     return model.classes_[model._codes]
@@ -44,7 +44,7 @@ def _targets(model: Any) -> Any:
 
 @filler("KernelDensity")
 def fill_density(model: Any, twin: Any) -> None:
-    """Build the tree of the training rows."""
+    """Fit the tree on the training rows with their weights, and set the bandwidth."""
     twin.fit(model._fit_X, sample_weight=model._row_weight)
     twin.bandwidth_ = model.bandwidth_
 
@@ -85,7 +85,7 @@ def fill_discriminant(model: Any, twin: Any) -> None:
 
 @filler("LogisticRegression", "LogisticRegressionCV")
 def fill_logistic(model: Any, twin: Any) -> None:
-    """Refuse probabilities that are not a softmax of the scores."""
+    """Raise an error if the probabilities are not a softmax of the scores."""
     if getattr(model, "multi_class", None) == "ovr" and len(model.classes_) > 2:
         raise cannot(
             model, "its classes were fitted one against the rest; wrap a two-class model in OneVsRestClassifier"
@@ -94,12 +94,12 @@ def fill_logistic(model: Any, twin: Any) -> None:
 
 @filler("GridSearchCV", "RandomizedSearchCV")
 def fill_search(model: Any, twin: Any) -> None:
-    """Set the estimator that the search chose by default."""
+    """Set the default estimator of the search."""
     if twin.estimator is None:
         twin.estimator = clone(twin.best_estimator_)
 
 
 @filler("PoissonRegressor", "GammaRegressor", "TweedieRegressor")
 def fill_link(model: Any, twin: Any) -> None:
-    """Set the loss, whose link turns scores into means."""
+    """Set the loss, whose link maps scores to means."""
     twin._base_loss = twin._get_loss()

@@ -38,19 +38,20 @@ REFUSED = {
 def to_onnx(model: Any, X: Any = None, *, dtype: Any = np.float32, target_opset: int | None = None) -> Any:
     """Return a fitted model as an ONNX graph, which other programs evaluate without Python.
 
-    The graph is that of the model's scikit-learn twin (:func:`to_sklearn`). Its outputs are the prediction and, for classifiers with
-    probabilities, one column per class. ``onnxruntime`` evaluates trees, support vector machines and neighbors in single precision.
+    The graph is that of the equivalent scikit-learn model (:func:`to_sklearn`). Its outputs are the prediction and, for
+    classifiers with probabilities, one column per class. ``onnxruntime`` evaluates trees, support vector machines and
+    neighbors in single precision.
 
     Parameters
     ----------
     model : estimator
         A fitted estimator, or a pipeline of scalers, encoders and estimators, of surefit or scikit-learn.
     X : array or data frame, default=None
-        A few rows like those to predict. They are only needed if columns have different types: a data frame has one input per column.
+        A few example rows. They are only needed if columns have different types: a data frame has one input per column.
     dtype : {float32, float64}, default=float32
         Type of the input if ``X`` is not given.
     target_opset : int or None, default=None
-        Version of the ONNX operators; None: the newest that the converter supports.
+        Version of the ONNX operators; None: the newest version that the converter supports.
 
     Returns
     -------
@@ -60,7 +61,7 @@ def to_onnx(model: Any, X: Any = None, *, dtype: Any = np.float32, target_opset:
     Raises
     ------
     InvalidData
-        If the model has no twin in scikit-learn, or the converter does not support it.
+        If the model has no equivalent in scikit-learn, or if the converter does not support it.
     SurefitError
         If skl2onnx is not installed.
 
@@ -88,7 +89,7 @@ def to_onnx(model: Any, X: Any = None, *, dtype: Any = np.float32, target_opset:
     try:
         with _whole_numbers():
             return skl2onnx.to_onnx(twin, X, initial_types=types, options=options, target_opset=target_opset)
-    except Exception as error:  # converters of single estimators fail in their own ways
+    except Exception as error:  # converters raise many types of errors
         name = type(model).__name__
         raise InvalidData(f"to_onnx: this {name} cannot be expressed in ONNX: {error}") from error
 
@@ -103,7 +104,7 @@ def _convertible(twin: Any) -> Any:
         return whole
     if hasattr(twin, "best_estimator_"):  # a search
         return _convertible(twin.best_estimator_)
-    if isinstance(twin, NearestNeighbors):  # the converter takes a number of neighbors or a radius, not both
+    if isinstance(twin, NearestNeighbors):  # the converter accepts a number of neighbors or a radius, not both
         twin = copy.copy(twin)
         twin.radius = None
     if isinstance(twin, KernelRidge):
@@ -130,7 +131,7 @@ def _with_scores_of(twin: Any, linear: Any) -> Any:
 
 
 def _nearest_mean(twin: NearestCentroid) -> Any:
-    """Return linear scores with the same largest class: the squared distances less the square of the row."""
+    """Return linear scores with the same predicted class: squared distances without the squared norm of the row."""
     centers = twin.centroids_
     if twin.metric != "euclidean" or np.ptp(twin.class_prior_) > 1e-9:
         raise InvalidData(
@@ -145,7 +146,7 @@ def _nearest_mean(twin: NearestCentroid) -> Any:
 
 @contextmanager
 def _whole_numbers() -> Iterator[None]:
-    """Let the converter write flags as 0 and 1: protobuf refuses the booleans that it has for boosted trees."""
+    """Make the converter write flags as 0 and 1, because protobuf rejects its booleans for boosted trees."""
     from skl2onnx.common import tree_ensemble
 
     original = tree_ensemble.add_node

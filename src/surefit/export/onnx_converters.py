@@ -76,7 +76,7 @@ def _gamma(model: Any) -> float:
 
 
 def _squared_distances(X: Any, rows: np.ndarray, dtype: Any, version: int) -> Any:
-    """Return squared distances; rows are centered at the mean of the landmarks, which keeps digits."""
+    """Return squared distances; rows are centered at the mean of the landmarks to reduce cancellation."""
     from skl2onnx.algebra import onnx_ops as ops
 
     center = rows.mean(axis=0).astype(dtype)

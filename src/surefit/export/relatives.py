@@ -1,7 +1,7 @@
-"""Models without a namesake in scikit-learn whose predictions estimators of scikit-learn make.
+"""Models without a counterpart in scikit-learn whose predictions other scikit-learn estimators reproduce.
 
-A kernel expansion is the kernel of a row with some rows, then a linear model: scikit-learn's ``Nystroem`` with the unit matrix, and an
-estimator of linear scores.
+A kernel expansion is a linear model on the kernel values of a row with some training rows. It becomes scikit-learn's
+``Nystroem`` with the identity matrix, followed by a linear estimator.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from surefit.problems.terms import loss_term
 
 
 def maker(*names: str) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
-    """Register what makes the twins of these estimators."""
+    """Register a function that converts these estimators."""
 
     def register(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
         MAKERS.update(dict.fromkeys(names, function))
@@ -37,7 +37,7 @@ def maker(*names: str) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]
 
 
 def linear_model(coef: Any, intercept: Any, classes: Any = None, probability: str = "") -> Any:
-    """Return an estimator with these scores; ``probability``: none (""), of all classes ("softmax") or of each ("ovr")."""
+    """Return a linear estimator with these scores; ``probability`` is "" (none), "softmax" or "ovr" (one-vs-rest)."""
     coef, intercept = np.asarray(coef, dtype=np.float64), np.asarray(intercept, dtype=np.float64)
     if classes is None:
         twin: Any = LinearRegression()
@@ -55,7 +55,7 @@ def linear_model(coef: Any, intercept: Any, classes: Any = None, probability: st
 
 
 def kernel_columns(model: Any, rows: Any, kernel: Any = None) -> Nystroem:
-    """Return a transformer to the values of the kernel at the training rows ``rows``."""
+    """Return a transformer that computes the kernel values with the training rows ``rows``."""
     kernel = model.kernel_ if kernel is None else kernel
     named = named_kernel(kernel)
     if isinstance(kernel, ours.Laplacian):
@@ -66,7 +66,7 @@ def kernel_columns(model: Any, rows: Any, kernel: Any = None) -> Nystroem:
 
 
 def kernel_columns_of(model: Any, rows: Any) -> Nystroem:
-    """Return the same for the kernel parameters of an estimator of scikit-learn."""
+    """Return the transformer of :func:`kernel_columns` for the kernel parameters of a scikit-learn estimator."""
     named = {name: getattr(model, name) for name in ("kernel", "gamma", "degree", "coef0", "kernel_params")}
     columns = Nystroem(n_components=len(rows), **named)
     columns.components_, columns.normalization_ = np.asarray(dense(rows)), np.eye(len(rows))
@@ -83,7 +83,7 @@ def kernel_columns_of(model: Any, rows: Any) -> Nystroem:
     "NystroemSVC",
 )
 def kernel_classifier(model: Any) -> Pipeline:
-    """Scores of classes, with probabilities for the logistic loss."""
+    """Convert a kernel classifier, with probabilities for the logistic loss."""
     rows = model.support_vectors_ if hasattr(model, "support_vectors_") else _rows(model)
     probability = "softmax" if getattr(model, "multi_class", "ovr") == "multinomial" else "ovr"
     logistic = "Logistic" in type(model).__name__
@@ -93,7 +93,7 @@ def kernel_classifier(model: Any) -> Pipeline:
 
 @maker("KernelRidgeCV", "NystroemRidge")
 def kernel_regressor(model: Any) -> Pipeline:
-    """Sums of kernels at the training rows, or at landmarks."""
+    """Convert a kernel regressor, with kernel values at the training rows or at landmarks."""
     _require_no_functions(model)
     coef = model.dual_coef_ if model.dual_coef_.ndim == 1 else model.dual_coef_.T
     scores = linear_model(coef, model.intercept_)
@@ -107,7 +107,7 @@ def _require_no_functions(model: Any) -> None:
 
 @maker("KernelModel")
 def composed_kernel(model: Any) -> Pipeline:
-    """Scores of a loss in the space of a kernel."""
+    """Convert a kernel model with any loss."""
     _require_no_functions(model)
     scores = _composed(model, model.dual_coef_)
     return Pipeline([("kernel", kernel_columns(model, model.X_fit_)), ("scores", scores)])
@@ -115,7 +115,7 @@ def composed_kernel(model: Any) -> Pipeline:
 
 @maker("LinearModel")
 def composed_linear(model: Any) -> Any:
-    """Scores of any loss."""
+    """Convert a linear model with any loss."""
     return _composed(model, dense(model.coef_))
 
 
@@ -138,20 +138,20 @@ def _rows(model: Any) -> Any:
 
 @maker("BayesianLinearRegression")
 def posterior_mean(model: Any) -> LinearRegression:
-    """The mean of the posterior."""
+    """Convert a Bayesian model to a linear model with the posterior mean as coefficients."""
     return linear_model(model.coef_, model.intercept_)
 
 
 @maker("FisherDiscriminant", "LeastSquaresClassifier")
 def linear_scores(model: Any) -> LinearSVC:
-    """Scores of classes; a score of zero is the first class."""
+    """Convert a linear classifier; a score of zero gives the first class."""
     threshold = getattr(model, "tau", 0.0) if len(model.classes_) == 2 else 0.0
     return linear_model(model.coef_, model.intercept_ - threshold, model.classes_)
 
 
 @maker("NystroemFeatures")
 def landmark_features(model: Any) -> Nystroem:
-    """Features of landmarks."""
+    """Convert Nystroem features."""
     twin = kernel_columns(model, model.components_)
     twin.normalization_ = model.normalization_.T
     twin.component_indices_, twin._n_features_out = model.component_indices_, model._n_features_out
@@ -160,7 +160,7 @@ def landmark_features(model: Any) -> Nystroem:
 
 @maker("RandomFourierFeatures")
 def cosines_and_sines(model: Any) -> RBFSampler:
-    """Cosines of the angles, and of the angles less a right angle, which are sines."""
+    """Convert random Fourier features; a sine is the cosine of the angle minus a right angle."""
     count = len(model.frequencies_)
     twin = RBFSampler(n_components=2 * count)
     twin.random_weights_ = np.hstack([model.frequencies_.T, model.frequencies_.T])
@@ -171,7 +171,7 @@ def cosines_and_sines(model: Any) -> RBFSampler:
 
 @maker("PolynomialBasis", "KernelPolynomialFeatures")
 def monomials(model: Any) -> Pipeline:
-    """Monomials of shifted and scaled columns, or scaled monomials."""
+    """Convert a polynomial basis to monomials of shifted and scaled columns, or to scaled monomials."""
     powers, bias = PolynomialFeatures(model.degree, include_bias=hasattr(model, "scales_")), hasattr(model, "scales_")
     powers.fit(np.zeros((1, model.n_features_in_)))
     if bias:
@@ -188,7 +188,7 @@ def _scaler(mean: np.ndarray, scale: np.ndarray) -> StandardScaler:
 
 @maker("MAPClassifier")
 def naive_bayes(model: Any) -> GaussianNB:
-    """Normal densities of independent columns."""
+    """Convert a classifier with normal densities of independent columns to naive Bayes."""
     if model.distributions != "diagonal":
         raise cannot(model, "only normal densities of independent columns have an estimator there")
     twin = GaussianNB()
@@ -200,7 +200,7 @@ def naive_bayes(model: Any) -> GaussianNB:
 
 @maker("Certified", "ConformalClassifier", "ConformalRegressor", "StructuralRiskMinimizer")
 def inner_model(model: Any) -> Any:
-    """The model that was selected, or whose error or intervals the certificate is about."""
+    """Convert the selected model, or the model whose error or intervals are certified."""
     if not hasattr(model, "estimator_"):
         raise cannot(model, "it has one model per fold")
     return to_sklearn(model.estimator_)
@@ -208,5 +208,5 @@ def inner_model(model: Any) -> Any:
 
 @maker("EvidenceSelector")
 def chosen_model(model: Any) -> Any:
-    """The selected model."""
+    """Convert the selected model."""
     return to_sklearn(model.best_estimator_)

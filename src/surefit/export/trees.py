@@ -11,12 +11,12 @@ from sklearn.tree._tree import NODE_DTYPE, Tree
 from surefit.export.twins import cannot, filler
 from surefit.solvers.trees.flat import LEAF, THRESHOLD, FlatTree
 
-_CRITERIA = {"misclassification": "gini"}  # only growing uses the criterion, and scikit-learn has no such one
+_CRITERIA = {"misclassification": "gini"}  # scikit-learn lacks this criterion, which is used only for growing
 
 
 @filler("DecisionTreeClassifier", "DecisionTreeRegressor")
 def fill_tree(model: Any, twin: Any) -> None:
-    """Set ``tree_`` and the numbers that describe it."""
+    """Set ``tree_`` and the attributes that describe it."""
     if not np.isin(model.tree_.kind, (LEAF, THRESHOLD)).all():
         raise cannot(model, "scikit-learn's trees have no splits by categories; encode these columns and fit again")
     twin.criterion = _CRITERIA.get(model.criterion, model.criterion)
@@ -29,8 +29,8 @@ def fill_tree(model: Any, twin: Any) -> None:
 def compiled_tree(flat: FlatTree, n_features: int) -> Tree:
     """Return the tree as scikit-learn's compiled object.
 
-    Scikit-learn compares values rounded to single precision. Thresholds are rounded as well: rounding is monotone, so that every value
-    up to a threshold still goes left.
+    Scikit-learn compares values rounded to single precision. Thresholds are rounded as well. Rounding is monotone, so
+    every value up to a threshold still goes left.
     """
     nodes = np.zeros(flat.node_count, dtype=NODE_DTYPE)
     leaf = flat.kind == LEAF
@@ -50,7 +50,7 @@ def compiled_tree(flat: FlatTree, n_features: int) -> Tree:
 
 @filler("RandomForestClassifier", "RandomForestRegressor", "ExtraTreesClassifier", "ExtraTreesRegressor")
 def fill_forest(model: Any, twin: Any) -> None:
-    """Set the members; those of a classifier predict the positions of the classes, as in scikit-learn."""
+    """Set the members; those of a classifier predict class indices, as in scikit-learn."""
     if model.categories_:
         raise cannot(model, "scikit-learn's trees have no splits by categories; encode these columns and fit again")
     twin.criterion = _CRITERIA.get(model.criterion, model.criterion)
@@ -103,6 +103,6 @@ def fill_stump(model: Any, twin: Any) -> None:
 
 @filler("AdaBoostClassifier", "BaggingClassifier", "BaggingRegressor", "AdaBoostRegressor")
 def fill_ensemble(model: Any, twin: Any) -> None:
-    """Set the prototype of the members."""
+    """Set the unfitted base estimator of the members."""
     default = DecisionTreeRegressor if "Regressor" in type(model).__name__ else DecisionTreeClassifier
     twin.estimator_ = twin.estimator if twin.estimator is not None else default()

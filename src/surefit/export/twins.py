@@ -1,4 +1,4 @@
-"""Fitted estimators of scikit-learn that predict what surefit's estimators predict."""
+"""Conversion of fitted estimators to scikit-learn estimators with the same predictions."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _MODULES = ("boosting", "calibration", "kernels", "models", "relatives", "trees"
 
 
 def filler(*names: str) -> Callable[[Filler], Filler]:
-    """Register what the twins of these estimators need."""
+    """Register a function that sets additional attributes of the converted estimators."""
 
     def register(function: Filler) -> Filler:
         FILLERS.update(dict.fromkeys(names, function))
@@ -67,11 +67,12 @@ def filler(*names: str) -> Callable[[Filler], Filler]:
 def to_sklearn(model: Any) -> Any:
     """Return a fitted scikit-learn estimator that makes the predictions of ``model``.
 
-    The twin has the parameters that both classes share and the fitted attributes of ``model``; nothing is fitted again, except that
-    nearest-neighbor searches are rebuilt from the stored rows. Pipelines, searches and ensembles are converted with their members. Models
-    without a namesake become estimators with the same predictions where there are any: a kernel expansion becomes a pipeline of the kernel
-    and a linear model, a certified model the model inside. The result depends on scikit-learn only, so that libraries that read its
-    models (SHAP, treelite, skl2onnx) accept it.
+    The result has the parameters that both classes share and the fitted attributes of ``model``. Nothing is fitted
+    again, except that nearest-neighbor searches are rebuilt from the stored rows. Pipelines, searches and ensembles are
+    converted with their members. Models without a scikit-learn class of the same name become estimators with the same
+    predictions, if there are any: a kernel expansion becomes a pipeline of the kernel and a linear model, and a
+    certified model becomes its inner model. The result depends on scikit-learn only, so it works with libraries that
+    read scikit-learn models (SHAP, treelite, skl2onnx).
 
     Scikit-learn's trees and forests round X to single precision: predictions agree for rows whose values do not round across a threshold.
 
@@ -83,12 +84,13 @@ def to_sklearn(model: Any) -> Any:
     Returns
     -------
     estimator
-        The twin. A model without estimators of surefit is returned as it is.
+        The converted estimator. A model without estimators of surefit is returned unchanged.
 
     Raises
     ------
     InvalidData
-        If scikit-learn has no such estimator, or cannot express the fitted model, for example a tree with categorical splits.
+        If scikit-learn has no equivalent estimator, or cannot represent the fitted model, for example a tree with
+        categorical splits.
 
     Examples
     --------
@@ -122,33 +124,33 @@ def to_sklearn(model: Any) -> Any:
 
 
 def cannot(model: Any, reason: str) -> InvalidData:
-    """Return the error that says why a model has no twin."""
+    """Return the error that states why a model cannot be converted."""
     return InvalidData(f"to_sklearn: this {type(model).__name__} cannot be expressed in scikit-learn: {reason}.")
 
 
 def is_ours(value: Any) -> bool:
-    """Whether an object is of a type of surefit."""
+    """Whether an object is an instance of a class of surefit."""
     return type(value).__module__.partition(".")[0] == "surefit"
 
 
 def public_state(model: Any) -> dict[str, Any]:
-    """Return the fitted attributes that scikit-learn can hold: numbers, arrays, and estimators as their twins."""
+    """Return the fitted attributes that scikit-learn can store: numbers, arrays, and converted estimators."""
     names = (name for name in vars(model) if name.endswith("_") and not name.startswith("_"))
     state = {name: converted(vars(model)[name]) for name in names}
     return {name: value for name, value in state.items() if not _holds_ours(value)}
 
 
 def set_if_possible(twin: Any, name: str, value: Any) -> None:
-    """Set an attribute, unless the class computes it."""
+    """Set an attribute, unless it is a read-only property."""
     if not isinstance(getattr(type(twin), name, None), property):
-        setattr(twin, name, np.float64(value) if type(value) is float else value)  # readers expect NumPy's numbers
+        setattr(twin, name, np.float64(value) if type(value) is float else value)  # readers expect NumPy scalars
 
 
 def converted(value: Any) -> Any:
-    """Return ``value`` with estimators of surefit replaced by their twins, in containers and in meta-estimators too."""
+    """Return ``value`` with estimators of surefit converted, including those in containers and meta-estimators."""
     if isinstance(value, type):
         return value
-    if isinstance(value, BaseEstimator) and hasattr(value, "fit"):  # kernels have parameters, too, but no fit
+    if isinstance(value, BaseEstimator) and hasattr(value, "fit"):  # kernels also have parameters, but no fit
         if is_ours(value):
             return to_sklearn(value) if _fitted(value) else _unfitted(value)
         parts = {name: converted(part) for name, part in vars(value).items()}
@@ -181,7 +183,7 @@ def _unfitted(model: Any) -> Any:
 
 
 def _arguments(kind: type, given: dict[str, Any]) -> dict[str, Any]:
-    """Leave out arguments that are objects of surefit, such as kernels and losses; their fillers translate them."""
+    """Return the arguments without objects of surefit, such as kernels and losses, which are converted separately."""
     return {name: value for name, value in given.items() if not _holds_ours(value)}
 
 
