@@ -1,1 +1,1 @@
-"""Decomposition: directions that carry the variance of the rows."""
+"""Matrix decomposition: principal component analysis and kernel principal component analysis."""

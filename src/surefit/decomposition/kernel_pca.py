@@ -30,18 +30,18 @@ from surefit.problems import pose
 from surefit.problems.kernels import kernel_in
 
 READ: dict = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, np.float32]}
-NEGATIVE = 1e-5  # share of the largest eigenvalue below which a negative one is rounding, as in scikit-learn
-ZERO = 1e-12  # eigenvalues below this share of the largest are rounding
-LARGEST = 1e150  # kernel values beyond this have squares that overflow
+NEGATIVE = 1e-5  # fraction of the largest eigenvalue below which a negative one is rounding, as in scikit-learn
+ZERO = 1e-12  # eigenvalues below this fraction of the largest are rounding
+LARGEST = 1e150  # squares of larger kernel values overflow
 
 
 class KernelPCA(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    r"""Principal components in the space of a kernel.
+    r"""Kernel principal component analysis.
 
     .. math:: \max_{V^\top V = I_q} \operatorname{tr}(V^\top \bar K V), \qquad \bar K = H K H, \quad H = I - \tfrac1n 1 1^\top .
 
     Hypothesis class: projections of the centered features :math:`k(x, \cdot)` onto q dimensions. Loss: squared distance to the projection.
-    Optimizer: eigenvalues of :math:`\bar K`, all or the largest.
+    Optimizer: eigenvalue decomposition of :math:`\bar K`, full or partial.
 
     Guarantee: no q directions capture more variance than these by more than the gap in the certificate, and each eigenvalue is
     within the stated residual of one of :math:`\bar K` (theory: :ref:`eigen-residual`). Signs are fixed: the largest entry of each
@@ -50,10 +50,10 @@ class KernelPCA(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     Parameters
     ----------
     n_components : int >= 1 or None, default=None
-        Number of components q; None: all whose eigenvalue is not zero.
+        Number of components q; None: all components with a non-zero eigenvalue.
     kernel : str, kernel of ``surefit.kernels`` or callable, default="linear"
-        "linear", "poly", "rbf", "laplacian", "precomputed", an object, or a function of two samples; positive semidefinite. With a
-        kernel of strings X is a list of strings.
+        Name ("linear", "poly", "rbf", "laplacian", "precomputed"), kernel object, or a function of two samples;
+        positive semidefinite. With a kernel on strings, X is a list of strings.
     gamma : float > 0 or None, default=None
         Factor of "rbf", "poly" and "laplacian"; None is 1 / n_features.
     degree : int >= 1, default=3
@@ -61,15 +61,15 @@ class KernelPCA(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     coef0 : float, default=1
         Constant of "poly".
     alpha : float > 0, default=1.0
-        Penalty of the kernel ridge regression by which ``inverse_transform`` learns the rows from their components.
+        Penalty of the kernel ridge regression used by ``inverse_transform`` to predict rows from their components.
     fit_inverse_transform : bool, default=False
         Whether to learn an inverse transform (not with precomputed values or strings).
     kernel_params : dict or None, default=None
-        Further arguments of a function that was given as kernel.
+        Further arguments of a kernel given as a function.
     copy_X : bool, default=True
         Whether ``X_fit_`` is a copy, so that X may be changed after ``fit``.
     eigen_solver, tol, max_iter, iterated_power, random_state, n_jobs
-        Accepted so that code written for scikit-learn runs; the eigenvalues are computed up to rounding, X is never changed.
+        Ignored; accepted for compatibility with scikit-learn. Eigenvalues are computed to rounding error.
     remove_zero_eig : bool, default=False
         Drop components whose eigenvalue is zero even if ``n_components`` includes them.
 
@@ -84,7 +84,7 @@ class KernelPCA(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     kernel_ : Kernel
         The kernel used.
     gamma_ : float or None
-        Factor that was used, where a name was given for the kernel.
+        Factor that was used, if the kernel was given by name.
     dual_coef_, X_transformed_fit_ : ndarrays
         Inverse transform, and components of the training rows; with ``fit_inverse_transform``.
     certificate_ : Certificate
@@ -188,7 +188,7 @@ class KernelPCA(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         values, vectors = linalg.eigh(
             K, check_finite=False, subset_by_index=span, driver="evr" if span else "evd", overwrite_a=False
         )
-        if len(values) < wanted:  # LAPACK may miss eigenvalues of a cluster when asked for some of them
+        if len(values) < wanted:  # LAPACK may miss clustered eigenvalues if only some are requested
             values, vectors = linalg.eigh(K, check_finite=False, driver="evd")
         values, vectors = values[::-1][:wanted], vectors[:, ::-1][:, :wanted]
         least = ZERO * max(float(values[0]), 0.0)
@@ -233,7 +233,7 @@ class KernelPCA(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         return K @ (self.eigenvectors_ * scale)
 
     def inverse_transform(self, X) -> np.ndarray:
-        """Return rows that have about these components, as kernel ridge regression has learned them."""
+        """Return rows with approximately these components, as predicted by kernel ridge regression."""
         check_is_fitted(self)
         if not self.fit_inverse_transform:
             raise NotFittedError("KernelPCA: fit with fit_inverse_transform=True to use inverse_transform.")
@@ -267,7 +267,7 @@ class KernelPCA(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def _learn_way_back(self, X) -> None:
         for name in ("dual_coef_", "X_transformed_fit_"):
-            self.__dict__.pop(name, None)  # left by an earlier fit
+            self.__dict__.pop(name, None)  # from an earlier fit
         if not self.fit_inverse_transform:
             return
         self.X_transformed_fit_ = self.eigenvectors_ * np.sqrt(self.eigenvalues_)

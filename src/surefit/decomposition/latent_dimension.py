@@ -1,4 +1,4 @@
-"""The number of principal components, by the share of variance or by Minka's estimate."""
+"""Number of principal components, by the fraction of explained variance or by Minka's estimate."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ NEGLIGIBLE = 1e-15
 
 
 def components_for_share(ratios: np.ndarray, share: float) -> int:
-    """Return the least number of components whose shares of the variance add up to more than ``share``."""
+    """Return the smallest number of components that explain more than the fraction ``share`` of the variance."""
     return int(np.searchsorted(np.cumsum(ratios), share, side="right")) + 1
 
 
 def minka_dimension(variances: np.ndarray, n_rows: int) -> int:
-    r"""Return the dimension of greatest evidence under a Gaussian of rank q plus noise (Minka 2000).
+    r"""Return the dimension q with the largest evidence under probabilistic PCA (Minka 2000).
 
-    With the variances :math:`\lambda_1 \ge \dots \ge \lambda_d`, noise :math:`v` the mean of those beyond q, and
-    :math:`m = dq - q(q+1)/2`, the logarithm of the evidence is up to a constant that does not depend on q
+    Let :math:`\lambda_1 \ge \dots \ge \lambda_d` be the variances, let the noise :math:`v` be the mean of those beyond
+    q, and let :math:`m = dq - q(q+1)/2`. Up to a constant that does not depend on q, the logarithm of the evidence is
 
     .. math::
 

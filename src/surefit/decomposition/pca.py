@@ -39,53 +39,55 @@ READ: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, n
 
 
 class PCA(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    r"""Principal components: orthogonal directions of greatest variance.
+    r"""Principal component analysis: orthogonal directions of largest variance.
 
     .. math:: \max_{V V^\top = I_q} \operatorname{tr}(V S V^\top), \qquad S = \frac{1}{n-1} \sum_i (x_i - \bar x)(x_i - \bar x)^\top
 
-    Hypothesis class: projections onto q dimensions. Loss: squared distance to the projection. Optimizer: eigenvalues of S,
-    singular values of the centered data, or subspace iteration from a random start.
+    Hypothesis class: projections onto q dimensions. Loss: squared distance to the projection. Optimizer: eigenvalue
+    decomposition of S, singular value decomposition of the centered data, or subspace iteration from a random start.
 
-    Guarantee: no q directions capture more variance than these by more than the gap in the certificate; each explained
-    variance is within the stated residual of an eigenvalue of S; with a solver that computes the whole spectrum, none was
-    missed (theory: :ref:`eigen-residual`). Signs are fixed: the largest entry of each component is positive.
+    Guarantee: the captured variance is within the gap in the certificate of the maximum over all q directions. Each
+    explained variance is within the stated residual of an eigenvalue of S. With a solver that computes the whole
+    spectrum, no eigenvalue was missed (theory: :ref:`eigen-residual`). Signs are fixed: the largest entry of each
+    component is positive.
 
     Parameters
     ----------
     n_components : int, float, "mle" or None, default=None
-        Number of components q; a share of the variance to explain, between 0 and 1; Minka's estimate; or all.
-    copy : bool, default=True
-        Accepted; X is never changed.
+        Number of components q. A number between 0 and 1 is the fraction of the variance to explain, "mle" is Minka's
+        estimate, and None keeps all components.
+    copy : bool, default=True Ignored; X is never modified.
     whiten : bool, default=False
-        Divide the components of the transformed rows by their standard deviations.
+        Whether to divide the components of the transformed rows by their standard deviations.
     svd_solver : {"auto", "full", "covariance_eigh", "arpack", "randomized"}, default="auto"
-        How to compute: singular values of the centered rows; eigenvalues of S; Lanczos steps; subspace iteration. "auto"
-        decides by the shape as scikit-learn does.
+        Singular value decomposition of the centered rows ("full"), eigenvalue decomposition of S ("covariance_eigh"),
+        Lanczos iteration ("arpack"), or subspace iteration ("randomized"). "auto" chooses by the shape of X, as in
+        scikit-learn.
     tol : float >= 0, default=0.0
         Tolerance of "arpack".
     iterated_power : int >= 0 or "auto", default="auto"
-        Steps of "randomized"; "auto" is 7 for less than a tenth of the components, else 4.
+        Number of iterations of "randomized"; "auto" is 7 for less than a tenth of the components, else 4.
     n_oversamples : int >= 1, default=10
-        Directions that "randomized" follows beyond q.
+        Number of directions in addition to q that "randomized" computes.
     power_iteration_normalizer : {"auto", "QR", "LU", "none"}, default="auto"
-        Accepted; every step is orthogonalized.
+        Ignored; every step is orthogonalized.
     random_state : int, RandomState or None, default=None
-        Seed of "arpack" and "randomized", and of the vector by which their error is measured.
+        Seed of "arpack" and "randomized", and of the random vector used to measure their error.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        The directions, by decreasing variance.
+        The directions, in order of decreasing variance.
     explained_variance_, explained_variance_ratio_ : ndarrays of shape (n_components,)
-        Variance along each direction (divisor n - 1), and its share of the total.
+        Variance along each direction (divisor n - 1), and its fraction of the total variance.
     singular_values_ : ndarray of shape (n_components,)
-        Lengths of the projections of the centered rows.
+        Singular values of the centered rows.
     mean_ : ndarray of shape (n_features,)
         Mean of the rows.
     n_components_, n_samples_ : int
         Number of components and of rows.
     noise_variance_ : float
-        Mean variance of the directions left out: the noise of probabilistic PCA.
+        Mean variance of the remaining directions: the noise variance of probabilistic PCA.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X)`` re-derives them.
     n_features_in_, feature_names_in_
@@ -93,8 +95,9 @@ class PCA(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     Notes
     -----
-    On Dask collections and Parquet paths (extra ``cluster``), mean and scatter matrix are computed by passes over the partitions and the
-    eigenvectors on the client (``svd_solver="covariance_eigh"``); X must have at least as many rows as columns.
+    On Dask collections and Parquet paths (extra ``cluster``), the mean and the scatter matrix are computed by passes
+    over the partitions, and the eigenvectors on the client (``svd_solver="covariance_eigh"``); X must have at least as
+    many rows as columns.
 
     Examples
     --------
@@ -153,7 +156,7 @@ class PCA(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         return self.fit(X).transform(X)
 
     def transform(self, X) -> np.ndarray:
-        """Return the components of the rows: ``(X - mean_) components_.T``, divided by the deviations if ``whiten``."""
+        """Return the components of the rows: ``(X - mean_) components_.T``, scaled if ``whiten``."""
         check_is_fitted(self)
         X = read_data(self, X, reset=False, **READ)
         if sparse.issparse(X) or self._is_near_origin():
@@ -164,18 +167,18 @@ class PCA(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         return scores / self._deviations() if self.whiten else scores
 
     def _is_near_origin(self) -> bool:
-        """Whether the mean may be subtracted after the product: its length is at most eight deviations, so at most 3 bits cancel."""
+        """Whether the mean can be subtracted after the product with a loss of at most 3 bits by cancellation."""
         rest = (self.n_features_in_ - self.n_components_) * self.noise_variance_
         return bool(self.mean_ @ self.mean_ <= 64 * (self.explained_variance_.sum() + rest))
 
     def inverse_transform(self, X) -> np.ndarray:
-        """Return the rows that have these components: what was left out of X is taken to be zero."""
+        """Return the rows with these components; all other components are zero."""
         check_is_fitted(self)
         scores = check_array(X, dtype=[np.float64, np.float32], ensure_min_features=0)
         return (scores * self._deviations() if self.whiten else scores) @ self.components_ + self.mean_
 
     def get_covariance(self) -> np.ndarray:
-        """Return the covariance of probabilistic PCA: the components' variances, and noise in all other directions."""
+        """Return the covariance of probabilistic PCA: component variances, and noise in all other directions."""
         check_is_fitted(self)
         surplus = np.maximum(self.explained_variance_ - self.noise_variance_, 0.0)
         covariance = (self.components_.T * surplus) @ self.components_

@@ -1,4 +1,4 @@
-"""From the parameters of ``PCA`` to axes, fitted attributes and a certificate."""
+"""Fitting of ``PCA``: axes, fitted attributes and the certificate."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from surefit.solvers.principal_axes import (
     randomized_axes,
 )
 
-LARGEST = 1e150  # entries beyond this have squares that overflow when they are added up
+LARGEST = 1e150  # sums of squares of larger entries overflow
 
 
 def fit_pca(estimator, X) -> Any:
@@ -68,7 +68,7 @@ def _require_sparse_solver(who: str, X, method: str) -> None:
 
 
 def _noise(axes: Axes, q: int, most: int) -> float:
-    """Return the mean variance of the directions left out, by the spectrum if it is known."""
+    """Return the mean variance of the remaining directions, from the spectrum if it is known."""
     if q >= most:
         return 0.0
     if axes.spectrum is not None:
