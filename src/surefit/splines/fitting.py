@@ -1,4 +1,4 @@
-"""Fitting of one target: the problem, lambda, the curve and the stored attributes."""
+"""Fitting of a smoothing spline to one target: choice of lambda, curve and fitted attributes."""
 
 from typing import NamedTuple
 
@@ -9,11 +9,11 @@ from surefit.core.errors import InvalidData
 from surefit.solvers.spline import Choice, Problem, choose, coefficients, fold, trace
 from surefit.solvers.spline.search import leave_one_out, squares_and_trace
 
-SMALLEST = 1e-60  # smallest range whose third powers, times those of the grid of lambda, keep their digits
+SMALLEST = 1e-60  # smallest range whose third power, times the grid of lambda, does not underflow
 
 
 class Fit(NamedTuple):
-    """Spline of one target."""
+    """Fitted spline of one target."""
 
     lam: float
     edof: float
@@ -27,7 +27,7 @@ class Fit(NamedTuple):
     choice: Choice | None
     problem: Problem
     objective: float
-    dual: np.ndarray  # weights times residuals, which keep their digits where differences of values lose them
+    dual: np.ndarray  # weights times residuals, computed without cancellation
 
 
 def read_column(X):
@@ -39,7 +39,7 @@ def read_column(X):
 
 
 def fit_column(estimator, x, y, weights, origin: float | None, lams) -> Fit:
-    """Fit one target."""
+    """Return the fitted spline of one target, with lambda given or chosen by a criterion."""
     problem = fold(x, y, weights, estimator.degree, origin)
     _require_enough(problem, x, origin)
     criterion = estimator.lam if isinstance(estimator.lam, str) else None

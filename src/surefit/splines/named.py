@@ -1,4 +1,4 @@
-"""Splines by the names of textbooks."""
+"""Splines under their textbook names."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def linear_spline(x, y, lam: float | str = "gcv", sample_weight=None) -> Smoothi
     x, y : arrays of shape (n,)
         Inputs and targets.
     lam : {"gcv", "loo", "reml"} or float > 0, default="gcv"
-        The penalty, or how to choose it.
+        The penalty, or the criterion by which it is chosen.
     sample_weight : array of shape (n,) or None, default=None
-        Weights, as repetitions.
+        Frequency weights.
 
     Examples
     --------

@@ -20,9 +20,10 @@ class SmoothingSpline(CertifiedMixin, DualGapMixin, MultiOutputMixin, RegressorM
 
     .. math:: P(f) = \frac1S \sum_i s_i (y_i - f(x_i))^2 + \lambda \int (f^{(m)}(t))^2 dt, \qquad S = \sum_i s_i,
 
-    with :math:`m = 1` for ``degree=1`` and :math:`m = 2` for ``degree=3``, over all functions for which this is defined. The minimizer is
-    a spline with a knot at every distinct :math:`x_i`, constant (``degree=1``) or linear (``degree=3``) beyond the data. It is also the
-    posterior mean under a (once integrated) Brownian prior, which gives the bands.
+    with :math:`m = 1` for ``degree=1`` and :math:`m = 2` for ``degree=3``, over all functions for which P is defined.
+    The minimizer is a spline with a knot at every distinct :math:`x_i`, constant (``degree=1``) or linear
+    (``degree=3``) beyond the data. It is also the posterior mean under a (once integrated) Brownian prior, which gives
+    the bands.
 
     Hypothesis class: the Sobolev space of order m. Loss: squared. Optimizer: two recursions without cancellation, so that points may be
     tied or arbitrarily close.
@@ -35,15 +36,16 @@ class SmoothingSpline(CertifiedMixin, DualGapMixin, MultiOutputMixin, RegressorM
     degree : {1, 3}, default=3
         Piecewise linear or cubic.
     lam : {"gcv", "loo", "reml"} or float > 0, default="gcv"
-        :math:`\lambda` in units of the data, or how to choose it: generalized cross-validation, exact leave-one-out error, or
-        restricted maximum likelihood.
+        The penalty :math:`\lambda` in units of the data, or the criterion by which it is chosen: generalized
+        cross-validation, exact leave-one-out error, or restricted maximum likelihood.
     lams : array of positive numbers, default=None
-        Values to choose from. By default a grid from interpolation to a polynomial, refined around its best point.
+        Candidate values of lambda; by default, a grid from interpolation to a polynomial fit, refined around its best
+        point.
     form : {"general", "special"}, default="general"
         "special" requires :math:`f = 0` (and :math:`f' = 0` if cubic) at ``origin``, left of the data: the Brownian prior without an
         unpenalized constant or line.
     origin : float, default=0.0
-        Origin of the special form; not used by the general one.
+        Origin of the special form; not used by the general form.
 
     Attributes
     ----------
@@ -63,7 +65,7 @@ class SmoothingSpline(CertifiedMixin, DualGapMixin, MultiOutputMixin, RegressorM
         Value and derivatives just right of each knot.
     fitted_values_, hat_diagonal_, loo_residuals_ : ndarray of the shape of y
         At each training row: value, diagonal of the hat matrix (the derivative of the value with respect to the target), and exact
-        leave-one-out error (NaN for a row of weight zero, infinite if the others determine no spline).
+        leave-one-out error (NaN for a row of weight zero, infinite if the other rows do not determine a spline).
     lams_ : ndarray of shape (n_lams,)
         The grid; missing if ``lam`` is a number.
     criterion_values_ : ndarray of shape (n_lams,) or (n_lams, n_targets)
@@ -230,7 +232,7 @@ class SmoothingSpline(CertifiedMixin, DualGapMixin, MultiOutputMixin, RegressorM
 
 
 def _claims(fits: list[Fit], criterion, given) -> list[Claim]:
-    """Return the claims; only the choice of lambda states a number, because re-deriving it would cost more than the fit."""
+    """Return the claims; only the choice of lambda has a value, because its re-derivation is slower than the fit."""
     claims = [
         Claim("smoothing_spline.gap", witness={"dual": np.stack([fit.dual for fit in fits], axis=-1)}),
         *(Claim(f"smoothing_spline.{name}") for name in ("values", "derivatives", "edof")),

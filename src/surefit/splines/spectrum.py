@@ -18,10 +18,10 @@ MOST_KNOTS = 5000  # limit for a dense hat matrix of the cubic spline
 def filter_factors(model) -> np.ndarray:
     r"""Return the eigenvalues of the hat matrix of a fitted :class:`surefit.SmoothingSpline`, largest first.
 
-    The fit multiplies each eigenvector of the data by its factor, :math:`1 / (1 + S \lambda / \gamma_j)` with :math:`\gamma_j` the
-    eigenvalues of the prior covariance: smooth components pass, rough ones are damped. Factors of the general form start with one (degree
-    1) or two ones (degree 3). Their sum is ``edof_``. With weights w, the symmetric :math:`w^{1/2} H w^{-1/2}` is used, which has the
-    same eigenvalues.
+    The fit multiplies the component of the data along each eigenvector by its factor :math:`1 / (1 + S \lambda /
+    \gamma_j)`, where :math:`\gamma_j` are the eigenvalues of the prior covariance. Smooth components are kept, and
+    rough ones are damped. Factors of the general form start with one (degree 1) or two ones (degree 3). Their sum is
+    ``edof_``. With weights w, the symmetric :math:`w^{1/2} H w^{-1/2}` is used, which has the same eigenvalues.
 
     Parameters
     ----------
@@ -71,8 +71,8 @@ def _symmetric_hat(problem: Problem, lam: float) -> np.ndarray:
 def sine_filter_factors(lam, n_terms) -> np.ndarray:
     r"""Return :math:`1 / (1 + \lambda \pi^2 (j - \frac12)^2)`, j = 1, ..., ``n_terms``.
 
-    Limit of :func:`filter_factors` of the special linear spline for equally spaced points on (0, 1]: the factor of :math:`\sqrt2 \sin((j
-    - \frac12) \pi t)`.
+    This is the limit of :func:`filter_factors` of the special linear spline for equally spaced points on (0, 1]. The
+    j-th factor belongs to :math:`\sqrt2 \sin((j - \frac12) \pi t)`.
 
     Parameters
     ----------
@@ -115,8 +115,8 @@ def sines(t: np.ndarray, n_terms: int) -> np.ndarray:
 def truncated_series(x, y, n_terms) -> SineSeries:
     r"""Project data on the first sine functions: an ideal low-pass filter with ``n_terms`` frequencies.
 
-    Least squares on :math:`\sqrt2 \sin((j - \frac12) \pi t)`, :math:`j \le` ``n_terms``. The special linear spline applies a smooth
-    filter (:func:`sine_filter_factors`) instead of this cutoff.
+    The series is the least-squares fit on :math:`\sqrt2 \sin((j - \frac12) \pi t)`, :math:`j \le` ``n_terms``. The
+    special linear spline applies a smooth filter (:func:`sine_filter_factors`) instead of this cutoff.
 
     Parameters
     ----------
