@@ -1,4 +1,4 @@
-"""Model files: saving and loading without pickle, and writing files that are never half-written (needs skops)."""
+"""Model files: saving and loading without pickle, with atomic writes (needs skops)."""
 
 from surefit.persistence.external import load_external
 from surefit.persistence.files import require_writable, write_file, write_files

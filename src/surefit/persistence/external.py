@@ -1,4 +1,4 @@
-"""Opening files with models of other libraries: skops files by the names of their types, pickle files only with the user's consent."""
+"""Loading of models of other libraries: skops files with trusted types, and pickle files with the user's consent."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ ARCHIVE = b"PK\x03\x04"
 def load_external(path: str | Path, trusted: Iterable[str] = (), *, unpickle: bool = False) -> Any:
     """Read a model that ``skops.io.dump``, ``joblib.dump`` or :func:`surefit.save` wrote.
 
-    Guarantee: without ``unpickle`` only types that skops knows to be harmless, ours, and those of ``trusted`` are created, and no code of
-    the file runs. A pickle can run anything; it is refused unless ``unpickle`` is True.
+    Guarantee: without ``unpickle``, only types of surefit, types that skops trusts by default, and types in ``trusted``
+    are created, and no code in the file is executed. A pickle can execute arbitrary code; it is rejected unless
+    ``unpickle`` is True.
 
     Parameters
     ----------
@@ -29,7 +30,7 @@ def load_external(path: str | Path, trusted: Iterable[str] = (), *, unpickle: bo
     trusted : iterable of str
         Names of further types to allow in a skops file, such as ``"sklearn.tree._tree.Tree"``.
     unpickle : bool, default=False
-        Whether a pickle or joblib file may be opened, with all that it may do.
+        Whether a pickle or joblib file may be opened, which can execute arbitrary code.
 
     Returns
     -------
@@ -74,7 +75,7 @@ def load_external(path: str | Path, trusted: Iterable[str] = (), *, unpickle: bo
         external = sorted(set(skops.get_untrusted_types(data=content)) - set(allowed))
         if not external:
             return skops.loads(content, trusted=allowed)
-    except Exception as error:  # whatever the reader stumbles over, the file is not usable
+    except Exception as error:  # any error of the reader means that the file is not usable
         raise PersistenceError(f"{path}: skops cannot read this file ({_first_line(error)}).") from None
     options = " ".join(f"--trust {name}" for name in external)
     raise PersistenceError(

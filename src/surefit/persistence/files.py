@@ -1,4 +1,4 @@
-"""Writing a file whole or not at all, and never over another one unless requested."""
+"""Atomic writing of files, without overwriting an existing file unless requested."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from surefit.core.errors import PersistenceError
 
 
 def require_writable(path: str | Path, overwrite: bool = False) -> Path:
-    """Return the path if a file can be written there; say why not otherwise, before any work is done for it."""
+    """Return the path if a file can be written there; otherwise raise an error before any work is done."""
     path = Path(path)
     folder = path.parent
     if not folder.is_dir():
@@ -28,16 +28,13 @@ def require_writable(path: str | Path, overwrite: bool = False) -> Path:
 
 
 def write_file(path: str | Path, content: bytes, overwrite: bool = False) -> None:
-    """Write ``content`` to ``path``: at every moment the file is absent, the old one, or complete.
+    """Write ``content`` to ``path`` atomically: at any time, the file is absent, unchanged or complete.
 
-    The bytes go to a temporary file in the same folder, reach the disk, and only then take the name.
+    The bytes are written to a temporary file in the same folder, which is renamed once it is on disk.
 
     Parameters
     ----------
-    path : str or Path
-        Where to write.
-    content : bytes
-        What to write.
+    path : str or Path File to write. content : bytes Content of the file.
     overwrite : bool, default=False
         Whether an existing file may be replaced.
 
@@ -50,14 +47,14 @@ def write_file(path: str | Path, content: bytes, overwrite: bool = False) -> Non
 
 
 def write_files(contents: dict[str | Path, bytes], overwrite: bool = False) -> None:
-    """Write several files that belong together: none takes its name before all of them are on the disk. See :func:`write_file`."""
+    """Write several files with :func:`write_file`; none is renamed before all of them are on disk."""
     ready: list[tuple[Path, Path, Path]] = []
     taken: list[str] = []
     path = Path()
     try:
         for name, content in contents.items():
             path = require_writable(name, overwrite)
-            target = Path(os.path.realpath(path))  # a link stays a link; the file it points to is replaced
+            target = Path(os.path.realpath(path))  # for a symbolic link, the file it points to is replaced
             temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
             ready.append((path, temporary, target))
             _write_durably(temporary, content)
@@ -88,7 +85,7 @@ def _take_name(temporary: Path, target: Path, overwrite: bool) -> None:
         os.replace(temporary, target)
         return
     try:
-        os.link(temporary, target)  # fails if somebody created the file in the meantime
+        os.link(temporary, target)  # fails if the file was created in the meantime
     except FileExistsError:
         raise
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Saving and loading models with skops: types are named and checked before anything is built; nothing is unpickled."""
+"""Saving and loading of models with skops: types are checked before objects are created; nothing is unpickled."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from surefit.persistence.trust import SKOPS_TRUSTED
 
 LOG = logging.getLogger("surefit.persistence")
 FORMAT = 1
-LABEL = "surefit.json"  # a member of the archive that skops does not look at: what wrote the file
+LABEL = "surefit.json"  # a member of the archive that skops ignores: the version that wrote the file
 
 
 def save(model: Any, path: str | Path, overwrite: bool = False) -> None:
     """Write a fitted model to a file that is safe to open.
 
-    The file is a zip archive of JSON and arrays in the format of skops; it holds no code. It is written whole or not at all.
+    The file is a zip archive of JSON and arrays in the format of skops; it contains no code. It is written atomically.
 
     Parameters
     ----------
     model : estimator
-        The model; also a scikit-learn pipeline around one.
+        The model, or a scikit-learn pipeline that contains one.
     path : str or Path
-        Where to write, by custom ``name.surefit``.
+        File to write, by convention ``name.surefit``.
     overwrite : bool, default=False
         Whether an existing file may be replaced.
 
@@ -67,16 +67,17 @@ def save(model: Any, path: str | Path, overwrite: bool = False) -> None:
 def load(path: str | Path, trusted: Iterable[str] = ()) -> Any:
     """Read a model that :func:`surefit.save` wrote.
 
-    Guarantee: only types of ``surefit.SKOPS_TRUSTED``, of ``trusted``, and those skops knows to be harmless are created;
-    nothing is unpickled, and no other code runs. Trees and sparse matrices refer only to nodes and columns that exist. A certificate in
-    the file is checked against its seal.
+    Guarantee: only types in ``surefit.SKOPS_TRUSTED``, types in ``trusted``, and types that skops trusts by default are
+    created; nothing is unpickled, and no other code runs. Trees and sparse matrices refer only to nodes and columns
+    that exist. A certificate in the file is checked against its seal.
 
     Parameters
     ----------
     path : str or Path
         The file.
     trusted : iterable of str
-        Names of further types to allow, such as ``"yourpackage.YourTransformer"``. Only allow what you have read.
+        Names of further types to allow, such as ``"yourpackage.YourTransformer"``. Only allow types whose code you have
+        read.
 
     Returns
     -------
@@ -168,7 +169,7 @@ def _require_known_format(path: Path, content: bytes) -> None:
         raise _damaged(path, "not a model file, or cut off") from None
     except PersistenceError:
         raise
-    except Exception:  # a damaged archive fails in many ways, and all of them mean the same
+    except Exception:  # a damaged archive can raise many types of errors
         raise _damaged(path, f"no readable {LABEL} in it") from None
     if broken is not None:
         raise _damaged(path, f"the part {broken} does not match its checksum")
@@ -180,7 +181,7 @@ def _require_known_format(path: Path, content: bytes) -> None:
 
 
 def require_proportion(path: Path, packed: int, archive: ZipFile) -> None:
-    """Refuse an archive that unpacks to far more than its size, before it is unpacked."""
+    """Raise an error, before unpacking, for an archive that would unpack to far more than its size."""
     size = unpacked_size(archive)
     if size > limit(packed):
         raise PersistenceError(

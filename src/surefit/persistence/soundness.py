@@ -1,7 +1,7 @@
-"""Structures of a loaded model that compiled code follows without looking: nodes, columns and sparse rows must exist.
+"""Validation of indices in a loaded model that compiled code uses without checks: nodes, columns and sparse rows.
 
-A file can be damaged or forged so that a child of a node lies outside of its tree; a prediction would then read foreign memory, or never
-end. So every tree and every sparse matrix of a model is checked before the model is returned.
+In a damaged or forged file, a child of a node may lie outside its tree; a prediction would then read invalid memory or
+never end. Therefore every tree and every sparse matrix of a model is checked before the model is returned.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from surefit.solvers.boosting.gradient import Tree
 from surefit.solvers.trees import FlatTree
 from surefit.solvers.trees.flat import LEAF, MULTIWAY, SUBSET, THRESHOLD
 
-WORDS = 8  # of 32 bits: the categories of a boosted tree
+WORDS = 8  # words of 32 bits for the categories of a boosted tree
 
 
 def require_sound(model: Any) -> None:
-    """Raise ``ValueError`` if a tree or a sparse matrix inside of ``model`` refers to what is not there."""
+    """Raise ``ValueError`` if a tree or a sparse matrix inside ``model`` contains an invalid index."""
     seen: set[int] = set()
     open_: list[tuple[Any, int]] = [(model, 0)]
     while open_:

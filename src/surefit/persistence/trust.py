@@ -1,4 +1,4 @@
-"""Which types a model file may contain."""
+"""Types that a model file may contain."""
 
 from surefit import _HOME
 
@@ -63,9 +63,9 @@ _SURFACES = ("core", "data", "plots")
 class TypeNames(tuple):
     """Names of types that a file may contain, in the form that ``skops`` expects.
 
-    ``surefit.SKOPS_TRUSTED`` lists surefit's estimators and what they are made of: data without code, so that opening a
-    file of somebody else can give a wrong model, but cannot run anything. Types that skops trusts by itself (NumPy
-    arrays, numbers, texts, scikit-learn's estimators) are allowed, too.
+    ``surefit.SKOPS_TRUSTED`` lists surefit's estimators and the types of their attributes. These types are data without
+    code, so opening an untrusted file can give a wrong model but cannot execute code. Types that skops trusts by
+    default (NumPy arrays, numbers, strings, scikit-learn's estimators) are also allowed.
 
     Examples
     --------
