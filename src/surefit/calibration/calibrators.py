@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 
 from surefit.solvers.calibration import fit_factor, fit_isotonic, fit_sigmoid, one_hot
 
-LOW, HIGH = math.exp(-10.0), math.exp(10.0)  # inverse temperatures that compete
+LOW, HIGH = math.exp(-10.0), math.exp(10.0)  # candidate inverse temperatures
 TINY = 1e-12  # added to probabilities before their logarithm is taken
 
 
@@ -19,7 +19,7 @@ class SigmoidCalibrator(BaseEstimator):
     r"""Probability :math:`\sigma(-(a s + b))` of a score s, with Platt's smoothed targets."""
 
     def fit(self, scores: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> SigmoidCalibrator:
-        """Fit slope and intercept."""
+        """Fit the slope a and the intercept b."""
         slope, intercept = fit_sigmoid(scores, codes, weights)
         self.a_, self.b_ = -slope, -intercept
         return self
@@ -33,7 +33,7 @@ class IsotonicCalibrator(BaseEstimator):
     """Non-decreasing piecewise linear probability of a score, constant outside the scores of the fit."""
 
     def fit(self, scores: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> IsotonicCalibrator:
-        """Fit the values at the scores."""
+        """Fit the probabilities at the scores by isotonic regression."""
         self.X_thresholds_, self.y_thresholds_ = fit_isotonic(scores, codes, weights)
         return self
 
@@ -64,9 +64,10 @@ def response_of(estimator: Any) -> str:
 
 
 def raw_scores(found: Any, method: str, n_known: int, n_classes: int, kind: str) -> np.ndarray:
-    """Return the answer of a classifier as calibrators take it, one column per score.
+    """Return the scores of a classifier in the format of the calibrators, one column per score.
 
-    Two classes have one score; ``kind="temperature"`` needs one per class, logarithms of probabilities.
+    Two classes have one score. ``kind="temperature"`` needs one score per class; probabilities are replaced by their
+    logarithms.
     """
     found = np.asarray(found, dtype=np.float64)
     if kind == "temperature":
@@ -102,13 +103,13 @@ class CalibratedPair:
         return cls(estimator, maps, classes=classes, method=method)
 
     def scores(self, X: Any) -> np.ndarray:
-        """Return the scores that the maps take."""
+        """Return the scores that are the input of the maps."""
         method = response_of(self.estimator)
         found = getattr(self.estimator, method)(X)
         return raw_scores(found, method, len(self.estimator.classes_), len(self.classes), self.method)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the calibrated probability of each class; those of more than two classes are divided by their sum."""
+        """Return the calibrated probability of each class; for more than two classes, they are divided by their sum."""
         scores, K = self.scores(X), len(self.classes)
         if self.method == "temperature":
             return self.calibrators[0].predict(scores)
@@ -125,5 +126,5 @@ class CalibratedPair:
 
 
 def columns_of(estimator: Any, classes: np.ndarray) -> np.ndarray:
-    """Return the class that each score stands for, as a place in ``classes``."""
+    """Return the class index, in ``classes``, of each score."""
     return np.array([1]) if len(classes) == 2 else np.searchsorted(classes, estimator.classes_)

@@ -30,7 +30,7 @@ from surefit.core.validation import (
 from surefit.problems import pose
 from surefit.risk.target import read_target
 
-SIX_DIGITS = 5e-6  # to which the checker compares scores
+SIX_DIGITS = 5e-6  # tolerance of the checker when it compares scores
 SCORING = Rule(
     "a classifier with fit and with decision_function or predict_proba",
     lambda v: hasattr(v, "fit") and (hasattr(v, "decision_function") or hasattr(v, "predict_proba")),
@@ -38,7 +38,7 @@ SCORING = Rule(
 
 
 class CalibratedClassifierCV(CertifiedMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    r"""Calibrated probabilities for any classifier, fitted on scores of rows that it did not see.
+    r"""Calibrated probabilities for any classifier, fitted on scores of held-out rows.
 
     A map from the scores s to probabilities minimizes, over the calibration rows,
 
@@ -50,28 +50,28 @@ class CalibratedClassifierCV(CertifiedMixin, ClassifierMixin, MetaEstimatorMixin
 
        \text{temperature:}\quad \sum_i w_i \Bigl[\ln \sum_k e^{\beta s_{ik}} - \beta s_{iy_i}\Bigr], \quad e^{-10} \le \beta \le e^{10},
 
-    with targets t drawn in from 0 and 1 as if each class had two more rows, one of them wrong. Several classes have one map each, and
-    probabilities are divided by their sum (sigmoid, isotonic). Hypothesis class and loss are those of the classifier and of the map.
-    Optimizer: Newton's method, pooled adjacent violators, or root finding.
+    with targets t smoothed away from 0 and 1 as if each class had two more rows, one of them with the wrong label. With
+    several classes, there is one map per class, and probabilities are divided by their sum (sigmoid, isotonic).
+    Hypothesis class and loss are those of the classifier and of the map. Optimizer: Newton's method, the
+    pool-adjacent-violators algorithm, or root finding.
 
     Guarantee: the certificate encloses the gap of every map to the smallest possible objective on its recorded scores
-    (theory: :ref:`isotonic-gap`, :ref:`fenchel-gap`). Recorded scores are compared with those of the classifiers, except for
-    ``ensemble=False``, where the classifiers of the folds are not kept. No claim is made about new rows.
+    (theory: :ref:`isotonic-gap`, :ref:`fenchel-gap`). Recorded scores are compared with those of the classifiers,
+    except with ``ensemble=False``, which does not store the classifiers of the folds. No claim is made about new rows.
 
     Parameters
     ----------
     estimator : classifier or None, default=None
         Classifier with ``decision_function`` or ``predict_proba``. None is ``LinearSVC(loss="squared_hinge")`` with
         ``tol=1e-10``. A fitted classifier in ``sklearn.frozen.FrozenEstimator`` is not fitted again.
-    method : {"sigmoid", "isotonic", "temperature"}, default="sigmoid"
-        The map.
+    method : {"sigmoid", "isotonic", "temperature"}, default="sigmoid" The map from scores to probabilities.
     cv : int, splitter, iterable of splits, or None, default=None
         Folds; None is 5.
     n_jobs : int or None, default=None
-        Number of processes; the result has the same bits.
+        Number of processes; the result does not depend on it.
     ensemble : bool or "auto", default="auto"
-        Whether to keep one classifier per fold and average their probabilities, instead of one of all rows, whose map is fitted on scores
-        of left-out rows. "auto" is False for a frozen classifier.
+        Whether to keep one classifier per fold and average their probabilities, instead of one classifier of all rows,
+        whose map is fitted on scores of held-out rows. "auto" is False for a frozen classifier.
 
     Attributes
     ----------
@@ -82,9 +82,9 @@ class CalibratedClassifierCV(CertifiedMixin, ClassifierMixin, MetaEstimatorMixin
     calibration_rows_ : ndarray of int
         Rows that the maps were fitted on, pair by pair.
     calibration_scores_ : list of ndarray
-        Their scores, one array per pair; logits for ``method="temperature"``.
+        Scores of these rows, one array per pair; logits for ``method="temperature"``.
     calibration_starts_ : ndarray of int
-        Where the rows of each pair begin.
+        Index at which the rows of each pair begin.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
     n_features_in_, feature_names_in_
@@ -163,12 +163,12 @@ class CalibratedClassifierCV(CertifiedMixin, ClassifierMixin, MetaEstimatorMixin
             return self.estimator
         from surefit.linear.margins.classifier import LinearSVC
 
-        # The loss of scikit-learn's default; a small gap makes weights equal to repetitions to seven digits.
+        # The loss of scikit-learn's default; with a small gap, weights and repetitions agree to seven digits.
         base = LinearSVC(loss="squared_hinge", tol=1e-10, random_state=0)
         return base.set_fit_request(sample_weight=True) if get_config()["enable_metadata_routing"] else base
 
     def get_metadata_routing(self):
-        """Return how metadata reach the classifier and the splitter."""
+        """Return the metadata routing to the classifier and the splitter."""
         mapped = MethodMapping().add(caller="fit", callee="fit"), MethodMapping().add(caller="fit", callee="split")
         router = MetadataRouter(owner=self).add_self_request(self)
         return router.add(estimator=self._base(), method_mapping=mapped[0]).add(

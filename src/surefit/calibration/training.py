@@ -1,4 +1,4 @@
-"""Fits of a calibrated classifier: one classifier per fold, or one of all rows with scores of left-out rows."""
+"""Fitting of a calibrated classifier: one classifier per fold, or one of all rows with scores of held-out rows."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Fitted(NamedTuple):
     pairs: list[CalibratedPair]
     rows: np.ndarray
     scores: list[np.ndarray]
-    starts: np.ndarray  # where the rows of each pair begin
+    starts: np.ndarray  # index at which the rows of each pair begin
 
 
 class Labels(NamedTuple):
-    """The target of all rows: as given, as places among the classes, and weights."""
+    """The target of all rows as given and as class indices, and the weights."""
 
     y: np.ndarray
     codes: np.ndarray
@@ -86,7 +86,7 @@ def _fit_part(who: str, estimator: Any, X: Any, labels: Labels, train: Any, test
 
 
 def _fit_one(owner: Any, estimator: Any, splitter: Any, X: Any, labels: Labels, params: dict[str, Any]) -> Fitted:
-    """Fit one classifier on all rows and its maps on scores of left-out rows; one that is fitted scores all rows itself."""
+    """Fit one classifier on all rows and its maps on held-out scores; a frozen classifier scores all rows itself."""
     method, K = response_of(estimator), len(labels.classes)
     if isinstance(estimator, FrozenEstimator):
         _require_classes(type(owner).__name__, estimator, labels.classes, owner.method)
@@ -102,7 +102,7 @@ def _fit_one(owner: Any, estimator: Any, splitter: Any, X: Any, labels: Labels, 
 
 
 def _require_classes(who: str, estimator: Any, classes: np.ndarray, method: str) -> None:
-    """Refuse classifiers of unknown classes, and of fewer than all where one map needs all scores."""
+    """Raise an error for unknown classes, or for missing classes if one map needs all scores."""
     known = np.asarray(estimator.classes_)
     if not np.isin(known, classes).all():
         raise InvalidData(f"{who}: the classifier was fitted on classes that y does not have.")
