@@ -1,7 +1,7 @@
 """scikit-learn's module paths with surefit's estimators: ``from surefit.sklearn.linear_model import Lasso``.
 
-Replacing ``sklearn`` by ``surefit.sklearn`` in the imports of a project is the migration. A name that surefit does not have is
-scikit-learn's own object; :func:`report` says which is which. The modules are made when they are imported.
+To migrate a project, replace ``sklearn`` by ``surefit.sklearn`` in its imports. A name that surefit does not define is
+scikit-learn's own object; :func:`report` lists both groups. The modules are created when they are imported.
 """
 
 from __future__ import annotations

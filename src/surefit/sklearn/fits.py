@@ -1,4 +1,4 @@
-"""Every fit that a program makes: where, of what, how long, and what is proved about it."""
+"""Record of every fit of a program: its place, estimator, time and certificate."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _INSIDE: ContextVar[bool] = ContextVar("inside a fit", default=False)
 
 
 class Fit(NamedTuple):
-    """One fit, or several of one estimator at one place, summarized by the worst of them."""
+    """One fit, or several fits of one estimator at one place, summarized by the worst fit."""
 
     where: str
     estimator: str
@@ -49,7 +49,7 @@ class Fit(NamedTuple):
         )
 
     def joined(self, other: Fit) -> Fit:
-        """Return both as one row; gap, change and risk are those of the worse fit."""
+        """Return both fits as one row; gap, change and risk are those of the worse fit."""
         worse = max((self, other), key=lambda fit: (fit.missed > 0, -1.0 if fit.gap is None else fit.gap))
         return worse._replace(
             fits=self.fits + other.fits, seconds=self.seconds + other.seconds, missed=self.missed + other.missed
@@ -57,7 +57,7 @@ class Fit(NamedTuple):
 
 
 class Fits:
-    """The fits of a program. ``certificate(model, X, y, sample_weight)`` returns what is proved, or a sentence why nothing is."""
+    """The fits of a program; ``certificate(model, X, y, sample_weight)`` returns a certificate or a reason for none."""
 
     def __init__(self, certificate: Callable[..., Any], title: str):
         self.certificate, self.title = certificate, title
@@ -73,7 +73,7 @@ class Fits:
                 setattr(kind, name, self._noting(method))
 
     def end(self) -> None:
-        """Leave the classes as they were."""
+        """Restore the original classes."""
         for (kind, name), method in self._watched.items():
             if method is None:
                 delattr(kind, name)
@@ -142,7 +142,7 @@ def summarized(fit: Fit, certificate: Any) -> Fit:
 
 
 def place() -> str:
-    """Return file and line of the user's code that led here."""
+    """Return the file and line of the user's code in the call stack."""
     frame = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
@@ -153,6 +153,6 @@ def place() -> str:
 
 
 def shown(name: str) -> str:
-    """Return a file name as the table shows it: without folders; a cell of IPython is ``In [n]``."""
+    """Return a file name for display, without folders; a cell of IPython is ``In [n]``."""
     cell = re.fullmatch(r"<ipython-input-(\d+)-\w+>", name)
     return f"In [{cell[1]}]" if cell else Path(name).name

@@ -1,4 +1,4 @@
-"""An import hook: code of the user that imports scikit-learn gets a mirror of it; libraries get scikit-learn itself."""
+"""Import hook: user code that imports scikit-learn gets a mirror of it; libraries get scikit-learn itself."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def libraries() -> tuple[str, ...]:
 
 @cache
 def is_users(filename: str) -> bool:
-    """Whether a file of code was written by the user, and not installed."""
+    """Whether a source file belongs to the user and not to an installed package."""
     return not filename.startswith("<frozen") and not os.path.realpath(filename).startswith(libraries())
 
 
 def asked_by_user(scope: dict[str, Any] | None) -> bool:
-    """Whether the module with these globals was written by the user."""
+    """Whether the module with these globals belongs to the user."""
     if scope is None:
         return False
     file = scope.get("__file__")
@@ -62,7 +62,7 @@ def install_hook(
 
 @contextmanager
 def mirrored(mirrors: Mirrors) -> Iterator[None]:
-    """Give mirrors to code of the user for a while."""
+    """Context manager in which user code imports mirrors of scikit-learn's modules."""
     end = install_hook(mirrors)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Modules with the names of scikit-learn's, in which a rule decides what stands behind each name."""
+"""Mirrors of scikit-learn's modules, in which a rule determines the object of each name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TREE_FUNCTIONS = ("export_graphviz", "export_text", "plot_tree")
 
 
 def replacement(value: Any, module: str, name: str) -> Any:
-    """Return surefit's estimator (or function that draws a tree) of this name, or ``value`` where there is none.
+    """Return surefit's estimator (or function that draws a tree) of this name, or ``value`` if there is none.
 
     Examples
     --------
@@ -54,13 +54,13 @@ def is_public(module: str) -> bool:
 
 
 class Mirror(ModuleType):
-    """One of scikit-learn's modules, with names replaced by a rule."""
+    """Mirror of a module of scikit-learn, with names replaced by a rule."""
 
     def __init__(self, original: ModuleType, mirrors: Mirrors):
         super().__init__(mirrors.prefix + original.__name__, original.__doc__)
         self.__dict__.update(_original=original, _mirrors=mirrors)
         if hasattr(original, "__path__"):
-            self.__path__: list[str] = []  # a package: its modules are found by name
+            self.__path__: list[str] = []  # marks a package, whose modules are found by name
 
     def __getattr__(self, name: str) -> Any:
         original, mirrors = self.__dict__["_original"], self.__dict__["_mirrors"]
@@ -76,7 +76,7 @@ class Mirror(ModuleType):
 
 
 class Mirrors:
-    """The mirrors of one rule; ``prefix`` goes before the names of the modules."""
+    """The mirrors of one rule; ``prefix`` is prepended to the names of the modules."""
 
     def __init__(self, rule: Rule, prefix: str = ""):
         self.rule, self.prefix = rule, prefix
@@ -95,7 +95,7 @@ def inside(name: str) -> bool:
 
 
 class _Finder(MetaPathFinder, Loader):
-    """Finds ``surefit.sklearn.linear_model`` and its like; ``names`` and ``mirror`` are files, which Python finds first."""
+    """Finder of modules such as ``surefit.sklearn.linear_model``; Python finds real files such as ``mirror`` first."""
 
     def __init__(self, mirrors: Mirrors):
         self.mirrors = mirrors
@@ -113,10 +113,10 @@ class _Finder(MetaPathFinder, Loader):
         return self.mirrors.module(spec.name.removeprefix(self.mirrors.prefix))
 
     def exec_module(self, module: ModuleType) -> None:
-        """Nothing is executed: names are looked up when they are used."""
+        """Do nothing, because names are looked up when they are used."""
 
 
 def install(mirrors: Mirrors) -> None:
-    """Let ``import`` find the mirrors, after files."""
+    """Register the finder of the mirrors; real files take precedence."""
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.append(_Finder(mirrors))

@@ -1,4 +1,4 @@
-"""Which of scikit-learn's estimators surefit replaces."""
+"""List of scikit-learn's estimators that surefit replaces."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from surefit.sklearn.mirror import replacement
 
 
 class Report(NamedTuple):
-    """Estimators of scikit-learn as (module, name): those that surefit replaces, and those that stay scikit-learn's own."""
+    """Estimators of scikit-learn as (module, name): those that surefit replaces, and those that it does not."""
 
     replaced: tuple[tuple[str, str], ...]
     kept: tuple[tuple[str, str], ...]

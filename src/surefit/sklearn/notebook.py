@@ -1,4 +1,4 @@
-"""``%load_ext surefit``: cells that import scikit-learn get surefit's estimators, and each cell ends with the table of its fits."""
+"""``%load_ext surefit``: cells import surefit's estimators instead of scikit-learn's and end with a table of fits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ENDS: list[Any] = []
 
 
 def load(shell: Any) -> None:
-    """Start in a notebook; names that were imported before stay what they are."""
+    """Activate the extension in a notebook; names imported earlier are not changed."""
     unload(shell)
     fits, rule = replacing()
     end = install_hook(Mirrors(rule))
@@ -27,6 +27,6 @@ def load(shell: Any) -> None:
 
 
 def unload(shell: Any) -> None:
-    """Leave scikit-learn's imports alone again."""
+    """Deactivate the extension."""
     while _ENDS:
         _ENDS.pop()()

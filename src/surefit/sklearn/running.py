@@ -1,4 +1,4 @@
-"""Run a script or module with surefit's estimators in the place of scikit-learn's, or with an audit of scikit-learn's own."""
+"""Run a script or module with surefit's estimators in place of scikit-learn's, or with an audit of scikit-learn's."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FAILED, INTERRUPTED = 1, 130
 
 
 def replacing() -> tuple[Fits, Rule]:
-    """Return the fits of surefit's estimators, and the rule that puts them in the place of scikit-learn's."""
+    """Return the record of fits, and the rule that replaces scikit-learn's estimators by surefit's."""
     fits = Fits(_own_certificate, "Fits by surefit")
 
     def rule(value: Any, module: str, name: str) -> Any:
@@ -39,9 +39,9 @@ def _own_certificate(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
 
 
 def auditing(tol: float | None) -> tuple[Fits, Rule]:
-    """Return the fits of scikit-learn's estimators, each certified, and the rule that watches them.
+    """Return the record of certified fits of scikit-learn's estimators, and the rule that records them.
 
-    Without ``tol`` each model is compared with its own tolerance.
+    Without ``tol``, the gap of each model is compared with its own tolerance.
     """
     certify: Any = import_module("surefit.audit.certify")
     reading: Any = import_module("surefit.audit.reading")
@@ -55,7 +55,7 @@ def auditing(tol: float | None) -> tuple[Fits, Rule]:
             return certify.certify(model, X, y, sample_weight, tol=wanted)
         except SurefitError as error:
             return f"not audited: {error}"
-        except Exception as error:  # an audit never ends the program that it watches
+        except Exception as error:  # an error of the audit must not end the program
             return f"not audited ({type(error).__name__}: {error}); please report this"
 
     fits = Fits(certificate, "Audit of the fits by scikit-learn")
