@@ -1,4 +1,4 @@
-"""A study on one page: one self-contained HTML file (needs jinja2 and matplotlib)."""
+"""Report of a study as one self-contained HTML file (needs jinja2 and matplotlib)."""
 
 from surefit.report.page import render
 

@@ -1,4 +1,4 @@
-"""The figures of the report, as SVG elements whose colors follow the page: light, dark and print."""
+"""Figures of the report, as SVG elements whose colors follow the theme of the page (light, dark or print)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy as np
 from surefit.plots.axes import BLUE, CYCLE, GRAY, INK, RED, tidy
 
 SIZE = (4.7, 3.2)  # inches: text stays readable when a phone shows the figure at full width
-MOST_POINTS = 3000  # a scatter of more is a blot, and a large file
+MOST_POINTS = 3000  # more points are unreadable and make the file large
 #: Colors of the figures -> variables of the page's style sheet.
 THEME = {INK: "currentColor", BLUE: "var(--blue)", RED: "var(--red)", GRAY: "var(--soft)", "#e6eaee": "var(--line)"}
 
 
 def leaderboard_figure(rows: list[dict[str, Any]], words: str) -> str | None:
-    """Cross-validated score of each family with one standard error; the winner is filled."""
+    """Plot the cross-validated score of each family with one standard error; the winner is filled."""
     scored = [row for row in rows if row["score"] is not None]
     if len(scored) < 2:
         return None
@@ -35,7 +35,7 @@ def leaderboard_figure(rows: list[dict[str, Any]], words: str) -> str | None:
 
 
 def prediction_figure(truth: np.ndarray, predicted: np.ndarray, target: str) -> str:
-    """Predicted against observed numbers of the test rows."""
+    """Plot predicted against observed numbers of the test rows."""
     figure, ax = _figure()
     ax.scatter(truth[:MOST_POINTS], predicted[:MOST_POINTS], s=12, color=BLUE, alpha=0.55, linewidth=0)
     both = np.concatenate([truth, predicted])
@@ -46,7 +46,7 @@ def prediction_figure(truth: np.ndarray, predicted: np.ndarray, target: str) -> 
 
 
 def residual_figure(truth: np.ndarray, predicted: np.ndarray) -> str:
-    """Residuals against predictions."""
+    """Plot residuals against predictions."""
     figure, ax = _figure()
     ax.scatter(predicted[:MOST_POINTS], (truth - predicted)[:MOST_POINTS], s=12, color=BLUE, alpha=0.55, linewidth=0)
     ax.axhline(0.0, color=RED, linewidth=1.2, linestyle="--")
@@ -56,7 +56,7 @@ def residual_figure(truth: np.ndarray, predicted: np.ndarray) -> str:
 
 
 def calibration_figure(truth: np.ndarray, probabilities: np.ndarray) -> str | None:
-    """Observed frequency against predicted probability, all classes pooled, in groups of equal size."""
+    """Plot observed frequency against predicted probability, with all classes pooled, in groups of equal size."""
     p, hit = probabilities.ravel(), np.eye(probabilities.shape[1])[truth].ravel()
     if probabilities.shape[1] == 2:
         p, hit = probabilities[:, 1], truth.astype(np.float64)
@@ -75,7 +75,7 @@ def calibration_figure(truth: np.ndarray, probabilities: np.ndarray) -> str | No
 
 
 def dependence_figure(found: Any, place: int, span: tuple[float, float]) -> str:
-    """Mean prediction along the values of one column."""
+    """Plot the mean prediction along the values of one column."""
     figure, ax = _figure((4.7, 2.7))
     styles = ("-", "--", ":", "-.")
     for k, (label, line) in enumerate(found.lines.items()):
@@ -112,7 +112,7 @@ def _figure(size: tuple[float, float] = SIZE) -> tuple[Any, Any]:
 
 
 def as_svg(figure: Any, name: str, title: str) -> str:
-    """Return a figure as an SVG element: no document head, no links, identifiers that start with ``name``."""
+    """Return a figure as an SVG element without document head and links; identifiers start with ``name``."""
     from html import escape
 
     import matplotlib
@@ -126,7 +126,7 @@ def as_svg(figure: Any, name: str, title: str) -> str:
     svg = svg[svg.index("<svg") :].strip()
     svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)
     svg = re.sub(r"<!--.*?-->\s*", "", svg, flags=re.DOTALL)
-    svg = re.sub(r'\sxmlns(:\w+)?="[^"]*"', "", svg)  # needed in files of their own, not inside HTML
+    svg = re.sub(r'\sxmlns(:\w+)?="[^"]*"', "", svg)  # needed in separate files, not inside HTML
     svg = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', svg)
     svg = re.sub(r'(href="|url\()#', rf"\g<1>#{name}-", svg)
     for color, variable in THEME.items():

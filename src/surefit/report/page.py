@@ -51,13 +51,13 @@ def render(study: Any) -> str:
 
 
 def glued(text: str) -> str:
-    """Return a text whose numbers stay in one line with their units, signs and thousands."""
+    """Return a text in which numbers are not separated from their units and signs by line breaks."""
     text = re.sub(r"(?<=\d) (?=%|s\b|±|\d{3}\b)", "\u00a0", text)
     return re.sub(r"(?<=[±≤<=]) (?=\d)", "\u00a0", text)
 
 
 def options(text: str) -> Any:
-    """Return a text as HTML in which the options of the command line stay in one line."""
+    """Return a text as HTML in which command line options are not broken across lines."""
     from markupsafe import Markup, escape
 
     return Markup(re.sub(r"--[a-z][a-z-]*", r"<span class='option'>\g<0></span>", str(escape(glued(text)))))
@@ -90,7 +90,7 @@ def _content(study: Any) -> dict[str, Any]:
 
 
 def _dependences(found: Any) -> list[Any]:
-    """Partial dependences on one scale, so that a column without effect looks like one."""
+    """Return the figures of partial dependence on a common scale, so that columns without effect appear flat."""
     lines = [line for each in found for line in each.lines.values()]
     low, high = min((np.min(line) for line in lines), default=0.0), max((np.max(line) for line in lines), default=1.0)
     pad = 0.06 * (high - low) or 0.5
@@ -114,7 +114,7 @@ def _figures(study: Any, words: dict[str, Any]) -> dict[str, str | None]:
 
 
 def _confusion(study: Any) -> dict[str, Any] | None:
-    """Counts of truth against answer on the test rows; None for many classes."""
+    """Return the confusion matrix of the test rows; None for many classes."""
     if study.test is None or study.task != "classification" or len(study.part.classes) > 12:
         return None
     k = len(study.part.classes)
@@ -124,7 +124,7 @@ def _confusion(study: Any) -> dict[str, Any] | None:
 
 
 def _bars(rows: list[Any], key: str) -> list[dict[str, Any]]:
-    """Rows with the length of a bar each, in percent of the longest."""
+    """Return rows with the length of their bars, in percent of the longest."""
     longest = max((abs(getattr(row, key)) for row in rows), default=0.0) or 1.0
     return [
         {**row._asdict(), "bar": 100 * abs(getattr(row, key)) / longest, "negative": getattr(row, key) < 0}
@@ -133,7 +133,7 @@ def _bars(rows: list[Any], key: str) -> list[dict[str, Any]]:
 
 
 def _safe(svg: str | None) -> Any:
-    """Mark our own SVG as markup; names of columns were escaped by matplotlib."""
+    """Mark generated SVG as safe markup; matplotlib has escaped the column names."""
     from markupsafe import Markup
 
     return None if svg is None else Markup(svg)
