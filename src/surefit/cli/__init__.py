@@ -1,8 +1,8 @@
-"""The command line: parse, call the library, print (needs typer, rich and polars)."""
+"""Command line interface (needs typer, rich and polars)."""
 
 
 def run() -> None:
-    """Run the command line of this process; Ctrl-C is answered with one sentence at any time."""
+    """Run the command line of this process; Ctrl-C ends it at any time with a one-line message."""
     import signal
     import sys
 

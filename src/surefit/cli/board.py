@@ -20,16 +20,16 @@ class Notices(logging.Handler):
     def __init__(self, console: Console):
         super().__init__(logging.INFO)
         self.console = console
-        self._level: int | None = None  # of the logger before
+        self._level: int | None = None  # previous state of the logger
 
     def start(self) -> None:
-        """Listen to the library's logger."""
+        """Attach this handler to the library's logger."""
         self._level = LOG.level
         LOG.setLevel(min(LOG.level or logging.INFO, logging.INFO))
         LOG.addHandler(self)
 
     def stop(self) -> None:
-        """Leave the logger as it was."""
+        """Restore the previous state of the logger."""
         if self._level is not None:
             LOG.removeHandler(self)
             LOG.setLevel(self._level)
@@ -41,7 +41,7 @@ class Notices(logging.Handler):
 
 
 class Board:
-    """Draws the entries of a comparison on standard error while it runs; use it as a context manager."""
+    """Live display of a comparison on standard error; use it as a context manager."""
 
     def __init__(self, silent: bool = False):
         self.console = Console(stderr=True, highlight=False)
@@ -77,7 +77,7 @@ class Board:
 
 
 def board_of(entries: list[Any], clock: Any) -> Grid:
-    """Return the leaderboard as it stands."""
+    """Return the current leaderboard as a table."""
     left = max(clock.left, 0.0)
     grid = Grid(
         box=None,
@@ -103,7 +103,7 @@ def board_of(entries: list[Any], clock: Any) -> Grid:
 
 
 def line_of(entry: Any, clock: Any) -> str:
-    """Return one line about a family that is done."""
+    """Return one line about a completed family."""
     best = entry.best
     if best is None:
         return f"{entry.family.title}: {entry.state}{f' ({entry.note})' if entry.note else ''}"

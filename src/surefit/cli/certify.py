@@ -1,4 +1,4 @@
-"""``surefit certify``: a model of another library and its training table in; what can be proved about it out."""
+"""``surefit certify``: certify a model of another library from its training table."""
 
 from __future__ import annotations
 
@@ -47,10 +47,11 @@ def certify(
     force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
 ) -> None:
-    """State how far a model of another library is from its optimum, and what can be proved about it.
+    """Bound the distance of a model of another library from its optimum, and verify all claims about it.
 
-    The model is read, not changed: its objective is the one that its library states. Every claim is verified before it is shown. The
-    rows must be those of the fit, in their order; columns are matched by name if the model has feature names, otherwise by position.
+    The model is not changed, and its objective is the one documented by its library. Every claim is verified before it
+    is shown. The rows must be those of the fit, in the same order. Columns are matched by name if the model has feature
+    names, otherwise by position.
 
     Example:
 
@@ -102,7 +103,7 @@ def certify(
 
 
 def _rows(fitted: Any, table: Table, target: str | None, left_out: list[str]) -> tuple[Any, Any, str | None]:
-    """Return the columns of the model, the target, and its name; a model without a target needs none."""
+    """Return the columns of the model, the target and its name; the target is None for a model without one."""
     import numpy as np
 
     from surefit.studies.task import usual_target
@@ -124,7 +125,7 @@ def _rows(fitted: Any, table: Table, target: str | None, left_out: list[str]) ->
 
 
 def _page(certificate: Any, verification: Any) -> str:
-    """Return the claims and what the checker found about them as one page."""
+    """Return the claims and the findings of the checker as one HTML page."""
     style = (
         "body{font-family:sans-serif;margin:2em;max-width:70em}td,th{padding:.3em .8em;border-bottom:1px solid #ccc}"
     )

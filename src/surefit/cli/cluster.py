@@ -1,4 +1,4 @@
-"""``surefit fit --cluster``: the leaderboard of the families that scale, on Parquet files, with the scheduler of Dask."""
+"""``surefit fit --cluster``: comparison of the scalable families on Parquet files, with a Dask scheduler."""
 
 from __future__ import annotations
 

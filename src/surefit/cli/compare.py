@@ -1,4 +1,4 @@
-"""``surefit compare``: two models on the same rows, in pairs."""
+"""``surefit compare``: paired comparison of two models on the same rows."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def compare(
     ],
     confidence: Annotated[float, typer.Option(help="Confidence of the interval.")] = 0.95,
 ) -> None:
-    """Compare two models on the same rows by a paired test, with an interval of the difference.
+    """Compare two models on the same rows by a paired test, with an interval for the difference.
 
-    On the data of the fits, the rows that are in the test parts of both are used.
+    If the data are those of the fits, only rows in the test parts of both models are used.
 
     Example:
 

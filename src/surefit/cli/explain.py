@@ -1,4 +1,4 @@
-"""``surefit explain``: what a model has learned, and where it is worst."""
+"""``surefit explain``: importances, partial dependence, and the rows with the largest errors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def explain(
 ) -> None:
     """Show which columns matter, how the prediction depends on them, and which rows are predicted worst.
 
-    On the data of the fit, the test part is used; on other data, all rows.
+    If the data are those of the fit, only the test part is used; otherwise, all rows are used.
 
     Example:
 

@@ -1,4 +1,4 @@
-"""``surefit fit``: a table in; a leaderboard, a certified model, its certificate and a report out."""
+"""``surefit fit``: from a table to a leaderboard, a certified model, its certificate and a report."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ MODELS = (
 
 
 class Task(StrEnum):
-    """Tasks."""
+    """Values of ``--task``."""
 
     classification = "classification"
     regression = "regression"
 
 
 class Select(StrEnum):
-    """Rules of choice."""
+    """Values of ``--select``."""
 
     best = "best"
     one_standard_error = "1se"
@@ -36,7 +36,7 @@ class Select(StrEnum):
 
 
 class Missing(StrEnum):
-    """Treatment of missing cells."""
+    """Values of ``--missing``."""
 
     impute = "impute"
     drop = "drop"
@@ -44,14 +44,14 @@ class Missing(StrEnum):
 
 
 class Decimal(StrEnum):
-    """Decimal marks."""
+    """Values of ``--decimal``."""
 
     point = "."
     comma = ","
 
 
 class Dates(StrEnum):
-    """Orders of day and month."""
+    """Values of ``--dates``."""
 
     dmy = "dmy"
     mdy = "mdy"
@@ -206,7 +206,7 @@ def _studied(data: str | None, encoding: str | None, given: dict[str, Any], sile
         raise CommandError(f"--metric {given['metric']}: expected one of {', '.join(METRICS)}.")
     try:
         chosen = Options(**given)
-    except InvalidParameter as error:  # a name of Python becomes the option it stands for
+    except InvalidParameter as error:  # replace Python parameter names by option names
         _, _, said = str(error).partition(": ")
         name, _, rest = said.partition(" ")
         raise CommandError(f"--{name.replace('_', '-')} {rest}") from None
@@ -218,7 +218,7 @@ def _studied(data: str | None, encoding: str | None, given: dict[str, Any], sile
 
 
 def _record(study: Any, data: str | None, out: Path, encoding: str | None) -> None:
-    """Note in the model where it comes from."""
+    """Record the provenance of the model in the model."""
     record = study.model.record_
     record["saved_as"] = str(out)
     record["encoding"] = encoding or ""
@@ -231,7 +231,7 @@ def _record(study: Any, data: str | None, out: Path, encoding: str | None) -> No
 
 
 def command_line(study: Any, data: str | None) -> str:
-    """Return the command that does the same study."""
+    """Return the command line that repeats the study."""
     from surefit.studies import Options
 
     words = ["surefit", "fit", *([data] if data is not None else [])]
@@ -252,7 +252,7 @@ def command_line(study: Any, data: str | None) -> str:
 
 
 def _write(study: Any, files: dict[str, Path], force: bool) -> bool:
-    """Write all files; returns whether Ctrl-C was pressed meanwhile (a second one gives up)."""
+    """Write all files; return whether Ctrl-C was pressed meanwhile (a second press aborts)."""
     from surefit.studies.budget import Interrupts
 
     interrupts = Interrupts()

@@ -20,7 +20,7 @@ def lab(
         ),
     ] = None,
 ) -> None:
-    """Open the laboratory: draw points, step an algorithm, watch what is proved.
+    """Open the laboratory: draw points, step through an algorithm, and see its certificate.
 
     The pages work without a network. Nothing leaves this machine, and requests from other sites are refused.
 

@@ -1,4 +1,4 @@
-"""The ``surefit`` command: its subcommands, and how errors and interruptions end it."""
+"""The ``surefit`` command: its subcommands, and handling of errors and interruptions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ except ImportError:
     ) from None
 
 from surefit._version import __version__
-from surefit.cli.certify import certify  # commands import what they need when they run, so that help is quick
+from surefit.cli.certify import certify  # commands import their dependencies when they run, so that help is fast
 from surefit.cli.compare import compare
 from surefit.cli.data import data
 from surefit.cli.explain import explain
@@ -37,7 +37,7 @@ BUG = 1
 
 
 class _Sentences(TyperGroup):
-    """Ends a command that fails with one sentence on standard error, never with a traceback."""
+    """Command group that reports errors as one sentence on standard error, without a traceback."""
 
     def invoke(self, ctx) -> Any:
         try:
@@ -120,5 +120,5 @@ def main() -> None:
     """Run the command line of this process; :func:`surefit.cli.run` calls it."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # a terminal that lacks a letter is no reason to fail
+            stream.reconfigure(errors="replace")  # unsupported characters on a terminal must not cause an error
     app(prog_name="surefit")

@@ -1,4 +1,4 @@
-"""Options that several commands share, and how their texts become values."""
+"""Options shared by several commands, and their parsing."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ BROKEN = 1  # exit code when a claim does not hold
 
 
 def refused(sentence: str) -> Exception:
-    """Return the error that ends a command with this sentence and exit code 2."""
-    from surefit.core.errors import CommandError  # loads scikit-learn, which help and greeting must not wait for
+    """Return the error that ends a command with this message and exit code 2."""
+    from surefit.core.errors import CommandError  # imports scikit-learn, which would delay the help
 
     return CommandError(sentence)
 
@@ -57,7 +57,7 @@ def read_data(data: Path | str | None, encoding: str | None = None) -> tuple[Any
 
 
 def require_new(path: Path, option: str, force: bool) -> None:
-    """Refuse an existing file before any work is done, unless it may be overwritten."""
+    """Raise an error for an existing file before any work is done, unless it may be overwritten."""
     from surefit.persistence import require_writable
 
     if path.is_file() and not force:
@@ -66,7 +66,7 @@ def require_new(path: Path, option: str, force: bool) -> None:
 
 
 def require_packages(*modules: str) -> None:
-    """Refuse before the work, not after it, if something that writes its results is not installed."""
+    """Raise an error before any work is done if a package needed to write the results is not installed."""
     from importlib.util import find_spec
 
     missing = [name for name in modules if find_spec(name) is None]
@@ -88,21 +88,21 @@ def load_model(path: Path) -> Any:
 
 
 def fingerprint(path: Path) -> str | None:
-    """Return the SHA-256 digest of a file, as ``sha256sum`` prints it; None for what is not a file."""
+    """Return the SHA-256 digest of a file, as printed by ``sha256sum``; None if there is no such file."""
     from hashlib import sha256
 
     return sha256(path.read_bytes()).hexdigest() if path.is_file() else None
 
 
 def model_and_data(path: Path, data: str | None) -> tuple[Any, Any]:
-    """Return a model and a table: the one named, or the one that the model was fitted from."""
+    """Return a model and a table: the given table, or the table of the fit."""
     model = load_model(path)
     table, _ = read_data(data or model.record_.get("file"), model.record_.get("encoding") or None)
     return model, table
 
 
 def write_frame(frame: Any, out: Path, force: bool) -> None:
-    """Write a data frame as Parquet or CSV, by the name of the file."""
+    """Write a data frame as Parquet or CSV, according to the file name."""
     import io
 
     from surefit.persistence import write_file

@@ -1,4 +1,4 @@
-"""``surefit path``: which features enter a sparse linear model as its penalty gets weaker, with the gap of every fit."""
+"""``surefit path``: regularization path of a sparse linear model, with the gap of every fit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``surefit predict``: a model and a table in; predictions, probabilities and intervals out."""
+"""``surefit predict``: predictions, probabilities and intervals for the rows of a table."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def predict(
 ) -> None:
     """Predict the target for every row of a table.
 
-    The result has one row for each row of the data, in their order: columns that name rows, the prediction, the probability of each
-    class, and with --interval the ends of the interval or the set of classes. Missing cells and categories that the fit has not seen
-    are treated as in the fit, with a note.
+    The result has one row for each row of the data, in the same order. It contains the columns that identify rows, the
+    prediction, the probability of each class, and with --interval the ends of the interval or the set of classes.
+    Missing cells and new categories are treated as in the fit, with a note.
 
     For example:
 

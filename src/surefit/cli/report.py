@@ -1,4 +1,4 @@
-"""``surefit report``: the report of a model file, made again."""
+"""``surefit report``: write the report of a model file again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def report(
     force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite an existing file.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
 ) -> None:
-    """Write the report of a model again; every claim is re-derived on the way.
+    """Write the report of a model again, after re-deriving every claim.
 
     Example:
 

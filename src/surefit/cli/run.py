@@ -1,4 +1,4 @@
-"""``surefit run`` and ``surefit audit``: a program that uses scikit-learn, unchanged."""
+"""``surefit run`` and ``surefit audit``: run an unchanged program that uses scikit-learn."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Module = Annotated[
 
 
 def run(context: typer.Context, script: Script = None, module: Module = None) -> None:
-    """Run a program with surefit's estimators in the place of scikit-learn's, and print what is proved about every fit.
+    """Run a program with surefit's estimators in place of scikit-learn's, and print the certified gap of every fit.
 
-    Imports of scikit-learn in the program's own files are served by surefit where it has an estimator of that name; installed
-    libraries keep scikit-learn. The exit code is the program's.
+    In the program's own files, imports from scikit-learn return surefit's estimators of the same name, if they exist;
+    installed libraries keep scikit-learn. The exit code is the program's.
 
     Example:
 
@@ -65,7 +65,7 @@ def audit(
 
 
 def _program(context: typer.Context, script: str | None, module: str | None) -> tuple[str, list[str]]:
-    """Return what to run and its arguments."""
+    """Return the script or module to run, and its arguments."""
     from surefit.core.errors import CommandError
 
     if module is not None:

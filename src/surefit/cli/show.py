@@ -1,4 +1,4 @@
-"""A study on a terminal: columns, leaderboard, the winner in plain words, and its certificate."""
+"""Display of a study on a terminal: columns, leaderboard, a paragraph about the winner, and its certificate."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.text import Text
 from surefit.core.tables import number
 
 MOST_NAMES = 12
-WIDE = 110  # characters from which a terminal has room for every column of the leaderboard
+WIDE = 110  # smallest width of a terminal, in characters, for all columns of the leaderboard
 STYLES = {"holds": "green", "proved": "green", "does not hold": "red", "undecided": "yellow", "vacuous": "yellow"}
 
 
@@ -35,7 +35,7 @@ def title(console: Console, text: str) -> None:
 
 
 def grid_of(*columns: str) -> Grid:
-    """Return an empty table; a name that begins with > is aligned right."""
+    """Return an empty table; columns whose name begins with > are right-aligned."""
     grid = Grid(box=None, padding=(0, 2, 0, 0), show_header=bool(columns), header_style="dim", pad_edge=False)
     for name in columns:
         right = name.startswith(">")
@@ -67,7 +67,7 @@ def _show_data(study: Any, console: Console) -> None:
 
 
 def _by_kind(columns: Any) -> dict[tuple[str, str], list[str]]:
-    """Names of the columns that were taken for the same thing for the same reason."""
+    """Return the names of the columns, grouped by kind and reason."""
     found: dict[tuple[str, str], list[str]] = {}
     for column in columns:
         found.setdefault((column.kind, column.why), []).append(column.name)
@@ -104,7 +104,7 @@ def _show_leaderboard(study: Any, console: Console) -> None:
 
 
 def show_findings(findings: list[Any], console: Console, seconds: float | None = None) -> None:
-    """Print every claim with what the checker found about it."""
+    """Print every claim with the finding of the checker."""
     took = "" if seconds is None else f" in {seconds:.2g} s"
     title(console, f"Certificate, verified independently{took}")
     grid = grid_of("verdict", ">proved", ">limit", "level", "claim")

@@ -1,4 +1,4 @@
-"""``surefit theory``: the statement of a theorem, and its number on a table."""
+"""``surefit theory``: the statement of a theorem, and its numerical value on a table."""
 
 from __future__ import annotations
 

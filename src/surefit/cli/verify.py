@@ -1,4 +1,4 @@
-"""``surefit verify``: a model file and its data in; every claim re-derived."""
+"""``surefit verify``: re-derive every claim of a model file from its data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``surefit warmup``: compile what fits need, once and ahead of time."""
+"""``surefit warmup``: compile the loops of the estimators ahead of time."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def warmup(
 ) -> None:
     """Compile the loops of every estimator now, instead of in its first fit.
 
-    Machine code is kept on disk, for this machine's processor, beside the package or where NUMBA_CACHE_DIR says; the folder must be
-    one that later processes can write to as well. Each estimator is fitted on a tiny table, dense and sparse. A second run loads what
-    is there and takes seconds.
+    Machine code for this processor is stored on disk, beside the package or in the folder NUMBA_CACHE_DIR; later
+    processes must be able to write to this folder. Each estimator is fitted on a tiny table, dense and sparse. A second
+    run loads the stored code and takes seconds.
 
     Example:
 
@@ -61,7 +61,7 @@ def warmup(
 
 
 def _compiled_estimators() -> dict[str, Any]:
-    """Estimators that fit data themselves; wrappers of other estimators compile nothing of their own."""
+    """Return the estimators that fit data themselves; meta-estimators have no compiled loops of their own."""
     import inspect
 
     from sklearn.base import BaseEstimator
@@ -77,19 +77,19 @@ def _compiled_estimators() -> dict[str, Any]:
 
 
 def _compile(cls: Any, sparse: bool) -> int:
-    """Fit the class on each kind of table it takes; return how many functions that compiled."""
+    """Fit the estimator on each kind of table it accepts; return the number of compiled functions."""
     from numba.core import event
 
     count = event.RecordingListener()
     with event.install_listener("numba:compile", count), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # tiny data give rise to remarks that mean nothing here
+        warnings.simplefilter("ignore")  # warnings about tiny data are irrelevant here
         for X, y in _tables(cls(), sparse):
             cls().fit(X, y)
     return sum(happened.is_start for _, happened in count.buffer)
 
 
 def _tables(estimator: Any, sparse: bool) -> Iterator[tuple[Any, np.ndarray | None]]:
-    """Tiny data of each kind that the estimator's tags allow."""
+    """Yield tiny data of each kind that the estimator's tags allow."""
     import numpy as np
     from scipy.sparse import csr_array
 
