@@ -78,7 +78,9 @@ class MaximumLikelihood:
     def __init__(self, family: str | Callable = "normal", *, start=None, bounds=None):
         if callable(family):
             if start is None:
-                raise InvalidParameter("MaximumLikelihood", "start", "an array, where the search begins", start)
+                raise InvalidParameter(
+                    "MaximumLikelihood", "start", "an array, the starting point of the search", start
+                )
             self._family: Family = OwnDensity(family, start, bounds)
         elif family in FAMILIES:
             self._family = FAMILIES[family]

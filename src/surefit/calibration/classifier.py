@@ -70,8 +70,8 @@ class CalibratedClassifierCV(CertifiedMixin, ClassifierMixin, MetaEstimatorMixin
     n_jobs : int or None, default=None
         Number of processes; the result does not depend on it.
     ensemble : bool or "auto", default="auto"
-        Whether to keep one classifier per fold and average their probabilities, instead of one classifier of all rows,
-        whose map is fitted on scores of held-out rows. "auto" is False for a frozen classifier.
+        Whether to keep one classifier per fold and average their probabilities, instead of one classifier fitted on all
+        rows, whose map is fitted on scores of held-out rows. "auto" is False for a frozen classifier.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Fitting of a calibrated classifier: one classifier per fold, or one of all rows with scores of held-out rows."""
+"""Fitting of a calibrated classifier: one classifier per fold, or one on all rows with held-out scores."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def _board(found: Any, files: dict[str, Path]) -> str:
     header = ("model", what, "gap", "seconds", "passes", "MB moved", "note")
     foot = (
         f"{type(found.model).__name__} was fitted again on all rows, and its certificate verified: {files['--out']}, "
-        f"{files['--certificate']}. The test {what} is an estimate; the best of several is a little optimistic."
+        f"{files['--certificate']}. The test {what} is an estimate; the best of several scores is slightly optimistic."
     )
     return f"{text_table(title, header, rows, foot)}\n\n{found.model.certificate_!r}"
 

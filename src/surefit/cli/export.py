@@ -20,7 +20,8 @@ def export(
     """Write a model as an ONNX graph, which other programs evaluate without Python.
 
     The graph of a model that surefit fit wrote has one input, features: one column for each encoded feature, in the order that the
-    command prints. Its outputs are the prediction, or the class and the calibrated probabilities. It computes in single precision.
+    command prints. Its outputs are the prediction, or the class and the calibrated probabilities. The graph computes in
+    single precision.
 
     For example:
 

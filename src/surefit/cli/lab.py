@@ -15,9 +15,7 @@ def lab(
     ] = "127.0.0.1",
     host: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Further host name, with port, to answer to; may be given several times.", show_default=False
-        ),
+        typer.Option(help="Further host name, with port, to accept; may be given several times.", show_default=False),
     ] = None,
 ) -> None:
     """Open the laboratory: draw points, step through an algorithm, and see its certificate.

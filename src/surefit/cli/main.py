@@ -89,7 +89,7 @@ for command in (fit, predict, verify, explain, compare, report, path, certify, e
 app.command("run", context_settings=PASS_ON)(run_program)
 app.command("audit", context_settings=PASS_ON)(audit)
 
-GREETING = """surefit fits models that say how good they are. Three commands are all one needs:
+GREETING = """surefit fits models that say how good they are. Three commands are enough for most uses:
 
   surefit fit data.csv --target price      compare models, certify the best, write model.surefit and report.html
   surefit predict model.surefit new.csv    predict new rows

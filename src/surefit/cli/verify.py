@@ -44,6 +44,6 @@ def verify(
         said = (
             "every claim was re-derived"
             if not missed
-            else f"{missed} claimed limits were not reached by the fit, as it says"
+            else f"{missed} claimed limits were not reached by the fit, as its certificate states"
         )
         typer.echo(f"\nVerified: {said} ({len(findings)} claims).")

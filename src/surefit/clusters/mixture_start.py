@@ -136,7 +136,7 @@ class Table(NamedTuple):
     values: np.ndarray
 
     def of(self, part: Part) -> np.ndarray:
-        """Return one row per row of the part."""
+        """Return the responsibilities of the rows of a part, one row each."""
         return self.values
 
 
@@ -147,7 +147,7 @@ class NearestCenters(NamedTuple):
     centers: np.ndarray
 
     def of(self, part: Part) -> np.ndarray:
-        """Return one row per row of the part."""
+        """Return the responsibilities of the rows of a part, one row each."""
         return np.eye(len(self.centers))[nearest(self.frame.points(part), len(part.X), self.centers)]
 
 
@@ -158,7 +158,7 @@ class RowDraws(NamedTuple):
     k: int
 
     def of(self, part: Part) -> np.ndarray:
-        """Return one row per row of the part."""
+        """Return the responsibilities of the rows of a part, one row each."""
         draws = row_draws(part.start, len(part.X), self.seed, self.k)
         return draws / draws.sum(axis=1, keepdims=True)
 

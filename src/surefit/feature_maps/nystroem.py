@@ -23,7 +23,8 @@ class NystroemFeatures(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, Transfor
     .. math:: \phi(x) = W^\top \bigl(k(z_1, x), \dots, k(z_m, x)\bigr), \qquad W = U \Lambda^{-1/2}, \quad K_{zz} = U \Lambda U^\top ,
 
     with m landmarks :math:`z_j` drawn from the rows. :math:`q(x, x') = \phi(x)^\top \phi(x')` is the inner product of the projections of
-    :math:`k(x, \cdot)` and :math:`k(x', \cdot)` on the span of the landmarks. It is also a kernel, and exact at the landmarks.
+    :math:`k(x, \cdot)` and :math:`k(x', \cdot)` on the span of the landmarks. The function q is also a kernel, and it
+    is exact at the landmarks.
 
     Guarantee: :math:`|k(x, x') - q(x, x')| \le \sqrt{r(x) r(x')}` for any two elements, with the residual :math:`r(x) = k(x, x) - q(x, x)
     \ge 0` that :meth:`kernel_residual` returns. The certificate states the largest error over all pairs of training rows, and the sum of

@@ -38,7 +38,7 @@ class Nystroem(NystroemFeatures):
     n_components : int >= 1, default=100
         Number of landmarks m; all rows if there are fewer.
     random_state : int, RandomState or None, default=None
-        Seed of the landmarks; the same integer draws those of scikit-learn.
+        Seed of the landmarks; an integer draws the same landmarks as in scikit-learn.
     n_jobs : int or None, default=None
         Ignored; accepted for compatibility with scikit-learn.
 

@@ -35,7 +35,7 @@ class RBFSampler(FeatureBoundsMixin, CertifiedMixin, ClassNamePrefixFeaturesOutM
     n_components : int >= 1, default=100
         Number of features D.
     random_state : int, RandomState or None, default=None
-        Source of the seed; the same integer draws the features of scikit-learn.
+        Source of the seed; an integer draws the same features as in scikit-learn.
     confidence : float between 0 and 1, default=0.95 The confidence :math:`1 - \delta` of the bounds.
 
     Attributes

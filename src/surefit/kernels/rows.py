@@ -65,7 +65,7 @@ class GramRows:
 
 
 class GivenRows(GramRows):
-    """Rows of a precomputed matrix, or of a combination of one; ``columns`` lists the remaining training elements."""
+    """Rows of a precomputed matrix, or of a kernel made from one; ``columns`` lists the remaining training elements."""
 
     def __init__(self, kernel, A, dtype=np.float64, columns: np.ndarray | None = None):
         require_square(A)

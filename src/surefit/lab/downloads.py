@@ -63,7 +63,7 @@ class Downloads:
     def _shown(self) -> tuple[Scene, Frame, Points]:
         scene, frame, points, _ = self.moment()
         if frame is None:
-            raise SurefitError("There is nothing to take away: the algorithm has no result on these points.")
+            raise SurefitError("There is nothing to download: the algorithm has no result on these points.")
         return scene, frame, points
 
     def _safely(self, make: Callable[[], Any]) -> Callable[[], Any]:

@@ -1,4 +1,4 @@
-"""Generated data sets: those of the notes and a few standard ones, each with sliders."""
+"""Generated data sets, each with sliders for its parameters."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def moons(rng: np.random.Generator, p: Any) -> Points:
 
 
 def xor(rng: np.random.Generator, p: Any) -> Points:
-    """Return the XOR problem of the notes: four corners of a square that no line separates."""
+    """Return the XOR problem: the four corners of a square, with labels that no line separates."""
     sample = make_xor(p.n, random_state=int(rng.integers(2**31)))
     return Points.of(2.5 * sample.X + 0.5 * p.noise * rng.standard_normal(sample.X.shape), sample.y > 0)
 
@@ -93,7 +93,7 @@ def three_classes(rng: np.random.Generator, p: Any) -> Points:
 
 
 def triangles(rng: np.random.Generator, p: Any) -> Points:
-    """Return the two triangles of the notes on which Fisher's line errs."""
+    """Return two separable triangles that Fisher's discriminant does not separate."""
     sample = make_two_triangles(max(0.05, 0.2 * p.separation))
     return Points.of(sample.X, sample.y > 0)
 

@@ -1,4 +1,4 @@
-"""Hold-out and transfer: bounds from held-out rows, and their transfer to the model of all rows by unlabeled inputs."""
+"""Hold-out and transfer: bounds from held-out rows, and their transfer by unlabeled inputs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from surefit.risk.tested_rows import Asked, tested_claim
 
 
 def certify_by_holdout(study: Study, n_test: int, refit: bool) -> Outcome:
-    """Hold out units, train on the rest, and test. With ``refit``, deploy a model of all rows without a bound."""
+    """Hold out units, train on the rest, and test. With ``refit``, deploy a model fitted on all rows."""
     test, train = np.sort(study.order[:n_test]), np.sort(study.order[n_test:])
     test_rows, train_rows = study.units.rows(test), study.units.rows(train)
     twin = study.fit(train_rows)
@@ -36,7 +36,7 @@ def certify_by_holdout(study: Study, n_test: int, refit: bool) -> Outcome:
 
 
 def certify_by_transfer(study: Study, n_test: int, X_unlabeled: Any) -> Outcome:
-    """Bound the risk of the model of all rows by that of a tested model plus its largest excess loss on new inputs."""
+    """Bound the risk of the model fitted on all rows by that of a tested model plus the largest excess loss."""
     test, train = np.sort(study.order[:n_test]), np.sort(study.order[n_test:])
     test_rows, train_rows = study.units.rows(test), study.units.rows(train)
     twin, model = study.fit(train_rows), study.fit(np.arange(len(study.y)))

@@ -1,4 +1,4 @@
-"""``Certified(by="vc")``: the model of all rows, bounded by its training error and the VC dimension of half-spaces."""
+"""``Certified(by="vc")``: a model fitted on all rows, with a bound from its training error and the VC dimension."""
 
 from __future__ import annotations
 

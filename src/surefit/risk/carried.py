@@ -27,7 +27,7 @@ def largest_excess(loss: Loss, model: np.ndarray, twin: np.ndarray) -> np.ndarra
 
 
 def transfer_losses(twin_losses: np.ndarray, excess: np.ndarray, delta: float) -> RiskBound:
-    """Bound the mean loss of the model of all rows by that of the tested model plus the largest excess loss."""
+    """Bound the mean loss of the model fitted on all rows by that of the tested model plus the largest excess loss."""
     twin, change = holdout_loss(twin_losses, delta / 2), holdout_loss(excess, delta / 2)
     return RiskBound(
         "transfer_losses",

@@ -49,8 +49,8 @@ class Certified(CertifiedMixin, DeployedMixin, MetaEstimatorMixin, BaseEstimator
     Hypothesis class, loss and optimizer are those of the estimator. The procedure ``by`` determines how the bound is
     obtained:
 
-    - ``by="holdout"``: a fifth of the rows (at least 200, or half) is held out to test the model of the other rows.
-    - ``by="progressive"``: ten blocks of the second half are each tested by a model of the earlier rows; the
+    - ``by="holdout"``: a fifth of the rows (at least 200, or half) is held out to test a model of the rest.
+    - ``by="progressive"``: ten blocks of the second half are each tested by a model fitted on earlier rows; the
       predictions of the ten models are averaged, and the Brier score or squared error of the average is bounded.
       Nearly all rows are used for training.
     - ``by="transfer"``: the model trained on *all* rows is compared with a tested model on new inputs without labels.
@@ -84,7 +84,7 @@ class Certified(CertifiedMixin, DeployedMixin, MetaEstimatorMixin, BaseEstimator
     tolerance : float or None, default=None
         Largest error of a regressor that is not a miss (``"holdout"``, ``"p2l"``): the probability of a larger error is bounded.
     refit : bool, default=False
-        With ``by="holdout"``: deploy a model of all rows. The bound is then about the tested model, as the certificate states.
+        With ``by="holdout"``: deploy a model fitted on all rows. The bound is then about the tested model.
     test_size : int or None, default=None
         Number of rows (or groups) to hold out; None: a fifth, at least 200 or half, at most 5000.
     n_blocks : int, default=10

@@ -137,7 +137,7 @@ class SmoothingSpline(CertifiedMixin, DualGapMixin, MultiOutputMixin, RegressorM
         return (values, self._std(x)) if return_std else values
 
     def derivative(self, X, order=1):
-        """Return a derivative of the spline at ``X``, right-sided at knots; ``order`` counts from 0."""
+        """Return a derivative of the spline at ``X``, right-sided at knots; ``order=0`` is the spline itself."""
         check_is_fitted(self)
         if isinstance(order, bool) or not isinstance(order, (int, np.integer)) or order < 0:
             raise InvalidParameter("SmoothingSpline.derivative", "order", "an integer >= 0", order)

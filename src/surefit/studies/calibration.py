@@ -69,7 +69,7 @@ def fit_calibration(scores: np.ndarray, truth: np.ndarray, weights: np.ndarray) 
 
 
 def cross_fitted(scores: np.ndarray, truth: np.ndarray, weights: np.ndarray, fold: np.ndarray) -> np.ndarray:
-    """Return probabilities of held-out rows, each calibrated on the other folds; a single fold is calibrated by halves."""
+    """Return probabilities of held-out rows, each calibrated on the other folds; a single fold is halved."""
     parts = fold if len(np.unique(fold)) > 1 else np.arange(len(truth)) % 2
     found = np.empty_like(scores)
     for k in np.unique(parts):

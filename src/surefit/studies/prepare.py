@@ -142,8 +142,8 @@ def _usable(prepared: Prepared, options: Options) -> Prepared:
         keep &= ~missing
     elif affected:
         notes.append(
-            f"Missing cells in {listed(affected, 6)}: numbers become the median of the training rows with a feature that says so, "
-            "categories a level of their own (--missing drop leaves such rows out)."
+            f"Missing cells in {listed(affected, 6)}: numbers are replaced by the training median, with an indicator feature; "
+            "for categories they are a separate level (--missing drop leaves such rows out)."
         )
     if prepared.weights is not None:
         keep &= prepared.weights > 0

@@ -52,7 +52,7 @@ def _cards(study: Study) -> list[dict[str, str]]:
             {
                 "title": f"{_metric_words(study, name)} on {counted(len(study.part.held), 'test row')}",
                 "value": short(value, name),
-                "detail": f"{short(study.baseline, name)} by a constant answer",
+                "detail": f"{short(study.baseline, name)} for a constant prediction",
                 "tone": "good" if better else "bad",
             }
         )
@@ -77,7 +77,7 @@ def _bound_card(study: Study) -> dict[str, str]:
     claim = risk.claims[0]
     if study.task == "classification":
         empty = claim.value >= claim.numbers.get("trivial", 1.0)
-        said = f"{confidence}{'; a constant answer does as well' if empty else ''}"
+        said = f"{confidence}{'; a constant prediction is as good' if empty else ''}"
         return {
             "title": "Wrong on new data",
             "value": f"≤ {100 * claim.value:.1f} %",
@@ -85,7 +85,7 @@ def _bound_card(study: Study) -> dict[str, str]:
             "tone": "bad" if empty else "good",
         }
     share = 100 * claim.numbers.get("coverage", 0.9)
-    title = "Mean error of a new group" if study.prepared.grouped else f"Off by on {share:g} % of new rows"
+    title = "Mean error of a new group" if study.prepared.grouped else f"Error on {share:g} % of new rows"
     return {"title": title, "value": f"≤ {digits(claim.value)}", "detail": confidence, "tone": ""}
 
 
@@ -125,5 +125,5 @@ def _compared(study: Study) -> str:
     return (
         f"{counted(settings, 'setting')} of {counted(scored, 'family', 'families')} "
         f"were scored by {how} within the training rows, in {spent:.0f} s (time limit {study.options.max_time:g} s). "
-        f"Chosen was {rule[study.options.select]}."
+        f"The selection rule is {rule[study.options.select]}."
     )

@@ -76,7 +76,7 @@ def _task(column: Column, numbers: polars.Series | None, asked: str | None, tabl
                 f"{table.source}: the target {column.name!r} holds texts, which no regression can predict; leave out --task, or "
                 f"read it as numbers with {column_option(column.name, 'number')}."
             )
-        return "classification", f"{column.name} holds {'two answers' if column.kind == 'boolean' else 'texts'}"
+        return "classification", f"{column.name} holds {'two values' if column.kind == 'boolean' else 'texts'}"
     if asked == "regression":
         return asked, "as requested"
     values = numbers.drop_nulls().unique().to_numpy()

@@ -51,7 +51,7 @@ def _novikoff(rows: Rows) -> str:
     _require_two(rows)
     report = separability(rows.X, rows.y)
     if not report.separable or report.margin is None:
-        return "The classes are not linearly separable, so the theorem says nothing here: the perceptron never stops updating."
+        return "The classes are not linearly separable, so the theorem does not apply: the perceptron never stops updating."
     return (
         f"Margin {report.margin:.4g}, radius {report.radius:.4g}: the perceptron makes at most "
         f"{novikoff_bound(report.radius, report.margin):.0f} updates on these rows, in any order."

@@ -82,14 +82,12 @@ def _what(study: Study) -> str:
         f"({counted(len(model.encoder_.feature_names_), 'feature')}), fitted on {counted(record['rows'], 'row')}."
     )
     if record["family"] == "constant":
-        said = (
-            f"No model was better than a constant, so the model always gives the same answer ({record['candidate']})."
-        )
+        said = f"No model was better than a constant, so the model always makes the same prediction ({record['candidate']})."
     if record["fitted_on"] == "fold":
-        said += " It is the one of the comparison, since the final fit was interrupted."
+        said += " It is a model of the comparison, because the final fit was interrupted."
     if study.threshold is not None:
         rare = study.model.classes_[int(np.argmin(np.bincount(study.part.y, minlength=2)))]
-        said += f" It answers {str(rare)!r} if its probability is above {study.threshold:.2f}."
+        said += f" It predicts {str(rare)!r} if its probability is above {study.threshold:.2f}."
     return said
 
 
@@ -103,7 +101,7 @@ def _how_wrong(study: Study) -> str:
     value, error = study.test_scores[name]
     said = (
         f"On {counted(len(study.part.held), 'test row')} that were not used for model selection its {words} is {short(value, name)}"
-        f"{f' ± {short(error, name)}' if np.isfinite(error) else ''}, against {short(study.baseline, name)} of a constant answer."
+        f"{f' ± {short(error, name)}' if np.isfinite(error) else ''}, against {short(study.baseline, name)} for a constant prediction."
     )
     return f"{said} {bound_sentence(study)}"
 
@@ -121,7 +119,7 @@ def bound_sentence(study: Study) -> str:
         return "The test part is too small to bound the error on new data."
     share = f"{100 * study.options.confidence:g} % confidence"
     if study.task == "classification":
-        empty = " (a constant answer does as well)" if claim.value >= claim.numbers.get("trivial", 1.0) else ""
+        empty = " (a constant prediction is as good)" if claim.value >= claim.numbers.get("trivial", 1.0) else ""
         wrong = f"{100 * claim.value:.1f} % of the time{empty}"
         return f"On new {units} it is wrong at most {wrong}, with {share}, if {units} are independent draws."
     covered = 100 * claim.numbers.get("coverage", 0.9)
@@ -139,7 +137,7 @@ def _how_far(study: Study) -> str:
         return ""
     gaps = [c for c in certificate.claims if c.name.endswith("gap") and c.limit is not None]
     if not gaps:
-        return "Its fit has no global optimum to compare with; the certificate says what was checked instead."
+        return "Its fit has no global optimum to compare with; the certificate states what was checked instead."
     gap = gaps[0]
     if gap.holds:
         return (

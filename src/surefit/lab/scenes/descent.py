@@ -91,7 +91,7 @@ def design_frames(points: Points, p: Any) -> Frames:
             Fact(f"Trace {design.trace:.4g} with the design, {random.trace:.4g} with random places."),
         )
         if queries:
-            share = f"The last choice gained {100 * queries[-1].efficiency:.0f} % of what any measurement could."
+            share = f"The last choice achieved {100 * queries[-1].efficiency:.0f} % of the largest possible gain."
             facts += (Fact(share, "proved"),)
         last = f", the last at x = {chosen[-1]:.2g}." if chosen else "."
         code = (
