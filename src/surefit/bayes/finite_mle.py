@@ -18,8 +18,8 @@ class FiniteMLE:
 
     Guarantee: all candidates are compared. Suppose the candidates are distributions on finitely many values, the
     relative entropy of every two of them is at least :math:`\varepsilon`, and log-ratios lie in an interval of width B.
-    Then the true candidate is not chosen with probability at most :math:`2 k e^{-n \varepsilon^2 / (2 B^2)}`, where k
-    is the number of other candidates (theory: :ref:`maximum-likelihood`).
+    Then the probability that another candidate than the true one is chosen is at most :math:`2 k e^{-n \varepsilon^2 /
+    (2 B^2)}`, where k is the number of other candidates (theory: :ref:`maximum-likelihood`).
 
     Parameters
     ----------

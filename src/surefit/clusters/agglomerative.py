@@ -48,7 +48,7 @@ class AgglomerativeClustering(CertifiedMixin, ClusterMixin, BaseEstimator):
     metric : str or callable, default="euclidean"
         Distance of rows, as in scikit-learn; "precomputed" expects distances as X. Linkage "ward" needs "euclidean".
     memory : str, joblib.Memory or None, default=None
-        Where the tree is cached.
+        Cache of the tree.
     connectivity : array, sparse matrix, callable or None, default=None
         Rows that may be merged, as in scikit-learn, whose tree is used in this case.
     compute_full_tree : bool or "auto", default="auto"

@@ -43,9 +43,9 @@ class KernelPCA(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     Hypothesis class: projections of the centered features :math:`k(x, \cdot)` onto q dimensions. Loss: squared distance to the projection.
     Optimizer: eigenvalue decomposition of :math:`\bar K`, full or partial.
 
-    Guarantee: no q directions capture more variance than these by more than the gap in the certificate, and each eigenvalue is
-    within the stated residual of one of :math:`\bar K` (theory: :ref:`eigen-residual`). Signs are fixed: the largest entry of each
-    eigenvector is positive.
+    Guarantee: the captured variance differs from the maximum over all q directions by at most the gap in the
+    certificate, and each eigenvalue is within the stated residual of an eigenvalue of :math:`\bar K` (theory:
+    :ref:`eigen-residual`). Signs are fixed: the largest entry of each eigenvector is positive.
 
     Parameters
     ----------

@@ -46,10 +46,10 @@ class PCA(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     Hypothesis class: projections onto q dimensions. Loss: squared distance to the projection. Optimizer: eigenvalue
     decomposition of S, singular value decomposition of the centered data, or subspace iteration from a random start.
 
-    Guarantee: the captured variance is within the gap in the certificate of the maximum over all q directions. Each
-    explained variance is within the stated residual of an eigenvalue of S. With a solver that computes the whole
-    spectrum, no eigenvalue was missed (theory: :ref:`eigen-residual`). Signs are fixed: the largest entry of each
-    component is positive.
+    Guarantee: the captured variance differs from the maximum over all q directions by at most the gap in the
+    certificate. Each explained variance is within the stated residual of an eigenvalue of S. With a solver that
+    computes the whole spectrum, no eigenvalue was missed (theory: :ref:`eigen-residual`). Signs are fixed: the largest
+    entry of each component is positive.
 
     Parameters
     ----------

@@ -41,9 +41,9 @@ class LinearDiscriminantAnalysis(
     Hypothesis class: half-spaces, one per pair of classes. Loss: negative log-likelihood of Gaussian classes with a common
     covariance, which has its minimum in closed form. Optimizer: a symmetric eigenvalue problem, after whitening.
 
-    Guarantee: Fisher's criterion is within the gap in the certificate of its maximum. Each ratio of scatters is within
-    the stated distance of an eigenvalue, and no eigenvalue was missed (theory: :ref:`rayleigh-gap`). These are
-    statements about the criterion, not about the error rate; Gaussian classes are an assumption.
+    Guarantee: Fisher's criterion differs from its maximum by at most the gap in the certificate. Each ratio of scatters
+    is within the stated distance of an eigenvalue, and no eigenvalue was missed (theory: :ref:`rayleigh-gap`). These
+    are statements about the criterion, not about the error rate; Gaussian classes are an assumption.
 
     Parameters
     ----------

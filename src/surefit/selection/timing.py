@@ -50,7 +50,7 @@ def timing_study(
     Parameters
     ----------
     estimator : regressor
-        A clone of it is fitted to each data set.
+        The estimator; a clone is fitted to each data set.
     rows, columns : sequences of int
         Numbers of rows and of columns, at least two of each; all combinations are timed.
     repeats : int >= 1, default=3

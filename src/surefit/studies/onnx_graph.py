@@ -100,7 +100,7 @@ class _Graph:
         return name
 
     def prefix(self, means: np.ndarray, scales: np.ndarray) -> Any:
-        """Put the standardization before the estimator; return the new input."""
+        """Add the standardization in front of the estimator; return the new input."""
         from onnx import helper
 
         own = self.inner.input[0].name
