@@ -30,7 +30,8 @@ class FiniteMLE:
     ----------
     log_likelihoods_ : ndarray
         One per candidate.
-    index_ : int Index of the chosen candidate.
+    index_ : int
+        Index of the chosen candidate.
 
     Examples
     --------

@@ -64,7 +64,8 @@ class CalibratedClassifierCV(CertifiedMixin, ClassifierMixin, MetaEstimatorMixin
     estimator : classifier or None, default=None
         Classifier with ``decision_function`` or ``predict_proba``. None is ``LinearSVC(loss="squared_hinge")`` with
         ``tol=1e-10``. A fitted classifier in ``sklearn.frozen.FrozenEstimator`` is not fitted again.
-    method : {"sigmoid", "isotonic", "temperature"}, default="sigmoid" The map from scores to probabilities.
+    method : {"sigmoid", "isotonic", "temperature"}, default="sigmoid"
+        The map from scores to probabilities.
     cv : int, splitter, iterable of splits, or None, default=None
         Folds; None is 5.
     n_jobs : int or None, default=None

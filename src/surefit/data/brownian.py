@@ -24,12 +24,14 @@ def make_brownian(
 
     Parameters
     ----------
-    n_samples : int >= 1, default=100 Number n of times :math:`1/n, 2/n, \dots, 1`.
+    n_samples : int >= 1, default=100
+        Number n of times :math:`1/n, 2/n, \dots, 1`.
     n_paths : int >= 1, default=1
         Number of paths.
     terms : int >= 1 or None, default=None
         Draw from the truncated Karhunen-Loeve expansion instead of the exact process (Wiener only).
-    integrated : bool, default=False Whether to draw the integral V instead of W.
+    integrated : bool, default=False
+        Whether to draw the integral V instead of W.
     random_state : int, Generator or None
         Seed.
 

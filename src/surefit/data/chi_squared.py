@@ -19,7 +19,8 @@ def make_chi2_10(n_samples: int = 2000, *, random_state=None) -> Sample:
 
     Parameters
     ----------
-    n_samples : int >= 1, default=2000 Number of rows.
+    n_samples : int >= 1, default=2000
+        Number of rows.
     random_state : int, RandomState or None
         Seed.
 

@@ -27,8 +27,10 @@ def make_linear(
 
     Parameters
     ----------
-    n_samples : int >= 1, default=100 Number of rows.
-    n_features : int >= 1, default=1 Number of columns.
+    n_samples : int >= 1, default=100
+        Number of rows.
+    n_features : int >= 1, default=1
+        Number of columns.
     coef : array of shape (n_features,) or None, default=None
         :math:`\theta`; None draws standard normal numbers.
     intercept : float, default=0.0

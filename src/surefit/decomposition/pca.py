@@ -56,7 +56,8 @@ class PCA(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     n_components : int, float, "mle" or None, default=None
         Number of components q. A number between 0 and 1 is the fraction of the variance to explain, "mle" is Minka's
         estimate, and None keeps all components.
-    copy : bool, default=True Ignored; X is never modified.
+    copy : bool, default=True
+        Ignored; X is never modified.
     whiten : bool, default=False
         Whether to divide the components of the transformed rows by their standard deviations.
     svd_solver : {"auto", "full", "covariance_eigh", "arpack", "randomized"}, default="auto"

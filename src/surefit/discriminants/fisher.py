@@ -44,7 +44,8 @@ class FisherDiscriminant(CertifiedMixin, ScoredMixin, BaseEstimator):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (1, n_features) The direction :math:`w`.
+    coef_ : ndarray of shape (1, n_features)
+        The direction :math:`w`.
     intercept_ : ndarray of shape (1,)
         :math:`-w^\top (m_0 + m_1) / 2`.
     means_ : ndarray of shape (2, n_features)

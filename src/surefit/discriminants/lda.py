@@ -71,7 +71,8 @@ class LinearDiscriminantAnalysis(
     ----------
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
         Coefficients; for two classes, those of the second class against the first.
-    intercept_ : ndarray of shape (1,) or (n_classes,) Intercepts.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercepts.
     means_ : ndarray of shape (n_classes, n_features)
         Class means.
     priors_ : ndarray of shape (n_classes,)

@@ -70,13 +70,15 @@ class RandomFourierFeatures(
         The kernel, by name or as an object (an RBF may have one length scale per column).
     gamma : {"scale", "auto"} or float > 0, default="scale"
         Factor of a kernel given by name; "scale" is 1 / (n_features * X.var()).
-    confidence : float between 0 and 1, default=0.95 The confidence :math:`1 - \delta` of the bounds.
+    confidence : float between 0 and 1, default=0.95
+        The confidence :math:`1 - \delta` of the bounds.
     random_state : int, RandomState or None, default=None
         Source of the seed of the frequencies.
 
     Attributes
     ----------
-    frequencies_ : ndarray of shape (D, n_features) The frequencies :math:`\omega`.
+    frequencies_ : ndarray of shape (D, n_features)
+        The frequencies :math:`\omega`.
     kernel_ : Kernel
         The kernel used.
     error_bound_, pairs_bound_ : float

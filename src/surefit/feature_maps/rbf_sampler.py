@@ -36,7 +36,8 @@ class RBFSampler(FeatureBoundsMixin, CertifiedMixin, ClassNamePrefixFeaturesOutM
         Number of features D.
     random_state : int, RandomState or None, default=None
         Source of the seed; an integer draws the same features as in scikit-learn.
-    confidence : float between 0 and 1, default=0.95 The confidence :math:`1 - \delta` of the bounds.
+    confidence : float between 0 and 1, default=0.95
+        The confidence :math:`1 - \delta` of the bounds.
 
     Attributes
     ----------

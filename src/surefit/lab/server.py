@@ -26,7 +26,8 @@ def make_server(port: int, address: str = "127.0.0.1", hosts: tuple[str, ...] = 
 
     Parameters
     ----------
-    port : int Port to listen on.
+    port : int
+        Port to listen on.
     address : str
         Interface to listen on; use an interface other than loopback only in a trusted network.
     hosts : tuple of str

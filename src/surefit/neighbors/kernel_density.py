@@ -73,7 +73,8 @@ class KernelDensity(CertifiedMixin, BaseEstimator):
 
     Attributes
     ----------
-    bandwidth_ : float The bandwidth :math:`h`.
+    bandwidth_ : float
+        The bandwidth :math:`h`.
     n_samples_fit_ : int
         Number of rows.
     sample_indices_ : ndarray

@@ -34,7 +34,10 @@ def write_file(path: str | Path, content: bytes, overwrite: bool = False) -> Non
 
     Parameters
     ----------
-    path : str or Path File to write. content : bytes Content of the file.
+    path : str or Path
+        File to write.
+    content : bytes
+        Content of the file.
     overwrite : bool, default=False
         Whether an existing file may be replaced.
 

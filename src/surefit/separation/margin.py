@@ -57,7 +57,8 @@ class MaximalMargin(NamedTuple):
     alpha : ndarray of shape (n_rows,)
         Multipliers of the hard-margin support vector machine: ``w = sum_i alpha_i t_i x_i`` up to the width of the
         bracket.
-    bracket : MarginBracket Proved bounds on the margin.
+    bracket : MarginBracket
+        Proved bounds on the margin.
     reason : Reason
         Why the solver stopped.
     n_iter : int
@@ -156,7 +157,8 @@ def maximal_margin(
         Relative width of the bracket at which the solver stops.
     max_iter : int >= 1, default=1000
         Largest number of iterations; each iteration computes one product with X.
-    max_time : float > 0, optional Time limit in seconds.
+    max_time : float > 0, optional
+        Time limit in seconds.
 
     Returns
     -------

@@ -41,7 +41,8 @@ class SeparabilityReport:
     level : {"exact", "enclosed"} or None
         How the status was proved: in exact integer arithmetic, or in floats with rounding accounted for. None if
         undecided.
-    separable : bool or None Whether a hyperplane separates the classes strictly. None if undecided.
+    separable : bool or None
+        Whether a hyperplane separates the classes strictly. None if undecided.
     mle_exists : bool or None
         Whether unpenalized logistic regression has a finite estimate.
     w, b : ndarray of shape (n_columns,), float; or None
