@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 
 from surefit.solvers.calibration import fit_factor, fit_isotonic, fit_sigmoid, one_hot
 
-LOW, HIGH = math.exp(-10.0), math.exp(10.0)  # candidate inverse temperatures
+LOW, HIGH = math.exp(-10.0), math.exp(10.0)  # range of the inverse temperature
 TINY = 1e-12  # added to probabilities before their logarithm is taken
 
 

@@ -176,7 +176,7 @@ class KernelDensity(CertifiedMixin, BaseEstimator):
         if self.kernel == "gaussian":
             return np.atleast_2d(draws.normal(centers, self.bandwidth_))
         step = draws.normal(size=(n_samples, d))
-        squares = np.sum(step**2, axis=1)  # the distribution function of the squared norm is uniform
+        squares = np.sum(step**2, axis=1)  # gammainc of half of them is uniformly distributed
         length = gammainc(0.5 * d, 0.5 * squares) ** (1.0 / d) * self.bandwidth_ / np.sqrt(squares)
         return centers + step * length[:, None]
 

@@ -17,7 +17,7 @@ class Lifted(NamedTuple):
     """Signed unit rows, and the map back to the coordinates of the data."""
 
     A: Any
-    norms: np.ndarray  # lengths of the rows before they were divided by them
+    norms: np.ndarray  # norms of the rows before normalization
     center: np.ndarray
     scale: np.ndarray
     intercept: bool
