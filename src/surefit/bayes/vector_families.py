@@ -100,7 +100,7 @@ class OwnDensity(Family):
             raise InvalidParameter("MaximumLikelihood", "start", "finite numbers", start)
 
     def check(self, x):
-        """Accept all observations: the density decides."""
+        """Accept all observations, because the user-defined density determines the support."""
 
     def estimate(self, x, w):
         """Return the maximum that a search from ``start`` finds, polished by Newton steps."""
