@@ -119,7 +119,7 @@ class NeighborsBase(CertifiedMixin, BaseEstimator):
         raise TypeError("A nearest-neighbor estimator must define how it stores targets.")
 
     def _prepare(self) -> Search:
-        self._require_stored_rows("a stored or copied model cannot search them; fit again where they are")
+        self._require_stored_rows("a stored or copied model cannot access them; fit the model again")
         given, who = self._kernel_given(), type(self).__name__
         if given is not None:
             self.kernel_ = resolve(given, gamma="scale", X=self._fit_X, who=who)

@@ -57,7 +57,7 @@ class KNearestBase(NeighborsBase):
         if not COUNT.allows(k):
             raise InvalidParameter(type(self).__name__, "n_neighbors", COUNT.words, k)
         if X is None:
-            self._require_stored_rows("pass the rows whose neighbors are asked for")
+            self._require_stored_rows("pass the query rows")
             self._enough(k, self.n_samples_fit_ - 1)
             distances, indices = without_self(*self._find(self._fit_X, k + 1))
         else:
@@ -114,7 +114,7 @@ class KNearestBase(NeighborsBase):
             distances, indices, counts = self._voters(X)
             return distances, stored[indices], counts
         if "_search" not in self.__dict__ or X is None:
-            self._require_stored_rows("pass the rows to predict, to the model that was fitted where the rows are")
+            self._require_stored_rows("pass the rows to predict to the original fitted model")
         Q, k, total = self._read_queries(X), self.n_neighbors, self._total_weight
         self._enough(k, self.n_samples_fit_ if total is None else math.floor(total * (1 + 1e-12)))
         found = self._search.ballot(Q, k, total is not None)  # type: ignore[attr-defined]
