@@ -72,8 +72,9 @@ class KKTReport:
         return self.primal_infeasibility, self.dual_infeasibility, self.stationarity, self.complementarity
 
     def optimal(self, tol: float = 1e-9) -> bool:
-        """Return whether no residual exceeds ``tol``. Zero residuals are sufficient for optimality, and also necessary for a convex program
-        with a Slater point.
+        """Return whether no residual exceeds ``tol``.
+
+        Zero residuals are sufficient for optimality, and also necessary for a convex program with a Slater point.
         """
         return max(self.residuals) <= tol
 

@@ -1,1 +1,1 @@
-"""Checkers of kernel machines, and kernel values with their rounding."""
+"""Checks of kernel machines, and kernel values with their rounding errors."""

@@ -1,4 +1,4 @@
-r"""Checks principal components in the space of a kernel: the Gram matrix is recomputed and centered.
+r"""Checks of kernel principal components: the Gram matrix is recomputed and centered.
 
 Let :math:`V` be orthonormal up to rounding, :math:`A = V^\top M V`, :math:`B = M V - V A`, and let no direction orthogonal to
 :math:`V` have a variance above :math:`\nu`, which a Cholesky factor of :math:`\nu I - (I - VV^\top) M (I - VV^\top)` proves. Then no
@@ -26,11 +26,11 @@ from surefit.core.errors import CertificateError
 from surefit.core.sample import Data
 from surefit.kernels.vectors import dense
 
-PRECISE = 1e-8  # gap, relative to the whole variance, that eigenvalues are expected to reach
+PRECISE = 1e-8  # expected gap, relative to the total variance
 
 
 class Found(NamedTuple):
-    """Quantities of the directions, from the kernel values."""
+    """Proved bounds for the directions, from the kernel values."""
 
     residual: Bound
     gap: Bound
@@ -44,7 +44,7 @@ bound = partial(claim, side="upper", theory="eigen-residual", assumptions=assump
 @bound("kernel_pca.gap", kind="optimality", infinite=True,
        says="No {directions} directions capture more variance than these by more than {value:.3g}.")  # fmt: skip
 def gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """No other directions, as many, capture more variance than these by more than value."""
+    """Check that no equal number of directions captures more variance than these by more than ``value``."""
     found = examine(certificate, data)
     count, limit = int(np.size(certificate.model["eigenvalues_"])), PRECISE * max(found.total, 1e-300)
     return about_kernel(
@@ -56,21 +56,21 @@ def gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 @bound("kernel_pca.residual", kind="optimality",
        says="Each eigenvalue is within {value:.3g} of one of the centered Gram matrix.")  # fmt: skip
 def residual(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Every eigenvalue is within value of one of the centered Gram matrix."""
+    """Check that every eigenvalue is within ``value`` of one of the centered Gram matrix."""
     return about_kernel(certificate, examine(certificate, data).residual, "residuals recomputed.")
 
 
 @bound("kernel_pca.means", kind="data_fact",
        says="The means that transform subtracts are those of the kernel values, up to {value:.3g}.")  # fmt: skip
 def means(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """The stored means of the kernel values are right up to value."""
+    """Check that the stored means of the kernel values are accurate up to ``value``."""
     return about_kernel(certificate, examine(certificate, data).means, "means of the kernel values recomputed.")
 
 
 @bound("kernel_pca.inverse", kind="optimality", theory="kernel-ridge-gap",
        says="The coefficients of inverse_transform are within {value:.3g} of those of the exact ridge regression.")  # fmt: skip
 def inverse(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    r"""Coefficients C of the rows X on their components have :math:`\|C - C^*\| \le \|X - (K + \alpha) C\| / \alpha`."""
+    r"""Check the inverse map by :math:`\|C - C^*\| \le \|X - (K + \alpha) C\| / \alpha` for its coefficients C."""
     kernel, alpha, rows = kernel_of(certificate), certificate.problem["alpha"], dense(data.X)
     C = np.asarray(certificate.model["dual_coef_"], dtype=np.float64)
     components = certificate.model["eigenvectors_"] * np.sqrt(certificate.model["eigenvalues_"])
@@ -86,7 +86,7 @@ def inverse(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 
 @shared
 def examine(certificate: Certificate, data: Data) -> Found:
-    """Return the quantities of the certified directions, from the kernel values."""
+    """Return the proved bounds for the certified directions, from the kernel values."""
     require_rows(certificate, data, "X_fit_")
     gram = Gram.of(certificate, data)
     V, values = (np.asarray(certificate.model[name], dtype=np.float64) for name in ("eigenvectors_", "eigenvalues_"))
@@ -100,7 +100,7 @@ def examine(certificate: Certificate, data: Data) -> Found:
     means = _means(certificate, columns, off, size)
     M = K - columns - K.mean(axis=1)[:, None] + columns.mean()
     M = (M + M.T) / 2
-    radius = (off + gamma(2 * n + 16) * 4 * size) * (1 + gamma(16))  # centering does not lengthen
+    radius = (off + gamma(2 * n + 16) * 4 * size) * (1 + gamma(16))  # centering does not increase norms
     images = M @ V
     rounding = radius + gamma(n + 8) * float(np.linalg.norm(M)) * 2
     defect = float(np.linalg.norm(V.T @ V - np.eye(q))) + gamma(n + 4) * max(q, 1)
@@ -112,7 +112,7 @@ def examine(certificate: Certificate, data: Data) -> Found:
 
 
 def _means(certificate: Certificate, columns: np.ndarray, off: float, size: float) -> Bound:
-    """Bound the distance of the stored means of kernel values."""
+    """Bound the errors of the stored means of kernel values."""
     own, mean = (np.asarray(certificate.model[name], dtype=np.float64) for name in ("_column_means", "_mean"))
     if own.shape != columns.shape or mean.shape != () or not np.all(np.isfinite(own)) or not np.isfinite(mean):
         raise CertificateError("The means of kernel values must be one finite number per training row, and their mean.")
@@ -122,7 +122,7 @@ def _means(certificate: Certificate, columns: np.ndarray, off: float, size: floa
 
 
 def _gap(M: np.ndarray, V: np.ndarray, images: np.ndarray, radius: float, rounding: float, defect: float) -> Bound:
-    """Bound what the best directions capture beyond ``V``."""
+    """Bound the variance that the best directions capture beyond ``V``."""
     n, q = V.shape
     if q == 0:
         return Bound(max(float(np.trace(M)), 0.0) + n * radius, n * radius)
@@ -131,7 +131,7 @@ def _gap(M: np.ndarray, V: np.ndarray, images: np.ndarray, radius: float, roundi
     own = np.linalg.eigvalsh(A)
     B = images - V @ A
     size = float(np.linalg.norm(M))
-    noise = 2 * q * (rounding + 4 * defect * size)  # of what is captured, and of the best
+    noise = 2 * q * (rounding + 4 * defect * size)  # rounding of the captured and of the largest variance
     outside = math.sqrt(q) * float(np.linalg.norm(B))
     if q == n:
         return Bound(outside + noise, noise)
@@ -146,4 +146,4 @@ def _gap(M: np.ndarray, V: np.ndarray, images: np.ndarray, radius: float, roundi
         if runs_through(-rest, spread, most):
             beyond = float(np.sum(np.maximum(most - own, 0.0)))
             return Bound(outside + beyond + noise, beyond + noise)
-    return Bound(trace + n * spread, n * spread)  # all that is left
+    return Bound(trace + n * spread, n * spread)  # all of the remaining variance

@@ -1,8 +1,9 @@
-r"""Is it a kernel? A proof on a sample, or a witness against it.
+r"""Tests of positive semidefiniteness on a sample: a proof, or a witness against it.
 
-Proof (Rump): if the Cholesky decomposition of :math:`K - cI`, :math:`c = \frac{\gamma_{n+1}}{1 - \gamma_{n+1}} \operatorname{tr} K`, runs
-through in floating point, then :math:`K \succ 0`; of :math:`K + \epsilon I`, then :math:`\lambda_{\min} \ge -\epsilon`. The radius of the
-entries, in the norm of its largest row sum, is subtracted first. Integers are decided exactly (theory: ``psd-by-cholesky``).
+Proof (Rump): if the floating-point Cholesky decomposition of :math:`K - cI`, :math:`c = \frac{\gamma_{n+1}}{1 -
+\gamma_{n+1}} \operatorname{tr} K`, succeeds, then :math:`K \succ 0`. If it succeeds for :math:`K + \epsilon I`, then
+:math:`\lambda_{\min} \ge -\epsilon`. The largest row sum of the radii is subtracted first. Small integer matrices are
+decided exactly (theory: ``psd-by-cholesky``).
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.kernels import Function, Precomputed, resolve
 from surefit.kernels.base import Kernel
 
-EXACT_UP_TO = 40  # rows that are decided in rational numbers
+EXACT_UP_TO = 40  # largest number of rows for rational arithmetic
 
 
 @dataclass(frozen=True)
 class KernelReport:
-    r"""The result of :func:`check_kernel`.
+    r"""Result of :func:`check_kernel`.
 
     Attributes
     ----------
@@ -33,14 +34,15 @@ class KernelReport:
         True: positive semidefinite on this sample, up to ``-lower_bound`` if that is not zero. False: refuted by ``witness``.
         None: neither could be proved.
     lower_bound : float
-        Proved: no eigenvalue is below.
+        Proved lower bound on all eigenvalues.
     eigenvalues : ndarray
         Computed eigenvalues, largest first (of the symmetric part).
     witness : dict
-        Empty, or what refutes: ``kind`` ("asymmetry", "diagonal", "determinant", "vector"), ``points`` (numbers of elements),
-        ``vector`` (a v with :math:`v^\top K v < 0`, zero elsewhere) and ``value`` (an upper bound on it).
+        Empty, or the counterexample: ``kind`` ("asymmetry", "diagonal", "determinant", "vector"), ``points`` (element
+        indices), ``vector`` (a v with :math:`v^\top K v < 0`, zero elsewhere) and ``value`` (an upper bound on it).
     level : {"exact", "enclosed", "recomputed"}
-        Rigor: in rational numbers; with all rounding accounted for; values of a function taken within 64 units in the last place.
+        Rigor: rational arithmetic; all rounding errors included; or a function whose values are assumed accurate to 64
+        units in the last place.
     always : bool or None
         Whether the kernel is positive semidefinite on every sample, by construction; None if unknown.
     """
@@ -59,7 +61,7 @@ class KernelReport:
         return f"KernelReport: {self.sentence()} ({self.level})"
 
     def sentence(self) -> str:
-        """Return the finding in one sentence."""
+        """Return the result in one sentence."""
         n = len(self.eigenvalues)
         if self.witness:
             points, value = self.witness["points"], self.witness["value"]
@@ -81,21 +83,22 @@ class KernelReport:
 def check_kernel(kernel: Any, X: Any = None) -> KernelReport:
     r"""Prove that a kernel is positive semidefinite on a sample, or return a witness that it is not.
 
-    A sample can refute a kernel, never prove it on all samples; ``always`` in the report says what is known by construction.
+    A sample can refute positive semidefiniteness but cannot prove it for all samples; ``always`` in the report states
+    whether it is known by construction.
 
-    Guarantee: a witness is a proof, with rounding accounted for (theory: :ref:`psd-by-cholesky`).
+    Guarantee: a witness is a proof that includes rounding errors (theory: :ref:`psd-by-cholesky`).
 
     Parameters
     ----------
     kernel : Kernel, str, callable(A, B), or square array
-        The kernel; a square array stands for itself, then ``X`` is not needed.
+        The kernel, or its matrix of values as a square array, for which ``X`` is not needed.
     X : sample, optional
-        The elements.
+        The elements of the sample.
 
     Returns
     -------
     KernelReport
-        The verdict, the smallest eigenvalue that is possible, the eigenvalues, the witness.
+        The result, a lower bound on the eigenvalues, the computed eigenvalues, and the witness.
 
     Examples
     --------
@@ -137,7 +140,7 @@ def check_kernel(kernel: Any, X: Any = None) -> KernelReport:
 
 
 def smallest_eigenvalue_bound(K: Enclosed, estimate: float | None = None) -> float:
-    """Return a number that no eigenvalue of a symmetric matrix, known up to its radius, is below; zero if it is definite."""
+    """Return a proved lower bound on the eigenvalues of an enclosed symmetric matrix; zero if it is definite."""
     M = np.asarray(K.mid, dtype=np.float64)
     n, trace = len(M), float(np.sum(np.abs(np.diagonal(M))))
     spread = float(np.max(np.sum(K.rad, axis=1), initial=0.0)) * (1 + gamma(n + 2))
@@ -153,7 +156,7 @@ def smallest_eigenvalue_bound(K: Enclosed, estimate: float | None = None) -> flo
 
 
 def runs_through(M: np.ndarray, spread: float, shift: float) -> bool:
-    """Whether the decomposition proves that ``M + shift`` stays definite under changes of norm ``spread``."""
+    """Return whether a Cholesky factorization proves that ``M + shift`` is definite despite errors of norm ``spread``."""
     n = len(M)
     diagonal = np.diagonal(M) + shift
     if np.any(diagonal <= 0):
@@ -235,7 +238,7 @@ def _exact_form(M: np.ndarray, v: np.ndarray) -> Fraction:
 
 
 def _is_semidefinite(M: np.ndarray) -> bool:
-    """Decide by elimination in rational numbers: every pivot >= 0, and a zero pivot has a zero row."""
+    """Decide by elimination in rational arithmetic: every pivot >= 0, and a zero pivot has a zero row."""
     rows = [[Fraction(float(v)) for v in row] for row in M]
     while rows:
         pivot, rest = rows[0][0], rows[1:]

@@ -1,6 +1,6 @@
-r"""Checks Nystroem features of kernels: how far their inner products are from the kernel.
+r"""Checks of Nyström features: bounds on the error of their inner products.
 
-For features :math:`\phi = W^\top k_z(x)` let :math:`E = W^\top K_{zz} W - I`, which rounding leaves, and
+For features :math:`\phi = W^\top k_z(x)` let :math:`E = W^\top K_{zz} W - I` (rounding errors only) and
 :math:`p_x = \sum_j (W \phi(x))_j k(z_j, \cdot)`. Then
 
 .. math:: k(x, x') - \phi(x)^\top \phi(x') = \langle k_x - p_x, k_{x'} - p_{x'} \rangle - \phi(x)^\top E \phi(x'), \qquad
@@ -32,20 +32,20 @@ fact = partial(claim, kind="data_fact", side="upper", theory="nystroem-features"
 @fact("feature_map.pairs", about="all pairs of training rows",
       says="Inner products of the features differ from the kernel by at most {value:.3g}.")  # fmt: skip
 def pairs(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Inner products of features differ from the kernel by at most value on all pairs of training rows."""
+    """Check that inner products of the features are within ``value`` of the kernel on all pairs of training rows."""
     return about_kernel(certificate, errors(certificate, data)[0], "residuals recomputed.")
 
 
 @fact("feature_map.trace", about="the training rows",
       says="The residuals of k(x, x), summed over the rows, are at most {value:.3g}.")  # fmt: skip
 def trace(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """The residuals of the training rows add up to at most value."""
+    """Check that the residuals of the training rows sum to at most ``value``."""
     return about_kernel(certificate, errors(certificate, data)[1], "residuals recomputed.")
 
 
 @shared
 def errors(certificate: Certificate, data: Data) -> tuple[Bound, Bound]:
-    """Bound the largest error over pairs, and the sum of the residuals."""
+    """Bound the largest error over all pairs, and the sum of the residuals."""
     require_rows(certificate, data, "components_", certificate.model["component_indices_"])
     gram, marks = Gram.of(certificate, data), np.asarray(certificate.model["component_indices_"])
     W = np.asarray(certificate.model["normalization_"], dtype=np.float64)
@@ -57,7 +57,7 @@ def errors(certificate: Certificate, data: Data) -> tuple[Bound, Bound]:
     size = np.abs(W).T @ (inner.rad + gamma(2 * m + 6) * np.abs(inner.mid)) @ np.abs(W)
     doubt = float(np.linalg.norm(size + 4 * UNIT)) * (1 + gamma(W.size))
     size_of = float(np.linalg.norm(E)) * (1 + gamma(W.size)) + doubt
-    spread_out(W.T, marks, n)  # the landmarks are different rows
+    spread_out(W.T, marks, n)  # the landmarks must be different rows
     own, squares, rad = enclosed_diagonal(gram.kernel, gram.A), np.empty(n), np.empty(n)
     full = np.zeros((n, W.shape[1]))
     full[marks] = W
@@ -75,7 +75,7 @@ def errors(certificate: Certificate, data: Data) -> tuple[Bound, Bound]:
 
 
 def _tilts(phi: Enclosed, W: np.ndarray, inner: Enclosed) -> np.ndarray:
-    r"""Bound :math:`|E \phi|` of each row, factor by factor: entries of W may be large where features have no part."""
+    r"""Bound :math:`|E \phi|` of each row factor by factor, because entries of W may be large."""
     m, sizes, found = len(W), np.abs(W), np.empty(len(phi.mid))
     values, off = np.abs(inner.mid), inner.rad + gamma(m + 2) * np.abs(inner.mid)
     for part in row_blocks(len(found)):

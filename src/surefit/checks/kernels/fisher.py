@@ -1,10 +1,10 @@
-r"""Checks Fisher's criterion in the space of a kernel, with recomputed and enclosed kernel values.
+r"""Checks of kernel Fisher discriminants, with recomputed and enclosed kernel values.
 
-For :math:`f = \sum_j \beta_j k(x_j, \cdot)` the residual :math:`\rho = (m_1 - m_0) - (\Sigma + \lambda I) f` has the coefficients
-:math:`v = d - P F / \mu - \lambda \beta` (F: values on the rows, P: class means taken away), and
-:math:`J^* - J(f) \le \rho^\top (\Sigma + \lambda I)^{-1} \rho \le v^\top K v / \lambda`. Without a ridge, for every function :math:`g` with
-:math:`\langle g, \Sigma g \rangle \ge \tau \|g\|^2`: :math:`J(g) \le (\langle f, \Sigma f \rangle^{1/2} + \|\rho\| \tau^{-1/2})^2`
-(theory: ``kernel-fisher-gap``).
+For :math:`f = \sum_j \beta_j k(x_j, \cdot)` the residual :math:`\rho = (m_1 - m_0) - (\Sigma + \lambda I) f` has the
+coefficients :math:`v = d - P F / \mu - \lambda \beta` (F: values on the rows, P: subtracts class means), and :math:`J^*
+- J(f) \le \rho^\top (\Sigma + \lambda I)^{-1} \rho \le v^\top K v / \lambda`. Without a ridge, for every function
+:math:`g` with :math:`\langle g, \Sigma g \rangle \ge \tau \|g\|^2`: :math:`J(g) \le (\langle f, \Sigma f \rangle^{1/2}
++ \|\rho\| \tau^{-1/2})^2` (theory: ``kernel-fisher-gap``).
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.sample import Data
 
-PRECISE = 1e-8  # gap, relative to the criterion (one that is as small counts as zero), that a fit with a ridge is expected to reach
-RESTRICTED = 1e-5  # among functions that spread: the residual is known to half the digits only
-SEPARATE = 1e-5  # spread of a class, in units of the distance between both, that passes for none
+PRECISE = 1e-8  # expected gap with a ridge, relative to the criterion (at least this value)
+RESTRICTED = 1e-5  # the same for the restricted gap, whose residual is known to half the digits only
+SEPARATE = 1e-5  # within-class spread, relative to the distance of the means, that counts as zero
 
 
 class Found(NamedTuple):
-    """Quantities of the function on the data; upper bounds include all rounding errors."""
+    """Bounds for the function on the data, including all rounding errors."""
 
     rest: Bound  # squared norm of the residual
     spread: Bound  # within classes
-    square: float  # squared norm of the function, from above
+    square: float  # upper bound on the squared norm of the function
     distance: Enclosed  # of the class means
-    cut: Bound  # distance of the intercept from its formula
+    cut: Bound  # error of the intercept
 
     def criterion(self, ridge: float) -> tuple[float, float]:
         """Return a lower bound on the criterion and its rounding."""
@@ -55,7 +55,7 @@ fact = partial(claim, side="upper", theory="kernel-fisher-gap", assumptions=assu
 @fact("kernel_fisher.gap", kind="optimality",
       says="Fisher's criterion is at least {criterion:.6g}, and no function exceeds it by more than {value:.3g}.")  # fmt: skip
 def gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """No function has a criterion larger than that of the model by more than value."""
+    """Check that no function has a criterion larger than that of the model by more than ``value``."""
     found, ridge = examine(certificate, data), certificate.problem["ridge"]
     if not ridge > 0:
         return refused("without a ridge the criterion may have no bound")
@@ -66,7 +66,7 @@ def gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
       says="Fisher's criterion is at least {criterion:.6g}, and no function whose spread within the classes is at least "
       "{least_spread:.3g} times its squared norm exceeds it by more than {value:.3g}.")  # fmt: skip
 def restricted_gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """No function with enough spread within classes has a criterion larger than that of the model by more than value."""
+    """Check that no function with enough within-class spread has a criterion larger by more than ``value``."""
     found, least = examine(certificate, data), float(claim.numbers["least_spread"])
     if not (least > 0 and math.isfinite(least)):
         return refused("the least spread must be a number > 0")
@@ -94,7 +94,7 @@ def _exceeded(
       says="The class means differ, and the training rows of each class lie within {value:.3g} times this "
       "difference of their mean, so the criterion is unbounded.")  # fmt: skip
 def separation(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """The spread within classes is at most value times the distance of the means."""
+    """Check that the within-class spread is at most ``value`` times the distance of the class means."""
     found = examine(certificate, data)
     least, most = (float(found.distance.mid + sign * found.distance.rad) for sign in (-1.0, 1.0))
     root = found.spread.root()
@@ -108,25 +108,25 @@ def separation(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     "kernel_fisher.cut", kind="data_fact", says="The threshold is halfway between the class means, up to {value:.3g}."
 )
 def cut(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """The cut is half-way between the class means, up to value."""
+    """Check that the threshold is halfway between the class means, up to ``value``."""
     return about_kernel(certificate, examine(certificate, data).cut, "class means recomputed.")
 
 
 @claim("kernel_fisher.error", kind="estimate", side="upper", high=1.0, theory="kernel-fisher-gap",
        says="If the scores were Gaussian, the error would be at most {value:.4g}.")  # fmt: skip
 def error(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """The plug-in error at the lower bound on the criterion."""
+    """Evaluate the plug-in error at the lower bound on the criterion."""
     J, spread = examine(certificate, data).criterion(certificate.problem["ridge"])
     bound, low = (float(ndtr(-math.sqrt(value) / 2)) for value in (J, J + spread))
     value, note = bound * (1 + 64 * UNIT), "normal distribution function at the criterion."
-    if value + 3 * (value - low) >= 0.5:  # the criterion is lost to rounding
+    if value + 3 * (value - low) >= 0.5:  # no digit of the criterion is certain
         return Proof(0.5, "recomputed", note)
     return Proof(value, "recomputed", note, spread=value - low)
 
 
 @shared
 def examine(certificate: Certificate, data: Data) -> Found:
-    """Measure the function in the kernel's space."""
+    """Return bounds for the function in the kernel's space."""
     gram, ridge = Gram.of(certificate, data), certificate.problem["ridge"]
     codes, s = class_codes(certificate, data), weights_of(data)
     require_rows(certificate, data, "X_fit_")
@@ -161,7 +161,7 @@ def examine(certificate: Certificate, data: Data) -> Found:
 
 
 def _class_means(codes: np.ndarray, s: np.ndarray, F: np.ndarray, F_rad: np.ndarray) -> tuple[Any, Any]:
-    """Return weighted means of both classes and their radii."""
+    """Return the weighted means of both classes and their radii."""
     means, radii = np.zeros(2), np.zeros(2)
     for side in (0, 1):
         own = codes == side

@@ -1,11 +1,11 @@
-r"""The checker's functions in the span of landmarks: norms, projections of dual points, and the norms of what lies outside the span.
+r"""Functions in the span of landmarks: norms, projections of dual points, and norms of the residuals.
 
-For :math:`g = \sum_i \theta_i k(x_i, \cdot)`, dealt into groups of rows, any :math:`p_b = \sum_j e_{bj} k(z_j, \cdot)` and their
-sum :math:`p`,
+For :math:`g = \sum_i \theta_i k(x_i, \cdot)`, divided into groups of rows, any :math:`p_b = \sum_j e_{bj} k(z_j,
+\cdot)` and their sum :math:`p`,
 
 .. math:: \|f - g\|^2 \le \|f - p\|^2 + 2 \langle f - p, p - g \rangle + \Bigl(\sum_b \|g_b - p_b\|\Bigr)^2 ,
 
-where everything is a sum of kernel values with landmarks and within groups (theory: ``kernel-subset-machines``).
+where all terms are sums of kernel values with landmarks and within groups (theory: ``kernel-subset-machines``).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from surefit.core.errors import CertificateError
 from surefit.core.sample import Data
 
 SMALL_GROUP = 1000  # rows
-MOST_VALUES = 5e8  # kernel values that dual="auto" takes where small groups do not need more
+MOST_VALUES = 5e8  # number of kernel values that dual="auto" may compute
 
 
 class Image(NamedTuple):
@@ -37,19 +37,19 @@ class Image(NamedTuple):
 
 
 class Landmarks(NamedTuple):
-    """The landmarks with their kernel values, and directions of their span that are distinguishable despite rounding."""
+    """The landmarks with their kernel values, and directions of their span that are numerically independent."""
 
     gram: Gram
     rows: np.ndarray
     inner: Enclosed
-    whiten: np.ndarray  # coefficients of directions that are orthonormal but for rounding
-    slant: float  # largest eigenvalue of their products less one
+    whiten: np.ndarray  # coefficients of nearly orthonormal directions
+    slant: float  # distance of their inner products from the identity
 
     @classmethod
     def of(cls, certificate: Certificate, data: Data, rank: int) -> Landmarks:
-        """Read the landmarks of a certificate; ``rank`` directions are taken, as many as the fit had."""
+        """Return the landmarks of a certificate with ``rank`` directions, as many as the fit used."""
         gram, rows = Gram.of(certificate, data), np.asarray(certificate.model["landmarks_"])
-        spread_out(np.zeros((1, len(rows))), rows, gram.n)  # different rows of X
+        spread_out(np.zeros((1, len(rows))), rows, gram.n)  # must be different rows of X
         inner = gram.values(rows, rows)
         eigenvalues, vectors = linalg.eigh(inner.mid)
         if not 0 <= rank <= len(rows) or np.any(eigenvalues[len(rows) - rank :] <= 0.0):
@@ -68,7 +68,7 @@ class Landmarks(NamedTuple):
         return Enclosed(v @ self.inner.mid @ v, rad)
 
     def apart(self, a: np.ndarray, image: Image, scale: float) -> Bound:
-        """Bound the norm of the function with coefficients ``a`` less ``scale`` times that of a dual point."""
+        """Bound the norm of the function with coefficients ``a`` minus ``scale`` times that of a dual point."""
         v = a - scale * image.e
         near = self.form(v)
         off, off_rad = self._off(image.e, image.pulled)
@@ -81,7 +81,7 @@ class Landmarks(NamedTuple):
         return Bound(value, value - math.sqrt(mids) * (1 - 16 * UNIT))
 
     def gradient(self, a: np.ndarray, image: Image, slip: float) -> Bound:
-        r"""Bound half the squared norm of the gradient in the span: :math:`\tfrac12 \|W^\top (K a - p)\|^2 / (1 - \epsilon)`."""
+        r"""Bound half the squared gradient in the span, :math:`\tfrac12 \|W^\top (K a - p)\|^2 / (1 - \epsilon)`."""
         if not self.slant < 0.5:
             return Bound(math.inf, 0.0)
         off, off_rad = self._off(a, image.pulled)
@@ -92,7 +92,7 @@ class Landmarks(NamedTuple):
         return Bound(value, value - 0.5 * mid * (1 - gamma(len(t) + 16)))
 
     def _off(self, a: np.ndarray, pulled: Enclosed) -> tuple[np.ndarray, np.ndarray]:
-        """Return ``K a - pulled`` on the landmarks and its radius."""
+        """Return ``K a - pulled`` at the landmarks and its radius."""
         off = self.inner.mid @ a - pulled.mid
         rad = (self.inner.rad + gamma(len(a) + 4) * np.abs(self.inner.mid)) @ np.abs(a) + pulled.rad
         return off, (rad + 4 * UNIT * np.abs(pulled.mid)) * (1 + gamma(len(a) + 4))
@@ -118,12 +118,12 @@ class Landmarks(NamedTuple):
             rad += with_marks.rad + gamma(groups + 2) * np.abs(with_marks.mid)
             size += float(np.sum(np.abs(own)))
         largest = float(np.max(self.gram.lengths()))
-        missed = missed * (1 + gamma(count + 2)) + gamma(count + 2) * size * largest  # e is a rounded sum
+        missed = missed * (1 + gamma(count + 2)) + gamma(count + 2) * size * largest  # covers the rounding of e
         return Image(e, Enclosed(pulled, rad), Bound(missed, missed - mid))
 
 
 def group_rows(theta: np.ndarray, groups: int) -> Iterator[np.ndarray]:
-    """Yield the rows with a coefficient, group by group: every k-th row, independently of the order of the data."""
+    """Yield groups of rows with a non-zero coefficient; each group takes every k-th row."""
     for first in range(groups):
         rows = np.arange(first, len(theta), groups)
         rows = rows[theta[rows] != 0.0]
@@ -132,7 +132,7 @@ def group_rows(theta: np.ndarray, groups: int) -> Iterator[np.ndarray]:
 
 
 def count_groups(support: int, dual: str) -> int:
-    """Return into how many groups the rows with a dual coefficient are dealt."""
+    """Return the number of groups for the rows with a dual coefficient."""
     if dual == "exact":
         return 1
     most = SMALL_GROUP if dual == "bounded" else max(SMALL_GROUP, MOST_VALUES / max(support, 1))

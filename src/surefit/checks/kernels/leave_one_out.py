@@ -1,7 +1,7 @@
-r"""Checks leave-one-out errors of kernel ridge regression from an inverse, where the fit used a spectrum.
+r"""Checks of leave-one-out errors of kernel ridge regression by an inverse (the fit uses a spectrum).
 
-With :math:`M` the inverse of :math:`K + \alpha S^{-1}` seen orthogonally to the free functions, the error on a row left out is
-:math:`(My)_i / M_{ii}` (theory: ``kernel-ridge-gap``).
+With :math:`M` the inverse of :math:`K + \alpha S^{-1}` on the orthogonal complement of the free functions, the error on
+a left-out row is :math:`(My)_i / M_{ii}` (theory: ``kernel-ridge-gap``).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from surefit.core.sample import Data
     says="The mean squared leave-one-out error of this penalty is at most {value:.6g}, as from one fit per row.",
 )  # fmt: skip
 def leave_one_out(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """The mean squared error of the rows, each from the fit without it, is at most value."""
+    """Check that the mean squared leave-one-out error is at most ``value``."""
     gram, s = Gram.of(certificate, data), weights_of(data)
     rows = np.flatnonzero(s > 0)
     s, Y = s[rows], np.reshape(data.target, (len(data.target), -1))[rows]
@@ -38,7 +38,7 @@ def leave_one_out(certificate: Certificate, claim: Claim, data: Data) -> Proof:
         once = np.minimum(s, 1.0)
         a, diagonal = M @ Y[:, k], M.diagonal()
         left = alpha * a / s, 1 - once / s * (1 - alpha * diagonal / s)
-        # an inverse is off by n units times the condition of the matrix, relative to its largest entry
+        # the error of an inverse is n units times the condition number, relative to its largest entry
         off = gamma(8 * len(s)) * condition * float(np.max(np.abs(M)))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             errors = left[0] / left[1]
@@ -52,7 +52,7 @@ def leave_one_out(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 
 
 def _inverse(G: np.ndarray, T: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return the inverse seen orthogonally to ``T``, and the condition number of ``G``."""
+    """Return the inverse on the orthogonal complement of ``T``, and the condition number of ``G``."""
     M = linalg.inv(G, check_finite=False)
     condition = float(np.max(np.sum(np.abs(G), axis=1)) * np.max(np.sum(np.abs(M), axis=1)))
     if T.shape[1]:

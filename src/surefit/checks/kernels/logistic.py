@@ -1,4 +1,4 @@
-"""Checks kernel logistic regression: the gap theorem for two classes, its vector form for the softmax, kernel values enclosed."""
+"""Checks of kernel logistic regression: the gap for two classes and for the softmax, with enclosed kernel values."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ bound = partial(claim, kind="optimality", side="upper", infinite=True, assumptio
 @bound("kernel_logistic.gap", theory="kernel-logistic-gap", says=WITHIN)
 @bound("kernel_softmax.gap", theory="kernel-softmax-gap", says=WITHIN)
 def gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """The sum of P - min P over the problems is at most value."""
+    """Check that the sum of P - min P over the problems is at most ``value``."""
     total, objective, tol = Bound(0.0, 0.0), Bound(0.0, 0.0), certificate.problem["tol"]
     for own, P in examine(certificate, data):
         total, objective = total.plus(own), objective.plus(P)
@@ -42,7 +42,7 @@ def gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 @bound("kernel_logistic.distance", theory="kernel-logistic-gap", says=NEAR)
 @bound("kernel_softmax.distance", theory="kernel-softmax-gap", says=TOGETHER)
 def distance(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Each function is within value of the optimal one in the norm of the kernel's space: strong convexity."""
+    """Check that each function is within ``value`` of the optimal one in the RKHS norm, by strong convexity."""
     widest = max((own for own, _ in examine(certificate, data)), key=lambda g: g.value + 2 * g.spread)
     away = widest.over(0.5).root() if math.isfinite(widest.value) else widest
     return about_kernel(certificate, away, "from the gap and strong convexity.")
@@ -50,7 +50,7 @@ def distance(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 
 @shared
 def examine(certificate: Certificate, data: Data) -> list[tuple[Bound, Bound]]:
-    """Bound P - min P and P of every problem (one, or one per class against the rest)."""
+    """Bound P - min P and P of every problem (one, or one-vs-rest)."""
     problem, gram = certificate.problem, Gram.of(certificate, data)
     require_rows(certificate, data, "X_fit_")
     codes = class_codes(certificate, data)
@@ -75,7 +75,7 @@ def signs(codes: np.ndarray, problems: int) -> list[np.ndarray]:
 
 
 def intercepts(certificate: Certificate, count: int) -> np.ndarray:
-    """Return one intercept per function; zero where there is none."""
+    """Return one intercept per function; zero if none was fitted."""
     b = np.atleast_1d(np.asarray(certificate.model["intercept_"], dtype=np.float64))
     classes = certificate.problem["classes"]
     if b.shape != (count,) or count not in (1, len(classes)) or not np.all(np.isfinite(b)):
@@ -85,11 +85,11 @@ def intercepts(certificate: Certificate, count: int) -> np.ndarray:
 
 
 def two_classes(gram: Gram, point: Point, scores: Enclosed) -> tuple[Bound, Bound]:
-    """Bound one problem with its own coefficients as dual point, or with the probabilities at its scores."""
+    """Bound one problem with its own coefficients, or the probabilities at its scores, as dual point."""
     largest = float(np.max(gram.diagonal(), initial=0.0))
     operator = Scored(point.w, scores, largest, on_rows(gram, np.arange(gram.n)))
     found = prove_kernel(operator, Logistic(), 1.0, point)
-    if not found.value <= 1e-6 * found.objective:  # far from the optimum the probabilities prove more
+    if not found.value <= 1e-6 * found.objective:  # far from the optimum, the probabilities give a smaller bound
         witness = slopes(Logistic(), point.y, scores.mid + point.b, 0.0)[0]
         other = prove_kernel(operator, Logistic(), 1.0, point, Dual(witness))
         found = min(found, _with_moving_dual(other, point, scores, largest), key=lambda g: g.value)
@@ -97,14 +97,14 @@ def two_classes(gram: Gram, point: Point, scores: Enclosed) -> tuple[Bound, Boun
 
 
 def _with_moving_dual(found: Gap, point: Point, scores: Enclosed, largest: float) -> Gap:
-    """Count that another evaluation has other probabilities: a quarter of the rounding of the scores, in every row."""
+    """Add the effect of other probabilities in another evaluation: half the rounding of the scores per row."""
     moved = upper_sum(point.c * np.minimum(0.5 * scores.rad, 1.0)) * math.sqrt(largest)
     norm = math.sqrt(2 * found.value)
     return found._replace(spread=found.spread + 2 * moved * (norm + moved))
 
 
 class _Softmax(NamedTuple):
-    """The problem of all classes at once."""
+    """The softmax problem of all classes."""
 
     gram: Gram
     beta: np.ndarray
@@ -127,13 +127,13 @@ def _softmax(p: _Softmax) -> tuple[Bound, Bound]:
     sums = own.sum(axis=1, keepdims=True)
     P = np.exp(log_p)
     found = _at_dual(p, Y, np.where(sums > 0, own / np.where(sums > 0, sums, 1.0), P), log_p, off, 0.0)
-    if not found.value <= 1e-6 * objective.value:  # far from the optimum the probabilities prove more
+    if not found.value <= 1e-6 * objective.value:  # far from the optimum, the probabilities give a smaller bound
         found = min(found, _at_dual(p, Y, P, log_p, off, 1.0))
     return (found if found.value < objective.value else objective), objective
 
 
 def _at_dual(p: _Softmax, Y: np.ndarray, Q: np.ndarray, log_p: Any, off: Any, moves: float) -> Bound:
-    """Bound the gap at rows of the simplex, which another evaluation moves by ``moves`` times the rounding of the scores."""
+    """Bound the gap at rows of the simplex; another evaluation may move them by ``moves`` times the score rounding."""
     gram, c = p.gram, p.c
     Q = with_column_sums(Q, Y, c) if p.free else Q
     moved = simplex_moves(Q, Y, c, p.free)
@@ -147,7 +147,7 @@ def _at_dual(p: _Softmax, Y: np.ndarray, Q: np.ndarray, log_p: Any, off: Any, mo
     found = Bound(0.0, 0.0)
     for k in range(Q.shape[1]):
         slip = upper_sum(v_rad[:, k] * lengths)
-        if form is None:  # nothing but rounding: the triangle inequality will do
+        if form is None:  # rounding only: the triangle inequality is sufficient
             reach = 0.5 * (upper_sum(np.abs(v[:, k]) * lengths) + slip) ** 2 * (1 + 16 * UNIT)
             own = Bound(reach, reach)
         else:

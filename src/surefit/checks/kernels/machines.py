@@ -1,8 +1,8 @@
-r"""Checks support vector machines: the gap theorem at their dual coefficients, with recomputed and enclosed kernel values.
+r"""Checks of support vector machines: the gap at their dual coefficients, with enclosed kernel values.
 
-The dual coefficients :math:`\beta` are the dual point, so that the penalty's term is zero up to rounding and the gap is the sum of the
-Fenchel-Young terms of the rows. Without slack (hard margin) the gap is that of the function over its least margin and the best
-multiple of :math:`\beta` (theory: ``svm-gap``).
+The dual coefficients :math:`\beta` are the dual point, so the penalty's term is zero up to rounding, and the gap is the
+sum of the Fenchel-Young terms of the rows. For a hard margin, the primal point is the function divided by its smallest
+margin, and the dual point is the best multiple of :math:`\beta` (theory: ``svm-gap``).
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from surefit.core.claims import Claim
 from surefit.core.errors import CertificateError
 from surefit.core.sample import Data
 
-ROUNDED = 1e-9  # share of the coefficients by which rounding may move the dual point
+ROUNDED = 1e-9  # largest relative change of the coefficients that counts as rounding
 
 
 class Machine(NamedTuple):
-    """One dual problem, on the rows that take part in it."""
+    """One dual problem on its rows."""
 
     rows: np.ndarray
     y: np.ndarray
@@ -44,12 +44,12 @@ class Machine(NamedTuple):
 
     @property
     def hard(self) -> bool:
-        """Whether slack is forbidden."""
+        """Whether the margin is hard (no slack)."""
         return bool(np.isinf(self.high).any())
 
     @property
     def loss(self) -> Piecewise:
-        """Hinge loss of a label, or the loss outside a tube."""
+        """Hinge loss for labels, or epsilon-insensitive loss."""
         tube = bool(np.any((self.low < 0) & (self.high > 0)))
         return Piecewise(math.inf, self.epsilon, -1.0, 1.0 if tube else 0.0, not tube, 0.0 if tube else 1.0)
 
@@ -60,19 +60,19 @@ class Machine(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Proved facts about one dual problem."""
+    """Proved bounds for one dual problem."""
 
     gap: float
     spread: float
     gap_mid: float
     objective: float
     objective_spread: float
-    scores: Enclosed  # of the rows that take part, without the intercept
+    scores: Enclosed  # of the rows of the problem, without the intercept
     distance: Bound  # from the optimal function
 
 
 class Scored:
-    """The Gram matrix for the theorem: products with the coefficients are known, those with rounding bounded by the norms."""
+    """The Gram matrix for the gap theorem: products with the coefficients are given, others are bounded."""
 
     def __init__(
         self, beta: np.ndarray, scores: Enclosed, largest: float, times: Callable[..., Any] | None = None
@@ -89,7 +89,7 @@ class Scored:
         return Enclosed(np.zeros(len(v)), np.full(len(v), size * self.largest * (1 + 4 * UNIT)))
 
     def diagonal(self) -> np.ndarray:
-        """Bound bounds of the kernel values of each row with itself."""
+        """Return upper bounds on the kernel values of each row with itself."""
         return np.full(len(self.beta), self.largest)
 
 
@@ -103,7 +103,7 @@ bound = partial(bounded, kind="optimality", assumptions=assumptions_of)
 @bound("svc.gap", says=WITHIN)
 @bound("svr.gap", says=WITHIN)
 def gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """The sum of P - min P over the problems is at most value."""
+    """Check that the sum of P - min P over the problems is at most ``value``."""
     require_definite(certificate)
     return gap_of(certificate, examine(certificate, data))
 
@@ -111,7 +111,7 @@ def gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 @bounded("svc.stationarity", kind="stationarity", says=VIOLATED)
 @bounded("svr.stationarity", kind="stationarity", says=VIOLATED)
 def stationarity(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """The same sum for an indefinite kernel: by how much its conditions are violated."""
+    """Check that the optimality conditions are violated by at most ``value`` in total, for an indefinite kernel."""
     return gap_of(certificate, examine(certificate, data))._replace(numbers={})
 
 
@@ -121,7 +121,7 @@ def gap_of(certificate: Certificate, found: list[Found]) -> Proof:
     total, objective = Bound(0.0, 0.0), Bound(0.0, 0.0)
     for f in found:
         total, objective = total.plus(Bound(f.gap, f.spread)), objective.plus(Bound(f.objective, f.objective_spread))
-    met = math.isfinite(objective.value)  # no feasible point of a hard margin yet: nothing is met
+    met = math.isfinite(objective.value)  # false if a hard margin has no feasible point
     limit = tol * objective.value if met else 0.0
     rounding = tol * objective.spread + 4 * UNIT * limit if met else 0.0
     note = f"P - min P <= {total.value:.3g} proved by the dual coefficients."
@@ -131,7 +131,7 @@ def gap_of(certificate: Certificate, found: list[Found]) -> Proof:
 @bound("svc.distance", says=NEAR)
 @bound("svr.distance", says=NEAR)
 def distance(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Each function is within value of the optimal one in the norm of the kernel's space: strong convexity."""
+    """Check that each function is within ``value`` of the optimal one in the RKHS norm, by strong convexity."""
     return distance_of(certificate, examine(certificate, data))
 
 
@@ -143,7 +143,7 @@ def distance_of(certificate: Certificate, found: list[Found]) -> Proof:
 
 @shared
 def examine(certificate: Certificate, data: Data) -> list[Found]:
-    """Prove every dual problem; they share the kernel values."""
+    """Return the proved bounds for every dual problem; the problems share the kernel values."""
     require_rows(certificate, data, "support_vectors_", certificate.model["support_"])
     require_codes(certificate, data)
     gram, scores = Gram.of(certificate, data), scores_of(certificate, data)
@@ -155,7 +155,7 @@ def examine(certificate: Certificate, data: Data) -> list[Found]:
 
 
 def on_rows(gram: Gram, rows: np.ndarray) -> Callable[[np.ndarray], Enclosed]:
-    """Return the product with the Gram matrix of some rows."""
+    """Return a function that multiplies by the Gram matrix of some rows."""
 
     def times(v: np.ndarray) -> Enclosed:
         full = np.zeros(gram.n)
@@ -176,7 +176,7 @@ def prove_machine(m: Machine, scores: Enclosed, largest: float, times: Callable[
 
 
 def _prove_hard(m: Machine, scores: Enclosed, largest: float) -> Found:
-    """Divide by the least margin to be feasible; the best multiple of beta is the dual point."""
+    """Bound the gap of a hard margin: the function divided by its smallest margin, and the best multiple of beta."""
     total = math.fsum(m.beta) if m.b_free else 0.0
     margins = m.y * (scores.mid + m.b)
     rad = scores.rad + 4 * UNIT * (np.abs(scores.mid) + abs(m.b))
@@ -195,7 +195,7 @@ def _prove_hard(m: Machine, scores: Enclosed, largest: float) -> Found:
     mid = max(plain_primal - sum_of_alphas**2 / (2 * square), 0.0)
     value = max(primal - dual, mid) * (1 + 4 * UNIT)
     spread = value - mid + 16 * UNIT * primal
-    shrunk = (1 / min(least, 1.0) - 1) * math.sqrt(top) * (1 + 8 * UNIT)  # to the feasible function
+    shrunk = (1 / min(least, 1.0) - 1) * math.sqrt(top) * (1 + 8 * UNIT)  # distance to the feasible function
     away = Bound(2 * value, 2 * spread).root()
     away = Bound(away.value + shrunk, away.spread + shrunk)
     return Found(value, spread, mid, primal, primal - plain_primal + 16 * UNIT * primal, scores, away)
@@ -203,12 +203,12 @@ def _prove_hard(m: Machine, scores: Enclosed, largest: float) -> Found:
 
 @shared
 def scores_of(certificate: Certificate, data: Data) -> Enclosed:
-    """Enclose the functions of all problems on all rows, without their intercepts: one column per problem."""
+    """Enclose the functions of all problems on all rows, without intercepts; one column per problem."""
     return Gram.of(certificate, data).times(lines_of(certificate, data).T)
 
 
 def lines_of(certificate: Certificate, data: Data) -> np.ndarray:
-    """Return one line of coefficients of all rows per problem; one against one shares lines as in LIBSVM."""
+    """Return one line of coefficients per problem; one-vs-one problems share lines as in LIBSVM."""
     support, n = certificate.model["support_"], data.X.shape[0]
     dual, classes = spread_out(certificate.model["dual_coef_"], support, n), certificate.problem.get("classes")
     if classes is None or len(classes) == 2 or certificate.problem["strategy"] == "ovr":
@@ -249,7 +249,7 @@ def machines_of(certificate: Certificate, data: Data) -> list[Machine]:
 
 
 def counted(takes_part: np.ndarray, beta: np.ndarray) -> np.ndarray:
-    """Return the rows of a problem; others must have no coefficient."""
+    """Return the rows of a problem; all other rows must have a zero coefficient."""
     if np.any(beta[~takes_part] != 0.0):
         raise CertificateError("Rows that do not belong to a problem must have no dual coefficient.")
     return np.flatnonzero(takes_part)

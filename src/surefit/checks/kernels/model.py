@@ -1,4 +1,4 @@
-"""A kernel machine must predict with the data of its certificate: stored rows, classes and weights of the rows."""
+"""Checks that a kernel machine predicts with the data of its certificate: rows, classes and weights."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from surefit.problems.labels import names_of
 
 @shared
 def class_codes(certificate: Certificate, data: Data) -> np.ndarray:
-    """Return the position of each label among the sorted classes, which must be those of the model."""
+    """Return the index of each label among the sorted classes, which must be those of the model."""
     classes, codes = np.unique(data.target, return_inverse=True)
     own = getattr(certificate.subject, "classes_", None)
     if names_of(classes) != certificate.problem["classes"] or (own is not None and not np.array_equal(own, classes)):
@@ -25,7 +25,7 @@ def class_codes(certificate: Certificate, data: Data) -> np.ndarray:
 
 
 def spread_out(lines: Any, rows: Any, n: int) -> np.ndarray:
-    """Return coefficients of some elements as those of all: one line per function, zero elsewhere."""
+    """Return coefficients of some elements as coefficients of all elements: one line per function, zero elsewhere."""
     lines, rows = np.atleast_2d(np.asarray(lines, dtype=np.float64)), np.asarray(rows)
     if rows.dtype.kind not in "iu" or rows.ndim != 1 or lines.ndim != 2 or lines.shape[1] != len(rows):
         raise CertificateError(f"dual_coef_ has the shape {lines.shape}, and there are {rows.size} elements.")
@@ -44,7 +44,7 @@ def require_rows(certificate: Certificate, data: Data, name: str, rows: np.ndarr
     if stored is None:
         return
     values = getattr(getattr(certificate.subject, "kernel_", None), "takes", "") == "values"
-    # rows of a matrix of kernel values are not vectors
+    # rows of a kernel matrix are not vectors
     own = data.X if rows is None else np.empty((0, 0)) if values else data.X[rows]
     if not _equal(stored, own):
         raise CertificateError(
@@ -53,7 +53,7 @@ def require_rows(certificate: Certificate, data: Data, name: str, rows: np.ndarr
 
 
 def require_codes(certificate: Certificate, data: Data) -> None:
-    """Raise an error if the model assigns its support rows to other classes than their labels (a regressor has one class)."""
+    """Raise an error if the model's classes of its support vectors are not their labels."""
     classes, support = certificate.problem.get("classes") or [0], certificate.model["support_"]
     codes = class_codes(certificate, data)[support] if len(classes) > 1 else np.zeros(len(support), dtype=int)
     for name, own in (("_support_codes", codes), ("n_support_", np.bincount(codes, minlength=len(classes)))):
@@ -62,7 +62,7 @@ def require_codes(certificate: Certificate, data: Data) -> None:
 
 
 def require_no_intercept(certificate: Certificate) -> None:
-    """Refuse an intercept where none was fitted."""
+    """Raise an error for a non-zero intercept if none was fitted."""
     if not certificate.problem["fit_intercept"] and np.any(np.asarray(certificate.model["intercept_"]) != 0.0):
         raise CertificateError(f"{certificate.estimator}: intercept_ must be zero with fit_intercept=False.")
 

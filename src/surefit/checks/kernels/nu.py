@@ -1,13 +1,13 @@
-r"""Checks support vector machines with ``nu``: the gap of a problem whose level (margin, tube or threshold) is free.
+r"""Checks of support vector machines with ``nu``: the gap of a problem with free margin, tube width or threshold.
 
-For a feasible :math:`\hat\beta` (in its box, with the sums that the free level and intercept require) and residuals
+For a feasible :math:`\hat\beta` (in its box, with the sums required by the free variables) and residuals
 :math:`r_i = y_i - f(x_i) - b`,
 
 .. math:: P - D \le \sum_i \bigl[h_i (r_i - \varepsilon)_+ - l_i (-r_i - \varepsilon)_+ + \varepsilon|\hat\beta_i| - \hat\beta_i r_i\bigr]
           + \varepsilon \Bigl(\nu \sum_i c_i - \sum_i |\hat\beta_i|\Bigr) + \tfrac12 \Bigl(\sum_i |\beta_i - \hat\beta_i| \sqrt{k(x_i,
           x_i)}\Bigr)^2 .
 
-The stored coefficients :math:`\beta` become feasible by a move of the size of rounding (theory: ``nu-gap``).
+The stored coefficients :math:`\beta` become feasible by a change of the size of rounding errors (theory: ``nu-gap``).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ SCALED = "Each function is within {value:.3g} of a multiple of the optimal one, 
 @bound("nu_svr.gap", says=WITHIN)
 @bound("one_class.gap", says=WITHIN)
 def gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """The sum of P - min P over the problems is at most value."""
+    """Check that the sum of P - min P over the problems is at most ``value``."""
     require_definite(certificate)
     return gap_of(certificate, examine(certificate, data))
 
@@ -59,7 +59,7 @@ def gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 @bounded("nu_svr.stationarity", kind="stationarity", says=VIOLATED)
 @bounded("one_class.stationarity", kind="stationarity", says=VIOLATED)
 def stationarity(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """The same sum for an indefinite kernel: by how much its conditions are violated."""
+    """Check that the optimality conditions are violated by at most ``value`` in total, for an indefinite kernel."""
     return gap_of(certificate, examine(certificate, data))._replace(numbers={})
 
 
@@ -67,13 +67,13 @@ def stationarity(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 @bound("nu_svr.distance", says=NEAR)
 @bound("one_class.distance", says=NEAR)
 def distance(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Each function is within value of the optimal one in the norm of the kernel's space: strong convexity."""
+    """Check that each function is within ``value`` of a multiple of the optimal one in the RKHS norm."""
     return distance_of(certificate, examine(certificate, data))
 
 
 @shared
 def examine(certificate: Certificate, data: Data) -> list[Found]:
-    """Prove every dual problem; they share the kernel values."""
+    """Return the proved bounds for every dual problem; the problems share the kernel values."""
     require_rows(certificate, data, "support_vectors_", certificate.model["support_"])
     require_codes(certificate, data)
     lengths, scores = Gram.of(certificate, data).lengths(), scores_of(certificate, data)
@@ -90,7 +90,7 @@ def examine(certificate: Certificate, data: Data) -> list[Found]:
 
 
 def _half_space(certificate: Certificate, data: Data) -> Machine:
-    """Return the problem of one class: targets zero, and an intercept that is the negative threshold."""
+    """Return the one-class problem: zero targets, and minus the threshold as the intercept."""
     s, beta = weights_of(data), lines_of(certificate, data)[0]
     rows = counted(s > 0, beta)
     zero, b = np.zeros(len(rows)), float(np.atleast_1d(certificate.model["intercept_"])[0])
@@ -98,15 +98,16 @@ def _half_space(certificate: Certificate, data: Data) -> Machine:
 
 
 def feasible(m: Machine, nu: float, single: bool) -> np.ndarray:
-    """Return coefficients in the box with the required sums, up to rounding: half on each side, or all on one.
+    """Return coefficients in the box with the required sums, up to rounding: half per class, or all for one class.
 
-    A tube may use less. A sum that is too large is scaled down; a missing amount is added in proportion to the distances from the bounds.
+    In regression the sums may be smaller. A sum that is too large is scaled down; a missing amount is added in
+    proportion to the distances from the bounds.
     """
     beta = np.clip(m.beta, m.low, m.high)
     tube = bool(np.any((m.low < 0) & (m.high > 0)))
     whole = nu * math.fsum(m.c)
     have = [math.fsum(np.maximum(sign * beta, 0.0)) for sign in (1.0, -1.0)]
-    most = min(math.fsum(m.high), -math.fsum(m.low))  # a class may have less weight than nu asks for
+    most = min(math.fsum(m.high), -math.fsum(m.low))  # a class may have less weight than nu requires
     want = whole if single else min(whole / 2, *have) if tube else min(whole / 2, most)
     for sign, cap, used in ((1.0, m.high, have[0]), (-1.0, -m.low, have[1])):
         own = sign * beta
@@ -122,7 +123,7 @@ def feasible(m: Machine, nu: float, single: bool) -> np.ndarray:
 def prove(m: Machine, nu: float, f: Enclosed, lengths: np.ndarray, beta: np.ndarray) -> Found:
     """Bound P - min P of one problem with the feasible coefficients ``beta``."""
     c, eps, whole = m.c, m.epsilon, nu * math.fsum(m.c)
-    off = 16 * UNIT * (np.abs(m.beta) + np.abs(beta) + c)  # by which the exactly feasible coefficients may differ
+    off = 16 * UNIT * (np.abs(m.beta) + np.abs(beta) + c)  # difference from exactly feasible coefficients, at most
     r = m.y - f.mid - m.b
     r_rad = f.rad + 4 * UNIT * (np.abs(m.y) + np.abs(f.mid) + abs(m.b))
     losses = m.high * np.maximum(r - eps, 0.0) - m.low * np.maximum(-r - eps, 0.0)

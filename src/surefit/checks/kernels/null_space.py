@@ -1,10 +1,10 @@
-r"""Functions that a kernel regression does not penalize: their values, enclosed, and what makes a dual point orthogonal to them.
+r"""Unpenalized functions of kernel regression: their enclosed values, and dual points orthogonal to them.
 
-A dual point :math:`\theta` proves a bound only if :math:`T^\top \theta = 0` for the values :math:`T` of the free functions. With
-:math:`B = T N`, :math:`N` any matrix that makes :math:`B^\top S B = I + E` with :math:`\|E\| \le e < 1`, the point
-:math:`\alpha c - S B a`, :math:`a = (B^\top S B)^{-1} \alpha B^\top c`, is exactly orthogonal, and
-:math:`\hat a \approx \alpha B^\top c` is off by at most
-:math:`(|\alpha B^\top c - \hat a| + e |\hat a|) / (1 - e)` (theory: ``kernel-ridge-gap``).
+A dual point :math:`\theta` proves a bound only if :math:`T^\top \theta = 0` for the values :math:`T` of the free
+functions. With :math:`B = T N`, :math:`N` any matrix that makes :math:`B^\top S B = I + E` with :math:`\|E\| \le e <
+1`, the point :math:`\alpha c - S B a`, :math:`a = (B^\top S B)^{-1} \alpha B^\top c`, is exactly orthogonal, and the
+error of :math:`\hat a \approx \alpha B^\top c` is at most :math:`(|\alpha B^\top c - \hat a| + e |\hat a|) / (1 - e)`
+(theory: ``kernel-ridge-gap``).
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ def free_values(certificate: Certificate, data: Data) -> Enclosed:
     if record is None:
         return Enclosed(ones, np.zeros_like(ones))
     if "degree" in record:
-        center = np.asarray(certificate.model["null_center_"], dtype=np.float64)  # any point gives the same polynomials
+        center = np.asarray(
+            certificate.model["null_center_"], dtype=np.float64
+        )  # any center gives the same polynomials
         if center.shape != (data.X.shape[1],) or not np.all(np.isfinite(center)):
             raise CertificateError("null_center_ must have one finite number per column.")
         return _monomials(np.asarray(dense(data.X), dtype=np.float64), record["degree"], center)
@@ -43,7 +45,7 @@ def free_values(certificate: Certificate, data: Data) -> Enclosed:
         )
     values = functions.transform(data.X) if hasattr(functions, "transform") else functions(data.X)
     values = np.hstack([ones, np.reshape(np.asarray(dense(values), dtype=np.float64), (n, -1))])
-    return Enclosed(values, np.zeros_like(values))  # the function's floats are the function
+    return Enclosed(values, np.zeros_like(values))  # the floating-point values define the function
 
 
 def free_columns(certificate: Certificate, T: Enclosed) -> Dense:
@@ -75,7 +77,7 @@ def free_coefficients(certificate: Certificate, targets: int, by_target: bool = 
 
 
 def _monomials(X: np.ndarray, degree: int, center: np.ndarray) -> Enclosed:
-    """Enclose all products of at most ``degree`` columns less their centers, by rising degree."""
+    """Enclose all products of at most ``degree`` centered columns, by increasing degree."""
     Z, mid, rad = X - center, [], []
     for count in range(degree + 1):
         for chosen in combinations_with_replacement(range(X.shape[1]), count):
@@ -91,7 +93,7 @@ def _monomials(X: np.ndarray, degree: int, center: np.ndarray) -> Enclosed:
 
 
 def repairs(T: Enclosed, s: np.ndarray, C: np.ndarray) -> Enclosed | None:
-    """Enclose ``B a`` for each column of ``C`` (alpha times coefficients); None if the functions are too close to dependent."""
+    """Enclose ``B a`` for each column of ``C`` (alpha times coefficients); None for nearly dependent functions."""
     n, q = T.mid.shape
     if q == 0:
         return Enclosed(np.zeros_like(C), np.zeros_like(C))
@@ -102,7 +104,7 @@ def repairs(T: Enclosed, s: np.ndarray, C: np.ndarray) -> Enclosed | None:
         return None
     if n < q or not (np.all(np.isfinite(N)) and np.all(N.diagonal() != 0.0)):
         return None
-    N = np.triu(N)  # a triangle without zeros on its diagonal has an inverse, whatever its rounding
+    N = np.triu(N)  # a triangular matrix without zeros on its diagonal is invertible, whatever its rounding
     B = T.mid @ N
     B_rad = (T.rad + gamma(q + 2) * np.abs(T.mid)) @ np.abs(N) * (1 + gamma(q + 4))
     size = (np.abs(B) + B_rad) * (1 + 4 * UNIT)

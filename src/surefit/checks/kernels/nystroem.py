@@ -1,12 +1,12 @@
-r"""Checks fits in the span of landmarks: how far they are from the optimum of the exact kernel problem, rounding enclosed.
+r"""Checks of Nyström fits: distances from the optimum of the exact kernel problem, with enclosed rounding errors.
 
-The function lies in the kernel's space, so its objective P is that of the exact problem. For a dual point :math:`\theta`, which the
-certificate carries, any multiple :math:`\tau` of it, and :math:`g = \tfrac1\lambda \sum_i \theta_i k(x_i, \cdot)`,
+The function lies in the kernel's space, so P is the objective of the exact problem. For the dual point :math:`\theta`
+in the certificate, any multiple :math:`\tau` of it, and :math:`g = \tfrac1\lambda \sum_i \theta_i k(x_i, \cdot)`,
 
 .. math:: P - \min P \le \sum_i c_i \bigl[\phi(z_i) + \phi^*(-\tau q_i) + \tau q_i z_i\bigr] + \tfrac\lambda2 \|f - \tau g\|^2 .
 
-Among functions that differ from f by one of the span, the last term is that of the gradient in orthonormal directions of the span
-(theory: ``kernel-subset-machines``).
+If only functions that differ from f by an element of the span are compared, the last term is half the squared gradient
+in orthonormal directions of the span (theory: ``kernel-subset-machines``).
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ from surefit.core.claims import Claim
 from surefit.core.errors import CertificateError
 from surefit.core.sample import Data
 
-SQUARES_GOAL = 1e-8  # gap in the span, relative to the objective, that normal equations are expected to reach
-GRID = 1024  # multiples of the dual point are parts of this
+SQUARES_GOAL = 1e-8  # expected gap in the span for normal equations, relative to the objective
+GRID = 1024  # number of grid points for multiples of the dual point
 bound = partial(
     claim, kind="optimality", side="upper", theory="kernel-subset-machines", infinite=True, assumptions=assumptions_of
 )
 
 
 class Found(NamedTuple):
-    """Proved facts about one problem."""
+    """Proved bounds for one problem."""
 
     exact: Bound  # gap over the whole space of the kernel
     subset: Bound  # gap in the span
@@ -56,7 +56,7 @@ class Found(NamedTuple):
     says="The objective is within {value:.3g} of the smallest one over the whole space of the kernel.",
 )
 def exact_gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """The sum of P - min P over the problems is at most value, the minimum over the whole space of the kernel."""
+    """Check that P - min P over the whole kernel space, summed over the problems, is at most ``value``."""
     total, objective = _sums(certificate, data, "exact")
     note = (
         f"P <= {objective.value:.6g}, min P is smaller by at most {total.value:.3g} (dual point of the exact problem)."
@@ -68,7 +68,7 @@ def exact_gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
        says="The functions are within {value:.3g} of the optimal ones in the norm of the kernel's space, so at "
        "any x within {value:.3g} sqrt(k(x, x)), without their intercepts.")  # fmt: skip
 def distance(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Each function is within value of the optimal one in the norm of the kernel's space: strong convexity."""
+    """Check that each function is within ``value`` of the optimal one in the RKHS norm, by strong convexity."""
     widest = max((f.exact for f in examine(certificate, data)), key=lambda g: g.value + 2 * g.spread)
     away = widest.over(certificate.problem.get("alpha", 0.5)).root()
     return about_kernel(certificate, away, "from the gap and strong convexity.")
@@ -78,7 +78,7 @@ def distance(certificate: Certificate, claim: Claim, data: Data) -> Proof:
        says="No function that differs from it by a combination of {rank} directions in the span of {landmarks} rows has an objective that "
        "is smaller by more than {value:.3g}.")  # fmt: skip
 def subset_gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """The sum of P - min P over the problems is at most value, the minimum over the span of the landmarks."""
+    """Check that P - min P over the span of the landmarks, summed over the problems, is at most ``value``."""
     total, objective = _sums(certificate, data, "subset")
     tol = certificate.problem.get("tol", SQUARES_GOAL)
     counts = {"rank": _rank(certificate), "landmarks": int(np.size(certificate.model["landmarks_"]))}
@@ -100,7 +100,7 @@ def _rank(certificate: Certificate) -> int:
 
 @shared
 def examine(certificate: Certificate, data: Data) -> list[Found]:
-    """Bound P - min P of every problem (one, or one per class against the rest)."""
+    """Bound P - min P of every problem (one, or one-vs-rest)."""
     model, n = certificate.model, data.X.shape[0]
     require_rows(certificate, data, "X_fit_", model["landmarks_"])
     lines = np.atleast_2d(np.asarray(model["dual_coef_"], dtype=np.float64))
@@ -113,16 +113,16 @@ def examine(certificate: Certificate, data: Data) -> list[Found]:
 
 
 class Problem(NamedTuple):
-    """One problem: its terms, its function, and a dual point with what it costs."""
+    """One problem: its loss terms, its function, and a dual point with its rounding."""
 
     span: Landmarks
     lines: np.ndarray  # coefficients of the landmarks, one line per function
-    theta: np.ndarray  # one column per function, over the strength of the penalty
-    slip: float  # norm by which an exactly feasible dual point may differ
+    theta: np.ndarray  # one column per function, divided by the strength of the penalty
+    slip: float  # distance from an exactly feasible dual point, at most
     strength: float
     loss: Callable[[float], Bound]  # Fenchel-Young terms at a multiple of the dual point
     groups: int
-    unit: float  # of the objective: squares are counted twice
+    unit: float  # of the objective: 2 if squares are not halved
 
 
 def _problems(
@@ -152,7 +152,7 @@ def _column(scores: Enclosed, k: int) -> Enclosed:
 def _scalar(
     span: Landmarks, lines: Any, f: Enclosed, terms: tuple[Any, ...], q: np.ndarray, problem: dict[str, Any]
 ) -> Problem:
-    """A loss of one score: the gap theorem's terms of the rows."""
+    """Return the problem of a loss of one score, with the row terms of the gap theorem."""
     name, y, c, b, free = terms
     loss, strength = LOSSES[name](problem), float(problem.get("alpha", 1.0))
     z = Enclosed(f.mid + b, f.rad + 4 * UNIT * (np.abs(f.mid) + abs(b)))
@@ -176,7 +176,7 @@ def _scalar(
 def _joint(
     span: Landmarks, lines: Any, F: Enclosed, terms: tuple[Any, ...], dual: np.ndarray, problem: dict[str, Any]
 ) -> Problem:
-    """The softmax: divergences of rows of the simplex."""
+    """Return the problem of the softmax, with divergences between rows of the simplex."""
     codes, c, b, free = terms
     Y, (log_p, off) = indicators(codes, len(lines)), log_probabilities(F, b)
     Q = np.maximum(dual, 0.0)
@@ -208,7 +208,7 @@ def _bounded(p: Problem) -> Found:
             total = total.plus(Bound(square, square - low))
         return total
 
-    # The gap is convex in the multiple: the best one lies between two points of the grid.
+    # The gap is convex in the multiple, so the best one lies between two grid points.
     best = minimize_scalar(lambda scale: gap(scale).value, bounds=(0.0, 1.0), method="bounded", options={"maxiter": 30})
     low = min(math.floor(best.x * GRID), GRID - 1)
     exact = min((gap(scale / GRID) for scale in (low, low + 1, GRID)), key=lambda bound: bound.value)
@@ -217,6 +217,6 @@ def _bounded(p: Problem) -> Found:
         gradient = p.span.gradient(a, image, p.slip)
         subset = subset.plus(Bound(p.strength * gradient.value, p.strength * gradient.spread))
         penalty = penalty.plus(norm_square(p.span.form(a)).over(2.0 / p.strength))
-    objective = p.loss(0.0).plus(penalty)  # no loss is negative, so it bounds the gaps too
+    objective = p.loss(0.0).plus(penalty)  # no loss is negative, so the objective also bounds the gaps
     exact, subset = (bound if bound.value < objective.value else objective for bound in (exact, subset))
     return Found(*(Bound(p.unit * bound.value, p.unit * bound.spread) for bound in (exact, subset, objective)))

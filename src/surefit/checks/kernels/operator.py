@@ -1,8 +1,8 @@
-r"""The Gram matrix of a sample as the checker uses it: products with coefficients, enclosed, in memory that grows with the rows.
+r"""Enclosed products of a sample's Gram matrix with coefficients, in memory linear in the number of rows.
 
-For a Gaussian kernel :math:`k = e^{-|a - b|^2 / 2}` of rows in units of their lengths, seen from a common center, one matrix product gives
-all exponents of a block. They are off by at most :math:`\tfrac12 \gamma_{d+16} (|a| + |b|)^2`, so that each row has one relative error
-for all its values, and no value needs a radius of its own.
+For a Gaussian kernel :math:`k = e^{-|a - b|^2 / 2}` of scaled and centered rows, one matrix product gives all exponents
+of a block. Their errors are at most :math:`\tfrac12 \gamma_{d+16} (|a| + |b|)^2`, so one relative error per row
+suffices.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from surefit.core.sample import Data
 from surefit.kernels import RBF, Linear
 from surefit.kernels.base import Kernel
 
-PIECE = 1 << 20  # kernel values that are held at a time
-LOOSE = 2.0**-40  # error of an exponent from which distances are computed from differences
+PIECE = 1 << 20  # number of kernel values in memory at a time
+LOOSE = 2.0**-40  # error of an exponent above which distances are computed from differences
 
 
 def norm_square(form: Enclosed, slip: float = 0.0) -> Bound:
-    """Bound a squared norm that is enclosed, of a vector that is off by at most ``slip`` in that norm."""
+    """Bound an enclosed squared norm of a vector whose error is at most ``slip`` in that norm."""
     mid = max(float(np.sum(form.mid)), 0.0)
     value = (math.sqrt(mid + float(np.sum(form.rad))) + slip) ** 2 * (1 + 16 * UNIT)
     return Bound(value, value - mid * (1 - 16 * UNIT))
@@ -43,28 +43,28 @@ class Gram:
 
     @classmethod
     def of(cls, certificate: Certificate, data: Data) -> Gram:
-        """Return the Gram matrix that a certificate is about; its claims share it."""
+        """Return the Gram matrix of a certificate, which its claims share."""
         if "gram" not in data.memo:
             kernel = kernel_of(certificate)
             data.memo["gram"] = cls(kernel, kernel.read(data.X))
         return data.memo["gram"]
 
     def diagonal(self) -> np.ndarray:
-        """Bound bounds of the values of each element with itself."""
+        """Return upper bounds on the kernel values of each element with itself."""
         if self._diagonal is None:
             self._diagonal = enclosed_diagonal(self.kernel, self.A).magnitude
         return self._diagonal
 
     def lengths(self) -> np.ndarray:
-        """Bound bounds of the norms of the elements in the kernel's space."""
+        """Return upper bounds on the norms of the elements in the kernel's space."""
         return np.sqrt(self.diagonal()) * (1 + 4 * UNIT)
 
     def values(self, rows: np.ndarray, columns: np.ndarray) -> Enclosed:
-        """Enclose some rows and columns."""
+        """Enclose the kernel values of some rows and columns."""
         return training_values(self.kernel, self.A, rows, columns)
 
     def matrix(self) -> tuple[np.ndarray, float]:
-        """Return all values, and the Frobenius norm by which they may be off."""
+        """Return all kernel values, and a bound on the Frobenius norm of their errors."""
         every = np.arange(self.n)
         if self._near is not None and self._near.error(every, every) <= LOOSE:
             K, relative = self._near.block(every, every)
@@ -75,7 +75,7 @@ class Gram:
         return K, off * (1 + gamma(self.n**2))
 
     def times(self, C: np.ndarray, rows: np.ndarray | None = None) -> Enclosed:
-        """Enclose ``K C`` for coefficients of all elements, one column per function; at ``rows`` only, if given."""
+        """Enclose ``K C`` for coefficients of all elements, one column per function; only at ``rows`` if given."""
         C = np.asarray(C, dtype=np.float64)
         if C.ndim == 1:
             one = self.times(C[:, None], rows)
@@ -93,7 +93,7 @@ class Gram:
         return Enclosed(mid, rad)
 
     def square(self, v: np.ndarray) -> Enclosed:
-        """Enclose ``v' K v``; of the symmetric matrix only one half is computed."""
+        """Enclose ``v' K v``, using the symmetry of K."""
         used = np.flatnonzero(v)
         if not len(used):
             return Enclosed(np.zeros(()), np.zeros(()))
@@ -112,13 +112,13 @@ class Gram:
         return Enclosed(np.asarray(math.fsum(terms)), np.asarray(rad * (1 + gamma(len(used) + 8))))
 
     def _block(self, rows: np.ndarray, columns: np.ndarray) -> Callable[..., Enclosed]:
-        """Return the product of a block of values with coefficients, by the cheapest way that is tight enough."""
+        """Return the fastest function for products of a block with coefficients that is accurate enough."""
         if self._near is not None and self._near.error(rows, columns) <= LOOSE:
             return self._near.times
         return lambda some, others, C: times_block(self.values(some, others), C)
 
     def form(self, v: np.ndarray, image: Enclosed) -> Enclosed:
-        """Enclose ``v' K v`` given the enclosed ``K v``, column by column; of a linear kernel it is the norm of the weights."""
+        """Enclose ``v' K v`` given the enclosed ``K v``, column by column (linear kernel: from the weights)."""
         if type(self.kernel) is Linear:
             weights = _weights(self.A, v, np.zeros(self.A.shape[1]))
             rad = np.sum(weights.rad * (2 * np.abs(weights.mid) + weights.rad), axis=0)
@@ -138,7 +138,7 @@ def times_block(K: Enclosed, C: np.ndarray) -> Enclosed:
 
 
 def product(K: np.ndarray, C: np.ndarray) -> np.ndarray:
-    """Multiply by pieces of columns, so that an entry has ``depth`` rounding errors instead of one per column."""
+    """Return a product computed by pieces of columns, so that an entry has ``depth`` rounding errors only."""
     step = _step(len(C))
     total = K[:, :step] @ C[:step]
     for start in range(step, len(C), step):
@@ -147,7 +147,7 @@ def product(K: np.ndarray, C: np.ndarray) -> np.ndarray:
 
 
 def depth(count: int) -> int:
-    """Return how many roundings an entry of a product over ``count`` terms meets."""
+    """Return the number of rounding errors in an entry of a product over ``count`` terms."""
     step = _step(count)
     return min(count, step) + -(-count // step) + 2
 
@@ -157,7 +157,7 @@ def _step(count: int) -> int:
 
 
 def pieces(count: int, width: int) -> Iterator[slice]:
-    """Cut ``count`` rows of ``width`` values into parts that are held at a time."""
+    """Divide ``count`` rows of ``width`` values into parts that fit in memory."""
     step = max(1, PIECE // max(1, width))
     for start in range(0, count, step):
         yield slice(start, min(start + step, count))
@@ -168,7 +168,7 @@ def _is_gaussian(kernel: Kernel, A: Any) -> bool:
 
 
 class _Gaussian:
-    """Rows in units of their lengths, seen from a center."""
+    """Centered rows, scaled by the length scales."""
 
     def __init__(self, kernel: Kernel, A: np.ndarray) -> None:
         assert isinstance(kernel, RBF)
@@ -180,13 +180,13 @@ class _Gaussian:
         self.share = 0.5 * gamma(A.shape[1] + 16)
 
     def error(self, rows: np.ndarray, columns: np.ndarray) -> float:
-        """Bound the error of all exponents between these elements."""
+        """Bound the errors of all exponents between these elements."""
         with np.errstate(over="ignore", invalid="ignore"):
             worst = self.share * (np.max(self.lengths[rows]) + np.max(self.lengths[columns])) ** 2
         return float(worst) if np.isfinite(worst) else np.inf
 
     def block(self, rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return values between the elements, and the relative error of each row of them."""
+        """Return the values between the elements, and the relative error of each row."""
         K = self.A[rows] @ self.A[columns].T
         K -= self.halves[rows, None]
         K -= self.halves[columns]
@@ -198,7 +198,7 @@ class _Gaussian:
         return K, np.expm1(reach * (1 + 8 * UNIT)) * (1 + 4 * LIBM) + 2 * LIBM
 
     def times(self, rows: np.ndarray, columns: np.ndarray, C: np.ndarray) -> Enclosed:
-        """Enclose values between the elements times ``C``."""
+        """Enclose the values between the elements times ``C``."""
         K, relative = self.block(rows, columns)
         both = product(K, np.hstack([C, np.abs(C)]))
         mid, size = both[:, : C.shape[1]], both[:, C.shape[1] :] * (1 + gamma(len(C) + 4))
@@ -207,9 +207,9 @@ class _Gaussian:
 
 
 def _linear_times(A: Any, B: Any, C: np.ndarray) -> Enclosed:
-    r"""Enclose ``A (B' C)``: weights of the columns stand between, and no kernel value is formed.
+    r"""Enclose ``A (B' C)`` by way of the column weights ``B' C``, without kernel values.
 
-    Dense rows are seen from a point ``m`` near them: :math:`x^\top w = (x - m)^\top w + m^\top w` and
+    Dense rows are centered at a point ``m``: :math:`x^\top w = (x - m)^\top w + m^\top w` and
     :math:`w = \sum_j c_j (x_j - m) + m \sum_j c_j`, where the last sum is zero up to rounding if there is an intercept.
     """
     m = np.zeros(A.shape[1]) if sparse.issparse(A) else np.mean(B, axis=0)
@@ -224,7 +224,7 @@ def _linear_times(A: Any, B: Any, C: np.ndarray) -> Enclosed:
 
 
 def _weights(B: Any, C: np.ndarray, m: np.ndarray) -> Enclosed:
-    """Enclose ``B' C``; sums are taken in blocks, as in ``product``."""
+    """Enclose ``B' C`` with sums in blocks, as in ``product``."""
     step, size = _step(len(C)), np.abs(C)
     mid, reach = np.zeros((len(m), C.shape[1])), np.zeros((len(m), C.shape[1]))
     for start in range(0, len(C), step):

@@ -1,7 +1,8 @@
-r"""Checks random Fourier features: the draws are those of their seed, and their errors keep what is stated.
+r"""Checks of random Fourier features: the draws follow from their seed, and the errors satisfy the stated bounds.
 
-The mean of :math:`D` cosines in :math:`[-1, 1]` is farther than :math:`\sqrt{2 \ln(2 N / \delta) / D}` from its expectation at one of
-:math:`N` places with probability at most :math:`\delta` (Hoeffding; theory: ``random-fourier-features``).
+With probability at most :math:`\delta`, the mean of :math:`D` cosines in :math:`[-1, 1]` differs from its expectation
+by more than :math:`\sqrt{2 \ln(2 N / \delta) / D}` at one of :math:`N` pairs (Hoeffding; theory:
+``random-fourier-features``).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from surefit.core.claims import Claim
 from surefit.core.sample import Data
 from surefit.kernels import RBF
 
-SAMPLE = 500  # rows whose pairs are compared with the kernel
+SAMPLE = 500  # number of rows whose pairs are compared with the kernel
 WORDS = "Inner products of the features differ from the kernel by at most {value:.3g}"
 
 
@@ -33,14 +34,14 @@ drawn = partial(
 @drawn("feature_map.fixed_pair", about="one pair of points that was chosen before the draw",
        says=lambda c: f"{WORDS.format(value=c.value)} with probability {1 - c.numbers['delta']:g}.")  # fmt: skip
 def fixed_pair(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """The error at one pair."""
+    """Check the error bound for one pair."""
     return _hoeffding(certificate, data, 1)
 
 
 @drawn("feature_map.all_pairs", about="all pairs of training rows",
        says=lambda c: f"{WORDS.format(value=c.value)}, at all pairs at once, with probability {1 - c.numbers['delta']:g}.")  # fmt: skip
 def all_pairs(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """The error at all pairs of training rows."""
+    """Check the error bound for all pairs of training rows."""
     n = data.X.shape[0]
     return _hoeffding(certificate, data, max(n * (n - 1) // 2, 1))
 
@@ -50,14 +51,14 @@ def _hoeffding(certificate: Certificate, data: Data, places: int) -> Proof:
     if wrong := _not_drawn(certificate, data):
         return refused(wrong)
     delta = 1.0 - problem["confidence"]
-    width = 2 if problem["phases"] else 1  # the terms lie between minus and plus this
+    width = 2 if problem["phases"] else 1  # bound on the absolute value of the terms
     value = width * math.sqrt(2 * math.log(2 * places / delta) / problem["n_frequencies"]) * (1 + 16 * UNIT)
     note = "frequencies drawn again from their seed."
     return Proof(value, "recomputed", note, {"delta": delta}, spread=16 * UNIT * value)
 
 
 def _not_drawn(certificate: Certificate, data: Data) -> str:
-    """Return why the frequencies are not draws from the kernel's spectral distribution; an empty text if they are."""
+    """Return why the frequencies are not draws from the kernel's spectral distribution; an empty string if they are."""
     kernel = Gram.of(certificate, data).kernel
     seed, shape = certificate.model["seed_"], (certificate.problem["n_frequencies"], data.X.shape[1])
     if certificate.problem["phases"]:
@@ -88,7 +89,7 @@ def _not_drawn_with_phases(certificate: Certificate, shape: tuple[int, int], gam
 @claim("feature_map.sample_error", kind="data_fact", side="upper", theory="random-fourier-features",
        says=WORDS + " on the pairs of the first {rows} rows; this is an estimate for other pairs.")  # fmt: skip
 def sample_error(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """On the pairs of the first rows the error is at most value."""
+    """Check that the error on the pairs of the first rows is at most ``value``."""
     gram, rows = Gram.of(certificate, data), np.arange(min(data.X.shape[0], SAMPLE))
     phases = certificate.problem["phases"]
     own = certificate.model["random_weights_"].T if phases else certificate.model["frequencies_"]
@@ -98,7 +99,7 @@ def sample_error(certificate: Certificate, claim: Claim, data: Data) -> Proof:
         return refused("frequencies_ must have one finite number per column of X")
     A = gram.A[rows]
     angles, sizes = np.asarray(A @ frequencies.T), np.asarray(abs(A) @ np.abs(frequencies).T) + np.abs(offset)
-    # of the cosines and sines, on average
+    # mean error of the cosines and sines
     off = np.mean(np.minimum(sizes * gamma(A.shape[1] + 4), 2.0), axis=1) + 2 * LIBM
     phi = math.sqrt(2) * np.cos(angles + offset) if phases else np.hstack([np.cos(angles), np.sin(angles)])
     K = gram.values(rows, rows)

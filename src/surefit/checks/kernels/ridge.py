@@ -1,4 +1,4 @@
-r"""Checks the duality gap of kernel ridge regression, with recomputed and enclosed kernel values.
+r"""Checks of the duality gap of kernel ridge regression, with enclosed kernel values.
 
 For :math:`f = \sum_j c_j k(x_j, \cdot)` and a free part :math:`p` with residuals :math:`r`, a dual vector :math:`v`, the function
 :math:`g = \sum_j v_j k(x_j, \cdot)`, and the values :math:`t` of the free function by which :math:`v / s` differs (zero up to rounding),
@@ -6,8 +6,9 @@ For :math:`f = \sum_j c_j k(x_j, \cdot)` and a free part :math:`p` with residual
 .. math:: P - \min P \le \sum_i s_i (r_i - v_i / s_i + t_i)^2 + \frac1\alpha \Bigl(\sum_i s_i |t_i| \sqrt{k(x_i, x_i)}\Bigr)^2 ,
           \qquad v = \alpha c ,
 
-a sum of squares, so nothing cancels. With the constraint :math:`\|f\| \le R` instead of a penalty any :math:`v` proves
-:math:`\sum_i s_i (r_i - v_i / s_i + t_i)^2 + 2 (R \|g\| - \langle f, g \rangle)` (theory: ``kernel-ridge-gap``).
+a sum of squares without cancellation. With the constraint :math:`\|f\| \le R` instead of a penalty, any :math:`v`
+proves the bound :math:`\sum_i s_i (r_i - v_i / s_i + t_i)^2 + 2 (R \|g\| - \langle f, g \rangle)` (theory:
+``kernel-ridge-gap``).
 """
 
 from __future__ import annotations
@@ -30,14 +31,14 @@ from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.sample import Data
 
-GOAL = 1e-10  # gap, relative to the squares of the targets, that a fit is expected to reach
-HALF_THE_DIGITS = 1e-5  # the same for an inactive constraint, where a norm is the root of what rounding leaves
+GOAL = 1e-10  # expected gap, relative to the squares of the targets
+HALF_THE_DIGITS = 1e-5  # the same for an inactive constraint, where a norm is the square root of rounding errors
 
 
 class Found(NamedTuple):
-    """Proved facts about all targets together."""
+    """Proved bounds for all targets together."""
 
-    gap: Bound  # of the problem that was posed
+    gap: Bound  # of the problem as given
     distance: Bound  # from the optimal functions
     norm: Bound  # of the functions
 
@@ -47,14 +48,14 @@ bound = partial(claim, kind="optimality", side="upper", theory="kernel-ridge-gap
 
 @bound("kernel_ridge.gap", says=WITHIN, assumptions=assumptions_of)
 def gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """P - min P is at most value."""
+    """Check that P - min P is at most ``value``."""
     require_definite(certificate)
     return _gap(certificate, data)
 
 
 @bound("kernel_ridge.stationarity", kind="stationarity", says=VIOLATED)
 def stationarity(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """The same number for an indefinite kernel."""
+    """Check that the optimality conditions are violated by at most ``value``, for an indefinite kernel."""
     return _gap(certificate, data)._replace(numbers={})
 
 
@@ -68,14 +69,14 @@ def _gap(certificate: Certificate, data: Data) -> Proof:
 
 @bound("kernel_ridge.distance", says=NEAR, assumptions=assumptions_of)
 def distance(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """The functions are within value of the optimal ones, in the norm of the kernel's space: strong convexity."""
+    """Check that the functions are within ``value`` of the optimal ones in the RKHS norm, by strong convexity."""
     return about_kernel(certificate, examine(certificate, data).distance, "from the gap and strong convexity.")
 
 
 @bound("kernel_ridge.norm", kind="feasibility", assumptions=assumptions_of,
        says="The function has norm at most {value:.9g} in the kernel's space.")  # fmt: skip
 def norm(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """The norm of the functions is at most value, and at most the radius if one is given."""
+    """Check that the norm of the functions is at most ``value``, and at most the radius if there is one."""
     found, radius = examine(certificate, data).norm, certificate.problem.get("radius")
     return about_kernel(certificate, found, "norm of the functions recomputed.", limit=radius)
 
@@ -97,7 +98,7 @@ def examine(certificate: Certificate, data: Data) -> Found:
     f = Enclosed(scores.mid[rows], scores.rad[rows])
     residual = Y - f.mid - free.mid
     rad = f.rad + free.rad + 8 * UNIT * (np.abs(Y) + np.abs(f.mid) + np.abs(free.mid))
-    plain = radius is not None and not alphas[0] > 0  # an inactive constraint: residuals are their own dual vector
+    plain = radius is not None and not alphas[0] > 0  # for an inactive constraint, the residuals are the dual vector
     v = s[:, None] * residual if plain else alphas * C[rows]
     t = repairs(T, s, v)
     norm = norm_square(squares)
@@ -121,14 +122,14 @@ def examine(certificate: Certificate, data: Data) -> Found:
     total, apart = _sum(gaps), _sum([own.over(alpha) for own, alpha in zip(gaps, alphas.tolist(), strict=True)])
     if radius is None:
         return Found(total, apart.root(), norm.root())
-    # The multiplier's function is close to ours and to the constrained one: the distance is at most the sum of both.
+    # The penalized function is close to ours and to the constrained optimum; the distance is at most the sum of both.
     total = total.plus(_slack(squares, radius, float(alphas[0])))
     both = apart.root().plus(total.over(float(alphas[0])).root())
     return Found(total, both, norm.root())
 
 
 def _squares(off: np.ndarray, rad: np.ndarray, s: np.ndarray) -> list[Bound]:
-    """Bound the weighted squares of each target."""
+    """Bound the weighted sum of squares for each target."""
     bounds = []
     for k in range(off.shape[1]):
         value = upper_sum(s * (np.abs(off[:, k]) + rad[:, k]) ** 2) * (1 + 8 * UNIT)
@@ -138,7 +139,7 @@ def _squares(off: np.ndarray, rad: np.ndarray, s: np.ndarray) -> list[Bound]:
 
 
 def _slack(squares: Enclosed, radius: float, alpha: float) -> Bound:
-    """Bound ``alpha (R^2 - |f|^2)``, what an inactive part of the constraint adds to the gap."""
+    """Bound ``alpha (R^2 - |f|^2)``, the contribution of the constraint's slack to the gap."""
     mid = max(alpha * (radius**2 - float(np.sum(squares.mid))), 0.0)
     rad = alpha * (float(np.sum(squares.rad)) + 8 * UNIT * (radius**2 + float(np.sum(np.abs(squares.mid)))))
     return Bound((mid + rad) * (1 + 8 * UNIT), rad * (1 + 8 * UNIT))
@@ -147,7 +148,7 @@ def _slack(squares: Enclosed, radius: float, alpha: float) -> Bound:
 def _inactive(
     gram: Gram, rows: np.ndarray, dual: tuple[Any, ...], t: Enclosed, f: Enclosed, gaps: list[Any], radius: float
 ) -> Bound:
-    """Bound the gap with the residuals, made orthogonal to the free functions, as dual vector; or by the objective itself."""
+    """Bound the gap by the residuals, made orthogonal to the free functions, as dual vector, or by the objective."""
     v, off_rad, s = dual
     moved = v - s[:, None] * t.mid
     slips = s[:, None] * (t.rad + off_rad) + 8 * UNIT * (np.abs(v) + s[:, None] * np.abs(t.mid))

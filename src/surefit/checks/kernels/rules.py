@@ -1,4 +1,4 @@
-"""Kernel values with their rounding, for kernels on a line, of strings, and for what is composed of other kernels."""
+"""Enclosed values of kernels on the real line, of string kernels, and of kernels composed of other kernels."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from surefit.checks.kernels.values import Itself, enclose
 
 
 def _ordered(kernel: Any, pairs: Any) -> tuple[Enclosed, Enclosed]:
-    """The smaller and the larger of two numbers, minus the origin."""
+    """Return the smaller and the larger of two numbers, minus the origin."""
     a, b = pairs.column(0)
     origin = float(kernel.origin)
     parts = (np.minimum(a, b), np.maximum(a, b))
@@ -41,7 +41,7 @@ def _(kernel: k.CommonWords, pairs: Any) -> Any:
 
 @enclose.register
 def _(kernel: k.StringSubsequence, pairs: Any) -> Any:
-    # Only sums and products of numbers >= 0: the relative error is at most the number of roundings on the longest way.
+    # All terms are non-negative, so the relative error is at most the number of roundings on the longest path.
     longest = max(map(len, pairs.A)) + max(map(len, pairs.B))
     relative = gamma(4 * longest + 4 * kernel.length + 24)
     if pairs.same:
@@ -64,7 +64,7 @@ def _(kernel: k.Normalized, pairs: Any) -> Any:
 
 
 def _over_roots(values: Enclosed, a: Enclosed, b: Enclosed) -> Enclosed:
-    """Values over the roots of the two diagonals; zero where one of these is exactly zero."""
+    """Return values divided by the square roots of both diagonals; zero if a diagonal entry is exactly zero."""
     norms = balls.multiply(
         Enclosed(balls.root(a).mid[:, None], balls.root(a).rad[:, None]),
         Enclosed(balls.root(b).mid[None, :], balls.root(b).rad[None, :]),
@@ -90,7 +90,7 @@ def _(kernel: k.PolynomialOf, pairs: Any) -> Any:
 
 @enclose.register
 def _(kernel: k.Warped, pairs: Any) -> Any:
-    # The function's floats are the function: they are part of the problem's statement.
+    # The floating-point values of the weights define the kernel.
     a = ball(kernel.weights(pairs.A))
     inner = enclose(kernel.kernel, pairs)
     if pairs.same:

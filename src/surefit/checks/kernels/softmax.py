@@ -1,13 +1,13 @@
-r"""Rows of the simplex as dual points of the multinomial loss, and the divergences that they cost, rounding counted.
+r"""Rows of the simplex as dual points of the multinomial loss, and their divergences, including rounding errors.
 
-For rows :math:`Q_i` of the simplex and :math:`\theta = c (Y - Q)`, with zero column sums where the intercepts are free,
+For rows :math:`Q_i` of the simplex and :math:`\theta = c (Y - Q)`, with zero column sums if the intercepts are free,
 
 .. math:: P - \min P \le \tfrac12 \sum_k \|f_k - g_k\|^2 + \sum_i c_i\, \mathrm{KL}(Q_i \,\|\, P_i), \qquad
           g_k = \sum_i \theta_{ik} k(x_i, \cdot) .
 
-:math:`Q` is the softmax at the model's scores, mixed with one constant row that makes the sums exactly right. Entry by entry it is known
-up to a radius, and :math:`q \ln(q/p) - q + p`, which is convex in :math:`q` and at most :math:`(q - p)^2 / p`, pays for that
-(theory: ``kernel-softmax-gap``).
+:math:`Q` is the softmax at the model's scores, mixed with one constant row that makes the sums exact. Each entry is
+known up to a radius. The bound includes this radius, because :math:`q \ln(q/p) - q + p` is convex in :math:`q` and at
+most :math:`(q - p)^2 / p` (theory: ``kernel-softmax-gap``).
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ import numpy as np
 
 from surefit.checks.enclosure import UNIT, Bound, Enclosed, upper_sum
 
-SWEEPS = 30  # of scaling columns and rows
+SWEEPS = 30  # number of alternating scalings of columns and rows
 
 
 def indicators(codes: np.ndarray, count: int) -> np.ndarray:
-    """Return one row per label with a one at its class."""
+    """Return one indicator vector per label."""
     Y = np.zeros((len(codes), count))
     Y[np.arange(len(codes)), codes] = 1.0
     return Y
@@ -32,7 +32,8 @@ def indicators(codes: np.ndarray, count: int) -> np.ndarray:
 def with_column_sums(Q: np.ndarray, Y: np.ndarray, c: np.ndarray) -> np.ndarray:
     """Return rows near ``Q`` whose weighted column sums are those of ``Y``.
 
-    Columns are scaled in turn with rows, which keeps small entries small; what is left is mixed in as one constant row.
+    Columns and rows are scaled alternately, which keeps small entries small. The remaining difference is mixed in as
+    one constant row.
     """
     goal, total = c @ Y, float(c.sum())
     for _ in range(SWEEPS):
@@ -49,7 +50,7 @@ def with_column_sums(Q: np.ndarray, Y: np.ndarray, c: np.ndarray) -> np.ndarray:
 
 
 def log_probabilities(F: Enclosed, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return logarithms of the softmax of ``F + b``, and by how much they can be off."""
+    """Return logarithms of the softmax of ``F + b``, and bounds on their errors."""
     Z = F.mid + b
     log_p = Z - Z.max(axis=1, keepdims=True)
     log_p = log_p - np.log(np.exp(log_p).sum(axis=1, keepdims=True))
@@ -59,7 +60,7 @@ def log_probabilities(F: Enclosed, b: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def divergences(Q: np.ndarray, moved: np.ndarray, log_p: np.ndarray, off: np.ndarray) -> np.ndarray:
-    """Bound ``q ln(q/p) - q + p`` for all q within ``moved`` of ``Q`` and p with a logarithm within ``off`` of ``log_p``."""
+    """Bound ``q ln(q/p) - q + p`` for all q within ``moved`` of ``Q`` and ``ln p`` within ``off`` of ``log_p``."""
     P, low, high = np.exp(log_p), np.maximum(Q - moved, 0.0), Q + moved
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         grown = 2 * np.expm1(off)
@@ -72,7 +73,7 @@ def divergences(Q: np.ndarray, moved: np.ndarray, log_p: np.ndarray, off: np.nda
 
 
 def divergence(c: np.ndarray, Q: np.ndarray, moved: np.ndarray, log_p: np.ndarray, off: np.ndarray) -> Bound:
-    """Bound the weighted sum of the divergences; another evaluation has logarithms that differ by twice their rounding."""
+    """Bound the weighted sum of the divergences; the spread covers the logarithms of another evaluation."""
     value, widest = (
         upper_sum(c * np.sum(divergences(Q, times * moved, log_p, times * off), axis=1)) * (1 + 64 * UNIT)
         for times in (1, 3)
@@ -81,7 +82,7 @@ def divergence(c: np.ndarray, Q: np.ndarray, moved: np.ndarray, log_p: np.ndarra
 
 
 def simplex_moves(P: np.ndarray, Y: np.ndarray, c: np.ndarray, offset: bool) -> np.ndarray | None:
-    """Bound, entry by entry, how far rows of the simplex with the right sums are from ``P``; None if there are none."""
+    """Bound the entrywise distance from ``P`` to rows of the simplex with the right sums; None if there are none."""
     moved = row_moves(P)
     if not offset:
         return moved
@@ -91,20 +92,20 @@ def simplex_moves(P: np.ndarray, Y: np.ndarray, c: np.ndarray, offset: bool) -> 
 
 
 def row_moves(P: np.ndarray) -> np.ndarray:
-    """Bound, entry by entry, how far rows with sums of exactly one are from ``P``."""
+    """Bound the entrywise distance from ``P`` to rows with sums of exactly one."""
     slip = np.abs(P.sum(axis=1, keepdims=True) - 1.0) + 2 * (P.shape[1] + 4) * UNIT
     return P * slip * (1 + 2 * slip)
 
 
 def column_sums(P: np.ndarray, Y: np.ndarray, c: np.ndarray, moved: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return what the weighted columns of ``P`` lack, by how much that may be off, and their sums."""
+    """Return the missing amounts of the weighted column sums of ``P``, their errors, and the sums."""
     lacking = np.array([math.fsum(column) for column in (c[:, None] * (Y - P)).T])
     noise = np.array([upper_sum(c * column) for column in (moved + 4 * UNIT * (Y + P)).T])
     return lacking, noise, np.array([math.fsum(c * column) for column in P.T])
 
 
 def constant_row(lacking: Any, noise: Any, sums: Any, total: float) -> tuple[float, np.ndarray] | None:
-    """Return the share and the entries of a constant row that, mixed in, makes the sums right; None if there is none."""
+    """Return weight and entries of a constant row whose admixture makes the sums exact; None if there is none."""
     least = (sums - noise) * (1 - 8 * UNIT)
     if not np.all(least > 0.0):
         return None
@@ -114,5 +115,5 @@ def constant_row(lacking: Any, noise: Any, sums: Any, total: float) -> tuple[flo
 
 
 def mixed_moves(P: np.ndarray, moved: np.ndarray, share: float, constant: np.ndarray) -> np.ndarray:
-    """Bound how far the rows are from ``P`` after a constant row is mixed in."""
+    """Bound the distance of the rows from ``P`` after mixing in a constant row."""
     return (moved + share * (P + moved) + constant) * (1 + 16 * UNIT)

@@ -1,4 +1,4 @@
-"""Checks what the support and the slacks of a classifier say: a budget of slack, left-out rows, and new ones."""
+"""Checks of the support vectors and slacks of a classifier: budgets, leave-one-out errors and compression bounds."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.sample import Data
 
-DELTA = 0.05  # failure probability of the bound that comes with every fit
-SPREADS = 4  # spreads by which another evaluation of a distance may differ, with room to spare
-SHARP = 1e-12  # relative width of the bracket of a limit
+DELTA = 0.05  # failure probability of the bound stated by every fit
+SPREADS = 4  # multiple of the rounding errors that covers other evaluations of a distance
+SHARP = 1e-12  # relative accuracy of a limit
 
 
 @bound(
@@ -28,14 +28,14 @@ SHARP = 1e-12  # relative width of the bracket of a limit
     "within the budget.",
 )  # fmt: skip
 def budget(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Half the squared norm is within value of the smallest one whose slacks keep the budget."""
+    """Check that half the squared norm is within ``value`` of the smallest one whose slacks satisfy the budget."""
     m, found = machines_of(certificate, data)[0], examine(certificate, data)[0]
     B, C, s = certificate.problem["budget"], certificate.problem["C"], m.c / certificate.problem["C"]
     slack = np.maximum(1 - m.y * (found.scores.mid + m.b), 0.0)
     total = math.fsum(s * slack)
     error = upper_sum(s * (found.scores.rad + 8 * UNIT * (1 + np.abs(found.scores.mid) + abs(m.b)))) + 8 * UNIT * total
     left = C * (max(B - total, 0.0) + error) * (1 + 8 * UNIT)
-    square = found.objective - C * (total - error)  # at least half the squared norm
+    square = found.objective - C * (total - error)  # upper bound on half the squared norm
     limit = certificate.problem["tol"] * max(square, 0.0)
     value = Bound((found.gap + left) * (1 + 4 * UNIT), found.spread + 2 * C * error + 16 * UNIT * left)
     numbers = {"slack": AtMost(total + error, error), "budget": B}
@@ -50,7 +50,7 @@ def budget(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     "fraction {value:.4g} of left-out rows.",
 )  # fmt: skip
 def leave_one_out(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """The share of support rows."""
+    """Count the fraction of support vectors, which bounds the leave-one-out error."""
     support, n = int(np.size(certificate.model["support_"])), int(data.X.shape[0])
     return Proof(support / n, "exact", "support rows counted.", {"support": support, "rows": n})
 
@@ -69,7 +69,7 @@ def _compressed(claim: Claim) -> str:
     assumptions=lambda claim: ("iid", "stable_compression", "ties_broken_by_fixed_rule", *assumptions_of(claim)),
 )  # fmt: skip
 def compression(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """The support of the optimum is a stable compression of the rows, if the kernel and C do not depend on them."""
+    """Check the stable-compression bound of the optimum's support, if kernel and C do not depend on the rows."""
     params, problem = certificate.params, certificate.problem
     given = isinstance(params["kernel"], dict) or params["kernel"] == "linear" or not isinstance(params["gamma"], str)
     if not given or len(problem["classes"]) != 2 or params["class_weight"] == "balanced" or params["budget"]:
@@ -93,7 +93,7 @@ def compression(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 
 
 def possible_support(certificate: Certificate, data: Data, times: int = 0) -> int:
-    """Count the rows whose margin at the exact optimum is not proved to be above one; radii grow by ``times`` their rounding."""
+    """Count the rows whose optimal margin is not proved to exceed one; radii grow by ``times`` their rounding."""
     m, found = machines_of(certificate, data)[0], examine(certificate, data)[0]
     reach = found.distance.value + times * found.distance.spread
     if not math.isfinite(reach):
@@ -107,7 +107,7 @@ def possible_support(certificate: Certificate, data: Data, times: int = 0) -> in
 
 
 def _intercepts(m: Machine, f: np.ndarray, radius: np.ndarray) -> tuple[float, float]:
-    """Return an interval that holds every optimal intercept; without slack every margin is at least one."""
+    """Return an interval that contains every optimal intercept; for a hard margin, every margin is at least one."""
     if not m.hard:
         return offset_interval(m.loss, m.y, m.c, f, radius)
     room = radius + 8 * UNIT * (1 + np.abs(f))
@@ -115,7 +115,7 @@ def _intercepts(m: Machine, f: np.ndarray, radius: np.ndarray) -> tuple[float, f
 
 
 def _stable_limit(size: int, n: int) -> float:
-    """Return a probability, right to twelve digits, at which the sum of the theorem is proved to be large enough."""
+    """Return a probability, accurate to twelve digits, that the theorem is proved to allow."""
     low, high = size / n, math.nextafter(1.0, 0.0)
     inputs = {"size": size, "n": n, "delta": DELTA}
     if size >= n or not CONFIRM["stable_compression"](high, inputs, {}).ok:

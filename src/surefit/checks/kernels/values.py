@@ -1,7 +1,7 @@
-"""Kernel values with their rounding: claims then refer to the exact kernel and not to its floating-point values.
+"""Enclosed kernel values, so that claims refer to the exact kernel and not to its floating-point values.
 
-One function per kernel computes it from inner products and distances; ``Between`` gives those of two samples, ``Itself``
-those of each element with itself, so that the same function serves Gram matrices and their diagonals.
+One function per kernel computes it from inner products and distances. ``Between`` provides those of two samples and
+``Itself`` those of each element with itself, so the same function is used for Gram matrices and their diagonals.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from surefit.core.errors import CertificateError, InvalidParameter
 from surefit.kernels.base import Kernel
 from surefit.kernels.vectors import dense, products, square_norms
 
-DIRECT = 2**31  # products of numbers up to which distances are computed from differences
+DIRECT = 2**31  # largest number of products for which distances are computed from differences
 
 
 class Between:
-    """All pairs of an element of ``A`` and one of ``B``."""
+    """All pairs of an element of ``A`` and an element of ``B``."""
 
     def __init__(self, A: Any, B: Any) -> None:
         self.A, self.B = A, B
@@ -38,11 +38,11 @@ class Between:
         self.same = False
 
     def values(self, kernel: Kernel) -> np.ndarray:
-        """Values as the kernel computes them."""
+        """Return the values as the kernel computes them."""
         return np.asarray(kernel._gram(self.A, self.B), dtype=np.float64)
 
     def products(self) -> Enclosed:
-        """Inner products, whose terms add up to at most the product of the norms; exact for integers."""
+        """Enclose the inner products; they are exact for integers."""
         a, b = (np.sqrt(square_norms(X)) * (1 + gamma(X.shape[1] + 4)) for X in (self.A, self.B))
         mid, most = products(self.A, self.B), float(np.max(a, initial=0.0) * np.max(b, initial=0.0))
         if most < balls.WHOLE and all(balls.is_whole(X.data if sparse.issparse(X) else X) for X in (self.A, self.B)):
@@ -50,7 +50,7 @@ class Between:
         return Enclosed(mid, np.multiply.outer(a * gamma(self.A.shape[1] + 4), b) + TINY)
 
     def square_distances(self, lengths: Any = 1.0) -> Enclosed:
-        """Squared distances in units of the lengths."""
+        """Enclose the squared distances in units of the length scales."""
         A, B, d = self.A, self.B, self.A.shape[1]
         weights = np.broadcast_to(1.0 / np.asarray(lengths, dtype=np.float64) ** 2, (d,))
         if not (sparse.issparse(A) or sparse.issparse(B)) and A.shape[0] * B.shape[0] * d <= DIRECT:
@@ -62,17 +62,17 @@ class Between:
             center = np.mean(B, axis=0)
             A, B = (A - center) * root, (B - center) * root
         a, b = square_norms(A), square_norms(B)
-        reach = (np.sqrt(a)[:, None] + np.sqrt(b)) ** 2  # |x - y|^2 at most, and so are all that is subtracted
+        reach = (np.sqrt(a)[:, None] + np.sqrt(b)) ** 2  # upper bound on |x - y|^2 and on all terms
         mid = np.maximum(a[:, None] + b - 2 * products(A, B), 0.0)
         return Enclosed(mid, reach * (2 * gamma(d + 6) + 16 * UNIT) + TINY)
 
     def manhattan(self) -> Enclosed:
-        """Sums of absolute differences."""
+        """Enclose the sums of absolute differences."""
         A, B = dense(self.A), dense(self.B)
         return ball(cdist(A, B, "cityblock"), gamma(A.shape[1] + 3))
 
     def column(self, j: int) -> tuple[np.ndarray, np.ndarray]:
-        """One column of both samples, to be broadcast."""
+        """Return one column of both samples, with shapes for broadcasting."""
         return dense(self.A)[:, j, None], dense(self.B)[None, :, j]
 
 
@@ -85,24 +85,24 @@ class Itself:
         self.same = True
 
     def values(self, kernel: Kernel) -> np.ndarray:
-        """Values as the kernel computes them."""
+        """Return the values as the kernel computes them."""
         return np.asarray(kernel._diagonal(self.A), dtype=np.float64)
 
     def products(self) -> Enclosed:
-        """Squared norms."""
+        """Enclose the squared norms."""
         norms, whole = square_norms(self.A), balls.is_whole(self.A.data if sparse.issparse(self.A) else self.A)
         return ball(norms, 0.0 if whole and balls.is_whole(norms) else gamma(self.A.shape[1] + 3))
 
     def square_distances(self, lengths: Any = 1.0) -> Enclosed:
-        """Zero."""
+        """Return zeros."""
         return ball(np.zeros(self.shape))
 
     def manhattan(self) -> Enclosed:
-        """Zero."""
+        """Return zeros."""
         return ball(np.zeros(self.shape))
 
     def column(self, j: int) -> tuple[np.ndarray, np.ndarray]:
-        """One column, twice."""
+        """Return one column twice."""
         column = dense(self.A)[:, j]
         return column, column
 
@@ -112,47 +112,47 @@ Pairs = Between | Itself
 
 @singledispatch
 def enclose(kernel: Any, pairs: Pairs) -> Enclosed:
-    """Enclose the values of a kernel; an unknown kernel is recomputed, within 64 units in the last place."""
+    """Enclose the values of a kernel; those of an unknown kernel are assumed accurate to 64 units in the last place."""
     values = pairs.values(kernel)
     return ball(values, 0.0 if balls.is_whole(values) else 64 * UNIT)
 
 
 def is_rigorous(kernel: Kernel) -> bool:
-    """Whether the values of a kernel, and of those inside, are enclosed and not just recomputed."""
+    """Return whether the values of a kernel and of its inner kernels are enclosed, not only recomputed."""
     parts = [kernel, *(part for part in kernel.get_params().values() if isinstance(part, Kernel))]
     return all(enclose.dispatch(type(part)) is not enclose.dispatch(object) for part in parts)
 
 
 def level_of(kernel: Kernel) -> str:
-    """Return the level of rigor that claims about this kernel can have."""
+    """Return the level of rigor for claims about this kernel."""
     return "enclosed" if is_rigorous(kernel) else "recomputed"
 
 
 def kernel_facts(certificate: Certificate) -> dict[str, bool]:
-    """Return what a claim says about its kernel: whether it is known to be positive semidefinite on every sample."""
+    """Return whether the kernel is known to be positive semidefinite on every sample, as a number of the claim."""
     return {"kernel_known": kernel_of(certificate).positive_semidefinite is True}
 
 
 def assumptions_of(claim: Claim) -> tuple[str, ...]:
-    """Return what a claim assumes about its kernel."""
+    """Return the assumptions of a claim about its kernel."""
     return () if claim.numbers.get("kernel_known", False) else ("kernel_positive_semidefinite",)
 
 
 def require_definite(certificate: Certificate) -> None:
-    """Refuse a kernel that is known to be indefinite: there is no smallest objective then."""
+    """Raise an error for a kernel that is known to be indefinite, for which the objective has no minimum."""
     if kernel_of(certificate).positive_semidefinite is False:
         raise ValueError("the kernel is indefinite, so there is no smallest objective")
 
 
 def about_kernel(certificate: Certificate, bound: Bound, note: str, **more: Any) -> Proof:
-    """Return the proof of an upper bound that rests on the certificate's kernel; one without a value is infinite."""
+    """Return the proof of an upper bound that depends on the certificate's kernel; infinite if not finite."""
     value, spread = bound if math.isfinite(bound.value + bound.spread) else (math.inf, 0.0)
     numbers = {**more.pop("numbers", {}), **kernel_facts(certificate)}
     return Proof(value, level_of(kernel_of(certificate)), note, numbers, spread=spread, **more)
 
 
 def enclosed_values(kernel: Kernel, A: Any, B: Any) -> Enclosed:
-    """Enclose the values between two samples that the kernel has read."""
+    """Enclose the values between two samples in the form that the kernel reads."""
     return enclose(kernel, Between(A, B))
 
 
@@ -162,7 +162,7 @@ def enclosed_diagonal(kernel: Kernel, A: Any) -> Enclosed:
 
 
 def training_values(kernel: Kernel, A: Any, rows: np.ndarray, columns: np.ndarray) -> Enclosed:
-    """Enclose rows and columns of the Gram matrix of one sample; noise is added on the diagonal."""
+    """Enclose rows and columns of the Gram matrix of one sample, including noise on the diagonal."""
     rows, columns = np.asarray(rows), np.asarray(columns)
     given = kernel.takes == "values"
     inside = enclose(
@@ -180,7 +180,7 @@ def training_values(kernel: Kernel, A: Any, rows: np.ndarray, columns: np.ndarra
 def kernel_of(certificate: Certificate) -> Kernel:
     """Rebuild the kernel of ``certificate.problem["kernel"]``; a function is taken from the model's ``kernel_``.
 
-    The model predicts with its ``kernel_``: it must be the same.
+    The model predicts with its ``kernel_``, which must be the same.
     """
     record = certificate.problem["kernel"]
     own = getattr(certificate.subject, "kernel_", None)
