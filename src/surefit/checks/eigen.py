@@ -65,9 +65,7 @@ def centered_product(X: Any, weights: np.ndarray, shift: np.ndarray, by_rows: bo
 def product_over_rows(X: Any, weights: Any, shift: np.ndarray, by_rows: bool) -> tuple[np.ndarray, float]:
     """Return :func:`centered_product` of rows in memory or in partitions; partitions need ``by_rows=False``."""
     product, radius = over_rows(X, weights, _product, shift, by_rows)
-    joined = (
-        gamma(count_parts(X) - 1) * float(np.trace(product)) * (1 + gamma(8))
-    )  # rounding of the sum over partitions
+    joined = gamma(count_parts(X) - 1) * float(np.trace(product)) * (1 + gamma(8))  # sum over partitions
     return product, radius + joined
 
 

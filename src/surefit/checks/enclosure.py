@@ -110,7 +110,5 @@ def transposed_times(X: Any, theta: np.ndarray, shift: np.ndarray | None = None)
             part = part - shift
         mid += part.T @ theta[rows]
         spread += np.abs(part).T @ np.abs(theta[rows])
-    bound = gamma(
-        min(BLOCK, n) + len(pieces) + 3
-    )  # rounding of products, of the sum of blocks, and of the subtraction of the shift
+    bound = gamma(min(BLOCK, n) + len(pieces) + 3)  # products, sum of blocks, and subtraction of the shift
     return Enclosed(mid, spread * bound * (1 + 2 * bound))

@@ -187,7 +187,6 @@ def _gap(rows: Rows, V: Any, images: Any, A: Any, inside: Spectrum, defect: floa
         return min(first, second) * (1 + gamma(q + 8))
 
     near = bound(length + off, inside.radius, outside.most)
-    far = bound(
-        length + 3 * off, 3 * inside.radius, outside.most + 2 * outside.spread
-    )  # bound that another evaluation may find
+    # bound that another evaluation may find
+    far = bound(length + 3 * off, 3 * inside.radius, outside.most + 2 * outside.spread)
     return AtMost(near, far - near)

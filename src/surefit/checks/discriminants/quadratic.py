@@ -152,9 +152,7 @@ def _by_rows(certificate: Certificate, found: ClassScatter, k: int, T: np.ndarra
     total, d = float(found.totals[k]), len(T)
     product, squares, depth = whitened.products[k], whitened.squares[k], whitened.depths[k]
     spread = float(np.sum(squares))
-    sizes = (
-        d * float(squares @ np.sum(T * T, axis=1)) * (1 + gamma(depth + d))
-    )  # of |x||T|, by the Cauchy-Schwarz inequality
+    sizes = d * float(squares @ np.sum(T * T, axis=1)) * (1 + gamma(depth + d))  # of |x||T|, by Cauchy-Schwarz
     length, off = math.sqrt(float(np.trace(product))), gamma(d + 8) * math.sqrt(sizes)
     moved = total * float(np.sum((np.abs(T).T @ found.mean_radii[k]) ** 2))  # the mean itself is rounded
     radius = (2 * off * length + off**2 + gamma(depth) * length**2 + moved) / total

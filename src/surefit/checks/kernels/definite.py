@@ -156,7 +156,7 @@ def smallest_eigenvalue_bound(K: Enclosed, estimate: float | None = None) -> flo
 
 
 def runs_through(M: np.ndarray, spread: float, shift: float) -> bool:
-    """Return whether a Cholesky factorization proves that ``M + shift`` is definite despite errors of norm ``spread``."""
+    """Return whether a Cholesky factorization proves ``M + shift`` definite despite errors of norm ``spread``."""
     n = len(M)
     diagonal = np.diagonal(M) + shift
     if np.any(diagonal <= 0):

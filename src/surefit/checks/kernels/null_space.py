@@ -32,9 +32,8 @@ def free_values(certificate: Certificate, data: Data) -> Enclosed:
     if record is None:
         return Enclosed(ones, np.zeros_like(ones))
     if "degree" in record:
-        center = np.asarray(
-            certificate.model["null_center_"], dtype=np.float64
-        )  # any center gives the same polynomials
+        # any center gives the same polynomials
+        center = np.asarray(certificate.model["null_center_"], dtype=np.float64)
         if center.shape != (data.X.shape[1],) or not np.all(np.isfinite(center)):
             raise CertificateError("null_center_ must have one finite number per column.")
         return _monomials(np.asarray(dense(data.X), dtype=np.float64), record["degree"], center)

@@ -1,1 +1,1 @@
-"""Claims of linear models: all of them follow from the one gap theorem."""
+"""Claims of linear models, all derived from the gap theorem."""

@@ -1,4 +1,4 @@
-"""The claims of linear models and their checkers."""
+"""Claims of linear models and their checkers."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ register(
     ),
 )
 def gap(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Bound P - min P, all columns together; the limit is ``tol`` times the objective of the best constants."""
+    """Bound P - min P over all problems; the limit is ``tol`` times the objective of the best constants."""
     found = gaps(certificate, data)
     value, spread = sum(g.value for g in found), sum(g.spread for g in found)
     objective, rounding = sum(g.objective for g in found), sum(g.objective_spread for g in found)
@@ -78,7 +78,7 @@ def gap(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     says="The coefficients are within {value:.3g} of those of the exact optimum (Euclidean distance).",
 )
 def distance(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Bound the distance of every column of coefficients from its optimum: the penalty is strongly convex."""
+    """Bound the distance of each coefficient vector from its optimum by the strong convexity of the penalty."""
     pairs = list(zip(gaps(certificate, data), penalties_of(certificate, data), strict=True))
     value = max(coefficient_distance(g.value, p) for g, p in pairs)
     wide = max(coefficient_distance(g.value + 3 * g.spread, p) for g, p in pairs)
@@ -95,7 +95,7 @@ def distance(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     says="No prediction on the training rows is farther than {value:.3g} from that of the exact optimum.",
 )
 def stability(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Bound the distance of training predictions from those of the optimum: the squared error is strongly convex."""
+    """Bound the distance of training predictions from the optimal ones by the strong convexity of the squared error."""
     least, value, wide = _least_weight(certificate, data), 0.0, 0.0
     for g in gaps(certificate, data):
         value = max(value, float(score_distance(g.value, loss_of(certificate.problem), least)[0]))
@@ -112,17 +112,17 @@ def stability(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     says=lambda c: f"{len(c.numbers['zero'])} of {c.numbers['features']} features are zero in every exact solution.",
 )
 def inactive(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """The features listed are zero in all solutions; ``value`` counts the others."""
+    """Check that the listed features are zero in all solutions; ``value`` counts the other features."""
     d, loss = data.X.shape[1], loss_of(certificate.problem)
     zero = np.ones(d, dtype=bool)
     for g, penalty, norms, w in _with_norms(certificate, data):
-        if penalty.radius is not None:  # a lower bound of the multiplier at the optimum stands for it
+        if penalty.radius is not None:  # use a lower bound on the multiplier at the optimum
             penalty = penalty.scaled(least_multiplier(g.value, loss, penalty, g.least, norms))
         zero &= zero_in_every_solution(g.value, loss, penalty, g.correlations, norms)[:d] & (w[:d] == 0)
     proved = np.flatnonzero(zero).tolist()
     listed = stated.numbers.get("zero", proved)
     if isinstance(listed, list) and set(listed) <= set(proved) and len(set(listed)) == len(listed):
-        proved = listed  # fewer features than proved are a weaker statement
+        proved = listed  # listing fewer features than proved is a weaker statement
     note = f"{len(proved)} features are zero."
     return Proof(float(d - len(proved)), note=note, numbers={"features": d, "zero": proved})
 
@@ -162,7 +162,7 @@ def labels(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     says="The coefficients violate their constraints by at most {value:.3g}.",
 )
 def feasible(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Measure by how much the coefficients violate signs, exclusions and the radius."""
+    """Measure the largest violation of signs, exclusions and the radius by the coefficients."""
     worst, penalties = 0.0, penalties_of(certificate, data)
     for w, penalty in zip(_coefficients(certificate, data), penalties, strict=True):
         if penalty.positive:
@@ -174,7 +174,7 @@ def feasible(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 
 
 def _least_weight(certificate: Certificate, data: Data) -> np.ndarray:
-    """Return the smallest positive weight of a row: its score has the largest distance."""
+    """Return the smallest positive weight of a row, whose score has the largest distance."""
     if isinstance(data.X, PartitionedRows):
         return np.array([partitioned.smallest_weight(certificate, data)])
     c = columns_of(certificate, data).points[0].c
@@ -188,7 +188,7 @@ def _coefficients(certificate: Certificate, data: Data) -> list[np.ndarray]:
 
 
 def _with_norms(certificate: Certificate, data: Data) -> list[tuple[Any, Any, np.ndarray, np.ndarray]]:
-    """Return gap, penalty, weighted norms of the columns, and coefficients, of every problem."""
+    """Return the gap, penalty, weighted column norms and coefficients of every problem."""
     if isinstance(data.X, PartitionedRows):
         found = partitioned.proved(certificate, data)
         return [(proof.gap, penalty, proof.norms, column.w) for column, penalty, proof, _ in found]

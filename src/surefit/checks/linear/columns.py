@@ -1,4 +1,4 @@
-"""The problems that a linear model solves, one per target or class, as the theorem takes them."""
+"""Problems of a linear model, one per target or class, in the form of the gap theorem."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from surefit.core.sample import Data
 
 
 class Columns(NamedTuple):
-    """All problems of a model; they share the loss and the operator."""
+    """All problems of a model, which share the loss and the operator."""
 
     operator: Any
     loss: Any
@@ -41,7 +41,7 @@ def columns_of(certificate: Certificate, data: Data) -> Columns:
 
 @shared
 def gaps(certificate: Certificate, data: Data) -> list[Any]:
-    """Return what is proved about every column of coefficients, or about all of them together (multinomial)."""
+    """Return the proved bounds for every problem, or for all of them together (multinomial)."""
     if isinstance(data.X, PartitionedRows):
         if certificate.problem["loss"] == "softmax":
             return [softmax_partitioned.proved(certificate, data).gap]
@@ -59,7 +59,7 @@ def gaps(certificate: Certificate, data: Data) -> list[Any]:
 
 
 def penalties_of(certificate: Certificate, data: Data) -> list[Penalty]:
-    """Return the penalty of each of the :func:`gaps`."""
+    """Return the penalty of each result of :func:`gaps`."""
     if isinstance(data.X, PartitionedRows):
         if certificate.problem["loss"] == "softmax":
             return [softmax_partitioned.setting_of(certificate, data.X)[1]]
@@ -85,7 +85,7 @@ def _columns(certificate: Certificate, data: Data) -> Columns:
         raise ValueError("the model has an intercept, its problem has none")
     own = problem["penalty"]
     factors = own["factors"]
-    if problem.get("penalize_intercept"):  # the coefficient of one more column
+    if problem.get("penalize_intercept"):  # the intercept becomes the coefficient of an additional column
         X, W, b, free, d = with_constant(X), np.column_stack([W, b]), np.zeros(len(W)), False, d + 1
         factors = None if factors is None else [*factors, 1.0]
     shift = center(X) if free else None
@@ -111,18 +111,18 @@ def _columns(certificate: Certificate, data: Data) -> Columns:
 
 
 def _in_ball(base: Penalty, W: np.ndarray, radius: Fraction) -> list[Penalty]:
-    """Split a constraint on all targets together: the first has all the slack, the others none, for any multiplier."""
+    """Split a constraint on all targets: the first target gets all the slack, the others none, for any multiplier."""
     sizes = [-base._replace(radius=0.0).slack(w) for w in W]
     return [base._replace(radius=radius - sum(sizes[1:]) if k == 0 else size) for k, size in enumerate(sizes)]
 
 
 def targets_of(certificate: Certificate, data: Data) -> tuple[list[np.ndarray], np.ndarray]:
-    """Return the targets, -1 and 1 for labels, and the weights of the rows."""
+    """Return the targets (-1 and 1 for labels) and the weights of the rows."""
     return row_targets(certificate.problem, data.X.shape[0], data.target, data.weights)
 
 
 def _point(loss: Any, y: Any, c: Any, w: Any, b: float, shift: Any, free: bool) -> Point:
-    """Move columns and targets that are far from the origin there; the intercept takes the moves over, rounded once."""
+    """Shift columns and targets that are far from the origin; the intercept absorbs the shifts, rounded once."""
     level = None
     if free and isinstance(loss, Piecewise) and not loss.margin:
         level = center(y[:, None])
@@ -145,7 +145,7 @@ def _witness(certificate: Certificate) -> dict[str, np.ndarray]:
 
 
 def _scores_at(operator: Any, given: Any, point: Point) -> Enclosed:
-    """Enclose the scores of another point, coefficients and intercept: its slopes are as good as any."""
+    """Enclose the scores of another point, whose derivatives give a valid dual point."""
     at = _finite(given)
     if at.shape != (len(point.w) + 1,):
         raise ValueError(f"another point must have {len(point.w) + 1} numbers")
@@ -175,7 +175,7 @@ def _finite(array: Any) -> np.ndarray:
 
 
 def null_of(certificate: Certificate, data: Data) -> tuple[float, ...]:
-    """Return what :func:`null_objective` does, for any loss."""
+    """Return the result of :func:`null_objective` for any loss."""
     if isinstance(data.X, PartitionedRows):
         own = {"softmax": softmax_partitioned, "huber_scale": huber_partitioned}
         return own.get(certificate.problem["loss"], partitioned).null_objective(certificate, data)
@@ -192,7 +192,7 @@ def null_of(certificate: Certificate, data: Data) -> tuple[float, ...]:
 
 
 def null_objective(columns: Columns) -> tuple[float, ...]:
-    """Return the objective of the best constants, all columns together, its rounding, and what rounding of scores costs it."""
+    """Return the objective of the best constants, its rounding, and the effect of rounding of the scores."""
     found = [
         constant_objective(columns.loss, *_merged(p.y, p.c), p.intercept)
         if p.offset is None
@@ -203,7 +203,7 @@ def null_objective(columns: Columns) -> tuple[float, ...]:
 
 
 def _merged(y: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return labels as two rows that have the weights of all others: without coefficients their terms are the same."""
+    """Return the labels merged into two rows with the total weights, which have the same loss without coefficients."""
     if not np.all(np.abs(y) == 1.0):
         return y, c
     up, down = row_loops.side_sums(c * y)

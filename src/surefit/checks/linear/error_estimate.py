@@ -1,7 +1,8 @@
-r"""The estimate of the squared error on new rows by generalized cross-validation, :math:`\bar r^2 / (1 - \mathrm{df}/n)^2`.
+r"""Generalized cross-validation estimate of the squared error on new data, :math:`\bar r^2 / (1 - \mathrm{df}/n)^2`.
 
-Degrees of freedom are the trace of the matrix that turns targets into fitted values: :math:`\sum_j s_j^2 / (s_j^2 + \mu)` for ridge
-regression with singular values :math:`s_j`, what a Gaussian prior does not hold back, and one per feature in use for the lasso.
+The degrees of freedom are the trace of the matrix that maps targets to fitted values. They are :math:`\sum_j s_j^2 /
+(s_j^2 + \mu)` for ridge regression with singular values :math:`s_j`, the number of coefficients minus the trace of the
+posterior covariance over the prior variance for a Gaussian prior, and the number of nonzero coefficients for the lasso.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.sample import Data
 
-ENOUGH = 1e-7  # rounding in the degrees of freedom up to which products of the rows are accurate enough
+ENOUGH = 1e-7  # largest rounding of the degrees of freedom for which products of the rows are used
 
 
 @claim("estimates.gcv", kind="estimate", side="upper", theory="least-squares-gap", about="mean squared error on new rows",
        says="estimate, not a bound: mean squared error on new rows {value:.4g} (generalized cross-validation, "
             "{degrees_of_freedom:.4g} degrees of freedom in {rows} rows)")  # fmt: skip
 def gcv(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Divide the mean squared residual by what the degrees of freedom leave, target by target."""
+    """Divide the mean squared residual of each target by ``(1 - df / n)^2``."""
     n, d = data.X.shape
     if data.weights is not None:
         return refused("rows with weights do not count equally")
@@ -53,7 +54,7 @@ def gcv(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 
 
 def _scores_of_gaps(data: Data) -> list[tuple[Enclosed, np.ndarray, float]]:
-    """Return the scores and targets that the proof of the gap enclosed, if it came first; targets may be moved to the origin."""
+    """Return the enclosed scores and the (shifted) targets from the proof of the gap, if it was computed before."""
     if "linear.gaps" not in data.memo:
         return []
     pairs = zip(data.memo["linear.gaps"], data.memo["linear.columns"].points, strict=True)
@@ -84,7 +85,7 @@ def _freedom(certificate: Certificate, data: Data, target: int) -> tuple[float, 
     if ratio == 0 and gaps and gaps[target].met and penalty["factors"] is None and apart == free:
         return float(
             data.X.shape[1] + apart
-        ), 0.0  # a dual point orthogonal to every column was built: they are independent
+        ), 0.0  # a dual point orthogonal to every column exists, so they are independent
     s2, s2_off = _squared_singular_values(data, penalty["factors"], free and not apart, apart, ratio)
     if ratio == 0:
         if np.any((s2 > 0) & (s2 <= 2 * s2_off)):
@@ -95,7 +96,7 @@ def _freedom(certificate: Certificate, data: Data, target: int) -> tuple[float, 
 
 
 def _doubts(s2: np.ndarray, off: np.ndarray, ratio: float) -> np.ndarray:
-    """Bound the rounding in the degrees of freedom of each direction; without a penalty, one where rounding hides the rank."""
+    """Bound the rounding of the degrees of freedom per direction; without a penalty, one if the rank is uncertain."""
     if ratio == 0:
         return (s2 <= 2 * off).astype(np.float64)
     low = np.maximum(s2 - off, 0.0) + ratio
@@ -103,7 +104,7 @@ def _doubts(s2: np.ndarray, off: np.ndarray, ratio: float) -> np.ndarray:
 
 
 def _squared_singular_values(data: Data, factors: Any, constant: bool, centered: bool, ratio: float) -> Any:
-    """Return squared singular values and their rounding, by products of the rows where these keep enough digits."""
+    """Return squared singular values and their rounding, from products of the rows if these are accurate enough."""
     key = ("gcv", constant, centered)
     if key not in data.memo:
         X = data.X
@@ -111,7 +112,7 @@ def _squared_singular_values(data: Data, factors: Any, constant: bool, centered:
         mean = weighted_mean(X, np.ones(n)) if centered else np.zeros(d)
         if factors is None and not constant:
             M, off = centered_product(X, np.ones(n), mean, by_rows=n < d)
-            if centered and n < d:  # the same matrix, whatever the rounding of the mean
+            if centered and n < d:  # does not depend on the rounding of the mean
                 M = M - M.mean(axis=0) - M.mean(axis=1)[:, None] + M.mean()
             whole = spectrum(M, off)
             data.memo[key] = np.maximum(whole.values, 0.0), np.full(len(whole.values), whole.radius)

@@ -1,11 +1,10 @@
-r"""The gap of Huber's regression with its scale: one more dual constraint, a ball.
+r"""Duality gap of Huber regression with a fitted scale, which adds a ball constraint to the dual.
 
 .. math:: P(w, b, \sigma) = S\sigma + \sum_i s_i \sigma H(r_i/\sigma) + \alpha\|w\|^2, \qquad S = \sum_i s_i .
 
-Since :math:`\sigma H(r/\sigma) = \max_{|q| \le 2\varepsilon} (qr - \sigma q^2/4)`, slopes :math:`q_i` with
-:math:`\sum_i s_i q_i^2 \le 4S` bound the minimum over all scales, and the gap is that of Huber's loss at the fitted scale plus
-:math:`\sigma (S - \sum_i s_i q_i^2/4)`
-(theory: ``huber-gap``).
+Since :math:`\sigma H(r/\sigma) = \max_{|q| \le 2\varepsilon} (qr - \sigma q^2/4)`, dual variables :math:`q_i` with
+:math:`\sum_i s_i q_i^2 \le 4S` bound the minimum over all scales. The gap is that of Huber's loss at the fitted scale
+plus :math:`\sigma (S - \sum_i s_i q_i^2/4)` (theory: ``huber-gap``).
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ from surefit.checks.gap import Dual, Gap, Penalty, Piecewise, Point, prove
 from surefit.core.certificate import Certificate
 from surefit.core.sample import Data
 
-SCALINGS = 3  # of a dual point into its ball
+SCALINGS = 3  # number of scalings of a dual point into its ball
 
 
 def at_scale(certificate: Certificate) -> Certificate:
-    """Return the problem at the fitted scale: Huber's loss of the residuals, its edges a rounding closer."""
+    """Return the problem at the fitted scale: Huber's loss of the residuals, with edges moved inward by rounding."""
     problem, scale = certificate.problem, float(certificate.model["scale_"])
     if not 0.0 < scale < math.inf:
         raise ValueError(f"the scale must be a number > 0; it is {scale!r}")
@@ -51,7 +50,7 @@ def prove_huber(
 
 
 class BallSums(NamedTuple):
-    """Weighted squares of the dual variables: at most, at least, and by how much their radii may move them."""
+    """Weighted sums of squares of the dual variables: upper bound, lower bound, and effect of the radii."""
 
     largest: float
     least: float
@@ -59,7 +58,7 @@ class BallSums(NamedTuple):
 
 
 def ball_sums(s: np.ndarray, dual: np.ndarray, rad: np.ndarray) -> BallSums:
-    """Add up the squares of some rows."""
+    """Return the weighted sums of squares of the dual variables."""
     return BallSums(
         upper_sum(s * (np.abs(dual) + rad) ** 2) * (1 + 16 * UNIT),
         block_sum(s * np.maximum(np.abs(dual) - rad, 0.0) ** 2),
@@ -68,7 +67,7 @@ def ball_sums(s: np.ndarray, dual: np.ndarray, rad: np.ndarray) -> BallSums:
 
 
 def with_scale(found: Gap, sums: BallSums, apart: float, total: float, scale: float, terms: int, inside: bool) -> Gap:
-    """Add the terms of the scale; ``apart`` is the rounding of the edges of the loss, ``terms`` the length of the sums."""
+    """Add the terms of the scale; ``apart`` bounds the rounding of the edges, ``terms`` the length of the sums."""
     objective = (total * scale * (1 + 4 * UNIT) + found.objective * (1 + 32 * UNIT) + apart) * (1 + 8 * UNIT)
     rounding = found.objective_spread * 2 + 2 * apart + 64 * UNIT * objective
     least = sums.least / scale * (1 - 2 * gamma(terms + 16))
@@ -82,7 +81,7 @@ def with_scale(found: Gap, sums: BallSums, apart: float, total: float, scale: fl
 
 
 def null_objective(data: Data, free: bool) -> float:
-    """Return twice the weighted spread of the targets: the objective of their mean, or of zero, is no larger."""
+    """Return twice the weighted spread of the targets, an upper bound on the objective of their mean (or of zero)."""
     y = np.asarray(data.target, dtype=np.float64)
     s = np.ones(len(y)) if data.weights is None else data.weights
     total = math.fsum(s)

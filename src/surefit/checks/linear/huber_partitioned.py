@@ -1,4 +1,4 @@
-"""The gap of Huber's regression with its scale, over rows in partitions: the terms of one machine, added up by passes."""
+"""Duality gap of Huber regression with a fitted scale over rows in partitions."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _sums(part: Part, column: Column, how: How, shrink: tuple[float, float], wit
 
 
 def null_objective(certificate: Certificate, data: Data) -> tuple[float, ...]:
-    """Return twice the weighted spread of the targets, its rounding, and what rounding of scores costs it."""
+    """Return twice the weighted spread of the targets, its rounding, and the effect of rounding of the scores."""
     rows: PartitionedRows = data.X
     total, level = rows.total_weight, 0.0
     if certificate.problem["fit_intercept"]:

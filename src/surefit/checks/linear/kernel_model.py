@@ -1,4 +1,4 @@
-"""Checks models in a kernel's space: the same theorem, with the Gram matrix as the operator."""
+"""Checks of models in a kernel's space by the gap theorem with the Gram matrix as the operator."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from surefit.core.sample import Data
     says="The objective {objective:.6g} is within {value:.3g} of the smallest possible one in the kernel's space.",
 )
 def gap(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Bound P - min P over all functions of the kernel's space and all free functions, all classes together."""
+    """Bound P - min P over all functions of the kernel's space and all free functions, over all classes."""
     kernel = kernel_of(certificate)
     columns, found = _proved(certificate, stated, data)
     value, spread = sum(g.value for g in found), sum(g.spread for g in found)
@@ -63,7 +63,7 @@ def _proved(certificate: Certificate, stated: Claim, data: Data) -> tuple[Column
 
 
 def _free_parts(certificate: Certificate, data: Data, b: np.ndarray) -> list[Free | None]:
-    """Return the free functions of each problem; None if there is at most a constant, which needs no matrix."""
+    """Return the free functions of each problem; None if there is at most a constant."""
     if certificate.problem["null_space"] is None:
         if len(b) != int(certificate.problem["fit_intercept"]):
             raise ValueError("null_coef_ must be empty without a null space")

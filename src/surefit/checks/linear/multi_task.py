@@ -1,11 +1,13 @@
-r"""Checks the gap of several targets with a common support, by Fenchel-Young terms of rows and of groups.
+r"""Checks of the gap of multi-task lasso and elastic net, by Fenchel-Young terms of rows and of groups.
 
-For dual variables :math:`\Theta` (n, t) whose columns sum to zero if there are intercepts, :math:`V = X^\top\Theta / n`,
+Let :math:`\Theta` (n, t) be dual variables whose columns sum to zero if there are intercepts, and :math:`V =
+X^\top\Theta / n`. Then
 
 .. math:: P - \min P \le \tfrac{1}{2n} \|R - \Theta\|_F^2 + \sum_j \Big[
           \alpha \|W_j\| + \tfrac\beta2 \|W_j\|^2 - \langle W_j, V_j \rangle + \tfrac{1}{2\beta} (\|V_j\| - \alpha)_+^2 \Big] ,
 
-and with :math:`\beta = 0` all :math:`\|V_j\| \le \alpha` (theory: ``fenchel-gap``). :math:`\Theta` is the residuals, centered and scaled.
+and with :math:`\beta = 0` all :math:`\|V_j\| \le \alpha` (theory: ``fenchel-gap``). :math:`\Theta` is the matrix of
+centered and scaled residuals.
 """
 
 from __future__ import annotations
@@ -22,11 +24,11 @@ from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.sample import Data
 
-ELSEWHERE = 3.0  # multiple of the rounding that another evaluation may meet
+ELSEWHERE = 3.0  # multiple of the rounding errors that covers another evaluation
 
 
 class Point(NamedTuple):
-    """Residuals and their radius, dual variables before scaling and how far their sums are from zero, and products with columns."""
+    """Residuals and radii, unscaled dual variables, deviations of their sums from zero, and products with columns."""
 
     R: np.ndarray
     R_rad: np.ndarray
@@ -64,7 +66,7 @@ def gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 
 
 def _point(X: Any, Y: Any, W: Any, b: Any, centered: bool) -> Point:
-    """Enclose residuals and correlations; columns are shifted to their means, which intercepts absorb."""
+    """Enclose residuals and correlations; columns are centered, and the intercepts absorb the shift."""
     n = len(X)
     shift = X.mean(axis=0) if centered else np.zeros(X.shape[1])
     used = np.flatnonzero(W.any(axis=0))
@@ -98,7 +100,7 @@ def _bounds(p: Point, W: np.ndarray, alpha: float, beta: float, factor: float) -
 def _terms(
     p: Point, W: Any, norms: Any, reach: Any, weights: tuple[float, float], scale: float, factor: float
 ) -> float:
-    """Add up the terms at the residuals times ``scale``."""
+    """Sum the terms at the residuals times ``scale``."""
     (n, tasks), (alpha, beta) = p.R.shape, weights
     rounding = gamma(tasks + 32)
     apart = np.abs(p.R - scale * p.G) + scale * p.off + factor * p.R_rad + gamma(4) * (np.abs(p.R) + np.abs(p.G))

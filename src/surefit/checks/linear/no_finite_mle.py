@@ -1,8 +1,9 @@
-r"""Checks that the likelihood of a logistic model has no maximum: a direction along which no row loses and some gain.
+r"""Checks that a logistic likelihood has no maximum: a direction along which it keeps increasing.
 
-Along coefficients :math:`V` (one line per class) the log-likelihood of row :math:`i` of class :math:`k` keeps increasing if
-:math:`\tilde x_i^\top(V_k - V_l) \ge 0` for all :math:`l`, strictly for one :math:`l`. If no row decreases and some row increases,
-every finite estimate can be improved (theory: ``separation-and-mle``). Signs are found exactly.
+Along coefficients :math:`V` (one line per class), the log-likelihood of row :math:`i` of class :math:`k` keeps
+increasing if :math:`\tilde x_i^\top(V_k - V_l) \ge 0` for all :math:`l`, strictly for one :math:`l`. If it decreases
+for no row and increases for some row, every finite estimate can be improved (theory: ``separation-and-mle``). Signs are
+computed exactly.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ LONGEST = 20_000  # digits of an integer in a witness
     "other classes keep improving and none gets worse; a maximum needs 0.",
 )
 def no_finite_mle(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """No row of positive weight lies on the wrong side of the direction and at least one lies strictly on its own."""
+    """Check that no row of positive weight is on the wrong side of the direction, and some row is on its own."""
     problem, V = certificate.problem, np.asarray(stated.witness["V"])
     free, K = bool(problem["fit_intercept"]), len(problem["classes"])
     if problem["penalty"]["l1"] != 0 or problem["penalty"]["l2"] != 0:
@@ -74,7 +75,7 @@ no_claim(
     ),
 )
 def finite_mle(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Count the rows whose share in a combination that vanishes is not proved to be positive."""
+    """Count the rows whose coefficient in a vanishing combination is not proved to be positive."""
     (found,) = gaps(certificate, data)
     n = data.X.shape[0]
     shares = np.abs(found.dual) - 3 * found.dual_rad if found.met else np.zeros(n)
@@ -85,7 +86,7 @@ def finite_mle(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 
 
 def _common_scale(V: np.ndarray) -> list[np.ndarray]:
-    """Return lines as integers of one common scale: floats share a power of two, texts are integers already."""
+    """Return the lines as integers on one common scale: floats share a power of two, strings are already integers."""
     if V.dtype.kind == "U":
         return list(V)
     whole = integers.integers(V.ravel())[0]

@@ -1,4 +1,4 @@
-"""The problems of a linear model over rows in partitions, as the theorem takes them."""
+"""Problems of a linear model over rows in partitions, in the form of the gap theorem."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from surefit.core.certificate import Certificate
 from surefit.core.partitioned import Part, PartitionedRows
 from surefit.core.sample import Data, read_target
 
-CONSTANTS = 8  # passes that look for the best constant
-GRID = 65  # constants that one of them compares
+CONSTANTS = 8  # passes that search for the best constant
+GRID = 65  # number of constants compared in one pass
 
 
 class Column(NamedTuple):
-    """One target or class: what a partition needs in order to rebuild its rows of the problem."""
+    """One target or class, with the data that a partition needs to rebuild its rows of the problem."""
 
     problem: dict[str, Any]
-    place: int  # of the target or class
+    place: int  # index of the target or class
     total: float  # weight of all rows
     loss: Any
     w: np.ndarray
-    b: float  # of the moved columns and targets
+    b: float  # of the shifted columns and targets
     intercept: bool
     shift: np.ndarray | None  # subtracted from the columns
     level: float  # subtracted from the targets
@@ -104,7 +104,7 @@ def _count(problem: dict[str, Any], rows: PartitionedRows) -> int:
 
 @shared
 def proved(certificate: Certificate, data: Data) -> list[tuple[Column, Penalty, Proved, Any]]:
-    """Return what is proved about every column of coefficients, with its problem and its witness."""
+    """Return the proved bounds for every problem, with the problem, its penalty and its witness."""
     witness = next((claim.witness for claim in certificate.claims if claim.name == "linear.gap"), {})
     found = []
     for k, (column, penalty) in enumerate(zip(*columns_of(certificate, data.X), strict=True)):
@@ -121,7 +121,7 @@ def proved(certificate: Certificate, data: Data) -> list[tuple[Column, Penalty, 
 
 
 def _other(column: Column, given: Any, level: float | None = None) -> tuple[np.ndarray, float]:
-    """Return another point, or a step, about the moved columns; ``level`` is that of the targets unless given."""
+    """Return another point, or a step, in shifted coordinates; ``level`` is the shift of the targets unless given."""
     at = np.asarray(given, dtype=np.float64)
     if at.shape != (len(column.w) + 1,) or not np.all(np.isfinite(at)):
         raise ValueError(f"another point must have {len(column.w) + 1} finite numbers")
@@ -132,7 +132,7 @@ def _other(column: Column, given: Any, level: float | None = None) -> tuple[np.n
 
 
 def uncertain_labels(certificate: Certificate, data: Data) -> list[int]:
-    """Count the rows whose label is not certain, for the gap here and for that of another evaluation."""
+    """Count the rows whose label is not certain, for this gap and for that of another evaluation."""
     ((column, _, one, dual),) = proved(certificate, data)
     sliced = () if dual is None else (dual,)
     return [
@@ -153,14 +153,14 @@ def _smallest(part: Part, column: Column) -> float:
 
 
 def null_objective(certificate: Certificate, data: Data) -> tuple[float, ...]:
-    """Return the objective of the best constants, its rounding, and what rounding of scores costs it."""
+    """Return the objective of the best constants, its rounding, and the effect of rounding of the scores."""
     found = [_null_of(data.X, column) for column in columns_of(certificate, data.X)[0]]
     return tuple(sum(column) for column in zip(*found, strict=True))
 
 
 def _null_of(rows: PartitionedRows, column: Column) -> tuple[float, float, float]:
     problem = column.problem
-    if problem["classes"] is not None:  # labels with the same score have the same loss: their weights are enough
+    if problem["classes"] is not None:  # labels with the same score have the same loss, so their weights are sufficient
         assert rows.counts is not None
         own = np.arange(len(rows.counts)) == (1 if len(rows.counts) == 2 else column.place)
         weights = rows.counts * np.asarray(problem["class_weights"]) / (rows.total_weight if problem["mean"] else 1.0)
@@ -174,12 +174,12 @@ def _null_of(rows: PartitionedRows, column: Column) -> tuple[float, float, float
 
 
 def _best_constant(rows: PartitionedRows, column: Column) -> tuple[float, float]:
-    """Return a constant at which the derivatives nearly sum to zero, and by how much its objective may exceed the smallest."""
+    """Return a constant at which the derivatives nearly sum to zero, and a bound on its excess over the minimum."""
     low, high, grid = -np.inf, np.inf, np.zeros(1)
     for _ in range(CONSTANTS):
         totals, sizes, bends = rows.map_reduce(_constant_slopes, column, grid)
         k = int(np.argmin(np.abs(totals)))
-        if abs(totals[k]) <= (8 + len(rows.lengths)) * UNIT * sizes[k]:  # the rest is rounding of the sum
+        if abs(totals[k]) <= (8 + len(rows.lengths)) * UNIT * sizes[k]:  # the remainder is rounding of the sum
             return float(grid[k]), 0.0
         low, high = max(low, np.max(grid[totals < 0], initial=low)), min(high, np.min(grid[totals > 0], initial=high))
         new = grid[k] - totals[k] / bends[k] if bends[k] > 0 else np.nan

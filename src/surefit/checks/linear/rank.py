@@ -1,4 +1,4 @@
-"""Checks how many directions of the coefficients the data determine: columns proved to be independent."""
+"""Checks of the number of directions of the coefficients that the data determine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.sample import Data
 
-INDEPENDENT = 1e-8  # a column is counted if this share of its length is new: far above what a frame can resolve
+INDEPENDENT = 1e-8  # a column counts if this share of its norm is new, far above what a frame can resolve
 
 
 @claim(
@@ -26,7 +26,7 @@ INDEPENDENT = 1e-8  # a column is counted if this share of its length is new: fa
     ),
 )
 def rank(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Bound the number of directions that the data leave open: columns less those that are independent."""
+    """Bound the number of undetermined directions: all columns minus those proved to be independent."""
     columns, d = columns_of(certificate, data), data.X.shape[1]
     free = columns.points[0].intercept
     if columns.operator.frame(np.arange(d), free, columns.points[0].c) is not None:
@@ -41,7 +41,7 @@ def rank(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 
 
 def _independent(columns: Columns, d: int, free: bool, wanted: int | None) -> Frame | None:
-    """Return a basis of the most independent columns: ``wanted`` of them, or as many as are independent beyond rounding."""
+    """Return a frame of the most independent columns: ``wanted`` of them, or all that are clearly independent."""
     D = columns.points[0].c
     every = np.flatnonzero(D > 0)
     few = rows_to_move(D, d + free)

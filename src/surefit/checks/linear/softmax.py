@@ -1,9 +1,10 @@
-r"""The gap of multinomial logistic regression: rows of the simplex as dual points, all rounding counted.
+r"""Duality gap of multinomial logistic regression: rows of the simplex as dual points, with all rounding errors.
 
 .. math:: P(W, b) = \sum_i c_i\left[\ln\sum_k e^{f_{ik}} - f_{i,y_i}\right] + \sum_k \Omega(w_k) .
 
-Any rows :math:`Q_i` of the simplex, with :math:`\sum_i c_i (Y - Q)_{ik} = 0` for every class where intercepts are free, prove a bound; the
-loss part of the gap is :math:`\sum_i c_i\,\mathrm{KL}(Q_i\|P_i)` (theory: ``fenchel-gap``). A reference class has no coefficients.
+Any rows :math:`Q_i` of the simplex, with :math:`\sum_i c_i (Y - Q)_{ik} = 0` for every class if intercepts are free,
+prove a bound. The loss part of the gap is :math:`\sum_i c_i\,\mathrm{KL}(Q_i\|P_i)` (theory: ``fenchel-gap``). A
+reference class has no coefficients.
 """
 
 from __future__ import annotations
@@ -27,13 +28,13 @@ from surefit.problems.labels import class_codes
 
 
 class Softmax(NamedTuple):
-    """Proved facts about the coefficients of all classes."""
+    """Proved bounds for the coefficients of all classes."""
 
-    value: float  # P - min P is at most this, rounding included
+    value: float  # upper bound on P - min P, including rounding
     spread: float
-    objective: float  # P is at most this
+    objective: float  # upper bound on P
     objective_spread: float
-    dual: np.ndarray  # probabilities, one row per row
+    dual: np.ndarray  # probabilities of the dual point, (rows, classes)
     dual_rad: np.ndarray
     z: Enclosed  # scores, one column per class
     c: np.ndarray
@@ -42,14 +43,14 @@ class Softmax(NamedTuple):
 
 
 class Model(NamedTuple):
-    """Coefficients of all classes and the problem that they solve."""
+    """Coefficients of all classes and their problem."""
 
     operator: Any
     penalty: Penalty
     W: np.ndarray
     b: np.ndarray
     b_rad: np.ndarray
-    Y: np.ndarray  # one row per row, a one at its class
+    Y: np.ndarray  # indicators of the classes, (rows, classes)
     c: np.ndarray
     used: list[int]  # classes that have coefficients
     free: bool  # whether intercepts are
@@ -69,7 +70,7 @@ def model_of(certificate: Certificate, data: Data) -> Model:
         raise ValueError("the model has intercepts, its problem has none")
     if reference is not None and (np.any(W[reference]) or b[reference] != 0):
         raise ValueError("the reference class has coefficients")
-    if problem.get("penalize_intercept"):  # the coefficient of one more column
+    if problem.get("penalize_intercept"):  # the intercept becomes the coefficient of an additional column
         X, W, b, free, d = with_constant(X), np.column_stack([W, b]), np.zeros(K), False, d + 1
     s = np.ones(n) if data.weights is None else data.weights
     c = s * np.asarray(problem["class_weights"])[codes] * problem["strength"]
@@ -98,7 +99,7 @@ def prove_softmax(certificate: Certificate, data: Data) -> Softmax:
     if point is not None:
         exact = penalty.free
     else:
-        if penalty.free.any():  # only coefficients in a box compete
+        if penalty.free.any():  # only coefficients in a box are considered
             box = BOX
             size = math.sqrt(upper_sum(m.c * (1.0 + np.max(np.abs(F.mid + m.b), axis=1) ** 2)))
             with np.errstate(divide="ignore"):
@@ -123,12 +124,12 @@ def prove_softmax(certificate: Certificate, data: Data) -> Softmax:
 
 
 def loss_sums(Y: np.ndarray, c: np.ndarray, log_p: np.ndarray, off: np.ndarray) -> tuple[float, float]:
-    """Return upper bounds of the sum of the losses, as computed, and of what rounding of the scores adds."""
+    """Return an upper bound on the sum of the losses as computed, and on the effect of rounding of the scores."""
     return upper_sum(c * np.maximum(-np.sum(Y * log_p, axis=1), 0.0)), upper_sum(c * off[:, 0])
 
 
 def objective_of(penalty: Penalty, W: np.ndarray, losses: float, off: float) -> tuple[float, float]:
-    """Return an upper bound of the objective, and its rounding."""
+    """Return an upper bound on the objective, and its rounding."""
     rounding = off + 8 * UNIT * losses
     size = upper_sum(np.concatenate([penalty.value(w) for w in W])) * (1 + 8 * UNIT)
     objective = (losses + rounding + size) * (1 + 8 * UNIT)
@@ -138,7 +139,7 @@ def objective_of(penalty: Penalty, W: np.ndarray, losses: float, off: float) -> 
 def _dual_terms(
     m: Model, penalty: Penalty, exact: Any, Q: Any, moved: Any, slip: Any
 ) -> tuple[np.ndarray, np.ndarray, Bound] | None:
-    """Return a feasible dual point, how far it is known, and what the penalty's Fenchel-Young terms are at most."""
+    """Return a feasible dual point, its radius, and an upper bound on the penalty's Fenchel-Young terms."""
     parts = []
     for k in m.used if not np.all(exact | penalty.excluded) else []:
         rad = m.c * (moved[:, k] + 4 * UNIT * (m.Y[:, k] + Q[:, k]))
@@ -151,7 +152,7 @@ def _dual_terms(
 
 
 def penalty_terms(penalty: Penalty, W: np.ndarray, parts: list[tuple[Any, Any]]) -> tuple[float, Bound]:
-    """Return the factor that makes products with the columns feasible, and what the penalty's terms are at most."""
+    """Return the factor that makes products with the columns feasible, and an upper bound on the penalty's terms."""
     scale = min((penalty.shrink(v, radii[0]) for v, radii in parts), default=1.0)
     value, widest = 0.0, 0.0
     for w, (v, radii) in zip(W, parts, strict=False):
@@ -162,12 +163,12 @@ def penalty_terms(penalty: Penalty, W: np.ndarray, parts: list[tuple[Any, Any]])
 
 
 def toward_labels(Q: np.ndarray, moved: np.ndarray, Y: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return ``Y - scale (Y - Q)``, which are still rows of the simplex, and how far they are known."""
+    """Return ``Y - scale (Y - Q)``, which are again rows of the simplex, and their radius."""
     return (Q, moved) if scale == 1.0 else (Y - scale * (Y - Q), moved + 4 * UNIT)
 
 
 def certain(found: Softmax, value: float, times: int = 1) -> np.ndarray:
-    """Return which rows have the label of the exact optimum: minus the entropy is 1-strongly convex in the 1-norm."""
+    """Return which rows have the label of the exact optimum, by the strong convexity of the negative entropy."""
     z, Q, at = found.z, found.dual, np.arange(len(found.dual))
     first = z.mid.argmax(axis=1)
     others = z.mid + times * z.rad

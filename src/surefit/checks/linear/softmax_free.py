@@ -1,8 +1,9 @@
 r"""Dual points of the multinomial loss that are exactly orthogonal to unpenalized columns.
 
-The numbers :math:`t_{il} = c_i q_{il}`, one for every row and wrong class, are free to move; the probability of a row's own class
-is one less the others. Class :math:`k` demands :math:`\sum_i x_i \theta_{ik} = 0`, with :math:`\theta_{ik} = -t_{ik}` for rows of
-other classes and the sum of a row's numbers for its own: linear equations in :math:`t`, satisfied exactly as those of one score are.
+The numbers :math:`t_{il} = c_i q_{il}`, one for every row and wrong class, are free to move; the probability of a row's
+own class is one minus the others. Class :math:`k` requires :math:`\sum_i x_i \theta_{ik} = 0`, with :math:`\theta_{ik}
+= -t_{ik}` for rows of other classes and the sum of a row's numbers for its own class. These are linear equations in
+:math:`t`, which are satisfied exactly as for a single score.
 """
 
 from __future__ import annotations
@@ -20,19 +21,19 @@ from surefit.checks.gap.rows import side_sums
 def free_point(
     operator: Any, penalty: Penalty, Y: Any, P: Any, off: Any, c: Any, used: list[int], ones: bool
 ) -> tuple[Any, ...] | None:
-    """Return rows of the simplex near ``P``, how far they are known, and how far those of another evaluation may be.
+    """Return rows of the simplex near ``P``, their radius, and bounds on the difference in another evaluation.
 
-    None if the columns are too dependent, or a probability would be negative.
+    Return None if the columns are too dependent or a probability would be negative.
     """
     n, K = P.shape
     which = np.flatnonzero(penalty.free)
     wrong = (Y == 0) & (c > 0)[:, None]
     table = np.where(wrong, c[:, None] * P, 0.0)
-    grown = np.expm1(2 * off)  # relative change of a probability by the rounding of scores
+    grown = np.expm1(2 * off)  # relative change of a probability due to rounding of the scores
     own = np.sum(table, axis=1)
     theta = np.where(Y > 0, own[:, None], -table)
     slips = np.where(Y > 0, np.sum(table * grown, axis=1)[:, None], table * grown)
-    asked = used if len(used) < K else used[:-1]  # the sum of all classes is zero, whatever the numbers
+    asked = used if len(used) < K else used[:-1]  # the sum over all classes is always zero
     v, radii = [], []
     for k in asked:
         product, rad = operator.transposed(theta[:, k], np.array([2 * K * UNIT * np.abs(theta[:, k]), slips[:, k]]))
@@ -65,7 +66,7 @@ def free_point(
 
 
 def _frame(operator: Any, which: Any, ones: bool, Y: Any, t: Any, cells: Any, asked: list[int]) -> Frame | None:
-    """Return a frame of the equations of all classes, on few of the numbers if these are enough."""
+    """Return a frame of the equations of all classes, on few variables if possible."""
     K, width = Y.shape[1], len(which) + ones
     few, every = rows_to_move(t, width * len(asked)), np.arange(len(t))
     place = np.full(K, -1)

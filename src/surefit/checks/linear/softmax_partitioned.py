@@ -1,7 +1,7 @@
-"""The gap of multinomial logistic regression over rows in partitions: the terms of one machine, added up by passes.
+"""Duality gap of multinomial logistic regression over rows in partitions, summed in passes over the partitions.
 
-Every partition computes its probabilities again from the coefficients. Column sums are made right by one offset per class, which all rows
-share, and what rounding leaves of them by a constant row that is mixed in.
+Every partition recomputes its probabilities from the coefficients. One offset per class, which all rows share, corrects
+the column sums, and a constant row that is mixed in corrects the remaining rounding errors.
 """
 
 from __future__ import annotations
@@ -42,22 +42,22 @@ from surefit.core.partitioned import Part, PartitionedRows
 from surefit.core.sample import Data, read_target
 from surefit.problems.labels import class_codes
 
-OFFSETS = 6  # passes that look for offsets with the right column sums
+OFFSETS = 6  # passes that search for offsets with the right column sums
 
 
 class Setting(NamedTuple):
-    """The coefficients and what a partition needs in order to rebuild its rows of the problem."""
+    """Coefficients and the data that a partition needs to rebuild its rows of the problem."""
 
     problem: dict[str, Any]
     W: np.ndarray
-    b: np.ndarray  # of the moved columns
+    b: np.ndarray  # of the shifted columns
     b_rad: np.ndarray
     free: bool
     shift: np.ndarray | None  # subtracted from the columns
 
 
 class How(NamedTuple):
-    """Rule that computes the dual point of each row: offsets of the scores, a constant row, and a factor toward the labels."""
+    """Rule for the dual point of each row: offsets of the scores, a constant row, and a factor toward the labels."""
 
     offset: np.ndarray
     constant: tuple[float, np.ndarray] | None = None
@@ -65,7 +65,7 @@ class How(NamedTuple):
 
 
 class Local(NamedTuple):
-    """The rows of a partition, as the problem needs them."""
+    """Rows of a partition in the form of the problem."""
 
     operator: Dense
     Y: np.ndarray
@@ -78,7 +78,7 @@ class Local(NamedTuple):
 
 
 class Proved(NamedTuple):
-    """The bound, and what further claims need in order to ask the rows again."""
+    """The bound, and the values that further claims need for new passes over the rows."""
 
     gap: Softmax
     setting: Setting
@@ -97,7 +97,7 @@ def setting_of(certificate: Certificate, rows: PartitionedRows) -> tuple[Setting
         raise ValueError("a reference class is proved in memory only")
     if not free and np.any(b):
         raise ValueError("the model has intercepts, its problem has none")
-    if problem.get("penalize_intercept"):  # the coefficient of one more column
+    if problem.get("penalize_intercept"):  # the intercept becomes the coefficient of an additional column
         W, b, free, d = np.column_stack([W, b]), np.zeros(K), False, d + 1
     shift, b_rad = center(rows.sample[:, :d]) if free else None, np.zeros(K)
     if shift is not None:
@@ -152,12 +152,12 @@ def proved(certificate: Certificate, data: Data) -> Proved:
 
 
 def _softmax(value: float, spread: float, objective: float, rest: float) -> Softmax:
-    none = np.zeros((0, 0))  # rows keep what belongs to them
+    none = np.zeros((0, 0))  # arrays with one entry per row stay in the partitions
     return Softmax(value, spread, objective, rest, none, none, Enclosed(none, none), np.zeros(0))
 
 
 def _with_right_sums(rows: PartitionedRows, setting: Setting, depth: int) -> How | None:
-    """Return offsets with nearly the right column sums, and the constant row for the rest; None if there is none."""
+    """Return offsets with nearly the right column sums, and a constant row for the remainder; None if there is none."""
     offset, best = np.zeros(len(setting.W)), None
     for _ in range(OFFSETS):
         (lacking, noise, sums, goal, M), total = rows.map_reduce(_column_sums, setting, How(offset))
@@ -170,7 +170,7 @@ def _with_right_sums(rows: PartitionedRows, setting: Setting, depth: int) -> How
         offset = offset + np.linalg.pinv(np.diag(sums) - M, rcond=1e-13, hermitian=True) @ lacking
     assert best is not None
     offset, lacking, noise, sums, goal = best
-    noise = (noise + (depth + 4) * UNIT * (sums + goal)) * (1 + 4 * depth * UNIT)  # by the sums over partitions
+    noise = (noise + (depth + 4) * UNIT * (sums + goal)) * (1 + 4 * depth * UNIT)  # sums over partitions
     constant = constant_row(lacking, noise, sums, float(total) * (1 - 4 * depth * UNIT))
     return None if constant is None else How(offset, constant)
 
@@ -183,7 +183,7 @@ def _column_sums(part: Part, setting: Setting, how: How) -> tuple[Any, float]:
 
 
 def _products(rows: PartitionedRows, setting: Setting, how: How, depth: int) -> list[tuple[Any, Any]]:
-    """Enclose the products of the columns with the dual point of each class, here and for another evaluation."""
+    """Enclose the products of the columns with the dual point of each class, for this and for another evaluation."""
     sums, most = rows.map_reduce(_correlations, setting, how, combine=sums_and_maxima)
     (mids, sizes, squares, lengths), k = sums, gamma(int(most[0]) + depth + 4)
     norms = np.sqrt(squares + rows.shape[0] * TINY) * (1 + gamma(int(most[0]) + depth + 8))
@@ -207,7 +207,7 @@ def _correlations(part: Part, setting: Setting, how: How) -> tuple[Any, np.ndarr
 
 
 def _terms(part: Part, setting: Setting, how: How) -> np.ndarray:
-    """Return the divergences here and as another evaluation may find them, the losses, and what rounding adds to them."""
+    """Return the divergences for this and for another evaluation, the losses, and the effect of rounding on them."""
     own = local(part, setting, how)
     near, far = (
         upper_sum(own.c * np.sum(divergences(own.Q, times * own.moved, own.log_p, times * own.off), axis=1))
@@ -218,7 +218,7 @@ def _terms(part: Part, setting: Setting, how: How) -> np.ndarray:
 
 
 def uncertain_labels(certificate: Certificate, data: Data) -> list[int]:
-    """Count the rows whose label is not certain, for the gap here and for that of another evaluation."""
+    """Count the rows whose label is not certain, for this gap and for that of another evaluation."""
     one = proved(certificate, data)
     if one.how is None:
         return [data.X.shape[0]] * 2
@@ -235,7 +235,7 @@ def _uncertain(part: Part, setting: Setting, how: How, gap: Softmax, value: floa
 
 
 def null_objective(certificate: Certificate, data: Data) -> tuple[float, ...]:
-    """Return the objective of the best constants, its rounding, and what rounding of scores costs it."""
+    """Return the objective of the best constants, its rounding, and the effect of rounding of the scores."""
     problem, rows = certificate.problem, data.X
     assert rows.counts is not None
     counts = rows.counts * np.asarray(problem["class_weights"]) * problem["strength"]

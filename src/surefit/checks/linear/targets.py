@@ -1,4 +1,4 @@
-"""Targets and weights of rows, as the theorem takes them."""
+"""Targets and weights of rows in the form of the gap theorem."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from surefit.checks.enclosure import UNIT, upper_sum
 from surefit.checks.gap import rows as row_loops
 from surefit.problems.labels import class_codes
 
-ROUNDING = 256 * UNIT  # of scores of the size of the targets: no gap can be asked to be below what it costs
+ROUNDING = 256 * UNIT  # of scores of the size of the targets; no smaller gap can be required
 
 
 def row_targets(
     problem: dict[str, Any], n: int, y: np.ndarray, weights: np.ndarray | None, total: float | None = None
 ) -> tuple[list[np.ndarray], np.ndarray]:
-    """Return the targets and weights of ``n`` rows; ``total`` is the weight of all rows, unless these are all."""
+    """Return the targets and weights of ``n`` rows; ``total`` is the weight of all rows if these are only a part."""
     weights = np.ones(n) if weights is None else weights
     if problem["mean"]:
         weights = weights / (math.fsum(weights) if total is None else total)
@@ -33,7 +33,7 @@ def row_targets(
 def constant_objective(
     loss: Any, y: np.ndarray, c: np.ndarray, intercept: bool, known: np.ndarray | None = None
 ) -> tuple[float, float, float]:
-    """Return the objective of the best constant, its rounding, and what rounding of scores costs it."""
+    """Return the objective of the best constant, its rounding, and the effect of rounding of the scores."""
     known = np.zeros(len(y)) if known is None else known
     offset = row_loops.best_offset(loss, y, c, known) if intercept else 0.0
     size = ROUNDING * (1 + float(np.max(np.abs(y), initial=0.0)))
@@ -43,7 +43,7 @@ def constant_objective(
 def constant_sums(
     loss: Any, y: np.ndarray, c: np.ndarray, offset: float, size: float, known: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return the losses of a constant score, plain and rounded up, what moves of ``size`` cost, and the total weight."""
+    """Return losses of a constant score, plain and rounded up, the effect of changes by ``size``, and the weight."""
     zero = np.zeros(len(y))
     scores = zero + offset if known is None else known + offset
     args = loss, y, c, scores, zero
@@ -54,6 +54,6 @@ def constant_sums(
 
 
 def rounded(sums: np.ndarray, offset: float) -> tuple[float, float, float]:
-    """Return the objective, its rounding (the best constant is known up to rounding), and what rounding of scores costs."""
+    """Return the objective, its rounding (including that of the best constant), and the effect of score rounding."""
     plain, upper, other, weight = sums.tolist()
     return plain, upper - plain + 64 * UNIT * (upper + abs(offset) * weight), other

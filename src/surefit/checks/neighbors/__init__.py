@@ -1,1 +1,1 @@
-"""Checkers of nearest-neighbor rules: the rows they keep, and the neighbors they find."""
+"""Checks of nearest-neighbor models: their stored rows, and the neighbors that they find."""

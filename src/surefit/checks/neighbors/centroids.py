@@ -1,6 +1,6 @@
-r"""Checks nearest centroids: means or medians, deviations and shrunken centroids, recomputed with bounds on rounding.
+r"""Checks of nearest centroids: means or medians, deviations and shrunken centroids, with bounds on rounding.
 
-Medians and soft thresholds are 1-Lipschitz, so errors of means and deviations pass through them unchanged (theory:
+Medians and soft thresholds are 1-Lipschitz, so they do not amplify errors of means and deviations (theory:
 ``nearest-centroid``).
 """
 
@@ -23,7 +23,7 @@ from surefit.core.sample import Data
        says="No entry of a centroid is off by more than {value:.2g} of the largest entry of its column, no standard deviation within "
        "classes by more than {deviation:.2g} of it, and no class probability by more than {prior:.2g}.")  # fmt: skip
 def centroids(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Centroids, deviations and priors are right up to the stated shares."""
+    """Check that centroids, deviations and priors are accurate up to the stated values."""
     codes, K = label_codes(certificate, data)
     X, problem, model = dense(data.X), certificate.problem, certificate.model
     own, own_std, prior = (np.asarray(model[name]) for name in ("centroids_", "within_class_std_dev_", "class_prior_"))
@@ -35,7 +35,7 @@ def centroids(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     c = Enclosed(np.array([one.mid for one in found]), np.array([one.rad for one in found]))
     squares = np.sum((X - c.mid[codes]) ** 2, axis=0)
     std = np.sqrt(squares / max(n - K, 1))
-    moved = np.sqrt(counts @ c.rad**2 / max(n - K, 1))  # by the errors of the centroids
+    moved = np.sqrt(counts @ c.rad**2 / max(n - K, 1))  # due to the errors of the centroids
     std_rad = (gamma(n + 16) * std + moved) * (1 + gamma(8))
     if problem["shrink_threshold"] is not None:
         c = _shrunken(c, _means(X), Enclosed(std, std_rad), np.sqrt(1 / counts - 1 / n), problem["shrink_threshold"])
@@ -64,7 +64,7 @@ def _means(X: np.ndarray) -> Enclosed:
 
 
 def _medians(X: np.ndarray) -> Enclosed:
-    """Return the middle entries, or the mean of the two: one rounding."""
+    """Return the middle entries, or the means of the two middle ones, which are rounded once."""
     X, half = np.sort(X, axis=0), len(X) // 2
     mid = X[half] if len(X) % 2 else 0.5 * (X[half - 1] + X[half])
     return Enclosed(mid, 2 * UNIT * np.abs(mid))

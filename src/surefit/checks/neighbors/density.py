@@ -1,7 +1,7 @@
-r"""Checks kernel densities at some of the rows, by sums over all rows with enclosed distances.
+r"""Checks of kernel densities at some of the rows, by sums over all rows with enclosed distances.
 
-A kernel falls with the distance, so its values at both ends of an enclosed distance enclose it, and the sum of the lower and of the
-upper ends encloses the density (theory: ``kernel-density``).
+A kernel decreases with the distance, so its values at both ends of an enclosed distance enclose its value. The sums of
+the lower and of the upper values enclose the density (theory: ``kernel-density``).
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ SHAPES: dict[str, Callable[[Any], Any]] = {
     "linear": lambda u: np.where(u < 1, 1.0 - np.minimum(u, 1.0), 0.0),
     "cosine": lambda u: np.where(u < 1, np.cos(0.5 * np.pi * np.minimum(u, 1.0)), 0.0),
 }
-CONSTANT = 1e-11  # relative error of the integral of a kernel that SciPy's quadrature reports at most
+CONSTANT = 1e-11  # largest relative error of a kernel's integral that SciPy's quadrature may report
 
 
 @claim("kernel_density.values", kind="data_fact", side="upper", infinite=True, theory="kernel-density",
        says="At {rows} training rows the log density is the sum over all rows, up to {value:.2g}.")  # fmt: skip
 def values(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """The recorded log densities are off by at most value."""
+    """Check that the errors of the recorded log densities are at most ``value``."""
     s = weights_of(data)
     present, d, problem = np.flatnonzero(s > 0), data.X.shape[1], certificate.problem
     places = sampled(len(present), d)
@@ -70,7 +70,7 @@ def values(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 
 
 def _log_integral(shape: str, d: int) -> float:
-    """Return the logarithm of the integral of a kernel of unit width over d-dimensional space, by its radius."""
+    """Return the logarithm of the integral of a kernel of unit width over d-dimensional space, in polar coordinates."""
     surface = math.log(2.0) + 0.5 * d * math.log(math.pi) - float(special.gammaln(0.5 * d))
     if shape in ("gaussian", "exponential"):
         power = (
@@ -79,7 +79,7 @@ def _log_integral(shape: str, d: int) -> float:
             else float(special.gammaln(d))
         )
         return surface + power
-    # Substituting v = u^d leaves a bounded integrand.
+    # Substituting v = u^d gives a bounded integrand.
     found, error = integrate.quad(
         lambda v: float(SHAPES[shape](np.asarray(v ** (1 / d)))) / d, 0.0, 1.0, epsabs=0.0, epsrel=1e-12
     )

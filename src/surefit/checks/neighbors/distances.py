@@ -1,4 +1,4 @@
-"""Distances from some rows to all rows, with a bound on their rounding."""
+"""Enclosed distances from some rows to all rows."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def distances(
 
 
 def _nan_euclidean(Q: np.ndarray, T: np.ndarray) -> np.ndarray:
-    """Sums of squares over the columns that both rows have, scaled up to all columns; infinite where they share none."""
+    """Return distances over the columns that both rows have, scaled up to all columns; infinite if they share none."""
     found = np.empty((len(Q), len(T)))
     for i, row in enumerate(Q):
         squares = (T - row) ** 2
@@ -61,7 +61,7 @@ def _nan_euclidean(Q: np.ndarray, T: np.ndarray) -> np.ndarray:
 
 
 def _stored(graph: Any) -> np.ndarray:
-    """Distances of a sparse graph; pairs that it does not store are infinitely far apart."""
+    """Return the distances of a sparse graph; pairs that are not stored are infinitely far apart."""
     pairs = graph.tocoo()
     mid = np.full(pairs.shape, np.inf)
     mid[pairs.row, pairs.col] = pairs.data
@@ -73,7 +73,7 @@ def _dense(X: Any) -> np.ndarray:
 
 
 def _minkowski(X: Any, rows: np.ndarray, present: np.ndarray, p: float) -> Enclosed:
-    """Differences are taken before powers, so distances of nearby rows lose no accuracy."""
+    """Enclose Minkowski distances, computed from differences, so that nearby rows lose no accuracy."""
     whole = len(present) == X.shape[0]
     named = {1.0: "cityblock", 2.0: "euclidean", np.inf: "chebyshev"}.get(p)
     how: dict[str, Any] = {"metric": named} if named else {"metric": "minkowski", "p": p}
@@ -84,7 +84,7 @@ def _minkowski(X: Any, rows: np.ndarray, present: np.ndarray, p: float) -> Enclo
 
 
 def _by_squares(mid: np.ndarray, X: Any) -> Enclosed:
-    """Distances that come from differences of larger numbers: their squares are right to some units of the largest."""
+    """Enclose distances that result from cancellation; their squares are accurate relative to the largest one."""
     mid = np.asarray(mid, dtype=np.float64)
     width = X.shape[1] if getattr(X, "ndim", 1) == 2 else 64
     finite = np.where(np.isfinite(mid), mid, 0.0)

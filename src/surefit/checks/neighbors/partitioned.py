@@ -1,4 +1,4 @@
-"""Recorded neighbors compared with all distances, partition by partition."""
+"""Comparison of recorded neighbors with all distances, partition by partition."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ no_claim(
 
 
 class Compared(NamedTuple):
-    """Of some rows: the least distances from below with their radii, and the distances to the recorded neighbors, if they were found."""
+    """For some rows: lower bounds on the smallest distances, and the distances to recorded neighbors, with radii."""
 
     least: np.ndarray  # (rows, at most k) mid - rad, ascending
     least_rad: np.ndarray
-    own: np.ndarray  # (rows, k) mid, nan where the neighbor is elsewhere
+    own: np.ndarray  # (rows, k) mid, nan if the neighbor is in another partition
     own_rad: np.ndarray
 
 
 def compared(rows: PartitionedRows, how: dict[str, Any], ranks: np.ndarray, recorded: np.ndarray) -> Compared:
-    """Compare the recorded neighbors of the rows with these ranks, among all that count, with all distances."""
+    """Compare the recorded neighbors of the rows of given ranks (among those of positive weight) with all distances."""
     counts = rows.map_reduce(_counted, combine=_both)
     ends = np.cumsum([count for _, count in counts])
     first = {start: int(end - count) for (start, count), end in zip(counts, ends, strict=True)}
@@ -36,7 +36,7 @@ def compared(rows: PartitionedRows, how: dict[str, Any], ranks: np.ndarray, reco
 
 
 def count_used(rows: PartitionedRows) -> int:
-    """Return the number of rows that count."""
+    """Return the number of rows of positive weight."""
     return sum(count for _, count in rows.map_reduce(_counted, combine=_both))
 
 

@@ -1,4 +1,4 @@
-"""Claims of nearest-neighbor rules."""
+"""Claims of nearest-neighbor models."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from surefit.core.issuing.state import digest
 from surefit.core.partitioned import PartitionedRows
 from surefit.core.sample import Data
 
-#: Rows whose neighbors are compared with all distances: at most so many, and as many as this number of cells allows, but two.
+#: Rows whose neighbors are compared with all distances: at least 2, at most MOST, and at most CELLS matrix entries.
 MOST, CELLS = 24, 2_000_000
 
 
 def sampled(n: int, d: int) -> np.ndarray:
-    """Places of the rows that are compared, evenly spread."""
+    """Return the evenly spaced indices of the rows that are compared."""
     count = min(n, max(2, min(MOST, CELLS // max(n * d, 1))))
     return np.unique(np.linspace(0, n - 1, count).astype(np.int64))
 
@@ -39,7 +39,7 @@ def _present(data: Data) -> np.ndarray:
     says="The model keeps the {rows} training rows that count, their weights and targets, if any: {value:.0f} of these differ.",
 )
 def rows(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Compare what predictions use with the training data."""
+    """Compare the stored data used for prediction with the training data."""
     present, X = _present(data), data.X
     whole = len(present) == X.shape[0]
     kept = X if whole else X[present]
@@ -120,7 +120,7 @@ def _in_partitions(certificate: Certificate, claim: Claim, rows: PartitionedRows
 
 
 def _excess(lines: list[tuple[np.ndarray, np.ndarray, float]], k: int, n: int) -> Proof:
-    """Bound by how much recorded distances exceed the least ones; a line has both for one row, and the rounding in them."""
+    """Bound the excess of recorded distances over the smallest ones; a line has both for one row, and rounding."""
     worst = doubt = 0.0
     for recorded, least, rounding in lines:
         own, near = np.sort(recorded), np.sort(least)
@@ -145,7 +145,7 @@ def _excess(lines: list[tuple[np.ndarray, np.ndarray, float]], k: int, n: int) -
     says="Of all pairs of {rows} training rows with the others, {value:.0f} are not proved to be on the recorded side of the radius.",
 )
 def within(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Compare the recorded rows within the radius with all distances; those within rounding of the radius are not decided."""
+    """Compare the recorded rows within the radius with all distances; rows within rounding of it stay undecided."""
     present, radius = _present(data), float(certificate.problem["radius"])
     places = sampled(len(present), data.X.shape[1] if data.X.ndim == 2 else 1)
     starts, names = np.asarray(claim.witness["starts"]), np.asarray(claim.witness["neighbors"])

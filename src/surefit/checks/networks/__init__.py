@@ -1,1 +1,1 @@
-"""Checks feed-forward networks."""
+"""Checks of feed-forward networks."""

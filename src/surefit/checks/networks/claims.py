@@ -1,4 +1,4 @@
-"""The claims of networks: objective, gradient, links, and the gap of the last layer alone, a convex problem."""
+"""Claims of networks: objective, gradient, links, and the gap of the last layer, which is a convex problem."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.sample import Data
 
-VACUOUS = 0.999  # share of the objective from which a gap only says that objectives are not negative
+VACUOUS = 0.999  # share of the objective above which a gap is vacuous
 fact = partial(claim, side="upper", theory="network-stationarity")
 no_claim("network.global", "Nothing is claimed about other minima: the problem is not convex.")
 
 
 @fact("network.objective", kind="data_fact", says="The objective on all rows is between {low:.9g} and {value:.9g}.")
 def objective(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """J is at most value, and at least the other number."""
+    """Check that J is at most ``value`` and at least the stated lower bound."""
     found = examine(certificate, data)
     J, radius, note = found.objective, found.objective_radius, f"J = {found.objective:.9g} by a forward pass."
     return Proof(J + radius, "recomputed", note, {"low": AtLeast(J - radius, radius)}, spread=radius)
@@ -31,7 +31,7 @@ def objective(certificate: Certificate, claim: Claim, data: Data) -> Proof:
       says="No partial derivative of the objective is larger than {value:.3g} (norm at most {norm:.3g}); this "
       "measures stationarity.")  # fmt: skip
 def gradient(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """No partial derivative of J is larger than value, nor their norm than its number."""
+    """Check that no partial derivative of J exceeds ``value``, and bound the norm of the gradient."""
     found = examine(certificate, data)
     size, radius = np.abs(found.gradient), found.gradient_radius
     value, rounding = (float(np.max(part, initial=0.0)) for part in (size + radius, radius))
@@ -57,7 +57,7 @@ def _layer_in_words(claim: Claim) -> str:
     says=_layer_in_words,
 )
 def output_gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """With the hidden features fixed, no other last layer has an objective smaller by more than value."""
+    """Check that, with fixed hidden features, no other last layer has an objective smaller by more than ``value``."""
     found, net, problem = examine(certificate, data), read_net(certificate, data), certificate.problem
     if problem["loss"] == "squared_error" and problem["output"] != "identity":
         return refused("squared error of softmax or logistic outputs is not convex")
@@ -76,7 +76,7 @@ def output_gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
       says="{links} links carry {parameters} free parameters: weights are zero where no link is and equal where they are shared, "
       "exactly.")  # fmt: skip
 def links(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """The number of weights that are not zero without a link, or differ from those they share with."""
+    """Count the weights that are nonzero without a link or differ from those that they are tied to."""
     net = read_net(certificate, data)
     wrong = count = free = 0
     for matrix, table in zip(net.coefs, net.tables, strict=True):

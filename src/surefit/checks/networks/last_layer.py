@@ -1,10 +1,10 @@
-r"""The last layer of a network alone: a linear model of the last hidden units, so the gap theorem bounds it.
+r"""Gap of the last layer of a network, which is a linear model of the last hidden units.
 
 With the features :math:`h_i` of the last hidden layer held fixed and :math:`f_i = W^\top h_i + b`,
 
 .. math:: P(W, b) = \sum_i s_i \varphi_i(f_i) + \tfrac{\alpha}{2} \|W\|^2 .
 
-Links that share a weight are one link to the sum of their features (theory: ``network-stationarity``).
+Links that share a weight are equivalent to one link from the sum of their features (theory: ``network-stationarity``).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from surefit.core.sample import Data
 
 
 class LayerGap(NamedTuple):
-    """Objective of the last layer and how far it can be above the smallest one, both divided by the sum of weights."""
+    """Objective of the last layer and an upper bound on its suboptimality, both divided by the sum of weights."""
 
     gap: float
     objective: float
@@ -29,7 +29,7 @@ class LayerGap(NamedTuple):
 
 
 class _Layer(NamedTuple):
-    """The last layer in the words of a linear model's certificate."""
+    """The last layer in the form of a linear model's certificate."""
 
     problem: dict[str, Any]
     model: dict[str, np.ndarray]
@@ -77,15 +77,15 @@ def output_layer_gap(
     objective, spread = sum(g.objective for g in found), sum(g.spread for g in found)
     proved = alpha > 0 and all(math.isinf(g.box) for g in found)
     gap = min(sum(g.value for g in found), objective) if proved else objective
-    # The features come from a forward pass: what another one may change, relative to the terms.
+    # Features come from a forward pass; this is the change that another pass may cause, relative to the terms.
     terms = objective + float(s @ np.sum(np.abs(Y * (H @ coef + intercept)), axis=1)) / total
     return LayerGap(gap, objective, spread + 4 * gamma(len(Y) + H.shape[1] + 64) * terms)
 
 
 def _problem(loss: str, activation: str, outputs: int, alpha: float, total: float) -> dict[str, Any]:
-    """Return the linear model's problem; its losses are divided by the sum of the weights."""
+    """Return the linear model's problem, with losses divided by the sum of the weights."""
     names = {"softmax": "softmax", "logistic": "logistic", "exp": "poisson", "identity": "squared_error"}
-    double = {"loss": "lp", "p": 2.0} if loss == "squared_error" else {}  # the square, not half of it
+    double = {"loss": "lp", "p": 2.0} if loss == "squared_error" else {}  # the full square, not half of it
     penalty = {"l1": 0.0, "l2": alpha / total, "factors": None}
     classes = [float(k) for k in range(outputs)] if activation == "softmax" else None
     own = {"loss": names[activation], "strength": 1 / total, "mean": False, "fit_intercept": True, "penalty": penalty}
@@ -102,12 +102,12 @@ def _linear(problem: dict[str, Any], X: np.ndarray, W: np.ndarray, b: np.ndarray
 
 
 def _outputs_of(table: np.ndarray) -> np.ndarray:
-    """Return the number of outputs that each free weight leads to."""
+    """Return the number of outputs to which each free weight is connected."""
     return np.bincount(np.concatenate([np.unique(column[column >= 0]) for column in table.T]))
 
 
 def _summed(H: np.ndarray, w: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return one feature and one weight per free weight of an output."""
+    """Return one summed feature and one weight per free weight of an output."""
     linked = np.flatnonzero(places >= 0)
     _, first, number = np.unique(places[linked], return_index=True, return_inverse=True)
     A = np.zeros((len(H), len(first)))
@@ -130,7 +130,7 @@ def losses(F: np.ndarray, Y: np.ndarray, activation: str, loss: str) -> np.ndarr
 
 
 def projected(matrix: np.ndarray, table: np.ndarray | None) -> np.ndarray:
-    """Return the slopes of the free weights: sums of the slopes of the links that share them."""
+    """Return the derivatives with respect to the free weights: sums over the links that share them."""
     if table is None:
         return matrix.ravel()
     linked = table >= 0
@@ -138,7 +138,7 @@ def projected(matrix: np.ndarray, table: np.ndarray | None) -> np.ndarray:
 
 
 def free_squares(coef: np.ndarray, table: np.ndarray | None) -> float:
-    """Return the sum of squares of the free weights: a shared weight counts once."""
+    """Return the sum of squares of the free weights; a shared weight counts once."""
     if table is None:
         return float(np.sum(coef**2))
     linked = table >= 0

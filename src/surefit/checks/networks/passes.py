@@ -1,8 +1,9 @@
-r"""Evaluates a feed-forward network by passes of the checker's own: objective and gradient, each with its rounding.
+r"""The checker's own forward and backward passes of a feed-forward network: objective and gradient, with rounding.
 
-:math:`J = \frac1S [\sum_i s_i \varphi_i(f_i) + \frac{\alpha}{2} \|w\|^2]` in double precision by plain products. Every number carries a
-radius: sums of products are off by :math:`\gamma_k` of the sizes of their terms, activations pass errors on by at most their Lipschitz
-constant, and a rectifier whose sum may have either sign counts as open and as closed (theory: ``network-stationarity``).
+:math:`J = \frac1S [\sum_i s_i \varphi_i(f_i) + \frac{\alpha}{2} \|w\|^2]` is evaluated in double precision. Every
+number has a radius: the error of a sum of products is at most :math:`\gamma_k` times the sizes of its terms,
+activations multiply errors by at most their Lipschitz constant, and for a rectifier whose input may have either sign
+both cases are considered (theory: ``network-stationarity``).
 """
 
 from __future__ import annotations
@@ -53,11 +54,12 @@ MEANS: dict[str, Any] = {
 
 
 LIPSCHITZ = {"logistic": 0.25, "standard": 0.5, "cauchy_cdf": 0.32, "normal_cdf": 0.4, "gaussian": 0.8, "arctan": 0.64}
-CURVATURE = {"log_loss": 1.0, "half_squares": 1.0, "squared_error": 4.0}  # of a loss by its scores, at most
+#: Upper bounds on the second derivative of a loss with respect to its scores.
+CURVATURE = {"log_loss": 1.0, "half_squares": 1.0, "squared_error": 4.0}
 
 
 class Net(NamedTuple):
-    """A certified network as the checker reads it."""
+    """A certified network."""
 
     coefs: list[np.ndarray]
     intercepts: list[np.ndarray]
@@ -76,7 +78,7 @@ class Pass(NamedTuple):
 
 
 class Layer(NamedTuple):
-    """Sums that enter the units of a layer, and the values below them, each with its radius."""
+    """Inputs of the units of a layer, and the values of the layer below, each with its radius."""
 
     below: np.ndarray
     below_radius: np.ndarray
@@ -88,7 +90,7 @@ NO_NETWORK = "weights, links or classes are not those of a network of the sizes 
 
 
 def read_net(certificate: Certificate, data: Data) -> Net:
-    """Return the certified network; arrays that do not have the sizes named are an error."""
+    """Return the certified network; raise an error for arrays that do not have the stated sizes."""
     problem, packed = certificate.problem, np.asarray(certificate.model["packed_"], dtype=np.float64)
     sizes, table = problem["sizes"], certificate.model.get("packed_links_")
     shapes = list(pairwise(sizes))
@@ -108,7 +110,7 @@ def read_net(certificate: Certificate, data: Data) -> Net:
 
 
 def targets(certificate: Certificate, data: Data) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the columns that the network was trained on, and the sample weights; the labels must be its classes."""
+    """Return the target columns and the sample weights; the labels must be the network's classes."""
     y, classes = data.target, certificate.model.get("classes_")
     if classes is None or y.ndim == 2:
         Y = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
@@ -125,19 +127,19 @@ def targets(certificate: Certificate, data: Data) -> tuple[np.ndarray, np.ndarra
 
 @shared
 def examine(certificate: Certificate, data: Data) -> Pass:
-    """Return objective, gradient and last features."""
+    """Return objective, gradient and last hidden features."""
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
         return _both_passes(read_net(certificate, data), data, *targets(certificate, data))
 
 
 def penalty_of(net: Net) -> float:
-    """Return the weight decay, not yet divided by the number of rows."""
+    """Return the weight decay before division by the number of rows."""
     squares = (free_squares(matrix, table) for matrix, table in zip(net.coefs, net.tables, strict=True))
     return 0.5 * net.problem["alpha"] * math.fsum(squares)
 
 
 def forward(net: Net, rows: np.ndarray) -> list[Layer]:
-    """Return what enters each layer of units."""
+    """Return the inputs of each layer of units."""
     activation, layers = net.problem["activation"], []
     values, radius = rows, np.zeros_like(rows)
     for matrix, bias in zip(net.coefs, net.intercepts, strict=True):
@@ -191,7 +193,7 @@ def _both_passes(net: Net, data: Data, Y: np.ndarray, s: np.ndarray | None) -> P
 
 
 def _losses(net: Net, layer: Layer, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return losses and their derivatives by the scores, each with its rounding."""
+    """Return losses and their derivatives with respect to the scores, each with its rounding."""
     output, loss, F = net.problem["output"], net.problem["loss"], layer.sums
     off = np.max(layer.radius, axis=1, keepdims=True) if output == "softmax" else layer.radius
     value, slopes = losses(F, Y, output, loss), output_slopes(F, Y, output, loss)
@@ -210,12 +212,12 @@ def _losses(net: Net, layer: Layer, Y: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def _behind(net: Net, k: int, layer: Layer, delta: np.ndarray, off: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return derivatives by the sums of the layer below, with their radius."""
+    """Return derivatives with respect to the inputs of the layer below, with their radius."""
     activation, size = net.problem["activation"], np.abs(net.coefs[k]).T
     through = delta @ net.coefs[k].T
     radius = off @ size + gamma(len(size) + 4) * (np.abs(delta) @ size)
     slope = SLOPE[activation](layer.sums)
-    if activation == "relu":  # a sum that may have either sign
+    if activation == "relu":  # the input may have either sign
         change = np.where(np.abs(layer.sums) <= layer.radius, 1.0, 0.0)
     else:
         change = (
@@ -230,7 +232,7 @@ def _first_of_each(matrix: np.ndarray, table: np.ndarray) -> np.ndarray:
 
 
 def output_slopes(F: np.ndarray, Y: np.ndarray, output: str, loss: str) -> np.ndarray:
-    """Return the slopes of the losses with respect to the scores."""
+    """Return the derivatives of the losses with respect to the scores."""
     found = MEANS[output](F)
     if loss != "squared_error":
         return found - Y

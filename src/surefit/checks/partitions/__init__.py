@@ -1,1 +1,1 @@
-"""Checkers of rules that are constant on cells."""
+"""Checks of models that are constant on cells."""

@@ -1,7 +1,7 @@
-"""Counts and means of cells, re-derived from the rows and the cells they lie in.
+"""Checks of counts and means of cells, recomputed from the rows.
 
-The cells of cubes are computed here from the side; those of another partitioner come as a witness, and are compared with what
-the model says, if there is one.
+Cubic cells are computed from their side length. The cells of another partitioner are stored as a witness and compared
+with those of the model, if it is available.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ fact = partial(claim, side="upper", theory="consistency")
 
 
 class Cells(NamedTuple):
-    """The rows that count, with their weights and cells."""
+    """Rows of positive weight, with their weights and cells."""
 
     rows: np.ndarray
     weights: np.ndarray
@@ -64,7 +64,7 @@ def _cells(certificate: Certificate, data: Data) -> Cells:
 
 
 def _table(certificate: Certificate, data: Data, cells: Cells) -> np.ndarray:
-    """Weight of each class in each cell."""
+    """Return the weight of each class in each cell."""
     codes, K = label_codes(certificate, data)
     flat = np.bincount(cells.cell * K + codes[cells.rows], cells.weights, minlength=cells.n_cells * K)
     return flat.reshape(cells.n_cells, K)
@@ -74,7 +74,7 @@ def _table(certificate: Certificate, data: Data, cells: Cells) -> np.ndarray:
       says="The training error is {value:.4g}; of all rules that are constant on the {cells} cells none has one smaller by more than "
       "{excess:.1g}.")  # fmt: skip
 def training_error(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Count the errors of the rule, and those of the best rule on the same cells."""
+    """Count the errors of the rule and of the best rule on the same cells."""
     cells, shares = _cells(certificate, data), np.asarray(certificate.model["cell_shares_"])
     table, codes = _table(certificate, data, cells), label_codes(certificate, data)[0][cells.rows]
     if shares.shape != table.shape or not np.all(np.isfinite(shares)):
@@ -114,7 +114,7 @@ def shares(certificate: Certificate, claim: Claim, data: Data) -> Proof:
       says="The sum of squares is {value:.6g}; of all functions that are constant on the {cells} cells none has one smaller by more than "
       "{excess:.1g}.")  # fmt: skip
 def squares(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Sum the squares; moving the value of a cell from its mean by e costs its weight times e squared."""
+    """Bound the excess of the sum of squares: a cell's weight times the squared distance of its value from its mean."""
     cells, means = _cells(certificate, data), np.asarray(certificate.model["cell_means_"])
     off = np.asarray(data.target, dtype=np.float64)[cells.rows] - means[cells.cell]
     found = math.fsum(cells.weights * off**2)

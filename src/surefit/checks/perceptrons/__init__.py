@@ -1,1 +1,1 @@
-"""Checks of what perceptrons claim: runs are repeated bit for bit, margins are enclosed."""
+"""Checks of perceptrons: runs are repeated bit for bit, and margins are enclosed."""

@@ -1,13 +1,13 @@
-r"""Margins of lifted rows :math:`\hat x = (x, c)`, enclosed from both sides.
+r"""Lower and upper bounds on margins of augmented rows :math:`\hat x = (x, c)`.
 
-Any weights bound the largest margin from below, any :math:`\alpha \ge 0` bounds it from above:
+Any weights bound the largest margin from below, and any :math:`\alpha \ge 0` bounds it from above:
 
 .. math::
 
     \min_i \frac{t_i \hat w^\top \hat x_i}{\|\hat w\|} \;\le\; \gamma^* \;\le\;
     \frac{\|\sum_i \alpha_i t_i \hat x_i\|}{\sum_i \alpha_i}.
 
-Rounding is bounded by norms: :math:`|x^\top w|` in floats is off by at most :math:`\gamma_{d+2} \|x\| \|w\|`.
+Rounding is bounded by norms: the computed :math:`x^\top w` has an error of at most :math:`\gamma_{d+2} \|x\| \|w\|`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def squared_lengths(data: Data, beta: float) -> np.ndarray:
 def lowest_margin(
     data: Data, t: np.ndarray, w: np.ndarray, b: float, norm: float, scale: Any = None, used: Any = None
 ) -> Bound:
-    """Bound ``min_i t_i (x_i'w + b) / (norm scale_i)`` from below; ``scale`` is 1 by default, ``used`` marks the rows that count."""
+    """Bound ``min_i t_i (x_i'w + b) / (norm scale_i)`` from below, over the rows in ``used`` (default: all)."""
     if not 0.0 < norm < math.inf:
         raise ValueError("the weights are zero, which have no margin")
     mid = t * (np.asarray(data.X @ w, dtype=np.float64).ravel() + b)
@@ -55,12 +55,12 @@ def lowest_margin(
 
 
 def norm_of(w: np.ndarray, b: float, beta: float) -> float:
-    """Return the norm of lifted weights."""
+    """Return the norm of augmented weights."""
     return math.sqrt(math.fsum(w * w) + (b * b / beta if beta else 0.0))
 
 
 def sum_of_rows(data: Data, s: np.ndarray, relative: float = 0.0) -> tuple[np.ndarray, float]:
-    """Return ``sum_i s_i x_i`` and a bound of the norm of its error; ``relative`` is the relative error of the numbers ``s``."""
+    """Return ``sum_i s_i x_i`` and a bound on the norm of its error; ``relative`` is the relative error of ``s``."""
     total, pieces = np.zeros(data.X.shape[1]), row_blocks(len(s))
     for here in pieces:
         total += np.asarray(s[here] @ data.X[here], dtype=np.float64).ravel()
@@ -69,7 +69,7 @@ def sum_of_rows(data: Data, s: np.ndarray, relative: float = 0.0) -> tuple[np.nd
 
 
 def hull_length(data: Data, s: np.ndarray, beta: float, relative: float = 0.0) -> Bound:
-    """Bound ``|sum_i s_i (x_i, c)| / sum_i |s_i|`` from above; ``relative`` is the relative error of the numbers ``s``."""
+    """Bound ``|sum_i s_i (x_i, c)| / sum_i |s_i|`` from above; ``relative`` is the relative error of ``s``."""
     total = math.fsum(np.abs(s))
     if not 0 < total < math.inf:
         raise ValueError("the weights of the rows must be finite and not all zero")
@@ -86,7 +86,7 @@ def most_updates(
 ) -> Bound:
     r"""Bound the number of updates for any start (Novikoff): the largest k with :math:`k A + a \le \sqrt{s^2 + k B}`.
 
-    ``start`` is the squared norm of the first weights and their component along the final ones.
+    ``start`` contains the squared norm of the initial weights and their component along the final ones.
     """
     slightly_less = margin.value - 2.5 * margin.spread
     if slightly_less <= 0:
@@ -105,7 +105,7 @@ def _most(steps: Any, threshold: float, radius_square: float, margin: float, sta
 
 
 def start_and_component(start: np.ndarray, w: np.ndarray, b: Any, beta: float) -> tuple[float, float]:
-    """Return the squared norm of the first weights and their component along the final ones, both rounded to the safe side."""
+    """Return the squared norm of the initial weights and their component along the final ones, safely rounded."""
     if not np.any(start):
         return 0.0, 0.0
     square = math.fsum(start[..., :-1].ravel() ** 2) + (math.fsum(start[..., -1].ravel() ** 2) / beta if beta else 0.0)
@@ -116,7 +116,7 @@ def start_and_component(start: np.ndarray, w: np.ndarray, b: Any, beta: float) -
 
 
 def slack_of(data: Data, beta: float, start: np.ndarray, steps: float) -> float:
-    """Bound how far two orders of summing a score can differ, for weights that moved by ``steps`` rows in sum."""
+    """Bound the difference between two orders of summing a score, for weights that changed by ``steps`` rows."""
     longest = math.sqrt(float(np.max(squared_lengths(data, beta), initial=0.0)))
     size = float(np.linalg.norm(start)) * (1 + 1 / math.sqrt(beta) if beta else 1.0) + steps * longest
     return 8 * (data.X.shape[1] + 8) * UNIT * longest * size * (1.0 + math.sqrt(beta))

@@ -1,7 +1,8 @@
-r"""Checks the claims of the multi-class perceptron: the two-class theorem on rows :math:`(0, .., \hat x, .., -\hat x, .., 0)`.
+r"""Checks of the multi-class perceptron by the two-class theorem on :math:`(0, .., \hat x, .., -\hat x, .., 0)`.
 
-A direction :math:`U` with one vector per class has margin :math:`\min_i \min_{r \ne y_i} (u_{y_i} - u_r)^\top \hat x_i / \|U\|_F`;
-an update has squared length :math:`2 \|\hat x\|^2`, so from zero at most :math:`2 R^2 / \gamma^2` are made.
+A direction :math:`U` with one vector per class has margin :math:`\min_i \min_{r \ne y_i} (u_{y_i} - u_r)^\top \hat x_i
+/ \|U\|_F`; an update has squared length :math:`2 \|\hat x\|^2`, so at most :math:`2 R^2 / \gamma^2` updates are made
+from zero weights.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ from surefit.core.sample import Data
 
 
 class JointLog(NamedTuple):
-    """The log of a joint run."""
+    """Log of a joint run."""
 
     rows: np.ndarray
     rivals: np.ndarray  # class that lost weight at each update
-    start: np.ndarray  # one line per class, the offset last
+    start: np.ndarray  # one line per class, with the intercept last
 
     def visit(self, certificate: Certificate, data: Data, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Process ``rows`` from the start; return the rival class of each row (-1: no mistake) and the last weights."""
+        """Process ``rows`` from the start; return the rival of each row (-1: no mistake) and the final weights."""
         problem, steps = certificate.problem, np.array(certificate.problem["joint_steps"])
         W, b = np.ascontiguousarray(self.start[:, :-1]), self.start[:, -1].copy()
         rivals, beta = np.empty(len(rows), dtype=np.int64), problem["bias_step"]
@@ -42,7 +43,7 @@ class JointLog(NamedTuple):
 
 
 def joint_log(certificate: Certificate, data: Data) -> JointLog:
-    """Return the log that the replay claim carries."""
+    """Return the log stored in the witness of the replay claim."""
     witness, k = certificate["perceptron.joint_replay"].witness, len(certificate.model["classes_"])
     if certificate.problem["multi_class"] != "joint":
         raise ValueError("the classes were not fitted together")
@@ -56,7 +57,7 @@ def joint_log(certificate: Certificate, data: Data) -> JointLog:
       says="Each of the {value:.0f} updates, repeated in float64 arithmetic, was made on a mistake; together they give the "
       "weights.")  # fmt: skip
 def replay(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Repeat the updates: rivals and weights must be the same, bit for bit."""
+    """Repeat the updates; rival classes and weights must agree bit for bit."""
     log = joint_log(certificate, data)
     rivals, weights = log.visit(certificate, data, log.rows)
     if not np.array_equal(rivals, log.rivals):
@@ -78,7 +79,7 @@ def margin(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 
 @fact("perceptron.joint_novikoff", says=ALLOWED)
 def novikoff(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Compare the number of updates with what the theorem allows."""
+    """Compare the number of updates with the bound of the theorem."""
     log, low, beta = joint_log(certificate, data), _lowest(certificate, data), certificate.problem["bias_step"]
     W, steps = final_weights(certificate, data), certificate.problem["joint_steps"]
     start = geometry.start_and_component(log.start, W[:, :-1], W[:, -1], beta)
@@ -104,7 +105,7 @@ def _lowest(certificate: Certificate, data: Data) -> Bound:
 
 
 def _highest(certificate: Certificate, data: Data) -> Bound:
-    """Return the length of the sum of all updates, divided by the sum of their steps."""
+    """Return the norm of the sum of all updates, divided by the sum of their steps."""
     log, beta, codes = joint_log(certificate, data), certificate.problem["bias_step"], codes_of(certificate, data)
     if len(log.rows) == 0:
         raise ValueError("no update was made")

@@ -1,7 +1,7 @@
-r"""Checks what a kernel perceptron claims, with kernel values enclosed from their definition.
+r"""Checks of kernel perceptrons with enclosed kernel values.
 
-In feature space :math:`\|\hat w_j\|^2 = \|\hat w_{j-1}\|^2 + 2 a_j m_j + a_j^2 (k(x, x) + c^2)`; the rest is the plain theorem
-(theory: ``novikoff``). Integer kernel values are added without error.
+In feature space :math:`\|\hat w_j\|^2 = \|\hat w_{j-1}\|^2 + 2 a_j m_j + a_j^2 (k(x, x) + c^2)`; the remaining argument
+is that of the linear perceptron (theory: ``novikoff``). Integer kernel values are added without error.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from surefit.core.claims import Claim
 from surefit.core.sample import Data
 from surefit.kernels.base import Kernel
 
-WHOLE = 2.0**51  # integers up to here are added without error
-CELLS = 2**20  # kernel values at once
+WHOLE = 2.0**51  # smaller integers are added without error
+CELLS = 2**20  # kernel values in memory at a time
 DELTA = 0.05  # failure probability of the risk bound
 
 
 class Replayed(NamedTuple):
-    """The logged updates in feature space, made again."""
+    """Results of repeating the logged updates in feature space."""
 
     rows: np.ndarray
     steps: np.ndarray
@@ -45,7 +45,7 @@ class Replayed(NamedTuple):
 
 
 def assumptions(stated: Claim) -> tuple[str, ...]:
-    """Return that a kernel of the user's is one."""
+    """Return the assumption that a user-defined kernel is positive semidefinite, if there is one."""
     return ("positive_semidefinite_kernel",) if stated.numbers.get("assumed_kernel") else ()
 
 
@@ -53,7 +53,7 @@ def assumptions(stated: Claim) -> tuple[str, ...]:
       says="{updates} updates were made, none at a margin of more than {value:.3g} above the threshold; they are the dual "
       "coefficients.")  # fmt: skip
 def replay(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Replay the log in feature space; the dual coefficients and the intercept must be its sums."""
+    """Repeat the logged updates in feature space; the dual coefficients and the intercept must be their sums."""
     run = run_of(certificate, stated, data)
     found, model = _replayed(run), certificate.model
     claimed, support = np.zeros(len(run.t)), row_numbers(model["support_"], len(run.t))
@@ -84,7 +84,7 @@ def margin(certificate: Certificate, stated: Claim, data: Data) -> Proof:
       says="{value:.0f} updates were made; a feature-space radius of {radius:.6g} and margin {gamma_low:.6g} allow "
       "{allowed:.6g}.")  # fmt: skip
 def novikoff(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Compare the number of updates with what the theorem allows."""
+    """Compare the number of updates with the bound of the theorem."""
     run = run_of(certificate, stated, data)
     diagonal = enclosed_diagonal(*_kernel(certificate, data))
     square = (float(np.max(diagonal.mid + diagonal.rad)) + run.beta) * (1 + 4 * UNIT)
@@ -115,13 +115,13 @@ def kernel_risk(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 
 
 def _first_pass(run: Run, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return which rows may have been misclassified, and which another evaluation may count as well."""
+    """Return which rows may have been misclassified, and which others another evaluation may count."""
     t, beta, n, logged = run.t, run.beta, len(order), _rows(run)
     place = np.empty(n, dtype=np.int64)
     place[order] = np.arange(n)
     first = int(np.asarray(run.witness("perceptron.kernel_replay")["after_pass"]).ravel()[0])
     logged = logged[: max(0, min(first, len(logged)))]
-    if len(logged) == 0 or np.any(np.diff(place[logged]) <= 0):  # the first row met has score zero, which is a mistake
+    if len(logged) == 0 or np.any(np.diff(place[logged]) <= 0):  # the first row has score zero, which is a mistake
         raise ValueError("the log does not begin with the mistakes of the first pass")
     mistaken, nearly = np.zeros(n, dtype=bool), np.zeros(n, dtype=bool)
     mistaken[logged] = True
@@ -152,7 +152,7 @@ def _rows(run: Run) -> np.ndarray:
 
 @shared
 def _kernel(certificate: Certificate, data: Data) -> tuple[Kernel, Any]:
-    """Return the kernel and the rows as it reads them."""
+    """Return the kernel and the rows in the form that it reads."""
     kernel = kernel_of(certificate)
     return kernel, kernel.read(data.X.astype(np.float64, copy=False))
 
@@ -162,7 +162,7 @@ def _values(run: Run, a: np.ndarray, b: np.ndarray) -> Enclosed:
 
 
 def _replayed(run: Run) -> Replayed:
-    """Make the logged updates again; remembered for further claims."""
+    """Return the results of repeating the logged updates, cached for further claims."""
     key = ("kernel perceptron", run.p)
     if key not in run.data.memo:
         run.data.memo[key] = _replay(run)
@@ -195,7 +195,7 @@ def _replay(run: Run) -> Replayed:
 
 
 def _lowest(run: Run) -> Bound:
-    """Bound the margin of the final function from below; remembered for further claims."""
+    """Bound the margin of the final function from below, cached for further claims."""
     key = ("kernel margin", run.p)
     if key not in run.data.memo:
         found = _replayed(run)

@@ -1,7 +1,8 @@
-"""Checks brackets of the largest margin: last weights bound it from below, weights of the rows from above.
+"""Checks of bounds on the largest margin: final weights bound it from below, row weights from above.
 
-Rows count as they are, with the constant feature; or only those of positive weight (batch), or scaled to unit length (margin
-perceptron), or without the constant feature, where the intercept is free (theory: ``novikoff``, ``margin-bracket``).
+Rows are augmented by the constant feature. Variants use only rows of positive weight (batch), rows scaled to unit
+length (margin perceptron), or a free intercept instead of the constant feature (theory: ``novikoff``,
+``margin-bracket``).
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ AT_MOST = "No direction has a margin of more than {value:.6g} (constant feature 
 
 @bracket("perceptron.margin", kind="optimality", theory="novikoff", says=BETWEEN)
 def margin(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Bound the largest margin by the weights and by weights of the rows."""
+    """Bound the largest margin from below by the final weights and from above by row weights."""
     run = run_of(certificate, stated, data)
     return _bracketed(run, run.low, up(run, row_weights(stated, data)))
 
@@ -45,7 +46,7 @@ def batch_margin(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 @bracket("perceptron.unit_margin", kind="optimality", theory="margin-perceptron",
          says="On rows of unit length the margin reached is at least {value:.6g}, and no direction has more than {up:.6g}.")  # fmt: skip
 def unit_margin(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Bound the largest margin on unit rows; the run required (1 - epsilon) gamma, up to the rounding of its floats."""
+    """Bound the largest margin on unit rows; the limit is (1 - epsilon) gamma, up to rounding."""
     run = run_of(certificate, stated, data)
     reached = low(run, scale=lengths_of(run))
     limit = (1 - certificate.problem["epsilon"]) * aim_of(run) - 8 * reached.spread
@@ -56,9 +57,9 @@ def unit_margin(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 @bracket("perceptron.geometric_margin", kind="data_fact", theory="margin-bracket",
          says="The widest hyperplane has a smallest distance between {value:.6g} and {up:.6g} to the rows.")  # fmt: skip
 def geometric_margin(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Bound the largest distance of all rows from a hyperplane; classes without row weights get equal ones."""
+    """Bound the largest distance of a hyperplane from the rows; a class without row weights gets equal ones."""
     run, alpha = run_of(certificate, stated, data), row_weights(stated, data)
-    for group in (run.t > 0, run.t < 0):  # an offset is free if both classes have the same weight
+    for group in (run.t > 0, run.t < 0):  # the intercept is free if both classes have the same weight
         alpha[group] = alpha[group] if np.any(alpha[group]) else 1.0
         alpha[group] /= math.fsum(alpha[group])
     widest = geometry.hull_length(data, run.t * alpha, 0.0, 4 * UNIT)
@@ -71,26 +72,26 @@ def _bracketed(run: Run, least: Bound, most: Bound) -> Proof:
 
 
 def _only_from_above(bound: Callable[..., Any], certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Bound the largest margin from above by weights of the rows."""
+    """Bound the largest margin from above by row weights."""
     run = run_of(certificate, stated, data)
     most = bound(run, row_weights(stated, data))
     return Proof(most.value, "enclosed", "from the sum of the updates.", run.own, spread=most.spread)
 
 
 def low(run: Run, scale: Any = None, used: Any = None, constant: bool = True) -> Bound:
-    """Bound the margin of the last weights from below, on scaled or some rows, with or without the constant feature."""
+    """Bound the margin of the final weights from below, on scaled or some rows, with or without constant feature."""
     w, b = run.weights[:-1], float(run.weights[-1])
     norm = geometry.norm_of(w, b, run.beta) if constant else geometry.norm_of(w, 0.0, 0.0)
     return geometry.lowest_margin(run.data, run.t, w, b, norm, scale=scale, used=used)
 
 
 def up(run: Run, alpha: np.ndarray) -> Bound:
-    """Bound every margin from above by weights of the rows."""
+    """Bound every margin from above by row weights."""
     return geometry.hull_length(run.data, alpha * run.t, run.beta)
 
 
 def unit_up(run: Run, alpha: np.ndarray) -> Bound:
-    """Bound every margin on unit rows: the sum of the weights counts, not that of the weights over the lengths."""
+    """Bound every margin on unit rows; the bound is normalized by the sum of the row weights."""
     signed = alpha * run.t / lengths_of(run)
     found = geometry.hull_length(run.data, signed, run.beta, gamma(run.data.X.shape[1] + 8))
     factor = math.fsum(np.abs(signed)) / math.fsum(alpha) * (1 + gamma(8))
@@ -113,7 +114,7 @@ for _name, _theory, _says, _up in (
 
 
 def lengths_of(run: Run) -> np.ndarray:
-    """Return the lengths of the lifted rows, as the run computes them."""
+    """Return the lengths of the augmented rows, computed as in the run."""
     memo = run.data.memo
     if "lengths" not in memo:
         memo["lengths"] = np.sqrt(squared_norms(run.data.X) + run.beta)
@@ -123,7 +124,7 @@ def lengths_of(run: Run) -> np.ndarray:
 
 
 def aim_of(run: Run) -> float:
-    """Return the margin that the run of this problem aimed at."""
+    """Return the target margin of this problem's run."""
     aims = run.certificate.model["gamma_"]
     aim = float(aims[run.p])
     if aims.ndim != 1 or not 0 < aim <= 1:

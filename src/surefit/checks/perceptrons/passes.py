@@ -1,7 +1,7 @@
-r"""Checks runs over rows in their order by repeating every pass, in memory or partition by partition: no log of the run is needed.
+r"""Checks of runs over rows in order by repeating every pass, in memory or by partitions, without a log.
 
-An update at visit :math:`v` of :math:`T` counts for the :math:`T - v` visits from it on, so the mean of the weights is
-:math:`w_0 + \sum_j \frac{T - v_j}{T} a_j t_j x_j`, with steps :math:`a_j` and labels :math:`t_j`.
+An update at visit :math:`v` of :math:`T` is included in the weights after :math:`T - v` visits, so the mean of the
+weights is :math:`w_0 + \sum_j \frac{T - v_j}{T} a_j t_j x_j`, with steps :math:`a_j` and labels :math:`t_j`.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from surefit.core.sample import Data
 
 
 class Course(NamedTuple):
-    """One two-class problem after some rows: weights with the intercept last, counts, and sums of the updates for the mean."""
+    """One two-class problem after some rows: weights with the intercept last, counts, and sums for the mean weights."""
 
     number: int
     weights: np.ndarray
     updates: int
     visits: int
-    weighted: np.ndarray  # sum of visit x update
+    weighted: np.ndarray  # sum of visit number times update
     size: np.ndarray  # sum of the absolute values of its terms
     moved: np.ndarray  # sum of the absolute values of the updates
-    wrong: int  # rows of the first pass on which any problem made a mistake; the first problem counts
+    wrong: int  # rows with a mistake in any problem in the first pass; stored in the first problem only
     before: int = 0  # updates before the last pass
 
 
@@ -40,7 +40,7 @@ class Course(NamedTuple):
       says="{passes} passes over the rows in their order, repeated in float64 arithmetic, made {value:.0f} updates and give the weights; "
       "the last pass made {last} of them.")  # fmt: skip
 def passes(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Take all passes again; they must end with the weights of the model, bit for bit."""
+    """Repeat all passes; they must end with the weights of the model, bit for bit."""
     p = number_of(certificate, stated)
     found = courses(certificate, data)[p]
     if not np.array_equal(found.weights, final_weights(certificate, data)[p]):
@@ -53,12 +53,12 @@ def passes(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 @fact("perceptron.mean", side="upper", partitioned=True,
       says="The weights are the mean of those held after each of the {visits} visits, to within {value:.3g}.")  # fmt: skip
 def mean(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Add up the updates, each times the visits from it on, and bound the rounding of the sum."""
+    """Check the mean weights by summing the updates, each multiplied by the number of later visits."""
     p, lines = number_of(certificate, stated), len(certificate.problem["steps"])
     found, d = courses(certificate, data)[p], data.X.shape[1]
     coef, offset = numbers(certificate.model["coef_"], lines, d), numbers(certificate.model["intercept_"], lines)
     own = found.weights - found.weighted / found.visits
-    # Sums of the weights and of the corrections each round once per update, and each term a few times.
+    # The sums of weights and of corrections are rounded once per update, and each term a few times.
     radius = gamma(2 * found.updates + 16) * (found.moved + 2 * found.size / found.visits)
     far = np.abs(np.append(coef[p], offset[p]) - own) * (1 + UNIT) + radius
     value, spread = (float(np.linalg.norm(part)) * (1 + gamma(d + 8)) for part in (far, 2 * radius))
@@ -70,7 +70,7 @@ def mean(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 
 @shared
 def courses(certificate: Certificate, data: Data) -> dict[int, Course]:
-    """Return all problems after the passes that their claims state."""
+    """Return the state of all problems after the stated numbers of passes."""
     problem, d, classes = certificate.problem, data.X.shape[1], certificate.model["classes_"]
     stated = {
         number_of(certificate, c): c.numbers["passes"] for c in certificate.claims if c.name == "perceptron.passes"
@@ -98,7 +98,7 @@ def _fold(data: Data, function: Any, state: Any, *small: Any) -> Any:
 
 
 def _repeat(part: Part, states: list[Course], positive: list[Any], rules: list[Rule], first: bool) -> list[Course]:
-    """Visit the rows of a partition in their order, for all problems."""
+    """Process the rows of a partition in order, for all problems."""
     y, n, found = np.asarray(part.y), part.X.shape[0], []
     wrong, own = np.zeros(n, dtype=bool), Data(part.X, None, None, {})
     for state in states:
@@ -130,10 +130,10 @@ def _repeat(part: Part, states: list[Course], positive: list[Any], rules: list[R
 
 
 def in_order(certificate: Certificate) -> bool:
-    """Return whether the certificate states passes over the rows in their order, without a log."""
+    """Return whether the certificate states passes over the rows in order, without a log."""
     return any(claim.name == "perceptron.passes" for claim in certificate.claims)
 
 
 def first_errors(certificate: Certificate, data: Data) -> int:
-    """Return on how many rows the first pass made a mistake in any problem."""
+    """Return the number of rows with a mistake in any problem in the first pass."""
     return courses(certificate, data)[0].wrong

@@ -1,9 +1,9 @@
-r"""Checks runs of linear perceptrons, bit for bit, and how many updates they can make.
+r"""Checks of linear perceptrons: runs are repeated bit for bit, and the number of updates is bounded.
 
-With :math:`\hat x = (x, c)` and steps :math:`a_j`, an update at a margin :math:`m_j \le \tau` gives
-:math:`\|\hat w_j\|^2 \le \|\hat w_{j-1}\|^2 + 2 a_j \tau + a_j^2 \|\hat x\|^2`, while every unit vector :math:`u` of margin
-:math:`\gamma` gains :math:`\langle \hat w_j - \hat w_{j-1}, u \rangle \ge \gamma a_j`. Both together bound the number of updates
-(theory: ``novikoff``).
+With :math:`\hat x = (x, c)` and steps :math:`a_j`, an update at a margin :math:`m_j \le \tau` gives :math:`\|\hat
+w_j\|^2 \le \|\hat w_{j-1}\|^2 + 2 a_j \tau + a_j^2 \|\hat x\|^2`, while every unit vector :math:`u` of margin
+:math:`\gamma` gains :math:`\langle \hat w_j - \hat w_{j-1}, u \rangle \ge \gamma a_j`. Together, these inequalities
+bound the number of updates (theory: ``novikoff``).
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def batch_replay(certificate: Certificate, stated: Claim, data: Data) -> Proof:
       says="Each of the {value:.0f} updates, repeated in float64 arithmetic, was made inside the margin; together they give the "
       "weights.")  # fmt: skip
 def margin_updates(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Repeat the updates on rows of unit length."""
+    """Repeat the updates on rows scaled to unit length."""
     run, rows = run_of(certificate, stated, data), row_numbers(stated.witness["rows"], data.X.shape[0])
     share = (1 - certificate.problem["epsilon"]) * aim_of(run)
     w, mistaken = np.zeros(data.X.shape[1]), np.zeros(len(rows), dtype=bool)
@@ -97,7 +97,7 @@ def margin_updates(certificate: Certificate, stated: Claim, data: Data) -> Proof
 @fact("perceptron.sum", side="upper",
       says="The weights are the sum of all updates to within {value:.3g}: the rounding of the run.")  # fmt: skip
 def weights_are_sum(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Add up the updates from how often each row was updated."""
+    """Check the sum of the updates, from the number of updates of each row."""
     run = run_of(certificate, stated, data)
     if run.log.counts is None or len(run.log.factors):
         return refused("this claim is about a log that was cut")
@@ -105,7 +105,7 @@ def weights_are_sum(certificate: Certificate, stated: Claim, data: Data) -> Proo
 
 
 def distance(run: Run, signed: np.ndarray, weights: np.ndarray, own: dict[str, Any], relative: float = 0.0) -> Proof:
-    """Bound the largest difference of ``weights`` from the start plus the rows weighted by ``signed``."""
+    """Bound the largest difference between ``weights`` and the start plus the rows weighted by ``signed``."""
     start = run.log.start
     total, rad = geometry.sum_of_rows(run.data, signed, relative)
     shift, size = run.beta * math.fsum(signed), run.beta * math.fsum(np.abs(signed))
@@ -120,7 +120,7 @@ ALLOWED = "{value:.0f} updates were made; rows of norm <= {radius:.6g} with marg
 
 @fact("perceptron.novikoff", says=ALLOWED)
 def novikoff(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Compare the number of updates with what the theorem allows for the margin that the weights have."""
+    """Compare the number of updates with the bound of the theorem for the margin of the weights."""
     run = run_of(certificate, stated, data)
     if len(run.log.factors):
         return refused("the theorem is about constant steps")
@@ -132,7 +132,7 @@ def novikoff(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 
 
 def bounded(updates: int, most: Bound, low: Bound, square: float, own: dict[str, Any], data: Data) -> Proof:
-    """Return the proof that ``updates`` were made and ``most`` are allowed."""
+    """Return the proof that ``updates`` updates were made and ``most`` are allowed."""
     radius = math.sqrt(square) * (1 + gamma(4))
     bounds = {"gamma_low": AtLeast(*low), "allowed": AtMost(*most)}
     own = {**own, "radius": AtMost(radius, gamma(data.X.shape[1] + 16) * radius), **bounds}
@@ -144,7 +144,7 @@ def bounded(updates: int, most: Bound, low: Bound, square: float, own: dict[str,
 @fact("perceptron.cycle", kind="data_fact", theory="gordan",
       says="The rows are not separable: {value:.0f} consecutive updates cancel exactly, and the run repeats itself forever.")  # fmt: skip
 def cycle(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Add up the updates of the cycle in integers: a positive combination that vanishes."""
+    """Check, in integer arithmetic, that the updates of the cycle form a positive combination that vanishes."""
     run, alpha = run_of(certificate, stated, data), row_weights(stated, data)
     rows = np.flatnonzero(alpha)
     if len(rows) == 0 or np.any(alpha != np.rint(alpha)):

@@ -1,7 +1,8 @@
-r"""Checks the risk bound of a perceptron by walking its first pass again, row by row.
+r"""Checks of the risk bound of a perceptron by repeating its first pass.
 
-Each row is tested by weights that saw only earlier rows, so mistakes of the first pass are progressive errors: a risk is refuted
-from which on the capital of a bet against it exceeds :math:`1/\delta` (theory: ``progressive-validation``).
+Each row is tested by weights that depend on earlier rows only, so mistakes of the first pass are progressive errors. A
+risk is refuted if the exponential martingale at that risk exceeds :math:`1/\delta` (theory:
+``progressive-validation``).
 """
 
 from __future__ import annotations
@@ -26,19 +27,19 @@ from surefit.core.claims import Claim
 from surefit.core.partitioned import PartitionedRows
 from surefit.core.sample import Data
 
-HALVINGS = 40  # of the interval of risks: its width becomes the twelfth digit
+HALVINGS = 40  # bisection steps; the interval of risks then has a width of about 1e-12
 ITERATE = "risk of a random iterate of the first pass"
 
 
 def sentence(whose: str, stated: Claim) -> str:
-    """Say the bound, with its assumptions; a bound that the majority class attains as well is vacuous."""
+    """Return the sentence of the bound with its assumptions; a bound that a constant prediction attains is vacuous."""
     ceiling = stated.numbers["ceiling"]
     tail = f", which is vacuous (not below {ceiling:.4g})" if stated.value >= ceiling else ""
     return f"{whose} <= {stated.value:.4g} with confidence {stated.confidence:g}{tail}, {assumed(stated.assumptions)}"
 
 
 def assumptions(stated: Claim) -> tuple[str, ...]:
-    """Return what the bound assumes: more if the first weights or the kernel were given."""
+    """Return the assumptions of the bound, which include given initial weights or a given kernel."""
     more = tuple(name for name in ("start_independent_of_rows", "kernel_fixed") if stated.numbers.get(name))
     return ("iid", "order_fixed_before_testing", *more)
 
@@ -50,7 +51,7 @@ risk_bound = partial(
 
 @risk_bound("perceptron.risk", partitioned=True, about=ITERATE, says=partial(sentence, ITERATE))
 def risk(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Count the rows that were misclassified in the first pass, and invert the capital; cached for the vote."""
+    """Bound the risk by the mistakes of the first pass; cached for the vote."""
     if "risk" not in data.memo:
         data.memo["risk"] = _risk(certificate, stated, data)
     return data.memo["risk"]
@@ -84,7 +85,7 @@ def _risk(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 
 
 def _most_common(data: Data) -> int:
-    """Return the number of rows of the largest class."""
+    """Return the number of rows in the largest class."""
     if isinstance(data.X, PartitionedRows):
         assert data.X.counts is not None
         return int(np.rint(data.X.counts.max()))
@@ -100,7 +101,7 @@ def order_of(stated: Claim, n: int) -> np.ndarray:
 
 
 def progressive(errors: int, delta: float, n: int, largest: int, more: dict[str, Any]) -> Proof:
-    """Return the bound that ``errors`` progressive errors on ``n`` rows prove; the ``largest`` class has that many rows."""
+    """Return the bound from ``errors`` progressive errors on ``n`` rows; ``largest`` is the largest class size."""
     value, spread = refuted_from(errors, n, delta)
     ceiling = 1 - largest / n
     own = {"errors": errors, "n": n, "delta": delta, "ceiling": ceiling, **more}
@@ -109,12 +110,12 @@ def progressive(errors: int, delta: float, n: int, largest: int, more: dict[str,
 
 
 def up_to_one(proof: Proof) -> Proof:
-    """Return ``proof``, or that a risk is at most one where no more can be stated."""
+    """Return ``proof``, or a risk bound of one if it is not smaller beyond rounding."""
     return proof._replace(value=1.0, spread=0.0) if proof.value + 3 * proof.spread >= 1.0 else proof
 
 
 def refuted_from(errors: int, n: int, delta: float) -> Bound:
-    """Return a risk from which on all larger ones are refuted; 1 if there is none."""
+    """Return a risk such that all larger risks are refuted; 1 if there is none."""
     rates, needed = error_rates({"delta": delta, "n": n}), -math.log(delta)
     low, high = errors / n, math.nextafter(1.0, 0.0)
     if not error_capital(errors / n, high, n, rates, needed).ok:
@@ -122,14 +123,14 @@ def refuted_from(errors: int, n: int, delta: float) -> Bound:
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         low, high = (low, middle) if error_capital(errors / n, middle, n, rates, needed).ok else (middle, high)
-    # Two evaluations of the logarithm of the capital differ by their two margins; it grows by at least ``slope`` per unit of risk.
+    # Two evaluations of the log capital differ by their margins; it grows by at least ``slope`` per unit of risk.
     margin, slope = error_capital(errors / n, high, n, rates, needed).margin, -n * math.expm1(-float(rates[0]))
     return Bound(high, 4 * margin / slope + (high - low))
 
 
 @risk_bound("perceptron.vote_risk", says=partial(sentence, "risk of the vote"))
 def vote_risk(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """A wrong vote needs half of the voters wrong; the voters differ from the tested weights in two visits at most."""
+    """Bound the risk of the vote, whose voters differ from the tested weights in at most two visits."""
     single = risk(certificate, certificate["perceptron.risk"], data)
     if single.refusal:
         return single

@@ -1,4 +1,4 @@
-"""The run of a perceptron, read from a certificate and the data; each part is read once and its shape is checked."""
+"""Runs of perceptrons, read from a certificate and the data; each array is validated when it is read."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Log(NamedTuple):
 
     rows: np.ndarray  # row of each logged update
     start: np.ndarray  # weights and offset before the first update
-    factors: np.ndarray  # of a step schedule, one per logged update; empty without one
-    counts: np.ndarray | None  # updates of each row, if the log is not complete
+    factors: np.ndarray  # of a step schedule, one per logged update; empty if there is none
+    counts: np.ndarray | None  # number of updates of each row, if the log is incomplete
 
     @property
     def updates(self) -> int:
@@ -31,7 +31,7 @@ class Log(NamedTuple):
 
 
 class Run:
-    """One two-class problem: labels, rule, log and last weights."""
+    """One two-class problem: labels, rule, log and final weights."""
 
     def __init__(self, certificate: Certificate, data: Data, p: int) -> None:
         self.certificate, self.data, self.p = certificate, data, p
@@ -58,18 +58,18 @@ class Run:
 
     @cached_property
     def weights(self) -> np.ndarray:
-        """Last weights of the run, the intercept last; an averaged model stores them beside its own."""
+        """Final weights of the run, with the intercept last; an averaged model stores them separately."""
         return final_weights(self.certificate, self.data)[self.p]
 
     @cached_property
     def low(self) -> Bound:
-        """Margin of the last weights, constant feature included."""
+        """Lower bound on the margin of the final weights, including the constant feature."""
         w, b = self.weights[:-1], float(self.weights[-1])
         return geometry.lowest_margin(self.data, self.t, w, b, geometry.norm_of(w, b, self.beta))
 
     @cached_property
     def log(self) -> Log:
-        """The log that the replay claim carries."""
+        """The log stored in the witness of the replay claim."""
         (n, d), witness = self.data.X.shape, self.witness("perceptron.replay")
         rows, start = row_numbers(witness["rows"], n), numbers(witness["start"], d + 1)
         factors = numbers(witness["factors"], len(rows)) if "factors" in witness else np.empty(0)
@@ -88,13 +88,13 @@ class Run:
         raise ValueError(f"there is no claim {name} about problem {self.p}")
 
     def slack(self, updates: int) -> float:
-        """Bound how far two orders of summing a score can differ within this many updates."""
+        """Bound the difference between two orders of summing a score within this many updates."""
         largest = max(self.rule.step_minus, self.rule.step_plus) * float(np.max(self.log.factors, initial=0.0) or 1.0)
         return geometry.slack_of(self.data, self.beta, self.log.start, updates * largest)
 
 
 def number_of(certificate: Certificate, claim: Claim) -> int:
-    """Return the number of the two-class problem that the claim is about."""
+    """Return the index of the two-class problem of the claim."""
     p, most = claim.numbers.get("problem", 0), len(certificate.model["classes_"])
     if type(p) is not int or not 0 <= p < (1 if most == 2 else most):
         raise ValueError(f"there is no two-class problem number {p!r}")
@@ -102,13 +102,13 @@ def number_of(certificate: Certificate, claim: Claim) -> int:
 
 
 def run_of(certificate: Certificate, claim: Claim, data: Data) -> Run:
-    """Return the run that a claim is about; claims about the same problem share it."""
+    """Return the run of a claim; claims about the same problem share it."""
     return numbered_run(certificate, data, number_of(certificate, claim))
 
 
 @shared
 def numbered_run(certificate: Certificate, data: Data, p: int) -> Run:
-    """Return the run of the two-class problem number ``p``."""
+    """Return the run of the two-class problem with index ``p``."""
     return Run(certificate, data, p)
 
 
@@ -118,7 +118,7 @@ def all_runs(certificate: Certificate, data: Data) -> list[Run]:
 
 
 def about(claim: Claim) -> str:
-    """Say which two-class problem a claim is about."""
+    """Return a phrase that names the two-class problem of a claim."""
     if "problem" not in claim.numbers:
         return "this fitted model"
     return f"the problem 'classes_[{claim.numbers['problem']}] against the rest'"
@@ -126,7 +126,7 @@ def about(claim: Claim) -> str:
 
 @shared
 def codes_of(certificate: Certificate, data: Data) -> np.ndarray:
-    """Return the position of each label among the classes; a label that is not among them is an error."""
+    """Return the index of each label among the classes; raise an error for an unknown label."""
     classes, y = certificate.model["classes_"], data.target
     classes = classes.astype(np.float64) if classes.dtype.kind in "biuf" else classes
     if classes.ndim != 1 or len(classes) < 2 or np.any(classes[1:] <= classes[:-1]):
@@ -141,21 +141,21 @@ def codes_of(certificate: Certificate, data: Data) -> np.ndarray:
 
 
 def row_numbers(rows: np.ndarray, n: int) -> np.ndarray:
-    """Return row numbers that exist; others are an error."""
+    """Return row indices; raise an error if a row does not exist."""
     if rows.ndim != 1 or rows.dtype.kind not in "iu" or (len(rows) and not (0 <= rows.min() and rows.max() < n)):
         raise ValueError("the log names rows that do not exist")
     return rows.astype(np.int64)
 
 
 def numbers(values: Any, *shape: int) -> np.ndarray:
-    """Return finite numbers of the given shape; others are an error."""
+    """Return finite numbers of the given shape; raise an error otherwise."""
     if values.shape != shape or values.dtype.kind not in "iuf" or not np.all(np.isfinite(values)):
         raise ValueError(f"finite numbers of shape {shape} were expected")
     return values.astype(np.float64)
 
 
 def row_weights(stated: Claim, data: Data) -> np.ndarray:
-    """Return the witness of a bound from above: one number >= 0 per row."""
+    """Return the witness of an upper bound: one number >= 0 per row."""
     alpha = numbers(stated.witness["alpha"], data.X.shape[0])
     if np.any(alpha < 0):
         raise ValueError("the weights of the rows must be >= 0")
@@ -163,7 +163,7 @@ def row_weights(stated: Claim, data: Data) -> np.ndarray:
 
 
 def final_weights(certificate: Certificate, data: Data) -> np.ndarray:
-    """Return the last weights of all problems, the intercept last."""
+    """Return the final weights of all problems, with the intercept last."""
     model = certificate.model
     prefix = "last_" if "last_coef_" in model else ""
     lines = 1 if len(model["classes_"]) == 2 else len(model["classes_"])

@@ -1,8 +1,8 @@
-r"""The textbook perceptron, written down once more for the checker.
+r"""The checker's own implementation of the perceptron.
 
-Products and sums are rounded one by one, from left to right, as IEEE arithmetic requires: every machine gets the same bits. So a run
-can be repeated from its log, and the claim about it is exact: these rows, visited in this order, were mistakes, and the
-updates give these weights.
+Products and sums are rounded one by one, from left to right, so IEEE arithmetic gives the same bits on every machine. A
+run can therefore be repeated from its log, and the claim about it is exact: these rows, processed in this order, were
+mistakes, and the updates give these weights.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class SparseRows(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """When a margin is a mistake (at most the threshold of its class) and what an update does."""
+    """Class thresholds up to which a margin is a mistake, and the steps of an update."""
 
     step_minus: float
     step_plus: float
@@ -47,7 +47,7 @@ class Rule(NamedTuple):
 
 
 def rows_of(X: Any) -> Any:
-    """Return the rows of ``X`` as the loops read them."""
+    """Return the rows of ``X`` in the form that the loops read."""
     if sparse.issparse(X):
         X = X.tocsr()
         return SparseRows(X.data, X.indices, X.indptr)
@@ -61,7 +61,7 @@ def row_dot(rows: Any, i: Any, w: Any) -> Any:
 
 @generic
 def quick_dot(rows: Any, i: Any, w: Any) -> Any:
-    """Return ``x_i . w``, summed in four parts: within rounding of every other order, and faster."""
+    """Return ``x_i . w``, summed in four parts, which is faster and within rounding of every other order."""
 
 
 @generic
@@ -120,7 +120,7 @@ def walk(
 ) -> tuple[float, np.ndarray]:
     """Process rows in order and update ``w`` at mistakes; return the intercept, and which rows were mistakes.
 
-    Rows are gathered block by block: visits in any order then read memory in order.
+    Rows are gathered in blocks, so that memory is read in order for any order of visits.
     """
     mistaken = np.zeros(len(visits), dtype=bool)
     for here in row_blocks(len(visits)):
@@ -132,10 +132,11 @@ def walk(
 
 @compiled
 def visit(rows: Any, visits: Any, t: Any, rule: Any, slack: Any, factors: Any, w: Any, b: Any, mistaken: Any) -> Any:
-    """Process rows in order, update ``w`` at mistakes and mark these; return the intercept.
+    """Process rows in order, update ``w`` at mistakes and mark them; return the intercept.
 
-    Two orders of summation differ by less than ``slack``; closer calls are decided from left to right. ``factors`` multiply the
-    steps, one per update; an empty array leaves them unchanged. NaN means that there were not enough of them.
+    Two orders of summation differ by less than ``slack``; margins within ``slack`` of a threshold are summed from left
+    to right. ``factors`` multiply the steps, one per update; an empty array leaves them unchanged. NaN is returned if
+    there are not enough factors.
     """
     k = 0
     for s in range(len(visits)):
@@ -163,7 +164,7 @@ def visit(rows: Any, visits: Any, t: Any, rule: Any, slack: Any, factors: Any, w
 
 @compiled
 def visit_classes(rows: Any, visits: Any, codes: Any, steps: Any, rule: Any, W: Any, b: Any, rivals: Any) -> None:
-    """Visit rows with one weight vector per class; ``rivals`` gets the class that lost weight at each visit, or -1."""
+    """Process rows with one weight vector per class; ``rivals`` gets the class that lost weight at each row, or -1."""
     cut, bias_step, slack = rule
     scores = np.empty(len(b))
     for s in range(len(visits)):
@@ -197,7 +198,7 @@ def _rival(scores: Any, right: Any) -> Any:
 
 @compiled
 def visit_unit(rows: Any, visits: Any, t: Any, lengths: Any, share: Any, bias_step: Any, w: Any, mistaken: Any) -> Any:
-    """Visit rows as unit vectors; a margin below ``share`` times the norm of the weights is a mistake. Return the offset."""
+    """Process unit rows, on which a margin below ``share`` times the weight norm is a mistake; return the intercept."""
     b, square, k = 0.0, 0.0, 0
     for s in range(len(visits)):
         i = visits[s]
@@ -215,7 +216,7 @@ def visit_unit(rows: Any, visits: Any, t: Any, lengths: Any, share: Any, bias_st
 
 @compiled
 def sweep(rows: Any, t: Any, weights: Any, slack: Any, w: Any, b: Any, total: Any) -> Any:
-    """Set ``total`` to the sum of ``weight t x`` over the mistaken rows; return the sum of ``weight t`` over them."""
+    """Set ``total`` to the sum of ``weight t x`` over the misclassified rows; return that of ``weight t``."""
     total[:] = 0.0
     signed = 0.0
     for i in range(len(t)):

@@ -1,4 +1,4 @@
-"""Checks what averaged, voted and scheduled perceptrons claim beyond the plain one."""
+"""Checks of additional claims of averaged and voted perceptrons and of step schedules."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from surefit.core.sample import Data
 
 
 def visits_of(run: Run, stated: Claim) -> tuple[np.ndarray, int]:
-    """Return at which visit each logged update was made, and how many visits there were."""
+    """Return the visit number of each logged update, and the number of visits."""
     total, visits, k = stated.numbers["visits"], stated.witness["visits"], len(run.log.rows)
     if visits.shape != (k,) or visits.dtype.kind not in "iu" or type(total) is not int or total < 1:
         raise ValueError("there must be one visit per update")
@@ -29,7 +29,7 @@ def visits_of(run: Run, stated: Claim) -> tuple[np.ndarray, int]:
 @fact("perceptron.average", side="upper",
       says="The weights are the mean of those held after each of the {visits} visits, to within {value:.3g}.")  # fmt: skip
 def average(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Update number j counts for all later steps."""
+    """Check the average weights: each update counts for all visits from it on."""
     run, lines = run_of(certificate, stated, data), len(certificate.problem["steps"])
     visits, total = visits_of(run, stated)
     signed = np.bincount(run.log.rows, (total - visits) / total * run.steps[run.log.rows], minlength=len(run.t))
@@ -41,7 +41,7 @@ def average(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 @fact("perceptron.votes", theory="progressive-validation",
       says="{value:.0f} weight vectors vote, each with the visits that it survived; they add up to {visits}.")  # fmt: skip
 def votes(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Count the visits between updates again, and compare signs and rows of the updates."""
+    """Recount the visits between updates, and compare signs and rows of the updates."""
     run, model = run_of(certificate, stated, data), certificate.model
     rows, p, starts = run.log.rows, run.p, model["problem_starts_"]
     visits, total = visits_of(run, stated)
@@ -63,13 +63,13 @@ def votes(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 @fact("perceptron.prefix", side="upper", theory="variable-increment",
       says="After every update, margin times sum of steps was at most {value:.6g} times what the theorem allows.")  # fmt: skip
 def prefix(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """After every update: margin times sum of steps <= sqrt(2 threshold S + R^2 Q)."""
+    """Check that after every update, margin times sum of steps <= sqrt(2 threshold S + R^2 Q)."""
     run = run_of(certificate, stated, data)
     if np.any(run.log.start) or run.log.counts is not None or not len(run.log.factors):
         return refused("this claim needs a start from zero, a schedule and a complete log")
     steps = run.log.factors * np.abs(run.steps[run.log.rows])
     S, Q = np.cumsum(steps), np.cumsum(steps**2)
-    # The margin of the weights is a lower bound of the largest one, to which the theorem applies: rounding up is safe.
+    # The margin of the weights is at most the largest margin, to which the theorem applies, so rounding up is safe.
     square = float(np.max(geometry.squared_lengths(data, run.beta)))
     worst = float(np.max(S / np.sqrt(2 * run.rule.threshold * S + square * Q))) * (1 + gamma(2 * len(S) + 16))
     value = max(run.low.value, 0.0) * worst

@@ -1,1 +1,1 @@
-"""Checks Gaussian processes."""
+"""Checks of Gaussian processes."""

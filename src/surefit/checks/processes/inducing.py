@@ -1,4 +1,4 @@
-"""Checks the bounds on the evidence that come with inducing rows, by eigenvalues instead of factors."""
+"""Checks of variational bounds on the evidence from inducing rows, by eigenvalues instead of Cholesky factors."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from surefit.core.claims import Claim
 from surefit.core.sample import Data
 
 ROWS = 1024
-SLANT = 0.125  # directions may be so far from orthonormal, in sum
+SLANT = 0.125  # largest accepted deviation of the directions from orthonormality, in total
 
 
 @claim("gaussian_process.variational_gap", kind="optimality", side="upper", theory="gp-evidence",
        says="The exact log evidence lies between {lower:.8g} and {upper:.8g}, which are {value:.3g} apart.")  # fmt: skip
 def variational_gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """The exact log evidence lies between two bounds that are at most ``value`` apart."""
+    """Check that the exact log evidence lies between two bounds that differ by at most ``value``."""
     kernel, X, places = kernel_of(certificate), data.X, np.asarray(certificate.model["inducing_"])
     if places.ndim != 1 or places.dtype.kind not in "iu" or not len(places):
         return refused("inducing_ are not numbers of rows")
@@ -47,13 +47,14 @@ def variational_gap(certificate: Certificate, claim: Claim, data: Data) -> Proof
 def _bounds(kernel: Any, X: Any, y: np.ndarray, Z: Any, noise: float) -> tuple[float, float, float]:
     """Return lower and upper bounds on the log evidence, and their rounding.
 
-    Directions whose eigenvalues are lost in rounding are left out: any part of the inducing space proves bounds.
+    Directions whose eigenvalues are lost in rounding are omitted; any subspace of the inducing space proves valid
+    bounds.
     """
     own, n = noise_in(kernel), len(y)
     s, diagonal = noise + own, kernel.diag(X) - own
     inside = kernel(Z, Z)
     values, vectors = linalg.eigh((inside + inside.T) / 2)
-    value_off = gamma(len(values) + 64) * float(np.max(np.abs(inside)))  # of a value, and of products with it
+    value_off = gamma(len(values) + 64) * float(np.max(np.abs(inside)))  # error of a value, and of products with it
     with np.errstate(divide="ignore", invalid="ignore"):
         growth = np.where(values > 0, np.sum(np.abs(vectors), axis=0) ** 2 / values, np.inf)
     kept = np.cumsum(growth[::-1])[::-1] * value_off <= SLANT
@@ -70,7 +71,7 @@ def _bounds(kernel: Any, X: Any, y: np.ndarray, Z: Any, noise: float) -> tuple[f
     base = -0.5 * n * math.log(2 * math.pi * s) - 0.5 * float(np.sum(np.log1p(spectrum / s)))
     fit = (squares - float(np.sum(along**2 / (spectrum + s)))) / s
     upper = base - 0.5 * (squares - float(np.sum(along**2 / (spectrum + wide)))) / wide
-    # Rounding, direction by direction: of the columns of W, and of how far the directions are from orthonormal.
+    # Rounding per direction: of the columns of W, and of the deviation from orthonormality.
     off = math.sqrt(n) * value_off * np.sqrt(growth[kept])
     slant = np.abs(half.T @ inside @ half - np.eye(len(G))) + value_off * np.sqrt(np.outer(growth[kept], growth[kept]))
     sizes = np.sqrt(np.diag(G))
@@ -80,6 +81,6 @@ def _bounds(kernel: Any, X: Any, y: np.ndarray, Z: Any, noise: float) -> tuple[f
     log_off = float(np.sum(slant * np.abs(inverse @ G)) + np.sum(np.abs(inverse) * moved))
     fit_off = float(dual @ (slant + moved / s) @ dual + 2 * math.sqrt(squares) / s * (dual @ off))
     basic = gamma(n + 64) * (abs(base) + n + (squares + total) / s)
-    # Each part enters the bounds by half; the other half covers products of two errors, SLANT of one of them at most.
+    # Each part enters the bounds with a factor of one half; the other half covers products of two errors.
     rounding = log_off + fit_off + trace_off / s * (1 + max(fit, 0.0)) + basic
     return base - 0.5 * fit - 0.5 * left / s, upper, rounding

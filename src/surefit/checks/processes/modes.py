@@ -1,4 +1,4 @@
-r"""Checks the modes of Gaussian-process classifiers: each is the minimum of a kernel logistic regression without an intercept.
+r"""Checks of the modes of Gaussian-process classifiers, which minimize kernel logistic losses without intercept.
 
 :math:`P(a) = \sum \ln(1 + e^{-t f}) + \frac12 a^\top K a`, :math:`f = K a` (theory: ``laplace-approximation``).
 """
@@ -30,7 +30,7 @@ for name, words in (
 
 
 def kernels_of(certificate: Certificate) -> list[Kernel]:
-    """Rebuild the kernels, one per two-class problem; a function is taken from the model."""
+    """Rebuild the kernels, one per two-class problem; a user-defined function is taken from the model."""
     records = certificate.problem["kernels"]
     try:
         return [Kernel.from_record(record) for record in records]
@@ -46,7 +46,7 @@ def kernels_of(certificate: Certificate) -> list[Kernel]:
 @claim("gaussian_process_classifier.gap", kind="optimality", side="upper", theory="laplace-approximation",
        says="The modes are within {value:.2g} of the smallest values of their {problems} objectives, in sum.")  # fmt: skip
 def gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """The modes of all two-class problems together are at most ``value`` above their minima."""
+    """Check that the sum of P - min P at the modes of all two-class problems is at most ``value``."""
     kernels, problem, duals = kernels_of(certificate), certificate.problem, certificate.model["dual_coef_"]
     classes = np.asarray(problem["classes"])
     y = data.target if data.target.dtype.kind in "biuf" else data.target.astype(str)

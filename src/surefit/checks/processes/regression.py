@@ -1,8 +1,9 @@
-r"""Checks Gaussian-process regression: the posterior mean everywhere, the evidence, and its gradient.
+r"""Checks of Gaussian-process regression: the posterior mean at every point, the evidence, and its gradient.
 
-With :math:`A = K + D \succeq \sigma^2 I` and the residual :math:`\rho = y - A a` the mean is off by
-:math:`|k_x^\top A^{-1} \rho| \le \sqrt{k(x, x)} \, \|\rho\| / \sigma`, since :math:`k_x^\top A^{-1} k_x \le k(x, x)`. A Cholesky
-factor satisfies :math:`\|LL^\top - A\|_F \le \gamma_{n+1} \operatorname{tr}(LL^\top)` (theory: ``gp-evidence``).
+With :math:`A = K + D \succeq \sigma^2 I` and the residual :math:`\rho = y - A a`, the error of the mean is
+:math:`|k_x^\top A^{-1} \rho| \le \sqrt{k(x, x)} \, \|\rho\| / \sigma`, since :math:`k_x^\top A^{-1} k_x \le k(x, x)`. A
+Cholesky factor satisfies :math:`\|LL^\top - A\|_F \le \gamma_{n+1} \operatorname{tr}(LL^\top)` (theory:
+``gp-evidence``).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from surefit.core.claims import Claim
 from surefit.core.sample import Data
 from surefit.kernels import Kernel, Noise, Sum
 
-ROWS = 256  # rows of the Gram matrix enclosed at a time
+ROWS = 256  # rows of the Gram matrix that are enclosed at a time
 OTHER_ROWS = "X_train_ are not the training rows"
 
 fact = partial(claim, side="upper", theory="gp-evidence")
@@ -43,14 +44,14 @@ class Process(NamedTuple):
 
     @property
     def floor(self) -> float:
-        """Lower bound on the eigenvalues of ``K + D``: all the noise there is, if the kernel is positive semidefinite."""
+        """Lower bound on the eigenvalues of ``K + D``: the total noise, if the kernel is positive semidefinite."""
         if not self.kernel.positive_semidefinite:
             return 0.0
         return (float(np.min(self.noise)) + noise_in(self.kernel)) * (1 - 8 * UNIT)
 
 
 class Residual(NamedTuple):
-    """Bounds on ``y - A a``, target by target, the part that is rounding, the rounding of A, and its trace."""
+    """Bounds on ``y - A a`` per target, the rounding in them, the rounding of A, and its trace."""
 
     norms: np.ndarray
     rounding: np.ndarray
@@ -81,9 +82,9 @@ def read_process(certificate: Certificate, data: Data) -> Process:
 
 
 def standardized(certificate: Certificate, y: np.ndarray, center: np.ndarray, scale: np.ndarray) -> bool:
-    """Whether targets are centered and scaled as ``normalize_y`` specifies: not at all, or by mean and deviation."""
+    """Return whether targets are unchanged, or standardized by mean and deviation, as ``normalize_y`` specifies."""
     wanted = certificate.problem.get("normalize_y")
-    if wanted is None:  # a model of another library: its residual tells
+    if wanted is None:  # for a model of another library, the residual is decisive
         return bool(np.all(scale > 0))
     if not wanted:
         return bool(np.all(center == 0) and np.all(scale == 1))
@@ -95,7 +96,7 @@ def standardized(certificate: Certificate, y: np.ndarray, center: np.ndarray, sc
 
 
 def holds_other_rows(certificate: Certificate, data: Data, name: str = "X_train_") -> bool:
-    """Whether the model stores other rows than those of the data, and would predict with them."""
+    """Return whether the model would predict with stored rows other than those of the data."""
     own = getattr(certificate.subject, name, None)
     if own is None:
         return False
@@ -110,7 +111,7 @@ def _residual(certificate: Certificate, data: Data) -> Residual:
 
 
 def residual(process: Process, X: Any) -> Residual:
-    """Enclose ``y - (K + D) a`` block by block, the rounding of the kernel's values included."""
+    """Enclose ``y - (K + D) a`` block by block, including the rounding of the kernel values."""
     kernel, noise, dual, targets, _ = process
     A = kernel.read(X)
     n = A.shape[0]
@@ -140,7 +141,7 @@ def _mean_in_words(claim: Claim) -> str:
 
 @fact("gaussian_process.mean", kind="optimality", infinite=True, says=_mean_in_words)
 def mean(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """The posterior mean is at most ``value * sqrt(k(x, x))`` from the exact one, for every x."""
+    """Check that the posterior mean is at most ``value * sqrt(k(x, x))`` from the exact one, for every x."""
     process = read_process(certificate, data)
     if holds_other_rows(certificate, data):
         return refused(OTHER_ROWS)
@@ -160,7 +161,7 @@ def _evidence_in_words(claim: Claim) -> str:
 
 @fact("gaussian_process.evidence", kind="data_fact", infinite=True, says=_evidence_in_words)
 def evidence(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """``log_marginal_likelihood_value_`` has an error of at most value; factored again."""
+    """Check that the error of ``log_marginal_likelihood_value_`` is at most ``value``, with a new factorization."""
     process, stored = read_process(certificate, data), float(certificate.model["log_marginal_likelihood_value_"])
     kernel, noise, dual, targets, _ = process
     numbers = {"log_evidence": stored}
@@ -186,7 +187,7 @@ def evidence(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 
 
 def _error(found: Residual, process: Process, backward: float) -> float:
-    """Bound the error of the log evidence, given a bound on ``|L L' - A|`` in Frobenius norm."""
+    """Bound the error of the log evidence, given a bound on ``|L L' - A|`` in the Frobenius norm."""
     relative = (backward + 2 * found.of_kernel) / process.floor
     if not relative < 0.5:
         return math.inf
@@ -200,7 +201,7 @@ def _error(found: Residual, process: Process, backward: float) -> float:
 @fact("gaussian_process.stationary", kind="stationarity",
       says="No free hyperparameter has a derivative of the log evidence above {value:.2g} (by its logarithm).")  # fmt: skip
 def stationary(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """No derivative of the log evidence exceeds ``value`` in absolute value, except at a bound of the hyperparameter."""
+    """Check that no derivative of the log evidence exceeds ``value`` in size, except at bounds of hyperparameters."""
     process = read_process(certificate, data)
     kernel, noise, _, targets, _ = process
     A, slopes = kernel.gram_and_gradient(data.X)
@@ -220,7 +221,7 @@ def stationary(certificate: Certificate, claim: Claim, data: Data) -> Proof:
         near = 64 * UNIT * (1 + abs(log_value))
         held = (log_value <= low + near and uphill <= 0) or (log_value >= high - near and uphill >= 0)
         largest, size = max(largest, 0.0 if held else abs(uphill)), max(size, terms)
-    # Solutions with A lose its condition number; the smallest eigenvalue is at least the noise.
+    # Solutions with A lose accuracy by its condition number; the smallest eigenvalue is at least the noise.
     condition = float(np.mean(np.diag(A))) / process.floor if process.floor > 0 else math.inf
     rounding = min(64 * UNIT * n * condition, 1.0) * size
     limit = float(certificate.problem["tol"]) * n + 4 * rounding

@@ -1,4 +1,4 @@
-r"""Checks posteriors of logistic weights: the gap of a mode, the covariance, and integrals by a different quadrature rule.
+r"""Checks of posteriors of logistic weights: the mode, the covariance, and integrals by another quadrature rule.
 
 With the precision :math:`P` and :math:`C = LL^\top`, :math:`\eta = \|L^\top P L - I\|_F` bounds the relative error of every posterior
 variance by :math:`\eta / (1 - \eta)`, as in :mod:`surefit.checks.bayes.linear` (theory: ``laplace-approximation``).
@@ -30,7 +30,7 @@ no_claim("bayesian_logistic.approximation",
 
 
 class Weights(NamedTuple):
-    """The problem of the weights, and the certified posterior."""
+    """Problem of the weights, and the certified posterior."""
 
     X: np.ndarray
     signs: np.ndarray
@@ -43,7 +43,7 @@ class Weights(NamedTuple):
 
 @shared
 def _read(certificate: Certificate, data: Data) -> Weights:
-    """Return the problem; a posterior that does not fit the data is an error."""
+    """Return the problem; raise an error for a posterior that does not match the data."""
     X, problem, model = dense(data.X), certificate.problem, certificate.model
     X = np.column_stack([X, np.ones(len(X))]) if problem["fit_intercept"] else X
     y = data.target if data.target.dtype.kind in "biuf" else data.target.astype(str)
@@ -59,7 +59,7 @@ def _read(certificate: Certificate, data: Data) -> Weights:
 
 
 def _gradient(at: Weights) -> tuple[np.ndarray, np.ndarray]:
-    """Gradient of the log posterior at the mean, and its rounding."""
+    """Return the gradient of the log posterior at the mean, and its rounding."""
     p = expit(-at.signs * (at.X @ at.mean))
     scores_off = gamma(at.X.shape[1] + 8) * (np.abs(at.X) @ np.abs(at.mean))
     pull, held = at.counts * at.signs * p, at.precision @ at.mean
@@ -75,7 +75,7 @@ def _gradient(at: Weights) -> tuple[np.ndarray, np.ndarray]:
 
 @fact("bayesian_logistic.mode", says="The log density at the mode is within {value:.2g} of the highest.")
 def mode(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """The log density at the mode is within ``value`` of the highest: half the squared gradient in the metric of the prior."""
+    """Check that the log density at the mode is within ``value`` of its maximum, by the gradient's norm."""
     at = _read(certificate, data)
     gradient, rounding = _gradient(at)
     gap = 0.5 * abs(float(gradient @ at.prior @ gradient))
@@ -88,7 +88,7 @@ def mode(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 @fact("bayesian_logistic.covariance", infinite=True,
       says="The posterior variances are those of its precision matrix up to {value:.2g} of themselves.")  # fmt: skip
 def covariance(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Every posterior variance is that of the precision matrix at the mean, up to a relative error of ``value``."""
+    """Check the posterior variances against the precision matrix at the mean, up to a relative error ``value``."""
     at, gaussian = _read(certificate, data), certificate.problem["method"] == "gaussian"
     try:
         L = np.linalg.cholesky(at.covariance)
@@ -104,7 +104,7 @@ def covariance(certificate: Certificate, claim: Claim, data: Data) -> Proof:
         curve = at.counts * p * (1 - p)
         moved = (
             gamma(d + 16) * (1 + np.abs(at.X) @ np.abs(at.mean)) * curve
-        )  # a score moves the weight p(1-p) by as much
+        )  # an error of a score changes the weight p(1-p) by at most as much
         curved, size = (at.X.T * curve) @ at.X, (np.abs(at.X).T * curve) @ np.abs(at.X)
         off = (np.abs(at.X).T * moved) @ np.abs(at.X)
     P, lengths = curved + at.precision, np.abs(at.precision) + size
@@ -126,7 +126,7 @@ def covariance(certificate: Certificate, claim: Claim, data: Data) -> Proof:
       says="The log evidence {log_evidence:.8g}, the posterior mean (in deviations) and the covariance (in variances) agree with those of "
       "another quadrature rule up to {value:.1g}.")  # fmt: skip
 def integral(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Log evidence, mean and covariance by Gauss-Legendre panels in the axes of the covariance are within ``value``."""
+    """Check log evidence, mean and covariance against Gauss-Legendre quadrature, up to ``value``."""
     at, stored = _read(certificate, data), float(certificate.model["log_evidence_"])
     if len(at.mean) > 2:
         return refused("integrals are compared for one and two weights only")
@@ -143,7 +143,7 @@ def integral(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 
 
 def _moments(at: Weights, axes: np.ndarray) -> tuple[float, np.ndarray, np.ndarray, float]:
-    """Integrate in the axes of the covariance: log evidence (without determinants), mean and second moments, size of the logs."""
+    """Integrate in the axes of the covariance: log evidence (no determinants), mean, second moments, and log size."""
     d, span = len(at.mean), 3.0 * PANELS + 1.0
     t, g = np.polynomial.legendre.leggauss(GAUSS)
     edges = np.linspace(-span, span, 2 * PANELS + 1)

@@ -1,4 +1,4 @@
-r"""Checks the posterior mean under Wiener priors in linear time: :math:`K a` by running sums of the closed form of the kernel."""
+r"""Checks of the posterior mean under Wiener priors in linear time, with :math:`K a` computed by running sums."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ no_claim("wiener.evidence",
 
 
 def gram_times(times: np.ndarray, a: np.ndarray, order: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return ``K a`` for rising ``times``, and the same with absolute values, which bounds its terms."""
+    """Return ``K a`` for increasing ``times``, and the same with absolute values, which bounds the terms."""
 
     def sums(v: Any, sign: Any) -> Any:
         t = times
@@ -39,7 +39,7 @@ def _after(terms: np.ndarray) -> np.ndarray:
        says="For every x the posterior mean is within {value:.2g} sqrt(k(x, x)) of the exact one, rounding of the fit "
        "included.")  # fmt: skip
 def mean(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """The posterior mean is at most ``value * sqrt(k(x, x))`` from the exact one, for every x."""
+    """Check that the posterior mean is at most ``value * sqrt(k(x, x))`` from the exact one, for every x."""
     problem, order = certificate.problem, int(certificate.problem["order"])
     x = np.asarray(data.X, dtype=np.float64).ravel()
     rows = np.argsort(x, kind="stable")
@@ -56,7 +56,7 @@ def mean(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     delta, noise = problem["variance"], problem["noise"]
     value, size = gram_times(times, dual, order)
     residual = y - noise * dual - delta * value
-    # Distances from an origin that is not zero are rounded too, each relatively: at most three powers of them enter.
+    # Distances from a nonzero origin are rounded, each relatively; at most three powers of them enter.
     rounding = gamma(n + 24) * (delta * size * (1 + gamma(n + 24)) + noise * np.abs(dual) + np.abs(y))
     root = math.sqrt(noise) * (1 - 4 * UNIT)
     found = float(np.linalg.norm(np.abs(residual) + rounding)) / root * (1 + gamma(n + 8))
