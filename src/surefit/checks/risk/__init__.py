@@ -1,1 +1,1 @@
-"""Claims about new data: the losses recounted, the splits drawn again, the limits confirmed."""
+"""Checks of claims about new data: losses are recounted, splits are redrawn, and bounds are confirmed."""

@@ -1,4 +1,4 @@
-"""Predictions of the verified model: which rows were tested by which model, whether the split is the one that was drawn, and the losses."""
+"""Predictions of the verified model: the tested rows, the split, and the losses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from surefit.core.sample import Data
 
 
 class Tested(NamedTuple):
-    """The subject of a claim: models with the rows that each was tested on, the units, and what the parameters declare."""
+    """Models with the rows that each was tested on, the units, the assumptions and the losses of a claim."""
 
     parts: list[tuple[Any, np.ndarray]]
     codes: np.ndarray
@@ -28,12 +28,12 @@ class Tested(NamedTuple):
 
 
 def targets_of(found: Tested) -> np.ndarray:
-    """Targets of the tested rows, kept with the losses."""
+    """Return the targets of the tested rows."""
     return found.loss["targets"]
 
 
 def ask(certificate: Certificate, stated: Claim, data: Data) -> Tested | str:
-    """Return the predictions of the model, or a text that says why they are not available."""
+    """Return the tested models with their losses, or a text that states why they are not available."""
     subject = certificate.subject
     if subject is None:
         return "this claim needs predictions of the model; pass verify(X, y, model=...)"
@@ -74,7 +74,7 @@ def ask(certificate: Certificate, stated: Claim, data: Data) -> Tested | str:
 def _ask_marked(
     certificate: Certificate, stated: Claim, loss: dict[str, Any], assume: tuple[str, ...], data: Data
 ) -> Tested | str:
-    """Ask a model about rows that were held out by their marks; these rows may be in partitions."""
+    """Evaluate a model on rows that were held out by their marks; these rows may be in partitions."""
     subject, rows = certificate.subject, certificate.subject.test_rows_
     trouble = class_trouble(subject, data) or mark_trouble(subject, certificate.params, assume, data, rows)
     if trouble:
@@ -101,7 +101,7 @@ def _parts(certificate: Certificate, stated: Claim, subject: Any) -> list[tuple[
 
 
 def _drawing_trouble(certificate: Certificate, stated: Claim, codes: np.ndarray, rows: np.ndarray) -> str:
-    """Draw the split again from the seed of the estimator, and compare."""
+    """Redraw the split from the seed of the estimator; return why it differs, or an empty string."""
     if certificate.estimator != "Certified":
         return ""
     subject, total = certificate.subject, int(codes.max()) + 1
@@ -127,7 +127,7 @@ def _drawing_trouble(certificate: Certificate, stated: Claim, codes: np.ndarray,
 
 
 def pilot_losses(certificate: Certificate, found: Tested, data: Data) -> np.ndarray:
-    """Losses of the pilot model, which saw the first part of the first half, on the rest of it."""
+    """Return the losses of the pilot model, trained on the first part of the first half, on the rest of that half."""
     subject, total = certificate.subject, int(found.codes.max()) + 1
     order, half = subject.order_, total // 2
     cut = half - max(1, half // 4)
@@ -138,7 +138,7 @@ def pilot_losses(certificate: Certificate, found: Tested, data: Data) -> np.ndar
 
 
 def declared_loss(certificate: Certificate, stated: Claim) -> dict[str, Any] | str:
-    """The loss by name, with the declared range: from the parameters, or as stated where a function was called."""
+    """Return the loss with the declared range, from the parameters of ``Certified`` or else as stated in the claim."""
     z, params = stated.numbers, certificate.params
     if certificate.estimator != "Certified":
         return {name: z.get(name, 0.0) for name in ("loss", "low", "high", "tolerance")}
@@ -151,7 +151,7 @@ def declared_loss(certificate: Certificate, stated: Claim) -> dict[str, Any] | s
 
 
 def predictor(certificate: Certificate, stated: Claim) -> str:
-    """Attribute of the estimator that contains the tested model; empty for a model that was given."""
+    """Return the attribute of the estimator that contains the tested model; empty for a model that was given."""
     if certificate.estimator != "Certified":
         return ""
     if stated.name == "risk.progressive":
@@ -160,7 +160,7 @@ def predictor(certificate: Certificate, stated: Claim) -> str:
 
 
 def delta_of(certificate: Certificate, stated: Claim) -> float:
-    """Failure probability that the parameters allow."""
+    """Return the failure probability that the parameters allow."""
     return (
         1.0 - certificate.params["confidence"]
         if certificate.estimator == "Certified"
@@ -169,13 +169,13 @@ def delta_of(certificate: Certificate, stated: Claim) -> float:
 
 
 def spent_by(certificate: Certificate, stated: Claim) -> float:
-    """Share of delta that the arithmetic may use."""
+    """Return the share of delta that the bound may use."""
     delta = delta_of(certificate, stated)
     return delta if certificate.estimator == "Certified" else min(delta, float(stated.numbers["delta_spent"]))
 
 
 def assumed(certificate: Certificate, stated: Claim) -> tuple[str, ...]:
-    """Assumptions that the caller declared."""
+    """Return the assumptions that the caller declared."""
     declarable = ("equal_rows_are_draws", "fixed_scaling", "independent_times")
     listed = certificate.params["assume"] if certificate.estimator == "Certified" else stated.numbers["assumes"]
     return tuple(tag for tag in listed if tag in declarable)

@@ -1,4 +1,4 @@
-"""Conformal claims: scores from the model's own predictions, ranks by counting, tails by summation, left-out fits by refitting."""
+"""Checks of conformal claims: scores are recomputed, ranks counted, tails summed, and left-out fits repeated."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from surefit.core.partitioned import PartitionedRows
 from surefit.core.rows import take_rows
 from surefit.core.sample import Data
 
-REFITS = 7  # leave-one-out fits done again from scratch
+REFITS = 7  # number of leave-one-out fits that are repeated
 
 
 def _whose(stated: Claim) -> str:
@@ -70,7 +70,7 @@ SPLIT = {**COMMON, "partitioned": True}
     says="no claim about class {group}: no calibration row has it; it is in every set",
 )  # fmt: skip
 def unseen_class(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Look for the class among the calibration rows."""
+    """Check that no calibration row has the class."""
     subject = certificate.subject
     if subject is None:
         return refused("this claim needs the calibration rows of the model; pass verify(X, y, model=...)")
@@ -82,7 +82,7 @@ def unseen_class(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 
 @claim("conformal.coverage", kind="uncertainty", says=_says_coverage, **SPLIT)
 def coverage(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Count the calibration scores within the threshold; the miscoverage follows from the rank."""
+    """Check the miscoverage from the rank of the threshold among the calibration scores."""
     found = _calibrated(certificate, stated, data)
     if isinstance(found, str):
         return refused(found)
@@ -98,7 +98,7 @@ def coverage(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 
 @claim("conformal.conditional", kind="risk_bound", says=_says_conditional, **SPLIT)
 def conditional(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Confirm the miscoverage given the calibration rows by a binomial tail."""
+    """Check the miscoverage given the calibration rows by a binomial tail."""
     found = _calibrated(certificate, stated, data)
     if isinstance(found, str):
         return refused(found)
@@ -115,7 +115,7 @@ def conditional(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 
 @claim("conformal.folds", kind="uncertainty", says=_says_folds, **COMMON)
 def folds(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Left-out residuals or scores are those of models without the row; the miscoverage is that of the theorem."""
+    """Check that left-out residuals or scores are those of models without the row; compute the miscoverage."""
     subject = certificate.subject
     if subject is None:
         return refused("this claim needs predictions of the model; pass verify(X, y, model=...)")
@@ -139,7 +139,7 @@ def folds(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 
 
 def _calibrated(certificate: Certificate, stated: Claim, data: Data) -> tuple[int, int, tuple[str, ...]] | str:
-    """Rank of the threshold among the calibration scores, their number, and what is assumed of the rows."""
+    """Return the rank of the threshold among the calibration scores, their number, and the assumptions."""
     subject = certificate.subject
     if subject is None:
         return "this claim needs predictions of the model; pass verify(X, y, model=...)"
@@ -158,7 +158,7 @@ def _calibrated(certificate: Certificate, stated: Claim, data: Data) -> tuple[in
 
 
 def _calibration_tags(certificate: Certificate, subject: Any, data: Data) -> tuple[str, ...] | str:
-    """Return the assumptions about the rows, or why the calibration rows are not fresh rows that were drawn."""
+    """Return the assumptions about the rows, or why the calibration rows are not the untouched rows that were drawn."""
     rows, declared = subject.calibration_rows_, _declared(certificate)
     trouble = class_trouble(subject, data)
     if by_marks(subject):
@@ -177,7 +177,7 @@ def _calibration_tags(certificate: Certificate, subject: Any, data: Data) -> tup
 
 
 def _scores(subject: Any, data: Data, rows: np.ndarray, group: str) -> tuple[np.ndarray, float]:
-    """Scores of the calibration rows by the model, and the threshold that its sets use."""
+    """Return the scores of the calibration rows and the threshold of the prediction sets."""
     key = ("conformal scores", rows.tobytes())
     if key not in data.memo:
         sets = hasattr(subject, "thresholds_")
@@ -199,13 +199,13 @@ def _scores_at(table: Any, y: np.ndarray, model: Any, sets: bool) -> tuple[np.nd
 
 
 def own_scores(probabilities: np.ndarray, y: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """One minus the probability of the true class; infinite for a class that the model cannot name."""
+    """Return one minus the probability of the true class; infinite for a class that the model does not know."""
     hit = labels_of(y)[:, None] == labels_of(classes)[None, :]
     return np.where(hit.any(axis=1), np.sum(np.where(hit, 1.0 - probabilities, 0.0), axis=1), math.inf)
 
 
 def _left_out_trouble(subject: Any, data: Data, rows: np.ndarray, fold: np.ndarray) -> str:
-    """Compare stored scores with those of the fold models, or of refits where a closed form was used."""
+    """Compare stored scores with those of the fold models, or of refits if a closed form was used."""
     chosen = np.unique(np.linspace(0, len(rows) - 1, REFITS).astype(int)) if not hasattr(subject, "models_") else None
     kept = subject.scores_ if hasattr(subject, "scores_") else subject.residuals_
     everything, y = np.arange(data.X.shape[0]), data.target

@@ -1,4 +1,4 @@
-"""Rows that were held out by their marks: the same in memory and in any partitions, and drawn again here."""
+"""Rows that were held out by pseudorandom marks, which do not depend on the partitions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def by_marks(subject: Any) -> bool:
 
 
 def mark_trouble(subject: Any, params: Any, assume: tuple[str, ...], data: Data, tested: np.ndarray) -> str:
-    """Draw the held-out rows again, and compare; the first row stands for all that equal it."""
+    """Redraw the held-out rows; return why they differ, or an empty string. Equal rows count once."""
     seed, given = subject.split_seed_, params.get("random_state")
     if isinstance(given, (int, np.integer)) and int(given) != seed:
         return "the split is not the one that random_state draws"
@@ -34,12 +34,12 @@ def mark_trouble(subject: Any, params: Any, assume: tuple[str, ...], data: Data,
 
 
 def mark_tags(assume: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what is assumed about the rows."""
+    """Return the assumptions about the rows."""
     return ("iid",) if "equal_rows_are_draws" in assume else ("iid", "equal_rows_are_copies")
 
 
 def answered(data: Data, rows: np.ndarray, function: Any, *small: Any) -> Any:
-    """Return ``function(table, targets, *small)`` of some rows, which stay where they are."""
+    """Return ``function(table, targets, *small)`` for some rows, evaluated where the rows are stored."""
     if isinstance(data.X, PartitionedRows):
         return at_rows(data.X, None, rows, function, *small)
     return at_rows(data.given, data.target, rows, function, *small)

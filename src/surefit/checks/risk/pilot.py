@@ -1,4 +1,4 @@
-"""The rate of progressive validation, from the losses of a pilot on earlier rows."""
+"""The rate of progressive validation, from the losses of a pilot model on earlier rows."""
 
 import math
 
@@ -10,7 +10,7 @@ LARGEST_RATE = 8.0
 
 
 def pilot_rate(losses: np.ndarray, n: int, delta: float, counted: bool) -> Digits:
-    """Return the rate that the pilot fixes before the tested rows are seen."""
+    """Return the rate determined by the pilot before the tested rows are seen."""
     if not counted:
         variance = max(float(np.var(losses)), 1 / (4 * n))
         x = math.sqrt(-2 * math.log(delta) / (n * variance))
@@ -21,7 +21,7 @@ def pilot_rate(losses: np.ndarray, n: int, delta: float, counted: bool) -> Digit
 
 
 def _upper_kl(q: float, needed: float) -> float:
-    """Largest p with kl(q || p) <= needed, by bisection."""
+    """Return the largest p with kl(q || p) <= needed, by bisection."""
     low, high = q, 1.0
     for _ in range(200):
         p = 0.5 * (low + high)

@@ -1,4 +1,4 @@
-"""Searches: errors from the fold models' own predictions, folds from the search, the cost of the comparison from its size."""
+"""Checks of hyperparameter searches: errors of the fold models, the folds, and the correction for the comparison."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def search(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 
 
 def _tested(certificate: Certificate, subject: Any, data: Data) -> Any:
-    """Errors of the units of each fold, the share of classes that folds were to get, what it multiplies delta by, and what is assumed."""
+    """Return the unit errors of each fold, the class share of a fold, the log factor of delta, and the assumptions."""
     assume = tuple(certificate.params["assume"])
     if by_marks(subject):
         trouble = _marked_trouble(subject, assume, data)
@@ -122,7 +122,7 @@ def _tested(certificate: Certificate, subject: Any, data: Data) -> Any:
 
 
 def _marked_trouble(subject: Any, assume: tuple[str, ...], data: Data) -> str:
-    """Draw the tested rows of each fold again from cv, and compare."""
+    """Redraw the tested rows of each fold from ``cv``; return why they differ, or an empty string."""
     cv, tested, seed = subject.cv, subject.fold_rows_, int(subject.split_seed_)
     count = 5 if cv is None else int(getattr(cv, "n_splits", cv))
     given = 0 if cv is None or isinstance(cv, (int, np.integer)) or cv.random_state is None else cv.random_state
@@ -149,7 +149,7 @@ def _wrong_at(table: Any, y: np.ndarray, model: Any) -> np.ndarray:
     f"{confidence_text(c.numbers['delta'])}, if the draws are independent",
 )  # fmt: skip
 def random_draws(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Return the fraction that all draws miss with probability delta."""
+    """Check the fraction of the search space that all draws miss with probability delta."""
     subject = certificate.subject
     if subject is None:
         return refused("this claim needs the draws of the search; pass verify(X, y, model=...)")
@@ -160,7 +160,7 @@ def random_draws(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 
 
 def _delta(certificate: Certificate) -> float:
-    """Failure probability of each statement; a random search makes two."""
+    """Return the failure probability of each statement; a randomized search makes two statements."""
     return (1.0 - certificate.params["confidence"]) / (2 if certificate.estimator == "RandomizedSearchCV" else 1)
 
 
@@ -170,7 +170,7 @@ def _errors(model: Any, test: np.ndarray, codes: np.ndarray, data: Data) -> np.n
 
 
 def _fold_trouble(subject: Any, codes: np.ndarray, data: Data) -> str:
-    """Whether a row was tested twice, or tested and trained on, or is a copy of a row that was; whether the folds follow from cv."""
+    """Return why the folds are invalid (repeated rows, tested training rows, or folds not from ``cv``)."""
     splits = subject.splits_
     if len(splits) != len(subject.fold_models_):
         return "there is not one model per fold"
@@ -179,7 +179,7 @@ def _fold_trouble(subject: Any, codes: np.ndarray, data: Data) -> str:
         trouble = trouble or split_trouble(codes, test, train)
     if trouble:
         return trouble
-    if subject.cv is None or isinstance(subject.cv, (int, np.integer)):  # such folds follow from the labels
+    if subject.cv is None or isinstance(subject.cv, (int, np.integer)):  # these folds follow from the labels
         splitter = check_cv(subject.cv, data.y, classifier=is_classifier(subject._base()))
         own = [test for _, test in splitter.split(data.X, data.y)]
         if len(own) != len(splits) or any(
@@ -190,7 +190,7 @@ def _fold_trouble(subject: Any, codes: np.ndarray, data: Data) -> str:
 
 
 def _share_by_class(subject: Any, data: Data) -> Fraction:
-    """Share of each class that a fold was meant to get; zero if folds were drawn without looking at classes."""
+    """Return the share of each class that a fold should get; zero if folds were drawn independently of the classes."""
     splitter = check_cv(subject.cv, data.y, classifier=is_classifier(subject._base()))
     if "Stratified" not in type(splitter).__name__:
         return Fraction(0)
@@ -200,7 +200,7 @@ def _share_by_class(subject: Any, data: Data) -> Fraction:
 
 
 def _mean_log_weight(subject: Any, data: Data, part: Fraction) -> float:
-    """Logarithm of what folds drawn by class multiply delta by."""
+    """Return the mean log factor of delta for folds drawn by class."""
     if part == 0:
         return 0.0
     codes = np.unique(data.target, return_inverse=True)[1]
@@ -209,10 +209,10 @@ def _mean_log_weight(subject: Any, data: Data, part: Fraction) -> float:
 
 
 def _log_weight(codes: np.ndarray, tested: np.ndarray, part: Fraction) -> float:
-    r"""Logarithm of what a fold drawn by class multiplies delta by, at most 0.
+    r"""Return the log factor of delta for a fold drawn by class, at most 0.
 
-    The probability that a fold drawn without labels has these classes, over the largest chance of these classes under any
-    distribution, over the number of folds that would have kept the shares as well.
+    The factor is the probability that a fold drawn without labels has these class counts, divided by the largest
+    probability of these classes under any distribution and by the number of class counts that also keep the shares.
     """
     counts, fold = np.bincount(codes), np.bincount(codes[tested], minlength=codes.max() + 1)
     n, m = len(codes), len(tested)
@@ -225,7 +225,7 @@ def _log_weight(codes: np.ndarray, tested: np.ndarray, part: Fraction) -> float:
             return -math.inf
         ways, least = np.convolve(ways, np.ones(len(fair))), least + fair[0]
         log_ways += math.log(ways.max())
-        ways /= ways.max()  # many classes: the numbers themselves overflow
+        ways /= ways.max()  # avoids overflow for many classes
     hypergeometric = math.fsum(
         _log_choose(a, b) for a, b in zip(counts.tolist(), fold.tolist(), strict=True)
     ) - _log_choose(n, m)

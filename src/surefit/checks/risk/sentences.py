@@ -1,4 +1,4 @@
-"""The sentences of risk claims."""
+"""Sentences of risk claims."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def says_quantile(stated: Claim) -> str:
 
 
 def about(stated: Claim) -> str:
-    """Return which model the claim is about."""
+    """Return the phrase that names the model of the claim."""
     z = stated.numbers
     if stated.name == "risk.transfer":
         return "the model trained on all rows"
@@ -49,6 +49,6 @@ def about(stated: Claim) -> str:
 
 
 def scale_of(z: dict[str, Any]) -> float:
-    """Largest loss, in the units of the target."""
+    """Return the largest loss, in the units of the target."""
     width = z["high"] - z["low"]
     return width * width if z["loss"] == "squared" else width if z["loss"] == "absolute" else 1.0

@@ -1,4 +1,4 @@
-"""Which rows were tested, which were trained on, and whether the split is the one that the seed draws."""
+"""Tested and training rows, and whether the split is the one that the seed draws."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from surefit.core.sample import Data
 
 
 def unit_codes(subject: Any, assume: tuple[str, ...], data: Data) -> np.ndarray:
-    """Unit of each row, numbered by first appearance: groups, else copies of a row are one unless declared to be draws."""
+    """Return the unit of each row: its group, or one unit for equal rows unless they are declared to be draws."""
     groups = getattr(subject, "groups_", None)
     if groups is not None:
         return np.unique(np.asarray(groups), return_inverse=True)[1]
@@ -25,21 +25,21 @@ def unit_codes(subject: Any, assume: tuple[str, ...], data: Data) -> np.ndarray:
 
 
 def unit_tags(subject: Any, codes: np.ndarray) -> tuple[str, ...]:
-    """Assumptions about the units."""
+    """Return the assumptions about the units."""
     if getattr(subject, "groups_", None) is not None:
         return ("groups_iid",)
     return ("iid",) if len(np.unique(codes)) == len(codes) else ("iid", "equal_rows_are_copies")
 
 
 def unit_means(losses: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """Mean loss of each unit, in the order in which the rows first come to it."""
+    """Return the mean loss of each unit, in order of first appearance."""
     _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
     means = np.bincount(inverse, weights=losses) / np.bincount(inverse)
     return means[np.argsort(first)]
 
 
 def split_trouble(codes: np.ndarray, tested: np.ndarray, train: np.ndarray | None) -> str:
-    """Whether a row was tested twice or is not there; whether a tested row, or a copy of one, was trained on."""
+    """Return why the rows are invalid (repeated test rows, copies of them in training), or an empty string."""
     n = len(codes)
     for rows in (tested,) if train is None else (tested, train):
         if rows.ndim != 1 or rows.dtype.kind not in "iu" or (len(rows) and (rows.min() < 0 or rows.max() >= n)):
@@ -52,6 +52,6 @@ def split_trouble(codes: np.ndarray, tested: np.ndarray, train: np.ndarray | Non
 
 
 def drawn_order(params: Any, total: int) -> np.ndarray | None:
-    """Order of the units that the seed draws; None without a seed, where the stored split is the one that was drawn."""
+    """Return the order of the units that the seed draws; None without a seed."""
     seed = params.get("random_state")
     return np.random.RandomState(seed).permutation(total) if isinstance(seed, (int, np.integer)) else None

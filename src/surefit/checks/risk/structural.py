@@ -1,4 +1,4 @@
-"""Structural risk minimization: training errors are counted, shares of delta added, the bound of the chosen class confirmed."""
+"""Checks of structural risk minimization: training errors, shares of delta, and the bound of the chosen class."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def structural(certificate: Certificate, stated: Claim, data: Data) -> Proof:
         return refused("the shares of delta add up to more than delta")
     share = (
         float(shares[best]) * min(1.0, delta / math.fsum(shares)) * (1 - 8 * UNIT)
-    )  # what rounding added to the sum is not used
+    )  # excludes the rounding of the sum
     name = "vc" if certificate.subject.bound == "vc" else "finite_class"
     evidence = CONFIRM[name](stated.value, {**inputs, "delta": share}, {})
     if not evidence.ok:
@@ -57,7 +57,7 @@ def structural(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     "this bounds nothing that was chosen",
 )  # fmt: skip
 def smallest_sum(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Return the smallest sum; it is not a bound."""
+    """Return the smallest sum of training error and radius, which is not a bound."""
     table = certificate.subject.table_
     return Proof(float(table.bound.value), "recomputed", "no bound.", {"best_number": int(table.best) + 1})
 

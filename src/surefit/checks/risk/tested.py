@@ -1,7 +1,7 @@
-r"""Risk claims: the model predicts again, its losses are counted, and the stated limit is confirmed from the counts.
+r"""Checks of risk claims: the model predicts again, and the stated limit is confirmed from its losses.
 
-The checker needs the model. It takes from the model which rows were tested and which were trained on, draws the split again
-where the parameters have a seed, and confirms the limit by summing tails (``surefit.checks.bounds``), never by inverting them.
+The checker needs the model, which stores the tested rows and the training rows. The split is redrawn if the parameters
+have a seed. The limit is confirmed by summing tails (``surefit.checks.bounds``), not by inverting them.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def holdout(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 
 @claim("risk.progressive", theory="progressive-validation", **RISK)
 def progressive(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Bound the mean risk of models that were each tested on the block after their rows."""
+    """Bound the mean risk of models that were each tested on the block after their training rows."""
     found = ask(certificate, stated, data)
     if isinstance(found, str):
         return refused(found)
@@ -92,7 +92,7 @@ def progressive(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 
 @claim("risk.pick_to_learn", theory="compression", **RISK)
 def pick_to_learn(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Bound the risk by the number of rows that were picked or are still wrong."""
+    """Bound the risk by the number of rows that were picked or are misclassified."""
     found = ask(certificate, stated, data)
     if isinstance(found, str):
         return refused(found)
@@ -109,7 +109,7 @@ def pick_to_learn(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 
 @claim("risk.transfer", theory="transfer", **RISK)
 def transfer(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Bound the risk of the model of all rows by the tested model and by their largest difference on unlabeled inputs."""
+    """Bound the risk of the model trained on all rows by a tested model and their differences on unlabeled inputs."""
     found = ask(certificate, stated, data)
     if isinstance(found, str):
         return refused(found)
@@ -132,7 +132,7 @@ def transfer(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     theory="conformal", partitioned=True,
 )  # fmt: skip
 def quantile(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Count the errors above the limit; the tail of the rest is summed."""
+    """Bound a quantile of the absolute error by an order statistic, whose rank follows from a binomial tail."""
     found = ask(certificate, stated, data)
     if isinstance(found, str):
         return refused(found)
@@ -147,7 +147,7 @@ def quantile(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 
 
 def smallest_rank(m: int, coverage: float, share: Fraction) -> int | None:
-    """Return the first rank whose order statistic covers, or None; the tail falls as the rank grows."""
+    """Return the smallest rank whose order statistic covers, or None; the tail decreases with the rank."""
     ranks = range(1, m + 1)
     at = bisect_left(ranks, True, key=lambda r: binomial_tail(m - r, m, 1.0 - coverage, share).ok)
     return ranks[at] if at < m else None
@@ -175,7 +175,7 @@ def _confirmed(
 def _numbers(
     certificate: Certificate, stated: Claim, found: Tested, own: dict[str, Any], tags: tuple[str, ...]
 ) -> dict[str, Any]:
-    """Everything the claim may carry: counts of the checker, and what the parameters or the call declare."""
+    """Return all numbers of the claim: the checker's counts, and values declared by the parameters or the call."""
     loss, z = found.loss, stated.numbers
     delta = delta_of(certificate, stated)
     assumes = (*found.tags, *(tag for tag in tags if tag not in found.tags))

@@ -1,4 +1,4 @@
-"""A bound for a model from a second, tested model, and how often both agree on unlabeled inputs."""
+"""Risk bound of a model from a tested twin and their agreement on unlabeled inputs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from surefit.checks.tail_sums import Evidence, at_least, relative_entropy, weake
 
 @confirms("transfer_losses")
 def confirm_transfer(value: float, z: dict[str, Any], w: dict[str, np.ndarray]) -> Evidence:
-    """Both limits follow from their means at half of delta each, and the sum from both."""
+    """Check both limits at half of delta each, and their sum."""
     needed = log_inverse(z) + math.log(2.0)
     twin = relative_entropy(z["empirical"], z["twin"], needed / z["n"])
     change = relative_entropy(z["excess"], z["change"], needed / z["n_unlabeled"])
@@ -24,7 +24,7 @@ def confirm_transfer(value: float, z: dict[str, Any], w: dict[str, np.ndarray]) 
 
 
 def transfer_counts(subject: Any, loss: dict[str, Any]) -> dict[str, Any] | str:
-    """Count how often, or by how much, the model can lose against its twin on the unlabeled inputs; a text if they are not there."""
+    """Return how often, or by how much, the model can lose to its twin on unlabeled inputs, or why it is unknown."""
     fresh = getattr(subject, "_fresh", None)
     if fresh is None:
         return "the unlabeled inputs are not part of a model file; verify the model in the process that fitted it"
@@ -46,9 +46,9 @@ def _in_columns(answer: np.ndarray, model: Any, known: np.ndarray) -> np.ndarray
 
 
 def _excess(loss: dict[str, Any], model: np.ndarray, twin: np.ndarray) -> np.ndarray:
-    """Largest loss of the model over that of its twin; a squared or absolute error is worst at an end of the range."""
+    """Return the largest excess of the model's loss over its twin's; the maximum over y is at an end of the range."""
     if loss["loss"] == "brier":
-        labels = [*np.eye(model.shape[1]), np.zeros(model.shape[1])]  # the last: a label that neither can name
+        labels = [*np.eye(model.shape[1]), np.zeros(model.shape[1])]  # the last entry: a label that neither model knows
         gaps = [0.5 * (np.sum((model - e) ** 2, axis=1) - np.sum((twin - e) ** 2, axis=1)) for e in labels]
     else:
         power, width = (2 if loss["loss"] == "squared" else 1), loss["high"] - loss["low"]

@@ -1,4 +1,4 @@
-"""The sentence of a predictor whose fit bounds no error on new rows: silence would mislead."""
+"""Statement of a predictor whose fit does not bound the error on new data."""
 
 from __future__ import annotations
 
@@ -20,6 +20,6 @@ def _says(claim: Claim) -> str:
 
 @claim(UNCLAIMED, kind="no_claim", side="none", says=_says)
 def unclaimed(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Say whether the other claims contain an estimate, and how to obtain a bound."""
+    """State whether the other claims contain an estimate, and how to obtain a bound."""
     numbers = unclaimed_numbers(certificate.estimator, certificate.claims)
     return Proof(math.nan, "stated", "no_claim: nothing to prove.", numbers)

@@ -1,4 +1,4 @@
-r"""The VC claim of a linear classifier: wrong training rows recounted, the radius computed by its formula."""
+r"""Checks of the VC bound of a linear classifier: training errors are recounted and the radius recomputed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from surefit.core.partitioned import Part, PartitionedRows
 from surefit.core.sample import Data, read_target
 from surefit.problems.labels import class_codes, named_classes
 
-DELTA = 0.05  # failure probability where no parameter says another
+DELTA = 0.05  # failure probability if no parameter sets another
 
 
 def _says(stated: Claim) -> str:
@@ -37,7 +37,7 @@ def _says(stated: Claim) -> str:
     low=0.0, high=1.0, partitioned=True,
 )  # fmt: skip
 def vc(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Bound the risk by the training error and the VC dimension of half-spaces; a row that rounding decides counts as wrong."""
+    """Bound the risk by the training error and the VC dimension of half-spaces; undecided rows count as errors."""
     certified = certificate.estimator == "Certified"
     if certified and certificate.subject is None:
         return refused("this claim needs predictions of the model; pass verify(X, y, model=...)")
@@ -75,7 +75,7 @@ def vc(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 
 
 def _side(certificate: Certificate, d: int) -> tuple[np.ndarray, float, list[Any]]:
-    """Return the half-space of a model: coefficients, intercept, and the two classes."""
+    """Return the half-space of a model: coefficients, intercept, and both classes."""
     w, b = (np.ravel(np.asarray(certificate.model[name], dtype=np.float64)) for name in ("coef_", "intercept_"))
     classes = certificate.problem.get("classes") or named_classes(certificate.model["classes_"])
     if len(classes) != 2 or len(w) != d or len(b) != 1:
@@ -84,7 +84,7 @@ def _side(certificate: Certificate, d: int) -> tuple[np.ndarray, float, list[Any
 
 
 def _errors(operator: Any, y: np.ndarray, used: Any, side: tuple[np.ndarray, float, list[Any]]) -> tuple[int, int]:
-    """Count the used rows that are not provably on their side, with the rounding error of the scores and with four times that error."""
+    """Count the used rows that are not provably on their side, for one and for four times the rounding error."""
     w, level, classes = side
     z = operator.times(w)
     radius = (z.rad + 4 * UNIT * (np.abs(z.mid) + abs(level)))[used]

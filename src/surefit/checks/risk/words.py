@@ -1,4 +1,4 @@
-"""The words of statistical claims: losses, assumptions, confidence."""
+"""Phrases of statistical claims: losses, assumptions, confidence."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def assumptions_of(claim: Claim) -> tuple[str, ...]:
 
 
 def about_of(claim: Claim) -> str:
-    """Return which object the claim is about."""
+    """Return the object that the claim is about."""
     return claim.numbers["about"]
 
 
 def loss_text(numbers: dict[str, Any]) -> str:
-    """Return what the mean of the loss is called."""
+    """Return the name of the mean loss."""
     if numbers["loss"] == "miss":
         return f"probability of |y - prediction| > {numbers['tolerance']:g}"
     return LOSSES.get(numbers["loss"], "mean loss")

@@ -1,1 +1,1 @@
-"""Checks of facts about labeled rows: directions that separate them, and proofs that there are none."""
+"""Checks of facts about labeled rows: separating directions, and proofs that none exist."""

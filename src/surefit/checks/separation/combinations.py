@@ -1,8 +1,8 @@
 r"""Positive combinations of rows that vanish: the proof that no direction has all rows on its positive side.
 
-Write :math:`a_i = t_i (x_i, 1)` for a labeled row. If :math:`\sum_i \alpha_i a_i = 0` with all :math:`\alpha_i > 0` on some
-rows, then a direction :math:`v` with :math:`a_i^\top v \ge 0` there has :math:`a_i^\top v = 0` there (theory: ``gordan``).
-A small sum proves nothing of the kind, so the sum must vanish exactly. There are two ways to prove this:
+Write :math:`a_i = t_i (x_i, 1)` for a labeled row. If :math:`\sum_i \alpha_i a_i = 0` with all :math:`\alpha_i > 0` on
+some rows, then a direction :math:`v` with :math:`a_i^\top v \ge 0` there has :math:`a_i^\top v = 0` there (theory:
+``gordan``). A small sum is not sufficient, so the sum must vanish exactly. There are two ways to prove this:
 
 - ``exact``: the weights are integers and the sum is evaluated in integers;
 - ``enclosed``: on :math:`p + 1` rows in :math:`p` dimensions, :math:`M \alpha = e` with :math:`M = (a_i; 1)`, floats prove that
@@ -22,11 +22,11 @@ from surefit.core.integers import integers, lifted_integers, rank_at_least, sign
 
 
 class Combination(NamedTuple):
-    """Proved facts about a combination of rows."""
+    """Proved properties of a combination of rows."""
 
     residual: float  # |sum alpha a| / sum alpha; zero only if it vanishes exactly
     level: str
-    spanned: int  # proved lower bound of the rank of the rows
+    spanned: int  # proved lower bound on the rank of the rows
 
 
 def prove_combination(
@@ -49,7 +49,7 @@ def prove_combination(
 
 
 def annihilates(X: Any, null: np.ndarray, intercept: bool) -> int:
-    """Return how many independent directions of ``null`` (one per line) are zero on every row of ``X``; exact."""
+    """Return how many independent directions of ``null`` (one per line) are zero on every row of ``X``, exactly."""
     vectors = [vector(line) for line in null]
     p = X.shape[1] + int(intercept)
     if any(len(v) != p for v in vectors) or any(signs(X, v, intercept)[0].any() for v in vectors):
@@ -58,7 +58,7 @@ def annihilates(X: Any, null: np.ndarray, intercept: bool) -> int:
 
 
 def _norm(sums: list[int], exponents: list[int], total: int) -> float:
-    """Length of the leftover per unit of weight, rounded to a float but never to zero."""
+    """Return the length of the sum per unit of weight, rounded to a float but never to zero."""
     parts = [abs(Fraction(s, total) * Fraction(2) ** e) for s, e in zip(sums, exponents, strict=True)]
     largest = max(parts)
     try:
@@ -69,21 +69,21 @@ def _norm(sums: list[int], exponents: list[int], total: int) -> float:
 
 
 def _vanishing_by_floats(X: Any, t: np.ndarray, intercept: bool) -> tuple[bool, int]:
-    """Prove by floats that p + 1 rows in p dimensions have a positive vanishing combination and span the space."""
+    """Prove in floats that p + 1 rows in p dimensions have a positive vanishing combination and span the space."""
     dense = X.toarray().astype(np.float64) if sparse.issparse(X) else np.array(X, dtype=np.float64)
     lifted = np.column_stack([dense, np.ones(len(dense))]) if intercept else dense
     lifted = lifted * t[:, None]
     k, p = lifted.shape
     if k != p + 1 or not np.all(np.isfinite(lifted)):
         return False, 0
-    # Positive factors for rows and columns change neither question; powers of two keep every number exact.
+    # Positive factors for rows and columns do not change either property; powers of two keep every number exact.
     for axis in (0, 1, 0):
         largest = np.max(np.abs(lifted), axis=axis, keepdims=True)
         if not largest.all():
             return False, 0
         shift = -np.frexp(largest)[1]
         if np.min((np.frexp(lifted)[1] + shift)[lifted != 0]) < -1000:
-            return False, 0  # entries so small beside their neighbors that scaling would lose bits
+            return False, 0  # entries so small, relative to others, that scaling would lose bits
         lifted = np.ldexp(lifted, shift)
     M = np.vstack([lifted.T, np.ones(k)])
     try:
@@ -98,7 +98,7 @@ def _vanishing_by_floats(X: Any, t: np.ndarray, intercept: bool) -> tuple[bool, 
         alpha = R[:, -1]
         goal = np.zeros(k)
         goal[-1] = 1.0
-        alpha = alpha + R @ (goal - M @ alpha)  # one step of refinement; whatever it gives is measured next
+        alpha = alpha + R @ (goal - M @ alpha)  # one refinement step; its error is bounded below
         leftover = np.array([_exact_residual(M[i], alpha, goal[i]) for i in range(k)])
         error = float(np.max(np.abs(R) @ leftover)) * (1 + gamma(2 * k + 8)) / (1 - q) * (1 + 8 * UNIT)
     positive = bool(np.all(alpha > error))
@@ -106,7 +106,7 @@ def _vanishing_by_floats(X: Any, t: np.ndarray, intercept: bool) -> tuple[bool, 
 
 
 def _exact_residual(row: np.ndarray, alpha: np.ndarray, goal: float) -> float:
-    """Size of ``row . alpha - goal``: computed exactly, then rounded up by a hair."""
+    """Return the absolute value of ``row . alpha - goal``, computed exactly and rounded up."""
     a, e = integers(row)
     b, f = integers(alpha)
     total = Fraction(sum(map(mul, a, b))) * Fraction(2) ** (e + f) - Fraction(goal)

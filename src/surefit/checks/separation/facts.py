@@ -1,13 +1,13 @@
-r"""Checks facts about labeled data: separating directions, proofs that there are none, margin brackets, columns.
+r"""Checks of facts about labeled data: separating directions, proofs that none exist, margin bounds, and columns.
 
-A labeled row is :math:`a_i = t_i (x_i, 1)`, without the 1 if the hyperplane must pass through the origin. Exactly one of
-three things is true of the rows (theory: ``gordan``):
+A labeled row is :math:`a_i = t_i (x_i, 1)`, without the 1 if the hyperplane must pass through the origin. Exactly one
+of three cases holds (theory: ``gordan``):
 
 - *strict*: some :math:`v = (w, b)` has :math:`a_i^\top v > 0` for all i;
-- *weak*: none has, but some has :math:`a_i^\top v \ge 0` for all i and :math:`> 0` for one;
+- *weak*: no such direction exists, but some :math:`v` has :math:`a_i^\top v \ge 0` for all i and :math:`> 0` for one;
 - *overlap*: every :math:`v` with :math:`a_i^\top v \ge 0` for all i has :math:`a_i^\top v = 0` for all i.
 
-Directions are shown by their signs on every row, the absence of directions by positive combinations that vanish.
+Directions are proved by their signs on every row; their absence is proved by positive combinations that vanish.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ no_claim("separation.undecided",
 
 @fact("separation.direction", says="A hyperplane has all {value:.0f} rows strictly on their side.")
 def direction(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """All rows lie strictly on their side."""
+    """Check that all rows lie strictly on their side."""
     signs, level = _signs(certificate, stated, data)
     wrong = int(np.sum(signs <= 0))
     if wrong:
@@ -47,7 +47,7 @@ def direction(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 @fact("separation.weak_direction",
       says="A hyperplane has no row on the wrong side and {value:.0f} of {rows} rows strictly on their own.")  # fmt: skip
 def weak_direction(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """No row lies on the wrong side and at least one lies strictly on its own."""
+    """Check that no row lies on the wrong side and at least one lies strictly on its own."""
     signs, level = _signs(certificate, stated, data)
     wrong, strict = int(np.sum(signs < 0)), int(np.sum(signs > 0))
     if wrong or not strict:
@@ -57,7 +57,7 @@ def weak_direction(certificate: Certificate, stated: Claim, data: Data) -> Proof
 
 @fact("separation.farkas", says="No hyperplane has all rows strictly on their side: {value:.0f} rows prove it.")
 def farkas(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """A positive combination of rows vanishes, so no direction separates them strictly."""
+    """Check that a positive combination of rows vanishes, so that no direction separates them strictly."""
     found = _combination(certificate, stated, data)
     if not found.residual <= 0:
         return refused(
@@ -71,7 +71,7 @@ def farkas(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 @fact("separation.overlap",
       says="No hyperplane separates even weakly, so logistic regression has a finite estimate: {value:.0f} rows prove it.")  # fmt: skip
 def overlap(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """The rows of a vanishing combination span all rows, so no direction is even weak."""
+    """Check that the rows of a vanishing combination span all rows, so that no direction separates even weakly."""
     found, intercept = _combination(certificate, stated, data), certificate.problem["intercept"]
     null, dimension = stated.witness.get("null"), data.X.shape[1] + int(intercept)
     idle = combinations.annihilates(data.X, null, intercept) if null is not None else 0
@@ -84,7 +84,7 @@ def overlap(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 @fact("separation.margin_bracket", kind="optimality", side="lower", low=-np.inf, infinite=True, theory="margin-bracket",
       says="The widest margin of a hyperplane is between {value:.9g} and {up:.9g}.")  # fmt: skip
 def bracket(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Enclose the widest margin: the hyperplane has one, the weights of the rows exclude larger ones."""
+    """Bound the largest margin from below by a hyperplane and from above by row weights."""
     t, witness = labels(certificate, data), stated.witness
     w, b, rows, alpha = witness["w"], witness["b"].ravel(), witness["rows"], np.zeros(len(t))
     fits = w.shape == (data.X.shape[1],) and len(b) == 1 and rows.dtype.kind in "iu" and rows.ndim == 1
@@ -117,7 +117,7 @@ def _listed(columns: list[int]) -> str:
 
 @fact("separation.columns", says=_alone)
 def columns_alone(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Each listed column separates by itself, strictly or weakly as listed."""
+    """Check that each listed column separates by itself, strictly or weakly as listed."""
     t, intercept = labels(certificate, data), certificate.problem["intercept"]
     listed = [(int(j), kind) for kind in ("strict", "weak") for j in stated.witness[kind].tolist()]
     for j, kind in listed:
@@ -127,7 +127,7 @@ def columns_alone(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 
 
 def _kind_alone(column: Any, t: np.ndarray, intercept: bool) -> str:
-    """Return how one column separates, by comparisons of floats: its classes' ranges (its signs, without an intercept)."""
+    """Return how one column separates the classes, by the ranges of their values (without an intercept, by signs)."""
     x = np.asarray(column.toarray() if hasattr(column, "toarray") else column).ravel()
     gaps = [(x[t > 0], x[t < 0]), (x[t < 0], x[t > 0])] if intercept else [(x * t, np.zeros(1)), (np.zeros(1), x * t)]
     if any(above.min() > below.max() for above, below in gaps):
@@ -142,7 +142,7 @@ def _together(stated: Claim) -> str:
 
 @fact("separation.column_set", says=_together)
 def column_set(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """The listed columns together separate."""
+    """Check that the listed columns together separate the classes."""
     columns = stated.witness["columns"]
     outside = np.setdiff1d(np.arange(data.X.shape[1]), columns)
     v = np.asarray(integers.vector(stated.witness["v"]), dtype=object)
@@ -155,7 +155,7 @@ def column_set(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 
 @fact("separation.one_class", says="All {value:.0f} rows have the same label: there is nothing to separate.")
 def one_class(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """All rows have the same label."""
+    """Check that all rows have the same label."""
     y = named_labels(data.target)
     other = int(np.sum(y != y[0]))
     return refused(f"{other} rows have another label") if other else Proof(float(len(y)), "exact", "labels recounted.")
@@ -177,7 +177,7 @@ def labels(certificate: Certificate, data: Data) -> np.ndarray:
 def _signs(certificate: Certificate, stated: Claim, data: Data) -> tuple[np.ndarray, str]:
     v, intercept = integers.vector(stated.witness["v"]), certificate.problem["intercept"]
     if len(v) != data.X.shape[1] + int(intercept):
-        return np.full(data.X.shape[0], -1), "exact"  # no direction at all: every row counts as wrong
+        return np.full(data.X.shape[0], -1), "exact"  # not a direction: every row counts as wrong
     signs, level = integers.signs(data.X, v, intercept)
     return signs * labels(certificate, data), level
 

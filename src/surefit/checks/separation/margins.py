@@ -1,4 +1,4 @@
-r"""Two-sided bounds of the maximal margin, with all rounding accounted for.
+r"""Two-sided bounds on the maximal margin, including all rounding errors.
 
 With :math:`t_i = \pm 1`, the maximal margin is :math:`\gamma^* = \max_{w, b} \min_i t_i (x_i^\top w + b) / \|w\|`. Any
 :math:`(w, b)` bounds it from below, any weights :math:`\alpha \ge 0` from above:
@@ -17,11 +17,11 @@ from scipy import sparse
 from surefit.checks.enclosure import UNIT, gamma, row_blocks, times, transposed_times
 from surefit.core.integers import integers, row_scores
 
-EXACT_ROWS = 256  # rows whose score floats leave vague are evaluated in integers, up to this many
+EXACT_ROWS = 256  # largest number of rows with uncertain scores that are evaluated in integers
 
 
 class Bounds(NamedTuple):
-    """A bound of the margin as the interval in which rounding leaves it."""
+    """Interval that encloses a bound on the margin."""
 
     down: float
     up: float
@@ -32,7 +32,7 @@ def margin_of(X: Any, t: np.ndarray, w: np.ndarray, b: float) -> Bounds:
     if not np.any(w) or not np.all(np.isfinite(w)) or not math.isfinite(b):
         return Bounds(-math.inf, -math.inf)
     scale = 2.0 ** -math.frexp(float(np.max(np.abs(w))))[1]
-    w, b = w * scale, b * scale  # a power of two: nothing is rounded unless it is subnormal
+    w, b = w * scale, b * scale  # exact, because the factor is a power of two, except for subnormal numbers
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         scores = times(X, w)
         mid = t * (scores.mid + b)
@@ -51,7 +51,7 @@ def margin_of(X: Any, t: np.ndarray, w: np.ndarray, b: float) -> Bounds:
 
 
 def hull_distance(X: Any, t: np.ndarray, alpha: np.ndarray, intercept: bool) -> Bounds:
-    """Enclose the bound from above that the hull weights ``alpha`` (normalized here) prove."""
+    """Enclose the upper bound given by the hull weights ``alpha``, which are normalized here."""
     if np.any(alpha < 0) or not np.all(np.isfinite(alpha)):
         return Bounds(math.inf, math.inf)
     groups = [t > 0, t < 0] if intercept else [np.ones(len(t), dtype=bool)]
@@ -97,7 +97,7 @@ def _norm(values: np.ndarray) -> float:
 
 
 def _rounded(m: int, e: int) -> tuple[float, float]:
-    """``m * 2**e`` as a float and what that rounding can have cost."""
+    """Return ``m * 2**e`` as a float, and a bound on its rounding error."""
     size = m.bit_length()
     head = m / (1 << size) if size else 0.0
     try:
@@ -108,5 +108,5 @@ def _rounded(m: int, e: int) -> tuple[float, float]:
 
 
 def _widen(value: float, direction: int) -> float:
-    """Move a number outwards by more than the few roundings that led to it."""
+    """Move a number outward by more than the few rounding errors in it."""
     return value + direction * (8 * UNIT * abs(value))

@@ -1,1 +1,1 @@
-"""Checks smoothing splines."""
+"""Checks of smoothing splines."""

@@ -1,4 +1,4 @@
-r"""A second road to smoothing splines for the checker: plane rotations of the penalized least-squares problem.
+r"""An independent algorithm for smoothing splines: plane rotations of the penalized least-squares problem.
 
 Unknowns are the value and slope at every knot (the value alone for degree 1); the rows are :math:`\sqrt{w_i} f_i = \sqrt{w_i} y_i`
 and, for every gap d, the square root of :math:`S \lambda \int (f'')^2`,
@@ -6,8 +6,8 @@ and, for every gap d, the square root of :math:`S \lambda \int (f'')^2`,
 .. math:: \sqrt{S \lambda / d}\, (g_{i+1} - g_i) = 0, \qquad
           \sqrt{12 S \lambda / d^3}\, (f_{i+1} - f_i - d (g_i + g_{i+1}) / 2) = 0 .
 
-Rotations bring them to triangular form; back substitution gives the spline and the diagonal blocks of the inverse. No normal
-equations are formed.
+Rotations reduce the rows to triangular form; back substitution gives the spline and the diagonal blocks of the inverse.
+Normal equations are not formed.
 """
 
 import math
@@ -17,18 +17,18 @@ import numpy as np
 
 from surefit.core.jit import compiled
 
-TIE = 1e-60  # points closer than this share of the range count as one
+TIE = 1e-60  # points closer than this share of the range are merged
 FLOOR = 1e-24  # squares below this share of those of the targets count as rounding
 
 
 class Line(NamedTuple):
-    """The data of one target on distinct knots; the origin of the special form is not among them."""
+    """Data of one target on distinct knots; the origin of the special form is not a knot."""
 
     knots: np.ndarray
     weights: np.ndarray
     targets: np.ndarray  # means of tied rows, minus ``offset``
     offset: float
-    lead: float  # distance of the first knot from the origin, -1 without
+    lead: float  # distance of the first knot from the origin; -1 if there is none
     total: float
     within: float
     rows: np.ndarray  # knot of each row, -1 at the origin
@@ -37,7 +37,7 @@ class Line(NamedTuple):
 
 
 def line(x: Any, y: Any, weights: Any, origin: float | None) -> Line:
-    """Merge ties; rows of weight zero take no part."""
+    """Return the data with ties merged and without rows of zero weight."""
     s = np.ones(len(x)) if weights is None else weights
     x, y, s = x[s > 0], y[s > 0], s[s > 0]
     total = math.fsum(s)
@@ -59,15 +59,15 @@ def line(x: Any, y: Any, weights: Any, origin: float | None) -> Line:
 
 
 class Solved(NamedTuple):
-    """The spline by rotations."""
+    """The spline computed by rotations."""
 
     values: np.ndarray
-    variances: np.ndarray  # of the values, noise having variance one
-    log_det: float  # of the inverse of the covariance of all unknowns
+    variances: np.ndarray  # of the values, for noise of variance one
+    log_det: float  # of the inverse covariance of all unknowns
 
 
 def solve(problem: Line, degree: int, lam: float) -> Solved:
-    """Solve at ``lam``."""
+    """Solve the spline problem at ``lam``."""
     n = len(problem.knots)
     values, variances = np.empty(n), np.empty(n)
     rotate = _cubic if degree == 3 else _linear
@@ -78,7 +78,7 @@ def solve(problem: Line, degree: int, lam: float) -> Solved:
 
 
 def criterion(problem: Line, degree: int, lam: float, name: str) -> float:
-    """Return the criterion at ``lam``; the likelihood up to a constant."""
+    """Return the criterion at ``lam``; the likelihood is computed up to a constant."""
     found = solve(problem, degree, lam)
     r = problem.targets - found.values
     order = (degree + 1) // 2
@@ -107,7 +107,7 @@ def criterion(problem: Line, degree: int, lam: float, name: str) -> float:
 
 @compiled
 def _rotate(rows: Any, i: Any, k: Any, column: Any) -> None:
-    """Bring ``rows[k, column]`` to zero by a rotation of rows i and k."""
+    """Eliminate ``rows[k, column]`` by a rotation of rows i and k."""
     x, y = rows[i, column], rows[k, column]
     if y == 0.0:
         return
@@ -121,7 +121,7 @@ def _rotate(rows: Any, i: Any, k: Any, column: Any) -> None:
 @compiled
 def _cubic(gaps: Any, weights: Any, targets: Any, strength: Any, lead: Any, values: Any, variances: Any) -> Any:
     n = len(targets)
-    kept = np.zeros((n, 2, 5))  # triangular rows: two own columns, two of the next knot, right side
+    kept = np.zeros((n, 2, 5))  # triangular rows: two own columns, two of the next knot, right-hand side
     rows = np.zeros((5, 5))
     carried = np.zeros((2, 3))
     log_det = 0.0
@@ -140,7 +140,7 @@ def _cubic(gaps: Any, weights: Any, targets: Any, strength: Any, lead: Any, valu
             stiff, firm = math.sqrt(12.0 * strength / d**3), math.sqrt(strength / d)
             rows[3, 0], rows[3, 1], rows[3, 2], rows[3, 3] = -stiff, -0.5 * d * stiff, stiff, -0.5 * d * stiff
             rows[4, 1], rows[4, 3] = -firm, firm
-        _rotate(rows, 0, 2, 0)  # light rows first, then the heavy ones
+        _rotate(rows, 0, 2, 0)  # rows of small weight first, then those of large weight
         _rotate(rows, 1, 2, 1)
         for column in range(4):
             for k in range(column + 1, 5):

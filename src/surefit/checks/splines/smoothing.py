@@ -1,12 +1,12 @@
-r"""Checks smoothing splines: the gap of kernel ridge with a null space, the stored curve, and the choice of lambda.
+r"""Checks of smoothing splines: the duality gap, the stored curve, and the choice of lambda.
 
-For a function f and numbers :math:`\theta` that are orthogonal to the polynomials that are not penalized,
+For a function f and numbers :math:`\theta` that are orthogonal to the unpenalized polynomials,
 
 .. math:: P(f) - \min P \le \frac1S \sum_i s_i (r_i - \theta_i / s_i)^2 + \lambda \int \Big( f^{(m)} - \frac{M}{S \lambda} \Big)^2,
 
-with M the m-th derivative that :math:`\theta` would cause (theory: ``smoothing-splines``). The sums are taken in extended precision where
-the machine has it; what plain floats give beside that is the rounding that a statement allows for. Criteria come from plane
-rotations, which share nothing with the solver.
+where M is the m-th derivative that corresponds to :math:`\theta` (theory: ``smoothing-splines``). The sums are computed
+in extended precision if the machine has it. The same sums in double precision give the rounding that a statement allows
+for. Criteria are computed by plane rotations, which are independent of the solver.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class Bounds(NamedTuple):
 
     gap: float
     distance: float
-    derivatives: float  # distance of the stored derivatives from those of the dual function, relative to their largest
+    derivatives: float  # relative distance of the stored derivatives from those of the dual function
 
 
 class Target(NamedTuple):
-    """Proved facts about one target: bounds in extended precision and in floats, and the spline by rotations."""
+    """Proved quantities of one target: bounds in extended and double precision, and the spline by rotations."""
 
     fine: Bounds
     plain: Bounds
@@ -50,7 +50,7 @@ fact = partial(claim, side="upper", theory="smoothing-splines")
 @fact("smoothing_spline.gap", kind="optimality", infinite=True,
       says="A spline with these values, up to rounding, has an objective within {value:.3g} of the smallest.")  # fmt: skip
 def gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """A spline with the fitted values has an objective within value of the smallest."""
+    """Check that a spline with the fitted values has an objective within ``value`` of the smallest."""
     found = _targets(certificate, data)
     null = sum((t.within + float(t.weights @ t.targets**2)) / t.total for t in _lines(certificate, data))
     value, spread = (sum(getattr(t, name).gap for t in found) for name in ("fine", "plain"))
@@ -62,7 +62,7 @@ def gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 @fact("smoothing_spline.values", kind="uncertainty", infinite=True,
       says="No fitted value is farther than {value:.3g} from that of the exact minimizer.")  # fmt: skip
 def values(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """No fitted value is farther than value from the exact one."""
+    """Check that no fitted value is farther than ``value`` from the exact one."""
     found = _targets(certificate, data)
     value, spread = (max(getattr(t, name).distance for t in found) for name in ("fine", "plain"))
     return Proof(value, "recomputed", "from the gap and the variance at each knot.", spread=spread)
@@ -71,7 +71,7 @@ def values(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 @fact("smoothing_spline.derivatives", kind="feasibility", infinite=True,
       says="The stored derivatives are those of the spline up to {value:.2g} of the largest, and the ends are natural.")  # fmt: skip
 def derivatives(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """The highest derivatives at the knots are those that the dual point causes, up to value of the largest."""
+    """Check that the highest derivatives at the knots are those of the dual point, up to ``value`` of the largest."""
     found = _targets(certificate, data)
     value = max(t.fine.derivatives for t in found)
     spread = max(abs(t.plain.derivatives - t.fine.derivatives) for t in found) + gamma(64)
@@ -82,7 +82,7 @@ def derivatives(certificate: Certificate, claim: Claim, data: Data) -> Proof:
       says="The hat matrix has trace {edof:.6g}, up to {value:.1g}; the variance of the noise is right to {variance:.1g} of "
       "itself.")  # fmt: skip
 def edof(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """``edof_`` is the trace of the hat matrix up to value, ``sigma2_`` the variance that goes with it."""
+    """Check ``edof_``, up to ``value``, against the trace of the hat matrix, and ``sigma2_`` against its variance."""
     found = _targets(certificate, data)
     stored, noise = (np.atleast_1d(certificate.model[name]) for name in ("edof_", "sigma2_"))
     if stored.shape != (len(found),) or noise.shape != stored.shape:
@@ -92,7 +92,7 @@ def edof(certificate: Certificate, claim: Claim, data: Data) -> Proof:
         0.0 if math.isnan(t.variance) and math.isnan(s) else abs(s - t.variance) / max(t.variance, 1e-300)
         for t, s in zip(found, noise, strict=True)
     ]
-    # Two routes to a variance at a knot agree to the rounding of as many rotations as there are knots.
+    # Two computations of a variance at a knot agree up to the rounding of as many rotations as there are knots.
     spread = 4 * gamma(data.X.shape[0] + 64) * max(sum(t.edof for t in found), 1.0) + off
     variance = max(apart) if not any(map(math.isnan, apart)) else math.inf
     numbers = {"edof": float(np.sum(stored)), "variance": AtMost(variance, variance + gamma(data.X.shape[0] + 64))}
@@ -110,7 +110,7 @@ def _choice_in_words(claim: Claim) -> str:
 
 @fact("smoothing_spline.choice", kind="optimality", says=_choice_in_words)
 def choice(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """No declared lambda compared has a criterion smaller by more than value, nor one a little smaller or larger."""
+    """Check that no compared lambda, nor one close to the chosen one, has a criterion smaller by over ``value``."""
     problem, lams, lines = certificate.problem, claim.witness["lams"], _lines(certificate, data)
     name, degree, lam = problem["criterion"], problem["degree"], problem["lam"]
     if lams.ndim != 2 or lams.shape[1] != len(lines) or not np.all(lams > 0) or not np.all(np.isfinite(lams)):
@@ -147,7 +147,7 @@ def _lines(certificate: Certificate, data: Data) -> list[Line]:
 
 @shared
 def _targets(certificate: Certificate, data: Data) -> list[Target]:
-    """Prove every target; arrays that are not a spline on these rows are an error."""
+    """Return the proved quantities of every target; raise an error for arrays that are not a spline on these rows."""
     problem, model, lines = certificate.problem, certificate.model, _lines(certificate, data)
     degree, origin, first = problem["degree"], problem["origin"], lines[0]
     knots, mass = first.knots, first.weights
@@ -178,7 +178,8 @@ def prove(target: Line, degree: int, lam: float, coef: np.ndarray, dual: np.ndar
     largest = float(np.max(found.variances, initial=0.0))
     fine, plain = (_bounds(target, degree, lam, coef, dual, largest, kind) for kind in (np.longdouble, np.float64))
     noise = float(np.max(np.abs(target.targets), initial=0.0)) * math.sqrt(target.total * largest)
-    plain = plain._replace(distance=plain.distance + 2 * UNIT * noise)  # floats know differences no better
+    # double precision does not resolve smaller differences
+    plain = plain._replace(distance=plain.distance + 2 * UNIT * noise)
     plain = Bounds(*(a if math.isfinite(a) else b for a, b in zip(plain, fine, strict=True)))
     trace = float(target.weights @ found.variances)
     r = target.targets - found.values
@@ -232,7 +233,7 @@ def _apart(stored: np.ndarray, found: np.ndarray) -> float:
 
 
 def _without(vector: Any, w: Any, basis: Any) -> Any:
-    """Make a vector orthogonal to the columns of ``basis``, which are so to each other in the weights w."""
+    """Return a vector made orthogonal to the columns of ``basis``, which are orthogonal in the weights w."""
     for column in basis:
         vector = vector - w * column * (vector @ column / (w @ column**2))
     return vector

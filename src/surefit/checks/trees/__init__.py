@@ -1,1 +1,1 @@
-"""Checkers of decision trees: rows are routed again, and splits, leaves, stopping rules and prunings are re-derived."""
+"""Checks of decision trees: rows are routed again, and splits, leaves, stopping rules and prunings are re-derived."""

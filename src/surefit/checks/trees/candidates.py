@@ -1,4 +1,4 @@
-"""Splits compared with cuts at candidate thresholds, from sums over the rows between two of them: partitions add these sums up."""
+"""Comparison of splits with cuts at candidate thresholds, from sums over bins that partitions can add up."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from surefit.core.jit import compiled
 from surefit.core.partitioned import Part, by_blocks
 from surefit.core.sample import Data
 
-#: Bytes of the sums that one pass may return.
+#: Largest number of bytes of the sums that one pass returns.
 MOST_BYTES = 2**25
 MISSING = 255  # bin of missing values
 
 
 class Asked(NamedTuple):
-    """Nodes whose rows are summed by bin, and the number that their targets are centered at."""
+    """Nodes whose rows are summed by bin, and the centers of their targets."""
 
     tree: Nodes
     parent: np.ndarray
-    place: np.ndarray  # (m,) of each node among the sums, -1 if it is not asked for
+    place: np.ndarray  # (m,) index of each node among the sums, -1 if it is not needed
     center: np.ndarray  # (m,)
-    edges: np.ndarray  # (d, .) candidate thresholds, infinite beyond the last
+    edges: np.ndarray  # (d, .) candidate thresholds, infinite after the last
 
 
 def _says(claim: Claim) -> str:
@@ -52,7 +52,7 @@ def _says(claim: Claim) -> str:
     says=_says,
 )
 def candidate_splits(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Sum the rows of each node between two candidates: no cut at a candidate is better than the split by more than the value."""
+    """Check that no cut at a candidate threshold is better than the split by more than ``value``."""
     problem = certificate.problem
     if problem["categorical"] or problem["criterion"] == "absolute_error":
         return refused("medians and categories are compared with all cuts")
@@ -84,7 +84,7 @@ def candidate_splits(certificate: Certificate, claim: Claim, data: Data) -> Proo
 
 
 def _candidates(claim: Claim, d: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the thresholds of each column, ascending, with infinity after the last, and their numbers."""
+    """Return the ascending thresholds of each column, padded by infinity, and their numbers."""
     counts = np.asarray(claim.witness["edge_counts"], dtype=np.int64)
     if counts.shape != (d,) or counts.min() < 0 or counts.max() > MISSING - 1:
         raise ValueError("the candidate thresholds are not one list per column")
@@ -109,7 +109,7 @@ def _asked(shape: Shape, nodes: np.ndarray, edges: np.ndarray, criterion: str) -
 
 @by_blocks
 def sum_bins(part: Part, asked: Asked, reading: Reading, count: int) -> np.ndarray:
-    """Return the sums of the rows of each node by column and bin; one more column has the sums of its children as bins 0 and 1."""
+    """Return the sums of each node by column and bin; an additional column has the sums of both children."""
     sample = reading.rows(part)
     bins, classes = asked.edges.shape[1] + 2, reading.n_classes
     sums = np.zeros((count, len(asked.edges) + 1, bins, 1 + (classes or 3)))
@@ -120,7 +120,7 @@ def sum_bins(part: Part, asked: Asked, reading: Reading, count: int) -> np.ndarr
 
 
 def _codes(sample: Rows, edges: np.ndarray) -> np.ndarray:
-    """Return the bin of every value of the rows that count: the first threshold that is not below it; missing values have the last."""
+    """Return the bin of every value of the rows of positive weight; missing values have the last bin."""
     X, last = sample.X[sample.used], edges.shape[1] + 1
     codes = np.empty(X.shape, dtype=np.int64)
     for j, line in enumerate(edges):
@@ -152,7 +152,7 @@ def _fill(codes: Any, kept: Any, y: Any, w: Any, asked: Any, classes: Any, sums:
 
 
 class _Sums(Worth):
-    """A node whose cuts are evaluated from sums."""
+    """Node whose cuts are evaluated from sums."""
 
     def __init__(self, criterion: str, classes: int, size: int, mean: float) -> None:
         self.criterion, self.classes, self.ratio, self.mean = criterion, classes, gamma(2 * size + 8), mean
@@ -161,7 +161,7 @@ class _Sums(Worth):
 def _shortfall(
     shape: Shape, node: int, table: np.ndarray, problem: dict[str, Any], classes: int
 ) -> tuple[float, float]:
-    """Bound by how much the best cut of a node lowers the total impurity more than its split, and the rounding in the bound."""
+    """Bound by how much more the best cut of a node lowers the total impurity than its split, and its rounding."""
     n, criterion, columns = int(shape.size[node]), problem["criterion"], table[:-1]
     split = table[-1, :2].T[1:]
     total = split.sum(axis=1)
@@ -184,7 +184,7 @@ def _shortfall(
 
 
 def _best(sums: _Sums, left: np.ndarray, right: np.ndarray, problem: dict[str, Any]) -> float:
-    """Largest gain, from above, of the cuts with these sums on both sides."""
+    """Return an upper bound on the largest gain of the cuts with these sums on both sides."""
     rows, least = max(problem["min_samples_leaf"], 1), float(problem["min_weight_leaf"])
     allowed = (left[..., 0] >= rows) & (right[..., 0] >= rows)
     gains, room = np.zeros(np.count_nonzero(allowed)), 1 + 2 * sums.ratio
@@ -199,7 +199,7 @@ def _best(sums: _Sums, left: np.ndarray, right: np.ndarray, problem: dict[str, A
 
 
 def bin_ranges(part: Part, edges: np.ndarray, reading: Reading) -> tuple[np.ndarray, np.ndarray]:
-    """Return the least and the largest value of the rows that count in each bin of each column."""
+    """Return the smallest and the largest value in each bin of each column, over rows of positive weight."""
     sample = reading.rows(part)
     d, bins = len(edges), edges.shape[1] + 2
     low, high = np.full((d, bins), np.inf), np.full((d, bins), -np.inf)

@@ -1,7 +1,8 @@
-r"""The best cut of a node by looking at all of them, rounding included.
+r"""The best cut of a node by enumeration, including rounding errors.
 
-For squared errors and centered targets a split lowers the total impurity by :math:`\sum_c s_c^2 / w_c` up to a constant, with
-the sum :math:`s_c` and weight :math:`w_c` of each side; a sum of n terms is off by at most :math:`\gamma_n \sum |w y|`.
+For squared errors and centered targets a split lowers the total impurity by :math:`\sum_c s_c^2 / w_c` up to a
+constant, with the sum :math:`s_c` and weight :math:`w_c` of each side. The error of a sum of n terms is at most
+:math:`\gamma_n \sum |w y|`.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from surefit.checks.trees.impurity import counts_radius, of_counts, prefix_dista
 from surefit.checks.trees.nodes import Rows, whole_weights
 from surefit.core.jit import compiled
 
-#: Criteria of the compiled loop, by their place.
+#: Criteria of the compiled loop, by their index.
 CODES = ("gini", "entropy", "misclassification", "squared_error", "poisson")
 
 
 class Limits(NamedTuple):
-    """Requirements on both sides of a cut, and the thresholds that are allowed (None: all)."""
+    """Requirements on both sides of a cut, and the allowed thresholds (None: all)."""
 
     rows: int
     weight: float
@@ -29,7 +30,7 @@ class Limits(NamedTuple):
 
 
 class Targets(NamedTuple):
-    """Data about the rows of a node for the compiled loops; ``code`` is the place of the criterion in ``CODES``."""
+    """Data of the rows of a node for the compiled loops; ``code`` is the index of the criterion in ``CODES``."""
 
     y: np.ndarray  # (outputs, n)
     w: np.ndarray
@@ -40,7 +41,7 @@ class Targets(NamedTuple):
 
 
 class Node:
-    """The rows of a node, in a form in which the gain of every cut can be evaluated: the sum of the gains of its outputs."""
+    """Rows of a node, for which the gain of every cut can be evaluated as a sum over the outputs."""
 
     def __init__(self, sample: Rows, mine: np.ndarray, criterion: str) -> None:
         self.w, self.criterion, self.n = sample.w[mine], criterion, len(mine)
@@ -49,18 +50,18 @@ class Node:
 
     @property
     def doubt(self) -> float:
-        """Bound of the rounding that ``gain`` and ``best`` leave out, that of sums over the outputs included."""
+        """Bound on the rounding that ``gain`` and ``best`` do not include, with that of sums over the outputs."""
         k = len(self.parts)
         sums = 8 * gamma(k + 2) * sum(part.size for part in self.parts) if k > 1 else 0.0
         return sum(part.doubt for part in self.parts) + sums
 
     def gain(self, groups: list[np.ndarray]) -> tuple[float, float]:
-        """Gain of a split into groups of places, from below and from above."""
+        """Return lower and upper bounds on the gain of a split into groups of indices."""
         found = [part.gain(groups) for part in self.parts]
         return sum(low for low, _ in found), sum(high for _, high in found)
 
     def best(self, order: np.ndarray, places: np.ndarray, limits: Limits) -> float:
-        """Largest gain, from above, of a cut after one of ``places`` of the rows in ``order``; -inf if none is allowed."""
+        """Return an upper bound on the largest gain of a cut after ``places`` in ``order``; -inf if none is allowed."""
         size = limits.rows if limits.rows > 1 else 1
         places = places[(places >= size) & (self.n - places >= size)]
         if not len(places):
@@ -72,7 +73,7 @@ class Node:
         return float(np.max(gains[allowed], initial=-np.inf))
 
     def _prefixes(self, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Upper bounds on the contributions of the first 1, 2, ... rows in ``order`` to the gain, and their weights."""
+        """Return upper bounds on the contributions of the first 1, 2, ... rows in ``order``, and their weights."""
         if self.criterion == "absolute_error":
             w = self.w[order]
             return -np.sum([part.distances(part.y[order], w) for part in self.parts], axis=0), np.cumsum(w)
@@ -80,7 +81,7 @@ class Node:
 
     @property
     def targets(self) -> Targets:
-        """The rows as compiled loops read them."""
+        """The rows in the form that compiled loops read."""
         y = np.array([part.y for part in self.parts], dtype=np.float64)
         classes = np.array([part.classes for part in self.parts])
         means = np.array([part.mean for part in self.parts])
@@ -88,7 +89,7 @@ class Node:
 
 
 class Worth:
-    """Contribution of the sides of a cut to the decrease of the impurity, from their sums."""
+    """Contribution of each side of a cut to the decrease of the impurity, from sums over its rows."""
 
     criterion: str
     classes: int
@@ -96,7 +97,7 @@ class Worth:
     mean: float  # of the targets of the node, for the Poisson deviance
 
     def worth(self, sides: Any, sign: int) -> np.ndarray:
-        """Return what sides with these sums contribute to the gain, from below (-1) or from above (1)."""
+        """Return lower (-1) or upper (1) bounds on the contributions of sides with these sums."""
         if self.classes:
             return -of_counts(sides, self.criterion)
         weight, total = sides[0], sides[1]
@@ -113,8 +114,8 @@ class Worth:
 class Output(Worth):
     """One target of the rows of a node.
 
-    ``gain`` returns the part of the decrease that depends on the cut, from below or from above; ``doubt`` bounds the rounding
-    that it leaves out, ``size`` what both sides of a cut contribute.
+    ``gain`` returns lower and upper bounds on the part of the decrease that depends on the cut. ``doubt`` bounds the
+    rounding that they do not include, ``size`` the contributions of both sides of a cut.
     """
 
     def __init__(self, sample: Rows, mine: np.ndarray, criterion: str) -> None:
@@ -129,28 +130,28 @@ class Output(Worth):
             return
         if criterion == "absolute_error":
             self.y = y - weighted_median(y, self.w)
-            self.doubt = 0.0  # grows with the updates of the heaps
+            self.doubt = 0.0  # increases with the updates of the heaps
             self.size = 2 * float(self.w @ np.abs(self.y))
         elif criterion == "squared_error":
             self.y = y - float(self.w @ (y - y[0]) / self.total + y[0])
             # The constant S^2 / W of the centered node is at most gamma^2 times its sum of squares.
             left_over = float(self.w @ self.y)
             self.doubt = 4 * (left_over**2 + (self.ratio * float(self.w @ np.abs(self.y))) ** 2) / self.total
-            self.size = 2 * float(self.w @ self.y**2)  # by the inequality of Cauchy and Schwarz
+            self.size = 2 * float(self.w @ self.y**2)  # by the Cauchy-Schwarz inequality
         else:
             self.y = y
             self.mean = float(self.w @ y) / self.total
             self.doubt = gamma(16 * self.n + 64) * float(self.w @ y)
-            # x log x >= -1 / e from below, means are at most the largest target from above
+            # x log x >= -1 / e below; means are at most the largest target above
             self.size = 2 * float(self.w @ y) * max(1.0, math.log(float(y.max()) / self.mean) if self.mean > 0 else 0.0)
 
     def gain(self, groups: list[np.ndarray]) -> tuple[float, float]:
-        """Gain of a split into groups of places, from below and from above."""
+        """Return lower and upper bounds on the gain of a split into groups of indices."""
         parts = np.array([self._side(places) for places in groups]).T
         return float(np.sum(self.worth(parts, -1))), float(np.sum(self.worth(parts, 1)))
 
     def _side(self, places: np.ndarray) -> Any:
-        """Summary of the rows at ``places``."""
+        """Return the sums over the rows at ``places``."""
         y, w = self.y[places], self.w[places]
         if self.classes:
             return np.bincount(y, weights=w, minlength=self.classes)
@@ -159,7 +160,7 @@ class Output(Worth):
         return w.sum(), w @ y, w @ np.abs(y)
 
     def distances(self, y: np.ndarray, w: np.ndarray) -> np.ndarray:
-        """Sums of distances from the median of all initial parts of the rows; the rounding in them is noted."""
+        """Return the sums of distances from the median for all prefixes of the rows, and update ``doubt``."""
         distances, moves = prefix_distances(y, w)
         self.doubt = max(self.doubt, gamma(8 * moves + 32) * 8 * float(w @ np.abs(y)))
         return distances
@@ -167,7 +168,7 @@ class Output(Worth):
 
 @compiled
 def _prefix_worths(order: Any, targets: Any) -> tuple[Any, Any]:
-    """Sum ``Worth.worth`` from above for the first 1, 2, ... rows; a side that Poisson deviance forbids is worth -inf."""
+    """Sum upper bounds of ``Worth.worth`` over the outputs for the first 1, 2, ... rows; forbidden sides get -inf."""
     worth, weight = np.zeros(len(order)), np.empty(len(order))
     for o in range(len(targets.y)):
         _add_worths(order, targets.y[o], targets.n_classes[o], targets.mean[o], targets, worth, weight)
@@ -176,7 +177,7 @@ def _prefix_worths(order: Any, targets: Any) -> tuple[Any, Any]:
 
 @compiled
 def _add_worths(order: Any, y: Any, n_classes: Any, mean: Any, targets: Any, worth: Any, weight: Any) -> None:
-    """Add the worth of one output."""
+    """Add the contributions of one output."""
     _, w, _, code, ratio, _ = targets
     counts = np.zeros(max(n_classes, 1))
     total = sums = sizes = 0.0
@@ -207,7 +208,7 @@ def _add_worths(order: Any, y: Any, n_classes: Any, mean: Any, targets: Any, wor
 
 @compiled
 def _best_thresholds(orders: Any, levels: Any, present: Any, targets: Any, rows: Any, weight: Any) -> Any:
-    """Return the largest gain of a cut where the sorted levels of a column rise; missing values, the last rows, go to either side."""
+    """Return the largest gain of a cut between different levels of a column; missing values may go to either side."""
     best, n, room = -math.inf, orders.shape[1], 1.0 + 2.0 * targets.ratio
     for j in range(len(orders)):
         known = present[j]
@@ -228,7 +229,7 @@ def _best_thresholds(orders: Any, levels: Any, present: Any, targets: Any, rows:
 
 
 def best_cut(node: Node, X: np.ndarray, columns: list[int], limits: Limits) -> float:
-    """Largest gain of a threshold on one of ``columns`` of the node's rows ``X``; missing values may go to either side."""
+    """Return the largest gain of a threshold on one of ``columns``; missing values may go to either side."""
     if not columns:
         return -np.inf
     table = np.ascontiguousarray(X.T if len(columns) == X.shape[1] else X.T[columns], dtype=np.float64)
@@ -242,7 +243,7 @@ def best_cut(node: Node, X: np.ndarray, columns: list[int], limits: Limits) -> f
         return _best_thresholds(orders, levels, present, node.targets, max(limits.rows, 1), float(limits.weight))
     best, n = -np.inf, table.shape[1]
     for order, at, known in zip(orders, levels, present.tolist(), strict=True):
-        cut = np.flatnonzero(at[1:known] > at[: known - 1]) + 1  # rows that go left
+        cut = np.flatnonzero(at[1:known] > at[: known - 1]) + 1  # number of rows that go left
         best = max(best, node.best(order, np.append(cut, known) if 0 < known < n else cut, limits))
         if known < n:  # missing values first: they go left
             best = max(best, node.best(np.roll(order, n - known), cut + n - known, limits))
@@ -250,7 +251,7 @@ def best_cut(node: Node, X: np.ndarray, columns: list[int], limits: Limits) -> f
 
 
 def best_categories(node: Node, codes: np.ndarray, limits: Limits, multiway: bool) -> float:
-    """Largest gain of a split by categories: one branch per category, or a cut of categories in order of their means."""
+    """Return the largest gain of a split by categories: one branch each, or a cut in order of their means."""
     known, group = np.unique(np.where(np.isnan(codes), -1.0, codes), return_inverse=True)
     if len(known) < 2:
         return -np.inf

@@ -1,7 +1,8 @@
-r"""Impurities of all nodes of a tree by their definitions, with a bound on the rounding.
+r"""Impurities of all nodes of a tree from their definitions, with bounds on the rounding.
 
-The total impurity of a node is its weight times its impurity. For squared errors a node's total is that of its children plus
-:math:`\sum_c W_c (\bar y_c - \bar y)^2`, so totals of large nodes are sums of small positive terms and lose no accuracy.
+The total impurity of a node is its weight times its impurity. For squared errors a node's total is that of its children
+plus :math:`\sum_c W_c (\bar y_c - \bar y)^2`, so totals of large nodes are sums of small positive terms without
+cancellation.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class Totals(NamedTuple):
 
 
 def totals(shape: Shape, criterion: str) -> Totals:
-    """Return the impurities of all nodes, the means over the outputs."""
+    """Return the impurities of all nodes, averaged over the outputs."""
     found = [_of_one(part, criterion) for part, _ in shape.outputs()]
     if len(found) == 1:
         return found[0]
@@ -76,14 +77,14 @@ def square_values(y: np.ndarray, w: np.ndarray, kept: np.ndarray, center: float,
 
 
 def deviance_values(y: np.ndarray, w: np.ndarray, kept: np.ndarray, mean: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return the terms of the Poisson deviance, and what bounds their rounding."""
+    """Return the terms of the Poisson deviance, and bounds on their sizes for rounding."""
     positive, mine = y > 0, mean[kept]
     share = np.where(positive, y, 1.0) / np.where(mine > 0, mine, 1.0)
     return np.where(positive, w * y * np.log(share), 0.0), w * y * (np.abs(np.log(share)) + 1)
 
 
 def _by_difference(shape: Shape, total: Enclosed) -> Enclosed:
-    """Decrease of each split as the total of the node minus those of its children."""
+    """Return the decrease of each split as the total of the node minus those of its children."""
     inner = shape.tree.kind != LEAF
     below, radius = np.zeros(len(inner)), np.zeros(len(inner))
     np.add.at(below, shape.parent[1:], total.mid[1:])
@@ -94,7 +95,7 @@ def _by_difference(shape: Shape, total: Enclosed) -> Enclosed:
 
 
 def _of_sums(shape: Shape, criterion: str) -> Totals:
-    """Squared error and Poisson deviance, from sums of targets that are first centered (squared error only)."""
+    """Return totals of squared error or Poisson deviance from sums of targets (centered for squared error)."""
     n, m = shape.n_rows, len(shape.parent)
     center = shape.center if criterion == "squared_error" else 0.0
     ratio = gamma(n + m + 4)
@@ -125,32 +126,33 @@ def _of_sums(shape: Shape, criterion: str) -> Totals:
 
 
 def _distances(shape: Routed) -> Enclosed:
-    """Sums of distances from the median, for every node."""
+    """Return the sums of distances from the median for every node."""
     total, radius = np.zeros(len(shape.parent)), np.zeros(len(shape.parent))
     for node in range(len(total)):
         mine = shape.of(node)
         if len(mine):
             y, w = shape.sample.y[mine], shape.sample.w[mine]
             total[node] = float(w @ np.abs(y - weighted_median(y, w)))
-            radius[node] = gamma(4 * len(mine) + 16) * total[node]  # also if rounding of weights moved the median
+            radius[node] = gamma(4 * len(mine) + 16) * total[node]  # also if rounding of the weights changes the median
     return Enclosed(total, radius)
 
 
 def counts_radius(whole: bool, n_classes: int, n: int) -> float:
     """Bound the rounding error of an impurity of class counts, per unit of weight.
 
-    Sums of ``whole`` numbers are exact; others are off by ``gamma(n)``, relatively. After that, a few operations per class remain.
+    Sums of ``whole`` numbers are exact; others have a relative error of ``gamma(n)``. A few operations per class are
+    added.
     """
     relative = 0.0 if whole else gamma(n + 2)
     return (2 * relative + 16 * (n_classes + 4) * UNIT) * (1 + math.log2(max(n_classes, 1)))
 
 
 def of_counts(counts: np.ndarray, criterion: str) -> np.ndarray:
-    """Total impurity of columns of class weights (n_classes, ...)."""
+    """Return the total impurity of columns of class weights (n_classes, ...)."""
     total = counts.sum(axis=0)
     safe = np.where(total > 0, total, 1.0)
     if criterion == "gini":
-        # w (1 - sum p^2) as a sum of products of different classes: no cancellation
+        # w (1 - sum p^2) as a sum of products of different classes, without cancellation
         return (counts * (total - counts)).sum(axis=0) / safe
     if criterion == "entropy":
         share = np.where(counts > 0, counts / safe, 1.0)
@@ -159,7 +161,7 @@ def of_counts(counts: np.ndarray, criterion: str) -> np.ndarray:
 
 
 def weighted_median(y: np.ndarray, w: np.ndarray) -> float:
-    """Return the middle of the interval of minimizers of the weighted sum of distances."""
+    """Return the midpoint of the interval of weighted medians."""
     order = np.argsort(y, kind="stable")
     y, below = y[order], np.cumsum(w[order])
     k = int(np.searchsorted(below, below[-1] / 2))
@@ -168,9 +170,9 @@ def weighted_median(y: np.ndarray, w: np.ndarray) -> float:
 
 
 def prefix_distances(y: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, int]:
-    """Sum of weighted distances from a median for every initial part of (y, w), and how often a running sum was updated.
+    """Return the sums of distances from a median for every prefix of (y, w), and the number of running updates.
 
-    Two heaps share the weight in halves.
+    Two heaps hold half of the weight each.
     """
     low: list[tuple[float, float]] = []  # largest first
     high: list[tuple[float, float]] = []
@@ -200,5 +202,5 @@ def prefix_distances(y: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 def root_impurity(found: Totals) -> float:
-    """Lower bound of the total impurity of the root, the unit of shortfalls."""
+    """Return a lower bound on the total impurity of the root, the unit of shortfalls."""
     return max(float(found.total.mid[0] - found.total.rad[0]), 0.0)

@@ -1,6 +1,6 @@
-"""Trees as the checker reads them: a tree from a file is validated first, then all rows are routed at once.
+"""Trees as the checker reads them: a tree is validated first, then all rows are routed.
 
-Every child comes after its parent, so no path is longer than the list of nodes and a tree with cycles is refused.
+Every child must come after its parent, so a tree with cycles is rejected and no path is longer than the list of nodes.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ class Nodes(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Training rows as the tree was grown on them."""
+    """Training rows in the form in which the tree was grown on them."""
 
     X: np.ndarray  # (n, d) float64, categories as codes
     y: np.ndarray  # (n,) class codes or real targets; (n, outputs) if there are several
-    w: np.ndarray  # (n,) weights, with those of the classes
+    w: np.ndarray  # (n,) weights, including class weights
     n_classes: Any  # 0 for real targets; one number per output if there are several
     used: np.ndarray  # rows of positive weight
 
     def outputs(self) -> list[tuple[Rows, slice]]:
-        """Return the rows with each target alone, and the columns of a node's value that belong to it."""
+        """Return the rows with each target separately, and its columns in a node's value."""
         if self.y.ndim == 1:
             return [(self, slice(0, max(self.n_classes, 1)))]
         counts = self.n_classes if np.ndim(self.n_classes) else [0] * self.y.shape[1]
@@ -65,14 +65,14 @@ class Routed(NamedTuple):
     parent: np.ndarray  # -1 at the root
     children: list[np.ndarray] | None  # of multiway nodes, by node; None if there are none
     depth: np.ndarray
-    kept: np.ndarray  # node that keeps each of the routed rows, in the order of ``rows``
+    kept: np.ndarray  # node at which each of the routed rows ends, in the order of ``rows``
     rows: np.ndarray
     first: np.ndarray
     last: np.ndarray
 
     @property
     def n_rows(self) -> int:
-        """Number of rows that were sent down."""
+        """Number of routed rows."""
         return len(self.rows)
 
     @property
@@ -87,41 +87,41 @@ class Routed(NamedTuple):
 
     @property
     def whole(self) -> bool:
-        """Whether sums of the weights are exact, as those of whole numbers are."""
+        """Whether sums of the weights are exact, as for integers."""
         return whole_weights(self.sample.w)
 
     def outputs(self) -> list[tuple[Routed, slice]]:
-        """Return the rows with each target alone, and the columns of a node's value that belong to it."""
+        """Return the rows with each target separately, and its columns in a node's value."""
         return [(self._replace(sample=part), columns) for part, columns in self.sample.outputs()]
 
     def of(self, node: int) -> np.ndarray:
-        """Rows that reach ``node``."""
+        """Return the rows that reach ``node``."""
         return self.rows[self.first[node] : self.last[node]]
 
     def own(self, values: RowValues, *small: Any) -> np.ndarray:
-        """Sum the arrays ``values(y, w, kept, *small)``, one entry per row, over the rows that each node keeps."""
+        """Sum the arrays ``values(y, w, kept, *small)``, one entry per row, over the rows that end at each node."""
         found = values(self.sample.y[self.rows], self.sample.w[self.rows], self.kept, *small)
         return by_node(found, self.kept, len(self.parent))
 
     def at_nodes(self, values: RowValues, *small: Any) -> np.ndarray:
-        """Sum them over the rows of each node: one line per array."""
+        """Sum the same arrays over all rows that reach each node; one line per array."""
         return added_up(self.parent, self.own(values, *small))
 
 
 def by_node(values: Sequence[np.ndarray], kept: np.ndarray, count: int) -> np.ndarray:
-    """Sum arrays with one entry per row over the rows that each of ``count`` nodes keeps."""
+    """Return the sums of arrays with one entry per row over the rows that end at each of ``count`` nodes."""
     return np.array([np.bincount(kept, weights=value, minlength=count) for value in values])
 
 
 def added_up(parent: np.ndarray, lines: np.ndarray) -> np.ndarray:
-    """Sum lines with one entry per node over the subtree of each node."""
+    """Return the sums of lines with one entry per node over the subtree of each node."""
     total = np.array(lines, dtype=np.float64)
     _add_up(parent, total.reshape(-1, len(parent)))
     return total
 
 
 def whole_weights(w: np.ndarray) -> bool:
-    """Return whether the weights are whole numbers whose sums, and products of sums, are exact."""
+    """Return whether the weights are integers whose sums, and products of sums, are exact."""
     return bool(np.all(w == np.floor(w))) and float(np.sum(w)) ** 2 < 2.0**53
 
 
@@ -139,7 +139,7 @@ def whole_nodes(certificate: Certificate, witness: dict[str, np.ndarray]) -> Nod
 
 @shared
 def read_rows(certificate: Certificate, data: Data) -> Rows:
-    """Read the data: dense columns, categories by rank, labels by rank, weights times class weights."""
+    """Return the data with dense columns, categories and labels by rank, and weights times class weights."""
     X, y = coded_rows(data, certificate.problem["categorical"]), data.target
     n_classes: Any = 0
     if certificate.problem["task"] == "classification":
@@ -163,7 +163,7 @@ def coded_rows(data: Data, categorical: list[int]) -> np.ndarray:
 
 
 def validated(tree: Nodes, d: int) -> tuple[Nodes, np.ndarray, list[np.ndarray] | None]:
-    """Return the tree, the parent of each node and the children of multiway nodes; raise an error if the nodes do not form a tree."""
+    """Return the tree, each node's parent and the children of multiway nodes; raise an error if it is not a tree."""
     m = len(tree.kind)
     lists = [np.shape(tree[i]) == (m,) for i in range(7)]
     if not m or not all(lists) or np.ndim(tree.value) != 2 or len(tree.value) != m or tree.n_codes < 0:
@@ -176,7 +176,7 @@ def validated(tree: Nodes, d: int) -> tuple[Nodes, np.ndarray, list[np.ndarray] 
 
 
 def routed(tree: Nodes, sample: Rows, rows: np.ndarray) -> Routed:
-    """Validate ``tree`` and send ``rows`` down; raise an error if the nodes do not form a tree."""
+    """Validate ``tree`` and route ``rows`` through it; raise an error if the nodes do not form a tree."""
     if len(rows) and (rows.min() < 0 or rows.max() >= len(sample.X)):
         raise CertificateError("The tree was grown on rows that do not exist.")
     tree, parent, branches = validated(tree, sample.X.shape[1])
@@ -189,7 +189,7 @@ def routed(tree: Nodes, sample: Rows, rows: np.ndarray) -> Routed:
 
 
 def trained(tree: Nodes, sample: Rows, rows: np.ndarray) -> Routed:
-    """Send the training rows down; refuse a tree with a node that none of them reaches."""
+    """Route the training rows; raise an error if a node has none of them."""
     shape = routed(tree, sample, rows)
     if np.any(shape.last == shape.first):
         raise CertificateError(f"Node {int(np.argmin(shape.last - shape.first))} of the tree has no training rows.")
@@ -197,7 +197,7 @@ def trained(tree: Nodes, sample: Rows, rows: np.ndarray) -> Routed:
 
 
 def children_of(shape: Any, node: int) -> np.ndarray:
-    """Children of a node, each once."""
+    """Return the children of a node, each once."""
     if shape.tree.kind[node] == LEAF:
         return np.empty(0, dtype=np.int64)
     if shape.tree.kind[node] == MULTIWAY:
@@ -207,7 +207,7 @@ def children_of(shape: Any, node: int) -> np.ndarray:
 
 
 def parents(tree: Nodes, d: int) -> tuple[np.ndarray, list[np.ndarray] | None]:
-    """Parent of each node, and the children of multiway nodes; raise an error if the nodes do not form a tree."""
+    """Return the parent of each node, and the children of multiway nodes; raise an error if it is not a tree."""
     m = len(tree.kind)
     inner, two = np.flatnonzero(tree.kind != LEAF), np.flatnonzero(np.isin(tree.kind, (THRESHOLD, SUBSET)))
     if np.any((tree.feature[inner] < 0) | (tree.feature[inner] >= d)):
@@ -239,7 +239,7 @@ def parents(tree: Nodes, d: int) -> tuple[np.ndarray, list[np.ndarray] | None]:
 
 @compiled
 def layout(parent: Any) -> tuple[Any, Any, Any]:
-    """Return the position of each node in preorder, the number of nodes of its subtree, and its depth."""
+    """Return the position of each node in preorder, the size of its subtree, and its depth."""
     m = len(parent)
     size, position, depth = np.ones(m, dtype=np.int64), np.zeros(m, dtype=np.int64), np.zeros(m, dtype=np.int64)
     for t in range(m - 1, 0, -1):
@@ -263,7 +263,7 @@ def _add_up(parent: Any, lines: Any) -> None:
 
 @compiled
 def route(X: Any, rows: Any, tree: Nodes) -> np.ndarray:
-    """Node that keeps each of ``rows``: a leaf, or a node that has not seen the category."""
+    """Return the node at which each of ``rows`` ends: a leaf, or a node with an unknown category."""
     kind, feature, threshold, left, right, missing_left, start, words, branches, _, n_codes = tree
     found = np.empty(len(rows), dtype=np.int64)
     n_words = (n_codes + 63) // 64
@@ -272,7 +272,7 @@ def route(X: Any, rows: Any, tree: Nodes) -> np.ndarray:
         while kind[node] != LEAF:
             x = X[rows[i], feature[node]]
             missing = x != x
-            child = -1  # a category that the node has not seen stays there
+            child = -1  # a row with an unknown category stops there
             if kind[node] == THRESHOLD:
                 child = left[node] if x <= threshold[node] or (missing and missing_left[node]) else right[node]
             elif missing or 0 <= x < n_codes - 1:

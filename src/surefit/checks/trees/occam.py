@@ -37,7 +37,7 @@ register(
     "and can be written in {bits:.1f} bits.",
 )
 def occam(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Count errors, splits and bits again, and sum the binomial tail at the claimed limit."""
+    """Recount errors, splits and bits, and sum the binomial tail at the claimed limit."""
     problem, sample = certificate.problem, read_rows(certificate, data)
     edges, n = problem["thresholds"], len(sample.y)
     plain = (

@@ -1,8 +1,8 @@
-r"""Re-derives the optimality of prunings.
+r"""Checks of the optimality of prunings.
 
-For every node of the whole tree :math:`V(t) = \min\{R(t) + \alpha, \sum_{c} V(c)\}` over its children :math:`c`; :math:`V` at the
-root is the least cost of all prunings, so a pruning with that cost is a best one. A reduced-error pruning is checked by the validation
-losses of every node that could still be pruned.
+For every node of the whole tree :math:`V(t) = \min\{R(t) + \alpha, \sum_{c} V(c)\}` over its children :math:`c`;
+:math:`V` at the root is the smallest cost of all prunings, so a pruning with that cost is optimal. A reduced-error
+pruning is checked by the validation losses of all nodes that could still be pruned.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ NO_PRUNING = "the tree is not a pruning of the grown tree in the witness"
 
 
 def paired(shape: Shape, whole: Shape) -> np.ndarray | None:
-    """Return which node of the whole tree each node of a pruning is, or None if it is not a pruning of it."""
+    """Return the node of the grown tree for each node of a pruning, or None if it is not a pruning."""
     pairs = np.zeros(len(shape.parent), dtype=np.int64)
     for node in range(len(pairs)):
         if shape.tree.kind[node] == LEAF:
@@ -67,7 +67,7 @@ def _same_split(tree: Nodes, mine: int, whole: Nodes, other: int) -> bool:
 
 
 def _risks(whole: Shape, problem: dict[str, Any]) -> Enclosed:
-    """Risk of each node as a leaf, per unit of weight: errors of the majority, or impurity."""
+    """Return the risk of each node as a leaf, per unit of weight: misclassifications or impurity."""
     by_impurity = problem["pruned_by"] == "impurity" or not whole.sample.n_classes
     found = totals(whole, problem["criterion"] if by_impurity else "misclassification")
     weight, ratio = float(found.weight[0]), gamma(whole.n_rows + len(whole.parent) + 8)
@@ -86,7 +86,7 @@ def _risks(whole: Shape, problem: dict[str, Any]) -> Enclosed:
     "leaves, at most {cost:.6g}, by more than {value:.2g}.",
 )
 def pruning(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """The cost of the certified pruning is the least of all, by dynamic programming over the whole tree."""
+    """Check that the certified pruning has the smallest cost, by dynamic programming over the grown tree."""
     alpha = float(certificate.problem["alpha"])
     whole, shape = (
         sent_down(certificate, data, nodes)
@@ -112,7 +112,7 @@ def pruning(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 
 
 def _least_cost(whole: Shape, risk: Enclosed, alpha: float) -> tuple[float, float]:
-    """Least cost of all prunings, and the rounding in it: that of the nodes which a best pruning could keep."""
+    """Return the smallest cost of all prunings, and its rounding, from nodes that an optimal pruning may keep."""
     best, below = risk.mid + alpha, np.zeros(len(risk.mid))
     doubt, below_doubt = risk.rad.copy(), np.zeros(len(risk.mid))
     for node in range(len(best) - 1, -1, -1):
@@ -167,11 +167,11 @@ def reduced_error(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 
 
 def _losses(whole: Routed, tested: Routed) -> tuple[np.ndarray, np.ndarray]:
-    """Validation loss of each node as a leaf, and of the rows that stop at it because their category is new."""
+    """Return the validation loss of each node as a leaf, and of the rows that stop at it with an unknown category."""
     sample, m = whole.sample, len(whole.parent)
     y, w = sample.y[tested.rows], sample.w[tested.rows]
     as_leaf, stays = np.zeros(m), np.zeros(m)
-    if sample.n_classes:  # a leaf predicts the class of most weight among its training rows
+    if sample.n_classes:  # a leaf predicts the class of largest weight among its training rows
         counts = whole.at_nodes(weight_and_classes, sample.n_classes)[1:]
         said = np.argmax(counts, axis=0)
     else:
@@ -186,7 +186,7 @@ def _losses(whole: Routed, tested: Routed) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _subtrees(tested: Routed, leaf: np.ndarray, as_leaf: np.ndarray, stays: np.ndarray) -> np.ndarray:
-    """Validation loss of every node's subtree, where the nodes of ``leaf`` are leaves."""
+    """Return the validation loss of every node's subtree if the nodes in ``leaf`` are leaves."""
     total, below = np.zeros(len(leaf)), np.zeros(len(leaf))
     for node in range(len(leaf) - 1, -1, -1):
         total[node] = as_leaf[node] if leaf[node] else stays[node] + below[node]

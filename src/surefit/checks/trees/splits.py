@@ -1,4 +1,4 @@
-"""Claims about splits: each compared with all cuts of its node; for large trees a fixed sample of the nodes is compared."""
+"""Claims about splits, each compared with all cuts of its node; for large trees a fixed sample of nodes is compared."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from surefit.core.errors import CertificateError
 from surefit.core.partitioned import PartitionedRows
 from surefit.core.sample import Data
 
-#: What sorting and summing one value costs is the unit; a column costs this many more, however few rows the node has.
+#: Work per column and node, in units of sorting and summing one value, in addition to that of its rows.
 OVERHEAD = 200
-#: Work that is always done, and the share of one sort of the whole table that may be added.
+#: Work that is always allowed, and allowed work as a share of one sort of the whole table.
 LEAST_WORK, SHARE = 60_000, 0.1
-HEAPS = 20  # medians cost so many times more
+HEAPS = 20  # relative cost of medians
 
 register(
     Entry(
@@ -53,7 +53,7 @@ register(
 
 
 def sent_down(certificate: Certificate, data: Data, tree: Nodes) -> Shape:
-    """Return a tree with all rows that count, in memory or in partitions."""
+    """Return a tree with all rows of positive weight, in memory or in partitions."""
     if isinstance(data.X, PartitionedRows):
         return spread_over(tree, data.X, reading_of(certificate, data))
     sample = read_rows(certificate, data)
@@ -62,7 +62,7 @@ def sent_down(certificate: Certificate, data: Data, tree: Nodes) -> Shape:
 
 @shared
 def grown(certificate: Certificate, data: Data) -> Any:
-    """Return the certified tree with the rows it was grown on."""
+    """Return the certified tree with the rows that it was grown on."""
     if isinstance(data.X, PartitionedRows):
         if any(claim.name == "tree.reduced_error" for claim in certificate.claims):
             raise CertificateError("The rows of a reduced-error pruning are verified in memory only.")
@@ -98,7 +98,7 @@ def _says(claim: Claim) -> str:
     says=_says,
 )
 def splits(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Look at all cuts of all columns at each node: none is better than the split by more than the value."""
+    """Check that no cut of any column is better than the split of its node by more than ``value``."""
     problem = certificate.problem
     shape, found = grown(certificate, data), impurities(certificate, data)
     edges = _edges(certificate, claim, shape.sample.X.shape[1])
@@ -113,7 +113,7 @@ def splits(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     for node in nodes:
         short, rounding = shortfall(shape, int(node), problem, limits)
         worst, doubt = max(worst, short), max(doubt, rounding)
-    unit = root_impurity(found)  # no decrease exceeds it, so a share of 1 says nothing
+    unit = root_impurity(found)  # no decrease exceeds it, so a share of 1 is vacuous
     share, spread = (min(part / unit if unit > 0 else float(part > 0), 1.0) for part in (worst, doubt))
     spread = spread + share * 2 * float(found.total.rad[0]) / unit if 0 < share < 1 else 0.0
     inner = int(np.count_nonzero(shape.tree.kind != LEAF))
@@ -124,7 +124,7 @@ def splits(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 
 
 def chosen_nodes(shape: Shape, criterion: str, n: int) -> np.ndarray:
-    """Return the splits to compare: all if that is quick, else as many as the work allows, in a fixed random order."""
+    """Return the splits to compare: all if that is fast, otherwise a fixed random sample that the work allows."""
     inner = np.flatnonzero(shape.tree.kind != LEAF)
     d = shape.sample.X.shape[1]
     work = (shape.size + OVERHEAD)[inner] * float(d) * (HEAPS if criterion == "absolute_error" else 1)
@@ -138,7 +138,7 @@ def chosen_nodes(shape: Shape, criterion: str, n: int) -> np.ndarray:
 
 
 def shortfall(shape: Routed, node: int, problem: dict[str, Any], limits: Limits) -> tuple[float, float]:
-    """Bound by how much the best cut of a node lowers the total impurity more than its split, and the rounding in the bound."""
+    """Bound by how much more the best cut of a node lowers the total impurity than its split, and its rounding."""
     sample, mine = shape.sample, shape.of(node)
     rows = Node(sample, mine, problem["criterion"])
     categorical = set(problem["categorical"])
@@ -150,12 +150,12 @@ def shortfall(shape: Routed, node: int, problem: dict[str, Any], limits: Limits)
     groups = [np.arange(shape.first[c], shape.last[c]) - shape.first[node] for c in children]
     low, high = rows.gain(groups)
     k, doubt = len(rows.parts), rows.doubt
-    share = (1 + 4 * UNIT) / k if k > 1 else 1.0  # impurities are means over the outputs
+    share = (1 + 4 * UNIT) / k if k > 1 else 1.0  # impurities are averaged over the outputs
     return (max(best - low, 0.0) + doubt) * share, (2 * (high - low) + 2 * doubt) * share
 
 
 def _edges(certificate: Certificate, claim: Claim, d: int) -> list[np.ndarray] | None:
-    """Allowed thresholds of each column: declared ones from the parameters, edges of bins from the witness."""
+    """Return the allowed thresholds of each column: declared by the parameters, or bin edges from the witness."""
     declared = certificate.problem.get("thresholds")
     if declared is not None:
         return [np.asarray(line, dtype=np.float64) for line in declared]

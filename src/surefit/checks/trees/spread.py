@@ -1,4 +1,4 @@
-"""A tree whose rows are in partitions: every sum over the rows of its nodes is a pass, and the rows stay where they are."""
+"""A tree whose rows are in partitions: every sum over the rows of its nodes is one pass over the partitions."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from surefit.core.sample import Data, read_target
 
 
 class Reading(NamedTuple):
-    """Rules by which a partition reads its rows; numbers have no classes."""
+    """Rules by which a partition reads its rows."""
 
     classes: np.ndarray | None
     factors: np.ndarray | None  # weights of the classes
 
     @property
     def n_classes(self) -> int:
-        """Number of classes, 0 for numbers."""
+        """Number of classes; 0 for regression."""
         return 0 if self.classes is None else len(self.classes)
 
     def rows(self, part: Part) -> Rows:
-        """Return the rows of a partition as the tree was grown on them."""
+        """Return the rows of a partition in the form in which the tree was grown on them."""
         assert part.y is not None
         X, y, w = np.asarray(part.X, dtype=np.float64), read_target(part.y), weights_in(part)
         if self.classes is not None:
@@ -51,7 +51,7 @@ class Reading(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """A validated tree with the number of rows of every node; the rows themselves are in partitions."""
+    """A validated tree with the number of rows of every node; the rows are in partitions."""
 
     tree: Nodes
     parent: np.ndarray
@@ -63,12 +63,12 @@ class Spread(NamedTuple):
 
     @property
     def children(self) -> None:
-        """No node has one branch per category."""
+        """None, because trees with multiway splits are not supported."""
         return
 
     @property
     def n_rows(self) -> int:
-        """Number of rows that were sent down."""
+        """Number of routed rows."""
         return int(self.size[0])
 
     @property
@@ -78,20 +78,20 @@ class Spread(NamedTuple):
 
     @property
     def sample(self) -> Rows:
-        """No rows, but their columns and classes."""
+        """An empty sample with the columns and classes."""
         nothing = np.zeros(0)
         return Rows(np.zeros((0, self.data.shape[1])), nothing, nothing, self.reading.n_classes, nothing)
 
     def outputs(self) -> list[tuple[Spread, slice]]:
-        """Return the one target, and the columns of a node's value that belong to it."""
+        """Return the single target, and its columns in a node's value."""
         return [(self, slice(0, max(self.reading.n_classes, 1)))]
 
     def own(self, values: RowValues, *small: Any) -> np.ndarray:
-        """Sum the arrays ``values(y, w, kept, *small)``, one entry per row, over the rows that each node keeps."""
+        """Sum the arrays ``values(y, w, kept, *small)``, one entry per row, over the rows that end at each node."""
         return self.data.map_reduce(_own, self.tree, self.reading, values, small)
 
     def at_nodes(self, values: RowValues, *small: Any) -> np.ndarray:
-        """Sum them over the rows of each node: one line per array."""
+        """Sum the same arrays over all rows that reach each node; one line per array."""
         return added_up(self.parent, self.own(values, *small))
 
 
@@ -100,7 +100,7 @@ Shape = Routed | Spread
 
 @shared
 def reading_of(certificate: Certificate, data: Data) -> Reading:
-    """Return how partitions read their rows; refuse a model whose classes are not the labels."""
+    """Return how partitions read their rows; raise an error if the classes are not the labels."""
     problem = certificate.problem
     if problem["categorical"]:
         raise CertificateError("Categorical columns of a tree are verified with the rows in memory only.")
@@ -112,7 +112,7 @@ def reading_of(certificate: Certificate, data: Data) -> Reading:
 
 
 def spread_over(tree: Nodes, data: PartitionedRows, reading: Reading) -> Spread:
-    """Validate a tree and count the rows of its nodes, by one pass; refuse a tree with a node that no row reaches."""
+    """Validate a tree and count the rows of its nodes in one pass; raise an error if a node has no rows."""
     tree, parent, branches = validated(tree, data.shape[1])
     if branches is not None or np.any(tree.kind > 1):
         raise CertificateError("A tree with splits by categories is verified with the rows in memory only.")

@@ -1,4 +1,4 @@
-"""Claims about the shape and the values of a tree: impurity of the leaves, values, stopping rules, monotonicity."""
+"""Claims about the shape and the values of a tree: leaf impurity, values, stopping rules, monotonicity."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from surefit.core.sample import Data
     says="The splits lower the mean impurity of the training rows from {root:.6g} at the root to {value:.6g} in the leaves.",
 )
 def accounting(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Sum the impurity of the leaves, per unit of weight."""
+    """Compute the total impurity of the leaves, per unit of weight."""
     shape, found = grown(certificate, data), impurities(certificate, data)
     leaf, weight = shape.tree.kind == LEAF, float(found.weight[0])
-    ratio = gamma(shape.n_rows + len(leaf) + 8)  # of the weight, and of the sum
+    ratio = gamma(shape.n_rows + len(leaf) + 8)  # rounding of the weight and of the sum
     inside = float(np.sum(found.total.mid[leaf])) / weight
     doubt = (float(np.sum(found.total.rad[leaf])) / weight + 2 * ratio * abs(inside)) * (1 + 4 * ratio)
     root = float(found.total.mid[0]) / weight
@@ -63,7 +63,7 @@ def leaves(certificate: Certificate, claim: Claim, data: Data) -> Proof:
         else "mean"
     )
     wanted, stored = shape.outputs()[-1][1].stop, shape.tree.value.shape[1]
-    spare = holds == "classes" and shape.sample.y.ndim == 1  # a tree of one class stores two shares
+    spare = holds == "classes" and shape.sample.y.ndim == 1  # a tree with one class stores two shares
     if stored < wanted or (stored > wanted and not spare):
         return refused(f"nodes must have {wanted} values, one per output or class; they have {stored}")
     worst = doubt = 0.0
@@ -72,14 +72,15 @@ def leaves(certificate: Certificate, claim: Claim, data: Data) -> Proof:
         distance, rounding = (_from_medians(one), 0.0) if holds == "median" else _from_means(one)
         worst, doubt = max(worst, distance), max(doubt, rounding)
     numbers = {"n_leaves": int(np.count_nonzero(shape.tree.kind == LEAF)), "holds": holds}
-    level = "recomputed" if holds == "median" else "enclosed"  # medians are those of weights that may be rounded
+    level = "recomputed" if holds == "median" else "enclosed"  # medians depend on weights that may be rounded
     limit: float | None = 8 * (doubt or gamma(64) * float(np.max(np.abs(shape.sample.y), initial=0.0)))
-    limit = None if certificate.problem.get("monotone") is not None else limit  # directions may forbid the mean
+    # monotonic constraints may exclude the mean
+    limit = None if certificate.problem.get("monotone") is not None else limit
     return Proof(worst + doubt, level, "values recomputed from the rows.", numbers, limit, doubt, doubt)
 
 
 def _from_means(shape: Shape) -> tuple[float, float]:
-    """Largest distance of a node's value from the mean or the class shares of its rows, and the rounding in it."""
+    """Return the largest distance of a node's value from the mean or class frequencies of its rows, and rounding."""
     tree, classes = shape.tree, shape.sample.n_classes
     ratio = gamma(shape.n_rows + len(tree.kind) + 8)
     if classes:
@@ -93,7 +94,7 @@ def _from_means(shape: Shape) -> tuple[float, float]:
 
 
 def _from_medians(shape: Routed) -> float:
-    """Largest distance of a leaf's value from the medians of its rows, a closed interval; exact up to the sums of weights."""
+    """Return the largest distance of a leaf's value from the medians of its rows, up to rounding of the weights."""
     worst, sample = 0.0, shape.sample
     for node in np.flatnonzero((shape.tree.kind == LEAF) | (shape.tree.kind > THRESHOLD)):
         mine = shape.of(int(node))
@@ -102,7 +103,7 @@ def _from_medians(shape: Routed) -> float:
 
 
 def median_distance(y: np.ndarray, w: np.ndarray, value: float) -> float:
-    """Distance of ``value`` from the weighted medians, a closed interval; sums of weights are compared up to their rounding."""
+    """Return the distance of ``value`` from the interval of weighted medians, up to rounding of the weights."""
     order = np.argsort(y, kind="stable")
     y, below = y[order], np.cumsum(w[order])
     half, room = below[-1] / 2, gamma(len(y) + 2) * below[-1]
@@ -120,7 +121,7 @@ def _of_limits(claim: Claim) -> str:
 
 @claim("tree.limits", kind="process_fact", side="exact", theory="tree-splits", partitioned=True, says=_of_limits)
 def limits(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Count the nodes that break a stopping rule; weights and gains are compared up to rounding, which is stated."""
+    """Count the nodes that violate a stopping rule; weights and gains are compared up to the stated rounding."""
     problem = certificate.problem
     shape = grown(certificate, data)
     size, inner = shape.size, shape.tree.kind != LEAF
@@ -137,7 +138,7 @@ def limits(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 
 
 def _missing(certificate: Certificate, data: Data, shape: Shape) -> tuple[float, float]:
-    """By how much a required weight or gain is missed at most, as a share of the root's, and the rounding in it."""
+    """Return the largest shortfall of a required weight or gain, relative to the root, and its rounding."""
     problem, inner = certificate.problem, shape.tree.kind != LEAF
     worst = doubt = 0.0
     if problem["min_weight_leaf"] > 0:
@@ -164,9 +165,9 @@ def _missing(certificate: Certificate, data: Data, shape: Shape) -> tuple[float,
     says="The prediction is monotone in {columns} columns for all possible rows: {value:.0f} splits violate this.",
 )
 def monotone(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """At every split of a constrained column all leaves of one side are on the right side of all leaves of the other."""
+    """Count the splits of a constrained column whose leaves violate the required order."""
     shape, signs = grown(certificate, data), np.asarray(certificate.problem["monotone"])
-    value = shape.tree.value[:, -1].copy()  # the mean, or the share of the second class
+    value = shape.tree.value[:, -1].copy()  # the mean, or the frequency of the second class
     low, high = value.copy(), value.copy()
     inner = shape.tree.kind != LEAF
     low[inner], high[inner] = np.inf, -np.inf
