@@ -107,7 +107,7 @@ def test_columns_that_do_not_separate_are_refused():
     empty = np.empty(0, dtype=np.int64)
     assert certificate(X, y, fact("columns", 1, strict=[0], weak=empty)).verify(X, y)
     for claim in (fact("columns", 1, strict=[1], weak=empty), fact("columns", 1, strict=empty, weak=[0])):
-        with pytest.raises(CertificateError, match="does not separate so"):
+        with pytest.raises(CertificateError, match="does not separate as stated"):
             certificate(X, y, claim).verify(X, y)
     outside = fact("column_set", 1, {"strict": True}, columns=[1], v=[2.0, 0.0, -1.0])
     with pytest.raises(CertificateError, match="column_set"):

@@ -38,7 +38,7 @@ REASONS = {
     "weights": "Rows were drawn by weights, which may come from their labels.",
     "classes": "The bound by support vectors holds for two classes only.",
     "chosen": "The kernel, C or the weights depend on the rows, so the number of support vectors gives no bound.",
-    "leverage": "Some row determines its own prediction, so that leave-one-out errors are not informative.",
+    "leverage": "Some row determines its own prediction, so leave-one-out errors are not informative.",
 }
 
 

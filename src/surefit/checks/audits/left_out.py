@@ -81,7 +81,7 @@ def leave_one_out(certificate: Certificate, data: Data) -> Bound:
 
 def _by_rows(claim: Claim) -> str:
     z = claim.numbers
-    words = f"Of {z['candidates']} penalties {z['chosen']:g} has the smallest leave-one-out error"
+    words = f"Of {z['candidates']} penalties, {z['chosen']:g} has the smallest leave-one-out error"
     return words + ("." if claim.holds else f", up to {100 * claim.value:.3g} %.")
 
 
@@ -113,7 +113,7 @@ def _named(candidates: np.ndarray, chosen: float) -> dict[str, Any]:
 
 def _by_scores(claim: Claim) -> str:
     z = claim.numbers
-    words = f"Of {z['candidates']} candidates {z['chosen']:g} has the best mean score over {z['folds']} folds"
+    words = f"Of {z['candidates']} candidates, {z['chosen']:g} has the best mean score over {z['folds']} folds"
     return words + ("" if claim.holds else f", up to {claim.value:.3g}") + ", by the scores that the model keeps."
 
 

@@ -51,7 +51,7 @@ def likelihood(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     shapes = {"diagonal": (k, d), "full": (k, d, d), "common": (1, d, d), "bernoulli": (0,)}
     wanted = {"means_": (k, d), "spreads_": shapes[problem["family"]], "class_prior_": (k,)}
     if any(model[name].shape != shape for name, shape in wanted.items()):
-        return refused("means_, spreads_ or class_prior_ have another shape than their family has")
+        return refused("means_, spreads_ or class_prior_ do not have the shapes of their family")
     mass = np.array([math.fsum(weights[codes == c]) for c in range(k)])
     found = Deviation()
     if problem["priors"] is None:

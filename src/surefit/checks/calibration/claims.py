@@ -70,7 +70,7 @@ def scores(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     for pair, rows, known in _pairs(certificate, data):
         found = _scores_of(pair, take_rows(data.given, rows), K)
         if found.shape != known.shape:
-            return refused("the classifiers have another number of scores than were recorded")
+            return refused("the number of scores of the classifiers is not the recorded one")
         size = float(np.max(np.abs(found), initial=0.0))
         apart = float(np.max(np.abs(found - known), initial=0.0))
         if not math.isfinite(size + apart):
@@ -98,9 +98,9 @@ def _parts(certificate: Certificate, data: Data) -> list[Part]:
     for pair, rows, known in _pairs(certificate, data):
         y, w = codes[rows], weights[rows]
         if pair.method != certificate.problem["method"]:
-            raise ValueError("a pair has another method than the parameters say")
+            raise ValueError("the method of a pair is not that of the parameters")
         if not np.array_equal(pair.classes, certificate.model["classes_"]):
-            raise ValueError("a pair has other classes than the model")
+            raise ValueError("the classes of a pair are not those of the model")
         if not np.isin(pair.estimator.classes_, pair.classes).all():
             raise ValueError("a classifier has classes that the model does not have")
         if pair.method == "temperature":
@@ -123,7 +123,7 @@ def _pairs(certificate: Certificate, data: Data) -> list[tuple[Any, np.ndarray, 
     pairs, recorded = subject.calibrated_classifiers_, subject.calibration_scores_
     n = data.X.shape[0]
     if len(starts) != len(pairs) + 1 or len(recorded) != len(pairs) or starts[0] != 0 or starts[-1] != len(rows):
-        raise ValueError("rows, scores and classifiers do not belong together")
+        raise ValueError("the numbers of rows, scores and classifiers do not match")
     if np.any(np.diff(starts) < 1) or (len(rows) and (rows.min() < 0 or rows.max() >= n)):
         raise ValueError("a pair has no calibration rows, or rows that do not exist")
     parts = [rows[a:b] for a, b in pairwise(starts.tolist())]

@@ -101,7 +101,7 @@ def labels(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     if k is None:
         k = int(np.count_nonzero(stored >= how["distance_threshold"])) + 1
     if own.shape != (n,) or own.dtype.kind not in "iu" or int(certificate.model["n_clusters_"]) != k:
-        return refused("n_clusters_ or labels_ are not those that the parameters ask for")
+        return refused("n_clusters_ or labels_ do not follow from the parameters")
     owner = np.arange(2 * n - 1)
     for i, (a, b) in enumerate(children[: n - k]):
         owner[[a, b]] = n + i

@@ -67,7 +67,7 @@ def _before(earlier: dict[str, np.ndarray], K: int, d: int) -> tuple[np.ndarray,
         return np.zeros(K), np.zeros((K, d)), np.zeros((K, d))
     variances = np.maximum(earlier["var_"] - earlier["epsilon_"], 0.0)
     if earlier["class_count_"].shape != (K,) or earlier["theta_"].shape != (K, d) or variances.shape != (K, d):
-        raise CertificateError("The recorded statistics of earlier rows have another shape than the model.")
+        raise CertificateError("The shapes of the recorded statistics of earlier rows are not those of the model.")
     return earlier["class_count_"], earlier["theta_"], variances
 
 
@@ -144,7 +144,7 @@ def prior_distances(certificate: Certificate, totals: np.ndarray, stored: np.nda
 def log_distances(stored: np.ndarray, wanted: np.ndarray, rounding: float) -> Enclosed:
     """Enclose ``stored - log(wanted)``, with ``wanted`` known up to a relative error; equal infinities give zero."""
     if np.shape(stored) != np.shape(wanted):
-        raise CertificateError("Stored logarithms have another shape than the sums over the rows.")
+        raise CertificateError("The shape of the stored logarithms is not that of the sums over the rows.")
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(wanted)
         mid = np.where(stored == logs, 0.0, stored - logs)

@@ -31,7 +31,9 @@ def rounds(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     if not (np.all(np.isfinite(said)) and np.all(np.isfinite(alphas)) and np.all((errors >= 0) & (errors <= 1))):
         return refused("predictions and weights must be finite, and errors between 0 and 1")
     if np.any((errors[:-1] <= 0) | (errors[:-1] >= 0.5)) or (len(errors) > 1 and errors[-1] >= 0.5):
-        return refused("the run must end at a member without errors, and without one that is no better than chance")
+        return refused(
+            "only the last member may have no errors, and each of several members must be better than chance"
+        )
     given = row_weights(data)
     shares, rate, worst = given / math.fsum(given), float(problem["learning_rate"]), 0.0
     for line, error, alpha in zip(said, errors, alphas, strict=True):

@@ -80,7 +80,7 @@ def leaves(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     worst = doubt = 0.0
     wanted, stored = outputs(problem, y)[-1][2].stop, trees[0].value.shape[1]
     if stored < wanted or (stored > wanted and not (problem["classes"] and y.ndim == 1)):
-        return refused(f"leaves must have {wanted} values, one per output or class; they have {stored}")
+        return refused(f"leaves must have {wanted} values, one per output or class; got {stored}")
     for tree, seed in zip(trees, seeds, strict=True):
         weights = draws(int(seed))
         if problem["class_weights"]:

@@ -82,7 +82,7 @@ def _columns(certificate: Certificate, data: Data) -> Columns:
     c = weights * problem["strength"]
     free = bool(problem["fit_intercept"])
     if not free and np.any(b):
-        raise ValueError("the model has an intercept, its problem has none")
+        raise ValueError("the model has an intercept, but its problem has none")
     own = problem["penalty"]
     factors = own["factors"]
     if problem.get("penalize_intercept"):  # the intercept becomes the coefficient of an additional column

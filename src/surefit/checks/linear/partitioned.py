@@ -64,7 +64,7 @@ def columns_of(certificate: Certificate, rows: PartitionedRows) -> tuple[list[Co
         raise ValueError("a coefficient is not a finite number")
     free, own, factors = bool(problem["fit_intercept"]), problem["penalty"], problem["penalty"]["factors"]
     if not free and np.any(b):
-        raise ValueError("the model has an intercept, its problem has none")
+        raise ValueError("the model has an intercept, but its problem has none")
     shift = center(rows.sample[:, :d]) if free and not problem.get("penalize_intercept") else None
     if problem.get("penalize_intercept"):
         W, b, free, d = np.column_stack([W, b]), np.zeros(len(W)), False, d + 1

@@ -35,7 +35,7 @@ def rank(certificate: Certificate, stated: Claim, data: Data) -> Proof:
         wanted = int(d - stated.value) + free if stated.value == stated.value and 0 <= stated.value <= d else None
         found = _independent(columns, d, free, wanted)
         if found is None:
-            return refused("the columns are too many to be proved independent")
+            return refused("there are too many columns to prove their independence")
         missing = d + free - len(found.T)
     return Proof(float(missing), note=f"{d - missing} columns are independent.", numbers={"features": d})
 

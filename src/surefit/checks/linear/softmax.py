@@ -67,7 +67,7 @@ def model_of(certificate: Certificate, data: Data) -> Model:
         raise ValueError(f"{K} classes need {K} rows of finite coefficients")
     free, reference = bool(problem["fit_intercept"]), problem.get("reference")
     if not free and np.any(b):
-        raise ValueError("the model has intercepts, its problem has none")
+        raise ValueError("the model has intercepts, but its problem has none")
     if reference is not None and (np.any(W[reference]) or b[reference] != 0):
         raise ValueError("the reference class has coefficients")
     if problem.get("penalize_intercept"):  # the intercept becomes the coefficient of an additional column

@@ -96,7 +96,7 @@ def setting_of(certificate: Certificate, rows: PartitionedRows) -> tuple[Setting
     if problem.get("reference") is not None:
         raise ValueError("a reference class is proved in memory only")
     if not free and np.any(b):
-        raise ValueError("the model has intercepts, its problem has none")
+        raise ValueError("the model has intercepts, but its problem has none")
     if problem.get("penalize_intercept"):  # the intercept becomes the coefficient of an additional column
         W, b, free, d = np.column_stack([W, b]), np.zeros(K), False, d + 1
     shift, b_rad = center(rows.sample[:, :d]) if free else None, np.zeros(K)

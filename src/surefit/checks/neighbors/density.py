@@ -45,7 +45,7 @@ def values(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     if stored.shape != places.shape or not np.all(np.isfinite(stored)):
         return refused(f"the log density of each of {len(places)} rows must be recorded")
     if float(certificate.model["bandwidth_"]) != problem["bandwidth"]:
-        return refused("bandwidth_ is not the one that the parameters ask for")
+        return refused("bandwidth_ is not the one that the parameters require")
     found = distances(problem, data.X, present[places], present, certificate.subject)
     if found is None:
         return refused("the distance is a function, which a certificate does not carry; pass the model to verify")

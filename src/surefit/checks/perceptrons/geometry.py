@@ -42,7 +42,7 @@ def lowest_margin(
 ) -> Bound:
     """Bound ``min_i t_i (x_i'w + b) / (norm scale_i)`` from below, over the rows in ``used`` (default: all)."""
     if not 0.0 < norm < math.inf:
-        raise ValueError("the weights are zero, which have no margin")
+        raise ValueError("the weights are zero and have no margin")
     mid = t * (np.asarray(data.X @ w, dtype=np.float64).ravel() + b)
     rad = gamma(data.X.shape[1] + 6) * (math.sqrt(math.fsum(w * w)) * np.sqrt(squared_lengths(data, 0.0)) + abs(b))
     if scale is not None:
@@ -90,7 +90,7 @@ def most_updates(
     """
     slightly_less = margin.value - 2.5 * margin.spread
     if slightly_less <= 0:
-        raise ValueError("the margin is not surely positive")
+        raise ValueError("the margin is not provably positive")
     found = [_most(steps, threshold, radius_square, gamma_low, start) for gamma_low in (margin.value, slightly_less)]
     return Bound(found[0] * (1 + 64 * UNIT), found[1] - found[0] + 256 * UNIT * found[1])
 

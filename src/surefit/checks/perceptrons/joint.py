@@ -96,7 +96,7 @@ def _lowest(certificate: Certificate, data: Data) -> Bound:
     scores[here, codes] = -np.inf
     norm = math.sqrt(math.fsum(W[:, :-1].ravel() ** 2) + (math.fsum(W[:, -1] ** 2) / beta if beta else 0.0))
     if norm == 0.0:
-        raise ValueError("the weights are zero, which have no margin")
+        raise ValueError("the weights are zero and have no margin")
     longest = float(np.max(np.linalg.norm(W[:, :-1], axis=1))) * (1 + gamma(data.X.shape[1] + 4))
     size = np.sqrt(geometry.squared_lengths(data, 0.0)) * longest + float(np.max(np.abs(W[:, -1])))
     rad = 2 * gamma(data.X.shape[1] + 8) * size

@@ -208,7 +208,7 @@ def _lowest(run: Run) -> Bound:
             low, rounding = min(low, float(np.min(mid - rad))), max(rounding, float(np.max(rad)))
         square, error = float(found.square.mid), float(found.square.rad)
         if not square > error:
-            raise ValueError("the norm of the function is not surely positive")
+            raise ValueError("the norm of the function is not provably positive")
         largest, smallest = math.sqrt(square + error), math.sqrt(square - error)
         value = low / (largest if low > 0 else smallest)
         relative = error / (square - error) + 16 * UNIT

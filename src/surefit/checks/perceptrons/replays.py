@@ -28,7 +28,7 @@ from surefit.core.sample import Data
 
 fact = partial(claim, kind="process_fact", side="exact", theory="novikoff", about=about)
 
-no_claim("perceptron.zero", "The weights are zero: no update was needed, no margin exists.", about=about)
+no_claim("perceptron.zero", "The weights are zero: no update was needed, and no margin exists.", about=about)
 no_claim(
     "perceptron.unfinished",
     "Every pass made mistakes, so nothing is claimed about the number of further updates.",

@@ -60,7 +60,7 @@ def risk(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 def _risk(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     n, problem = data.X.shape[0], certificate.problem
     if problem["looks_ahead"]:
-        return refused("the first pass depended on later rows, so that it bounds no risk")
+        return refused("the first pass depended on later rows, so it gives no risk bound")
     if in_order(certificate):
         return progressive(first_errors(certificate, data), problem["delta"], n, _most_common(data), {})
     order, mistaken = order_of(stated, n), np.zeros(n, dtype=bool)
@@ -135,7 +135,7 @@ def vote_risk(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     if single.refusal:
         return single
     if "start_independent_of_rows" in single.numbers or len(certificate.model["classes_"]) > 2:
-        return refused("the vote of several problems, or from other weights than zero, has no bound here")
+        return refused("the vote has a bound only for two classes and zero initial weights")
     if certificate["perceptron.replay"].witness["after_pass"].shape != (1,):
         return refused("the run made more than one pass")
     own = {name: single.numbers[name] for name in ("delta", "ceiling")}

@@ -27,12 +27,12 @@ def variational_gap(certificate: Certificate, claim: Claim, data: Data) -> Proof
     """Check that the exact log evidence lies between two bounds that differ by at most ``value``."""
     kernel, X, places = kernel_of(certificate), data.X, np.asarray(certificate.model["inducing_"])
     if places.ndim != 1 or places.dtype.kind not in "iu" or not len(places):
-        return refused("inducing_ are not numbers of rows")
+        return refused("inducing_ are not row indices")
     if places.min() < 0 or places.max() >= X.shape[0] or not kernel.positive_semidefinite:
         return refused("inducing_ are not rows, or the kernel is not positive semidefinite")
     own = getattr(certificate.subject, "_inducing_rows", None)
     if own is not None and not np.array_equal(dense(own), dense(X[places])):
-        return refused("the model predicts with other rows than inducing_ names")
+        return refused("the model predicts with rows other than those of inducing_")
     y, center, scale = data.target, certificate.model["y_mean_"], certificate.model["y_scale_"]
     if not standardized(certificate, y, center, scale):
         return refused("y_mean_ and y_scale_ are not mean and deviation of the targets")

@@ -65,7 +65,7 @@ def gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
         if np.any(np.delete(dual, rows) != 0):
             return refused("dual_coef_ has coefficients of rows that a problem does not have")
         if fit is not None and not np.array_equal(fit.mode.dual, dual[rows]):
-            return refused("the model predicts with other coefficients than dual_coef_")
+            return refused("the model predicts with coefficients other than dual_coef_")
         gram, t = Gram(kernel, kernel.read(data.X[rows])), np.where(mine[rows], 1.0, -1.0)
         found, P = two_classes(gram, Point(t, np.ones(len(t)), dual[rows], 0.0, False), gram.times(dual[rows]))
         total, objective, count = total.plus(found), objective.plus(P), count + len(rows)

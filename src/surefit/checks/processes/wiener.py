@@ -52,7 +52,7 @@ def mean(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     times, dual, n = x[rows] - float(problem["origin"]), dual[rows], len(y)
     own = getattr(certificate.subject, "_sorted", None)
     if own is not None and not (np.array_equal(own[0], times) and np.array_equal(own[1], y)):
-        return refused("the model predicts with other rows than those of the data")
+        return refused("the model predicts with rows other than those of the data")
     delta, noise = problem["variance"], problem["noise"]
     value, size = gram_times(times, dual, order)
     residual = y - noise * dual - delta * value

@@ -43,7 +43,7 @@ def split_trouble(codes: np.ndarray, tested: np.ndarray, train: np.ndarray | Non
     n = len(codes)
     for rows in (tested,) if train is None else (tested, train):
         if rows.ndim != 1 or rows.dtype.kind not in "iu" or (len(rows) and (rows.min() < 0 or rows.max() >= n)):
-            return "a row is not there"
+            return "a row does not exist"
     if len(tested) == 0 or len(np.unique(tested)) != len(tested):
         return "no row was tested, or one was tested twice"
     if train is not None and np.intersect1d(codes[train], codes[tested]).size:

@@ -54,7 +54,7 @@ def structural(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 @claim(
     "selection.smallest_sum", kind="estimate", side="digits", high=math.inf,
     says="class {best_number} has the smallest sum of training error and radius, {value:.4g}; every class got the whole delta, so "
-    "this bounds nothing that was chosen",
+    "this is not a bound for the chosen class",
 )  # fmt: skip
 def smallest_sum(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     """Return the smallest sum of training error and radius, which is not a bound."""

@@ -122,7 +122,7 @@ def columns_alone(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     listed = [(int(j), kind) for kind in ("strict", "weak") for j in stated.witness[kind].tolist()]
     for j, kind in listed:
         if not 0 <= j < data.X.shape[1] or _kind_alone(data.X[:, [j]], t, intercept) != kind:
-            return refused(f"column {j} does not separate so")
+            return refused(f"column {j} does not separate as stated")
     return Proof(float(len(listed)), "exact", "each listed column separates by itself.")
 
 

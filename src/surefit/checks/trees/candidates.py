@@ -39,7 +39,10 @@ def _says(claim: Claim) -> str:
     which = "all" if z["compared"] == z["splits"] else f"{z['compared']} of"
     words = f"At {which} {z['splits']} splits no cut at one of the {z['candidates']} candidate thresholds lowers the impurity more "
     words += f"by over {claim.value:.2g} of the root's impurity"
-    return f"{words}; the thresholds separate all values in {z['complete']} of {z['columns']} columns, so that there they are all cuts."
+    return (
+        f"{words}; the thresholds separate all values in {z['complete']} of {z['columns']} columns, "
+        "where they are all cuts."
+    )
 
 
 @claim(

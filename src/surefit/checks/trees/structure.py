@@ -65,7 +65,7 @@ def leaves(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     wanted, stored = shape.outputs()[-1][1].stop, shape.tree.value.shape[1]
     spare = holds == "classes" and shape.sample.y.ndim == 1  # a tree with one class stores two shares
     if stored < wanted or (stored > wanted and not spare):
-        return refused(f"nodes must have {wanted} values, one per output or class; they have {stored}")
+        return refused(f"nodes must have {wanted} values, one per output or class; got {stored}")
     worst = doubt = 0.0
     for part, columns in shape.outputs():
         one: Any = part._replace(tree=shape.tree._replace(value=shape.tree.value[:, columns]))
