@@ -14,7 +14,7 @@ MOST = 16  # limit on points, because all patterns are enumerated
 
 
 class AffineWitness(NamedTuple):
-    """Set that is shattered with all thresholds equal to zero: one affine function per sign pattern.
+    """Points that affine functions shatter with thresholds zero, and one function per sign pattern.
 
     Examples
     --------
@@ -40,8 +40,9 @@ class AffineWitness(NamedTuple):
 def affine_witness(n_features: int, *, intercept: bool = True) -> AffineWitness:
     r"""Return points :math:`0, e_1, \dots, e_d` (without intercept :math:`e_1, \dots, e_d`) that affine functions shatter.
 
-    Guarantee: proves that pseudo-dimension and VC dimension of affine functions are at least d + 1 (d without intercept); Radon's theorem
-    shows that they are no larger (:func:`surefit.bounds.linear_pseudo_dimension`, :func:`surefit.bounds.radon_partition`).
+    Guarantee: the points prove that pseudo-dimension and VC dimension of affine functions are at least d + 1 (d without
+    intercept); Radon's theorem shows that they are no larger (:func:`surefit.bounds.linear_pseudo_dimension`,
+    :func:`surefit.bounds.radon_partition`).
 
     Examples
     --------

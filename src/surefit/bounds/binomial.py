@@ -95,7 +95,7 @@ def clopper_pearson_lower(errors: int, n: int, delta: float = 0.05) -> float:
 
 
 def clopper_pearson_interval(errors: int, n: int, delta: float = 0.05) -> tuple[float, float]:
-    """Return an interval that covers the true probability with probability at least ``1 - delta``, equal-tailed.
+    """Return the equal-tailed interval that covers the true probability with probability at least ``1 - delta``.
 
     Examples
     --------

@@ -102,8 +102,8 @@ def stable_compression(size: int, n: int, delta: float = 0.05) -> RiskBound:
 def pick_to_learn(picked: int, errors_left: int, n: int, delta: float = 0.05, budgets: int = 1) -> RiskBound:
     r"""Return the risk bound of Pick-to-Learn, which moves rows of a second half into training until few errors remain there.
 
-    :func:`stable_compression` with :math:`s` = rows picked + errors left among the ``n`` rows of the second half, at
-    :math:`\delta / J` for J declared budgets.
+    The bound is that of :func:`stable_compression` with :math:`s` = rows picked + errors left among the ``n`` rows of
+    the second half, at :math:`\delta / J` for J declared budgets.
 
     Guarantee: for the model trained on the first half and the picked rows (theory: :ref:`compression`). If no row is picked, the second
     half is a test set.

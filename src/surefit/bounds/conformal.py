@@ -145,7 +145,9 @@ def conformal_size(alpha: float, delta: float, slack: float) -> int:
 
 
 def conformal_p_value(scores: Any, new_score: float) -> float:
-    r"""Return the p-value :math:`(1 + \#\{s_i \ge s\}) / (m + 1)` of a new score; it is stochastically at least uniform if exchangeable.
+    r"""Return the p-value :math:`(1 + \#\{s_i \ge s\}) / (m + 1)` of a new score.
+
+    For exchangeable scores it is stochastically at least as large as a uniform variable.
 
     Examples
     --------

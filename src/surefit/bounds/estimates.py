@@ -40,8 +40,9 @@ class Estimate:
 def leave_one_out_limit(n_support: int, n: int) -> Estimate:
     r"""Return the bound :math:`N / n` on the leave-one-out error of a support vector machine with N support vectors.
 
-    Removing a row that is not a support vector does not change the model, so the row stays correctly classified. The inequality is exact;
-    the leave-one-out error itself only *estimates* the risk (of a model with one row less), and its variance is not controlled.
+    Removing a row that is not a support vector does not change the model, so the row stays correctly classified. The
+    inequality is exact; the leave-one-out error itself only *estimates* the risk (of a model with one row fewer), and
+    its variance is not controlled.
 
     Examples
     --------

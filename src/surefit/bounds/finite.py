@@ -22,7 +22,7 @@ def finite_class(
     .. math:: P\Bigl(\max_{f \in F} |R(f) - \hat R_n(f)| > \varepsilon\Bigr) \le 2 |F| e^{-2 n \varepsilon^2 / M^2}, \qquad
               \varepsilon = M \sqrt{\frac{\ln |F| + \ln (2/\delta)}{2n}};
 
-    one-sided (:math:`R - \hat R_n`) without the factor 2.
+    the one-sided bound (:math:`R - \hat R_n`) does not have the factor 2.
 
     Guarantee: holds for any chosen member, however it is chosen, if the class was fixed before the ``n`` rows were seen (theory:
     :ref:`vc-inequality`). ``.risk(train_error)`` bounds the risk of the chosen member; ``.erm_excess()`` (two-sided) bounds the excess

@@ -28,9 +28,9 @@ def kernel_ridge_mse(
     with :math:`\mathfrak R = r\Lambda / \sqrt n` and :math:`\hat{\mathfrak R} = \Lambda \sqrt{\operatorname{tr} K} / n`, plus
     :math:`r \Lambda / \sqrt n` with an intercept. The second form is used when ``trace`` is given.
 
-    Guarantee: with probability at least ``1 - delta``, simultaneously for all members, if :math:`r`, :math:`\Lambda` and the kernel were
-    fixed and :math:`|y| \le r \Lambda` *known* before the rows were seen (theory: :ref:`rademacher`). For a fitted model, use
-    :func:`kernel_ridge_mse_grid`.
+    Guarantee: holds with probability at least ``1 - delta``, simultaneously for all members (theory:
+    :ref:`rademacher`). :math:`r`, :math:`\Lambda` and the kernel must be fixed, and :math:`|y| \le r \Lambda` must be
+    *known*, before the rows are seen. For a fitted model, use :func:`kernel_ridge_mse_grid`.
 
     Parameters
     ----------

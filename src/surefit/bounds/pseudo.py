@@ -1,9 +1,9 @@
 r"""Pseudo-dimension: shattering by real-valued functions with witness thresholds.
 
 Points are shattered by a class of functions if there are thresholds :math:`t_i` such that all sign patterns of
-:math:`g(x_i) - t_i` occur. Equivalently the pseudo-dimension is the VC dimension of the sub-graphs
-:math:`\{(x, t) : g(x) > t\}`, where every point has *its own* threshold. (A threshold common to all points gives another
-number, see the theory page.)
+:math:`g(x_i) - t_i` occur. Equivalently the pseudo-dimension is the VC dimension of the sub-graphs :math:`\{(x, t) :
+g(x) > t\}`, where every point has *its own* threshold. (A threshold common to all points gives another number; see the
+theory page.)
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from surefit.core.validation import COUNT
 
 
 def k_fold(errors: Any, sizes: Any, delta: float = 0.05) -> RiskBound:
-    r"""Bound the mean risk of the k models of a k-fold cross-validation by their errors on their own folds.
+    r"""Bound the mean risk of the k models of a k-fold cross-validation by their errors on the left-out folds.
 
     With :math:`\hat q` the mean of the k fold error rates, :math:`m` the size of the smallest fold and :math:`G` declared
     :math:`\lambda`,

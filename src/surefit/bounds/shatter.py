@@ -129,7 +129,7 @@ def empirical_risk_minimum(found: Labelings, y: Any, weights: Any = None) -> tup
 
 
 def _cuts(values: np.ndarray) -> np.ndarray:
-    """Return thresholds: one below all values, one between each two neighbors, one above."""
+    """Return thresholds below all values, between neighboring values, and above all values."""
     levels = np.unique(values)
     return np.concatenate([[levels[0] - 1], (levels[1:] + levels[:-1]) / 2, [levels[-1] + 1]])
 

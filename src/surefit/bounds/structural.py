@@ -46,9 +46,9 @@ def structural_risk(
 ) -> Structure:
     r"""Choose among nested classes by :math:`\hat R(\hat f_k) + \varepsilon_k(\delta_k)`; ties go to the smaller class.
 
-    Guarantee: with :math:`\sum_k \delta_k \le \delta` the bound of the *chosen* class holds with probability at least ``1 - delta``
-    (theory: :ref:`vc-inequality`). ``correction="none"`` gives every class the whole delta, as textbooks often do; then the result states
-    that no bound is claimed for the chosen class.
+    Guarantee: with :math:`\sum_k \delta_k \le \delta` the bound of the *chosen* class holds with probability at least
+    ``1 - delta`` (theory: :ref:`vc-inequality`). ``correction="none"`` gives every class the whole delta, as textbooks
+    often do. The bound then holds only for a class that was fixed in advance, which the result states.
 
     Parameters
     ----------

@@ -97,7 +97,7 @@ def hoeffding(
 
     .. math:: P(|\bar X - E \bar X| \ge \varepsilon) \le 2 \exp\Bigl(\frac{-2 n^2 \varepsilon^2}{\sum (b_i - a_i)^2}\Bigr);
 
-    one-sided without the factor 2. The observations need not have the same distribution.
+    the one-sided bound does not have the factor 2. The observations need not have the same distribution.
 
     Guarantee: for the error of one classifier on ``n`` rows it never saw, ``radius`` is the half-width of an interval that covers its
     risk (theory: :ref:`concentration`). It does not apply to training rows: use :func:`finite_class`, :func:`vc` or another uniform

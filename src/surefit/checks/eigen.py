@@ -1,8 +1,9 @@
 r"""Bounds on eigenvalues that do not depend on the eigenvalue routine, and products of centered rows.
 
-If :math:`M = V \Lambda V^\top + R` for some matrix :math:`V` of any quality, then by Weyl and Ostrowski every eigenvalue of the
-symmetric :math:`M` is within :math:`\|R\|_F + (\|V^\top V - I\|_F) \max|\Lambda|` of the matching entry of :math:`\Lambda`.
-Computed vectors are the witness; only the residual, whose rounding is bounded, enters the proof (theory: ``eigen-residual``).
+If :math:`M = V \Lambda V^\top + R` for any matrix :math:`V`, then by Weyl and Ostrowski every eigenvalue of the
+symmetric :math:`M` is within :math:`\|R\|_F + (\|V^\top V - I\|_F) \max|\Lambda|` of the matching entry of
+:math:`\Lambda`. Computed vectors are the witness; only the residual, whose rounding is bounded, enters the proof
+(theory: ``eigen-residual``).
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 r"""Checks of the posterior and the evidence of Bayesian linear regression, including rounding errors.
 
 With :math:`A = Z^\top S Z / \sigma^2 + I / \tau^2` and any triangular :math:`L`, :math:`LL^\top = C`, let :math:`F =
-L^\top A L - I` and :math:`\eta = \|F\|_F < 1`. Then :math:`(1 - \eta) C \preceq A^{-1} (1 - \eta^2)` and :math:`A^{-1}
-\preceq C / (1 - \eta)`: every posterior variance is accurate up to the factor :math:`1 \pm \eta/(1-\eta)`, the mean
-:math:`m` is within :math:`\|L^\top (Am - c)\| / \sqrt{1 - \eta}` posterior standard deviations of the exact one, and
-:math:`\ln\det A = -2 \ln\det L + \ln\det(I + F)`. Nothing depends on the units of the columns (theory: ``mle-map``).
+L^\top A L - I` and :math:`\eta = \|F\|_F < 1`. Then :math:`C / (1 + \eta) \preceq A^{-1} \preceq C / (1 - \eta)`. Every
+posterior variance is thus accurate up to the factor :math:`1 \pm \eta/(1-\eta)`, the mean :math:`m` is within
+:math:`\|L^\top (Am - c)\| / \sqrt{1 - \eta}` posterior standard deviations of the exact one, and :math:`\ln\det A = -2
+\ln\det L + \ln\det(I + F)`. Nothing depends on the units of the columns (theory: ``mle-map``).
 """
 
 from __future__ import annotations

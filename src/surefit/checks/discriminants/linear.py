@@ -1,10 +1,10 @@
 r"""Checks of linear discriminants from the rows: the rule, the directions and their number.
 
 For symmetric positive :math:`W`, rule :math:`w_k` and targets :math:`\delta_k`, the value of the rule is below that of
-the best one by exactly :math:`\sum_k p_k \rho_k^\top W^{-1} \rho_k`, :math:`\rho_k = \delta_k - W w_k`; an eigenvalue
-of the pair (B, W) is within :math:`\|Bv - \lambda Wv\|_{W^{-1}} / \|v\|_W` of :math:`\lambda`; and as many exceed
-:math:`\sigma` as :math:`B - \sigma W` has positive eigenvalues (Sylvester). All columns are scaled by powers of two
-(theory: ``rayleigh-gap``).
+the best one by exactly :math:`\sum_k p_k \rho_k^\top W^{-1} \rho_k`, :math:`\rho_k = \delta_k - W w_k`. An eigenvalue
+of the pair (B, W) is within :math:`\|Bv - \lambda Wv\|_{W^{-1}} / \|v\|_W` of :math:`\lambda`. As many eigenvalues
+exceed :math:`\sigma` as :math:`B - \sigma W` has positive eigenvalues (Sylvester). All columns are scaled by powers of
+two (theory: ``rayleigh-gap``).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 r"""Means and scatter matrices of classes, with radii that contain the rounding errors.
 
-Columns are divided by powers of two near their standard deviations, which is exact: the radius of a product of scaled columns is
-small for every column, in any units.
+Columns are divided by powers of two near their standard deviations, which is exact. The radius of a product of scaled
+columns is then small for every column, in any units.
 """
 
 from __future__ import annotations

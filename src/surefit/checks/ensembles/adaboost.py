@@ -1,7 +1,7 @@
 r"""Checks of AdaBoost by recomputing its weights: exponential loss, edges, margins, and the stumps of every round.
 
 The votes of stumps on the training rows are recomputed here; those of other learners are stored in the witness. With
-:math:`\ell_i = \sum_m \alpha_m \mathbf 1\{h_m(x_i) \ne y_i\}` and :math:`A = \sum_m \alpha_m` the mean of
+:math:`\ell_i = \sum_m \alpha_m \mathbf 1\{h_m(x_i) \ne y_i\}` and :math:`A = \sum_m \alpha_m`, the mean of
 :math:`e^{\ell_i - A/2}` is :math:`\prod_m Z_m` (theory: ``adaboost-product``). Weights are normalized in every round,
 so after m rounds the relative error of each weight is at most :math:`\gamma_{8m}`.
 """

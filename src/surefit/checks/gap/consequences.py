@@ -51,8 +51,8 @@ def zero_in_every_solution(gap: float, loss: Any, penalty: Penalty, correlations
 def least_multiplier(gap: float, loss: Any, penalty: Penalty, least: np.ndarray, norms: np.ndarray) -> float:
     r"""Return a lower bound on the multiplier :math:`\lambda^*` of a radius :math:`R` at the exact optimum.
 
-    There :math:`|v_j^*| \le \lambda^* (l_{1,j} + l_{2,j} R / l_{1,j})`, since no coefficient exceeds :math:`R / l_{1,j}`, and
-    :math:`|v_j^*|` is at least :math:`|v_j|` minus its radius.
+    At the optimum :math:`|v_j^*| \le \lambda^* (l_{1,j} + l_{2,j} R / l_{1,j})`, since no coefficient exceeds :math:`R
+    / l_{1,j}`, and :math:`|v_j^*|` is at least :math:`|v_j|` minus its radius.
     """
     assert penalty.radius is not None
     used = (penalty.l1 > 0) & ~penalty.excluded
@@ -66,9 +66,9 @@ def least_multiplier(gap: float, loss: Any, penalty: Penalty, least: np.ndarray,
 def certain_labels(gap: Gap, y: np.ndarray, c: np.ndarray) -> np.ndarray:
     r"""Return which rows of a logistic fit have the label of the exact optimum.
 
-    Minus the entropy is 1-strongly convex in the 1-norm: the probabilities :math:`|g_i|` of the other label satisfy
-    :math:`2 c_i (|g_i| - |g_i^*|)^2 \le \epsilon`. The label is certain if one half lies outside that interval and the score is on
-    the same side.
+    The negative entropy is 1-strongly convex in the 1-norm, so the probabilities :math:`|g_i|` of the other label
+    satisfy :math:`2 c_i (|g_i| - |g_i^*|)^2 \le \epsilon`. The label is certain if one half lies outside that interval
+    and the score is on the same side.
     """
     lead = y * (1.0 - 2.0 * np.abs(gap.dual))  # probability of the label 1 minus that of the label -1
     sure = np.where(lead > 0, gap.z.mid > gap.z.rad, gap.z.mid < -gap.z.rad)

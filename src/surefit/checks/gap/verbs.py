@@ -39,7 +39,7 @@ def largest(loss: Any, y: Any, z: Any, dz: Any, g: Any, dg: Any) -> Any:
 
 @compiled
 def corners(loss: Any, y: Any, z: Any, dz: Any, g: Any, dg: Any) -> Any:
-    """Return the largest term at a corner of the box, because the term is convex in the score and in the derivative."""
+    """Return the largest term over the box, which is at a corner because the term is convex in both arguments."""
     low, high = domain(loss, y)
     most = 0.0
     for z_end in (z + dz, z - dz):

@@ -2,8 +2,8 @@ r"""Tests of positive semidefiniteness on a sample: a proof, or a witness agains
 
 Proof (Rump): if the floating-point Cholesky decomposition of :math:`K - cI`, :math:`c = \frac{\gamma_{n+1}}{1 -
 \gamma_{n+1}} \operatorname{tr} K`, succeeds, then :math:`K \succ 0`. If it succeeds for :math:`K + \epsilon I`, then
-:math:`\lambda_{\min} \ge -\epsilon`. The largest row sum of the radii is subtracted first. Small integer matrices are
-decided exactly (theory: ``psd-by-cholesky``).
+:math:`\lambda_{\min} \ge -\epsilon`. The largest row sum of the radii is subtracted first. Small matrices that are
+known exactly are decided in rational arithmetic (theory: ``psd-by-cholesky``).
 """
 
 from __future__ import annotations

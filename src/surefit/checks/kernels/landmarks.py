@@ -25,7 +25,7 @@ from surefit.core.errors import CertificateError
 from surefit.core.sample import Data
 
 SMALL_GROUP = 1000  # rows
-MOST_VALUES = 5e8  # number of kernel values that dual="auto" may compute
+MOST_VALUES = 5e8  # kernel values that dual="auto" may compute, unless small groups need more
 
 
 class Image(NamedTuple):

@@ -1,8 +1,9 @@
 r"""Generalized cross-validation estimate of the squared error on new data, :math:`\bar r^2 / (1 - \mathrm{df}/n)^2`.
 
 The degrees of freedom are the trace of the matrix that maps targets to fitted values. They are :math:`\sum_j s_j^2 /
-(s_j^2 + \mu)` for ridge regression with singular values :math:`s_j`, the number of coefficients minus the trace of the
-posterior covariance over the prior variance for a Gaussian prior, and the number of nonzero coefficients for the lasso.
+(s_j^2 + \mu)` for ridge regression with singular values :math:`s_j`, and the number of nonzero coefficients for the
+lasso. For a Gaussian prior, they are the number of coefficients minus the trace of the posterior covariance divided by
+the prior variance.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 r"""Dual points of the multinomial loss that are exactly orthogonal to unpenalized columns.
 
-The numbers :math:`t_{il} = c_i q_{il}`, one for every row and wrong class, are free to move; the probability of a row's
-own class is one minus the others. Class :math:`k` requires :math:`\sum_i x_i \theta_{ik} = 0`, with :math:`\theta_{ik}
-= -t_{ik}` for rows of other classes and the sum of a row's numbers for its own class. These are linear equations in
-:math:`t`, which are satisfied exactly as for a single score.
+The numbers :math:`t_{il} = c_i q_{il}`, one for every row and wrong class, can be chosen freely; the probability of a
+row's own class is one minus the others. Class :math:`k` requires :math:`\sum_i x_i \theta_{ik} = 0`, with
+:math:`\theta_{ik} = -t_{ik}` for rows of other classes and the sum of a row's numbers for its own class. These are
+linear equations in :math:`t`, which are satisfied exactly as for a single score.
 """
 
 from __future__ import annotations

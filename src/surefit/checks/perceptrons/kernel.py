@@ -45,7 +45,7 @@ class Replayed(NamedTuple):
 
 
 def assumptions(stated: Claim) -> tuple[str, ...]:
-    """Return the assumption that a user-defined kernel is positive semidefinite, if there is one."""
+    """Return the assumption that the kernel is positive semidefinite, if that is not known."""
     return ("positive_semidefinite_kernel",) if stated.numbers.get("assumed_kernel") else ()
 
 

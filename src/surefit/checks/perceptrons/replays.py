@@ -97,7 +97,7 @@ def margin_updates(certificate: Certificate, stated: Claim, data: Data) -> Proof
 @fact("perceptron.sum", side="upper",
       says="The weights are the sum of all updates to within {value:.3g}: the rounding of the run.")  # fmt: skip
 def weights_are_sum(certificate: Certificate, stated: Claim, data: Data) -> Proof:
-    """Check the sum of the updates, from the number of updates of each row."""
+    """Check that the weights are the sum of all updates, from the number of updates of each row."""
     run = run_of(certificate, stated, data)
     if run.log.counts is None or len(run.log.factors):
         return refused("this claim is about a log that was cut")

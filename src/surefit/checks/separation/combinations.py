@@ -6,7 +6,7 @@ some rows, then a direction :math:`v` with :math:`a_i^\top v \ge 0` there has :m
 
 - ``exact``: the weights are integers and the sum is evaluated in integers;
 - ``enclosed``: on :math:`p + 1` rows in :math:`p` dimensions, :math:`M \alpha = e` with :math:`M = (a_i; 1)`, floats prove that
-  :math:`M` is invertible and that its exact solution is positive, although that solution is never written down.
+  :math:`M` is invertible and that the exact solution is positive, although it is not computed exactly.
 """
 
 import math

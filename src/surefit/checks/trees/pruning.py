@@ -1,6 +1,6 @@
 r"""Checks of the optimality of prunings.
 
-For every node of the whole tree :math:`V(t) = \min\{R(t) + \alpha, \sum_{c} V(c)\}` over its children :math:`c`;
+For every node of the grown tree, :math:`V(t) = \min\{R(t) + \alpha, \sum_{c} V(c)\}` over its children :math:`c`;
 :math:`V` at the root is the smallest cost of all prunings, so a pruning with that cost is optimal. A reduced-error
 pruning is checked by the validation losses of all nodes that could still be pruned.
 """
