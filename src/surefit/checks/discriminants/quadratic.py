@@ -34,7 +34,7 @@ class Seen(NamedTuple):
 
 
 class Whitened(NamedTuple):
-    """Products of the whitened rows of each class, squared sums of the centered rows, and depths of summation."""
+    """Products of the whitened rows of each class, sums of squares of the centered rows, and depths of summation."""
 
     products: np.ndarray  # (k, d, d)
     squares: np.ndarray  # (k, d)

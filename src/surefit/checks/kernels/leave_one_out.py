@@ -1,4 +1,4 @@
-r"""Checks of leave-one-out errors of kernel ridge regression by an inverse (the fit uses a spectrum).
+r"""Checks of leave-one-out errors of kernel ridge regression by an inverse (the fit uses an eigendecomposition).
 
 With :math:`M` the inverse of :math:`K + \alpha S^{-1}` on the orthogonal complement of the free functions, the error on
 a left-out row is :math:`(My)_i / M_{ii}` (theory: ``kernel-ridge-gap``).

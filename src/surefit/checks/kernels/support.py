@@ -50,7 +50,7 @@ def budget(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     "fraction {value:.4g} of left-out rows.",
 )  # fmt: skip
 def leave_one_out(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Count the fraction of support vectors, which bounds the leave-one-out error."""
+    """Check the fraction of support vectors, which bounds the leave-one-out error."""
     support, n = int(np.size(certificate.model["support_"])), int(data.X.shape[0])
     return Proof(support / n, "exact", "support rows counted.", {"support": support, "rows": n})
 
