@@ -1,9 +1,11 @@
-"""What a fit states about rows in one memory order is proved from the same rows in the other order."""
+"""What a fit states about rows in one storage is proved from the same rows in another: memory orders, dense and sparse."""
 
 import warnings
 
 import numpy as np
 import pytest
+from scipy import sparse
+from sklearn.utils import get_tags
 
 import surefit as sf
 
@@ -28,13 +30,15 @@ def tables(seed):
 
 @pytest.mark.parametrize(("model", "target"), MODELS, ids=lambda part: type(part).__name__)
 @pytest.mark.filterwarnings("ignore")
-def test_other_memory_order(model, target):
+def test_other_storage(model, target):
     for seed in (1, 3):
         rng = np.random.default_rng(seed)
         for X in tables(seed):
             z = (X - X.mean(axis=0)) / X.std(axis=0) @ rng.standard_normal(X.shape[1]) + rng.standard_normal(len(X))
             y = (z > 0).astype(int) if target == "label" else z
-            for one, other in ((X, np.asfortranarray(X)), (np.asfortranarray(X), X)):
+            F = np.asfortranarray(X)
+            others = [(X, sparse.csr_array(X)), (sparse.csr_array(X), F)] if get_tags(model).input_tags.sparse else []
+            for one, other in [(X, F), (F, X), *others]:
                 assert type(model)(**model.get_params()).fit(one, y).verify(other, y)
 
 

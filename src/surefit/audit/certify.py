@@ -17,7 +17,7 @@ from surefit.core.claims import Claim
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.fingerprint import data_fingerprint
 from surefit.core.issuing.parameters import plain
-from surefit.core.sample import read
+from surefit.core.sample import read, storage_of
 from surefit.core.validation import POSITIVE, read_weights
 from surefit.problems.external.boosters import adapter
 from surefit.problems.external.registry import DERIVED
@@ -144,7 +144,7 @@ def certify(
         params={name: plain(value) for name, value in _params(model).items()},
         problem={"objective": "no objective is known; the certificate is based on hold-out rows"},
         model={},
-        data=data_fingerprint(data.X, data.y, weights),
+        data={**data_fingerprint(data.X, data.y, weights), **storage_of(data.X)},
         claims=(),
         run={"library": type(last).__module__.partition(".")[0], "model": type(last).__name__},
         version=__version__,

@@ -20,7 +20,7 @@ from surefit.core.fingerprint import data_fingerprint, fingerprint, remembered
 from surefit.core.issuing.parameters import plain
 from surefit.core.issuing.state import dense, digest, state_digests
 from surefit.core.partitioned import PartitionedRows
-from surefit.core.sample import Data, read, read_target
+from surefit.core.sample import Data, read, read_target, stored_as
 from surefit.core.warn import warn
 from surefit.problems import Given, derived
 
@@ -80,6 +80,7 @@ def verify(
         X = np.asarray(X).reshape(-1, 1)
     data = _as_fitted(certificate, read(X, y, sample_weight, strings=strings, offset=offset))
     _require_same_data(certificate, data)
+    data = data._replace(X=stored_as(certificate.data.get("storage"), data.X))
     if model is not None:
         _require_same_answers(certificate, model, X)
     _require_own_problem(certificate, data)
@@ -237,7 +238,7 @@ def _as_fitted(certificate: Certificate, data: Data) -> Data:
 
 def _require_same_data(certificate: Certificate, data: Data) -> None:
     found = data_fingerprint(data.X, data.y, data.weights, data.offset)
-    if found == certificate.data:
+    if found == {name: value for name, value in certificate.data.items() if name != "storage"}:
         return
     for name, words in (("X", "X"), ("y", "y"), ("sample_weight", "the sample weights"), ("offset", "the offsets")):
         if certificate.data.get(name) != found.get(name):

@@ -6,10 +6,13 @@ import importlib
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import check_array
 
 from surefit.core.errors import CertificateError
 from surefit.core.guards.extremes import running
+from surefit.core.guards.machine import available
+from surefit.core.guards.memory import ALWAYS
 from surefit.core.guards.refusals import in_one_sentence
 from surefit.core.validation import canonical, is_partitioned, read_strings, refuse_large_integers
 
@@ -48,6 +51,31 @@ def read(X: Any, y: Any = None, sample_weight: Any = None, *, strings: bool = Fa
         sample_weight = np.full(X.shape[0], float(sample_weight)) if sample_weight.ndim == 0 else sample_weight
     offset = None if offset is None else np.asarray(offset, dtype=np.float64)
     return Data(X, y, sample_weight, {}, given, offset)
+
+
+def storage_of(X: Any) -> dict[str, str]:
+    """Return how a matrix is stored ("C", "F", "csr" or "csc"), on which the rounding of sums depends."""
+    if sparse.issparse(X):
+        return {"storage": X.format}
+    if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f":
+        return {"storage": "F" if X.flags.f_contiguous and not X.flags.c_contiguous else "C"}
+    return {}
+
+
+def stored_as(storage: Any, X: Any) -> Any:
+    """Return a matrix in another storage, so that a proof sums in the order of the fit; unknown names are ignored.
+
+    Sparse rows become dense only if these are small or take at most half of the available memory.
+    """
+    known = storage_of(X).get("storage")
+    if known is None or storage == known or storage not in ("C", "F", "csr", "csc"):
+        return X
+    if storage in ("csr", "csc"):
+        return sparse.csc_array(X).asformat(storage)
+    if not sparse.issparse(X):
+        return np.asarray(X, order=storage)
+    size = X.dtype.itemsize * X.shape[0] * X.shape[1]
+    return X if size > ALWAYS and size > available() / 2 else X.toarray(order=storage)
 
 
 def read_target(y: Any) -> np.ndarray:

@@ -24,6 +24,7 @@ from surefit.core.guards.extremes import extreme
 from surefit.core.issuing.new_rows import with_word_on_new_rows
 from surefit.core.issuing.parameters import plain
 from surefit.core.issuing.state import dense, state_digests
+from surefit.core.sample import storage_of
 
 #: Number of entries of X up to which a proof is deferred: a copy is at most 400 kB. For larger data, the proof is a
 #: small fraction of the time of a fit.
@@ -89,7 +90,7 @@ def proved(draft: Draft, model: Any, state: dict[str, str] | None = None) -> Cer
         params={key: plain(value) for key, value in model.get_params(deep=False).items()},
         problem=_posed(draft, model),
         model={name: np.array(dense(getattr(model, name))) for name in draft.model},
-        data=data_fingerprint(*draft.sample) if draft.data is None else draft.data,  # type: ignore[misc]
+        data={**data_fingerprint(*draft.sample), **storage_of(draft.sample[0])} if draft.data is None else draft.data,  # type: ignore[misc, index]
         claims=with_word_on_new_rows(model, draft.claims, recountable),
         state=state_digests(model) if state is None else state,
         run=draft.run,
