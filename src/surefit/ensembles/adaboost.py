@@ -29,26 +29,28 @@ READ = {"dtype": [np.float64, np.float32], "accept_sparse": "csr"}
 
 
 class AdaBoostClassifier(SequenceMixin, CertifiedMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
-    r"""AdaBoost: weighted vote of classifiers, each fitted with larger weights on the rows that the previous ones misclassified.
+    r"""AdaBoost: weighted vote of classifiers, each fitted with larger weights on previously misclassified rows.
 
     .. math::
 
         \hat y(x) = \arg\max_k \sum_{m : h_m(x) = k} \alpha_m, \qquad
         \alpha_m = \nu \Bigl[ \ln \frac{1 - \varepsilon_m}{\varepsilon_m} + \ln(K - 1) \Bigr],
 
-    where :math:`\varepsilon_m` is the weighted error of :math:`h_m`; weights of misclassified rows are multiplied by :math:`e^{\alpha_m}`.
+    where :math:`\varepsilon_m` is the weighted error of :math:`h_m`; weights of misclassified rows are multiplied by
+    :math:`e^{\alpha_m}`.
 
     Hypothesis class: votes of the base classifiers. Loss: exponential. Optimizer: one member at a time.
 
-    Guarantee: training error :math:`\le \prod_m Z_m`, which *equals* the mean exponential loss; at :math:`\nu = 1` and two classes
-    :math:`Z_m = 2\sqrt{\varepsilon_m (1 - \varepsilon_m)}` (theory: :ref:`adaboost-product`). Each stump is optimal for its weights, and
-    the smallest margin is within a stated gap of the largest possible (:ref:`adaboost-margin`). The fit does not bound the error on new
-    data.
+    Guarantee: training error :math:`\le \prod_m Z_m`, which *equals* the mean exponential loss; at :math:`\nu = 1` and
+    two classes :math:`Z_m = 2\sqrt{\varepsilon_m (1 - \varepsilon_m)}` (theory: :ref:`adaboost-product`). Each stump is
+    optimal for its weights, and the smallest margin is within a stated gap of the largest possible
+    (:ref:`adaboost-margin`). The fit does not bound the error on new data.
 
     Parameters
     ----------
     estimator : classifier or None, default=None
-        Base classifier; must accept ``sample_weight``. None: :class:`DecisionStump`, found by scanning sorted columns.
+        Base classifier, which must accept ``sample_weight``. None means :class:`DecisionStump`, found by scanning
+        sorted columns.
     n_estimators : int >= 1, default=50
         Maximum number of rounds.
     learning_rate : float > 0, default=1.0
@@ -56,10 +58,11 @@ class AdaBoostClassifier(SequenceMixin, CertifiedMixin, CallbackSupportMixin, Cl
     random_state : int, RandomState, Generator or None, default=None
         Seed of the base classifiers that accept one.
     algorithm : {'samme', 'm1'}, default='samme'
-        'm1' omits :math:`\ln(K - 1)` and stops at a member with weighted error of one half or more. Both agree for two classes.
+        'm1' omits :math:`\ln(K - 1)` and stops at a member with weighted error of one half or more. Both agree for two
+        classes.
     stop_bound : float in [0, 1], 'zero' or None, default=None
-        Stop as soon as the bound on the training error is below this value; 'zero': below the smallest weight of a row, which proves that
-        the training error is zero.
+        Stop as soon as the bound on the training error is below this value. With 'zero' this value is the smallest
+        weight of a row, which proves that the training error is zero.
     max_time : float > 0 or None, default=None
         Time limit in seconds; the rounds so far are returned. Ctrl-C has the same effect.
 
@@ -68,16 +71,17 @@ class AdaBoostClassifier(SequenceMixin, CertifiedMixin, CallbackSupportMixin, Cl
     estimators_ : list
         The members.
     estimator_weights_ : ndarray
-        Their votes :math:`\alpha_m`: twice those of labels :math:`\pm1`.
+        Weights :math:`\alpha_m` of the members; for two classes, twice those of the textbook form with labels
+        :math:`\pm1`.
     estimator_errors_ : ndarray
-        Their weighted errors :math:`\varepsilon_m`.
+        Weighted errors :math:`\varepsilon_m` of the members.
     bounds_ : ndarray
         :math:`\prod_{k \le m} Z_k` after each round.
     training_errors_ : ndarray
         Training error after each round; ties are errors.
     stop_reason_ : str
-        'max_iter' (all rounds done), 'converged' (``stop_bound``, or a member without errors), 'stalled' (a member no better than chance,
-        which is dropped), 'max_time', 'interrupted' or 'callback'.
+        'max_iter' (all rounds done), 'converged' (``stop_bound``, or a member without errors), 'stalled' (a member no
+        better than chance, which is dropped), 'max_time', 'interrupted' or 'callback'.
     feature_importances_ : ndarray of shape (n_features,)
         Mean importances of the members, weighted by their votes.
     certificate_ : Certificate
@@ -135,7 +139,7 @@ class AdaBoostClassifier(SequenceMixin, CertifiedMixin, CallbackSupportMixin, Cl
         return fit_adaboost(self, X, y, sample_weight)
 
     def _answers_again(self, certificate, X) -> dict[str, np.ndarray]:
-        """Return the votes of members other than stumps, as the certificate records them."""
+        """Return the votes of members other than stumps in the format of the certificate."""
         if not any("votes" in claim.witness for claim in certificate.claims):
             return {}
         rows = self._rows(X)
@@ -150,11 +154,11 @@ class AdaBoostClassifier(SequenceMixin, CertifiedMixin, CallbackSupportMixin, Cl
         return last
 
     def decision_function(self, X) -> np.ndarray:
-        r"""Return :math:`\sum_m \alpha_m h_m(x)` for two classes (an estimate of the log-odds), else the votes of each class."""
+        r"""Return :math:`\sum_m \alpha_m h_m(x)` (two classes; estimates the log-odds), or the votes of each class."""
         return self._scores(self.votes(X))
 
     def predict(self, X) -> np.ndarray:
-        """Return the class with most votes; ties go to the first class."""
+        """Return the class with the most votes; ties go to the first class."""
         places = self.votes(X).argmax(axis=1)
         return self.classes_[places]
 
@@ -169,7 +173,7 @@ class AdaBoostClassifier(SequenceMixin, CertifiedMixin, CallbackSupportMixin, Cl
         return votes - top - np.log(np.exp(votes - top).sum(axis=1, keepdims=True))
 
     def margins(self, X, y) -> np.ndarray:
-        """Return (votes for the label - most votes for another) / all votes, from -1 to 1, one per row."""
+        """Return the margin of each row: (votes for the label - most votes for another class) / all votes."""
         votes = self.votes(X)
         rows, codes = np.arange(len(votes)), np.searchsorted(self.classes_, np.asarray(y))
         if np.any(codes >= len(self.classes_)) or np.any(self.classes_[codes] != np.asarray(y)):
@@ -226,7 +230,7 @@ class AdaBoostClassifier(SequenceMixin, CertifiedMixin, CallbackSupportMixin, Cl
         return np.array([(stump.left_, stump.right_) for stump in self.estimators_])
 
     def _staged_votes(self, X) -> Iterator[np.ndarray]:
-        """Yield one array, updated in place, after each member."""
+        """Yield the votes after each member, in one array that is updated in place."""
         rows = self._rows(X)
         votes = np.zeros((rows.shape[0], len(self.classes_)))
         places = np.arange(rows.shape[0])

@@ -24,7 +24,7 @@ from surefit.ensembles.members import ESTIMATOR, SequenceMixin
 
 
 class AdaBoostRegressor(SequenceMixin, CertifiedMixin, CallbackSupportMixin, RegressorMixin, BaseEstimator):
-    r"""AdaBoost.R2: weighted median of regressors, each fitted to rows drawn with weights that increase with the previous residuals.
+    r"""AdaBoost.R2: weighted median of regressors fitted to rows drawn with weights that increase with the residuals.
 
     .. math::
 
@@ -32,18 +32,19 @@ class AdaBoostRegressor(SequenceMixin, CertifiedMixin, CallbackSupportMixin, Reg
         \varepsilon_m = \sum_i D_m(i) \ell_{m,i}, \quad \beta_m = \frac{\varepsilon_m}{1 - \varepsilon_m}, \quad
         D_{m+1}(i) \propto D_m(i)\, \beta_m^{\nu (1 - \ell_{m,i})}.
 
-    Hypothesis class: weighted medians of the base regressors, with weights :math:`\alpha_m = \nu \ln (1 / \beta_m)`. Loss: ``loss`` of the
-    relative errors. Optimizer: one member at a time; the run stops at a member with :math:`\varepsilon_m \ge 1/2`, which is dropped.
+    Hypothesis class: weighted medians of the base regressors, with weights :math:`\alpha_m = \nu \ln (1 / \beta_m)`.
+    Loss: ``loss`` of the relative errors. Optimizer: one member at a time; the run stops at a member with
+    :math:`\varepsilon_m \ge 1/2`, which is dropped.
 
-    Guarantee: errors and weights follow from the predictions of the members (theory: :ref:`adaboost-r2`). Nothing is claimed about the
-    members beyond their own certificates, and the fit does not bound the error on new data.
+    Guarantee: the stated errors and weights follow from the predictions of the members (theory: :ref:`adaboost-r2`).
+    The members have no claims beyond their own certificates, and the fit does not bound the error on new data.
 
     Draws do not depend on the order of the rows, and an integer weight is equivalent to repeating the row.
 
     Parameters
     ----------
     estimator : regressor or None, default=None
-        Base regressor. None: :class:`DecisionTreeRegressor` of depth 3.
+        Base regressor. None means :class:`DecisionTreeRegressor` of depth 3.
     n_estimators : int >= 1, default=50
         Maximum number of rounds.
     learning_rate : float > 0, default=1.0
@@ -60,11 +61,11 @@ class AdaBoostRegressor(SequenceMixin, CertifiedMixin, CallbackSupportMixin, Reg
     estimators_ : list
         The members.
     estimator_weights_ : ndarray
-        Their weights :math:`\alpha_m` in the median; 1 for a member without errors.
+        Weights :math:`\alpha_m` of the members in the median; 1 for a member without errors.
     estimator_errors_ : ndarray
-        Their weighted losses :math:`\varepsilon_m`.
+        Weighted losses :math:`\varepsilon_m` of the members.
     feature_importances_ : ndarray of shape (n_features,)
-        Mean importances of the members, by their weights.
+        Mean importances of the members, weighted by ``estimator_weights_``.
     certificate_ : Certificate
         Claims with evidence; ``verify(X, y)`` re-derives them.
     estimator_, n_features_in_, feature_names_in_
@@ -120,7 +121,7 @@ class AdaBoostRegressor(SequenceMixin, CertifiedMixin, CallbackSupportMixin, Reg
         return fit_rounds(self, base, X, np.asarray(y, dtype=np.float64), weights)
 
     def predict(self, X) -> np.ndarray:
-        """Return the weighted median of the members' predictions: the lowest one that half of the weight does not exceed."""
+        """Return the weighted median of the members' predictions, the lower one if it is not unique."""
         return weighted_medians(self._predictions(self._rows(X)), self.estimator_weights_)
 
     def staged_predict(self, X) -> Iterator[np.ndarray]:
@@ -137,12 +138,12 @@ class AdaBoostRegressor(SequenceMixin, CertifiedMixin, CallbackSupportMixin, Reg
             yield float(r2_score(y, said, sample_weight=sample_weight))
 
     def _answers_again(self, certificate, X) -> dict[str, np.ndarray]:
-        """Return the predictions of the members, as the certificate records them."""
+        """Return the predictions of the members in the format of the certificate."""
         return {"said": self._predictions(self._rows(X))}
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Mean importances of the members, by their weights."""
+        """Mean importances of the members, weighted by ``estimator_weights_``."""
         check_is_fitted(self)
         if not hasattr(self.estimators_[0], "feature_importances_"):
             raise AttributeError(f"{type(self.estimators_[0]).__name__} has no feature_importances_.")

@@ -41,9 +41,7 @@ def fit_rounds(estimator, base, X, y: np.ndarray, weights: np.ndarray | None) ->
             values = np.asarray(member.predict(X), dtype=np.float64).ravel()
             relative = relative_losses(values, y, shares > 0, estimator.loss)
             loss = float(np.sum(shares * relative))
-            if (
-                loss >= 0.5 and members
-            ):  # no better than chance; the first member is kept, so that there is a prediction
+            if loss >= 0.5 and members:  # no better than chance; the first member is kept to have a prediction
                 break
             alpha = 1.0 if loss <= 0 else estimator.learning_rate * math.log((1 - loss) / loss)
             members, losses, alphas, said = [*members, member], [*losses, loss], [*alphas, alpha], [*said, values]
@@ -58,7 +56,7 @@ def fit_rounds(estimator, base, X, y: np.ndarray, weights: np.ndarray | None) ->
         words = f"{len(members)} of {estimator.n_estimators} rounds were run: {reason.sentence()}."
         warn(f"{type(estimator).__name__}: {words}", ConvergenceWarning)
     if len(alphas) == 1 and alphas[0] <= 0:
-        alphas = [1.0]  # the only member decides, whatever its weight
+        alphas = [1.0]  # a single member determines the prediction for any weight
     estimator.estimator_, estimator.estimators_ = base, members
     estimator.estimator_weights_, estimator.estimator_errors_ = np.array(alphas), np.array(losses)
     estimator._issue(
@@ -88,7 +86,7 @@ def _fitted(member, X, y: np.ndarray, counts: np.ndarray):
 
 
 def relative_losses(said: np.ndarray, y: np.ndarray, counted: np.ndarray, loss: str) -> np.ndarray:
-    """Return the loss of each row's error, relative to the largest error of the rows that count."""
+    """Return the loss of each row's error relative to the largest error among the rows of positive weight."""
     errors = np.abs(said - y)
     largest = float(np.max(errors[counted]))
     relative = np.minimum(errors / largest, 1.0) if largest > 0 else np.zeros(len(y))
@@ -98,7 +96,7 @@ def relative_losses(said: np.ndarray, y: np.ndarray, counted: np.ndarray, loss: 
 
 
 def weighted_medians(said: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return for each column of ``said`` (members, rows) the lowest value that at least half of the weight does not exceed."""
+    """Return the lower weighted median of each column of ``said``, an array of shape (members, rows)."""
     order = np.argsort(said, axis=0, kind="stable")
     reached = np.cumsum(weights[order], axis=0)
     place = np.argmax(reached >= 0.5 * reached[-1], axis=0)

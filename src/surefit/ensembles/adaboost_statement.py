@@ -1,4 +1,4 @@
-"""Claims of AdaBoost; statements about all stumps are made by the fit, including the rounding of both evaluations."""
+"""Claims of AdaBoost; the slack of the stump claims covers the rounding errors of the fit and of the checker."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from surefit.solvers.boosting.adaboost import Rounds
 def make_claims(
     rounds: Rounds, *, n_classes: int, n: int, textbook: bool, stumps: bool, smallest_margin: float
 ) -> list[Claim]:
-    """Return the claims: the product bound, the quantities it relates, and, for stumps, that each was optimal."""
+    """Return the claims: the product bound, its factors, and, for stumps, the optimality of each stump."""
     claims = [
         Claim("adaboost.product", witness={} if stumps else {"votes": pack(rounds.said, n_classes)}),
         Claim("adaboost.training_error"),

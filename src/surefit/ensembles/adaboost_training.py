@@ -59,7 +59,7 @@ def fit_adaboost(estimator, X, y, sample_weight) -> Any:
     estimator.bounds_ = np.cumprod([entry.Z for entry in rounds.log])
     estimator.training_errors_ = np.array([entry.training_error for entry in rounds.log])
     estimator.stop_reason_ = str(rounds.reason)
-    if not stumps and used is not data:  # the certificate is about all rows, including those without weight
+    if not stumps and used is not data:  # the certificate covers all rows, including those of weight zero
         rounds = rounds._replace(said=[predicted_codes(member, data.X, data.classes) for member in members])
     _certify(estimator, data, used, rounds, stumps, seconds)
     return estimator

@@ -19,34 +19,36 @@ def _members_score(self) -> bool:
 
 
 class BaggingClassifier(BaggingMixin, CertifiedMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
-    r"""Bagging classifier: mean of the probabilities (or votes) of copies of a classifier, each fitted to a bootstrap sample.
+    r"""Bagging classifier: mean of the probabilities (or votes) of classifiers fitted to bootstrap samples.
 
     .. math:: \hat y(x) = \arg\max_k \frac1M \sum_m \hat p_m(k \mid x).
 
-    Hypothesis class: means of the base classifiers. Loss: that of the base classifier. Optimizer: that of the base classifier, on every
-    bootstrap sample.
+    Hypothesis class: means of the base classifiers. Loss: that of the base classifier. Optimizer: that of the base
+    classifier, on every bootstrap sample.
 
-    Guarantee: the draws follow from the seeds. With ``oob_score`` also the out-of-bag error, and two bounds on the error of the majority
-    vote on new data, for independent rows (theory: :ref:`bootstrap-votes`).
+    Guarantee: the certificate proves that the draws follow from the seeds. With ``oob_score`` it also states the
+    out-of-bag error and, for independent rows, two bounds on the error of the majority vote on new data (theory:
+    :ref:`bootstrap-votes`).
 
     Parameters
     ----------
     estimator : classifier or None, default=None
-        Base classifier; None: :class:`DecisionTreeClassifier`.
+        Base classifier; None means :class:`DecisionTreeClassifier`.
     n_estimators : int >= 1, default=10
         Number of members.
     max_samples : int, float or None, default=None
-        Draws for each member, or their fraction of the rows; None: as many as rows (as the total of integer weights).
+        Number of draws for each member, or their fraction of the rows. None means the number of rows (with integer
+        weights, their sum).
     max_features : int or float in (0, 1], default=1.0
         Number of columns per member, or a fraction of them.
     bootstrap : bool, default=True
-        Draw rows with replacement.
+        Whether to draw rows with replacement.
     bootstrap_features : bool, default=False
-        Draw columns with replacement.
+        Whether to draw columns with replacement.
     oob_score : bool, default=False
-        Evaluate the members on their out-of-bag rows.
+        Whether to evaluate the members on their out-of-bag rows.
     warm_start : bool, default=False
-        Add members to the previous fit.
+        Whether to add members to the previous fit.
     n_jobs : int or None, default=None
         Number of threads; -1 uses all cores. The result does not depend on it.
     random_state : int, RandomState, Generator or None, default=None
@@ -65,7 +67,7 @@ class BaggingClassifier(BaggingMixin, CertifiedMixin, CallbackSupportMixin, Clas
     estimators_features_ : list of ndarray
         Columns of each member.
     estimators_samples_ : list of ndarray
-        Rows that each member was fitted to, repeated as often as they were drawn.
+        Indices of the rows to which each member was fitted, repeated as often as they were drawn.
     tree_seeds_ : ndarray
         Seeds of the draws.
     oob_score_, oob_decision_function_

@@ -43,7 +43,7 @@ class BaggingMixin(MembersMixin):
         return np.sort(np.random.RandomState(seed).choice(self._n_rows, self._n_draws, replace=False))
 
     def _answers_again(self, certificate, X) -> dict[str, np.ndarray]:
-        """Return the predictions of the members, as the certificate records them."""
+        """Return the predictions of the members in the format of the certificate."""
         recorded = any("said" in claim.witness for claim in certificate.claims)
         return {"said": self._predictions(self._rows(X))} if recorded else {}
 

@@ -13,34 +13,36 @@ from surefit.ensembles.members import ESTIMATOR
 
 
 class BaggingRegressor(BaggingMixin, CertifiedMixin, CallbackSupportMixin, RegressorMixin, BaseEstimator):
-    r"""Bagging regressor: mean of the predictions of copies of a regressor, each fitted to a bootstrap sample.
+    r"""Bagging regressor: mean of the predictions of regressors fitted to bootstrap samples.
 
     .. math:: \bar h(x) = \frac1M \sum_m h_m(x), \qquad
         (\bar h - y)^2 = \frac1M \sum_m (h_m - y)^2 - \frac1M \sum_m (h_m - \bar h)^2 .
 
-    Hypothesis class: means of the base regressors. Loss: that of the base regressor. Optimizer: that of the base regressor, on every
-    bootstrap sample.
+    Hypothesis class: means of the base regressors. Loss: that of the base regressor. Optimizer: that of the base
+    regressor, on every bootstrap sample.
 
-    Guarantee: the draws follow from the seeds. With ``oob_score`` also the out-of-bag error (theory: :ref:`bootstrap-votes`).
+    Guarantee: the certificate proves that the draws follow from the seeds. With ``oob_score`` it also states the
+    out-of-bag error (theory: :ref:`bootstrap-votes`).
 
     Parameters
     ----------
     estimator : regressor or None, default=None
-        Base regressor; None: :class:`DecisionTreeRegressor`.
+        Base regressor; None means :class:`DecisionTreeRegressor`.
     n_estimators : int >= 1, default=10
         Number of members.
     max_samples : int, float or None, default=None
-        Draws for each member, or their fraction of the rows; None: as many as rows (as the total of integer weights).
+        Number of draws for each member, or their fraction of the rows. None means the number of rows (with integer
+        weights, their sum).
     max_features : int or float in (0, 1], default=1.0
         Number of columns per member, or a fraction of them.
     bootstrap : bool, default=True
-        Draw rows with replacement.
+        Whether to draw rows with replacement.
     bootstrap_features : bool, default=False
-        Draw columns with replacement.
+        Whether to draw columns with replacement.
     oob_score : bool, default=False
-        Evaluate the members on their out-of-bag rows.
+        Whether to evaluate the members on their out-of-bag rows.
     warm_start : bool, default=False
-        Add members to the previous fit.
+        Whether to add members to the previous fit.
     n_jobs : int or None, default=None
         Number of threads; -1 uses all cores. The result does not depend on it.
     random_state : int, RandomState, Generator or None, default=None
@@ -48,7 +50,7 @@ class BaggingRegressor(BaggingMixin, CertifiedMixin, CallbackSupportMixin, Regre
     verbose : int, default=0
         Print one line per member.
     delta : float in (0, 1), default=0.05
-        Not used; a mean of predictions has no vote to bound.
+        Not used by regressors; the bounds apply to majority votes.
     max_time : float > 0 or None, default=None
         Time limit in seconds; the members so far are returned. Ctrl-C has the same effect.
 
@@ -59,7 +61,7 @@ class BaggingRegressor(BaggingMixin, CertifiedMixin, CallbackSupportMixin, Regre
     estimators_features_ : list of ndarray
         Columns of each member.
     estimators_samples_ : list of ndarray
-        Rows that each member was fitted to, repeated as often as they were drawn.
+        Indices of the rows to which each member was fitted, repeated as often as they were drawn.
     tree_seeds_ : ndarray
         Seeds of the draws.
     oob_score_, oob_prediction_

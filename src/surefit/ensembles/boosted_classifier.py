@@ -30,17 +30,19 @@ class HistGradientBoostingClassifier(
         f(x) = f_0 + \nu \sum_m h_m(x), \qquad
         h_m = -\frac{G}{H + \lambda} \text{ on each leaf}, \quad G = \sum s_i \varphi'(y_i, f_i), \; H = \sum s_i \varphi''(y_i, f_i),
 
-    with cross-entropy :math:`\varphi` (one score for two classes, otherwise one per class). Splits maximize the decrease of the
-    second-order loss over all bins, by histograms.
+    with cross-entropy :math:`\varphi` (one score for two classes, otherwise one per class). Splits maximize the
+    decrease of the second-order loss over all bins, by histograms.
 
     Hypothesis class: sums of trees. Loss: cross-entropy or exponential. Optimizer: greedy Newton steps.
 
-    Guarantee: the value of every leaf is the step :math:`-\nu G / (H + \lambda)` of its rows, the stated loss is that of the model, and
-    monotone columns are monotone everywhere (theory: :ref:`boosted-trees`). There is no claim about other sums of trees.
+    Guarantee: the value of every leaf is the step :math:`-\nu G / (H + \lambda)` of its rows, the stated loss is that
+    of the model, and monotone columns are monotone everywhere (theory: :ref:`boosted-trees`). The certificate makes no
+    claim about other sums of trees.
 
-    Dask collections and Parquet paths are taken: cuts and histograms are those of all rows, exactly, since gradients are summed as
-    integers; values of leaves are rounded sums over the partitions and agree with a fit in memory within rounding. Bits do not depend on
-    the number of workers. ``scoring`` must be 'loss', and early stopping holds each row out with probability ``validation_fraction``.
+    Dask collections and Parquet paths are accepted. Cuts and histograms are exactly those of all rows, because
+    gradients are summed as integers. The values of leaves are rounded sums over the partitions and agree with a fit in
+    memory within rounding errors. The result is bitwise identical for any number of workers. ``scoring`` must be
+    'loss', and early stopping holds each row out with probability ``validation_fraction``.
 
     Parameters
     ----------
@@ -57,26 +59,26 @@ class HistGradientBoostingClassifier(
     min_samples_leaf : int >= 1, default=20
         Smallest number of rows (not weight) in a leaf.
     l2_regularization : float >= 0, default=0
-        :math:`\lambda`.
+        Regularization parameter :math:`\lambda`.
     max_features : float in (0, 1], default=1.0
         Fraction of the columns that a split may use, drawn for each split.
     max_bins : int from 2 to 255, default=255
         Number of bins per column; one more bin is for missing values.
     categorical_features : 'from_dtype', array or None, default='from_dtype'
-        Categorical columns: those of text or categories in a pandas or polars table, or a mask, indices or names. The best
-        subset of categories goes left; unseen categories are treated as missing.
+        Categorical columns: those of text or categories in a pandas or polars table, or a mask, indices or names. The
+        best subset of categories goes left; unseen categories are treated as missing.
     monotonic_cst : array, dict or None, default=None
         For each column 1, 0 or -1: scores must not decrease, are unconstrained, or must not increase.
     interaction_cst : {'pairwise', 'no_interactions'}, list of sets, or None, default=None
         Columns that may occur together on a path of a tree.
     warm_start : bool, default=False
-        Add rounds to the previous fit.
+        Whether to add rounds to the previous fit.
     early_stopping : 'auto' or bool, default='auto'
-        Stop when the score no longer improves; 'auto': with more than 10 000 rows.
+        Whether to stop when the score no longer improves; 'auto' does so with more than 10 000 rows.
     scoring : 'loss', str, callable or None, default='loss'
         Score that is monitored.
     validation_fraction : float, int or None, default=0.1
-        Rows held out for validation (fraction or number); None: monitor the training rows.
+        Fraction or number of rows held out for validation; None means that the training rows are monitored.
     n_iter_no_change : int >= 1, default=10
         Number of rounds without progress before stopping.
     tol : float >= 0, default=1e-7
@@ -103,7 +105,7 @@ class HistGradientBoostingClassifier(
     baseline_ : ndarray
         Initial scores.
     tree_starts_, tree_feature_, tree_bin_, tree_missing_left_, tree_left_, tree_right_, tree_subset_, tree_value_
-        All trees, concatenated; a row goes left if its bin is at most ``tree_bin_``. ``bin_cuts_`` holds the cuts.
+        All trees, concatenated; a row goes left if its bin is at most ``tree_bin_``. ``bin_cuts_`` contains the cuts.
     certificate_ : Certificate
         Claims with evidence; ``verify(X, y)`` re-derives them.
     classes_, n_features_in_, feature_names_in_
@@ -227,7 +229,7 @@ class HistGradientBoostingClassifier(
         return Watched(X, y, labels, np.ones(len(X)) if s is None else s)
 
     def decision_function(self, X) -> np.ndarray:
-        """Return the score of each row for two classes (log-odds, with cross-entropy), else one per row and class."""
+        """Return one score per row for two classes (the log-odds for cross-entropy), one per row and class for more."""
         return self._shaped(self._scores(X))
 
     def predict(self, X) -> np.ndarray:

@@ -34,7 +34,7 @@ def read_columns(estimator, X, y=None, *, reset: bool):
 
 
 def _frame_categories(X) -> dict[int, list]:
-    """Return the labels of the categorical columns of a table: those of pandas' categories, or all texts, sorted."""
+    """Return the labels of the categorical columns of a table: pandas categories, or sorted distinct texts."""
     if not hasattr(X, "columns"):
         return {}
     types, found = list(X.dtypes), {}
@@ -77,7 +77,7 @@ def require_few_categories(estimator, j: int, many: int) -> None:
 
 
 def mark_categorical(estimator, d: int) -> np.ndarray:
-    """Return the mask of categorical columns that the parameters or the table name."""
+    """Return the mask of the categorical columns given by the parameters or by the dtypes of the table."""
     who = type(estimator).__name__
     wanted, marked = estimator.categorical_features, np.zeros(d, dtype=bool)
     if isinstance(wanted, str):
@@ -105,7 +105,7 @@ def mark_categorical(estimator, d: int) -> np.ndarray:
 
 
 def monotone_signs(estimator, d: int) -> np.ndarray:
-    """Return -1, 0 or 1 for each column."""
+    """Return the monotonicity constraint of each column: -1, 0 or 1."""
     who, wanted = type(estimator).__name__, estimator.monotonic_cst
     signs = np.zeros(d, dtype=np.int64)
     if wanted is None:
@@ -123,7 +123,7 @@ def monotone_signs(estimator, d: int) -> np.ndarray:
 
 
 def interaction_groups(estimator, d: int) -> np.ndarray:
-    """Return the sets of columns that may occur together on a path, one per row; no row if all may."""
+    """Return a matrix with one row per set of columns that may occur together on a path; no rows if all may."""
     who, wanted = type(estimator).__name__, estimator.interaction_cst
     if wanted is None:
         return np.zeros((0, d), dtype=bool)

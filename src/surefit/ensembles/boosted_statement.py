@@ -8,7 +8,7 @@ from surefit.core.claims import Claim
 
 
 def training_witness(counted: np.ndarray, training: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the witness of rows held out for early stopping: which rows were used for training."""
+    """Return the witness that states which rows were used for training and not held out for early stopping."""
     if np.count_nonzero(counted) == len(training):
         return {}
     mask = np.zeros(len(counted), dtype=bool)
@@ -17,7 +17,7 @@ def training_witness(counted: np.ndarray, training: np.ndarray) -> dict[str, np.
 
 
 def make_claims(witness: dict[str, np.ndarray], signs: np.ndarray) -> list[Claim]:
-    """Return the claims about leaves, loss and monotone columns; ``witness`` tells the training rows from those held out."""
+    """Return the claims about leaves, loss and monotone columns; ``witness`` identifies the training rows."""
     claims = [Claim("boosted_trees.leaves", witness=witness), Claim("boosted_trees.loss")]
     if np.any(signs):
         claims.append(Claim("boosted_trees.monotone"))

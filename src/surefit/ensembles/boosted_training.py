@@ -24,8 +24,8 @@ from surefit.solvers.boosting.losses import mean_loss, start
 from surefit.solvers.boosting.nodes import Columns, Limits
 from surefit.solvers.boosting.splits import Rules
 
-MIN_CURVATURE = 1e-3  # of each child, as in scikit-learn
-LARGE = 10_000  # rows from which early_stopping='auto' stops early
+MIN_CURVATURE = 1e-3  # smallest Hessian sum of each child, as in scikit-learn
+LARGE = 10_000  # number of rows above which early_stopping='auto' stops early
 
 
 class Targets(NamedTuple):
@@ -84,13 +84,13 @@ def fit_boosting(estimator, X: np.ndarray, targets: Targets, given: Watched | No
 
 
 def forget_rounds(estimator) -> None:
-    """Start without rounds."""
+    """Discard the rounds of an earlier fit."""
     estimator._trees, estimator._log = [], []
     estimator.train_score_, estimator.validation_score_ = np.empty(0), np.empty(0)
 
 
 def run_rounds(estimator, booster, watch, total: float, budget: Budget, random, again: bool) -> Reason:
-    """Add rounds until the limit, early stopping or the budget ends them; ``total`` is the weight of the training rows."""
+    """Add rounds until ``max_iter``, early stopping or the budget ends the fit; ``total`` is the training weight."""
     reason = Reason.MAX_ITER if len(estimator._trees) >= estimator.max_iter else None
     if watch.active and not again:
         watch.look()
@@ -177,7 +177,7 @@ def _booster(estimator, X, y, s, loss) -> Booster:
 
 
 def columns_of(estimator, words: np.ndarray) -> Columns:
-    """Return the binned columns with the constraints of the parameters."""
+    """Return the binned columns with the constraints given by the parameters."""
     bins, d = estimator._bins, estimator.n_features_in_
     signs = monotone_signs(estimator, d)
     if np.any((signs != 0) & bins.categorical):
@@ -197,7 +197,7 @@ def columns_of(estimator, words: np.ndarray) -> Columns:
 
 
 def settings(estimator) -> dict[str, Any]:
-    """Return regularization, limits and learning rate of the parameters."""
+    """Return the regularization, limits and learning rate given by the parameters."""
     depth = 2**31 - 1 if estimator.max_depth is None else int(estimator.max_depth)
     return {
         "rules": Rules(float(estimator.l2_regularization), int(estimator.min_samples_leaf), MIN_CURVATURE),
@@ -207,7 +207,7 @@ def settings(estimator) -> dict[str, Any]:
 
 
 class Watch(ABC):
-    """Scores after each round, on the training rows or on held-out rows, and whether they still improve."""
+    """Monitor of the scores after each round, on the training rows or on held-out rows, for early stopping."""
 
     estimator: Any
     active: bool
@@ -231,7 +231,7 @@ class Watch(ABC):
 
 
 class _Watch(Watch):
-    """Scores on rows in memory."""
+    """Monitor of the scores on rows in memory."""
 
     def __init__(self, estimator, loss, booster: Booster, watched: Watched | None, X, labels):
         self.active = estimator.do_early_stopping_
@@ -273,7 +273,7 @@ class _Watch(Watch):
 
     def _scored(self, X, labels, weights) -> float:
         assert self.scorer is not None
-        nameless = object.__new__(type(self.estimator))  # the rows are an array by now, without names of columns
+        nameless = object.__new__(type(self.estimator))  # the rows are an array here, without column names
         nameless.__dict__.update(vars(self.estimator))
         nameless.__dict__.pop("feature_names_in_", None)
         return float(self.scorer(nameless, X, labels, sample_weight=None if _even(weights) else weights))

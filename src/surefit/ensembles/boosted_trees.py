@@ -1,4 +1,4 @@
-"""Common parts of both gradient boosting estimators: parameters, packed trees, scores."""
+"""Shared parts of the two gradient boosting estimators: parameters, packed trees and scores."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _packed(name: str) -> property:
 class BoostedTreesMixin:
     """Mixin with scores, the packed format of certificates, and the tag for missing values."""
 
-    _trees: list[list[Tree]]  # one list per round: a tree for each score
+    _trees: list[list[Tree]]  # one list per round, with one tree per score
     _bins: Bins
     baseline_: np.ndarray
     n_jobs: Any
@@ -86,11 +86,11 @@ class BoostedTreesMixin:
 
     @property
     def n_trees_per_iteration_(self) -> int:
-        """Number of trees per round: one per class if there are more than two."""
+        """Number of trees per round: one, or one per class if there are more than two classes."""
         return len(self.baseline_)
 
     def _certified_rows(self, X):
-        """Return the rows as the certificate is about them: text as codes. Rows in partitions are numbers."""
+        """Return the rows in the format of the certificate, with text replaced by codes (unless partitioned)."""
         return X if is_partitioned(X) else read_columns(self, X, reset=False)
 
     def _scores(self, X) -> np.ndarray:

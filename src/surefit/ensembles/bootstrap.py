@@ -1,8 +1,8 @@
-r"""Bootstrap draws that do not depend on the order of the rows, and for which an integer weight is a repetition.
+r"""Bootstrap draws that do not depend on the order of the rows and treat an integer weight as repetitions of the row.
 
-Rows are placed in lexicographic order of (columns, target), each on an interval of the length of its weight. A draw is a uniform point on
-the whole length; a row is drawn once for each point on its interval. Equal rows are adjacent, so the draws are the same whether a row is
-repeated three times or has weight three.
+Rows are placed in lexicographic order of (columns, target), each on an interval whose length is its weight. A draw is a
+uniform point on the union of the intervals; a row is drawn once for each point on its interval. Equal rows are
+adjacent, so the draws are the same whether a row is repeated three times or has weight three.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def lexicographic_order(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     values = first[order]
     same = (values[1:] == values[:-1]) | (np.isnan(values[1:]) & np.isnan(values[:-1]))
     tied = np.append(same, False) | np.append(False, same)
-    if tied.any():  # only rows with equal first values need the others
+    if tied.any():  # the other columns matter only for rows with equal first values
         rows = order[tied]
         keys = [y[rows], *(np.asarray(X[rows, j], dtype=np.float64) for j in range(X.shape[1] - 1, -1, -1))]
         order[tied] = rows[np.lexsort(keys)]
@@ -33,8 +33,9 @@ def lexicographic_order(X: np.ndarray, y: np.ndarray) -> np.ndarray:
 def _sparse_order(X, y: np.ndarray) -> np.ndarray:
     """Return the same order for a sparse table, without making it dense.
 
-    Rows differ first where one of them has an entry. So a row is the word of its entries, in which negative entries come before the end
-    of the word, the earlier column first, and positive entries after it, the later column first. Words of ranks are compared as bytes.
+    The first column in which two rows differ has an entry in at least one of them, so a row can be encoded as the
+    sequence of its entries. In the order of symbols, negative entries (earlier columns first) precede the end marker,
+    and positive entries (later columns first) follow it. The sequences of ranks are compared as bytes.
     """
     table = sparse.csr_matrix(X, dtype=np.float64, copy=True)
     table.sum_duplicates()
@@ -47,7 +48,7 @@ def _sparse_order(X, y: np.ndarray) -> np.ndarray:
         return_inverse=True,
     )
     n_before = len(np.unique(ranks[~after]))
-    letters = (ranks.reshape(-1) + after).astype(">u4")  # the rank n_before is the end of a word
+    letters = (ranks.reshape(-1) + after).astype(">u4")  # the rank n_before is the end marker
     end = np.array([n_before], dtype=">u4").tobytes()
     targets = np.unique(y, return_inverse=True)[1].astype(">u4")
     starts = table.indptr
@@ -56,7 +57,7 @@ def _sparse_order(X, y: np.ndarray) -> np.ndarray:
 
 
 class Draws:
-    """Draws row counts for a sequence of seeds."""
+    """Bootstrap counts of the rows for given seeds."""
 
     def __init__(self, X: np.ndarray, y: np.ndarray, weights: np.ndarray | None, max_samples=None):
         self.n = len(y)
@@ -65,12 +66,12 @@ class Draws:
         self.count = n_draws(weights, self.n, max_samples)
 
     def counts(self, seed: int) -> np.ndarray:
-        """Return how often each row is drawn."""
+        """Return the bootstrap count of each row."""
         return counts_of(seed, self.count, self.order, self.reached)
 
 
 def counts_of(seed: int, count: int, order: np.ndarray, reached: np.ndarray | None) -> np.ndarray:
-    """Return how often each row is drawn with this seed; ``reached`` contains the ends of intervals, None if all have length one."""
+    """Return the bootstrap count of each row; ``reached`` has the ends of the intervals, or is None for unit lengths."""
     n, points = len(order), np.random.RandomState(seed).random_sample(count)
     if reached is None:
         places = (points * n).astype(np.int64)

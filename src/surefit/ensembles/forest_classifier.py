@@ -23,14 +23,15 @@ _CLASS_WEIGHT = (
 class RandomForestClassifier(
     ClassListsMixin, CertifiedMixin, CallbackSupportMixin, ForestMixin, ClassifierMixin, BaseEstimator
 ):
-    r"""Random forest classifier: mean of the class probabilities of trees, each grown on a bootstrap sample with random columns.
+    r"""Random forest classifier: mean class probabilities of trees grown on bootstrap samples with random columns.
 
     .. math:: \hat y(x) = \arg\max_k \frac1M \sum_m \hat p_m(k \mid x).
 
     Hypothesis class: means of trees. Loss: the criterion, node by node. Optimizer: greedy splits.
 
-    Guarantee: the value of every leaf is the vector of class fractions of its drawn rows. With ``oob_score`` also the out-of-bag error,
-    and two bounds on the error of the majority vote on new data, for independent rows (theory: :ref:`bootstrap-votes`).
+    Guarantee: the value of every leaf is the vector of class fractions of its drawn rows. With ``oob_score`` the
+    certificate also states the out-of-bag error and, for independent rows, two bounds on the error of the majority vote
+    on new data (theory: :ref:`bootstrap-votes`).
 
     Draws do not depend on the order of the rows, and an integer weight is equivalent to repeating the row.
 
@@ -41,23 +42,23 @@ class RandomForestClassifier(
     criterion : {'gini', 'entropy', 'log_loss', 'misclassification'}, default='gini'
         Impurity that splits reduce.
     max_depth : int >= 1 or None, default=None
-        Maximum depth of a tree; None: no limit.
+        Maximum depth of a tree; None means no limit.
     min_samples_split : int >= 2 or float in (0, 1], default=2
-        Number of rows (or fraction) that a node needs to be split.
+        Smallest number (or fraction) of rows of a node that may be split.
     min_samples_leaf : int >= 1 or float in (0, 1), default=1
-        Smallest number of rows (or fraction) in a leaf.
+        Smallest number (or fraction) of rows in a leaf.
     min_weight_fraction_leaf : float in [0, 0.5], default=0.0
         Smallest fraction of the weight in a leaf.
     max_features : 'sqrt', 'log2', int, float or None, default='sqrt'
-        Number of columns to choose from.
+        Number of columns considered for a split.
     max_leaf_nodes : int >= 2 or None, default=None
-        Maximum number of leaves of a tree; the best are split first.
+        Maximum number of leaves of a tree; nodes with the largest decrease of the impurity are split first.
     min_impurity_decrease : float >= 0, default=0.0
-        Decrease that a split must attain, as a fraction of all rows.
+        Smallest decrease of the impurity of a split, weighted by the fraction of the rows in the node.
     bootstrap : bool, default=True
-        Draw rows with replacement for each tree.
+        Whether to draw rows with replacement for each tree.
     oob_score : bool or callable, default=False
-        Evaluate the trees on their out-of-bag rows: an estimate of the error, and two bounds.
+        Whether to evaluate the trees on their out-of-bag rows, which gives an estimate of the error and two bounds.
     n_jobs : int or None, default=None
         Number of threads; -1 uses all cores. The result does not depend on it.
     random_state : int, RandomState, Generator or None, default=None
@@ -65,23 +66,26 @@ class RandomForestClassifier(
     verbose : int, default=0
         Print one line per member.
     warm_start : bool, default=False
-        Add trees to the previous fit.
+        Whether to add trees to the previous fit.
     class_weight : dict, list of dict, 'balanced', 'balanced_subsample' or None, default=None
-        Weights of the classes, for several targets one dictionary each; 'balanced_subsample' balances the draws of each tree.
+        Weights of the classes (for several targets, one dictionary per target); 'balanced_subsample' balances the draws
+        of each tree.
     ccp_alpha : float >= 0, default=0.0
-        Prune each tree by cost-complexity.
+        Complexity parameter of the minimal cost-complexity pruning of each tree.
     max_samples : int, float or None, default=None
-        Draws for each tree, or their fraction of the rows; None: as many as rows (as the total of integer weights).
+        Number of draws for each tree, or their fraction of the rows. None means the number of rows (with integer
+        weights, their sum).
     monotonic_cst : array of -1, 0, 1 or None, default=None
         Monotonicity constraints: 1 increasing, -1 decreasing, 0 none.
     subset : {'split', 'tree'}, default='split'
         Whether ``max_features`` columns are drawn for each split, or once per tree.
     max_bins : int from 2 to 255 or None, default=255
-        Number of bins per column: columns with more values are cut at quantiles. None: all cuts.
+        Number of bins per column; columns with more values are cut at quantiles. None means that all cuts are
+        considered.
     categorical_features : list of column numbers or names, mask, "from_dtype" or None, default=None
-        Categorical columns, with numbers or text as values; "from_dtype" uses the columns of a pandas or polars table with categorical or
-        text dtype. A split sends one set of categories left and the others right. A row with a category
-        that was not seen at a node has the value of that node.
+        Categorical columns, with numbers or text as values; "from_dtype" uses the columns of a pandas or polars table
+        with categorical or text dtype. A split sends one set of categories left and the others right. A row with a
+        category that was not seen at a node is predicted by the value of that node.
     delta : float in (0, 1), default=0.05
         Failure probability of the bounds on the error of the vote.
     max_time : float > 0 or None, default=None
@@ -94,17 +98,17 @@ class RandomForestClassifier(
     estimators_ : list
         The trees as estimators.
     estimators_samples_ : list of ndarray
-        Rows that each tree was grown on, repeated as often as they were drawn.
+        Indices of the rows on which each tree was grown, repeated as often as they were drawn.
     tree_seeds_ : ndarray
         Seed of each tree, which determines its draws of rows and columns.
     tree_starts_, tree_feature_, tree_threshold_, tree_left_, tree_right_, tree_missing_left_, tree_value_
         All trees, concatenated.
     categories_, category_labels_ : dict
-        Values of each categorical column, codes for text, and the text labels of the codes 0, 1, ...
+        Values of each categorical column (codes for text), and the text labels of the codes 0, 1, ...
     is_categorical_, tree_kind_, tree_set_start_, tree_words_, tree_n_codes_
         Categorical columns, kinds of the nodes, and their sets of categories as bits.
     feature_importances_ : ndarray of shape (n_features,)
-        Mean fraction of each column in the decrease of the impurity.
+        Normalized decrease of the impurity due to each column, averaged over the trees.
     oob_score_, oob_decision_function_
         With ``oob_score``: the score, and the means over the trees for which a row is out of bag.
     certificate_ : Certificate
@@ -112,7 +116,7 @@ class RandomForestClassifier(
     n_outputs_ : int
         Number of targets, the columns of ``y``; with several, ``classes_`` and ``n_classes_`` are lists.
     class_values_, class_counts_ : ndarray
-        Labels of all targets, concatenated, and how many each target has.
+        Labels of all targets, concatenated, and the number of labels of each target.
     n_features_in_, feature_names_in_, classes_, n_classes_
         As in scikit-learn.
 
@@ -214,7 +218,7 @@ class RandomForestClassifier(
         return self._class_labels(self._mean_values(X))
 
     def predict_proba(self, X):
-        """Return the mean class probabilities of the trees; a list of tables for several targets."""
+        """Return the mean class probabilities of the trees; for several targets, a list with one array per target."""
         return self._class_shares(self._mean_values(X))
 
     def predict_log_proba(self, X):
@@ -230,7 +234,7 @@ class RandomForestClassifier(
         return self._class_labels(values)
 
     def agreement(self, X, y=None) -> Agreement:
-        """Return how often pairs of trees agree, and the accuracy of each tree if labels are given."""
+        """Return the fraction of rows on which pairs of trees agree and, given labels, the accuracy of each tree."""
         said = self._predictions(X)
         pairwise = np.mean(np.all(said[:, None] == said[None], axis=3), axis=2)
         m = len(said)

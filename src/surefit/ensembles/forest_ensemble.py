@@ -1,4 +1,4 @@
-"""Common parts of both forests: parameters, packed trees, importances, agreement."""
+"""Shared parts of the forest estimators: parameters, packed trees, importances and agreement."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ RULES: dict[str, Rule] = {
 
 
 def read_outputs(y: np.ndarray) -> np.ndarray:
-    """Return a target of one column as a vector, with scikit-learn's warning; several targets as they are."""
+    """Return a single-column target as a vector, with scikit-learn's warning; return several targets unchanged."""
     return column_or_1d(y, warn=True) if y.ndim == 2 and y.shape[1] == 1 else y
 
 
 def chosen_classes(tree: FlatTree) -> np.ndarray:
-    """Return one at the class of largest share of each node, for each target, and zero elsewhere."""
+    """Return an indicator of the class with the largest fraction in each node, for each target."""
     parts = [np.eye(part.shape[1])[part.argmax(axis=1)] for part in tree.by_output(tree.values)]
     return np.concatenate(parts, axis=1)
 
@@ -105,7 +105,7 @@ class ForestMixin(MembersMixin):
     n_jobs: Any
     categories_: dict[int, np.ndarray] = {}
     category_labels_: dict[int, np.ndarray] = {}
-    _random_cuts = False  # splits at the best cut of each column; extremely randomized trees: at a random one
+    _random_cuts = False  # split at the best cut of each column; extremely randomized trees use a random cut
 
     tree_feature_ = _packed("feature")
     tree_threshold_ = _packed("threshold")
@@ -124,7 +124,7 @@ class ForestMixin(MembersMixin):
 
     @property
     def tree_n_codes_(self) -> np.ndarray:
-        """Number of categories of the column with the most in each tree, plus one for missing values."""
+        """Largest number of categories of a column in each tree, plus one for missing values."""
         return np.array([tree.n_codes for tree in self.trees_])
 
     @property
@@ -133,7 +133,7 @@ class ForestMixin(MembersMixin):
         return np.isin(np.arange(self.n_features_in_), list(self.categories_))  # type: ignore[attr-defined]
 
     def _read_training(self, X, y, **options) -> tuple[Any, np.ndarray]:
-        """Return the training data as numbers and set ``categories_``; further trees need the categories of the earlier ones."""
+        """Return the training data as numbers and set ``categories_``; warm starts require the same categories."""
         known = self._shown() if self.warm_start and hasattr(self, "trees_") else None  # type: ignore[attr-defined]
         rows, y = read_table(self, X, y, multi_output=True, **READ, **options)
         self.categories_ = read_categories(self, rows, X)
@@ -147,7 +147,7 @@ class ForestMixin(MembersMixin):
         return {**self.categories_, **self.category_labels_}
 
     def _certified_rows(self, X):
-        """Return the rows as the certificate is about them: text as codes."""
+        """Return the rows in the format of the certificate, with text replaced by codes."""
         return encode(X, self.category_labels_)
 
     def _rows(self, X) -> Any:
@@ -158,7 +158,7 @@ class ForestMixin(MembersMixin):
         return sum_values(self._rows(X), self.trees_, self.categories_, self.n_jobs) / len(self.trees_)
 
     def apply(self, X) -> np.ndarray:
-        """Return the leaf of each row in each tree, (rows, trees)."""
+        """Return the index of the leaf of each row in each tree, an array of shape (rows, trees)."""
         rows = self._rows(X)
 
         def leaves(part: np.ndarray) -> np.ndarray:
@@ -168,14 +168,14 @@ class ForestMixin(MembersMixin):
         return by_rows(rows, leaves)
 
     def decision_path(self, X) -> tuple[sparse.csr_matrix, np.ndarray]:
-        """Return the nodes on the paths of each row, as a 0-1 matrix of the nodes of all trees, and the start of each tree's columns."""
+        """Return a 0-1 matrix of the nodes on the paths of each row, and the first column of each tree."""
         rows = self._rows(X)
         paths = [member.decision_path(rows) for member in self.estimators_]
         return sparse.hstack(paths, format="csr"), self.tree_starts_
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Mean contribution of each column to the decrease of the impurity over the trees."""
+        """Normalized decrease of the impurity due to each column, averaged over the trees."""
         check_is_fitted(self)
         d = self.n_features_in_  # type: ignore[attr-defined]
         shares = []
@@ -187,7 +187,7 @@ class ForestMixin(MembersMixin):
         return np.mean(shares, axis=0) if shares else np.zeros(d)
 
     def permutation_importance(self, X, y, *, n_repeats: int = 5, random_state=None) -> np.ndarray:
-        """Return the decrease of the score when a column is permuted, (columns, repeats)."""
+        """Return the decrease of the score when each column is permuted, an array of shape (columns, repeats)."""
         rows = self._rows(X)
         rows, random = np.array(rows.toarray() if sparse.issparse(rows) else rows), random_stream(random_state)
         whole = self.score(rows, y)  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""Growing of the trees of a forest, each with its own seed, in any number of threads."""
+"""Growing of the trees of a forest from one seed per tree, with any number of threads."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from surefit.solvers.trees.forest import MOST_WEIGHT, grow_pair
 from surefit.solvers.trees.pruning import weakest_links
 from surefit.trees.columns import as_columns, as_rows, codes_of
 
-ROWS = 8192  # rows per block of predictions: many enough that a tree stays in the cache while they descend
-COLUMNS = 8  # columns per block of bins: a cache line of a row
+ROWS = 8192  # rows per block of predictions, enough to keep a tree in the cache
+COLUMNS = 8  # columns per block of bins, one cache line per row
 ARRAYS = ("feature", "threshold", "left", "right", "missing_left", "values")
 
 
@@ -34,9 +34,11 @@ class Sample(NamedTuple):
 
     X: Any  # dense or CSR
     y: np.ndarray  # class codes or real targets, with one column per output if there are several
-    weights: np.ndarray | None  # of the rows, as given
-    class_weights: np.ndarray | str | None  # one per class, on top; "balanced_subsample": from the draws of each tree
-    n_classes: Any  # 0: regression; a list for several outputs
+    weights: np.ndarray | None  # weights of the rows, as given
+    class_weights: (
+        np.ndarray | str | None
+    )  # additional factors, one per class; with "balanced_subsample" computed from the draws of each tree
+    n_classes: Any  # 0 for regression; a list for several outputs
     categories: dict[int, np.ndarray] = {}  # values of each categorical column
 
 
@@ -46,7 +48,7 @@ class Grower:
     def __init__(self, estimator, sample: Sample):
         self.estimator, self.sample = estimator, sample
         self.d = sample.X.shape[1]
-        self.categories = np.zeros(self.d, dtype=np.int64)  # their number in each column
+        self.categories = np.zeros(self.d, dtype=np.int64)  # number of bins of each column
         for j, known in sample.categories.items():
             self.categories[j] = max(len(known), 1)
         self.values, self.bins = _columns(estimator, sample, self.categories)
@@ -56,7 +58,7 @@ class Grower:
         self.monotone = None if estimator.monotonic_cst is None else np.asarray(estimator.monotonic_cst, dtype=np.int8)
 
     def _rows_of_bins(self) -> np.ndarray | None:
-        """Return the bins row by row if the fast grower can be used: two classes, Gini, numbers without gaps, default rules."""
+        """Return the bins by rows if the fast grower applies: two classes, Gini, no missing values, default rules."""
         e, sample = self.estimator, self.sample
         plain = (
             e.monotonic_cst is None and e.max_leaf_nodes is None and isinstance(e.min_samples_leaf, numbers.Integral)
@@ -80,7 +82,7 @@ class Grower:
         return self.sample.weights
 
     def subset_of(self, seed: int) -> np.ndarray | None:
-        """Return the columns of the tree of this seed, if each tree has its own."""
+        """Return the columns of the tree of this seed if each tree draws its own columns."""
         if self.estimator.subset == "split":
             return None
         random = np.random.RandomState(seed)
@@ -179,7 +181,7 @@ class Grower:
         )
 
     def grow_all(self, seeds: np.ndarray, budget: Budget) -> list[FlatTree]:
-        """Grow the trees of all seeds; a spent budget stops after the trees in progress."""
+        """Grow the trees of all seeds; when the budget is spent, stop after the trees in progress."""
         found = map_blocks(
             lambda start, stop: None if budget.spent(start) and start else self.grow(int(seeds[start])),
             len(seeds),
@@ -188,14 +190,14 @@ class Grower:
         )
         trees = []
         for tree in found:
-            if tree is None:  # later trees would be selected by speed
+            if tree is None:  # trees that finish later would be selected by their speed
                 break
             trees.append(tree)
         return trees
 
 
 def _columns(estimator, sample: Sample, counts: np.ndarray) -> tuple[np.ndarray | None, solver.Bins | None]:
-    """Return the columns for exact cuts, or their bins; a sparse table is read in blocks of columns."""
+    """Return the columns for exact cuts, or their bins; sparse data are read in blocks of columns."""
     who = type(estimator).__name__
     if estimator.max_bins is None:
         require_memory(who, sample.X, 8, "set max_bins=255, or use fewer columns")
@@ -206,7 +208,7 @@ def _columns(estimator, sample: Sample, counts: np.ndarray) -> tuple[np.ndarray 
 
 
 def _binned(sample: Sample, counts: np.ndarray, max_bins: int, n_jobs) -> solver.Bins:
-    """Bin the columns, at quantiles of the weighted rows if there are many values; categories are their own bins."""
+    """Bin the columns, at weighted quantiles if there are many values; each category is its own bin."""
     X, weights = sample.X, sample.weights
     kept = None if weights is None else weights[weights > 0]
 
@@ -225,7 +227,7 @@ def _binned(sample: Sample, counts: np.ndarray, max_bins: int, n_jobs) -> solver
 
 
 def balanced_factors(totals: np.ndarray) -> np.ndarray:
-    """Return the factors that make classes with these weights equally heavy, with mean one over the rows; 1 for absent classes."""
+    """Return class factors that equalize the given total weights, with mean one over the rows; 1 for absent classes."""
     present = totals > 0
     factors = np.ones(len(totals))
     factors[present] = totals.sum() / (np.count_nonzero(present) * totals[present])
@@ -237,7 +239,7 @@ def _part(table, subset):
 
 
 def sum_values(X: Any, trees: list[FlatTree], categories: dict[int, np.ndarray], n_jobs=None) -> np.ndarray:
-    """Return the sum over trees of the leaf values, (rows, values), by blocks of rows in a fixed order; identical for any n_jobs."""
+    """Return the leaf values summed over the trees, with shape (rows, values); bitwise identical for any ``n_jobs``."""
     n_values = trees[0].values.shape[1]
     total, X = np.zeros((X.shape[0], n_values)), X.tocsr() if sparse.issparse(X) else np.ascontiguousarray(X)
     packed = [pack(tree) if worth_packing(tree, X.shape[0]) else None for tree in trees]

@@ -15,15 +15,15 @@ from surefit.trees.parameters import current_criterion
 
 
 class RandomForestRegressor(CertifiedMixin, CallbackSupportMixin, ForestMixin, RegressorMixin, BaseEstimator):
-    r"""Random forest regressor: mean of the predictions of trees, each grown on a bootstrap sample with random columns.
+    r"""Random forest regressor: mean prediction of trees grown on bootstrap samples with random columns.
 
     .. math:: \bar h(x) = \frac1M \sum_m h_m(x), \qquad
         (\bar h - y)^2 = \frac1M \sum_m (h_m - y)^2 - \frac1M \sum_m (h_m - \bar h)^2 .
 
     Hypothesis class: means of trees. Loss: the criterion, node by node. Optimizer: greedy splits.
 
-    Guarantee: the value of every leaf is the mean (median) of its drawn rows. With ``oob_score`` also the out-of-bag error (theory:
-    :ref:`bootstrap-votes`).
+    Guarantee: the value of every leaf is the mean (or median) of its drawn rows. With ``oob_score`` the certificate
+    also states the out-of-bag error (theory: :ref:`bootstrap-votes`).
 
     Draws do not depend on the order of the rows, and an integer weight is equivalent to repeating the row.
 
@@ -34,23 +34,23 @@ class RandomForestRegressor(CertifiedMixin, CallbackSupportMixin, ForestMixin, R
     criterion : {'squared_error', 'absolute_error', 'poisson'}, default='squared_error'
         Impurity that splits reduce.
     max_depth : int >= 1 or None, default=None
-        Maximum depth of a tree; None: no limit.
+        Maximum depth of a tree; None means no limit.
     min_samples_split : int >= 2 or float in (0, 1], default=2
-        Number of rows (or fraction) that a node needs to be split.
+        Smallest number (or fraction) of rows of a node that may be split.
     min_samples_leaf : int >= 1 or float in (0, 1), default=1
-        Smallest number of rows (or fraction) in a leaf.
+        Smallest number (or fraction) of rows in a leaf.
     min_weight_fraction_leaf : float in [0, 0.5], default=0.0
         Smallest fraction of the weight in a leaf.
     max_features : 'sqrt', 'log2', int, float or None, default=1.0
-        Number of columns to choose from.
+        Number of columns considered for a split.
     max_leaf_nodes : int >= 2 or None, default=None
-        Maximum number of leaves of a tree; the best are split first.
+        Maximum number of leaves of a tree; nodes with the largest decrease of the impurity are split first.
     min_impurity_decrease : float >= 0, default=0.0
-        Decrease that a split must attain, as a fraction of all rows.
+        Smallest decrease of the impurity of a split, weighted by the fraction of the rows in the node.
     bootstrap : bool, default=True
-        Draw rows with replacement for each tree.
+        Whether to draw rows with replacement for each tree.
     oob_score : bool or callable, default=False
-        Evaluate the trees on their out-of-bag rows: an estimate of the error.
+        Whether to evaluate the trees on their out-of-bag rows, which gives an estimate of the error.
     n_jobs : int or None, default=None
         Number of threads; -1 uses all cores. The result does not depend on it.
     random_state : int, RandomState, Generator or None, default=None
@@ -58,23 +58,25 @@ class RandomForestRegressor(CertifiedMixin, CallbackSupportMixin, ForestMixin, R
     verbose : int, default=0
         Print one line per member.
     warm_start : bool, default=False
-        Add trees to the previous fit.
+        Whether to add trees to the previous fit.
     ccp_alpha : float >= 0, default=0.0
-        Prune each tree by cost-complexity.
+        Complexity parameter of the minimal cost-complexity pruning of each tree.
     max_samples : int, float or None, default=None
-        Draws for each tree, or their fraction of the rows; None: as many as rows (as the total of integer weights).
+        Number of draws for each tree, or their fraction of the rows. None means the number of rows (with integer
+        weights, their sum).
     monotonic_cst : array of -1, 0, 1 or None, default=None
         Monotonicity constraints: 1 increasing, -1 decreasing, 0 none.
     subset : {'split', 'tree'}, default='split'
         Whether ``max_features`` columns are drawn for each split, or once per tree.
     max_bins : int from 2 to 255 or None, default=255
-        Number of bins per column: columns with more values are cut at quantiles. None: all cuts.
+        Number of bins per column; columns with more values are cut at quantiles. None means that all cuts are
+        considered.
     categorical_features : list of column numbers or names, mask, "from_dtype" or None, default=None
-        Categorical columns, with numbers or text as values; "from_dtype" uses the columns of a pandas or polars table with categorical or
-        text dtype. A split sends one set of categories left and the others right. A row with a category
-        that was not seen at a node has the value of that node.
+        Categorical columns, with numbers or text as values; "from_dtype" uses the columns of a pandas or polars table
+        with categorical or text dtype. A split sends one set of categories left and the others right. A row with a
+        category that was not seen at a node is predicted by the value of that node.
     delta : float in (0, 1), default=0.05
-        Not used; a mean of predictions has no vote to bound.
+        Not used by regressors; the bounds apply to majority votes.
     max_time : float > 0 or None, default=None
         Time limit in seconds; the trees so far are returned. Ctrl-C has the same effect.
 
@@ -87,17 +89,17 @@ class RandomForestRegressor(CertifiedMixin, CallbackSupportMixin, ForestMixin, R
     estimators_ : list
         The trees as estimators.
     estimators_samples_ : list of ndarray
-        Rows that each tree was grown on, repeated as often as they were drawn.
+        Indices of the rows on which each tree was grown, repeated as often as they were drawn.
     tree_seeds_ : ndarray
         Seed of each tree, which determines its draws of rows and columns.
     tree_starts_, tree_feature_, tree_threshold_, tree_left_, tree_right_, tree_missing_left_, tree_value_
         All trees, concatenated.
     categories_, category_labels_ : dict
-        Values of each categorical column, codes for text, and the text labels of the codes 0, 1, ...
+        Values of each categorical column (codes for text), and the text labels of the codes 0, 1, ...
     is_categorical_, tree_kind_, tree_set_start_, tree_words_, tree_n_codes_
         Categorical columns, kinds of the nodes, and their sets of categories as bits.
     feature_importances_ : ndarray of shape (n_features,)
-        Mean fraction of each column in the decrease of the impurity.
+        Normalized decrease of the impurity due to each column, averaged over the trees.
     oob_score_, oob_prediction_
         With ``oob_score``: the score, and the means over the trees for which a row is out of bag.
     certificate_ : Certificate
@@ -187,7 +189,7 @@ class RandomForestRegressor(CertifiedMixin, CallbackSupportMixin, ForestMixin, R
         return values[:, 0] if values.shape[1] == 1 else values
 
     def agreement(self, X, y=None) -> Agreement:
-        """Return the correlations of the trees' predictions, and the negative squared error of each tree if targets are given."""
+        """Return the correlations of the trees' predictions and, given targets, the negative error of each tree."""
         said = self._predictions(X)
         scores = None if y is None else -np.mean(((said - np.asarray(y)) ** 2).reshape(len(said), -1), axis=1)
         said = said.reshape(len(said), -1)
@@ -200,7 +202,7 @@ class RandomForestRegressor(CertifiedMixin, CallbackSupportMixin, ForestMixin, R
         return Agreement(pairwise, mean, scores)
 
     def ambiguity(self, X, y) -> tuple[float, float, float]:
-        """Return mean squared error, mean error of the trees, and their variance around the mean."""
+        """Return the mean squared error of the forest, the mean error of its trees, and the variance of the trees."""
         said, y = self._predictions(X), np.asarray(y, dtype=np.float64)
         mean = said.mean(axis=0)
         return float(np.mean((mean - y) ** 2)), float(np.mean((said - y) ** 2)), float(np.mean((said - mean) ** 2))

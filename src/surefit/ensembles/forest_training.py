@@ -57,7 +57,7 @@ def fit_forest(estimator, sample: Sample, given_y: np.ndarray) -> Any:
         raise InvalidParameter(
             who, "n_estimators", f"at least {old}, the number of trees grown so far", estimator.n_estimators
         )
-    seeds = random.randint(MOST_SEEDS, size=int(estimator.n_estimators))  # earlier trees keep their seeds
+    seeds = random.randint(MOST_SEEDS, size=int(estimator.n_estimators))  # trees of earlier fits keep their seeds
     grower = Grower(estimator, sample)
     reporter = progress_reporter(estimator, sample.X, given_y, task="tree", max_subtasks=int(estimator.n_estimators))
     with Budget(None, estimator.max_time, reporter) as budget:
@@ -142,7 +142,7 @@ def out_of_bag_claim(error: float, counted: np.ndarray, classes: bool, witness: 
 
 
 def vote_claims(wrong: np.ndarray, left_out: np.ndarray, delta: float) -> list[Claim]:
-    """Return two bounds on the error of the majority vote, at half of ``delta`` each; the smaller may be used."""
+    """Return two bounds on the error of the majority vote, each with failure probability ``delta / 2``."""
     claims = []
     for name, bound in out_of_bag_bounds(wrong, left_out, delta / 2).items():
         numbers = {"empirical": bound.inputs["empirical"], "n": bound.inputs["n"], "delta": bound.delta}
@@ -151,7 +151,7 @@ def vote_claims(wrong: np.ndarray, left_out: np.ndarray, delta: float) -> list[C
 
 
 def _misses(sample: Sample, values: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return whether the class of largest share is wrong for each of ``rows``; for several outputs, whether one of them is."""
+    """Return whether the most probable class of each row is wrong; for several outputs, whether any of them is."""
     if sample.y.ndim == 1:
         return values.argmax(axis=1) != sample.y[rows]
     parts = np.split(values, np.cumsum(sample.n_classes)[:-1], axis=1)
@@ -170,7 +170,7 @@ def _score(estimator, sample: Sample, means, counted, weights, error) -> float:
 
 
 def _given(estimator, sample: Sample) -> np.ndarray:
-    """Return the targets as they were given."""
+    """Return the targets in their original form."""
     if not sample.n_classes:
         return sample.y
     if sample.y.ndim == 1:

@@ -42,9 +42,9 @@ def random_stream(random_state) -> np.random.RandomState:
 
 
 class SequenceMixin:
-    """An ensemble is a sequence of its members."""
+    """Mixin that makes an ensemble a sequence of its members."""
 
-    estimators_: Any  # a list, or a property that makes one
+    estimators_: Any  # a list, or a property that returns a list
 
     def __len__(self) -> int:
         """Return the number of members."""
@@ -60,17 +60,17 @@ class SequenceMixin:
 
 
 class MembersMixin(SequenceMixin):
-    """Rows that the members of an ensemble were fitted to."""
+    """Mixin that returns the rows to which the members of an ensemble were fitted."""
 
     tree_seeds_: np.ndarray
-    _row_order: np.ndarray | None  # rows in the order in which they were drawn from; None without bootstrap
+    _row_order: np.ndarray | None  # order of the rows in which the bootstrap draws are made; None without bootstrap
     _row_ends: np.ndarray | None
     _n_draws: int
     _n_rows: int
 
     @property
     def estimators_samples_(self) -> list[np.ndarray]:
-        """Rows of the training data that each member was fitted to, repeated as often as they were drawn."""
+        """Indices of the rows to which each member was fitted, repeated as often as they were drawn."""
         return [self._drawn_rows(int(seed)) for seed in self.tree_seeds_]
 
     def _drawn_rows(self, seed: int) -> np.ndarray:

@@ -44,39 +44,41 @@ READ: dict[str, Any] = {"dtype": [np.float64, np.float32]}
 
 
 class ForwardStagewise(CertifiedMixin, CallbackSupportMixin, RegressorMixin, BaseEstimator):
-    r"""Forward stagewise additive model: functions of a basis are added one at a time; earlier terms are never revised.
+    r"""Forward stagewise additive model: basis functions are added one at a time, and earlier terms are never revised.
 
     .. math:: f_m = f_{m-1} + \nu \beta_m b_m, \qquad \beta_m = \arg\min_\beta \sum_i s_i \varphi(y_i, f_{m-1}(x_i) + \beta\, b_m(x_i)) .
 
-    :math:`b_m` has the largest derivative of the loss relative to its norm. For squared loss this is matching pursuit, and for
-    exponential loss with stumps it is AdaBoost; in both cases no other basis function would lower the loss more.
+    The function :math:`b_m` has the largest derivative of the loss relative to its norm. For squared loss this is
+    matching pursuit, and for exponential loss with stumps it is AdaBoost; in both cases no other basis function would
+    decrease the loss more.
 
     Hypothesis class: sums of at most ``n_terms`` functions. Loss: any of ``surefit.losses``. Optimizer: greedy.
 
-    Guarantee: each factor is optimal for its function, the loss never increases, and where the choice is exact no other function would
-    have been better (theory: :ref:`stagewise`).
+    Guarantee: each factor is optimal for its function, and the loss never increases. If the choice is exact, no other
+    function would have decreased the loss more (theory: :ref:`stagewise`).
 
     Parameters
     ----------
     loss : str or loss term, default='squared_error'
         'squared_error', 'absolute_error', 'logistic', 'exponential', 'hinge', 'squared_hinge', or a term such as
-        ``surefit.losses.Huber(1.0)``. Margin losses need targets -1 and 1; then ``predict`` returns these labels.
+        ``surefit.losses.Huber(1.0)``. Margin losses require targets -1 and 1, and ``predict`` then returns these
+        labels.
     basis : {'stumps', 'columns'} or transformer, default='stumps'
-        'stumps': functions with values -1 and 1 that change sign once along a column, and constants. 'columns': the columns of X.
-        A transformer: its output columns, for example :class:`surefit.HingeBasis`.
+        'stumps': functions with values -1 and 1 that change sign once along a column, and constants. 'columns': the
+        columns of X. A transformer: its output columns, for example :class:`surefit.HingeBasis`.
     n_terms : int >= 1, default=100
         Maximum number of terms.
     learning_rate : float > 0, default=1.0
         Shrinkage :math:`\nu`.
     tol : float >= 0, default=0.0
-        Stop when a term lowers the mean loss by no more than this.
+        Stop when a term decreases the mean loss by at most this value.
     max_time : float > 0 or None, default=None
         Time limit in seconds; the terms so far are returned. Ctrl-C has the same effect.
 
     Attributes
     ----------
     factors_ : ndarray
-        :math:`\nu \beta_m`.
+        Factors :math:`\nu \beta_m` of the terms.
     columns_ : ndarray of int
         Column of each term, of X or of the transformed X.
     thresholds_ : ndarray
@@ -94,7 +96,7 @@ class ForwardStagewise(CertifiedMixin, CallbackSupportMixin, RegressorMixin, Bas
 
     Examples
     --------
-    On orthonormal columns it is the orthogonal series estimator, largest coefficients first:
+    On orthonormal columns the model is the orthogonal series estimator, with the largest coefficients first:
 
     >>> import numpy as np
     >>> from surefit import ForwardStagewise
@@ -166,7 +168,7 @@ class ForwardStagewise(CertifiedMixin, CallbackSupportMixin, RegressorMixin, Bas
             z += factor * b
             loss = derivatives(term, y, z, s, g) / total
             if factor == 0 or loss >= losses[-1] - self.tol:
-                reason = "converged"  # no function lowers the loss
+                reason = "converged"  # no function decreases the loss
                 break
             columns.append(j)
             thresholds.append(threshold)
@@ -190,7 +192,7 @@ class ForwardStagewise(CertifiedMixin, CallbackSupportMixin, RegressorMixin, Bas
         return np.where(scores > 0, 1.0, -1.0) if is_margin_loss(self._term()) else scores
 
     def _answers_again(self, certificate, X) -> dict[str, np.ndarray]:
-        """Return the columns of a transformer, as the certificate records them."""
+        """Return the output columns of the transformer in the format of the certificate."""
         recorded = any("values" in claim.witness for claim in certificate.claims)
         return {"values": self._values(read_data(self, X, reset=False, **READ))} if recorded else {}
 

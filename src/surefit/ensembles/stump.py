@@ -20,12 +20,13 @@ class DecisionStump(CertifiedMixin, ClassifierMixin, BaseEstimator):
     .. math:: \min_{j, s, a, b} \; \frac{1}{S} \sum_i s_i \, \mathbf 1\{y_i \ne h(x_i)\}, \qquad
         h(x) = a \text{ if } x_j \le s \text{ else } b, \qquad S = \sum_i s_i.
 
-    Hypothesis class: stumps, including constants. Loss: 0-1. Optimizer: exhaustive search by scanning sorted columns. A tree of depth one
-    grown by Gini or entropy is in general *not* this stump.
+    Hypothesis class: stumps, including constants. Loss: 0-1. Optimizer: exhaustive search by scanning sorted columns. A
+    tree of depth one grown by Gini or entropy is in general *not* this stump.
 
     Guarantee: no stump has a smaller weighted error, up to rounding (theory: :ref:`stump-optimality`).
 
-    Ties go to the lowest column, then to the lowest threshold, then (two classes) to the second class above the threshold.
+    Ties go to the lowest column, then to the lowest threshold, then (two classes) to the second class above the
+    threshold.
 
     Parameters
     ----------
@@ -51,7 +52,8 @@ class DecisionStump(CertifiedMixin, ClassifierMixin, BaseEstimator):
 
     Examples
     --------
-    Of these two columns, Gini prefers the second, which leaves one side pure but misclassifies 205 rows; the first misclassifies 200:
+    Of these two columns, Gini prefers the second, which leaves one side pure but misclassifies 205 rows; the first
+    misclassifies 200:
 
     >>> import numpy as np
     >>> from surefit import DecisionStump
@@ -74,7 +76,7 @@ class DecisionStump(CertifiedMixin, ClassifierMixin, BaseEstimator):
         check_params(self)
         data = read_labeled(self, X, y, sample_weight)
         weights = np.ones(len(data.codes)) if data.weights is None else data.weights
-        counted = data.counted  # rows without weight do not affect thresholds
+        counted = data.counted  # rows of weight zero do not affect thresholds
         order = sorted_columns(counted.X, self.n_jobs)
         stump = best_stump(counted.X, order, counted.codes, weights[weights > 0], len(data.classes))
         self._set(stump, data.classes)
@@ -97,7 +99,7 @@ class DecisionStump(CertifiedMixin, ClassifierMixin, BaseEstimator):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """One at the column of the split."""
+        """Indicator of the column of the split; all zeros for a constant."""
         found = np.zeros(self.n_features_in_)
         found[self.feature_] = float(np.isfinite(self.threshold_))
         return found
@@ -112,15 +114,15 @@ class DecisionStump(CertifiedMixin, ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True  # two labels are not enough for three classes
+        tags.classifier_tags.poor_score = True  # a stump predicts two labels, which is not enough for three classes
         return tags
 
 
 def _resolution(weights: np.ndarray) -> float:
-    """Return the fraction of the weight by which a better stump may have been missed: zero if sums are exact, else ties and rounding.
+    """Bound the weight fraction by which a better stump may have been missed; zero if the sums are exact.
 
-    The scan keeps the first of errors that agree to 1e-13; its sums of n weights, and those of the checker, have errors of less than n
-    units in the last place, with four sums on either side.
+    The scan keeps the first of several errors that agree to 1e-13. The sums of n weights, in the scan and in the
+    checker, have rounding errors of less than n units in the last place, with four sums on either side.
     """
     total = float(np.sum(weights))
     return 0.0 if np.all(weights == np.rint(weights)) and total < 1e12 else 1e-13 + 16 * rounding(len(weights) + 8)

@@ -1,4 +1,4 @@
-"""Traces of ensembles: bootstrap samples, AdaBoost's weights and normalizers, and the variance of members."""
+"""Traces of ensembles: bootstrap samples, the weights and normalizers of AdaBoost, and the variance of the members."""
 
 from __future__ import annotations
 
@@ -22,18 +22,19 @@ class AdaBoostTrace(NamedTuple):
 
 
 def adaboost_trace(model, X, y) -> AdaBoostTrace:
-    r"""Replay a fitted ``AdaBoostClassifier`` with two classes on its training rows, in textbook scaling.
+    r"""Recompute the rounds of a fitted two-class ``AdaBoostClassifier`` on its training rows, in textbook scaling.
 
-    scikit-learn's weights, and so ``estimator_weights_`` and ``decision_function``, are twice as large. Guarantee: the identities of the
-    proof :math:`\frac1n \sum_i e^{-y_i f(x_i)} = \prod_m Z_m`, :math:`w_M(i) = e^{-y_i f(x_i)} / (n \prod_m Z_m)`, and half of the new
-    weight lies on the rows that the last member misclassifies (theory: :ref:`adaboost-product`).
+    ``estimator_weights_`` and ``decision_function`` follow scikit-learn and are twice as large. Guarantee: the
+    identities :math:`\frac1n \sum_i e^{-y_i f(x_i)} = \prod_m Z_m` and
+    :math:`w_M(i) = e^{-y_i f(x_i)} / (n \prod_m Z_m)` hold, and the rows that the last member misclassifies have half
+    of the new weight (theory: :ref:`adaboost-product`).
 
     Parameters
     ----------
     model : fitted AdaBoostClassifier
-        Two classes, ``learning_rate=1``.
+        The model, with two classes and ``learning_rate=1``.
     X, y : arrays
-        Its training data.
+        Training data of the model.
 
     Examples
     --------
@@ -72,16 +73,16 @@ def adaboost_trace(model, X, y) -> AdaBoostTrace:
 
 
 def bootstrap_samples(model, X, y, sample_weight=None) -> list[np.ndarray]:
-    """Return the rows that each member of a bagging ensemble or forest drew, including repetitions.
+    """Return the bootstrap sample of each member of a bagging ensemble or forest, as row indices with repetitions.
 
     Draws depend on the seeds of the fit and on the data, but not on the order of the rows.
 
     Parameters
     ----------
     model : fitted BaggingClassifier, BaggingRegressor, RandomForestClassifier or RandomForestRegressor
-        With ``bootstrap=True``.
+        The model, fitted with ``bootstrap=True``.
     X, y, sample_weight : arrays
-        Its training data.
+        Training data of the model.
 
     Examples
     --------
@@ -104,7 +105,7 @@ def bootstrap_samples(model, X, y, sample_weight=None) -> list[np.ndarray]:
 
 
 class Ambiguity(NamedTuple):
-    """Mean squared error of a mean of predictions: ``error = member_error - spread``, exactly."""
+    """Decomposition of the mean squared error of an averaged prediction: ``error = member_error - spread``."""
 
     error: float
     member_error: float
@@ -116,7 +117,7 @@ def ensemble_ambiguity(model, X, y) -> Ambiguity:
 
     .. math:: (\bar h - y)^2 = \frac1m \sum_k (h_k - y)^2 - \frac1m \sum_k (h_k - \bar h)^2
 
-    Guarantee: exact, so the error of the mean is at most the mean error of its members.
+    Guarantee: the identity is exact, so the error of the mean is at most the mean error of its members.
 
     Parameters
     ----------

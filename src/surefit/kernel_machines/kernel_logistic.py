@@ -163,7 +163,7 @@ class KernelLogisticRegression(
             raise InvalidParameter(
                 type(self).__name__,
                 "kernel",
-                "a positive semidefinite kernel (else there is no least objective)",
+                "a positive semidefinite kernel (otherwise the objective has no minimum)",
                 self.kernel,
             )
         return record(self, sample, labels, solve_problems(self, sample, labels))

@@ -92,7 +92,7 @@ def _users_values(estimator, X) -> np.ndarray:
 
 def _dependent(who: str, rank: int, count: int) -> InvalidData:
     return InvalidData(
-        f"{who}: the {count} functions of null_space (the constant counted) are linearly dependent on the "
+        f"{who}: the {count} functions of null_space (including the constant) are linearly dependent on the "
         f"training rows, which determine only {rank} of them; the fit would not be unique. Take a smaller "
         f"null space, leave out constant columns, or "
         "add distinct rows."

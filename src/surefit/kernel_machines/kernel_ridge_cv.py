@@ -168,7 +168,7 @@ class KernelRidgeCV(CertifiedMixin, FreePartMixin, MultiOutputMixin, RegressorMi
 def _require_kernel(kernel: Kernel) -> None:
     if kernel.positive_semidefinite is False:
         raise InvalidParameter(
-            "KernelRidgeCV", "kernel", "a positive semidefinite kernel (leverages of others mean nothing)", kernel
+            "KernelRidgeCV", "kernel", "a positive semidefinite kernel (otherwise leverages are not defined)", kernel
         )
 
 

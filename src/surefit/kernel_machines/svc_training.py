@@ -89,7 +89,7 @@ def require_finite(who: str, gram) -> None:
     if not np.all(fits):
         row = int(np.argmin(fits))
         raise InvalidData(
-            f"{who}: kernel values must be finite and below {LARGEST:.0e}; row {row} has {gram.diagonal[row]:.3g} with itself. "
+            f"{who}: kernel values must be finite and below {LARGEST:.0e}; k(x, x) of row {row} is {gram.diagonal[row]:.3g}. "
             "Scale the features, or choose a smaller gamma or degree."
         )
 

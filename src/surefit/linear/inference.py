@@ -128,7 +128,7 @@ class Inference:
                 self.odds_low, self.odds_high, strict=True,
             )
         ]  # fmt: skip
-        foot = "Wald: asymptotic, assumes that the model is true and rows are independent; intervals are of the odds ratio."
+        foot = "Wald: asymptotic, assumes a correct model and independent rows; intervals refer to the odds ratios."
         return "Inference about logistic coefficients", header, lines, foot
 
 

@@ -81,8 +81,8 @@ def read_labeled(estimator, X, y, sample_weight) -> Labeled:
     present = np.bincount(codes, weights=weights, minlength=len(classes)) > 0
     if not present.all():
         raise InvalidData(
-            f"{who}: class {classes.tolist()[int(np.argmin(present))]!r} has no row of positive weight, so no finite model has its "
-            "probability; leave the class out, or give one of its rows a weight."
+            f"{who}: class {classes.tolist()[int(np.argmin(present))]!r} has no row of positive weight, so its probability "
+            "cannot be estimated; leave the class out, or give one of its rows a positive weight."
         )
     return Labeled(X, y, codes, classes, sample_weight, factors, weights)
 

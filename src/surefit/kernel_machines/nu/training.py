@@ -85,7 +85,7 @@ def fit_classes(estimator, sample: Sample, problems: list[TwoClasses]) -> list[t
 
 def _no_margin(who: str, nu: float) -> InvalidData:
     return InvalidData(
-        f"{who}: nu = {nu:g} is too small for these rows: the classes overlap more, and no margin is positive. Raise nu, or choose a "
+        f"{who}: nu = {nu:g} is too small for these rows: the classes overlap and no margin is positive. Raise nu, or choose a "
         "kernel that separates them."
     )
 

@@ -179,7 +179,7 @@ def alpha_grid(prepared, l1_ratio: float, eps: float, alphas, positive: bool, fa
     def largest() -> float:
         if l1_ratio == 0:
             raise InvalidParameter(
-                "path", "alphas", "given explicitly when l1_ratio=0 (no weight gives all zeros)", alphas
+                "path", "alphas", "given explicitly when l1_ratio=0 (no finite alpha gives all zeros)", alphas
             )
         return alpha_max(prepared, make_penalty(1.0, l1_ratio, positive, factors))
 

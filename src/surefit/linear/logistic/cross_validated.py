@@ -196,11 +196,11 @@ class LogisticRegressionCV(LogisticMixin, BaseEstimator):
         fewest, who = int(counts.min()), type(self).__name__
         if self.cv is None and fewest < 2:
             raise InvalidData(
-                f"{who}: class {data.classes.tolist()[np.argmin(counts)]!r} has {fewest} row; every fold needs one to learn from and "
-                "one to test on. Add rows, leave the class out, or give a splitter as cv."
+                f"{who}: class {data.classes.tolist()[np.argmin(counts)]!r} has {fewest} row; cross-validation needs a "
+                "training row and a test row. Add rows, leave the class out, or give a splitter as cv."
             )
         if COUNT.allows(self.cv) and not 2 <= self.cv <= counts.max():
-            expected = f"from 2 to {max(fewest, 2)} folds, the smallest class having {fewest} rows"
+            expected = f"from 2 to {max(fewest, 2)} folds (the smallest class has {fewest} rows)"
             raise InvalidParameter(who, "cv", expected, self.cv)
         cv = min(DEFAULT_FOLDS, fewest) if self.cv is None else self.cv
         return list(check_cv(cv, data.y, classifier=True).split(data.X, data.y))

@@ -106,7 +106,7 @@ def record_direction(estimator, data, V: np.ndarray, fit, reference: int | None)
         else "coef_ is the estimate from the rows that are not separated"
     )
     warn(
-        f"{who}: no finite maximum-likelihood estimate exists, the classes are {kind} separated along diverging_coef_; {left}. The "
+        f"{who}: no finite maximum-likelihood estimate exists; the classes are {kind} separated along diverging_coef_; {left}. The "
         "limiting fit is returned; use a finite C for finite coefficients, or look at surefit.separability(X, y).",
         DataWarning,
     )

@@ -71,7 +71,8 @@ def saturation_report(direction, X, y=None, *, intercept: float = 0.0, scales=(1
         classes, codes = np.unique(np.asarray(y), return_inverse=True)
         if len(codes) != len(X) or len(classes) > 2:
             raise InvalidData(
-                f"saturation_report: one label of two classes per row is needed; got {len(codes)} labels of {len(classes)}."
+                f"saturation_report: y must have one label per row and at most two classes; got {len(codes)} labels of "
+                f"{len(classes)} classes."
             )
         sign = np.where(codes == len(classes) - 1, 1.0, -1.0)
         losses = np.logaddexp(0.0, -sign * z).sum(axis=1)

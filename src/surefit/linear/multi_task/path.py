@@ -29,7 +29,7 @@ def largest_alpha(X, y, l1_ratio: float, fit_intercept: bool) -> float:
     """Return the smallest alpha at which all coefficients are zero."""
     if l1_ratio == 0:
         raise InvalidParameter(
-            "path", "alphas", "given explicitly when l1_ratio=0 (no weight gives all zeros)", l1_ratio
+            "path", "alphas", "given explicitly when l1_ratio=0 (no finite alpha gives all zeros)", l1_ratio
         )
     X, y = _centered(X, y, fit_intercept)
     return float(np.max(np.linalg.norm(X.T @ y, axis=1))) / (len(y) * l1_ratio)
