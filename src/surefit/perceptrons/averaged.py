@@ -10,30 +10,30 @@ from surefit.perceptrons.online import CLASS_WEIGHT, RULES
 
 
 class AveragedPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, LinearClassifierMixin, BaseEstimator):
-    r"""Averaged perceptron: the mean of the weights after every row.
+    r"""Averaged perceptron, whose weights are the mean of the weights after every row.
 
-    .. math:: \bar w = \frac1T \sum_{s=1}^T w_s, \qquad w_s \text{ the weights after visit } s.
+    .. math:: \bar w = \frac1T \sum_{s=1}^T w_s, \qquad w_s \text{ the weights after step } s.
 
-    Hypothesis class: affine functions. Loss: the perceptron loss. Optimizer: one row at a time; the average is kept lazily,
-    at the cost of one more addition per update.
+    Hypothesis class: affine functions. Loss: the perceptron loss. Optimizer: one row at a time; the average is updated
+    lazily, with one more addition per update.
 
-    Guarantee: the certificate proves that ``coef_`` is that mean, and all that :class:`Perceptron` proves about the run
-    behind it (theory: :ref:`novikoff`). On separable data the last weights, not their mean, separate the rows.
+    Guarantee: the certificate proves that ``coef_`` is this mean, and makes the claims of :class:`Perceptron` about the
+    underlying run (theory: :ref:`novikoff`). On separable data the last weights separate the rows; their mean need not.
 
     Parameters
     ----------
     fit_intercept : bool, default=True
         Whether to fit an intercept :math:`b`.
     max_iter : int >= 1, default=1000
-        Passes before giving up.
+        Maximum number of passes.
     tol : float >= 0 or None, default=1e-3
         Stop when the mean perceptron loss of a pass has not improved by ``tol`` for ``n_iter_no_change`` passes. A pass
-        without mistakes always ends the fit. None: continue for ``max_iter`` passes.
+        without mistakes always ends the fit. None means that the fit continues for ``max_iter`` passes.
     n_iter_no_change : int >= 1, default=5
-        Passes without improvement before stopping.
+        Number of passes without improvement after which the fit stops.
     order : {"cyclic", "shuffled", "random"}, array of int or None, default=None
         Order of the rows: as given, reshuffled for each pass, drawn with replacement, or a permutation of the rows
-        that every pass follows. None: shuffled; rows in partitions are processed as given.
+        that every pass follows. None means "shuffled"; partitioned rows are processed as given.
     eta0 : float > 0, default=1.0
         Step size; from a zero start it only scales the weights.
     mistake : {"<=0", "<0", "sign"}, default="<=0"
@@ -45,26 +45,27 @@ class AveragedPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, 
     class_weight : dict, "balanced" or None, default=None
         Factors of the step on rows of each class.
     multi_class : {"ovr", "joint"}, default="ovr"
-        More than two classes: each against the rest, or one weight vector per class, moved together.
+        For more than two classes: one problem per class against the rest, or one joint problem with a weight vector per
+        class.
     n_jobs : int or None, default=None
-        Threads, for more than two classes; the same bits for any number.
+        Number of threads for more than two classes; the result is bitwise identical for any number.
     random_state : int, RandomState or None, default=0
-        Seed of the orders.
+        Seed for the order of the rows.
     warm_start : bool, default=False
-        Start from the last weights of the last fit; the mean is that of the new visits.
+        Start from the last weights of the previous fit; only the new steps are averaged.
     max_time : float > 0 or None, default=None
         Seconds after which the fit stops. Ctrl-C does the same.
     max_log : int >= 0, default=1000000
-        Mistakes whose details are kept.
+        Maximum number of mistakes in ``mistake_log_``.
     confidence : float in (0, 1), default=0.95
-        Confidence of the risk bound, which is about the weights of the first pass, not about their mean.
+        Confidence of the risk bound, which refers to the weights of the first pass and not to their mean.
 
     Attributes
     ----------
     coef_, intercept_ : ndarray
-        The mean weights, shapes as in :class:`Perceptron`.
+        The mean weights, with shapes as in :class:`Perceptron`.
     last_coef_, last_intercept_ : ndarray
-        The weights after the last visit.
+        The weights after the last step.
     classes_, n_updates_, converged_, ending_, mistakes_per_pass_, mistake_counts_, mistake_log_, n_iter_, certificate_
         As in :class:`Perceptron`.
     n_features_in_, feature_names_in_
@@ -72,7 +73,7 @@ class AveragedPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, 
 
     Examples
     --------
-    Weights after the six rows of two passes: 1 and then 2, five times (row 1 and then row 2 are mistakes).
+    Only the first row is a mistake, so the weight is 1 after every row, and so is the mean.
 
     >>> import numpy as np
     >>> from surefit import AveragedPerceptron
@@ -125,11 +126,11 @@ class AveragedPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, 
 
     @with_callbacks
     def fit(self, X, y, coef_init=None, intercept_init=None):
-        """Fit the model, from ``coef_init`` and ``intercept_init`` if given, else from zero. Returns the estimator."""
+        """Fit the model, starting from ``coef_init`` and ``intercept_init`` if given. Returns the estimator."""
         check_params(self)
         return fit_linear(self, X, y, coef_init, intercept_init, average=True)
 
     def partial_fit(self, X, y, classes=None):
-        """Learn from new rows, once each and in the order given; the first call names all classes. Returns the estimator."""
+        """Process new rows once, in the given order; the first call requires all ``classes``. Returns the estimator."""
         check_params(self)
         return partial_fit_linear(self, X, y, classes, average=True)

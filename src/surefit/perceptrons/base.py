@@ -1,4 +1,4 @@
-"""Common parts of linear perceptrons: scores, predictions, and learning row by row."""
+"""Shared parts of linear perceptrons: scores, predictions, and the classes of ``partial_fit``."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from surefit.core.validation import read_data
 
 
 class LinearClassifierMixin(SparseCoefMixin, ClassifierMixin):
-    """Adds ``decision_function``, ``predict``, ``sparsify``, ``densify`` and the tag for sparse input."""
+    """Mixin that adds ``decision_function``, ``predict``, ``sparsify``, ``densify`` and the tag for sparse input."""
 
     coef_: np.ndarray
     intercept_: np.ndarray
     classes_: np.ndarray
 
     def decision_function(self, X) -> np.ndarray:
-        """Return the scores ``X w + b``: one per row for two classes, else one per row and class."""
+        """Return the scores ``X w + b``: one per row for two classes, one per row and class for more."""
         check_is_fitted(self)
         X = read_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
         scores = linear_scores(X, self.coef_) + self.intercept_
         return scores.ravel() if scores.shape[1] == 1 else scores
 
     def predict(self, X) -> np.ndarray:
-        """Return the class of each row; a score of zero means the first class (``mistake="sign"``: the second), a tie the first."""
+        """Return the class of each row; a score of zero means the first class (with ``mistake="sign"``, the second)."""
         scores = self.decision_function(X)
         return self.classes_[positions(self, scores)]
 
@@ -38,14 +38,14 @@ class LinearClassifierMixin(SparseCoefMixin, ClassifierMixin):
 
 
 def positions(estimator, scores: np.ndarray) -> np.ndarray:
-    """Return the position of the predicted class; with ``mistake="sign"`` the sign of zero is positive, as in the updates."""
+    """Return the index of the predicted class; with ``mistake="sign"`` zero counts as positive, as in the updates."""
     if scores.ndim == 2:
         return scores.argmax(axis=1)
     return (scores >= 0 if getattr(estimator, "mistake", "") == "sign" else scores > 0).astype(int)
 
 
 def classes_of_stream(estimator, classes) -> np.ndarray:
-    """Classes of a stream: named in the first call of ``partial_fit``, the same ever after."""
+    """Return the classes given in the first call of ``partial_fit``; raise if a later call gives other classes."""
     who = type(estimator).__name__
     if not hasattr(estimator, "classes_"):
         if classes is None:

@@ -10,49 +10,51 @@ from surefit.perceptrons.schedules import SCHEDULE
 
 
 class BatchPerceptron(CertifiedMixin, CallbackSupportMixin, LinearClassifierMixin, BaseEstimator):
-    r"""Steepest descent on the perceptron loss: each step adds all mistaken rows at once.
+    r"""Batch perceptron: subgradient descent on the perceptron loss over all misclassified rows.
 
     .. math::
 
         J(w, b) = \sum_i s_i \bigl(-t_i (x_i^\top w + b)\bigr)_+, \qquad
         w \leftarrow w + \eta(k) \sum_{i:\, t_i f(x_i) \le 0} s_i t_i x_i .
 
-    Hypothesis class: affine functions. Loss: the perceptron loss. Optimizer: subgradient steps over all rows; the result
-    does not depend on their order, and a weight is a repetition.
+    Hypothesis class: affine functions. Loss: the perceptron loss. Optimizer: subgradient steps over all rows. The
+    result does not depend on the order of the rows, and an integer weight is equivalent to repeating the row.
 
-    Guarantee: with :math:`m_k = \eta(k) \sum s_i` over the mistaken rows, :math:`\gamma \sum m_k \le R \sqrt{\sum m_k^2}` after
-    every step, so a constant step needs at most :math:`n R^2 / \gamma^2` of them (theory: :ref:`batch-perceptron`). The
-    loss of the zero vector is zero, so a small loss proves nothing; the margin does.
+    Guarantee: with :math:`m_k = \eta(k) \sum s_i` over the misclassified rows,
+    :math:`\gamma \sum m_k \le R \sqrt{\sum m_k^2}` holds after every step. With a constant step size, at most
+    :math:`n R^2 / \gamma^2` steps are therefore needed (theory: :ref:`batch-perceptron`). The loss of the zero vector
+    is zero, so separation is proved by the margin and not by a small loss.
 
     Parameters
     ----------
     schedule : str or callable, default="inverse_sqrt"
-        Steps :math:`\eta(k)`, as in :class:`VariableIncrementPerceptron`.
+        Step sizes :math:`\eta(k)`, as in :class:`VariableIncrementPerceptron`.
     eta0 : float > 0, default=1.0
-        Factor of all steps.
+        Factor of all step sizes.
     fit_intercept : bool, default=True
         Whether to fit an intercept :math:`b`.
     max_iter : int >= 1, default=10000
-        Steps before giving up.
+        Maximum number of steps.
     tol : float >= 0 or None, default=1e-3
-        Stop when the mean perceptron loss has not improved by ``tol`` for ``n_iter_no_change`` steps. None: never.
+        Stop when the mean perceptron loss has not improved by ``tol`` for ``n_iter_no_change`` steps. None means that
+        the loss is not checked.
     n_iter_no_change : int >= 1, default=50
-        Steps without improvement before stopping.
+        Number of steps without improvement after which the fit stops.
     bias : {"plain", "augmented", "r_squared"}, default="plain"
         Constant feature that represents the intercept: 1, ``bias_constant``, or the largest norm of a row.
     bias_constant : float > 0, default=1.0
         The constant of ``bias="augmented"``.
     warm_start : bool, default=False
-        Start from the weights of the last fit; the schedule starts anew.
+        Start from the weights of the last fit; the schedule is restarted.
     max_time : float > 0 or None, default=None
         Seconds after which the fit stops. Ctrl-C does the same.
 
     Attributes
     ----------
     coef_, intercept_ : ndarray
-        The weights, shapes as in :class:`Perceptron`.
+        The weights, with shapes as in :class:`Perceptron`.
     n_updates_ : int
-        Steps that changed the weights.
+        Number of steps that changed the weights.
     losses_ : ndarray of shape (n_iter,)
         The perceptron loss before each step, summed over all problems.
     classes_, converged_, ending_, mistakes_per_pass_, n_iter_, certificate_
@@ -62,7 +64,7 @@ class BatchPerceptron(CertifiedMixin, CallbackSupportMixin, LinearClassifierMixi
 
     Examples
     --------
-    From zero every row is mistaken, so the first step is the sum of all ``t x``:
+    At zero weights every row is misclassified, so the first step adds the sum of all ``t x``:
 
     >>> import numpy as np
     >>> from surefit import BatchPerceptron

@@ -1,4 +1,4 @@
-"""The fit of a batch perceptron, and what its steps prove."""
+"""Fitting of the batch perceptron, and its claims."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def fit_batch(estimator, X, y, sample_weight):
 
 
 class _Steps:
-    """The schedule times ``eta0``."""
+    """Schedule multiplied by ``eta0``."""
 
     def __init__(self, who, schedule, eta0):
         self.who, self.schedule, self.eta0 = who, schedule, eta0
@@ -59,7 +59,7 @@ class _Steps:
 
 
 def _classes_with_weight(who: str, data: Labeled, s: np.ndarray) -> Labeled:
-    """Drop classes all of whose rows have weight zero."""
+    """Drop the classes whose rows all have weight zero."""
     present = np.unique(data.codes[s > 0])
     if len(present) < 2:
         raise InvalidData(
@@ -68,7 +68,7 @@ def _classes_with_weight(who: str, data: Labeled, s: np.ndarray) -> Labeled:
     if len(present) == len(data.classes):
         return data
     codes = np.searchsorted(present, data.codes)
-    codes[~np.isin(data.codes, present)] = 0  # rows of weight zero: never looked at
+    codes[~np.isin(data.codes, present)] = 0  # rows of weight zero are never used
     return data._replace(codes=codes, classes=data.classes[present])
 
 
@@ -108,14 +108,14 @@ def _claims(run: BatchRun, data: Labeled, start: np.ndarray, p: int) -> list[Cla
         claims.append(Claim("perceptron.batch_margin", numbers=own, witness=alpha))
     elif moved:
         claims.append(Claim("perceptron.batch_margin_at_most", numbers=own, witness=alpha))
-    # Start, steps and data fix the run, bit for bit, so its numbers are exact as they stand.
+    # Start, steps and data determine the run bit for bit, so its numbers are exact.
     witness = {"steps": run.steps, "start": start}
     claims.append(Claim("perceptron.batch_replay", float(len(run.steps)), numbers=own, witness=witness))
     return claims if run.ending == SEPARATED else [*claims, Claim("perceptron.unfinished")]
 
 
 def _separates(run: BatchRun, data: Labeled, p: int, used: np.ndarray, beta: float) -> bool:
-    """Whether the run ended with a margin that rounding cannot hide."""
+    """Whether the run ended with a margin that is positive beyond rounding errors."""
     t = data.signs(positives(data)[p])[used]
     norm = np.sqrt(float(run.w @ run.w) + (run.b**2 / beta if beta else 0.0))
     least = float(np.min(t * (np.asarray(data.X[used] @ run.w).ravel() + run.b)))

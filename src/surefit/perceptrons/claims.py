@@ -1,4 +1,4 @@
-"""Claims of a finished perceptron run: names and witnesses. The checker fills in the numbers it can prove."""
+"""Claims of a finished perceptron run, with names and witnesses; the checker computes the proved values."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from surefit.core.claims import Claim
 from surefit.perceptrons.problem import Labeled
 from surefit.solvers.perceptron.run import CYCLE, SEPARATED
 
-CLEAR = 1e-9  # of the radius: a margin above is positive beyond all rounding
+CLEAR = 1e-9  # margins above this fraction of the radius are positive beyond rounding errors
 
 
 def walk_claims(walk, data: Labeled, start: np.ndarray, number: int, aside: bool) -> list[Claim]:
-    """Claims about the run on one two-class problem; ``start`` are the weights and the intercept it started from.
+    """Return the claims about the run on one two-class problem that started from the weights and intercept ``start``.
 
-    ``aside``: some rows were never used, so that a pass without mistakes says nothing about all of them.
+    ``aside`` means that some rows were held out, so a pass without mistakes does not prove that all rows are separated.
     """
     own = problem_number(data, number)
     claims = []
@@ -37,7 +37,7 @@ def walk_claims(walk, data: Labeled, start: np.ndarray, number: int, aside: bool
 
 
 def problem_number(data: Labeled, number: int) -> dict:
-    """Numbers that identify the two-class problem of a claim; empty if there is only one problem."""
+    """Return the number that identifies the two-class problem of a claim; empty if there is only one problem."""
     return {"problem": number} if len(data.classes) > 2 else {}
 
 
@@ -48,14 +48,14 @@ def _run(walk, start: np.ndarray, own: dict) -> list[Claim]:
     cut = walk.logged < walk.updates
     if cut:
         witness["counts"] = walk.counts.copy()
-    # The loop is the textbook's, bit for bit, so its numbers are exact as they stand.
+    # The loop is the textbook algorithm bit for bit, so its numbers are exact.
     replay = Claim("perceptron.replay", float(walk.updates), numbers={**own, "logged": walk.logged}, witness=witness)
     return [replay, Claim("perceptron.sum", numbers=own)] if cut and walk.schedule is None else [replay]
 
 
 def _separated(walk, data: Labeled, start: np.ndarray, own: dict) -> list[Claim]:
-    """The margin bracket and the mistake bound of a run that ended with a pass without mistakes."""
-    if not (np.any(walk.w) or walk.offset):  # a rule that lets zero margins pass can end where it began
+    """Return the margin bracket and the mistake bound of a run that ended with a pass without mistakes."""
+    if not (np.any(walk.w) or walk.offset):  # a rule that accepts zero margins can end at zero weights
         return [Claim("perceptron.zero")]
     beta = walk.rule.bias_step
     claims = [Claim("perceptron.margin", numbers=own, witness={"alpha": _best_row_weights(walk, start)})]
@@ -67,7 +67,7 @@ def _separated(walk, data: Labeled, start: np.ndarray, own: dict) -> list[Claim]
 
 
 def separates(walk, data: Labeled) -> bool:
-    """Whether the final weights have a margin that rounding cannot hide."""
+    """Whether the final weights have a margin that is positive beyond rounding errors."""
     beta, w, b = walk.rule.bias_step, walk.w, walk.offset
     norm = math.sqrt(float(w @ w) + (b * b / beta if beta else 0.0))
     least = float(np.min(walk.t * (np.asarray(data.X @ w).ravel() + b)))
@@ -75,7 +75,7 @@ def separates(walk, data: Labeled) -> bool:
 
 
 def _step_sums(walk) -> np.ndarray:
-    """Sum of the steps on each row: weights of the rows that bound every margin from above; ones without any update."""
+    """Return the sum of the steps on each row, which bounds every margin from above; ones if there are no updates."""
     if walk.updates == 0:
         return np.ones(len(walk.t))
     steps = np.where(walk.t > 0, walk.rule.step_plus, walk.rule.step_minus)
@@ -86,7 +86,7 @@ def _step_sums(walk) -> np.ndarray:
 
 
 def _best_row_weights(walk, start: np.ndarray) -> np.ndarray:
-    """Row weights after the update at which ``|w_j| / sum of steps`` was smallest, if the log contains it; else the last."""
+    """Return the row weights after the update with the smallest ``|w_j| / sum of steps``, or the last row weights."""
     if np.any(start) or walk.logged < walk.updates or walk.schedule is not None or walk.updates == 0:
         return _step_sums(walk)
     steps = walk.steps_taken()
@@ -96,12 +96,12 @@ def _best_row_weights(walk, start: np.ndarray) -> np.ndarray:
 
 
 def _cancels(data: Labeled, t: np.ndarray, alpha: np.ndarray, rule) -> bool:
-    """Whether the updates of a cycle add up to exactly nothing; only then do they prove anything."""
+    """Whether the updates of a cycle sum exactly to zero, which is required for a proof of inseparability."""
     if rule.step_minus != rule.step_plus:
         return False
     rows = np.flatnonzero(alpha)
     part = data.X[rows].toarray() if hasattr(data.X, "toarray") else data.X[rows]
-    # Each product is split into two floats without error, so that fsum sees the exact terms.
+    # Each product is split into two floats without error, so that fsum adds exact terms.
     signed, values = (alpha * t)[rows], np.asarray(part, dtype=np.float64)
     small = np.max(np.abs(signed), initial=0.0) < 2**20
     exact = small and all(_exact_sum(signed, column) == 0.0 for column in values.T)
@@ -110,12 +110,14 @@ def _cancels(data: Labeled, t: np.ndarray, alpha: np.ndarray, rule) -> bool:
 
 def _exact_sum(whole: np.ndarray, column: np.ndarray) -> float:
     head = np.frexp(column)
-    high = np.ldexp(np.rint(np.ldexp(head[0], 26)), head[1] - 26)  # 26 bits: the product with a small integer is exact
+    high = np.ldexp(
+        np.rint(np.ldexp(head[0], 26)), head[1] - 26
+    )  # 26 bits, so that the product with a small integer is exact
     return math.fsum(np.concatenate([whole * high, whole * (column - high)]))
 
 
 def joint_claims(walk, data: Labeled, start: np.ndarray, aside: bool) -> list[Claim]:
-    """Claims about a finished joint run; ``start`` has one line per class, the intercept last."""
+    """Return the claims about a finished joint run; ``start`` has one row per class, with the intercept last."""
     k, claims = walk.logged, []
     complete = k == walk.updates
     W, b = walk.weights

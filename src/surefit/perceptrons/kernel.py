@@ -17,27 +17,28 @@ KERNEL = one_of("linear", "rbf", "poly", "laplacian", "precomputed") | Rule(
 
 
 class KernelPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, ClassifierMixin, BaseEstimator):
-    r"""The perceptron in the feature space of a kernel, by counting mistakes.
+    r"""Kernel perceptron: the perceptron in the feature space of a kernel.
 
     .. math::
 
         \text{if } t_i f(x_i) \le 0: \quad \alpha_i \leftarrow \alpha_i + 1, \; b \leftarrow b + t_i c^2, \qquad
         f(x) = \sum_j \alpha_j t_j k(x_j, x) + b .
 
-    Hypothesis class: functions of the kernel's feature space plus a constant. Loss: the perceptron loss. Optimizer: one row
-    at a time; the scores of all rows are kept up to date, kernel rows are computed once and cached.
+    Hypothesis class: functions of the kernel's feature space plus a constant. Loss: the perceptron loss. Optimizer: one
+    row at a time; the scores of all rows are updated after each mistake, and kernel rows are cached.
 
     Guarantee: with :math:`R^2 = \max k(x_i, x_i)` and a direction of margin :math:`\gamma` in feature space, at most
-    :math:`4 R^2 / \gamma^2` updates are made (:math:`c = R`; theory: :ref:`novikoff`). The certificate proves the bound for
-    the margin reached. Integer kernel values are added without rounding, so that mistake counts are exact. If neither the
-    kernel nor the intercept depends on later rows (``gamma`` not "scale"; a constant :math:`k(x, x)`, or ``bias`` not "r_squared"),
-    the first pass bounds the risk of a random iterate, with confidence 0.95 (theory: :ref:`progressive-validation`).
+    :math:`4 R^2 / \gamma^2` updates are made (:math:`c = R`; theory: :ref:`novikoff`). The certificate proves the bound
+    for the margin reached. Integer kernel values are added without rounding, so mistake counts are exact. The first
+    pass bounds the risk of a random iterate with confidence 0.95 (theory: :ref:`progressive-validation`) if neither the
+    kernel nor the intercept depends on later rows. This requires a ``gamma`` other than "scale", and a constant
+    :math:`k(x, x)` or a ``bias`` other than "r_squared".
 
     Parameters
     ----------
     kernel : {"linear", "rbf", "poly", "laplacian", "precomputed"}, Kernel or callable, default="rbf"
-        The kernel: a name, an object of ``surefit.kernels``, or a function that takes two matrices and returns the kernel values
-        of their rows.
+        The kernel: a name, an object of ``surefit.kernels``, or a function that takes two matrices and returns the
+        kernel values of their rows.
     degree : int >= 1, default=3
         Degree of ``poly``.
     gamma : {"scale", "auto"} or float > 0, default="scale"
@@ -51,43 +52,43 @@ class KernelPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, Cl
     bias_constant : float > 0, default=1.0
         The constant of ``bias="augmented"``.
     threshold : float >= 0, default=0.0
-        Margin up to which a row is a mistake; the bound becomes :math:`4 (R^2 + \tau) / \gamma^2`.
+        Margin :math:`\tau` up to which a row is a mistake; the bound becomes :math:`4 (R^2 + \tau) / \gamma^2`.
     mistake : {"<=0", "<0", "sign"}, default="<=0"
-        Which margins are mistakes, as in :class:`Perceptron`; counts for ``threshold=0`` only.
+        Which margins are mistakes, as in :class:`Perceptron`; used only with ``threshold=0``.
     max_iter : int >= 1, default=1000
-        Passes before giving up.
+        Maximum number of passes.
     tol : float >= 0 or None, default=1e-3
         Stop when the mean perceptron loss of a pass has not improved by ``tol`` for ``n_iter_no_change`` passes. A pass
-        without mistakes always ends the fit. None: continue for ``max_iter`` passes.
+        without mistakes always ends the fit. None means that the fit continues for ``max_iter`` passes.
     n_iter_no_change : int >= 1, default=5
-        Passes without improvement before stopping.
+        Number of passes without improvement after which the fit stops.
     order : {"cyclic", "shuffled", "random"}, array of int or None, default=None
         Order of the rows: as given, reshuffled for each pass, drawn with replacement, or a permutation of the rows
-        that every pass follows. None: shuffled.
+        that every pass follows. None means "shuffled".
     budget : int >= 1 or None, default=None
-        Largest number of rows that carry weight, each two-class problem; a new one replaces the oldest, and the theorem no
+        Maximum number of support rows of each two-class problem. A new row replaces the oldest one, and the theorem no
         longer applies.
     cache_size : float > 0, default=200
-        Megabytes for kernel rows.
+        Size of the kernel cache in megabytes.
     random_state : int, RandomState or None, default=0
-        Seed of the orders.
+        Seed for the order of the rows.
     max_time : float > 0 or None, default=None
         Seconds after which the fit stops. Ctrl-C does the same.
     max_log : int >= 0, default=100000
-        Mistakes whose details are kept.
+        Maximum number of mistakes in ``mistake_log_``.
 
     Attributes
     ----------
     support_ : ndarray of int
-        Rows that carry weight.
+        Indices of the rows with nonzero weight.
     support_vectors_ : ndarray or sparse matrix
-        Those rows; empty for a precomputed kernel.
+        Rows with nonzero weight; empty for a precomputed kernel.
     dual_coef_ : ndarray of shape (n_problems, n_support)
-        Their weights :math:`\alpha_j t_j`.
+        Weights :math:`\alpha_j t_j` of these rows.
     intercept_ : ndarray
-        Offsets :math:`b`.
+        Intercepts :math:`b`.
     gamma_ : float
-        The factor used.
+        Value of ``gamma`` that was used.
     kernel_ : Kernel
         The kernel used.
     classes_, n_updates_, converged_, ending_, mistakes_per_pass_, mistake_counts_, mistake_log_, n_iter_, certificate_
@@ -162,19 +163,19 @@ class KernelPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, Cl
 
     @with_callbacks
     def fit(self, X, y):
-        """Fit the model; with a precomputed kernel X is the square matrix of kernel values. Returns the estimator."""
+        """Fit the model; for a precomputed kernel, X is the square kernel matrix. Returns the estimator."""
         check_params(self)
         return fit_kernel(self, X, y)
 
     def decision_function(self, X) -> np.ndarray:
-        """Return the scores: one per row for two classes, else one per row and class."""
+        """Return the scores: one per row for two classes, one per row and class for more."""
         check_is_fitted(self)
         X = read_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
         scores = kernel_scores(self, X)
         return scores.ravel() if scores.shape[1] == 1 else scores
 
     def predict(self, X) -> np.ndarray:
-        """Return the class of each row; a score of zero means the first class, a tie the class that comes first."""
+        """Return the class of each row; ties (for two classes, a score of zero) go to the first class."""
         scores = self.decision_function(X)
         return self.classes_[positions(self, scores)]
 

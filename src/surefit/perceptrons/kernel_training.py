@@ -1,4 +1,4 @@
-"""The fit of a kernel perceptron: kernel rows, runs in feature space, dual coefficients and claims."""
+"""Fitting of the kernel perceptron: kernel rows, runs in feature space, dual coefficients and claims."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ def fit_kernel(estimator, X, y):
         text = f"{who}: k(x, x) must be a finite number >= 0; row {row} has {float(diagonal[row])!r}"
         if not precomputed:
             raise InvalidData(f"{text}.")
-        warn(f"{text}. This matrix is not positive semidefinite, and nothing is claimed about the run.", DataWarning)
+        warn(f"{text}. This matrix is not positive semidefinite, so nothing is claimed about the run.", DataWarning)
     problem = posed(estimator, read)
     rules = step_rules(problem, diagonal)
     cache = RowCache(rows_of_gram.block, n, float(estimator.cache_size))
-    # A budget drops the oldest row, and the log is how the walk knows which that is.
+    # A budget drops the oldest row, which the run finds in the log.
     options = {"max_log": estimator.max_log if estimator.budget is None else 2**62, "budget": estimator.budget}
     walks = [
         KernelWalk(cache, data.signs(c), rule, diagonal, **options)
@@ -63,7 +63,7 @@ def fit_kernel(estimator, X, y):
 
 
 def _support(walks: list[KernelWalk]) -> np.ndarray:
-    """Rows that carry weight in some problem."""
+    """Return the indices of the rows with nonzero weight in some problem."""
     return np.flatnonzero(np.any([one.carried != 0 for one in walks], axis=0))
 
 
@@ -107,7 +107,7 @@ def _record(estimator, walks: list[KernelWalk], orders: Orders, n_iter: int, dat
 
 
 def _claims(one: KernelWalk, data: Labeled, p: int, proper: bool) -> list[Claim]:
-    """Claims about one two-class problem. A budget that dropped rows leaves none but the absence of one."""
+    """Return the claims about one two-class problem; only ``perceptron.not_replayed`` if a budget dropped rows."""
     own = problem_number(data, p)
     if one.dropped or one.logged < one.updates or not proper:
         return [Claim("perceptron.not_replayed")]
@@ -120,10 +120,10 @@ def _claims(one: KernelWalk, data: Labeled, p: int, proper: bool) -> list[Claim]
 
 
 def _separates(one: KernelWalk) -> bool:
-    """Whether the run ended with a margin that rounding cannot hide."""
+    """Whether the run ended with a margin that is positive beyond rounding errors."""
     if one.ending != SEPARATED or one.dropped or one.logged < one.updates or not one.sums.square[0] > 0:
         return False
-    # Sums of k kernel values are off by about k units in the last place; a thousand times that is clear.
+    # Sums of k kernel values have errors of about k units in the last place; the limit is much larger.
     clear = CLEAR * 1e-3 * (1 + one.updates) * one.rule.radius_square * max(one.rule.step_minus, one.rule.step_plus)
     return float(np.min(one.t * (one.scores + one.offset))) > clear
 
@@ -141,6 +141,6 @@ def _dual(one: KernelWalk) -> np.ndarray:
 
 
 def kernel_scores(estimator, X: Any) -> np.ndarray:
-    """Scores of new rows, one column per problem."""
+    """Return the scores of new rows, one column per problem."""
     values = estimator.kernel_.against(X, estimator.support_, estimator.support_vectors_)
     return values @ estimator.dual_coef_.T + estimator.intercept_

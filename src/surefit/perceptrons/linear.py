@@ -1,4 +1,4 @@
-"""The fit and the stream of linear perceptrons, with or without averaging."""
+"""``fit`` and ``partial_fit`` of linear perceptrons, with or without averaging."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from surefit.solvers.perceptron.run import Walk
 
 
 def fit_linear(estimator, X, y, coef_init, intercept_init, *, average: bool):
-    """Fit from the given start, from the last weights (``warm_start``), or from zero. Returns the estimator."""
+    """Fit from the given weights, from the last weights (``warm_start``), or from zero. Returns the estimator."""
     had = hasattr(estimator, "classes_")
     before = (
         (getattr(estimator, "last_coef_", None), getattr(estimator, "last_intercept_", None)) if had else (None, None)
@@ -49,7 +49,7 @@ def fit_linear(estimator, X, y, coef_init, intercept_init, *, average: bool):
 
 
 def partial_fit_linear(estimator, X, y, classes, *, average: bool):
-    """Visit new rows once, in the order given. Returns the estimator."""
+    """Process new rows once, in the given order. Returns the estimator."""
     first = not hasattr(estimator, "classes_")
     known = classes_of_stream(estimator, classes)
     data = read_labeled(estimator, X, y, reset=first, classes=known)
@@ -125,7 +125,7 @@ def _finish(estimator, run: Run, data: Labeled, problem: dict, average: bool) ->
 
 
 def averaged_weights(one, joint: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Mean of the weights after each row: the last weights minus corrections for late updates."""
+    """Return the mean of the weights after each row, from the last weights and the lazily accumulated updates."""
     visits = max(one.visits, 1)
     w, b = one.weights
     if joint:

@@ -1,4 +1,4 @@
-"""The log of mistakes: stored as it is produced, assembled on access."""
+"""Log of mistakes, stored in parts and assembled on access."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import numpy as np
 
 
 class MistakeLogMixin:
-    """Adds ``mistake_log_`` to an estimator that was given its parts."""
+    """Mixin that assembles ``mistake_log_`` from its stored parts."""
 
     _log: list[dict[str, Any]]
 
     @property
     def mistake_log_(self) -> dict[str, np.ndarray]:
-        """One entry a mistake: problem, pass, row, margin before and squared norm after the update."""
+        """One entry per mistake: problem, pass, row, margin before the update and squared norm after it."""
         if "_log" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__} has no mistake log yet; call fit first.")
         columns: dict[str, list] = {"problem": [], "pass": [], "row": [], "margin": [], "squared_norm": []}
@@ -29,14 +29,14 @@ class MistakeLogMixin:
 
 
 def _squared_norms(part: dict[str, Any]) -> np.ndarray:
-    """``|w_j|^2 = |w_{j-1}|^2 + 2 a m + a^2 |x|^2``; the multi-class perceptron moves two classes."""
+    """Return ``|w_j|^2 = |w_{j-1}|^2 + 2 a m + a^2 |x|^2``; a joint update changes the weights of two classes."""
     lengths = part["squares"][part["row"]] + part["bias_step"]
     growth = part["steps"] * (2.0 * part["margin"] + part["lengthened"] * part["steps"] * lengths)
     return part["start_square"] + np.cumsum(growth)
 
 
 def log_parts(walks, first_row: int = 0) -> list[dict[str, Any]]:
-    """The logs of finished runs, one per two-class problem; rows are counted from ``first_row`` on."""
+    """Return the logs of finished runs, one per two-class problem; row numbers start at ``first_row``."""
     return [
         {
             "problem": p,

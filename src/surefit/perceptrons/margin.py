@@ -11,54 +11,54 @@ UP_TO_ONE = Rule("a number > 0 and <= 1", lambda v: POSITIVE.allows(v) and v <= 
 
 
 class MarginPerceptron(CertifiedMixin, CallbackSupportMixin, LinearClassifierMixin, BaseEstimator):
-    r"""A perceptron that continues until every row has a given margin.
+    r"""Margin perceptron, which continues until every row has a given margin.
 
     Rows are scaled to unit length, :math:`\hat x = (x, c) / \|(x, c)\|`, and
 
     .. math:: \text{if } t_i \hat x_i^\top \hat w < (1 - \varepsilon) \gamma \|\hat w\|: \qquad \hat w \leftarrow \hat w + t_i \hat x_i.
 
-    Hypothesis class: affine functions. Loss: the margin of the unit rows. Optimizer: one row at a time, until a whole pass
+    Hypothesis class: affine functions. Loss: the margin of the unit rows. Optimizer: one row at a time, until a pass
     makes no mistake.
 
     Guarantee: if some direction has margin :math:`\gamma` on the unit rows, the run ends with margin at least
-    :math:`(1 - \varepsilon)\gamma` after at most :math:`12 / \gamma^2` updates for :math:`\varepsilon = 1/2`, and
-    fewer by the two sharper bounds (theory: :ref:`margin-perceptron`). If not, the run proves it. Without a given
-    :math:`\gamma` the search halves it until a run ends: the margin reached is then at least
-    :math:`\frac{1 - \varepsilon}{2}` of the largest there is.
+    :math:`(1 - \varepsilon)\gamma` after at most :math:`12 / \gamma^2` updates for :math:`\varepsilon = 1/2`; two
+    sharper bounds are given as well (theory: :ref:`margin-perceptron`). If no direction has this margin, the run proves
+    it. Without a given :math:`\gamma`, the search halves :math:`\gamma` until a run ends; the margin reached is then at
+    least :math:`\frac{1 - \varepsilon}{2}` of the largest possible margin.
 
     Parameters
     ----------
     gamma : float in (0, 1] or None, default=None
-        Margin :math:`\gamma` to aim at; None searches 1, 1/2, 1/4, ...
+        Target margin :math:`\gamma`; None searches 1, 1/2, 1/4, ...
     epsilon : float in (0, 1), default=0.5
         Fraction of ``gamma`` by which the margin reached may be smaller.
     min_gamma : float in (0, 1], default=0.01
-        Smallest ``gamma`` of the search; rows that are not separable with it end the fit.
+        Smallest ``gamma`` of the search; the fit ends if the rows are not separable with this margin.
     fit_intercept : bool, default=True
         Whether to fit an intercept :math:`b`.
     max_iter : int >= 1, default=1000
-        Passes of all runs together before giving up.
+        Maximum number of passes, summed over the runs of the search.
     order : {"cyclic", "shuffled"} or None, default=None
-        Order of the rows: as given, or reshuffled for each pass. None: shuffled.
+        Order of the rows: as given, or reshuffled for each pass. None means "shuffled".
     bias : {"plain", "augmented", "r_squared"}, default="plain"
         Constant feature :math:`c` that represents the intercept: 1, ``bias_constant``, or the largest norm of a row.
     bias_constant : float > 0, default=1.0
         The constant of ``bias="augmented"``.
     random_state : int, RandomState or None, default=0
-        Seed of the orders.
+        Seed for the order of the rows.
     max_time : float > 0 or None, default=None
         Seconds after which the fit stops. Ctrl-C does the same.
 
     Attributes
     ----------
     coef_, intercept_ : ndarray
-        The weights, shapes as in :class:`Perceptron`.
+        The weights, with shapes as in :class:`Perceptron`.
     gamma_ : ndarray
-        The margin aimed at by the last run of each problem.
+        Target margin of the last run of each problem.
     update_bounds_ : ndarray of shape (n_problems, 3)
-        The three bounds of :func:`margin_perceptron_bounds` for it.
+        The three bounds of :func:`margin_perceptron_bounds` for ``gamma_``.
     n_updates_ : int
-        Updates of the last run, all problems together; the first row counts as one.
+        Number of updates of the last run, summed over the problems; the first row counts as an update.
     ending_ : str
         separated, refuted (no direction has margin ``gamma``), min_gamma, max_iter, max_time, interrupted or callback.
     classes_, converged_, mistakes_per_pass_, mistake_counts_, n_iter_, certificate_
@@ -89,7 +89,7 @@ class MarginPerceptron(CertifiedMixin, CallbackSupportMixin, LinearClassifierMix
         "order": Rule("'cyclic', 'shuffled' or None", lambda v: v is None or v in ("cyclic", "shuffled")),
     }
 
-    tol = 0.0  # a run that the budget ends is always worth a warning
+    tol = 0.0  # a run that ends because of the budget always issues a warning
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The fit of a margin perceptron, and what its runs prove about the margins of the rows, scaled to unit length."""
+"""Fitting of the margin perceptron, and its claims about the margins of the rows scaled to unit length."""
 
 from __future__ import annotations
 
@@ -21,11 +21,13 @@ from surefit.solvers.perceptron.run import SEPARATED
 
 
 def fit_margin(estimator, X, y):
-    """Fit one run, or one search, per two-class problem. Returns the estimator."""
+    """Run the algorithm, or a search over ``gamma``, for each two-class problem. Returns the estimator."""
     data = read_labeled(estimator, X, y)
     problem = posed(estimator, data)
     beta = problem["bias_step"]
-    data = data._replace(squares=squared_norms(data.X))  # summed in one order: the run is the same on every machine
+    data = data._replace(
+        squares=squared_norms(data.X)
+    )  # summed in a fixed order, so that the run is the same on every machine
     if np.min(data.squares) + beta == 0.0:
         row = int(np.argmin(data.squares))
         raise InvalidData(
@@ -78,7 +80,7 @@ def _record(estimator, runs: list[MarginRun], data: Labeled, problem: dict) -> N
 
 
 def _claims(run: MarginRun, data: Labeled, p: int, beta: float) -> list[Claim]:
-    """The rows that a run updated bound all margins from above; those of a run that was refuted may bound them better."""
+    """Return the claims; update counts bound all margins from above, and those of a refuted run may be better."""
     claims, own, t = [], problem_number(data, p), data.signs(positives(data)[p])
     known = [counts for counts in (run.counts, run.refuting_counts) if np.any(counts)]
     witness = {"alpha": min(known, key=partial(_mean_length, data, t, beta)).astype(np.float64)} if known else {}
@@ -87,13 +89,13 @@ def _claims(run: MarginRun, data: Labeled, p: int, beta: float) -> list[Claim]:
     else:
         claims += [Claim("perceptron.unit_margin_at_most", numbers=own, witness=witness)] if known else []
         claims.append(Claim("perceptron.unfinished"))
-    # The loop is the textbook's, bit for bit, so its numbers are exact as they stand.
+    # The loop is the textbook algorithm bit for bit, so its numbers are exact.
     updates = Claim("perceptron.margin_updates", float(run.updates), numbers=own, witness={"rows": run.rows.copy()})
     return [*claims, updates]
 
 
 def _mean_length(data: Labeled, t: np.ndarray, beta: float, counts: np.ndarray) -> float:
-    """Length of the mean of the signed unit rows, each taken as often as it was updated."""
+    """Return the norm of the mean of the signed unit rows, weighted by the update counts."""
     signed = t * counts / np.sqrt(data.squares + beta)
     total = np.asarray(signed @ data.X).ravel()
     return float(np.sqrt(total @ total + beta * np.sum(signed) ** 2)) / float(np.sum(counts))

@@ -1,4 +1,4 @@
-r"""Upper bounds on the number of updates of a perceptron, for every variant of the theorem (theory: :ref:`novikoff`)."""
+r"""Upper bounds on the number of updates of perceptrons, for several variants of Novikoff's theorem."""
 
 from __future__ import annotations
 
@@ -20,34 +20,36 @@ def novikoff_bound(
     constant: float | None = None,
     intercept: float | None = None,
 ) -> float:
-    r"""Largest number of updates on rows of norm at most ``radius`` that some direction separates with ``margin``.
+    r"""Bound the number of updates on rows of norm at most ``radius`` that some direction separates with ``margin``.
 
     .. math::
 
         k \le \frac{R^2 - 2 a \gamma + \sqrt{(R^2 - 2 a \gamma)^2 + 4 \gamma^2 (s^2 - a^2)}}{2 \gamma^2}
 
-    for a start :math:`w_0` with :math:`s = \|w_0\| / \eta` and :math:`a = \langle w_0, u \rangle / \eta`; from zero this is
-    :math:`(R / \gamma)^2`. It holds for any order of the rows and any number of passes (theory: :ref:`novikoff`).
+    for a start :math:`w_0` with :math:`s = \|w_0\| / \eta` and :math:`a = \langle w_0, u \rangle / \eta`; from zero
+    this is :math:`(R / \gamma)^2`. The bound holds for any order of the rows and any number of passes (theory:
+    :ref:`novikoff`).
 
-    With an intercept, learned as the weight of a constant feature c, the rows have norm at most :math:`\sqrt{R^2 + c^2}` and the unit
-    direction with intercept b has norm :math:`\sqrt{1 + b^2 / c^2}`: from zero :math:`k \le (R^2 + c^2)(1 + b^2 / c^2) / \gamma^2`. The
-    perceptron with the bias step :math:`\eta y R^2` is c = R; as :math:`|b| \le R`, its bound is at most :math:`(2R / \gamma)^2`.
+    An intercept is learned as the weight of a constant feature c. The rows then have norm at most
+    :math:`\sqrt{R^2 + c^2}`, and the unit direction with intercept b has norm :math:`\sqrt{1 + b^2 / c^2}`, so from
+    zero :math:`k \le (R^2 + c^2)(1 + b^2 / c^2) / \gamma^2`. The perceptron with the bias step :math:`\eta y R^2`
+    corresponds to c = R; since :math:`|b| \le R`, its bound is at most :math:`(2R / \gamma)^2`.
 
     Parameters
     ----------
     radius : float >= 0
-        Largest norm of a row, the constant feature of an intercept included.
+        Largest norm of a row, including the constant feature of an intercept.
     margin : float > 0
-        Margin of any one direction that separates the rows, in the same geometry.
+        Margin of any direction that separates the rows, in the same geometry.
     start_norm, start_along : float
         Norm of the starting weights, and their component along that direction.
     step : float > 0
         Step size of the updates.
     constant : float > 0 or None, default=None
-        Constant feature c of the intercept; None: no intercept, or one that ``radius`` and ``margin`` already include. ``radius`` is then
-        about the rows without it, and ``margin`` the geometric margin.
+        Constant feature c of the intercept. If given, ``radius`` refers to the rows without c, and ``margin`` is the
+        geometric margin. None means no intercept, or one that ``radius`` and ``margin`` already include.
     intercept : float or None, default=None
-        Intercept b of the separating direction of norm one; None takes the largest possible, ``radius``.
+        Intercept b of the separating direction of norm one; None means the largest possible value, ``radius``.
 
     Examples
     --------
@@ -93,9 +95,10 @@ def general_bound(
     largest_step: float = 1.0,
     threshold: float = 0.0,
 ) -> float:
-    r"""Return the bound for steps between two sizes and updates at margins up to ``threshold``.
+    r"""Return the bound for step sizes in a given range and updates at margins up to ``threshold``.
 
-    The largest :math:`k` with :math:`k a_{\min} \gamma + a \le \sqrt{s^2 + k (a_{\max}^2 R^2 + 2 a_{\max} \tau)}`.
+    The bound is the largest :math:`k` with
+    :math:`k a_{\min} \gamma + a \le \sqrt{s^2 + k (a_{\max}^2 R^2 + 2 a_{\max} \tau)}`.
     """
     if margin <= 0:
         return math.inf
@@ -106,32 +109,33 @@ def general_bound(
     return float((head + root) / (2 * slope * slope))
 
 
-ITERATED = 1e9  # bounds below this are worth iterating the recursion for
+ITERATED = 1e9  # the recursion is iterated only for bounds below this
 
 
 class MarginBounds(NamedTuple):
     """Three bounds on the updates of a margin perceptron; the last is the smallest."""
 
     textbook: float  # 12 / gamma^2, proved for epsilon = 1/2 only (else infinite)
-    closed: float  # the same proof without its last rounding
-    recursive: float  # the recursion itself, iterated
+    closed: float  # closed form of the same proof
+    recursive: float  # result of iterating the recursion
 
 
 def margin_perceptron_bounds(gamma: float, epsilon: float = 0.5) -> MarginBounds:
-    r"""Largest number of updates of a margin perceptron on unit rows that some direction separates with margin ``gamma``.
+    r"""Bound the updates of a margin perceptron on unit rows that some direction separates with margin ``gamma``.
 
     The run accepts a row at margin :math:`(1 - \varepsilon)\gamma`. Every update adds at least :math:`\gamma` along the
-    direction, while the norm follows :math:`s_1 = 1`, :math:`s_{k+1}^2 = s_k^2 + 2(1 - \varepsilon)\gamma s_k + 1`; the
-    largest :math:`k` with :math:`k \gamma \le s_k` is the recursive bound, and
-    :math:`\frac{2}{\varepsilon^2\gamma^2} + \frac{2}{\varepsilon\gamma} - \frac{2}{\varepsilon} + 1` a closed one above it
-    (theory: :ref:`margin-perceptron`).
+    direction, while the norm is at most :math:`s_k` with :math:`s_1 = 1`,
+    :math:`s_{k+1}^2 = s_k^2 + 2(1 - \varepsilon)\gamma s_k + 1`. The recursive bound is the largest :math:`k` with
+    :math:`k \gamma \le s_k`, and
+    :math:`\frac{2}{\varepsilon^2\gamma^2} + \frac{2}{\varepsilon\gamma} - \frac{2}{\varepsilon} + 1` is a larger bound
+    in closed form (theory: :ref:`margin-perceptron`).
 
     Parameters
     ----------
     gamma : float in (0, 1]
         Margin of the direction.
     epsilon : float in (0, 1), default=0.5
-        Fraction of ``gamma`` that the run may fall short of.
+        Fraction of ``gamma`` by which the margin reached may be smaller.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""From parameters to runs over the rows, and from finished runs to fitted attributes and a certificate."""
+"""Fitting of online perceptrons: run over the rows, set the fitted attributes, and issue the certificate."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Run(NamedTuple):
 
 
 def step_rules(problem: dict[str, Any], squares: np.ndarray) -> list[StepRule]:
-    """Return the rule of each two-class problem: one for two classes, else one per class against the rest."""
+    """Return the update rule of each two-class problem: one for two classes, else one per class against the rest."""
     beta = problem["bias_step"]
     radius_square = float(np.max(squares)) + beta
     low, high = problem["cuts"]
@@ -71,12 +71,12 @@ def step_rules(problem: dict[str, Any], squares: np.ndarray) -> list[StepRule]:
 
 
 def positives(data: Labeled) -> list[int]:
-    """Class number of the positive side of each two-class problem."""
+    """Return the index of the positive class of each two-class problem."""
     return [1] if len(data.classes) == 2 else list(range(len(data.classes)))
 
 
 def make_walks(estimator, data: Labeled, w, b, rules, *, average=False, schedule=None, max_log=None) -> list[Walk]:
-    """One run per two-class problem, starting from the lines of ``w`` and ``b``."""
+    """Return one run per two-class problem, starting from the rows of ``w`` and ``b``."""
     max_log = estimator.max_log if max_log is None else max_log
     options = {"max_log": max_log, "average": average, "schedule": schedule}
     return [
@@ -86,7 +86,7 @@ def make_walks(estimator, data: Labeled, w, b, rules, *, average=False, schedule
 
 
 def make_joint_walk(estimator, data: Labeled, w, b, problem: dict[str, Any], *, average=False) -> JointWalk:
-    """One run with a weight vector for each class."""
+    """Return a joint run with a weight vector for each class."""
     steps, rule = np.array(problem["joint_steps"]), step_rules(problem, data.squares)[0]
     largest = float(np.max(steps))
     rule = rule._replace(step_minus=largest, step_plus=largest)
@@ -94,7 +94,7 @@ def make_joint_walk(estimator, data: Labeled, w, b, problem: dict[str, Any], *, 
 
 
 def order_of(estimator, n: int) -> str | np.ndarray:
-    """Order of the rows in each pass: a name, or a permutation."""
+    """Return the order of the rows in each pass: a name, or a permutation."""
     if isinstance(estimator.order, str):
         return estimator.order
     if estimator.order is not None:
@@ -107,7 +107,7 @@ def order_of(estimator, n: int) -> str | np.ndarray:
 
 
 def take_walks(estimator, X, y, data: Labeled, walks: list[Any], starts: list[np.ndarray]) -> Run:
-    """Walk until every run has ended; Ctrl-C, ``max_time`` and callbacks end it between two chunks of rows."""
+    """Process rows until every run has ended; Ctrl-C, ``max_time`` and callbacks stop between two chunks of rows."""
     seed = seed_of(estimator.random_state)
     train, validation = _validation_split(estimator, data, seed)
     orders = Orders(order_of(estimator, len(data.codes)), len(data.codes), seed, train)
@@ -130,14 +130,14 @@ def take_walks(estimator, X, y, data: Labeled, walks: list[Any], starts: list[np
 
 
 def seed_of(random_state) -> int:
-    """Return one seed from an integer or a generator, or a random one."""
+    """Return an integer seed drawn from ``random_state``."""
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**31 - 1))
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def _loud(estimator, report):
-    """Print a line a pass if ``verbose``, then report to the callbacks."""
+    """Return a reporter that prints one line per pass if ``verbose`` and then calls the callbacks."""
     if not getattr(estimator, "verbose", 0):
         return report
 
@@ -165,7 +165,7 @@ def _validation_split(estimator, data: Labeled, seed: int):
 
 
 class _Validation:
-    """Ends a run when the accuracy on rows kept aside has not improved by ``tol`` for several passes."""
+    """Stopping rule: the accuracy on held-out rows has not improved by ``tol`` for ``n_iter_no_change`` passes."""
 
     def __init__(self, estimator, data: Labeled, walks, rows):
         self.X, self.codes, self.walks = data.X[rows], data.codes[rows], walks
@@ -185,7 +185,7 @@ class _Validation:
 def record(
     estimator, run: Run, data: Labeled, problem: dict[str, Any], *, model: tuple[str, ...], more: Sequence[Claim] = ()
 ) -> None:
-    """Set the fitted attributes of every online perceptron, issue its certificate, and warn if it stopped early."""
+    """Set the shared attributes of online perceptrons, issue the certificate, and warn if the fit stopped early."""
     walks = run.walks
     estimator.n_iter_ = run.n_iter
     estimator.n_updates_ = sum(one.updates for one in walks)
@@ -218,7 +218,7 @@ def record(
 
 
 def mistakes_per_pass(walks, n_iter: int) -> np.ndarray:
-    """Updates of each pass, all problems together."""
+    """Return the number of updates of each pass, summed over the problems."""
     total = np.zeros(n_iter, dtype=np.int64)
     for one in walks:
         done = np.diff(np.array([0, *one.after_pass]))
@@ -227,7 +227,7 @@ def mistakes_per_pass(walks, n_iter: int) -> np.ndarray:
 
 
 def _risk(estimator, run: Run, data: Labeled, problem: dict[str, Any]) -> list[Claim]:
-    """Return the risk bound of the first pass, if the run kept to what it assumes."""
+    """Return the risk bound of the first pass if the run satisfies its assumptions."""
     first, n = run.walks[0], len(data.codes)
     cut = any(one.logged < one.updates and (run.joint or one.schedule is not None) for one in run.walks)
     if problem["looks_ahead"] or getattr(estimator, "_went_on", False) or first.visits < n or cut:
@@ -240,7 +240,7 @@ def _risk(estimator, run: Run, data: Labeled, problem: dict[str, Any]) -> list[C
 
 
 def warn_if_stopped(estimator, n_visits: int) -> None:
-    """Warn if the budget ended the run; a plateau and a cycle are answers, not accidents."""
+    """Warn if the budget ended the run; no warning is issued for a plateau or a cycle."""
     if estimator.ending_ not in set(Reason) or (estimator.ending_ == Reason.MAX_ITER and estimator.tol is None):
         return
     left = int(estimator.mistakes_per_pass_[-1]) if len(estimator.mistakes_per_pass_) else 0

@@ -1,4 +1,4 @@
-"""The weights of a perceptron after every update, and their progress towards a given separating direction."""
+"""Weights of a perceptron after every update, and their progress towards a given separating direction."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from surefit.core.errors import InvalidData
 
 
 def perceptron_path(model, X, y) -> np.ndarray:
-    """Return the weights before the first and after each update, intercept last: an array of shape (n_updates + 1, d + 1).
+    """Return the initial weights and those after each update, intercept last, with shape (n_updates + 1, d + 1).
 
     Parameters
     ----------
     model : fitted Perceptron of two classes
-        With a whole ``mistake_log_`` (a large enough ``max_log``).
+        The model, with a complete ``mistake_log_`` (a large enough ``max_log``).
     X, y : arrays
-        Its training data.
+        Training data of the model.
 
     Examples
     --------
@@ -44,11 +44,13 @@ def perceptron_path(model, X, y) -> np.ndarray:
 
 
 class PerceptronProgress(NamedTuple):
-    """The two inequalities of Novikoff's proof after every update."""
+    """Quantities in the two inequalities of Novikoff's proof after every update."""
 
     along: np.ndarray  # (k + 1,) inner products with the comparator, at least k * margin
-    square_norms: np.ndarray  # (k + 1,) at most k * radius^2
-    cosines: np.ndarray  # (k + 1,) of the angle, nan at zero; at least sqrt(k) margin / (|comparator| radius)
+    square_norms: np.ndarray  # (k + 1,) squared norms of the weights, at most k * radius^2
+    cosines: (
+        np.ndarray
+    )  # (k + 1,) cosines of the angles, nan for zero weights; at least sqrt(k) margin / (|comparator| radius)
     margin: float  # functional margin of the comparator
     radius: float
     bound: float  # largest possible number of updates
@@ -64,19 +66,21 @@ class PerceptronProgress(NamedTuple):
 
 
 def perceptron_progress(model, X, y, comparator) -> PerceptronProgress:
-    r"""Follow a perceptron run from zero, without intercept, towards a separating vector :math:`\theta^*`.
+    r"""Trace the progress of a perceptron from zero, without intercept, towards a separating vector :math:`\theta^*`.
 
-    Guarantee: :math:`\langle\theta^*, \theta_k\rangle \ge k \gamma` and :math:`\|\theta_k\|^2 \le k R^2` after every update, so
-    :math:`1 \ge \cos \ge \sqrt k\, \gamma / (\|\theta^*\| R)` and :math:`k \le R^2 \|\theta^*\|^2 / \gamma^2` (theory: :ref:`novikoff`).
+    Guarantee: :math:`\langle\theta^*, \theta_k\rangle \ge k \gamma` and :math:`\|\theta_k\|^2 \le k R^2` after every
+    update, so :math:`1 \ge \cos \ge \sqrt k\, \gamma / (\|\theta^*\| R)` and
+    :math:`k \le R^2 \|\theta^*\|^2 / \gamma^2` (theory: :ref:`novikoff`).
 
     Parameters
     ----------
     model : fitted Perceptron
-        ``fit_intercept=False`` (append a constant with :func:`surefit.augment` for an intercept), started at zero.
+        The model, fitted from zero with ``fit_intercept=False`` (for an intercept, append a constant with
+        :func:`surefit.augment`).
     X, y : arrays
-        Its training data.
+        Training data of the model.
     comparator : array of shape (d,)
-        :math:`\theta^*`.
+        Separating vector :math:`\theta^*`.
 
     Examples
     --------

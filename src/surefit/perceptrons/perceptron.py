@@ -12,66 +12,68 @@ NO_PENALTY = Rule("None (a penalized perceptron has no mistake bound; use Linear
 
 
 class Perceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, LinearClassifierMixin, BaseEstimator):
-    r"""Rosenblatt's perceptron, with a bound on the number of its mistakes.
+    r"""Rosenblatt's perceptron, with a bound on the number of mistakes.
 
     .. math:: \text{if } t_i (x_i^\top w + b) \le 0: \qquad w \leftarrow w + \eta\, t_i x_i, \quad b \leftarrow b + \eta\, t_i c^2
 
-    Hypothesis class: affine functions. Loss: the perceptron loss :math:`(-t f)_+`. Optimizer: one row at a time, until a
-    whole pass makes no mistake.
+    Hypothesis class: affine functions. Loss: the perceptron loss :math:`(-t f)_+`. Optimizer: one row at a time, until
+    a pass makes no mistake.
 
-    Guarantee: on separable data the updates number at most :math:`(R / \gamma)^2` (theory: :ref:`novikoff`); the
-    certificate holds this bound for the margin reached, a two-sided bound of the largest margin there is, and a risk
-    bound from the mistakes of the first pass. On other data only what needs no separability is claimed.
+    Guarantee: on separable data there are at most :math:`(R / \gamma)^2` updates (theory: :ref:`novikoff`). The
+    certificate states this bound for the margin reached, a two-sided bound on the largest possible margin, and a risk
+    bound from the mistakes of the first pass. On other data, only claims that do not require separability are made.
 
     Parameters
     ----------
     penalty : None
-        Only None: no penalty.
+        Must be None; penalties are not supported.
     alpha, l1_ratio
-        Accepted so that code written for scikit-learn runs; they belong to the penalty.
+        Accepted for compatibility with scikit-learn and ignored, because there is no penalty.
     fit_intercept : bool, default=True
         Whether to fit an intercept :math:`b`.
     max_iter : int >= 1, default=1000
-        Passes before giving up.
+        Maximum number of passes.
     tol : float >= 0 or None, default=1e-3
         Stop when the mean perceptron loss of a pass has not improved by ``tol`` for ``n_iter_no_change`` passes. A pass
-        without mistakes always ends the fit. None: continue for ``max_iter`` passes.
+        without mistakes always ends the fit. None means that the fit continues for ``max_iter`` passes.
     shuffle : bool, default=True
         Whether each pass processes the rows in a new random order.
     verbose : int, default=0
-        If positive, print a line a pass.
+        If positive, print one line per pass.
     eta0 : float > 0, default=1.0
         Step size :math:`\eta`. From a zero start it only scales the weights.
     n_jobs : int or None, default=None
-        Threads, for more than two classes; the same bits for any number.
+        Number of threads for more than two classes; the result is bitwise identical for any number.
     random_state : int, RandomState or None, default=0
-        Seed of the orders.
+        Seed for the order of the rows.
     early_stopping : bool, default=False
-        Keep rows aside and stop when the accuracy on them has not improved by ``tol`` for ``n_iter_no_change`` passes.
+        Whether to hold out rows and to stop when the accuracy on them has not improved by ``tol`` for
+        ``n_iter_no_change`` passes.
     validation_fraction : float in (0, 1), default=0.1
-        Fraction of the rows to keep aside.
+        Fraction of the rows to hold out.
     n_iter_no_change : int >= 1, default=5
-        Passes without improvement before stopping.
+        Number of passes without improvement after which the fit stops.
     class_weight : dict, "balanced" or None, default=None
         Factors of the step on rows of each class.
     warm_start : bool, default=False
         Start from the weights of the last fit.
     order : {"cyclic", "shuffled", "random"}, array of int or None, default=None
         Order of the rows: as given, reshuffled for each pass, drawn with replacement, or a permutation of the rows
-        that every pass follows. None: as ``shuffle`` says; rows in partitions are processed as given.
+        that every pass follows. None means that ``shuffle`` decides; partitioned rows are processed as given.
     mistake : {"<=0", "<0", "sign"}, default="<=0"
-        Which margins :math:`m = t f(x)` are mistakes. By default a margin of zero is a mistake. ``"sign"`` is the textbook's
-        :math:`\operatorname{sign}(f) \ne t` with :math:`\operatorname{sign}(0) = 1`.
+        Which margins :math:`m = t f(x)` are mistakes. By default a margin of zero is a mistake. ``"sign"`` is the
+        textbook rule :math:`\operatorname{sign}(f) \ne t` with :math:`\operatorname{sign}(0) = 1`.
     bias : {"plain", "augmented", "r_squared"}, default="plain"
         Constant feature :math:`c` that represents the intercept: 1, ``bias_constant``, or :math:`R = \max \|x_i\|`.
     bias_constant : float > 0, default=1.0
         The constant of ``bias="augmented"``.
     multi_class : {"ovr", "joint"}, default="ovr"
-        More than two classes: each against the rest, or one weight vector per class, moved together.
+        For more than two classes: one problem per class against the rest, or one joint problem with a weight vector per
+        class.
     max_time : float > 0 or None, default=None
         Seconds after which the fit stops. Ctrl-C does the same.
     max_log : int >= 0, default=100000
-        Mistakes whose details are kept; the counts include all of them.
+        Maximum number of mistakes in ``mistake_log_``; the counts include all mistakes.
     confidence : float in (0, 1), default=0.95
         Confidence of the risk bound.
 
@@ -80,23 +82,23 @@ class Perceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, LinearCl
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
         Weights :math:`w`.
     intercept_ : ndarray of shape (1,) or (n_classes,)
-        Offsets :math:`b`.
+        Intercepts :math:`b`.
     classes_ : ndarray
-        The labels, sorted; for two, the second is the positive one.
+        The labels, sorted; for two classes, the second is the positive class.
     n_updates_ : int
-        Updates made.
+        Number of updates.
     converged_ : bool
-        Whether a pass made no mistake: the rows are separated.
+        Whether the last pass made no mistake, so that the rows are separated.
     ending_ : str
         Why the fit ended: separated, plateau, cycle, max_iter, max_time, interrupted, callback.
     mistakes_per_pass_ : ndarray of shape (n_iter,)
-        Updates of each pass.
+        Number of updates of each pass.
     mistake_counts_ : ndarray of shape (n_samples,) or (n_classes, n_samples)
-        Updates on each row: with ``eta0=1`` the weights are the start plus ``sum(counts * t * x)``.
+        Number of updates on each row; with ``eta0=1`` the weights are the initial weights plus ``sum(counts * t * x)``.
     mistake_log_ : dict of ndarrays
-        One entry a mistake: problem, pass, row, margin (before), squared_norm (after).
+        One entry per mistake: problem, pass, row, margin (before the update), squared_norm (after it).
     n_iter_ : int
-        Passes done.
+        Number of passes.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
     n_features_in_, feature_names_in_
@@ -104,8 +106,9 @@ class Perceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, LinearCl
 
     Notes
     -----
-    ``fit`` takes no ``sample_weight``: in an online algorithm, no factor of the step is equivalent to processing a row twice
-    . Repeat rows, or use :class:`BatchPerceptron`, where a weight is a repetition.
+    ``fit`` accepts no ``sample_weight``: in an online algorithm, no factor of the step is equivalent to processing a
+    row twice. Repeat rows, or use :class:`BatchPerceptron`, in which an integer weight is equivalent to repeating the
+    row.
 
     Examples
     --------
@@ -189,11 +192,11 @@ class Perceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, LinearCl
 
     @with_callbacks
     def fit(self, X, y, coef_init=None, intercept_init=None):
-        """Fit the model, from ``coef_init`` and ``intercept_init`` if given, else from zero. Returns the estimator."""
+        """Fit the model, starting from ``coef_init`` and ``intercept_init`` if given. Returns the estimator."""
         check_params(self)
         return fit_linear(self, X, y, coef_init, intercept_init, average=False)
 
     def partial_fit(self, X, y, classes=None):
-        """Learn from new rows, once each and in the order given; the first call names all classes. Returns the estimator."""
+        """Process new rows once, in the given order; the first call requires all ``classes``. Returns the estimator."""
         check_params(self)
         return partial_fit_linear(self, X, y, classes, average=False)

@@ -1,4 +1,4 @@
-"""From X and y to the inputs of a perceptron: rows, labels as codes, squared norms, and starting weights."""
+"""Input reading for perceptrons: rows, class indices, squared norms and starting weights."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ READ = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
 
 
 class Labeled(NamedTuple):
-    """Training data as every perceptron reads them."""
+    """Training data of a perceptron."""
 
     X: Any  # C order or CSR
-    y: np.ndarray  # as the checker will read it: numbers are float64
-    codes: np.ndarray  # position of each label among the classes
+    y: np.ndarray  # in the form that the checker reads: numbers are float64
+    codes: np.ndarray  # class index of each label
     classes: np.ndarray
     rows: Any
     squares: np.ndarray  # |x_i|^2
 
     def signs(self, positive: int) -> np.ndarray:
-        """+1 for rows of class number ``positive``, else -1."""
+        """Return +1 for rows of the class with index ``positive``, and -1 for the others."""
         return 2 * (self.codes == positive).astype(np.int8) - np.int8(1)
 
 
 def read_labeled(estimator, X, y, *, reset: bool = True, classes: np.ndarray | None = None) -> Labeled:
-    """Read training data; with ``classes`` the labels must be among them, else there must be at least two."""
-    # Whether X is finite shows in the squared norms, which are needed anyway: one reading of the data instead of two.
+    """Read training data; labels must be among ``classes`` if given, else there must be at least two classes."""
+    # The squared norms, which are needed anyway, show whether X is finite; this saves one pass over the data.
     given_X, given_y = X, y
     X, y = read_data(estimator, X, y, reset=reset, ensure_all_finite=False, **READ)
     rows = as_rows(X)
     squares = np.empty(X.shape[0])
     square_rows(rows, squares)
     if not np.isfinite(squares).all():
-        read_data(estimator, given_X, given_y, reset=reset, **READ)  # says where, if a value is not finite
+        read_data(estimator, given_X, given_y, reset=reset, **READ)  # raises an error that locates a non-finite value
         raise InvalidData(f"{type(estimator).__name__}: the squares of X overflow; divide X by its largest entry.")
     y = y.astype(np.float64, copy=False) if y.dtype.kind in "biuf" else y
     codes, known = _codes(estimator, y, given_y, classes)
@@ -70,14 +70,14 @@ def _codes(estimator, y: np.ndarray, given, classes: np.ndarray | None) -> tuple
 
 
 def _shown(label, given) -> str:
-    """A label as the user wrote it."""
+    """Return a label in the form in which the user gave it."""
     dtype = np.asarray(given).dtype
     label = label.astype(dtype) if dtype.kind in "biu" else label
     return repr(label.item() if hasattr(label, "item") else label)
 
 
 def _distinct(y: np.ndarray) -> np.ndarray:
-    """``np.unique``, without sorting when there are two numbers only."""
+    """Return ``np.unique(y)``, without sorting if there are only two numbers."""
     if y.dtype.kind == "f" and len(y):
         two = np.array([y.min(), y.max()])
         if two[0] < two[1] and np.all((y == two[0]) | (y == two[1])):
@@ -86,7 +86,7 @@ def _distinct(y: np.ndarray) -> np.ndarray:
 
 
 def posed(estimator, data: Labeled, weights=None) -> dict[str, Any]:
-    """Return the problem that the parameters define; sets ``classes_``, on which it depends."""
+    """Set ``classes_`` and return the problem defined by the parameters."""
     who, estimator.classes_ = type(estimator).__name__, data.classes
     try:
         return pose(estimator, data.X, data.y, weights, "classes_")
@@ -97,7 +97,7 @@ def posed(estimator, data: Labeled, weights=None) -> dict[str, Any]:
 
 
 def starting_weights(estimator, coef, intercept, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
-    """Return copies of the starting weights and intercepts, zero if none are given; one line per problem."""
+    """Return copies of the starting weights and intercepts, one row per problem; zeros if none are given."""
     who, (lines, d) = type(estimator).__name__, shape
     w = np.zeros(shape) if coef is None else np.array(coef, dtype=np.float64)
     b = np.zeros(lines) if intercept is None else np.array(intercept, dtype=np.float64)

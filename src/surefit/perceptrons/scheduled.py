@@ -1,4 +1,4 @@
-"""The fit of a perceptron with step schedule and margin threshold, and what its steps prove."""
+"""Fitting of a perceptron with a step-size schedule and a margin threshold."""
 
 from __future__ import annotations
 

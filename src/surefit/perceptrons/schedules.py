@@ -1,4 +1,4 @@
-r"""Step schedules of a perceptron, and the test whether one is good enough for the convergence theorem.
+r"""Step-size schedules of perceptrons, and a test of the conditions of the convergence theorem.
 
 A schedule :math:`\eta(1), \eta(2), \dots \ge 0` leads to a separating direction on all separable data if
 :math:`S_m = \sum_{k \le m} \eta(k) \to \infty` and :math:`Q_m / S_m^2 \to 0`, :math:`Q_m = \sum_{k \le m} \eta(k)^2`
@@ -16,11 +16,11 @@ import numpy as np
 from surefit.core.errors import InvalidParameter
 from surefit.core.validation import COUNT, NON_NEGATIVE, POSITIVE, REAL, Rule
 
-HORIZON = 2**16  # updates over which an arbitrary schedule is looked at
+HORIZON = 2**16  # number of updates over which an arbitrary schedule is examined
 
 
 class PowerSchedule(NamedTuple):
-    r"""Steps :math:`\eta(k) = s k^p`.
+    r"""Power schedule with step sizes :math:`\eta(k) = s k^p`.
 
     Examples
     --------
@@ -33,12 +33,12 @@ class PowerSchedule(NamedTuple):
     scale: float = 1.0
 
     def __call__(self, k) -> np.ndarray:
-        """Return the steps of updates number ``k``."""
+        """Return the step sizes of the updates with numbers ``k``."""
         return self.scale * np.power(np.asarray(k, dtype=np.float64), self.exponent)
 
 
 class GeometricSchedule(NamedTuple):
-    r"""Steps :math:`\eta(k) = s r^k`; only the constant schedule guarantees convergence.
+    r"""Geometric schedule with step sizes :math:`\eta(k) = s r^k`; only ratio 1 guarantees convergence.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class GeometricSchedule(NamedTuple):
     scale: float = 1.0
 
     def __call__(self, k) -> np.ndarray:
-        """Return the steps of updates number ``k``."""
+        """Return the step sizes of the updates with numbers ``k``."""
         with np.errstate(over="ignore"):
             return self.scale * np.power(self.ratio, np.asarray(k, dtype=np.float64))
 
@@ -70,11 +70,11 @@ SCHEDULE = Rule(
 
 
 class ScheduleReport(NamedTuple):
-    """Whether a schedule satisfies the two conditions; None where finitely many steps do not decide."""
+    """Whether a schedule satisfies the two conditions; None if finitely many steps do not decide."""
 
     sum_diverges: bool | None
     ratio_vanishes: bool | None
-    ratio_at_horizon: float  # Q_m / S_m^2 after the last update looked at
+    ratio_at_horizon: float  # Q_m / S_m^2 after the last update examined
     proved: bool
 
     @property
@@ -85,15 +85,16 @@ class ScheduleReport(NamedTuple):
 
 
 def as_schedule(schedule: Any) -> Any:
-    """Return the function behind a name."""
+    """Return the schedule function for a name."""
     return NAMED[schedule] if isinstance(schedule, str) else schedule
 
 
 def check_schedule(schedule: Any, horizon: int = HORIZON) -> ScheduleReport:
-    """Decide whether steps of this size lead to a separating direction on all separable data.
+    """Decide whether a step-size schedule leads to a separating direction on all separable data.
 
-    Guarantee: for powers and geometric schedules the answer is a theorem (theory: :ref:`variable-increment`). For any other
-    function finitely many steps decide nothing: both conditions are reported as undecided, with the ratio reached.
+    Guarantee: for power and geometric schedules the answer is a theorem (theory: :ref:`variable-increment`). Other
+    functions cannot be decided from finitely many steps: both conditions are reported as undecided, with the ratio
+    reached.
 
     Parameters
     ----------
@@ -118,22 +119,24 @@ def check_schedule(schedule: Any, horizon: int = HORIZON) -> ScheduleReport:
         raise InvalidParameter("check_schedule", "horizon", COUNT.words, horizon)
     steps = as_schedule(schedule)
     if isinstance(steps, PowerSchedule) and not (POSITIVE.allows(steps.scale) and REAL.allows(steps.exponent)):
-        raise InvalidParameter("check_schedule", "schedule", "a power with a scale > 0", schedule)
+        raise InvalidParameter("check_schedule", "schedule", "a power schedule with scale > 0", schedule)
     if isinstance(steps, GeometricSchedule) and not (POSITIVE.allows(steps.scale) and NON_NEGATIVE.allows(steps.ratio)):
-        raise InvalidParameter("check_schedule", "schedule", "a geometric one with ratio >= 0 and scale > 0", schedule)
+        raise InvalidParameter(
+            "check_schedule", "schedule", "a geometric schedule with ratio >= 0 and scale > 0", schedule
+        )
     ratio = _ratio(steps, horizon)
     if isinstance(steps, PowerSchedule):
         # k^p with p >= -1 has S ~ m^(p+1) (or ln m), Q of at most order max(1, m^(2p+1), ln m): the ratio vanishes.
         good = steps.exponent >= -1
         return ScheduleReport(good, good, ratio, True)
     if isinstance(steps, GeometricSchedule):
-        # The ratio tends to |1 - r| / (1 + r), which is zero for r = 1 only.
+        # The ratio tends to |1 - r| / (1 + r), which is zero only for r = 1.
         return ScheduleReport(steps.ratio >= 1, steps.ratio == 1, ratio, True)
     return ScheduleReport(None, None, ratio, False)
 
 
 def read_steps(who: str, schedule: Callable, k: np.ndarray) -> np.ndarray:
-    """Return the steps of updates number ``k``; refuse what is not a number >= 0 each."""
+    """Return the step sizes of the updates with numbers ``k``; raise unless they are finite numbers >= 0."""
     steps = np.asarray(schedule(k), dtype=np.float64)
     steps = np.broadcast_to(steps, k.shape) if steps.ndim == 0 else steps
     if steps.shape != k.shape or not np.all(np.isfinite(steps)) or np.any(steps < 0):
@@ -144,10 +147,11 @@ def read_steps(who: str, schedule: Callable, k: np.ndarray) -> np.ndarray:
 def most_scheduled_updates(
     schedule: Any, radius: float, margin: float, threshold: float = 0.0, horizon: int = 10**9
 ) -> float:
-    r"""Largest number of updates a scheduled perceptron can make from zero; infinite if beyond ``horizon``.
+    r"""Bound the number of updates of a scheduled perceptron from zero; infinite if larger than ``horizon``.
 
-    Every prefix of a run obeys :math:`\gamma^2 S_m^2 \le 2 b S_m + R^2 Q_m`; the largest :math:`m` that does is the bound.
-    For powers the sums beyond the first thousand terms are taken from the Euler-Maclaurin formula, to about twelve digits.
+    Every prefix of a run satisfies :math:`\gamma^2 S_m^2 \le 2 b S_m + R^2 Q_m` with the threshold :math:`b`; the bound
+    is the largest such :math:`m`. For power schedules, sums beyond the first thousand terms are computed by the
+    Euler-Maclaurin formula to about twelve digits.
 
     Examples
     --------
@@ -184,7 +188,7 @@ def _sums(steps: PowerSchedule, m: int) -> tuple[float, float]:
 
 
 def _power_sum(m: int, p: float, direct: int = 1000) -> float:
-    """``sum_{k<=m} k^p``: the first terms one by one, the rest by Euler and Maclaurin."""
+    """Return ``sum_{k<=m} k^p``: the first terms directly, the others by the Euler-Maclaurin formula."""
     head = math.fsum(np.arange(1.0, min(m, direct) + 1) ** p)
     if m <= direct:
         return head
@@ -201,7 +205,7 @@ def _ratio(steps: Callable, horizon: int) -> float:
         r = float(steps.ratio)
         if r in (0.0, 1.0):
             return 1.0 if r == 0.0 else 1.0 / horizon
-        q = min(r, 1.0 / r)  # the ratio is the same for r and 1/r: the steps in reverse order
+        q = min(r, 1.0 / r)  # the ratio is the same for r and 1/r, which reverse the order of the steps
         tail = q**horizon
         return (1.0 - q) * (1.0 + tail) / ((1.0 + q) * (1.0 - tail))
     k = np.arange(1.0, horizon + 1)

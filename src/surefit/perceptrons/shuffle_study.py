@@ -15,7 +15,7 @@ from surefit.separation.margin import maximal_margin
 class ShuffleStudy(NamedTuple):
     """Separating hyperplanes of the same rows in different orders."""
 
-    margins: np.ndarray  # (runs,) geometric margins, negative where a run did not separate
+    margins: np.ndarray  # (runs,) geometric margins, negative if a run did not separate the rows
     directions: np.ndarray  # (runs, d) unit normals
     n_updates: np.ndarray  # (runs,)
     best_margin: float  # proved upper bound on the margin of every hyperplane
@@ -35,9 +35,9 @@ class ShuffleStudy(NamedTuple):
 def shuffle_study(estimator, X, y, *, n_runs: int = 20, random_state=0) -> ShuffleStudy:
     """Fit a linear classifier to the same rows in many orders and compare the hyperplanes.
 
-    Guarantee: no margin exceeds ``best_margin``, that of the maximum-margin hyperplane, and no move of the rows by less than its margin
-    changes a run's training predictions (theory: :ref:`margin-bracket`). The perceptron's answer depends on the order; that of an SVM
-    does not.
+    Guarantee: no margin exceeds ``best_margin``, that of the maximum-margin hyperplane. Moving the rows by less than
+    the margin of a run does not change its training predictions (theory: :ref:`margin-bracket`). The hyperplane of a
+    perceptron depends on the order of the rows; that of an SVM does not.
 
     Parameters
     ----------
@@ -48,9 +48,9 @@ def shuffle_study(estimator, X, y, *, n_runs: int = 20, random_state=0) -> Shuff
     y : array of shape (n,)
         Labels of two classes.
     n_runs : int >= 2, default=20
-        Orders; the first is the given one.
+        Number of orders; the first is the given one.
     random_state : int, default=0
-        Seed of the others.
+        Seed for the other orders.
 
     Examples
     --------

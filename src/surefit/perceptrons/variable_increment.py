@@ -13,60 +13,61 @@ from surefit.perceptrons.schedules import SCHEDULE
 class VariableIncrementPerceptron(
     CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, LinearClassifierMixin, BaseEstimator
 ):
-    r"""A perceptron with a schedule of step sizes, which requires a margin for every row.
+    r"""Perceptron with a step-size schedule and a margin threshold.
 
     .. math:: \text{if } t_i (x_i^\top w + b) \le \tau: \qquad w \leftarrow w + \eta(k)\, t_i x_i, \quad k = 1, 2, \dots
 
-    Hypothesis class: affine functions. Loss: the perceptron loss. Optimizer: one row at a time, with step
+    Hypothesis class: affine functions. Loss: the perceptron loss. Optimizer: one row at a time, with step size
     :math:`\eta(k)` at update :math:`k`.
 
-    Guarantee: on separable data the run ends if :math:`\sum \eta = \infty` and :math:`\sum \eta^2 / (\sum \eta)^2 \to 0`
-    (theory: :ref:`variable-increment`); :func:`check_schedule` decides this, and the certificate proves the inequality
-    behind it after every update.
+    Guarantee: on separable data the run ends if :math:`\sum \eta = \infty` and
+    :math:`\sum \eta^2 / (\sum \eta)^2 \to 0` (theory: :ref:`variable-increment`); :func:`check_schedule` decides this,
+    and the certificate proves the underlying inequality after every update.
 
     Parameters
     ----------
     schedule : str or callable, default="inverse_sqrt"
-        Steps :math:`\eta(k)`: ``constant``, ``linear`` (k), ``inverse`` (1/k), ``inverse_sqrt``, a
-        :class:`PowerSchedule`, a :class:`GeometricSchedule`, or a function of an array of update numbers, starting at 1.
+        Step sizes :math:`\eta(k)`: ``constant``, ``linear`` (k), ``inverse`` (1/k), ``inverse_sqrt``, a
+        :class:`PowerSchedule`, a :class:`GeometricSchedule`, or a function of an array of update numbers, starting at
+        1.
     threshold : float >= 0, default=0.0
-        Margin :math:`\tau` up to which a row is a mistake; not divided by the norm of the weights.
+        Functional margin :math:`\tau` (not divided by the norm of the weights) up to which a row is a mistake.
     fit_intercept : bool, default=True
         Whether to fit an intercept :math:`b`.
     max_iter : int >= 1, default=1000
-        Passes before giving up.
+        Maximum number of passes.
     tol : float >= 0 or None, default=1e-3
         Stop when the mean perceptron loss of a pass has not improved by ``tol`` for ``n_iter_no_change`` passes. A pass
-        without mistakes always ends the fit. None: continue for ``max_iter`` passes.
+        without mistakes always ends the fit. None means that the fit continues for ``max_iter`` passes.
     n_iter_no_change : int >= 1, default=5
-        Passes without improvement before stopping.
+        Number of passes without improvement after which the fit stops.
     order : {"cyclic", "shuffled", "random"} or None, default=None
-        Order of the rows: as given, reshuffled for each pass, or drawn with replacement. None: shuffled.
+        Order of the rows: as given, reshuffled for each pass, or drawn with replacement. None means "shuffled".
     mistake : {"<=0", "<0", "sign"}, default="<=0"
-        Which margins are mistakes, as in :class:`Perceptron`; counts for ``threshold=0`` only.
+        Which margins are mistakes, as in :class:`Perceptron`; used only with ``threshold=0``.
     bias : {"plain", "augmented", "r_squared"}, default="plain"
         Constant feature that represents the intercept: 1, ``bias_constant``, or the largest norm of a row.
     bias_constant : float > 0, default=1.0
         The constant of ``bias="augmented"``.
     n_jobs : int or None, default=None
-        Threads, for more than two classes; the same bits for any number.
+        Number of threads for more than two classes; the result is bitwise identical for any number.
     random_state : int, RandomState or None, default=0
-        Seed of the orders.
+        Seed for the order of the rows.
     warm_start : bool, default=False
-        Start from the weights of the last fit; the schedule starts anew.
+        Start from the weights of the last fit; the schedule is restarted.
     max_time : float > 0 or None, default=None
         Seconds after which the fit stops. Ctrl-C does the same.
     max_log : int >= 0, default=100000
-        Mistakes whose details are kept.
+        Maximum number of mistakes in ``mistake_log_``.
     confidence : float in (0, 1), default=0.95
         Confidence of the risk bound.
 
     Attributes
     ----------
     coef_, intercept_ : ndarray
-        The weights, shapes as in :class:`Perceptron`.
+        The weights, with shapes as in :class:`Perceptron`.
     schedule_report_ : dict
-        What :func:`check_schedule` says.
+        Result of :func:`check_schedule`.
     classes_, n_updates_, converged_, ending_, mistakes_per_pass_, mistake_counts_, mistake_log_, n_iter_, certificate_
         As in :class:`Perceptron`.
     n_features_in_, feature_names_in_

@@ -11,31 +11,32 @@ from surefit.perceptrons.votes import fit_voted, partial_fit_voted, votes
 
 
 class VotedPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, ClassifierMixin, BaseEstimator):
-    r"""Voted perceptron: every weight vector votes with the number of rows that it classified correctly.
+    r"""Voted perceptron: every weight vector votes, weighted by the number of rows for which it was used.
 
     .. math:: f(x) = \frac1T \sum_{j=0}^k c_j \operatorname{sign}(x^\top w_j + b_j), \qquad \sum_j c_j = T,
 
-    where :math:`w_j` are the weights after update :math:`j`, and :math:`c_j` the number of rows for which they were used.
+    where :math:`w_j` are the weights after update :math:`j`, and :math:`c_j` the number of rows for which they were
+    used.
 
     Hypothesis class: votes of affine functions. Loss: the perceptron loss. Optimizer: one row at a time.
 
-    Guarantee: the certificate proves the run and the survival counts (theory: :ref:`novikoff`); after a single pass over two
-    classes it also contains a risk bound of the vote itself: at most twice the mean risk of the voters.
+    Guarantee: the certificate proves the run and the survival counts (theory: :ref:`novikoff`). After a single pass
+    over two classes it also bounds the risk of the vote by twice the mean risk of the voters.
 
     Parameters
     ----------
     fit_intercept : bool, default=True
         Whether to fit an intercept :math:`b`.
     max_iter : int >= 1, default=10
-        Passes. Every mistake is one more voter.
+        Maximum number of passes. Every mistake adds one voter.
     tol : float >= 0 or None, default=None
         Stop when the mean perceptron loss of a pass has not improved by ``tol`` for ``n_iter_no_change`` passes. A pass
-        without mistakes always ends the fit. None: continue for ``max_iter`` passes.
+        without mistakes always ends the fit. None means that the fit continues for ``max_iter`` passes.
     n_iter_no_change : int >= 1, default=5
-        Passes without improvement before stopping.
+        Number of passes without improvement after which the fit stops.
     order : {"cyclic", "shuffled", "random"}, array of int or None, default=None
         Order of the rows: as given, reshuffled for each pass, drawn with replacement, or a permutation of the rows
-        that every pass follows. None: shuffled.
+        that every pass follows. None means "shuffled".
     mistake : {"<=0", "<0", "sign"}, default="<=0"
         Which margins are mistakes, as in :class:`Perceptron`.
     bias : {"plain", "augmented", "r_squared"}, default="plain"
@@ -43,9 +44,9 @@ class VotedPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, Cla
     bias_constant : float > 0, default=1.0
         The constant of ``bias="augmented"``.
     n_jobs : int or None, default=None
-        Threads, for more than two classes; the same bits for any number.
+        Number of threads for more than two classes; the result is bitwise identical for any number.
     random_state : int, RandomState or None, default=0
-        Seed of the orders.
+        Seed for the order of the rows.
     warm_start : bool, default=False
         Start from the last weights; earlier voters keep their votes.
     max_time : float > 0 or None, default=None
@@ -58,13 +59,13 @@ class VotedPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, Cla
     support_vectors_ : ndarray or CSR matrix
         The rows on which updates were made.
     update_support_ : ndarray of int
-        Which of them each update was made on; problem ``p`` owns the updates from ``problem_starts_[p]`` on.
+        Index of the support vector of each update; the updates of problem ``p`` start at ``problem_starts_[p]``.
     update_sign_ : ndarray
         Sign of each update.
     survivals_ : ndarray
-        Visits survived by the weights before the first, and after each update of each problem.
+        Number of steps for which the weights before the first update and after each update were used, for each problem.
     last_coef_, last_intercept_ : ndarray
-        The weights after the last visit.
+        The weights after the last step.
     classes_, n_updates_, converged_, ending_, mistakes_per_pass_, mistake_counts_, mistake_log_, n_iter_, certificate_
         As in :class:`Perceptron`.
     n_features_in_, feature_names_in_
@@ -122,18 +123,18 @@ class VotedPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, Cla
         return fit_voted(self, X, y)
 
     def partial_fit(self, X, y, classes=None):
-        """Learn from new rows, once each and in the order given; the first call names all classes. Returns the estimator."""
+        """Process new rows once, in the given order; the first call requires all ``classes``. Returns the estimator."""
         check_params(self)
         return partial_fit_voted(self, X, y, classes)
 
     def decision_function(self, X):
-        """Return the mean votes, between -1 and 1: one per row for two classes, else one per row and class."""
+        """Return the mean votes from -1 to 1: one per row for two classes, one per row and class for more."""
         check_is_fitted(self)
         scores = votes(self, X)
         return scores.ravel() if scores.shape[1] == 1 else scores
 
     def predict(self, X):
-        """Return the class of each row; a draw means the first class, a tie the class that comes first."""
+        """Return the class of each row; ties go to the first class."""
         scores = self.decision_function(X)
         return self.classes_[positions(self, scores)]
 

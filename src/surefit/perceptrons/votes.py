@@ -1,4 +1,4 @@
-"""The voters of a voted perceptron: kept as the rows of its updates, never as one weight vector each."""
+"""Voters of a voted perceptron, stored as the rows of its updates instead of one weight vector each."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from surefit.solvers.perceptron.order import Orders
 from surefit.solvers.perceptron.variants import vote
 
 WHOLE_LOG = 2**62  # every update is a voter
-ROWS = 256  # rows whose votes are counted together
+ROWS = 256  # number of rows whose votes are computed together
 
 
 def fit_voted(estimator, X, y):
-    """Fit from zero, or go on from the last weights with all voters so far (``warm_start``). Returns the estimator."""
+    """Fit from zero, or continue the previous fit with all its voters (``warm_start``). Returns the estimator."""
     goes_on = estimator.warm_start and hasattr(estimator, "classes_")
     data = read_labeled(estimator, X, y)
     lines, d = len(positives(data)), data.X.shape[1]
@@ -39,7 +39,7 @@ def fit_voted(estimator, X, y):
 
 
 def partial_fit_voted(estimator, X, y, classes):
-    """Visit new rows once, in the order given; all voters so far keep their votes. Returns the estimator."""
+    """Process new rows once, in the given order; earlier voters keep their votes. Returns the estimator."""
     first = not hasattr(estimator, "classes_")
     known = classes_of_stream(estimator, classes)
     data = read_labeled(estimator, X, y, reset=first, classes=known)
@@ -67,7 +67,7 @@ def _walks(estimator, data: Labeled, w, b, problem: dict):
 
 
 def _finish(estimator, run: Run, data: Labeled, problem: dict, goes_on: bool) -> None:
-    """Turn logs into voters; what came before stays in front."""
+    """Convert the logs to voters, append them to the earlier voters, and set the fitted attributes."""
     estimator._went_on = goes_on and bool(estimator.warm_start)
     estimator.last_coef_ = np.vstack([one.w for one in run.walks])
     estimator.last_intercept_ = np.array([one.offset for one in run.walks])
@@ -81,7 +81,7 @@ def _finish(estimator, run: Run, data: Labeled, problem: dict, goes_on: bool) ->
         survivals = np.diff(np.concatenate([[0], visits, [one.visits]])).astype(np.float64)
         if before is None:
             voters.append((np.searchsorted(used, rows), one.t[rows], survivals))
-        else:  # the last voter so far is the first one of this run: its survivals add up
+        else:  # the last earlier voter is the first voter of this run, so its survivals are added
             joined = np.concatenate([before[2][:-1], [before[2][-1] + survivals[0]], survivals[1:]])
             shift = 0 if estimator.support_vectors_ is None else estimator.support_vectors_.shape[0]
             support = np.concatenate([before[0], np.searchsorted(used, rows) + shift])
@@ -97,7 +97,7 @@ def _finish(estimator, run: Run, data: Labeled, problem: dict, goes_on: bool) ->
 
 
 def visit_numbers(one, n_visits: int) -> np.ndarray:
-    """At which row of the sequence, counted from zero, each update was made."""
+    """Return the step number, counted from zero, at which each update was made."""
     turns = np.searchsorted(one.after_pass, np.arange(one.logged), side="right")
     return turns.astype(np.int64) * n_visits + one.places()
 
@@ -132,7 +132,7 @@ def _stack(old, new):
 
 
 def votes(estimator, X) -> np.ndarray:
-    """Mean votes of each row, one column per problem."""
+    """Return the mean votes of each row, one column per problem."""
     X = read_data(estimator, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
     lines = len(estimator.problem_starts_) - 1
     out = np.zeros((X.shape[0], lines))
@@ -144,7 +144,7 @@ def votes(estimator, X) -> np.ndarray:
         for p in range(lines):
             updates, signs, survivals = _voters(estimator, p)
             column = np.zeros(gram.shape[0])
-            zero = 1.0 if estimator.mistake == "sign" else -1.0  # what a voter says to a score of zero
+            zero = 1.0 if estimator.mistake == "sign" else -1.0  # vote for a score of zero
             vote(np.ascontiguousarray(gram), updates, signs, survivals, zero, column)
             out[begin : begin + ROWS, p] = column / max(survivals.sum(), 1.0)
     return out
