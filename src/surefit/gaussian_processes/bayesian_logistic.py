@@ -38,24 +38,27 @@ class BayesianLogisticRegression(CallbackSupportMixin, CertifiedMixin, Classifie
 
     .. math:: P(Y = 1 \mid x, w) = l(w^\top x), \quad w \sim N(0, \Sigma), \qquad P(Y = 1 \mid x) = \int l(w^\top x) \, p(w \mid y) \, dw
 
-    Hypothesis class: averages of logistic functions. Loss: logistic, plus the negative log-prior. Optimizer: Newton's method.
-    ``method="laplace"`` uses a normal approximation at the mode, ``"grid"`` integrates numerically (one or two weights), and
-    ``"gaussian"`` also models the inputs as :math:`\frac12 N(w/2, I) + \frac12 N(-w/2, I)`; then the posterior is exactly normal with
-    precision :math:`\Sigma^{-1} + \frac n4 I` and mean :math:`\frac12 (\cdot)^{-1} \sum_i t_i x_i`.
+    Hypothesis class: averages of logistic functions. Loss: logistic, plus the negative log-prior. Optimizer: Newton's
+    method. ``method="laplace"`` uses a normal approximation at the mode, ``"grid"`` integrates numerically (one or two
+    weights), and ``"gaussian"`` also models the inputs as :math:`\frac12 N(w/2, I) + \frac12 N(-w/2, I)`. In the last
+    case the posterior is exactly normal with precision :math:`\Lambda = \Sigma^{-1} + \frac n4 I` and mean
+    :math:`\frac12 \Lambda^{-1} \sum_i t_i x_i`.
 
-    Guarantee: the log density at the mode is within the claimed gap of the maximum (the posterior is log-concave); for a normal posterior
-    the boundary is exactly the hyperplane :math:`\mu^\top x = 0` (theory: :ref:`gp-mode`). With a grid the boundary need not be linear.
+    Guarantee: the log density at the mode is within the claimed gap of the maximum (the posterior is log-concave); for
+    a normal posterior the boundary is exactly the hyperplane :math:`\mu^\top x = 0` (theory: :ref:`gp-mode`). With a
+    grid the boundary need not be linear.
 
     Parameters
     ----------
     prior_covariance : float > 0, array of one per weight, or matrix, default=1.0
-        :math:`\Sigma`; a number is a multiple of the identity.
+        Prior covariance :math:`\Sigma`; a number means a multiple of the identity.
     method : {"laplace", "grid", "gaussian"}, default="laplace"
         How the posterior is computed.
     fit_intercept : bool, default=False
-        Add a constant column, last; its weight has the last prior variance. Not with ``method="gaussian"``.
+        Whether to append a constant column; its weight has the last prior variance. Not allowed with
+        ``method="gaussian"``.
     tol : float >= 0, default=1e-12
-        Newton stops when the gap is at most ``tol`` times n ln 2.
+        Newton's method stops when the gap is at most ``tol`` times n ln 2.
     max_iter : int >= 1, default=100
         Maximum number of Newton steps.
     max_time : float > 0 or None, default=None
@@ -68,7 +71,7 @@ class BayesianLogisticRegression(CallbackSupportMixin, CertifiedMixin, Classifie
     posterior_mean_, posterior_covariance_ : ndarray
         Posterior moments of the weights (mode and inverse Hessian for "laplace"); the intercept is last.
     log_evidence_ : float
-        Log probability of the labels; for "gaussian" the log density of rows and labels.
+        Log probability of the labels; for "gaussian", the joint log density of rows and labels.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
     n_features_in_, feature_names_in_

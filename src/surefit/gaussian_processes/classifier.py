@@ -42,7 +42,7 @@ class KernelList(list):
 
     @property
     def theta(self) -> np.ndarray:
-        """Logarithms of the free hyperparameters of all kernels, one after the other."""
+        """Logarithms of the free hyperparameters of all kernels, concatenated."""
         return np.concatenate([kernel.theta for kernel in self])
 
     @property
@@ -57,31 +57,33 @@ class GaussianProcessClassifier(CertifiedMixin, CallbackSupportMixin, StatedGapM
     .. math:: P(Y = 1 \mid x) = l(f(x)), \quad f \sim GP(0, k_\theta), \qquad
               P(a) = \sum_i \ln(1 + e^{-t_i f_i}) + \tfrac12 a^\top K a, \quad f = K a
 
-    Hypothesis class: averages :math:`\int l(f) \, dN(m(x), v(x))` over the Laplace approximation of the posterior. Loss: logistic.
-    Optimizer: Newton's method for the mode; quasi-Newton for the hyperparameters, which maximize the approximate evidence.
+    Hypothesis class: averages :math:`\int l(f) \, dN(m(x), v(x))` over the Laplace approximation of the posterior.
+    Loss: logistic. Optimizer: Newton's method for the mode; quasi-Newton for the hyperparameters, which maximize the
+    approximate evidence.
 
-    Guarantee: :math:`P - \min P \le` ``dual_gap_`` (summed over two-class problems), so the latent mode is within :math:`\sqrt{2 \cdot
-    \text{gap} \cdot k(x, x)}` of the exact one for every x. A probability exceeds 1/2 exactly if the latent mean is positive (theory:
-    :ref:`gp-mode`). There is no claim about the distance of the Laplace approximation from the posterior.
+    Guarantee: :math:`P - \min P \le` ``dual_gap_`` (summed over two-class problems), so the latent mode is within
+    :math:`\sqrt{2 \cdot \text{gap} \cdot k(x, x)}` of the exact one for every x. A probability exceeds 1/2 exactly if
+    the latent mean is positive (theory: :ref:`gp-mode`). The certificate makes no claim about the error of the Laplace
+    approximation.
 
     Parameters
     ----------
     kernel : kernel of ``surefit.kernels``, of scikit-learn, or None, default=None
-        Covariance of the prior; None is a Gaussian kernel with fixed length scale 1.
+        Covariance of the prior; None means a Gaussian kernel with fixed length scale 1.
     optimizer : "fmin_l_bfgs_b", callable or None, default="fmin_l_bfgs_b"
         Optimizer of the free hyperparameters; None keeps them fixed.
     n_restarts_optimizer : int >= 0, default=0
-        Number of further searches, from random points between the bounds of the logarithms.
+        Number of additional searches, each from a random point within the bounds of the log hyperparameters.
     max_iter_predict : int >= 1, default=100
         Maximum number of Newton steps for a mode.
     warm_start : bool, default=False
         Start Newton's method from the dual vector of the previous fit.
     copy_X_train : bool, default=True
-        Keep a copy of X.
+        Whether to store a copy of X.
     random_state : int, RandomState or None, default=None
         Seed of the restarts.
     multi_class : {"one_vs_rest", "one_vs_one"}, default="one_vs_rest"
-        Several classes: one problem per class, or one per pair (votes; no probabilities).
+        For several classes: one problem per class, or one per pair of classes (predictions by votes, no probabilities).
     n_jobs : int or None, default=None
         Ignored; accepted for compatibility with scikit-learn.
     tol : float >= 0, default=1e-10
@@ -89,20 +91,20 @@ class GaussianProcessClassifier(CertifiedMixin, CallbackSupportMixin, StatedGapM
     max_time : float > 0 or None, default=None
         Time limit in seconds of the search for hyperparameters. Ctrl-C has the same effect.
     max_memory : float > 0 or None, default=None
-        Memory limit in bytes; None: the available memory.
+        Memory limit in bytes; None means the available memory.
 
     Attributes
     ----------
     classes_, n_classes_, log_marginal_likelihood_value_
-        As in scikit-learn (the mean over the problems of several classes).
-    kernels_, kernel_ : list of Kernel, and for two classes the only one
+        As in scikit-learn; for several classes the likelihood is the mean over the problems.
+    kernels_, kernel_ : list of Kernel, and Kernel (two classes) or KernelList
         Kernels with their hyperparameters, one per two-class problem.
     dual_coef_ : ndarray of shape (n_problems, n_rows)
-        The vectors a.
+        Dual vectors :math:`a` of the problems.
     dual_gap_, objective_ : float
         Upper bound on the sum of :math:`P - \min P`, and the sum of :math:`P`.
     n_iter_ : ndarray
-        Newton steps of each problem, at the last kernel.
+        Number of Newton steps of each problem with the final kernel.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
     n_features_in_, feature_names_in_
@@ -210,7 +212,7 @@ class GaussianProcessClassifier(CertifiedMixin, CallbackSupportMixin, StatedGapM
         return self.kernels_[0] if len(self.kernels_) == 1 else KernelList(self.kernels_)
 
     def latent_mean_and_variance(self, X):
-        """Return mean and variance of the latent function; of several classes, one column per two-class problem."""
+        """Return the mean and variance of the latent function, with one column per two-class problem if there are several."""
         check_is_fitted(self)
         mean, variance = self._latent(X)
         return (mean[:, 0], variance[:, 0]) if self.n_classes_ == 2 else (mean, variance)
@@ -225,7 +227,7 @@ class GaussianProcessClassifier(CertifiedMixin, CallbackSupportMixin, StatedGapM
         return np.column_stack([logistic_normal_mean(m, v) for m, v in zip(mean.T, variance.T, strict=True)])
 
     def predict_proba(self, X) -> np.ndarray:
-        """Return averaged probabilities, one column per class; for several classes they are normalized."""
+        """Return averaged probabilities, one column per class; for several classes, normalized to sum to one."""
         check_is_fitted(self)
         if self.n_classes_ > 2 and self.multi_class == "one_vs_one":
             raise InvalidParameter(
@@ -237,7 +239,7 @@ class GaussianProcessClassifier(CertifiedMixin, CallbackSupportMixin, StatedGapM
         return averages / np.sum(averages, axis=1, keepdims=True)
 
     def predict(self, X) -> np.ndarray:
-        """Return the class with the highest probability, or with most votes of pairs."""
+        """Return the class with the largest probability, or with the most votes of pairs."""
         check_is_fitted(self)
         if self.n_classes_ == 2:
             return self.classes_[(self.latent_mean_and_variance(X)[0] > 0).astype(int)]
@@ -251,10 +253,10 @@ class GaussianProcessClassifier(CertifiedMixin, CallbackSupportMixin, StatedGapM
         return self.classes_[np.argmax(votes, axis=1)]
 
     def log_marginal_likelihood(self, theta=None, eval_gradient=False, clone_kernel=True):
-        """Return the approximate log evidence at the log hyperparameters ``theta``, and its gradient.
+        """Return the approximate log evidence at the log hyperparameters ``theta`` and optionally its gradient.
 
-        Several classes: the mean over the problems; ``theta`` is one for all, or those of all one after the other (``kernel_.theta``).
-        ``clone_kernel`` is ignored.
+        For several classes it is the mean over the problems; ``theta`` is one vector for all problems, or the
+        concatenation of their vectors (``kernel_.theta``). ``clone_kernel`` is ignored.
         """
         check_is_fitted(self)
         if theta is None:
@@ -262,7 +264,7 @@ class GaussianProcessClassifier(CertifiedMixin, CallbackSupportMixin, StatedGapM
                 raise InvalidParameter(type(self).__name__, "eval_gradient", "False where theta is None", True)
             return self.log_marginal_likelihood_value_
         count = len(self._fits)
-        own = np.size(theta) == sum(len(kernel.theta) for kernel in self.kernels_)  # each problem has its own
+        own = np.size(theta) == sum(len(kernel.theta) for kernel in self.kernels_)  # each problem has its own theta
         thetas = np.reshape(theta, (count, -1)) if own else [theta] * count
         found = []
         for fit, values in zip(self._fits, thetas, strict=True):

@@ -26,7 +26,7 @@ SLOPE = 1e-5  # largest derivative of the log evidence per row at which a search
 
 
 class TwoClasses(NamedTuple):
-    """Fitted two-class problem: the two classes (-1: all others), its rows, kernel and mode."""
+    """Fitted two-class problem: the two classes (-1 means all others), its rows, kernel and mode."""
 
     positive: int
     negative: int
@@ -64,7 +64,7 @@ def read_training(estimator, X, y) -> tuple[Any, np.ndarray, np.ndarray, np.ndar
 
 
 def fit_problems(estimator, X, y, codes: np.ndarray, K: int) -> list[TwoClasses]:
-    """Fit one problem per class, or one per pair; two classes are one problem."""
+    """Fit one problem per class or per pair of classes; with two classes, a single problem."""
     pairs = class_pairs(K, estimator.multi_class)
     kernel = kernel_for(estimator, X)
     memory.require(type(estimator).__name__, X.shape[0], memory.WITH_SEARCH + len(pairs), estimator.max_memory)

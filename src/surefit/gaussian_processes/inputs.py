@@ -16,7 +16,7 @@ KERNEL = Rule("None, a kernel, or the name of one", lambda v: v is None or not i
 
 
 def kernel_for(estimator, X=None) -> Kernel:
-    """Return a new kernel for a fit; None means a Gaussian kernel, which a regressor learns, as in scikit-learn."""
+    """Return a new kernel for a fit; None means scikit-learn's default kernel for a regressor or classifier."""
     read = kernel_in if is_classifier(estimator) else learned_kernel
     return read(estimator.get_params(deep=False), X, type(estimator).__name__)
 

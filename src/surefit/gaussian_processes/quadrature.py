@@ -6,10 +6,10 @@ import numpy as np
 from scipy.special import expit
 
 HALF_WIDTH = 8.5  # standard deviations
-NODES = np.linspace(-HALF_WIDTH, HALF_WIDTH, 273)  # exact up to rounding for deviations up to 10
+NODES = np.linspace(-HALF_WIDTH, HALF_WIDTH, 273)  # exact up to rounding for standard deviations up to 10
 WEIGHTS = np.exp(-0.5 * NODES**2) / np.sum(np.exp(-0.5 * NODES**2))
 ROWS = 4096
-STEEP = 8.0  # standard deviation of scores from which the logistic function is a step between grid points
+STEEP = 8.0  # standard deviation of scores above which the logistic function is treated as a step between grid points
 REACH_FREQUENCY = 9.0  # the characteristic function of a log-concave density is below rounding beyond this frequency
 FREQUENCIES = 120
 
@@ -17,7 +17,7 @@ FREQUENCIES = 120
 def logistic_normal_mean(mean, variance):
     r"""Return :math:`\int \sigma(t) \, dN(m, v)(t)`, the mean of the logistic sigmoid of a normal variable.
 
-    Guarantee: above 1/2 exactly if the mean is positive, and closer to 1/2 for larger variances.
+    Guarantee: the result is above 1/2 exactly if the mean is positive, and is closer to 1/2 for larger variances.
 
     Parameters
     ----------
@@ -45,11 +45,12 @@ def logistic_normal_mean(mean, variance):
 
 
 def mean_tanh(scores: np.ndarray, masses: np.ndarray) -> float:
-    r"""Return the mean of :math:`\tanh(s / 2)` under masses on a fine grid, also if it is a step between two grid points.
+    r"""Return the mean of :math:`\tanh(s / 2)` under masses on a grid, also if it jumps between two grid points.
 
-    Far from the data, scores are large and :math:`\tanh` jumps between neighboring nodes, so a sum over nodes is inaccurate. The
-    characteristic function of the scores is still accurate, and :math:`\tanh(s/2) = \int_0^\infty 2 \sin(\omega s) / \sinh(\pi \omega) \,
-    d\omega`, so that :math:`E \tanh(s/2) = \int_0^\infty 2\, E \sin(\omega s) / \sinh(\pi \omega) \, d\omega` (for steps: Gil-Pelaez).
+    Far from the data, scores are large and :math:`\tanh` jumps between neighboring nodes, so a sum over nodes is
+    inaccurate. The characteristic function of the scores is still accurate, and
+    :math:`\tanh(s/2) = \int_0^\infty 2 \sin(\omega s) / \sinh(\pi \omega) \, d\omega`, so
+    :math:`E \tanh(s/2) = \int_0^\infty 2\, E \sin(\omega s) / \sinh(\pi \omega) \, d\omega` (for steps: Gil-Pelaez).
     """
     mean = float(scores @ masses)
     deviation = float(np.sqrt(max((scores - mean) ** 2 @ masses, 0.0)))

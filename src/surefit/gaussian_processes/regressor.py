@@ -31,56 +31,58 @@ from surefit.solvers.gaussian_process.exact import Problem, evidence, inverse_di
 
 
 class GaussianProcessRegressor(CertifiedMixin, CallbackSupportMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
-    r"""Gaussian-process regressor: posterior mean, bands and evidence, with proved errors.
+    r"""Gaussian-process regressor with proved errors of the posterior mean and the evidence.
 
     .. math:: f \sim GP(0, k_\theta), \quad y_i = f(x_i) + \varepsilon_i, \qquad
               E[f(x) \mid y] = k_x^\top A^{-1} y, \quad A = K + \operatorname{diag}(\alpha)
 
-    Hypothesis class: functions in the RKHS. Loss: squared. Optimizer: Cholesky; the hyperparameters maximize the evidence by quasi-Newton
-    steps that start from a search on a quarter of the rows.
+    Hypothesis class: functions in the RKHS. Loss: squared. Optimizer: Cholesky factorization; the hyperparameters
+    maximize the evidence by quasi-Newton steps that start from a search on a quarter of the rows.
 
-    Guarantee: given the hyperparameters, the mean is within ``certificate_["gaussian_process.mean"].value`` times :math:`\sqrt{k(x, x)}`
-    of the exact one for every x, and the evidence within the claimed error (theory: :ref:`gp-evidence`). The hyperparameters are a
-    stationary point; there is no claim about the global maximum.
+    Guarantee: given the hyperparameters, the mean is within ``certificate_["gaussian_process.mean"].value`` times
+    :math:`\sqrt{k(x, x)}` of the exact one for every x, and the evidence is within the stated error (theory:
+    :ref:`gp-evidence`). The hyperparameters are a stationary point, which need not be the global maximum.
 
     Parameters
     ----------
     kernel : kernel of ``surefit.kernels``, of scikit-learn, or None, default=None
-        Covariance of the prior; None is ``1.0 * RBF(1.0)``, both numbers learned. Noise is a term: ``RBF() + Noise(0.1)``.
+        Covariance of the prior; None means ``1.0 * RBF(1.0)`` with both hyperparameters learned. Noise is added as a
+        term, as in ``RBF() + Noise(0.1)``.
     alpha : float >= 0 or array of one per row, default=1e-10
         Variance of the noise, added to the diagonal.
     optimizer : "fmin_l_bfgs_b", callable or None, default="fmin_l_bfgs_b"
-        Optimizer of the free hyperparameters; None keeps them fixed. A function ``optimizer(objective, theta, bounds)`` returns theta and
-        the value, as in scikit-learn.
+        Optimizer of the free hyperparameters; None keeps them fixed. A function ``optimizer(objective, theta, bounds)``
+        returns theta and the value, as in scikit-learn.
     n_restarts_optimizer : int >= 0, default=0
-        Number of further searches, from random points between the bounds of the logarithms.
+        Number of additional searches, each from a random point within the bounds of the log hyperparameters.
     normalize_y : bool, default=False
-        Center and scale the targets first.
+        Whether to center and scale the targets first.
     copy_X_train : bool, default=True
-        Keep a copy of X.
+        Whether to store a copy of X.
     n_targets : int >= 1 or None, default=None
-        Number of targets of the prior before ``fit``, which checks it.
+        Number of targets of the prior before ``fit``; ``fit`` raises an error if ``y`` has a different number.
     random_state : int, RandomState or None, default=None
         Seed of the restarts.
     tol : float >= 0, default=1e-5
         Largest derivative of the log evidence per row, with respect to a log hyperparameter, at which the search ends.
     max_iter : int >= 1, default=500
-        Maximum number of evaluations of the evidence on all rows, and as many on the subsample.
+        Maximum number of evaluations of the evidence on all rows; the search on the subsample has the same limit.
     max_time : float > 0 or None, default=None
         Time limit in seconds; the best point so far is used. Ctrl-C has the same effect.
     max_memory : float > 0 or None, default=None
-        Memory limit in bytes; None: the available memory. A sample that does not fit raises an error before anything is allocated.
+        Memory limit in bytes; None means the available memory. A sample that exceeds the limit raises an error before
+        memory is allocated.
 
     Attributes
     ----------
     kernel_ : Kernel
         The kernel with its hyperparameters.
     X_train_, y_train_, L_, alpha_, log_marginal_likelihood_value_
-        As in scikit-learn (``y_train_`` is centered and scaled if ``normalize_y``).
+        As in scikit-learn; ``y_train_`` is centered and scaled if ``normalize_y=True``.
     y_mean_, y_scale_ : float or ndarray
         Mean and scale by which the targets were standardized.
     noise_ : float or ndarray
-        ``alpha`` and the jitter.
+        Sum of ``alpha`` and the jitter.
     jitter_ : float
         Jitter added to the diagonal for the factorization; zero if none was needed.
     n_iter_ : int
@@ -92,7 +94,7 @@ class GaussianProcessRegressor(CertifiedMixin, CallbackSupportMixin, MultiOutput
 
     Examples
     --------
-    Two observations under the covariance of Brownian motion, by hand: A = [[2, 1], [1, 3]] and A^-1 y = (0.4, 0.7).
+    For two observations and the covariance of Brownian motion, A = [[2, 1], [1, 3]] and A^-1 y = (0.4, 0.7):
 
     >>> import numpy as np
     >>> from surefit import GaussianProcessRegressor
@@ -157,7 +159,7 @@ class GaussianProcessRegressor(CertifiedMixin, CallbackSupportMixin, MultiOutput
         return self
 
     def predict(self, X, return_std=False, return_cov=False):
-        """Return the posterior mean (before ``fit`` the prior mean) and, if requested, standard deviations or covariances."""
+        """Return the posterior (before ``fit``, prior) mean and, if requested, standard deviations or covariances."""
         if return_std and return_cov:
             raise InvalidParameter("GaussianProcessRegressor", "return_std", "False with return_cov=True", True)
         if not hasattr(self, "X_train_"):
@@ -205,7 +207,7 @@ class GaussianProcessRegressor(CertifiedMixin, CallbackSupportMixin, MultiOutput
         return np.hstack(draws)
 
     def log_marginal_likelihood(self, theta=None, eval_gradient=False, clone_kernel=True):
-        """Return the log evidence of the training data (summed over targets) at the log hyperparameters ``theta``, and its gradient.
+        """Return the log evidence (summed over targets) at the log hyperparameters ``theta`` and optionally its gradient.
 
         ``clone_kernel`` is ignored; the fitted kernel is never modified.
         """
@@ -221,7 +223,7 @@ class GaussianProcessRegressor(CertifiedMixin, CallbackSupportMixin, MultiOutput
         return found.value, found.derivatives
 
     def loo(self):
-        """Return leave-one-out means and standard deviations at the training rows, in closed form."""
+        """Return the leave-one-out means and standard deviations at the training rows, computed in closed form."""
         check_is_fitted(self)
         inverse = inverse_diagonal(self.L_)
         shape = (-1, *(1,) * (self.alpha_.ndim - 1))

@@ -125,7 +125,7 @@ def _search(estimator, kernel: Kernel, problem: Problem, budget: Budget, at_star
 
 
 def _external(optimizer, kernel: Kernel, problem: Problem, starts: list[np.ndarray]) -> Found:
-    """Let the user's optimizer minimize the negative log evidence from each start; keep the best."""
+    """Minimize the negative log evidence with the user's optimizer from each start, and keep the best result."""
     count = 0
 
     def objective(theta, eval_gradient=True):
@@ -157,5 +157,5 @@ def _certify(estimator, problem: Problem, found: Found | None, y: np.ndarray) ->
     if found is not None and reason is not Reason.CONVERGED and not callable(estimator.optimizer):
         complete(estimator)
         stationary = estimator.certificate_["gaussian_process.stationary"]
-        if not stationary.holds:  # derivatives may be as small as rounding allows
+        if not stationary.holds:  # derivatives below rounding errors are accepted
             warn_unless_converged(type(estimator).__name__, reason, stationary.value, stationary.limit)

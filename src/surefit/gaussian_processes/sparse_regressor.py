@@ -23,7 +23,7 @@ from surefit.solvers.gaussian_process.exact import NotPositiveDefinite, Problem,
 from surefit.solvers.gaussian_process.inducing import bounds, choose
 from surefit.solvers.gaussian_process.search import maximize
 
-START = 800  # rows of the exact search that gives a first estimate of the hyperparameters
+START = 800  # number of rows of the exact search that gives initial hyperparameters
 
 
 class SparseGaussianProcessRegressor(CallbackSupportMixin, CertifiedMixin, RegressorMixin, BaseEstimator):
@@ -32,27 +32,29 @@ class SparseGaussianProcessRegressor(CallbackSupportMixin, CertifiedMixin, Regre
     .. math:: F(\theta) = \ln N(y; 0, Q + \sigma^2 I) - \frac{\operatorname{tr}(K - Q)}{2 \sigma^2} \le \ln p(y), \qquad
               Q = K_{nm} K_{mm}^{-1} K_{mn}
 
-    Hypothesis class: the span of the inducing rows. Loss: the negative lower bound F of the log evidence. Optimizer: quasi-Newton steps.
-    The rows are chosen greedily, each with the largest remaining variance; hyperparameters maximize F, starting from the maximum of the
-    exact evidence of some rows. Time :math:`n m^2`, memory :math:`n m`.
+    Hypothesis class: the span of the inducing rows. Loss: the negative lower bound F of the log evidence. Optimizer:
+    quasi-Newton steps. The inducing rows are chosen greedily, each with the largest remaining variance. The
+    hyperparameters maximize F, starting from the maximum of the exact evidence of some rows. Time grows with
+    :math:`n m^2` and memory with :math:`n m`.
 
-    Guarantee: the exact log evidence lies in ``evidence_bounds_``; the Kullback-Leibler divergence between the approximate and the exact
-    posterior is at most their difference, ``variational_gap_`` (theory: :ref:`gp-inducing`). Computed in floating point.
+    Guarantee: the exact log evidence lies in ``evidence_bounds_``; the Kullback-Leibler divergence between the
+    approximate and the exact posterior is at most their difference, ``variational_gap_`` (theory: :ref:`gp-inducing`).
+    The bounds are computed in floating point.
 
     Parameters
     ----------
     kernel : kernel of ``surefit.kernels``, of scikit-learn, or None, default=None
-        Covariance of the prior; None is ``1.0 * RBF(1.0) + Noise(1.0)``, with all hyperparameters learned.
+        Covariance of the prior; None means ``1.0 * RBF(1.0) + Noise(1.0)`` with all hyperparameters learned.
     n_inducing : int >= 1, default=200
         Number m of inducing rows.
     alpha : float >= 0, default=0.0
         Variance of the noise in addition to that of the kernel; their sum must be positive.
     optimizer : "fmin_l_bfgs_b" or None, default="fmin_l_bfgs_b"
-        Whether free hyperparameters are learned.
+        Optimizer of the free hyperparameters; None keeps them fixed.
     normalize_y : bool, default=False
-        Center and scale the targets first.
+        Whether to center and scale the targets first.
     max_iter : int >= 1, default=20
-        Quasi-Newton steps on F.
+        Maximum number of quasi-Newton steps on F.
     max_time : float > 0 or None, default=None
         Time limit in seconds of the search; the best point so far is used. Ctrl-C has the same effect.
 
@@ -61,11 +63,11 @@ class SparseGaussianProcessRegressor(CallbackSupportMixin, CertifiedMixin, Regre
     kernel_ : Kernel
         The kernel with its hyperparameters.
     inducing_ : ndarray of int
-        The inducing rows.
+        Indices of the inducing rows.
     evidence_bounds_ : tuple of float
         Lower and upper bound on the exact log evidence.
     variational_gap_ : float
-        Their difference.
+        Difference of ``evidence_bounds_``.
     y_mean_, y_scale_ : float
         Mean and scale by which the targets were standardized.
     certificate_ : Certificate
@@ -115,7 +117,7 @@ class SparseGaussianProcessRegressor(CallbackSupportMixin, CertifiedMixin, Regre
 
     @with_callbacks
     def fit(self, X, y):
-        """Choose rows, learn the hyperparameters and bound the evidence. Returns the estimator."""
+        """Choose the inducing rows, learn the hyperparameters and bound the evidence. Returns the estimator."""
         check_params(self)
         X, y = read_data(self, X, y, y_numeric=True, **READ)
         y = np.asarray(y, dtype=np.float64)
@@ -196,7 +198,7 @@ class SparseGaussianProcessRegressor(CallbackSupportMixin, CertifiedMixin, Regre
         return high - low
 
     def predict(self, X, return_std=False):
-        """Return the approximate posterior mean and, if requested, standard deviations (including the noise of the kernel)."""
+        """Return the approximate posterior mean and, if requested, standard deviations (including the kernel's noise)."""
         check_is_fitted(self)
         X = read_data(self, X, reset=False, **READ)
         V = solve_triangular(self._root, self.kernel_(X, self._inducing_rows).T, lower=True, check_finite=False)

@@ -1,4 +1,4 @@
-"""Regression with Brownian motion, or its integral, as prior: smoothing splines with bands, in linear time."""
+"""Regression with Brownian motion or its integral as prior: smoothing splines with posterior bands in linear time."""
 
 from __future__ import annotations
 
@@ -20,28 +20,29 @@ class WienerProcessRegressor(CertifiedMixin, RegressorMixin, BaseEstimator):
     .. math:: y_i = f(x_i) + \varepsilon_i, \quad \varepsilon_i \sim N(0, \sigma^2), \quad f \sim \sqrt\delta \, W
               \ \text{ or } \ \sqrt\delta \int W, \quad f(a) = 0 \ (= f'(a))
 
-    The posterior mean is the linear or cubic smoothing spline (special form) with :math:`\lambda = \sigma^2 / (n \delta)`. Hypothesis
-    class: linear or cubic splines. Loss: squared. Optimizer: a filter and a smoother; :math:`\delta` and :math:`\sigma^2` maximize the
-    evidence, the scale in closed form and the ratio on a refined grid.
+    The posterior mean is the linear or cubic smoothing spline with these boundary conditions at a and the penalty
+    :math:`\lambda = \sigma^2 / (n \delta)`. Hypothesis class: linear or cubic splines. Loss: squared. Optimizer: a
+    Kalman filter and smoother; :math:`\delta` and :math:`\sigma^2` maximize the evidence, with the scale in closed form
+    and the ratio on a refined grid.
 
-    Guarantee: given both variances, the mean is within ``certificate_["wiener.mean"].value`` times :math:`\sqrt{k(x, x)}` of the exact
-    one for every x, including rounding (theory: :ref:`gp-evidence`).
+    Guarantee: given both variances, the mean is within ``certificate_["wiener.mean"].value`` times
+    :math:`\sqrt{k(x, x)}` of the exact one for every x, including rounding errors (theory: :ref:`gp-evidence`).
 
     Parameters
     ----------
     order : {1, 2}, default=1
-        1: Brownian motion, linear splines; 2: integrated Brownian motion, cubic splines.
+        1 means Brownian motion and linear splines; 2 means integrated Brownian motion and cubic splines.
     variance : float > 0 or "evidence", default="evidence"
-        The factor :math:`\delta` of the prior's covariance.
+        Factor :math:`\delta` of the prior covariance.
     noise : float > 0 or "evidence", default="evidence"
-        The variance :math:`\sigma^2`; both parameters are numbers, or both are learned.
+        Noise variance :math:`\sigma^2`; either both variances are numbers, or both are learned.
     origin : float, default=0.0
-        The point a where the prior starts; inputs must not lie left of it.
+        Point a at which the prior starts; inputs must not be smaller.
 
     Attributes
     ----------
     variance_, noise_ : float
-        The two variances.
+        Factor of the prior covariance and noise variance that were used.
     alpha_ : ndarray of shape (n,)
         Dual vector: the mean is :math:`\delta \sum_i \alpha_i k(x_i, x)`.
     log_evidence_ : float
@@ -74,7 +75,7 @@ class WienerProcessRegressor(CertifiedMixin, RegressorMixin, BaseEstimator):
         self.origin = origin
 
     def fit(self, X, y):
-        """Fit the process to inputs with one column (or a vector). Returns the estimator."""
+        """Fit the process; X has one column or is a vector. Returns the estimator."""
         check_params(self)
         learn = self.variance == "evidence"
         if learn != (self.noise == "evidence"):
