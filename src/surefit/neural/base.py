@@ -1,4 +1,4 @@
-"""Common parts of both network estimators: predictions, counts, and the packed format of certificates."""
+"""Shared parts of the two network estimators: predictions, counts, and the packed format of certificates."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ class NetworkMixin:
     intercepts_: list[np.ndarray]
 
     def architecture(self, n_features: int, n_outputs: int) -> Architecture:
-        """Return sizes, link tables and counts (``n_links``, ``n_parameters``) for data of this width, without fitting."""
+        """Return sizes, link tables and counts (``n_links``, ``n_parameters``) for a given number of columns."""
         return architecture_of(self, n_features, n_outputs)
 
     @property
     def packed_(self) -> np.ndarray:
-        """All matrices row by row, then all biases, in one vector."""
+        """Vector of all weight matrices, row by row, followed by all biases."""
         return np.concatenate([*(matrix.ravel() for matrix in self.coefs_), *self.intercepts_])
 
     @property
     def packed_links_(self) -> np.ndarray:
-        """The link tables in the order of ``packed_``: index of the free weight of each link, -1 if there is no link."""
+        """Link tables in the order of ``packed_``: index of the free weight of each link, -1 if there is no link."""
         tables = zip(self._tables, self.coefs_, strict=True)  # type: ignore[attr-defined]
         return np.concatenate([(np.arange(m.size) if t is None else t.ravel()) for t, m in tables])
 

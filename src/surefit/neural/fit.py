@@ -81,7 +81,7 @@ def fit_network(
 
 
 def _polished(estimator, architecture: Architecture, output: Output, sample: Sample, theta: np.ndarray) -> np.ndarray:
-    """Solve the last layer alone, a convex problem, with fixed hidden units."""
+    """Solve the convex problem of the last layer with fixed hidden units."""
     network = Network(architecture, activation_named(estimator.activation), output, theta.astype(np.float64), ROWS)
     features = np.empty((sample.X.shape[0], architecture.sizes[-2]))
     whole_objective(network, sample.X, sample.Y, sample.weights, float(estimator.alpha), features)

@@ -1,4 +1,4 @@
-"""Encoding of labels as columns of zeros and ones, and the matching output units."""
+"""One-hot encoding of labels, and the matching output units."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from surefit.solvers.networks.outputs import Output
 
 
 def read_labels(estimator, X, y, sample_weight, *, again: bool) -> Sample:
-    """Read training data; with ``again`` the labels must be among the known classes."""
+    """Read the training data; if ``again`` is true, the labels must be among the known classes."""
     who = type(estimator).__name__
     X, y = read_data(estimator, X, y, reset=not again or not hasattr(estimator, "coefs_"), multi_output=True, **READ)
     y = column_or_1d(y, warn=True) if y.ndim == 2 and y.shape[1] == 1 else y

@@ -1,4 +1,4 @@
-"""Link tables of units with a local window of an image, with separate or shared weights (convolution)."""
+"""Link tables of units with local windows of an image, with separate or shared weights (convolution)."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def local_links(
 ) -> np.ndarray:
     r"""Link each unit to a square window of the images below.
 
-    Windows are spaced evenly over the image and never extend beyond its border: the window of row :math:`i` of :math:`m` starts at
-    :math:`i (h - \text{window}) / (m - 1)`, rounded. Units are counted map by map, row by row.
+    Windows are spaced evenly over the image and never extend beyond its border: the window of row :math:`i` of
+    :math:`m` starts at :math:`i (h - \text{window}) / (m - 1)`, rounded. Units are counted map by map, row by row.
 
     Parameters
     ----------

@@ -28,44 +28,51 @@ class MLPClassifier(CertifiedMixin, CallbackSupportMixin, NetworkMixin, Classifi
         J(\vartheta) = \frac{1}{S} \Bigl[ \sum_i s_i \varphi(y_i, f_\vartheta(x_i))
             + \frac{\alpha}{2} \|w\|^2 \Bigr], \qquad S = \sum_i s_i,
 
-    :math:`f_\vartheta(x) = W_L^\top \sigma(\dots \sigma(W_1^\top x + b_1) \dots) + b_L`, with cross-entropy of softmax outputs (one
-    logistic output for two classes, one per label for several labels), or squared error.
+    :math:`f_\vartheta(x) = W_L^\top \sigma(\dots \sigma(W_1^\top x + b_1) \dots) + b_L`, with cross-entropy of softmax
+    outputs (one logistic output for two classes, one per label for several labels), or squared error.
 
-    Hypothesis class: networks of the given layers and links. Loss: cross-entropy or squared error. Optimizer: see ``solver``.
+    Hypothesis class: networks of the given layers and links. Loss: cross-entropy or squared error. Optimizer: see
+    ``solver``.
 
-    Guarantee: ``certificate_`` states, for the returned weights and all rows, the objective, the norm of its gradient, and the largest
-    decrease that another last layer could bring (theory: :ref:`network-stationarity`). There is no claim about other minima.
+    Guarantee: ``certificate_`` states, for the returned weights and all rows, the objective, the norm of its gradient,
+    and an upper bound on the decrease that a better last layer could achieve (theory: :ref:`network-stationarity`). The
+    certificate makes no claim about other minima.
 
     Parameters
     ----------
     hidden_layer_sizes : int or list of int, default=(100,)
         Number of units of each hidden layer; an empty list gives a network without hidden layers.
     activation : str, default='relu'
-        Activation of the hidden units: 'identity', 'logistic', 'tanh', 'relu', 'standard' (:math:`\tanh(x/2)`), 'arctan'
-        (:math:`\tfrac2\pi \arctan x`), 'gaussian' (:math:`2\Phi(x) - 1`), their versions with limits 0 and 1, 'cauchy_cdf' and
-        'normal_cdf'; 'threshold' and 'step' have no useful gradient and can only be set after the fit, to predict.
+        Activation of the hidden units: 'identity', 'logistic', 'tanh', 'relu', 'standard' (:math:`\tanh(x/2)`),
+        'arctan' (:math:`\tfrac2\pi \arctan x`), 'gaussian' (:math:`2\Phi(x) - 1`), and the versions of the last two
+        with limits 0 and 1, 'cauchy_cdf' and 'normal_cdf'. 'threshold' and 'step' have no useful gradient and can be
+        set only after the fit, for prediction.
     solver : {'adam', 'sgd', 'lbfgs', 'gd'}, default='adam'
-        Mini-batches with Adam or momentum; L-BFGS or gradient descent with a line search on all rows.
+        'adam' and 'sgd' use mini-batches; 'lbfgs' and 'gd' (gradient descent with a line search) use all rows.
     alpha : float >= 0, default=0.0001
         Weight decay :math:`\alpha`; biases are not penalized.
     batch_size : int or 'auto', default='auto'
-        Number of rows per step; 'auto' is min(200, n).
+        Number of rows per step; 'auto' means min(200, n).
     learning_rate : {'constant', 'invscaling', 'adaptive'}, default='constant'
-        Learning-rate schedule of 'sgd': constant; divided by (rows seen + 1) to the ``power_t``; divided by 5 when progress stops.
+        Learning-rate schedule of 'sgd': constant, divided by (rows seen + 1) to the power ``power_t``, or divided by 5
+        when progress stops.
     learning_rate_init : float > 0, default=0.001
-        Initial learning rate; for 'gd' half of the first step size.
+        Initial learning rate; for 'gd', half of the first step size.
     power_t : float >= 0, default=0.5
         Exponent of 'invscaling'.
     max_iter : int >= 1, default=200
-        Maximum number of passes over the data (epochs, or iterations on all rows); reaching it issues a ``ConvergenceWarning``.
+        Maximum number of passes over the data (epochs, or iterations on all rows); reaching it issues a
+        ``ConvergenceWarning``.
     shuffle : bool, default=True
         Whether to shuffle the rows before each epoch.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of starting weights, shuffles and validation rows. With an integer, results are bitwise reproducible on any number of cores;
-        starting weights, batches and validation rows are those of scikit-learn for the same integer.
+        Seed for the starting weights, the shuffles and the validation rows. With an integer, results are bitwise
+        reproducible on any number of cores; starting weights, batches and validation rows are those of scikit-learn for
+        the same integer.
     tol : float >= 0, default=1e-4
-        'adam', 'sgd': an epoch makes progress if it lowers the loss (or raises the validation score) by ``tol``.
-        'lbfgs', 'gd': stop when no derivative of the objective is larger than ``tol``.
+        For 'adam' and 'sgd', an epoch makes progress if it decreases the loss (or increases the validation score) by
+        ``tol``. For 'lbfgs' and 'gd', stop when no derivative of the objective is larger than ``tol`` in absolute
+        value.
     verbose : bool, default=False
         Print one line per epoch.
     warm_start : bool, default=False
@@ -75,7 +82,7 @@ class MLPClassifier(CertifiedMixin, CallbackSupportMixin, NetworkMixin, Classifi
     nesterovs_momentum : bool, default=True
         Whether 'sgd' uses Nesterov's momentum.
     early_stopping : bool, default=False
-        Measure progress by the score on validation rows, and restore the best weights.
+        Whether to measure progress by the score on validation rows and to restore the best weights.
     validation_fraction : float in [0, 1), default=0.1
         Fraction of rows held out by ``early_stopping``, unless ``fit`` is given ``X_val``.
     beta_1, beta_2 : float in [0, 1), default=0.9 and 0.999
@@ -87,17 +94,18 @@ class MLPClassifier(CertifiedMixin, CallbackSupportMixin, NetworkMixin, Classifi
     max_fun : int >= 1, default=15000
         Maximum number of function evaluations of 'lbfgs'.
     loss : {'log_loss', 'squared_error'}, default='log_loss'
-        :math:`\varphi`: cross-entropy, or :math:`\sum_k (y_k - g_k)^2` with one-hot :math:`y`.
+        Loss :math:`\varphi`: cross-entropy, or :math:`\sum_k (y_k - g_k)^2` with one-hot :math:`y`.
     output : {'auto', 'identity'}, default='auto'
-        'auto': softmax or logistic outputs. 'identity', with squared error only: classification by regression, with class 1 if the output
-        exceeds 1/2, or the class with the largest output.
+        'auto' means softmax or logistic outputs. 'identity' means classification by regression and requires the squared
+        error. Of two classes, class 1 is predicted if the output exceeds 1/2; of more, the class with the largest
+        output.
     links : list or None, default=None
-        One entry per layer of links: None (all links), a mask, or an integer table of shape (units below, units above) with
-        -1 for no link and equal numbers for shared weights; see :func:`surefit.local_links`. A shared weight is one
-        parameter and is decayed once.
+        One entry per layer of links: None (all links), a mask, or an integer table of shape (units below, units above)
+        with -1 for no link and equal numbers for shared weights; see :func:`surefit.local_links`. A shared weight is
+        one parameter and is decayed once.
     polish : bool, default=False
-        Solve the last layer to optimality after training, on all rows; its relative gap is then claimed to be at most ``tol``. Only if
-        that problem is convex.
+        Whether to solve the last layer to optimality on all rows after training, if that problem is convex. The
+        certificate then states a relative gap of at most ``tol``.
     max_time : float > 0 or None, default=None
         Time limit in seconds. Ctrl-C has the same effect.
 
@@ -106,7 +114,8 @@ class MLPClassifier(CertifiedMixin, CallbackSupportMixin, NetworkMixin, Classifi
     coefs_, intercepts_ : lists of ndarray
         Weights (units below, units above) and biases, layer by layer.
     loss_curve_ : list of float
-        Mean loss of the batches of each epoch, including the penalty; the objective after each iteration for 'lbfgs' and 'gd'.
+        Mean loss of the batches of each epoch, including the penalty; the objective after each iteration for 'lbfgs'
+        and 'gd'.
     validation_loss_curve_, validation_scores_ : lists of float, or None
         Mean loss (without the penalty) and score of the validation rows after each epoch.
     loss_, best_loss_, best_validation_score_, n_iter_, t_, n_layers_, n_outputs_, out_activation_
@@ -205,8 +214,8 @@ class MLPClassifier(CertifiedMixin, CallbackSupportMixin, NetworkMixin, Classifi
     def fit(self, X, y, sample_weight=None, X_val=None, y_val=None):
         """Fit the network, with ``sample_weight`` as frequency weights. Returns the estimator.
 
-        ``X_val`` and ``y_val`` are never used for training: their loss and score after each epoch are stored, and ``early_stopping`` uses
-        them.
+        ``X_val`` and ``y_val`` are never used for training. Their loss and score are stored after each epoch and used
+        by ``early_stopping``.
         """
         check_params(self)
         again = self.warm_start and hasattr(self, "coefs_")
@@ -218,7 +227,7 @@ class MLPClassifier(CertifiedMixin, CallbackSupportMixin, NetworkMixin, Classifi
     def partial_fit(self, X, y, sample_weight=None, classes=None):
         """Perform one pass over the given rows; the first call must list all classes. Returns the estimator.
 
-        The certificate is about the rows of this call.
+        The certificate refers to the rows of this call.
         """
         check_params(self)
         require_no_early_stop(self)
@@ -231,12 +240,12 @@ class MLPClassifier(CertifiedMixin, CallbackSupportMixin, NetworkMixin, Classifi
         return self._labels(self._outputs(X, self.out_activation_ if hasattr(self, "out_activation_") else ""))
 
     def scores(self, X) -> np.ndarray:
-        """Return the values of the output units before softmax or logistic function, of shape (n, outputs)."""
+        """Return the values of the output units before the softmax or logistic function, of shape (n, outputs)."""
         return self._outputs(X, "identity")
 
     @available_if(_has_probabilities)
     def predict_proba(self, X) -> np.ndarray:
-        """Return the probability of each class (of each label, for several labels)."""
+        """Return the probability of each class (for several labels, of each label)."""
         found = self._outputs(X, self.out_activation_ if hasattr(self, "out_activation_") else "")
         return np.column_stack([1 - found[:, 0], found[:, 0]]) if found.shape[1] == 1 else found
 

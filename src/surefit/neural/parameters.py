@@ -1,4 +1,4 @@
-"""Parameters of both network estimators, their rules, and the architecture they describe."""
+"""Parameters of the two network estimators, their rules, and the architecture that they describe."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def hidden_sizes(estimator) -> list[int]:
 
 
 def architecture_of(estimator, n_features: int, n_outputs: int) -> Architecture:
-    """Return the architecture that the parameters describe for data of this width."""
+    """Return the architecture that the parameters describe for a given number of columns."""
     who = type(estimator).__name__
     sizes = (int(n_features), *hidden_sizes(estimator), int(n_outputs))
     shapes = list(pairwise(sizes))

@@ -1,4 +1,4 @@
-"""Networks as formulas: evaluation from weights, and exchange of a sigmoid for its counterpart with other limits."""
+"""Evaluation of a network from its weights, and exchange of a sigmoid for its counterpart with other limits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from surefit.solvers.networks.activations import ACTIVATIONS, activation_named
 
 
 def network_output(X, coefs, intercepts, activation: str = "standard") -> np.ndarray:
-    r"""Return :math:`\psi(x) = c_0 + \sum_i c_i \sigma(a_{i0} + \langle a_i, x \rangle)`, or its generalization to more layers.
+    r"""Return :math:`\psi(x) = c_0 + \sum_i c_i \sigma(a_{i0} + \langle a_i, x \rangle)`, or its multi-layer form.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def network_output(X, coefs, intercepts, activation: str = "standard") -> np.nda
 
     Examples
     --------
-    XOR with two threshold units (class 1 above 1/2, otherwise class 0):
+    The XOR problem with two threshold units (class 1 above 1/2, otherwise class 0):
 
     >>> import numpy as np
     >>> from surefit import network_output
@@ -51,15 +51,17 @@ def network_output(X, coefs, intercepts, activation: str = "standard") -> np.nda
 def exchange_sigmoid(coefs, intercepts, activation: str) -> tuple[list[np.ndarray], list[np.ndarray], str]:
     r"""Return weights for which the counterpart sigmoid gives the same network.
 
-    With :math:`\sigma^* = (\sigma + 1)/2`, a layer :math:`b + W^\top \sigma` equals :math:`(b - W^\top 1) + 2 W^\top \sigma^*`, and
-    :math:`b + W^\top \sigma^*` equals :math:`(b + W^\top 1 / 2) + \tfrac12 W^\top \sigma`. Every layer above a hidden one is changed.
+    With :math:`\sigma^* = (\sigma + 1)/2`, a layer :math:`b + W^\top \sigma` equals
+    :math:`(b - W^\top 1) + 2 W^\top \sigma^*`, and :math:`b + W^\top \sigma^*` equals
+    :math:`(b + W^\top 1 / 2) + \tfrac12 W^\top \sigma`. Every layer above a hidden one is changed.
 
     Parameters
     ----------
     coefs, intercepts : lists of arrays
         Weights and biases, layer by layer.
     activation : str
-        'standard', 'arctan', 'gaussian', 'threshold', or one of their counterparts 'logistic', 'cauchy_cdf', 'normal_cdf', 'step'.
+        'standard', 'arctan', 'gaussian', 'threshold', or one of their counterparts 'logistic', 'cauchy_cdf',
+        'normal_cdf', 'step'.
 
     Returns
     -------

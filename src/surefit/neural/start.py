@@ -20,8 +20,9 @@ def random_stream(random_state) -> np.random.RandomState:
 def starting_point(architecture: Architecture, activation: str, random: np.random.RandomState, dtype) -> np.ndarray:
     r"""Draw free parameters uniformly from :math:`\pm\sqrt{c / (\text{links in} + \text{links out})}` (Glorot and Bengio).
 
-    :math:`c = 2` for sigmoids with limits 0 and 1, else 6. Links are counted per unit, so that a unit with a small window starts with
-    larger weights. Weights then biases, layer by layer, as in scikit-learn.
+    The constant is :math:`c = 2` for sigmoids with limits 0 and 1, and 6 otherwise. Links are counted per unit, so a
+    unit with a small window starts with larger weights. Weights and then biases are drawn layer by layer, as in
+    scikit-learn.
     """
     factor = 2.0 if activation in ("logistic", "cauchy_cdf", "normal_cdf") else 6.0
     weights, biases = [], []

@@ -1,4 +1,4 @@
-"""One call of ``fit`` or ``partial_fit``: held-out rows, batches, steps, and the log that later calls continue."""
+"""Training in one call of ``fit`` or ``partial_fit``: held-out rows, batches, steps, and a log for later calls."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Sample(NamedTuple):
     y: np.ndarray  # in the format of the checker
 
 
-Score = Callable[[np.ndarray, np.ndarray, np.ndarray | None], float]  # of (Y, predictions, weights)
+Score = Callable[[np.ndarray, np.ndarray, np.ndarray | None], float]  # function of (Y, predictions, weights)
 
 
 class Run:
@@ -119,7 +119,7 @@ def objective_of(estimator, architecture, output, sample, theta):
 
 
 def _split(estimator, sample: Sample, random) -> tuple[Sample, Sample]:
-    """Hold out rows by the same draw as scikit-learn."""
+    """Hold out validation rows by the same random draw as scikit-learn."""
     if not 0 < estimator.validation_fraction < 1 or sample.X.shape[0] * estimator.validation_fraction < 1:
         _too_small(estimator)
     columns = sample.Y if sample.weights is None else sample.weights

@@ -1,4 +1,4 @@
-"""The five networks of the handwritten ZIP-code experiment (Le Cun, 1989)."""
+"""Five networks of the handwritten ZIP-code experiment (Le Cun, 1989)."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ def zip_net(number: int, **options: Any) -> MLPClassifier:
     5      two maps of 8 x 8, four maps of 4 x 4, all with shared weights       5194   1060
     ====== ==================================================================== ====== ==========
 
-    Biases are never shared; windows stay inside the image (:func:`surefit.local_links`). Training is by squared error of
-    softmax outputs, as in the experiment. Of the parameters of network 1 only 2570 - 257 = 2313 can be identified.
+    Biases are never shared; windows stay inside the image (:func:`surefit.local_links`). The loss is the squared error
+    of softmax outputs, as in the experiment. Of the parameters of network 1 only 2570 - 257 = 2313 can be identified.
 
     Parameters
     ----------
     number : {1, 2, 3, 4, 5}
         Number of the network.
     **options
-        Parameters of :class:`surefit.MLPClassifier`; they take precedence.
+        Parameters of :class:`surefit.MLPClassifier`, which take precedence over those of the experiment.
 
     Returns
     -------
@@ -45,9 +45,10 @@ def zip_net(number: int, **options: Any) -> MLPClassifier:
     >>> [(net.n_links, net.n_parameters) for net in nets]
     [(2570, 2570), (3214, 3214), (1226, 1226), (2266, 1132), (5194, 1060)]
 
-    The squared error of softmax outputs is flat where a row is wrong with confidence, so training often ends with a row or two wrong.
-    The log loss is not flat there: start with it, and continue with the squared error. In the setting of the experiment (320 images,
-    256 gray values) all five networks then have zero training error:
+    The squared error of softmax outputs is flat for rows that are misclassified with high confidence, so training often
+    ends with one or two misclassified rows. The log loss is not flat there, so start with it and continue with the
+    squared error. In the setting of the experiment (320 images, 256 gray values), all five networks then have zero
+    training error:
 
     >>> from surefit.data import load_small_digits
     >>> X, y, X_test, y_test, _ = load_small_digits(320, 160)
