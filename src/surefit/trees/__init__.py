@@ -1,1 +1,1 @@
-"""Decision trees: exact splits, pruning inside ``fit``, missing values, categories, and a certificate for every split."""
+"""Decision trees with exact splits, pruning, missing values, categories, and a certificate for every split."""

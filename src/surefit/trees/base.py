@@ -1,4 +1,4 @@
-"""Common methods of both fitted trees."""
+"""Shared methods of the two decision tree estimators."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _node_array(name: str, words: str):
 
 
 class TreeMixin:
-    """Nodes, paths, boxes, rules, importances."""
+    """Mixin with the nodes, paths, boxes, rules and importances of a fitted tree."""
 
     tree_: FlatTree
     category_labels_: dict = {}
@@ -48,7 +48,7 @@ class TreeMixin:
 
     @property
     def n_codes_(self) -> int:
-        """Number of categories of the column with the most, plus one for missing values."""
+        """Largest number of categories of a column, plus one for missing values."""
         return int(self.tree_.n_codes)
 
     @property
@@ -86,7 +86,7 @@ class TreeMixin:
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Contribution of each column to the total decrease of the impurity, as a fraction; zeros if nothing was split."""
+        """Fraction of the total decrease of the impurity due to each column; zeros if the tree has no split."""
         check_is_fitted(self)
         tree, total = self.tree_, np.zeros(self.n_features_in_)  # type: ignore[attr-defined]
         inner = tree.kind != LEAF
@@ -94,13 +94,13 @@ class TreeMixin:
         return total / total.sum() if total.sum() > 0 else total
 
     def leaf_reasons(self) -> dict[int, str]:
-        """Return why each leaf was not split."""
+        """Return the reason why each leaf was not split."""
         check_is_fitted(self)
         leaves = np.flatnonzero(self.tree_.kind == LEAF)
         return {int(t): REASONS[self.tree_.reason[t]] for t in leaves}
 
     def gain_audit(self) -> np.ndarray:
-        """Return one record per split: node, column, threshold, rows, weight, impurity, gain and its fraction of the root's impurity."""
+        """Return one record per split: node, column, threshold, rows, weight, impurity, gain and share of the root impurity."""
         check_is_fitted(self)
         tree = self.tree_
         t = np.flatnonzero(tree.kind != LEAF)
@@ -123,7 +123,7 @@ class TreeMixin:
         return records
 
     def node_splits(self, X, y, node: int = 0) -> dict[int, SplitCurve]:
-        """Return all cuts of the rows of (X, y) at a node, per numeric column that is not constant there."""
+        """Return all cuts of the rows of (X, y) at a node, for each numeric column that is not constant there."""
         if self.tree_.n_outputs > 1:
             raise InvalidData(
                 f"{type(self).__name__}: node_splits needs one target; this tree has {self.tree_.n_outputs}."
@@ -141,12 +141,12 @@ class TreeMixin:
         return leaf_boxes(self.tree_, self.n_features_in_)  # type: ignore[attr-defined]
 
     def clauses(self) -> list[Clause]:
-        """Return one conjunction of tests per leaf; exactly one holds for every row whose categories were seen in training."""
+        """Return one conjunction of tests per leaf; exactly one holds for every row without unseen categories."""
         check_is_fitted(self)
         return clauses(self.tree_, self._names(), self._shown(), getattr(self, "classes_", None))  # type: ignore
 
     def export_rules(self) -> str:
-        """Return the tree as text: for each class (each value) an OR of ANDs."""
+        """Return the tree as text in disjunctive normal form, one rule per class or value."""
         return rules_text(self.clauses())
 
     def export_text(self, decimals: int = 2) -> str:
@@ -156,11 +156,11 @@ class TreeMixin:
         return tree_text(self.tree_, self._names(), self._shown(), classes, decimals)  # type: ignore[attr-defined]
 
     def _certified_rows(self, X):
-        """Return the rows as the certificate is about them: text as codes."""
+        """Return the rows in the format of the certificate, with text replaced by codes."""
         return encode(X, self.category_labels_)  # type: ignore[attr-defined]
 
     def _shown(self) -> dict:
-        """Return the values of the categorical columns as in the table: text or numbers."""
+        """Return the values of the categorical columns as in the original table: text or numbers."""
         return {**self.categories_, **self.category_labels_}  # type: ignore[attr-defined]
 
     def _path(self) -> Path:
@@ -192,7 +192,7 @@ class TreeMixin:
 
 
 def pruning_path(estimator, X, y, sample_weight=None):
-    """Fit a copy without pruning; return scikit-learn's ``ccp_alphas`` and ``impurities`` of its nested prunings."""
+    """Fit an unpruned copy and return ``ccp_alphas`` and ``impurities`` of its nested prunings, as in scikit-learn."""
     from sklearn.base import clone
     from sklearn.utils import Bunch
 

@@ -1,4 +1,4 @@
-"""Leaves as boxes."""
+"""Leaves of a tree as boxes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class LeafBoxes(NamedTuple):
     upper: np.ndarray  # (k, d)
 
     def find(self, X) -> np.ndarray:
-        """Return the leaf whose box contains each row of ``X`` (no missing values), by testing all boxes."""
+        """Return the leaf whose box contains each row of ``X`` (without missing values), by testing all boxes."""
         X = np.asarray(X, dtype=np.float64)
         inside = (self.lower[None] < X[:, None]) & (X[:, None] <= self.upper[None])
         return self.leaf[inside.all(axis=2).argmax(axis=1)]

@@ -36,7 +36,7 @@ def read_table(estimator, X, y=None, *, reset: bool = True, **options):
 
 
 def encode(X, labels: dict[int, np.ndarray]):
-    """Return a table with text as codes: the index of the label, one beyond the last if it was not seen, nan if missing."""
+    """Return a table with text as codes: the index of the label, the number of labels if unseen, nan if missing."""
     if not labels or (isinstance(X, np.ndarray) and X.dtype.kind in "fiub"):
         return X
     columns = []
@@ -71,13 +71,13 @@ def _labels(estimator, X) -> dict[int, np.ndarray]:
 
 
 def table_columns(X) -> list[np.ndarray]:
-    """Return the columns of a table; those of text or categories as objects."""
+    """Return the columns of a table; text and categorical columns have dtype object."""
     if hasattr(X, "columns") and hasattr(X, "__getitem__"):
         kept = [X.iloc[:, j] for j in range(X.shape[1])] if hasattr(X, "iloc") else [X[name] for name in X.columns]
         return [np.array(list(column), dtype=object) if _is_text(column) else np.asarray(column) for column in kept]
     try:
         array = np.asarray(X)
-    except ValueError:  # rows of different lengths: scikit-learn raises the error
+    except ValueError:  # for rows of different lengths, scikit-learn raises the error
         return []
     array = array.astype(object) if array.dtype.kind in "US" else array
     return list(array.T) if array.ndim == 2 else []

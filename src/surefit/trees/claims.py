@@ -39,7 +39,7 @@ def _splits(sample, rules: Rules, constrained: bool) -> Claim:
 
 
 def claims_of_partitions(candidates: Candidates, outcome: Outcome, rules: Rules, constrained: bool) -> list[Claim]:
-    """Return the claims of a tree whose rows are in partitions: its splits are compared with the candidate thresholds."""
+    """Return the claims of a tree fitted to partitioned rows; splits are compared with the candidate thresholds."""
     first = Claim("tree.candidate_splits", witness=_edges(candidates.edges, candidates.counts))
     if rules.random_cuts or rules.max_features < len(candidates.counts):
         first = Claim("tree.random_splits")
@@ -64,7 +64,7 @@ def whole_tree(tree: FlatTree) -> dict[str, np.ndarray]:
 
 
 def _occam(estimator, sample, tree: FlatTree) -> Claim:
-    """Return the risk bound of a tree whose thresholds were declared in advance; none if the code does not cover the tree."""
+    """Return the risk bound for thresholds declared in advance; empty if the code does not cover the tree."""
     if (
         not sample.n_classes
         or sample.y.ndim == 2

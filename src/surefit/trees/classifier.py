@@ -22,41 +22,44 @@ class DecisionTreeClassifier(ClassListsMixin, TreeMixin, CertifiedMixin, Classif
         \mathrm{Gain}(S, \text{split}) = \psi(S) - \sum_v \frac{W(S_v)}{W(S)} \psi(S_v), \qquad
         \psi = 1 - \sum_l p_l^2, \quad -\sum_l p_l \log_2 p_l, \quad\text{or}\quad 1 - \max_l p_l
 
-    Hypothesis class: trees whose nodes test one column. Loss: the weighted impurity of the leaves. Optimizer: the best split of each
-    node; ties go to the lowest column, then the lowest threshold. A value equal to the threshold goes left. For several targets (the
-    columns of ``y``; zeros and ones are labels that occur together) the impurity is the mean over the targets.
+    Hypothesis class: trees whose nodes test one column. Loss: the weighted impurity of the leaves. Optimizer: the best
+    split of each node; ties go to the lowest column, then the lowest threshold. A value equal to the threshold goes
+    left. For several targets (the columns of ``y``, such as 0-1 indicators of multiple labels) the impurity is the mean
+    over the targets.
 
-    Guarantee: every split is the best of its node, the gains sum to the total, and a cost-complexity pruning is optimal among all
-    prunings of the grown tree (theory: :ref:`pruning`). There is no claim about other trees; see :func:`surefit.optimal_tree` for tiny
-    problems.
+    Guarantee: every split is the best of its node, the gains sum to the total, and a cost-complexity pruning is optimal
+    among all prunings of the grown tree (theory: :ref:`pruning`). The certificate makes no claim about other trees; see
+    :func:`surefit.optimal_tree` for tiny problems.
 
-    Rows in partitions (Dask collections, Parquet paths) are cut at candidate thresholds: all cuts of columns with at most 255 values, else
-    edges of bins. The certificate then compares every split with the candidates (see :doc:`/scaling`).
+    Partitioned rows (Dask collections, Parquet paths) are cut at candidate thresholds: all cuts of columns with at most
+    255 values, and bin edges of other columns. The certificate then compares every split with the candidates (see
+    :doc:`/scaling`).
 
     Parameters
     ----------
     criterion : {"gini", "entropy", "log_loss", "misclassification"}, default="gini"
         Impurity :math:`\psi`; "log_loss" is a synonym of "entropy".
     splitter : {"best", "random"}, default="best"
-        "random": the best of one random cut per column.
+        How to choose splits: "random" uses the best of one random cut per column.
     max_depth : int >= 1 or None, default=None
         Maximum depth.
     min_samples_split : int >= 2 or float in (0, 1], default=2
-        Number of rows (or fraction) that a node needs to be split.
+        Smallest number (or fraction) of rows of a node that may be split.
     min_samples_leaf : int >= 1 or float in (0, 1), default=1
-        Smallest number of rows (or fraction) on each side of a split.
+        Smallest number (or fraction) of rows on each side of a split.
     min_weight_fraction_leaf : float in [0, 0.5], default=0.0
         Smallest fraction of the total weight on each side of a split.
     max_features : int, float in (0, 1], "sqrt", "log2" or None, default=None
-        Number of columns considered per node, drawn at random for each node; None: all.
+        Number of columns considered per node, drawn at random for each node; None means all.
     random_state : int, RandomState, Generator or None, default=None
         Seed for ``max_features``, ``splitter="random"`` and validation rows. Otherwise the fit is deterministic.
     max_leaf_nodes : int >= 2 or None, default=None
-        Maximum number of leaves; the split with the largest weighted gain comes first.
+        Maximum number of leaves; nodes are split in decreasing order of the weighted gain.
     min_impurity_decrease : float >= 0, default=0.0
-        Smallest gain of a split times the node's fraction of the weight, as in scikit-learn.
+        Smallest value of the gain of a split times the node's fraction of the weight, as in scikit-learn.
     class_weight : dict, list of dict, "balanced" or None, default=None
-        Weights of the classes, multiplied by those of the rows. For several targets one dictionary each; the weights are multiplied.
+        Weights of the classes, multiplied by those of the rows. For several targets, one dictionary per target; their
+        weights are multiplied.
     ccp_alpha : float >= 0, default=0.0
         Penalty per leaf for pruning, in units of the impurity, as in scikit-learn; ignored if ``pruning`` is given.
     monotonic_cst : array of -1, 0, 1 or None, default=None
@@ -64,22 +67,26 @@ class DecisionTreeClassifier(ClassListsMixin, TreeMixin, CertifiedMixin, Classif
     min_gain : float >= 0, default=0.0
         Smallest gain of a split, independent of the size of its node.
     max_bins : int from 2 to 255 or None, default=None
-        None: all cuts are considered. Otherwise each column is divided into this many bins of about equally many rows, and only edges of
-        bins are thresholds.
+        Number of bins with about equally many rows per column, whose edges are the only thresholds. None means that all
+        cuts are considered.
     thresholds : list of numbers, list of such lists (one per column), or None, default=None
-        The only allowed thresholds, declared before the data were seen; they make a bound on the risk of the tree possible.
+        The only allowed thresholds, declared before seeing the data; they allow a bound on the risk of the tree.
     categorical_features : list of column numbers or names, mask, "from_dtype" or None, default=None
-        Categorical columns, with numbers or text as values; "from_dtype" uses the columns of a pandas or polars table with categorical or
-        text dtype. A row with a category that was not seen at a node stays at that node.
+        Categorical columns, with numbers or text as values; "from_dtype" uses the columns of a pandas or polars table
+        with categorical or text dtype. A row with a category that was not seen at a node stays at that node.
     categorical_split : {"subset", "multiway"}, default="subset"
-        One set of categories against the others, or one branch per category; then a column is used at most once on a path.
+        One set of categories against the others, or one branch per category. In the latter case a column is used at
+        most once on a path.
     pruning : {"cost_complexity", "reduced_error"} or None, default=None
-        How to prune inside ``fit``: "cost_complexity" minimizes the training error plus alpha times the number of leaves, with alpha
-        chosen by cross-validation; "reduced_error" turns nodes into leaves while this lowers the error on held-out rows.
+        How to prune inside ``fit``: "cost_complexity" minimizes the training error plus alpha times the number of
+        leaves, with alpha chosen by cross-validation; "reduced_error" turns nodes into leaves while this lowers the
+        error on held-out rows.
     cv : int >= 2, splitter or pairs of rows, default=10
-        Folds that choose alpha. An integer k uses every k-th row of each class in the order of the rows.
+        Folds of the cross-validation that chooses alpha. An integer k uses every k-th row of each class in the order of
+        the rows.
     standard_errors : float >= 0, default=1.0
-        Choose the smallest tree whose cross-validated risk is within this many standard errors of the minimum; 0: the minimum itself.
+        Choose the smallest tree whose cross-validated risk is within this many standard errors of the minimum; 0
+        chooses the minimum.
     validation_fraction : float in (0, 1), default=0.25
         Fraction of rows held out by "reduced_error".
     allow_zero_gain : bool, default=False
@@ -96,21 +103,22 @@ class DecisionTreeClassifier(ClassListsMixin, TreeMixin, CertifiedMixin, Classif
     n_outputs_ : int
         Number of targets, the columns of ``y``.
     class_values_, class_counts_ : ndarray
-        Labels of all targets, concatenated, and how many each target has.
+        Labels of all targets, concatenated, and the number of labels of each target.
     tree_ : FlatTree
         The nodes as arrays, parents before children, also under scikit-learn's names.
     pruning_alpha_ : float
-        Penalty per leaf of the pruning: ``ccp_alpha``, or as chosen by cross-validation; 0 without cost-complexity pruning.
+        Penalty per leaf of the pruning: ``ccp_alpha``, or as chosen by cross-validation; 0 without cost-complexity
+        pruning.
     pruning_ : CostComplexity, ReducedError or None
-        Details of the pruning: alphas, risks, leaves; cross-validated risks, or the rounds.
+        Details of the pruning: alphas, risks, leaves and cross-validated risks, or the rounds of reduced-error pruning.
     categories_ : dict
-        Values of each categorical column, codes for text.
+        Values of each categorical column (codes for text).
     category_labels_ : dict
         Text labels of the codes 0, 1, ... of a column.
     max_features_ : int
         Number of columns considered per node.
     feature_importances_ : ndarray of shape (n_features,)
-        Contribution of each column to the total decrease of the impurity, as a fraction.
+        Fraction of the total decrease of the impurity due to each column.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
     n_features_in_, feature_names_in_
@@ -196,7 +204,7 @@ class DecisionTreeClassifier(ClassListsMixin, TreeMixin, CertifiedMixin, Classif
         self.delta = delta
 
     def fit(self, X, y, sample_weight=None, check_input=True):
-        """Grow and prune the tree, with ``sample_weight`` as frequency weights; ``y`` may have several columns. Returns the estimator."""
+        """Grow and prune the tree, with ``sample_weight`` as frequency weights. Returns the estimator."""
         check_params(self)
         table = X
         X, y = read_table(self, X, y, multi_output=True)
@@ -222,7 +230,7 @@ class DecisionTreeClassifier(ClassListsMixin, TreeMixin, CertifiedMixin, Classif
         return self._class_labels(shares[nodes]) if few else self._class_labels(shares)[nodes]
 
     def predict_proba(self, X, check_input=True):
-        """Return the class fractions of the training rows in the leaf of each row; a list of tables for several targets."""
+        """Return the class fractions in the leaf of each row; for several targets, a list with one array per target."""
         return self._class_shares(self._values(X))
 
     def predict_log_proba(self, X):
@@ -230,5 +238,5 @@ class DecisionTreeClassifier(ClassListsMixin, TreeMixin, CertifiedMixin, Classif
         return logarithms(self.predict_proba(X))
 
     def cost_complexity_pruning_path(self, X, y, sample_weight=None):
-        """Return ``ccp_alphas``, ``impurities`` and ``n_leaves`` of the nested prunings, measured by the impurity."""
+        """Return ``ccp_alphas``, ``impurities`` and ``n_leaves`` of the nested cost-complexity prunings."""
         return pruning_path(self, X, y, sample_weight)

@@ -23,7 +23,7 @@ def as_columns(X, categories: dict[int, np.ndarray]) -> np.ndarray:
 
 
 def as_rows(X, categories: dict[int, np.ndarray]) -> np.ndarray:
-    """Return X dense, categories as codes."""
+    """Return X as a dense array with categories as codes."""
     dense = X.toarray() if sparse.issparse(X) else X
     if categories:
         dense = np.array(dense, dtype=np.float64)
@@ -40,7 +40,7 @@ def codes_of(column: np.ndarray, known: np.ndarray) -> np.ndarray:
 
 
 def read_categories(estimator, X, table: Any) -> dict[int, np.ndarray]:
-    """Return the sorted values of each categorical column; ``table`` is X as passed by the user, for names and types."""
+    """Return the sorted values of each categorical column; ``table`` is X as given, with names and types."""
     who, given, d = type(estimator).__name__, estimator.categorical_features, X.shape[1]
     if given is None:
         return {}

@@ -1,4 +1,4 @@
-"""Fitting of a tree: read, grow, prune, certify."""
+"""Fitting of a tree: reading the data, growing, pruning, and issuing the certificate."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Sample(NamedTuple):
 
 
 def read_sample(estimator, X, table, y, weights, n_classes: Any) -> Sample:
-    """Convert the data and the parameters about columns."""
+    """Convert the data and the column parameters to the training data of a tree."""
     require_memory(type(estimator).__name__, X, 12, "use a forest, which needs a twelfth of that, or fewer columns")
     estimator.categories_ = read_categories(estimator, X, table)
     d = X.shape[1]
@@ -93,7 +93,7 @@ def grow_tree(sample: Sample, rules: Rules, rows: np.ndarray | None = None) -> F
     if sample.n_classes:
         target = solver.class_target(sample.y, sample.n_classes, sample.criterion, weights)
     else:
-        if sample.criterion == "squared_error":  # keeps the digits of sums of squares
+        if sample.criterion == "squared_error":  # centering avoids cancellation in sums of squares
             center = np.average(sample.y[rows], axis=0, weights=None if weights is None else weights[rows])
         target = solver.real_target(sample.y - center, sample.criterion, weights)
     monotone = sample.monotone
@@ -106,7 +106,7 @@ def grow_tree(sample: Sample, rules: Rules, rows: np.ndarray | None = None) -> F
 
 
 def fit_tree(estimator, X, table, y, given_y, sample_weight, class_weights: np.ndarray | None, n_classes: Any):
-    """Fit ``estimator`` on validated X and encoded y; ``given_y`` is y in the format of the certificate. Returns the estimator."""
+    """Fit ``estimator`` to validated X and encoded y; ``given_y`` is y as in the certificate. Returns the estimator."""
     refuse_several(
         estimator, y, monotonic_cst="None for several targets", pruning="None for several targets (use ccp_alpha)"
     )
@@ -126,7 +126,7 @@ def fit_tree(estimator, X, table, y, given_y, sample_weight, class_weights: np.n
 
 
 def record(estimator, outcome: Outcome, rules: Rules, claims: list[Claim], sample: tuple, run: str):
-    """Store the tree and issue its certificate; ``sample`` are rows, targets and weights. Returns the estimator."""
+    """Store the tree and issue its certificate; ``sample`` has rows, targets and weights. Returns the estimator."""
     estimator.tree_ = outcome.tree
     estimator.pruning_ = outcome.record
     estimator.max_features_ = rules.max_features

@@ -1,4 +1,4 @@
-"""Impurity of class counts, and information between two columns, in bits or nats."""
+"""Impurity of class counts, and entropy and mutual information of columns in bits or nats."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ UNITS = {"bits": math.log(2), "nats": 1.0}
 def entropy(weights, *, unit: str = "bits"):
     r"""Return the entropy :math:`-\sum_l p_l \log p_l` of a distribution given by probabilities or counts.
 
-    :math:`0 \log 0 = 0`. Guarantee: between 0 (a single value) and the logarithm of the number of values (equal probabilities).
+    By convention :math:`0 \log 0 = 0`. Guarantee: the result is between 0 (a single value) and the logarithm of the
+    number of values (equal probabilities).
 
     Parameters
     ----------
     weights : array of shape (..., n_values)
         Probabilities or counts >= 0; each distribution along the last axis is normalized.
     unit : {"bits", "nats"}, default="bits"
-        Logarithm to base 2, or natural.
+        Base-2 or natural logarithm.
 
     Returns
     -------
@@ -43,7 +44,7 @@ def entropy(weights, *, unit: str = "bits"):
 
 
 def gini(weights):
-    r"""Return the Gini impurity :math:`1 - \sum_l p_l^2`: the probability that two draws differ; :math:`2p(1 - p)` for two classes.
+    r"""Return the Gini impurity :math:`1 - \sum_l p_l^2`, the probability that the labels of two draws differ.
 
     Parameters
     ----------
@@ -88,7 +89,7 @@ def conditional_entropy(y, given=None, *, unit: str = "bits", sample_weight=None
     given : array of shape (n,) or None, default=None
         The column to condition on.
     unit : {"bits", "nats"}, default="bits"
-        Unit.
+        Unit of the result.
     sample_weight : array of shape (n,) or None, default=None
         Frequency weights.
 
@@ -109,8 +110,8 @@ def conditional_entropy(y, given=None, *, unit: str = "bits", sample_weight=None
 def mutual_information(x, y=None, *, unit: str = "bits", sample_weight=None) -> float:
     r"""Return the mutual information of two columns, :math:`I(X; Y) = H(Y) - H(Y | X) = H(X) - H(X | Y)`.
 
-    It is the information gain of a split with one branch per value. Guarantee: symmetric, non-negative, and zero only if the columns are
-    independent in the table.
+    The mutual information is the information gain of a split with one branch per value. Guarantee: it is symmetric,
+    non-negative, and zero only if the columns are independent in the table.
 
     Parameters
     ----------
@@ -119,7 +120,7 @@ def mutual_information(x, y=None, *, unit: str = "bits", sample_weight=None) -> 
     y : array of shape (n,) or None, default=None
         The other column.
     unit : {"bits", "nats"}, default="bits"
-        Unit.
+        Unit of the result.
     sample_weight : array of shape (n,) or None, default=None
         Frequency weights.
 

@@ -17,7 +17,7 @@ MOST_ROWS = 512
 
 
 class OptimalTree(NamedTuple):
-    """Optimal tree of a small problem, and the gap of the greedy tree; costs are error rate + alpha x leaves."""
+    """Optimal tree of a small problem, and the gap of the greedy tree; the cost is error rate + alpha x leaves."""
 
     tree: FlatTree
     cost: float
@@ -44,20 +44,20 @@ def optimal_tree(
 
     .. math:: \min_\tau \frac1W \sum_i w_i \mathbf 1\{y_i \ne \tau(x_i)\} + \alpha |\tau|, \qquad \text{depth}(\tau) \le D
 
-    and among the minimizers one with fewest leaves. The best tree on a set of rows is the best leaf, or the best of all splits with
-    optimal trees of smaller depth below; each set of rows is solved once. Finding the smallest tree is NP-hard, so this is for tiny
-    problems: a few dozen rows or ten boolean columns, depth 3 or 4.
+    with the fewest leaves among the minimizers. The best tree on a set of rows is the best leaf, or the best split with
+    optimal subtrees of smaller depth; each set of rows is solved once. Finding the smallest tree is NP-hard, so the
+    function is suitable only for tiny problems: a few dozen rows or ten boolean columns, and depth 3 or 4.
 
-    Guarantee: no tree of the class is better.
+    Guarantee: no tree of depth at most D has a smaller cost.
 
     Parameters
     ----------
     X : array of shape (n, d)
-        At most 512 rows, without missing values.
+        Training data with at most 512 rows and no missing values.
     y : array of shape (n,)
         Labels.
     max_depth : int >= 1, default=3
-        Depth D.
+        Maximum depth D.
     alpha : float >= 0, default=0.0
         Penalty per leaf, in units of the error rate.
     sample_weight : array of shape (n,), optional
@@ -67,16 +67,16 @@ def optimal_tree(
     criterion : {"gini", "entropy", "misclassification"}, default="entropy"
         Criterion of the greedy tree for comparison.
     max_subproblems : int >= 1, default=200000
-        Number of subproblems after which the search stops with an error.
+        Maximum number of subproblems; the search raises an error if more are needed.
 
     Returns
     -------
     OptimalTree
-        With ``tree``, ``cost``, ``errors``, ``n_leaves``, the greedy tree and its ``gap``.
+        Result with ``tree``, ``cost``, ``errors``, ``n_leaves``, the ``greedy`` tree and its ``gap``.
 
     Examples
     --------
-    The greedy tree does not start with the genre, whose gain is 0, and needs 10 leaves where 6 are enough:
+    The greedy tree does not start with the genre, whose gain is 0, and needs 10 leaves although 6 are enough:
 
     >>> from surefit import optimal_tree
     >>> from surefit.data import load_movie_grid
@@ -123,7 +123,7 @@ def _error_rates(tree: FlatTree) -> np.ndarray:
 
 
 class _Search:
-    """Optimal trees of sets of rows, which are bits of an integer; a cost is (errors + cost of the leaves, leaves)."""
+    """Dynamic programming over sets of rows, stored as integer bits; a cost is (errors + cost of leaves, leaves)."""
 
     def __init__(self, X, codes, w, n_classes: int, categorical: list[int], leaf_cost: float, limit: int):
         self.X, self.codes, self.w, self.n_classes = X, codes, w, n_classes
@@ -134,7 +134,7 @@ class _Search:
         self.cuts = list(self._all_cuts(categorical))
 
     def _all_cuts(self, categorical: list[int]):
-        """Yield (column, threshold or None, masks of the branches), lowest column and threshold first."""
+        """Yield (column, threshold or None, masks of the branches), in order of columns and thresholds."""
         for j in range(self.X.shape[1]):
             values = np.unique(self.X[:, j])
             if j in categorical:

@@ -1,4 +1,4 @@
-"""Parameters of both trees: their rules, and their values for a given number of rows and columns."""
+"""Parameters of the two tree estimators: their rules, and their values for a given number of rows and columns."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ RULES = {
 
 
 def current_criterion(criterion: Any) -> Any:
-    """Return "squared_error" for its deprecated synonym "friedman_mse", with scikit-learn's kind of warning; others as they are."""
+    """Return the criterion; "friedman_mse", a deprecated synonym of "squared_error", is replaced with a warning."""
     if isinstance(criterion, str) and criterion == "friedman_mse":
         warnings.warn(
-            "criterion='friedman_mse' is deprecated, as in scikit-learn, and means 'squared_error'; write that.",
+            "criterion='friedman_mse' is deprecated, as in scikit-learn, and means 'squared_error'; pass that value instead.",
             FutureWarning,
             stacklevel=3,
         )
@@ -75,7 +75,7 @@ def random_stream(random_state) -> np.random.RandomState:
 
 
 def growth_rules(estimator, n_rows: int, n_columns: int, weight: float, seed: int) -> Rules:
-    """Convert the parameters of an estimator to rules for a training set of this size."""
+    """Convert the parameters of an estimator to growth rules for a training set of the given size."""
     params = estimator.get_params(deep=False)
     rules = stopping_rules(params, n_rows, weight)
     return Rules(

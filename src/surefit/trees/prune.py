@@ -1,4 +1,4 @@
-"""Choice of a pruning inside ``fit``: by cross-validation along the weakest-link path, or by validation rows."""
+"""Choice of a pruning inside ``fit``, by cross-validation along the weakest-link path or by validation rows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class CostComplexity(NamedTuple):
 
 
 class ReducedError(NamedTuple):
-    """The rounds of reduced-error pruning."""
+    """Details of reduced-error pruning: the pruned nodes and the validation risks."""
 
     validation_rows: np.ndarray  # row numbers
     order: np.ndarray  # nodes of the whole tree, in the order of pruning
@@ -38,13 +38,13 @@ class ReducedError(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """Final tree, tree before pruning, and how it was chosen (None: not pruned)."""
+    """Final tree, tree before pruning, and details of the pruning (None if the tree was not pruned)."""
 
     tree: FlatTree
     whole: FlatTree
     record: Any
     path: Path | None
-    grown_on: np.ndarray | None  # training rows, if not all
+    grown_on: np.ndarray | None  # training rows, if some rows were held out
 
 
 def pruned(estimator, sample, rules: Rules, grow: Callable) -> Outcome:
@@ -66,12 +66,12 @@ def pruned(estimator, sample, rules: Rules, grow: Callable) -> Outcome:
 
 
 def impurity_risk(tree: FlatTree) -> np.ndarray:
-    """Return the fraction of the total impurity of each node: scikit-learn's measure for ``ccp_alpha``."""
+    """Return the weighted impurity of each node, the measure to which ``ccp_alpha`` refers in scikit-learn."""
     return tree.weight * tree.impurity / tree.weight[0]
 
 
 def node_risk(tree: FlatTree, sample) -> np.ndarray:
-    """Return the misclassified fraction of the weight for each node; for real targets its fraction of the total impurity."""
+    """Return the misclassified fraction of the weight for each node; for real targets, the weighted impurity."""
     if sample.n_classes:
         return tree.weight * (1.0 - tree.values.max(axis=1)) / tree.weight[0]
     return impurity_risk(tree)
@@ -158,7 +158,7 @@ def _by_validation(estimator, sample, rules: Rules, grow: Callable) -> Outcome:
 def node_losses(
     tree: FlatTree, sample, kept: np.ndarray, rows: np.ndarray, w: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the losses of the rows that end at each node, and of all rows that reach it if it were a leaf."""
+    """Return the loss of the rows that end at each node, and the loss of all rows that reach it if it were a leaf."""
     estimate, parent = predicted(tree, sample), parents_of(tree.end)
     stopped, reached = np.zeros(len(tree.kind)), np.zeros(len(tree.kind))
     y = sample.y[rows].astype(np.float64)

@@ -1,4 +1,4 @@
-"""Trees as text: an OR of ANDs per class, or indented lines."""
+"""Trees as text: rules in disjunctive normal form per class, or indented lines."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from surefit.solvers.trees.flat import LEAF, MULTIWAY, THRESHOLD
 
 
 class Condition(NamedTuple):
-    """Condition of a clause on one column: ``low < x <= high`` or one of ``values``, and whether a missing value passes."""
+    """Condition on one column: ``low < x <= high`` or one of ``values``, and whether a missing value passes."""
 
     column: int
     name: str
@@ -21,7 +21,7 @@ class Condition(NamedTuple):
     missing: bool
 
     def passes(self, X: np.ndarray) -> np.ndarray:
-        """Return whether each row passes."""
+        """Return whether each row satisfies the condition."""
         if self.values is not None and any(isinstance(v, str) for v in self.values):
             column = X[:, self.column].tolist()
             absent = [v is None or v != v for v in column]
@@ -49,7 +49,7 @@ class Condition(NamedTuple):
 
 
 class Clause(NamedTuple):
-    """The tests on the path to one leaf."""
+    """Conjunction of the tests on the path to one leaf."""
 
     leaf: int
     tests: tuple[Condition, ...]
@@ -112,7 +112,7 @@ def _narrowed(tree: FlatTree, node: int, child: int, test: Condition, categories
 
 
 def _codes(tree: FlatTree, node: int, child: int) -> set[int]:
-    """Return the codes that go from ``node`` to ``child``; the last code is missing."""
+    """Return the category codes that go from ``node`` to ``child``; the last code stands for missing values."""
     if tree.kind[node] == MULTIWAY:
         table = tree.branches[tree.start[node] : tree.start[node] + tree.n_codes]
         return set(np.flatnonzero(table == child).tolist())
@@ -157,7 +157,7 @@ def branch_text(tree: FlatTree, node: int, child: int, names: list[str], categor
 
 
 def prediction_of(tree: FlatTree, node: int, classes) -> Any:
-    """Return the value or the label of a node; a tuple of them for several targets."""
+    """Return the value or label of a node; for several targets, a tuple."""
     found = []
     for o, part in enumerate(tree.by_output(tree.values[[node]])):
         known = classes[o] if tree.widths and classes is not None else classes
@@ -166,7 +166,7 @@ def prediction_of(tree: FlatTree, node: int, classes) -> Any:
 
 
 def prediction_text(tree: FlatTree, node: int, classes, form: str) -> str:
-    """Return the prediction of a node as text, numbers in the format ``form``; that of several targets in brackets."""
+    """Return the prediction of a node as text, with numbers in the format ``form`` and several targets in brackets."""
     found = prediction_of(tree, node, classes)
     words = [format(each, form) if classes is None else str(each) for each in (found if tree.widths else (found,))]
     return f"[{', '.join(words)}]" if tree.widths else words[0]

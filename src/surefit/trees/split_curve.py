@@ -13,7 +13,7 @@ from surefit.core.validation import read_weights
 from surefit.trees.impurity import entropy, gini, misclassification, mutual_information
 
 CRITERIA: dict[str, Callable] = {"entropy": entropy, "gini": gini, "misclassification": misclassification}
-TIE = 1e-12  # relative difference of gains that counts as a tie
+TIE = 1e-12  # relative difference of gains that is treated as a tie
 
 
 class SplitCurve(NamedTuple):
@@ -24,7 +24,7 @@ class SplitCurve(NamedTuple):
     impurity: np.ndarray  # weighted criterion: n1 psi(left) + n2 psi(right), or the sum of squares Q(s)
     unweighted: np.ndarray  # psi(left) + psi(right), which prefers extreme cuts
     gain: np.ndarray  # decrease of the mean impurity
-    boundary: np.ndarray  # whether labels differ across the cut: only these can be best
+    boundary: np.ndarray  # whether labels differ across the cut; only such cuts can be best
     criterion: str
 
     @property
@@ -43,8 +43,9 @@ def split_curve(x, y, *, criterion: str = "gini", unit: str = "bits", sample_wei
 
     .. math:: I(s) = n_1 \psi(p_1) + n_2 \psi(p_2), \qquad Q(s) = \sum_{x_i \le s} (y_i - \bar y_1)^2 + \sum_{x_i > s} (y_i - \bar y_2)^2
 
-    Thresholds are midpoints of consecutive distinct values. Guarantee: for entropy and Gini the best cut is always a boundary between
-    values of different labels, so the others can be skipped; for two classes :math:`I_{Gini} = 2 Q` on labels 0 and 1.
+    Thresholds are midpoints of consecutive distinct values. Guarantee: for entropy and Gini the best cut is always a
+    boundary between values with different labels, so other cuts can be skipped. For two classes with labels 0 and 1,
+    :math:`I_{Gini} = 2 Q`.
 
     Parameters
     ----------
@@ -53,7 +54,7 @@ def split_curve(x, y, *, criterion: str = "gini", unit: str = "bits", sample_wei
     y : array of shape (n,)
         Labels, or numbers for ``criterion="squared_error"``.
     criterion : {"gini", "entropy", "misclassification", "squared_error"}, default="gini"
-        :math:`\psi`.
+        Impurity :math:`\psi`, or the sum of squares Q.
     unit : {"bits", "nats"}, default="bits"
         Unit of the entropy.
     sample_weight : array of shape (n,) or None, default=None
@@ -97,7 +98,7 @@ def split_curve(x, y, *, criterion: str = "gini", unit: str = "bits", sample_wei
 def attribute_gains(
     X, y, *, criterion: str = "entropy", unit: str = "bits", categorical_features=(), sample_weight=None
 ) -> np.ndarray:
-    """Return the gain of the best split of each column: the best cut, or one branch per value of a categorical column.
+    """Return the gain of the best split of each column: a cut, or one branch per value of a categorical column.
 
     Parameters
     ----------
@@ -157,7 +158,7 @@ def _class_impurities(y, w, ends, criterion: str, unit: str) -> tuple[np.ndarray
 
 
 def _mean_squares(y, w, ends, sides) -> tuple[np.ndarray, float]:
-    y = y - np.average(y, weights=w)  # keeps the digits of running sums
+    y = y - np.average(y, weights=w)  # centering avoids cancellation in running sums
     first, second = np.cumsum(w * y)[ends], np.cumsum(w * y * y)[ends]
     total = float(w @ (y * y))
     squares = np.stack([second - first**2 / sides[0], total - second - (w @ y - first) ** 2 / sides[1]])
@@ -165,7 +166,7 @@ def _mean_squares(y, w, ends, sides) -> tuple[np.ndarray, float]:
 
 
 def _boundaries(x, y, ends) -> np.ndarray:
-    """Return whether a cut separates labels; groups of equal values that are pure and of one label on both sides do not."""
+    """Return whether each cut separates labels; it does not if both neighboring groups are pure with the same label."""
     starts = np.concatenate([[0], ends + 1, [len(x)]])
     labels = [np.unique(y[a:b]) for a, b in pairwise(starts)]
     return np.array([len(a) > 1 or len(b) > 1 or a[0] != b[0] for a, b in pairwise(labels)])
