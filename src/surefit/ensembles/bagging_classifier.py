@@ -54,7 +54,7 @@ class BaggingClassifier(BaggingMixin, CertifiedMixin, CallbackSupportMixin, Clas
     random_state : int, RandomState, Generator or None, default=None
         Seed of the draws and of the members. The draws do not depend on the order of the rows.
     verbose : int, default=0
-        Print one line per member.
+        If nonzero, print one line per member.
     delta : float in (0, 1), default=0.05
         Failure probability of the bounds on the error of the vote.
     max_time : float > 0 or None, default=None

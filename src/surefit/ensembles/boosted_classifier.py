@@ -84,7 +84,7 @@ class HistGradientBoostingClassifier(
     tol : float >= 0, default=1e-7
         Smallest increase that counts as progress.
     verbose : int, default=0
-        Print one line per round.
+        If nonzero, print one line per round.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the held-out rows and of ``max_features``.
     class_weight : dict, 'balanced' or None, default=None

@@ -87,7 +87,7 @@ class HistGradientBoostingRegressor(
     tol : float >= 0, default=1e-7
         Smallest increase that counts as progress.
     verbose : int, default=0
-        Print one line per round.
+        If nonzero, print one line per round.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the held-out rows and of ``max_features``.
     n_jobs : int or None, default=None

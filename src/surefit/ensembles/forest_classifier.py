@@ -64,7 +64,7 @@ class RandomForestClassifier(
     random_state : int, RandomState, Generator or None, default=None
         Seed of the random draws of rows and columns, which do not depend on the order of the rows.
     verbose : int, default=0
-        Print one line per member.
+        If nonzero, print one line per member.
     warm_start : bool, default=False
         Whether to add trees to the previous fit.
     class_weight : dict, list of dict, 'balanced', 'balanced_subsample' or None, default=None

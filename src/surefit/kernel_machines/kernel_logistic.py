@@ -68,7 +68,7 @@ class KernelLogisticRegression(
     max_iter : int >= 1, default=100
         Maximum number of Newton steps per problem.
     max_time : float > 0 or None, default=None
-        Seconds after which the best point so far is returned with its gap. Ctrl-C does the same.
+        Time limit in seconds, after which the best point so far is returned with its gap. Ctrl-C has the same effect.
     warm_start : bool, default=False
         Start from the coefficients of the last fit if the numbers of rows and classes are the same.
     multi_class : {"multinomial", "ovr"}, default="multinomial"
@@ -94,7 +94,7 @@ class KernelLogisticRegression(
     n_iter_ : int
         Number of Newton steps, the maximum over the problems.
     history_ : ndarray of shape (n_checks, 3)
-        Seconds, step and gap each time the gap was computed.
+        Time in seconds, step number and gap, each time the gap was computed.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
     n_features_in_, feature_names_in_

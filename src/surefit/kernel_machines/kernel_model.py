@@ -64,7 +64,7 @@ class KernelModel(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Composed
     max_iter : int >= 1, default=1000
         Maximum number of Newton steps; if it is reached, ``fit`` issues a ``ConvergenceWarning`` that states the gap.
     max_time : float > 0 or None, default=None
-        Seconds after which the best point so far is returned with its gap. Ctrl-C does the same.
+        Time limit in seconds, after which the best point so far is returned with its gap. Ctrl-C has the same effect.
 
     Attributes
     ----------

@@ -65,7 +65,7 @@ class NystroemLogisticRegression(
     max_iter : int >= 1, default=1000
         Maximum number of Newton steps per problem.
     max_time : float > 0 or None, default=None
-        Seconds after which the best point so far is returned with its gaps. Ctrl-C does the same.
+        Time limit in seconds, after which the best point so far is returned with its gaps. Ctrl-C has the same effect.
     dual : {"auto", "exact", "bounded"}, default="auto"
         How to bound the exact minimum. "exact" uses the kernel values of all rows with a dual coefficient; time grows
         with the square of their number, memory does not. "bounded" uses the kernel values within groups of 1000 rows;
@@ -97,7 +97,7 @@ class NystroemLogisticRegression(
     n_iter_ : int
         Number of Newton steps, the maximum over the problems.
     history_ : ndarray of shape (n_checks, 3)
-        Seconds, step and gap in the span each time it was computed.
+        Time in seconds, step number and gap in the span, each time it was computed.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
     n_features_in_, feature_names_in_

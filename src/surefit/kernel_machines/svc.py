@@ -70,7 +70,7 @@ class SVC(
     class_weight : dict, "balanced" or None, default=None
         Factors of C for the rows of each class.
     verbose : object, default=False
-        Print one line per check of the stopping rule.
+        If nonzero, print one line per check of the stopping rule.
     max_iter : int >= 1 or -1, default=-1
         Maximum number of two-row steps (linear kernels: Newton steps) for each two-class problem; -1 means no limit.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
@@ -80,7 +80,7 @@ class SVC(
     random_state : int, RandomState or None, default=None
         Accepted but without effect, because the solver is deterministic.
     max_time : float > 0 or None, default=None
-        Seconds after which the best point so far is returned with its gap. Ctrl-C does the same.
+        Time limit in seconds, after which the best point so far is returned with its gap. Ctrl-C has the same effect.
     fit_intercept : bool, default=True
         Whether to fit an intercept :math:`b`; it is never penalized.
     budget : float >= 0 or None, default=None
@@ -123,7 +123,7 @@ class SVC(
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
     history_ : ndarray of shape (n_checks, 3)
-        Seconds, step and gap each time the gap was computed.
+        Time in seconds, step number and gap, each time the gap was computed.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 

@@ -49,11 +49,11 @@ class SVR(CertifiedMixin, CallbackSupportMixin, SupportMixin, StabilityMixin, Re
     cache_size : float > 0, default=200
         Size of the kernel cache in megabytes.
     verbose : object, default=False
-        Print one line per check of the stopping rule.
+        If nonzero, print one line per check of the stopping rule.
     max_iter : int >= 1 or -1, default=-1
         Maximum number of two-row steps (linear kernels: Newton steps); -1 means no limit.
     max_time : float > 0 or None, default=None
-        Seconds after which the best point so far is returned with its gap. Ctrl-C does the same.
+        Time limit in seconds, after which the best point so far is returned with its gap. Ctrl-C has the same effect.
     fit_intercept : bool, default=True
         Whether to fit an intercept :math:`b`; it is never penalized.
     warm_start : bool, default=False
@@ -82,7 +82,7 @@ class SVR(CertifiedMixin, CallbackSupportMixin, SupportMixin, StabilityMixin, Re
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
     history_ : ndarray of shape (n_checks, 3)
-        Seconds, step and gap each time the gap was computed.
+        Time in seconds, step number and gap, each time the gap was computed.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 

@@ -54,7 +54,7 @@ class HuberRegressor(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Linea
         Relative duality gap: the fit stops when the gap is at most ``tol`` times :math:`2S` times the standard
         deviation of y, with :math:`S = \sum_i s_i`. That product bounds the objective of the constant model from above.
     max_time : float > 0 or None, default=None
-        Seconds after which the best point so far is returned with its gap.
+        Time limit in seconds, after which the best point so far is returned with its gap.
 
     Attributes
     ----------

@@ -56,7 +56,7 @@ class LinearModel(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Composed
     max_iter : int >= 1, default=1000
         Maximum number of Newton steps; if it is reached, ``fit`` issues a ``ConvergenceWarning`` that states the gap.
     max_time : float > 0 or None, default=None
-        Seconds after which the best point so far is returned with its gap. Ctrl-C does the same.
+        Time limit in seconds, after which the best point so far is returned with its gap. Ctrl-C has the same effect.
     warm_start : bool, default=False
         Start from the coefficients of the last fit.
 
@@ -71,9 +71,9 @@ class LinearModel(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Composed
     dual_gap_, objective_ : float
         Proved bound on :math:`P(w, b) - \min P`, and :math:`P`, all classes together.
     n_iter_ : int
-        Newton steps.
+        Number of Newton steps.
     history_ : ndarray of shape (n_checks, 3)
-        Seconds, step and gap each time the gap was computed.
+        Time in seconds, step number and gap, each time the gap was computed.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
     n_features_in_, feature_names_in_

@@ -32,13 +32,13 @@ class QuantileRegressor(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Li
     fit_intercept : bool, default=True
         Whether to fit :math:`b`; it is never penalized.
     solver, solver_options
-        Accepted so that code written for scikit-learn runs.
+        Accepted for compatibility with scikit-learn; no effect.
     tol : float >= 0, default=1e-9
         Relative duality gap: stop when the gap is at most ``tol`` times the objective of the best constant.
     max_iter : int >= 1, default=1000
         Maximum number of Newton steps; if it is reached, ``fit`` issues a ``ConvergenceWarning``.
     max_time : float > 0 or None, default=None
-        Seconds after which the best point so far is returned with its gap.
+        Time limit in seconds, after which the best point so far is returned with its gap.
 
     Attributes
     ----------

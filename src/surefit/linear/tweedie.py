@@ -39,9 +39,9 @@ class TweedieRegressor(DevianceRegressor):
     link : {"auto", "identity", "log"}, default="auto"
         "auto" is the identity for power 0 and the logarithm otherwise; other combinations raise an error.
     solver
-        Accepted so that code written for scikit-learn runs.
+        Accepted for compatibility with scikit-learn; no effect.
     verbose : int, default=0
-        Print one line per check of the gap.
+        If nonzero, print one line per check of the gap.
     max_iter : int >= 1, default=100
         Maximum number of Newton steps; if it is reached, ``fit`` issues a ``ConvergenceWarning``.
     tol : float >= 0, default=1e-4
@@ -49,7 +49,7 @@ class TweedieRegressor(DevianceRegressor):
     warm_start : bool, default=False
         Start from the coefficients of the last fit.
     max_time : float > 0 or None, default=None
-        Seconds after which the best point so far is returned with its gap.
+        Time limit in seconds, after which the best point so far is returned with its gap.
 
     Attributes
     ----------

@@ -72,7 +72,7 @@ class MLPRegressor(CertifiedMixin, CallbackSupportMixin, NetworkMixin, Regressor
         ``tol``. For 'lbfgs' and 'gd', stop when no derivative of the objective is larger than ``tol`` in absolute
         value.
     verbose : bool, default=False
-        Print one line per epoch.
+        If nonzero, print one line per epoch.
     warm_start : bool, default=False
         Start from the weights of the previous fit.
     momentum : float in [0, 1], default=0.9

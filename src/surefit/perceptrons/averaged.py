@@ -54,7 +54,7 @@ class AveragedPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, 
     warm_start : bool, default=False
         Start from the last weights of the previous fit; only the new steps are averaged.
     max_time : float > 0 or None, default=None
-        Seconds after which the fit stops. Ctrl-C does the same.
+        Time limit in seconds. Ctrl-C has the same effect.
     max_log : int >= 0, default=1000000
         Maximum number of mistakes in ``mistake_log_``.
     confidence : float in (0, 1), default=0.95

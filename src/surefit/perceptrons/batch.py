@@ -47,7 +47,7 @@ class BatchPerceptron(CertifiedMixin, CallbackSupportMixin, LinearClassifierMixi
     warm_start : bool, default=False
         Start from the weights of the last fit; the schedule is restarted.
     max_time : float > 0 or None, default=None
-        Seconds after which the fit stops. Ctrl-C does the same.
+        Time limit in seconds. Ctrl-C has the same effect.
 
     Attributes
     ----------

@@ -73,7 +73,7 @@ class KernelPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, Cl
     random_state : int, RandomState or None, default=0
         Seed for the order of the rows.
     max_time : float > 0 or None, default=None
-        Seconds after which the fit stops. Ctrl-C does the same.
+        Time limit in seconds. Ctrl-C has the same effect.
     max_log : int >= 0, default=100000
         Maximum number of mistakes in ``mistake_log_``.
 

@@ -47,7 +47,7 @@ class MarginPerceptron(CertifiedMixin, CallbackSupportMixin, LinearClassifierMix
     random_state : int, RandomState or None, default=0
         Seed for the order of the rows.
     max_time : float > 0 or None, default=None
-        Seconds after which the fit stops. Ctrl-C does the same.
+        Time limit in seconds. Ctrl-C has the same effect.
 
     Attributes
     ----------

@@ -71,7 +71,7 @@ class Perceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, LinearCl
         For more than two classes: one problem per class against the rest, or one joint problem with a weight vector per
         class.
     max_time : float > 0 or None, default=None
-        Seconds after which the fit stops. Ctrl-C does the same.
+        Time limit in seconds. Ctrl-C has the same effect.
     max_log : int >= 0, default=100000
         Maximum number of mistakes in ``mistake_log_``; the counts include all mistakes.
     confidence : float in (0, 1), default=0.95

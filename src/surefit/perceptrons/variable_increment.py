@@ -56,7 +56,7 @@ class VariableIncrementPerceptron(
     warm_start : bool, default=False
         Start from the weights of the last fit; the schedule is restarted.
     max_time : float > 0 or None, default=None
-        Seconds after which the fit stops. Ctrl-C does the same.
+        Time limit in seconds. Ctrl-C has the same effect.
     max_log : int >= 0, default=100000
         Maximum number of mistakes in ``mistake_log_``.
     confidence : float in (0, 1), default=0.95

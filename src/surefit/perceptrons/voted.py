@@ -50,7 +50,7 @@ class VotedPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, Cla
     warm_start : bool, default=False
         Start from the last weights; earlier voters keep their votes.
     max_time : float > 0 or None, default=None
-        Seconds after which the fit stops. Ctrl-C does the same.
+        Time limit in seconds. Ctrl-C has the same effect.
     confidence : float in (0, 1), default=0.95
         Confidence of the risk bound.
 

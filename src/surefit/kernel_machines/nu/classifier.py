@@ -67,7 +67,7 @@ class NuSVC(
     random_state : int, RandomState or None, default=None
         Accepted but without effect, because the solver is deterministic.
     max_time : float > 0 or None, default=None
-        Seconds after which the best point so far is returned with its gap. Ctrl-C does the same.
+        Time limit in seconds, after which the best point so far is returned with its gap. Ctrl-C has the same effect.
     n_jobs : int or None, default=None
         Number of threads for kernel rows and scores; it does not affect the result.
 
@@ -89,7 +89,7 @@ class NuSVC(
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
     history_ : ndarray of shape (n_checks, 3)
-        Seconds, steps and gap of the search.
+        Time in seconds, number of steps and gap during the search.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 

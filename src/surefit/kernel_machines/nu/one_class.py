@@ -49,7 +49,7 @@ class OneClassSVM(CertifiedMixin, CallbackSupportMixin, SupportMixin, OutlierMix
     max_iter : int >= 1 or -1, default=-1
         Maximum number of two-row steps; -1 means no limit.
     max_time : float > 0 or None, default=None
-        Seconds after which the best point so far is returned with its gap. Ctrl-C does the same.
+        Time limit in seconds, after which the best point so far is returned with its gap. Ctrl-C has the same effect.
     n_jobs : int or None, default=None
         Number of threads for kernel rows and scores; it does not affect the result.
 
@@ -66,7 +66,7 @@ class OneClassSVM(CertifiedMixin, CallbackSupportMixin, SupportMixin, OutlierMix
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X)`` re-derives them.
     history_ : ndarray of shape (n_checks, 3)
-        Seconds, steps and gap each time the gap was computed.
+        Time in seconds, number of steps and gap, each time the gap was computed.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 

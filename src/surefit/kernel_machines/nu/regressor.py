@@ -50,7 +50,7 @@ class NuSVR(CertifiedMixin, CallbackSupportMixin, SupportMixin, RegressorMixin, 
     max_iter : int >= 1 or -1, default=-1
         Maximum number of two-row steps for each problem of the search; -1 means no limit.
     max_time : float > 0 or None, default=None
-        Seconds after which the best point so far is returned with its gap. Ctrl-C does the same.
+        Time limit in seconds, after which the best point so far is returned with its gap. Ctrl-C has the same effect.
     n_jobs : int or None, default=None
         Number of threads for kernel rows and scores; it does not affect the result.
 
@@ -69,7 +69,7 @@ class NuSVR(CertifiedMixin, CallbackSupportMixin, SupportMixin, RegressorMixin, 
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
     history_ : ndarray of shape (n_checks, 3)
-        Seconds, steps and gap of the search.
+        Time in seconds, number of steps and gap during the search.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 

@@ -104,9 +104,9 @@ class LassoCV(_PathCV):
     fit_intercept : bool, default=True
         Whether to fit an unpenalized intercept.
     precompute, copy_X, random_state, selection
-        Accepted so that code written for scikit-learn runs; they change nothing.
+        Accepted for compatibility with scikit-learn; they have no effect.
     verbose : int, default=False
-        Print one line per check of the gap.
+        If nonzero, print one line per check of the gap.
     max_iter : int >= 1, default=1000
         Maximum number of passes per solution.
     tol : float >= 0, default=1e-6

@@ -38,7 +38,7 @@ class ElasticNet(
     fit_intercept : bool, default=True
         Whether to fit :math:`b`; it is never penalized.
     precompute, copy_X, random_state, selection
-        Accepted so that code written for scikit-learn runs; the solver is chosen automatically and never changes X.
+        Accepted for compatibility with scikit-learn; the solver is chosen automatically and never changes X.
     max_iter : int >= 1, default=1000
         Maximum number of passes; if it is reached, ``fit`` issues a ``ConvergenceWarning`` that states the gap.
     tol : float >= 0, default=1e-6
@@ -53,7 +53,7 @@ class ElasticNet(
     penalty_factors : array of shape (n_features,) or None, default=None
         Per-feature factors :math:`f_j \ge 0`: 0 leaves a feature unpenalized, infinity excludes it.
     max_time : float > 0 or None, default=None
-        Seconds after which the best point so far is returned with its gap. Ctrl-C does the same.
+        Time limit in seconds, after which the best point so far is returned with its gap. Ctrl-C has the same effect.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class ElasticNet(
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
     history_ : ndarray of shape (n_checks, 3)
-        Seconds, pass and gap each time the gap was computed.
+        Time in seconds, pass number and gap, each time the gap was computed.
     n_iter_ : int
         Number of passes.
     multiplier_ : float

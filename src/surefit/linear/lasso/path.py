@@ -117,7 +117,7 @@ def enet_path(
     max_time : float, optional
         Time limit of the whole path in seconds.
     precompute, Xy, copy_X, verbose, random_state, selection, check_input
-        Accepted for code written for scikit-learn; they change nothing.
+        Accepted for compatibility with scikit-learn; they have no effect.
 
     Returns
     -------

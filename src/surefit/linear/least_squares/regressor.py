@@ -37,7 +37,7 @@ class LinearRegression(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
     fit_intercept : bool, default=True
         Whether to fit :math:`b`.
     copy_X, n_jobs
-        Accepted so that code written for scikit-learn runs; X is never changed, and BLAS controls the number of
+        Accepted for compatibility with scikit-learn; X is never changed, and BLAS controls the number of
         threads.
     tol : float >= 0, default=1e-6
         Accepted for the same reason; the solution is exact up to rounding.

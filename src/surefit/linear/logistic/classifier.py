@@ -141,15 +141,15 @@ class LogisticRegression(LogisticMixin, BaseEstimator):
     l1_ratio : float from 0 to 1, default=0.0
         Share :math:`\rho` of the l1 norm: 0 is ridge, 1 is lasso.
     dual, intercept_scaling, random_state, solver, n_jobs
-        Accepted so that code written for scikit-learn runs; the solver is chosen automatically and is deterministic.
+        Accepted for compatibility with scikit-learn; the solver is chosen automatically and is deterministic.
     verbose : int, default=0
-        Print one line per check of the gap.
+        If nonzero, print one line per check of the gap.
     tol : float >= 0, default=1e-6
         Relative duality gap: stop when the gap is at most ``tol`` times the objective of the best constant model.
     fit_intercept : bool, default=True
         Whether to fit :math:`b`; it is not penalized unless ``penalize_intercept=True``.
     class_weight : dict, "balanced" or None, default=None
-        Factors of the rows of each class.
+        Weights of the classes.
     max_iter : int >= 1, default=100
         Maximum number of Newton steps; if it is reached, ``fit`` issues a ``ConvergenceWarning`` that states the gap.
     warm_start : bool, default=False
@@ -158,7 +158,7 @@ class LogisticRegression(LogisticMixin, BaseEstimator):
         For three or more classes: the class whose coefficients are fixed at zero. None means the symmetric form, in
         which every class has its own coefficients.
     max_time : float > 0 or None, default=None
-        Seconds after which the best point so far is returned with its gap. Ctrl-C does the same.
+        Time limit in seconds, after which the best point so far is returned with its gap. Ctrl-C has the same effect.
     penalty_factors : array of shape (n_features,) or None, default=None
         Per-feature factors :math:`f_j \ge 0` of the penalty: 0 leaves a feature unpenalized, infinity excludes it. With
         more than two classes, factors must be positive and ``l1_ratio`` must be 0 or 1. Not allowed with ``C=inf``.
@@ -195,9 +195,9 @@ class LogisticRegression(LogisticMixin, BaseEstimator):
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
     history_ : ndarray of shape (n_checks, 3)
-        Seconds, step and gap each time the gap was computed.
+        Time in seconds, step number and gap, each time the gap was computed.
     n_iter_ : ndarray of shape (1,)
-        Newton steps.
+        Number of Newton steps.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 

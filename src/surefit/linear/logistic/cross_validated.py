@@ -47,15 +47,15 @@ class LogisticRegressionCV(LogisticMixin, BaseEstimator):
     scoring : str, callable or None, default=None
         Score to maximize; None means accuracy.
     dual, solver, intercept_scaling, random_state
-        Accepted so that code written for scikit-learn runs; the solver is chosen automatically.
+        Accepted for compatibility with scikit-learn; the solver is chosen automatically.
     verbose : int, default=0
-        Print one line per check of the gap.
+        If nonzero, print one line per check of the gap.
     tol : float >= 0, default=1e-6
         Relative duality gap of every fit.
     max_iter : int >= 1, default=100
         Maximum number of Newton steps of every fit.
     class_weight : dict, "balanced" or None, default=None
-        Factors of the rows of each class.
+        Weights of the classes.
     n_jobs : int or None, default=None
         Number of threads over the folds; the result is bitwise identical for any number.
     refit : bool, default=True

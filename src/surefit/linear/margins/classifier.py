@@ -32,7 +32,7 @@ class LinearSVC(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, LinearClas
     loss : {"hinge", "squared_hinge"}, default="hinge"
         Loss as a function of the margin.
     dual : "auto" or bool, default="auto"
-        Accepted so that code written for scikit-learn runs; the solver is chosen automatically.
+        Accepted for compatibility with scikit-learn; the solver is chosen automatically.
     tol : float >= 0, default=1e-4
         Relative duality gap: stop when the gap is at most ``tol`` times the objective of the best constant model.
     C : float > 0, default=1.0
@@ -44,15 +44,15 @@ class LinearSVC(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, LinearClas
     intercept_scaling, random_state
         Accepted but without effect: the intercept is not penalized, and the solver is deterministic.
     verbose : int, default=0
-        Print one line per check of the gap.
+        If nonzero, print one line per check of the gap.
     class_weight : dict, "balanced" or None, default=None
-        Factors of the rows of each class.
+        Weights of the classes.
     max_iter : int >= 1, default=1000
         Maximum number of Newton steps of each problem.
     warm_start : bool, default=False
         Start from the coefficients of the last fit.
     max_time : float > 0 or None, default=None
-        Seconds after which the best point so far is returned with its gap. Ctrl-C does the same.
+        Time limit in seconds, after which the best point so far is returned with its gap. Ctrl-C has the same effect.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class LinearSVC(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, LinearClas
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
     history_ : ndarray of shape (n_checks, 3)
-        Seconds, step and gap each time the gap was computed.
+        Time in seconds, step number and gap, each time the gap was computed.
     n_iter_ : int
         Number of Newton steps, the maximum over the problems.
     n_features_in_, feature_names_in_

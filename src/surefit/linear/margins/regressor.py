@@ -44,13 +44,13 @@ class LinearSVR(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, LinearRegr
         Accepted but without effect: the intercept is not penalized, and the solver is chosen automatically and is
         deterministic.
     verbose : int, default=0
-        Print one line per check of the gap.
+        If nonzero, print one line per check of the gap.
     max_iter : int >= 1, default=1000
         Maximum number of Newton steps.
     warm_start : bool, default=False
         Start from the coefficients of the last fit.
     max_time : float > 0 or None, default=None
-        Seconds after which the best point so far is returned with its gap. Ctrl-C does the same.
+        Time limit in seconds, after which the best point so far is returned with its gap. Ctrl-C has the same effect.
 
     Attributes
     ----------

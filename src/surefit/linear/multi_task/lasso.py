@@ -24,7 +24,7 @@ class MultiTaskLasso(MultiTaskRegressor):
     fit_intercept : bool, default=True
         Whether to fit :math:`b`; it is never penalized.
     copy_X, random_state, selection
-        Accepted so that code written for scikit-learn runs; X is never changed, and the solver is deterministic.
+        Accepted for compatibility with scikit-learn; X is never changed, and the solver is deterministic.
     max_iter : int >= 1, default=1000
         Maximum number of passes over all features; if it is reached, ``fit`` issues a ``ConvergenceWarning``.
     tol : float >= 0, default=1e-6
@@ -32,7 +32,7 @@ class MultiTaskLasso(MultiTaskRegressor):
     warm_start : bool, default=False
         Start from the coefficients of the last fit.
     max_time : float > 0 or None, default=None
-        Seconds after which the best point so far is returned with its gap.
+        Time limit in seconds, after which the best point so far is returned with its gap.
 
     Attributes
     ----------
@@ -45,9 +45,9 @@ class MultiTaskLasso(MultiTaskRegressor):
     dual_gap_ : float
         Proved bound on the distance of the objective from its minimum.
     n_iter_ : int
-        Passes over all features.
+        Number of passes over all features.
     history_ : ndarray of shape (n_checks, 3)
-        Seconds, pass and gap each time the gap was computed.
+        Time in seconds, pass number and gap, each time the gap was computed.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
     n_features_in_, feature_names_in_

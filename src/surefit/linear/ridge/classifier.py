@@ -36,7 +36,7 @@ class RidgeClassifier(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Line
     fit_intercept : bool, default=True
         Whether to fit :math:`b`; it is never penalized.
     copy_X, solver, random_state
-        Accepted so that code written for scikit-learn runs.
+        Accepted for compatibility with scikit-learn; no effect.
     max_iter : int >= 1 or None, default=None
         Maximum number of Newton steps; one step is enough unless ``positive`` is set.
     tol : float >= 0, default=1e-4

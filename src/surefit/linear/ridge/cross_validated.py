@@ -40,7 +40,7 @@ class RidgeCV(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
     cv : int, splitter, iterable or None, default=None
         Folds, as in scikit-learn; None means leave-one-out cross-validation without refitting.
     gcv_mode : {None, "auto", "svd", "eigen"}, default=None
-        Accepted so that code written for scikit-learn runs; the smaller eigenproblem is solved.
+        Accepted for compatibility with scikit-learn; the smaller eigenproblem is solved.
     store_cv_results : bool, default=False
         Whether to store ``cv_results_``.
     alpha_per_target : bool, default=False

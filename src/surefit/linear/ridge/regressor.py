@@ -51,7 +51,7 @@ class Ridge(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
     fit_intercept : bool, default=True
         Whether to fit :math:`b`.
     copy_X, max_iter, tol, solver, random_state
-        Accepted so that code written for scikit-learn runs; the solver is chosen automatically. It is exact up to
+        Accepted for compatibility with scikit-learn; the solver is chosen automatically. It is exact up to
         rounding and deterministic, and never changes X.
     positive : bool, default=False
         Require :math:`w \ge 0`.

@@ -59,7 +59,7 @@ class SGDClassifier(CertifiedMixin, StatedGapMixin, CallbackSupportMixin, Linear
     shuffle : bool, default=True
         Whether each pass processes the rows in a new random order.
     verbose : int, default=0
-        Print one line per check of the stopping rule.
+        If nonzero, print one line per check of the stopping rule.
     epsilon : float >= 0, default=0.1
         Half-width of the epsilon-insensitive tube, and threshold of the Huber loss.
     n_jobs : int or None, default=None
@@ -80,13 +80,13 @@ class SGDClassifier(CertifiedMixin, StatedGapMixin, CallbackSupportMixin, Linear
     n_iter_no_change : int >= 1, default=5
         Number of passes without improvement after which the descent stops.
     class_weight : dict, "balanced" or None, default=None
-        Factors of the rows of each class.
+        Weights of the classes.
     warm_start : bool, default=False
         Start from the coefficients of the last fit.
     average : bool or int >= 1, default=False
         Whether to return the mean of the coefficients over all steps; an integer averages from that step on.
     max_time : float > 0 or None, default=None
-        Seconds after which the point reached is returned with its gap. Ctrl-C does the same.
+        Time limit in seconds, after which the current point is returned with its gap. Ctrl-C has the same effect.
 
     Attributes
     ----------
@@ -100,8 +100,8 @@ class SGDClassifier(CertifiedMixin, StatedGapMixin, CallbackSupportMixin, Linear
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them. After ``partial_fit`` it refers to the last
         rows.
     history_ : ndarray of shape (n_passes, 3)
-        Seconds, pass number, and the mean objective during the pass (with ``early_stopping``, the negative validation
-        score).
+        Time in seconds, pass number, and the mean objective during the pass (with ``early_stopping``, the negative
+        validation score).
     n_iter_ : int
         Number of passes, the maximum over the classes.
     t_ : float

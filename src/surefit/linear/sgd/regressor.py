@@ -59,7 +59,7 @@ class SGDRegressor(
     shuffle : bool, default=True
         Whether each pass processes the rows in a new random order.
     verbose : int, default=0
-        Print one line per check of the stopping rule.
+        If nonzero, print one line per check of the stopping rule.
     epsilon : float >= 0, default=0.1
         Half-width of the epsilon-insensitive tube, and threshold of the Huber loss.
     random_state : int, RandomState or None, default=None
@@ -82,7 +82,7 @@ class SGDRegressor(
     average : bool or int >= 1, default=False
         Whether to return the mean of the coefficients over all steps; an integer averages from that step on.
     max_time : float > 0 or None, default=None
-        Seconds after which the point reached is returned with its gap. Ctrl-C does the same.
+        Time limit in seconds, after which the current point is returned with its gap. Ctrl-C has the same effect.
 
     Attributes
     ----------
@@ -94,8 +94,8 @@ class SGDRegressor(
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them. After ``partial_fit`` it refers to the last
         rows.
     history_ : ndarray of shape (n_passes, 3)
-        Seconds, pass number, and the mean objective during the pass (with ``early_stopping``, the negative validation
-        score).
+        Time in seconds, pass number, and the mean objective during the pass (with ``early_stopping``, the negative
+        validation score).
     n_iter_ : int
         Number of passes.
     t_ : float
