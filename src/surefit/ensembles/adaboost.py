@@ -41,10 +41,10 @@ class AdaBoostClassifier(SequenceMixin, CertifiedMixin, CallbackSupportMixin, Cl
 
     Hypothesis class: votes of the base classifiers. Loss: exponential. Optimizer: one member at a time.
 
-    Guarantee: training error :math:`\le \prod_m Z_m`, which *equals* the mean exponential loss; at :math:`\nu = 1` and
-    two classes :math:`Z_m = 2\sqrt{\varepsilon_m (1 - \varepsilon_m)}` (theory: :ref:`adaboost-product`). Each stump is
-    optimal for its weights, and the smallest margin is within a stated gap of the largest possible
-    (:ref:`adaboost-margin`). The fit does not bound the error on new data.
+    Guarantee: the training error is at most :math:`\prod_m Z_m`, which *equals* the mean exponential loss; for
+    :math:`\nu = 1` and two classes :math:`Z_m = 2\sqrt{\varepsilon_m (1 - \varepsilon_m)}` (theory:
+    :ref:`adaboost-product`). Each stump is optimal for its weights, and the smallest margin is within a stated gap of
+    the largest possible (:ref:`adaboost-margin`). The fit does not bound the error on new data.
 
     Parameters
     ----------

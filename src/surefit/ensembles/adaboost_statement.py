@@ -21,7 +21,7 @@ def make_claims(
         claims += [Claim("adaboost.edges"), Claim("adaboost.half_weight")]
     if not stumps:
         return claims
-    # Ties are kept up to 1e-13; sums of n weights, each with an error of eight units per round, enter both sides of either comparison.
+    # The tolerance covers ties (up to 1e-13) and the rounding errors of the sums on both sides of each comparison.
     count = len(rounds.log)
     tolerance = 1e-13 + 24 * rounding(n + 8 * count + 16)
     claims.append(Claim("adaboost.stumps", tolerance, numbers={"rounds": count}))

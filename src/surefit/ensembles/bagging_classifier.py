@@ -164,7 +164,7 @@ class BaggingClassifier(BaggingMixin, CertifiedMixin, CallbackSupportMixin, Clas
 
     def _member_predictions(self, member, X: np.ndarray) -> np.ndarray:
         table = np.zeros((X.shape[0], len(self.classes_)))
-        places = np.searchsorted(self.classes_, member.classes_)  # a bootstrap sample may miss a class
+        places = np.searchsorted(self.classes_, member.classes_)  # a bootstrap sample may lack a class
         if hasattr(member, "predict_proba"):
             table[:, places] = member.predict_proba(X)
         else:

@@ -1,4 +1,4 @@
-"""Common parts of both bagging estimators."""
+"""Shared parts of the two bagging estimators."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from surefit.core.claims import Claim
 
 
 def training_witness(counted: np.ndarray, training: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the witness that states which rows were used for training and not held out for early stopping."""
+    """Return the witness that identifies the rows used for training, as opposed to rows held out for early stopping."""
     if np.count_nonzero(counted) == len(training):
         return {}
     mask = np.zeros(len(counted), dtype=bool)

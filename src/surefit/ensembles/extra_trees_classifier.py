@@ -35,7 +35,7 @@ class ExtraTreesClassifier(RandomForestClassifier):
     max_leaf_nodes : int >= 2 or None, default=None
         Maximum number of leaves of a tree; nodes with the largest decrease of the impurity are split first.
     min_impurity_decrease : float >= 0, default=0.0
-        Smallest decrease of the impurity of a split, weighted by the fraction of the rows in the node.
+        Smallest impurity decrease of a split, weighted by the fraction of the rows in the node.
     bootstrap : bool, default=False
         Whether to draw rows with replacement for each tree.
     oob_score : bool or callable, default=False

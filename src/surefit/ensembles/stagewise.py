@@ -222,7 +222,7 @@ class ForwardStagewise(CertifiedMixin, CallbackSupportMixin, RegressorMixin, Bas
         ]
         exact = problem["loss"] == "squared_error" or (problem["loss"] == "exponential" and self.basis == "stumps")
         if not made and exact:
-            # Ties are kept up to 1e-12 of the largest; sums over the rows enter both sides, here and in the checker.
+            # The tolerance covers ties (up to 1e-12, relative) and the rounding errors of sums here and in the checker.
             claims.append(Claim("stagewise.choice", 2e-12 + 32 * rounding(len(y) + 16)))
         claims.append(Claim("stagewise.global"))
         self._issue(

@@ -44,7 +44,7 @@ class BayesianLogisticRegression(CallbackSupportMixin, CertifiedMixin, Classifie
     case the posterior is exactly normal with precision :math:`\Lambda = \Sigma^{-1} + \frac n4 I` and mean
     :math:`\frac12 \Lambda^{-1} \sum_i t_i x_i`.
 
-    Guarantee: the log density at the mode is within the claimed gap of the maximum (the posterior is log-concave); for
+    Guarantee: the log density at the mode is within the stated gap of the maximum (the posterior is log-concave); for
     a normal posterior the boundary is exactly the hyperplane :math:`\mu^\top x = 0` (theory: :ref:`gp-mode`). With a
     grid the boundary need not be linear.
 

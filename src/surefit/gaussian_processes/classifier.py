@@ -77,7 +77,7 @@ class GaussianProcessClassifier(CertifiedMixin, CallbackSupportMixin, StatedGapM
     max_iter_predict : int >= 1, default=100
         Maximum number of Newton steps for a mode.
     warm_start : bool, default=False
-        Start Newton's method from the dual vector of the previous fit.
+        Whether to start Newton's method from the dual vector of the previous fit.
     copy_X_train : bool, default=True
         Whether to store a copy of X.
     random_state : int, RandomState or None, default=None
@@ -212,7 +212,7 @@ class GaussianProcessClassifier(CertifiedMixin, CallbackSupportMixin, StatedGapM
         return self.kernels_[0] if len(self.kernels_) == 1 else KernelList(self.kernels_)
 
     def latent_mean_and_variance(self, X):
-        """Return the mean and variance of the latent function, with one column per two-class problem if there are several."""
+        """Return the mean and variance of the latent function; several two-class problems have one column each."""
         check_is_fitted(self)
         mean, variance = self._latent(X)
         return (mean[:, 0], variance[:, 0]) if self.n_classes_ == 2 else (mean, variance)

@@ -54,7 +54,7 @@ def read_kernel_targets(estimator, X, y, sample_weight) -> KernelTargets:
 
 
 def kernel_of(estimator, X, weights=None) -> Kernel:
-    """Resolve the estimator's kernel; precomputed values must be square."""
+    """Resolve the estimator's kernel; a precomputed kernel matrix must be square."""
     who = type(estimator).__name__
     resolved = kernel_in(estimator.get_params(deep=False), X, weights, who)
     if resolved.takes == "values" and X.shape[0] != X.shape[1]:

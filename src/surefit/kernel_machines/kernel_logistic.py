@@ -38,7 +38,7 @@ class KernelLogisticRegression(
 
         P(f, b) = \tfrac12 \sum_c \|f_c\|_k^2 + C \sum_i s_i \Bigl[\ln \sum_c e^{z_{ic}} - z_{i, y_i}\Bigr], \quad z_{ic} = f_c(x_i) + b_c ,
 
-    whose probabilities are those of the fitted model. With ``multi_class="ovr"`` one problem is fitted per class
+    and the probabilities are the softmax of the scores. With ``multi_class="ovr"`` one problem is fitted per class
     against the rest, and the probabilities are normalized to sum to one.
 
     Guarantee: :math:`P - \min P \le` ``dual_gap_`` for any data, and
@@ -70,7 +70,7 @@ class KernelLogisticRegression(
     max_time : float > 0 or None, default=None
         Time limit in seconds, after which the best point so far is returned with its gap. Ctrl-C has the same effect.
     warm_start : bool, default=False
-        Start from the coefficients of the last fit if the numbers of rows and classes are the same.
+        Whether to start from the coefficients of the last fit if the numbers of rows and classes are the same.
     multi_class : {"multinomial", "ovr"}, default="multinomial"
         One softmax problem for all classes, or one problem per class against the rest. For two classes both are a
         single problem.

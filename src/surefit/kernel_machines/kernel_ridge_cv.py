@@ -58,7 +58,7 @@ class KernelRidgeCV(CertifiedMixin, FreePartMixin, MultiOutputMixin, RegressorMi
     alphas_ : ndarray of shape (n_alphas,)
         Penalties that were compared.
     scores_, best_score_
-        Minus the criterion of all penalties (one column per target with ``alpha_per_target``), and of the chosen one.
+        Negative criterion of all penalties (one column per target with ``alpha_per_target``), and of the chosen one.
     degrees_of_freedom_ : ndarray of shape (n_alphas,)
         Trace of the hat matrix, including the intercept and other unpenalized functions.
     theory_alpha_ : float

@@ -89,7 +89,7 @@ class SVC(
     multi_class : {"ovo", "ovr"}, default="ovo"
         For several classes: one problem per pair of classes, or one per class against the rest.
     warm_start : bool, default=False
-        Start from the dual coefficients of the last fit if the number of rows is the same.
+        Whether to start from the dual coefficients of the last fit if the number of rows is the same.
     n_jobs : int or None, default=None
         Number of threads for kernel rows and scores, and for concurrent two-class problems if all their kernel rows fit
         into ``cache_size``. None means one, and -1 means all cores. It does not affect the result.

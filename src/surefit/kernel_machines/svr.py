@@ -57,7 +57,7 @@ class SVR(CertifiedMixin, CallbackSupportMixin, SupportMixin, StabilityMixin, Re
     fit_intercept : bool, default=True
         Whether to fit an intercept :math:`b`; it is never penalized.
     warm_start : bool, default=False
-        Start from the dual coefficients of the last fit if the number of rows is the same.
+        Whether to start from the dual coefficients of the last fit if the number of rows is the same.
     n_jobs : int or None, default=None
         Number of threads for kernel rows and predictions; None means one, and -1 means all cores. It does not affect
         the result.

@@ -60,8 +60,8 @@ class BayesianLinearRegression(CertifiedMixin, LinearRegressorMixin, BaseEstimat
         w \mid \text{data} \sim N\big(\Sigma X^\top y / \sigma^2,\ \Sigma\big), \quad
         \Sigma = \big(X^\top X / \sigma^2 + I / \tau^2\big)^{-1} .
 
-    Hypothesis class: affine functions. Loss: squared. Optimizer: QR factorization. The posterior mean is :class:`Ridge`
-    with ``alpha = noise_variance / prior_variance`` and a penalized intercept.
+    Hypothesis class: affine functions. Loss: squared. Optimizer: QR factorization. The posterior mean equals the
+    solution of :class:`Ridge` with ``alpha = noise_variance / prior_variance`` and a penalized intercept.
 
     Guarantee: the certificate bounds the errors of the posterior mean, of the variances and of the log evidence
     relative to exact arithmetic (theory: :ref:`mle-map`). Statements about new data hold only if the prior and the
@@ -74,7 +74,7 @@ class BayesianLinearRegression(CertifiedMixin, LinearRegressorMixin, BaseEstimat
     prior_variance : float > 0, default=1.0
         :math:`\tau^2`.
     fit_intercept : bool, default=True
-        Add a constant to the features; its coefficient has the same prior.
+        Whether to add a constant column; its coefficient has the same prior.
 
     Attributes
     ----------
@@ -112,11 +112,11 @@ class BayesianLinearRegression(CertifiedMixin, LinearRegressorMixin, BaseEstimat
         self.fit_intercept = fit_intercept
 
     def fit(self, X, y, sample_weight=None):
-        """Update the prior with all rows; an integer weight is equivalent to repeating the row. Returns the estimator."""
+        """Fit the model; an integer weight is equivalent to repeating the row. Returns the estimator."""
         return self._learn(X, y, sample_weight, None)
 
     def partial_fit(self, X, y, sample_weight=None):
-        """Update the posterior with further rows, with the same result as one fit to all rows. Returns the estimator."""
+        """Update the posterior with further rows; the result is that of one fit to all rows. Returns the estimator."""
         before = Posterior(self._root, self._pull, self.log_evidence_) if hasattr(self, "posterior_mean_") else None
         return self._learn(X, y, sample_weight, before)
 

@@ -58,7 +58,7 @@ class BayesianRidge(CallbackSupportMixin, CertifiedMixin, LinearRegressorMixin, 
     lambda_init : float > 0 or None, default=None
         Initial coefficient precision; None means 1.
     compute_score : bool, default=False
-        Store the log evidence of every update in ``scores_``.
+        Whether to store the log evidence of every update in ``scores_``.
     fit_intercept : bool, default=True
         Whether to fit an intercept; it has no prior.
     copy_X : bool, default=True

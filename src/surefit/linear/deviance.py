@@ -66,7 +66,7 @@ class DevianceRegressor(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Li
     def fit(self, X, y, sample_weight=None, offset=None):
         """Fit the model; an integer weight is equivalent to repeating the row. Returns the estimator.
 
-        ``offset`` is a known part of the score of each row, such as the logarithm of its exposure: the mean is
+        ``offset`` is a known term of each row's score, such as the logarithm of its exposure. The mean is
         ``exp(x'w + b + offset)``, or ``x'w + b + offset`` for the identity link.
         """
         check_params(self)

@@ -33,7 +33,7 @@ class GammaRegressor(DevianceRegressor):
     tol : float >= 0, default=1e-4
         Relative duality gap: stop when the gap is at most ``tol`` times the objective of the best constant.
     warm_start : bool, default=False
-        Start from the coefficients of the last fit.
+        Whether to start from the coefficients of the last fit.
     max_time : float > 0 or None, default=None
         Time limit in seconds, after which the best point so far is returned with its gap.
 

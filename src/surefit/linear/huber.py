@@ -47,7 +47,7 @@ class HuberRegressor(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Linea
     alpha : float >= 0, default=0.0001
         Weight of the squared norm.
     warm_start : bool, default=False
-        Start from the coefficients and the scale of the last fit.
+        Whether to start from the coefficients and the scale of the last fit.
     fit_intercept : bool, default=True
         Whether to fit :math:`b`; it is never penalized.
     tol : float >= 0, default=1e-5

@@ -91,12 +91,12 @@ class Inference:
 
     @property
     def odds_low(self) -> np.ndarray:
-        """Lower ends of the odds ratios."""
+        """Lower ends of the confidence intervals of the odds ratios."""
         return np.exp(self.low)
 
     @property
     def odds_high(self) -> np.ndarray:
-        """Upper ends of the odds ratios."""
+        """Upper ends of the confidence intervals of the odds ratios."""
         return np.exp(self.high)
 
     @property

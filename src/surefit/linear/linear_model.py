@@ -58,7 +58,7 @@ class LinearModel(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Composed
     max_time : float > 0 or None, default=None
         Time limit in seconds, after which the best point so far is returned with its gap. Ctrl-C has the same effect.
     warm_start : bool, default=False
-        Start from the coefficients of the last fit.
+        Whether to start from the coefficients of the last fit.
 
     Attributes
     ----------

@@ -76,7 +76,7 @@ class MLPClassifier(CertifiedMixin, CallbackSupportMixin, NetworkMixin, Classifi
     verbose : bool, default=False
         If nonzero, print one line per epoch.
     warm_start : bool, default=False
-        Start from the weights of the previous fit.
+        Whether to start from the weights of the previous fit.
     momentum : float in [0, 1], default=0.9
         Momentum of 'sgd'.
     nesterovs_momentum : bool, default=True

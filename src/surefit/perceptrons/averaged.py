@@ -52,7 +52,7 @@ class AveragedPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, 
     random_state : int, RandomState or None, default=0
         Seed for the order of the rows.
     warm_start : bool, default=False
-        Start from the last weights of the previous fit; only the new steps are averaged.
+        Whether to start from the last weights of the previous fit; only the new steps are averaged.
     max_time : float > 0 or None, default=None
         Time limit in seconds. Ctrl-C has the same effect.
     max_log : int >= 0, default=1000000

@@ -45,7 +45,7 @@ class BatchPerceptron(CertifiedMixin, CallbackSupportMixin, LinearClassifierMixi
     bias_constant : float > 0, default=1.0
         The constant of ``bias="augmented"``.
     warm_start : bool, default=False
-        Start from the weights of the last fit; the schedule is restarted.
+        Whether to start from the weights of the last fit; the schedule is restarted.
     max_time : float > 0 or None, default=None
         Time limit in seconds. Ctrl-C has the same effect.
 

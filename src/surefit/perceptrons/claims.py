@@ -75,7 +75,7 @@ def separates(walk, data: Labeled) -> bool:
 
 
 def _step_sums(walk) -> np.ndarray:
-    """Return the sum of the steps on each row, which bounds every margin from above; ones if there are no updates."""
+    """Return the row weights of an upper bound on every margin: sums of steps, or ones if there are no updates."""
     if walk.updates == 0:
         return np.ones(len(walk.t))
     steps = np.where(walk.t > 0, walk.rule.step_plus, walk.rule.step_minus)

@@ -80,7 +80,7 @@ def _record(estimator, runs: list[MarginRun], data: Labeled, problem: dict) -> N
 
 
 def _claims(run: MarginRun, data: Labeled, p: int, beta: float) -> list[Claim]:
-    """Return the claims; update counts bound all margins from above, and those of a refuted run may be better."""
+    """Return the claims; update counts of the last run or of a refuted run give an upper bound on all margins."""
     claims, own, t = [], problem_number(data, p), data.signs(positives(data)[p])
     known = [counts for counts in (run.counts, run.refuting_counts) if np.any(counts)]
     witness = {"alpha": min(known, key=partial(_mean_length, data, t, beta)).astype(np.float64)} if known else {}

@@ -56,7 +56,7 @@ class Perceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, LinearCl
     class_weight : dict, "balanced" or None, default=None
         Factors of the step on rows of each class.
     warm_start : bool, default=False
-        Start from the weights of the last fit.
+        Whether to start from the weights of the last fit.
     order : {"cyclic", "shuffled", "random"}, array of int or None, default=None
         Order of the rows: as given, reshuffled for each pass, drawn with replacement, or a permutation of the rows
         that every pass follows. None means that ``shuffle`` decides; partitioned rows are processed as given.

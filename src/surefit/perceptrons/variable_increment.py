@@ -54,7 +54,7 @@ class VariableIncrementPerceptron(
     random_state : int, RandomState or None, default=0
         Seed for the order of the rows.
     warm_start : bool, default=False
-        Start from the weights of the last fit; the schedule is restarted.
+        Whether to start from the weights of the last fit; the schedule is restarted.
     max_time : float > 0 or None, default=None
         Time limit in seconds. Ctrl-C has the same effect.
     max_log : int >= 0, default=100000

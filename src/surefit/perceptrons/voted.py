@@ -48,7 +48,7 @@ class VotedPerceptron(CertifiedMixin, CallbackSupportMixin, MistakeLogMixin, Cla
     random_state : int, RandomState or None, default=0
         Seed for the order of the rows.
     warm_start : bool, default=False
-        Start from the last weights; earlier voters keep their votes.
+        Whether to start from the last weights; earlier voters keep their votes.
     max_time : float > 0 or None, default=None
         Time limit in seconds. Ctrl-C has the same effect.
     confidence : float in (0, 1), default=0.95

@@ -116,15 +116,15 @@ class LassoCV(_PathCV):
     n_jobs : int or None, default=None
         Number of threads over the folds; the result is bitwise identical for any number.
     positive : bool, default=False
-        Require non-negative coefficients.
+        Whether to require non-negative coefficients.
     rule : {"min", "1se"}, default="min"
         Choose the alpha with the smallest mean error, or the largest alpha within one standard error of it (a sparser
         model).
     penalty_factors : array of shape (n_features,) or None, default=None
         Per-feature penalty factors; 0 leaves a feature unpenalized, infinity excludes it.
     max_time : float > 0 or None, default=None
-        Time limit of the cross-validation in seconds; the alphas solved on every fold by then are compared. Ctrl-C does
-        the same.
+        Time limit of the cross-validation in seconds; the alphas solved on every fold by then are compared. Ctrl-C has
+        the same effect.
 
     Attributes
     ----------

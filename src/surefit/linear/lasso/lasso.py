@@ -38,9 +38,9 @@ class Lasso(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, InactiveMixin,
     tol : float >= 0, default=1e-6
         Relative duality gap: stop when the gap is at most ``tol`` times the objective of the null model (w = 0).
     warm_start : bool, default=False
-        Start from the coefficients of the last fit.
+        Whether to start from the coefficients of the last fit.
     positive : bool, default=False
-        Require :math:`w \ge 0`.
+        Whether to require :math:`w \ge 0`.
     radius : float >= 0 or None, default=None
         If given, ``alpha`` is ignored and the constrained form is solved: least squares subject to
         :math:`\sum_j f_j |w_j| \le` ``radius``; the multiplier is ``multiplier_``.

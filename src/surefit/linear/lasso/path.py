@@ -103,7 +103,7 @@ def enet_path(
     return_n_iter : bool, default=False
         Whether to return the number of passes of each solution as well.
     positive : bool, default=False
-        Require non-negative coefficients.
+        Whether to require non-negative coefficients.
     fit_intercept : bool, default=False
         Whether to fit an intercept (scikit-learn's paths have none). The intercept is ``mean(y) - mean(X) @ coef``.
     sample_weight : array of shape (n_samples,), optional

@@ -42,7 +42,7 @@ class LinearRegression(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
     tol : float >= 0, default=1e-6
         Accepted for the same reason; the solution is exact up to rounding.
     positive : bool, default=False
-        Require :math:`w \ge 0`.
+        Whether to require :math:`w \ge 0`.
 
     Attributes
     ----------
@@ -182,7 +182,7 @@ class LinearRegression(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
         return 1 / self.total_weight_ + ((Z @ C[1:, 1:]) * Z).sum(axis=1)
 
     def leave_one_out(self, X, y, sample_weight=None) -> np.ndarray:
-        """Return the residual of each training row for the fit without that row (without one copy of it, if repeated)."""
+        """Return the residual of each training row for the fit without that row (or without one copy of it)."""
         self.verify(X, y, sample_weight)
         residual = np.asarray(y, dtype=np.float64) - self.predict(X)
         s = np.ones(len(residual)) if sample_weight is None else np.minimum(np.asarray(sample_weight, dtype=float), 1.0)

@@ -153,7 +153,7 @@ class LogisticRegression(LogisticMixin, BaseEstimator):
     max_iter : int >= 1, default=100
         Maximum number of Newton steps; if it is reached, ``fit`` issues a ``ConvergenceWarning`` that states the gap.
     warm_start : bool, default=False
-        Start from the coefficients of the last fit.
+        Whether to start from the coefficients of the last fit.
     reference : class label or None, default=None
         For three or more classes: the class whose coefficients are fixed at zero. None means the symmetric form, in
         which every class has its own coefficients.

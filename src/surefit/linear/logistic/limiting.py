@@ -1,7 +1,7 @@
 r"""Limiting logistic fit for separable classes, for which the likelihood has no finite maximum.
 
-Along a separating direction :math:`V` the probabilities of the separated rows tend to one, and the likelihood to that
-of the remaining comparisons: row :math:`i` is compared only with the classes :math:`k` that tie with its own along
+Along a separating direction :math:`V` the probabilities of the separated rows tend to one, and the likelihood tends to
+that of the remaining comparisons: row :math:`i` is compared only with the classes :math:`k` that tie with its own along
 :math:`V`. The remaining comparisons may be separable again. The recursion ends with a finite maximum, or with no
 comparison (complete separation). The limiting model decides lexicographically: first by the directions, then by the
 finite coefficients.

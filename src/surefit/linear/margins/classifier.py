@@ -50,7 +50,7 @@ class LinearSVC(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, LinearClas
     max_iter : int >= 1, default=1000
         Maximum number of Newton steps of each problem.
     warm_start : bool, default=False
-        Start from the coefficients of the last fit.
+        Whether to start from the coefficients of the last fit.
     max_time : float > 0 or None, default=None
         Time limit in seconds, after which the best point so far is returned with its gap. Ctrl-C has the same effect.
 

@@ -44,7 +44,7 @@ class RidgeClassifier(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Line
     class_weight : None, "balanced" or dict, default=None
         Weights of the classes.
     positive : bool, default=False
-        Require :math:`w \ge 0`.
+        Whether to require :math:`w \ge 0`.
 
     Attributes
     ----------

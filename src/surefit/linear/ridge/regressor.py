@@ -54,7 +54,7 @@ class Ridge(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
         Accepted for compatibility with scikit-learn; the solver is chosen automatically. It is exact up to
         rounding and deterministic, and never changes X.
     positive : bool, default=False
-        Require :math:`w \ge 0`.
+        Whether to require :math:`w \ge 0`.
     radius : float >= 0 or None, default=None
         If given, ``alpha`` is ignored and the constrained form is solved: least squares subject to :math:`\|w\|_2 \le`
         ``radius`` (over all targets together); the multiplier is ``multiplier_``.

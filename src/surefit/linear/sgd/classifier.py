@@ -34,8 +34,8 @@ class SGDClassifier(CertifiedMixin, StatedGapMixin, CallbackSupportMixin, Linear
     for the l1 norm.
 
     Guarantee: :math:`P(w, b) - \min P \le` ``dual_gap_`` (summed over the classes) for any data, even after an early
-    stop (theory: :ref:`fenchel-gap`, :ref:`gradient-descent`). The fit does not depend on the order of the rows when
-    they are shuffled, and an integer weight is equivalent to repeating the row.
+    stop (theory: :ref:`fenchel-gap`, :ref:`gradient-descent`). With ``shuffle=True`` the fit does not depend on the
+    order of the rows, and an integer weight is equivalent to repeating the row.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class SGDClassifier(CertifiedMixin, StatedGapMixin, CallbackSupportMixin, Linear
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes.
     warm_start : bool, default=False
-        Start from the coefficients of the last fit.
+        Whether to start from the coefficients of the last fit.
     average : bool or int >= 1, default=False
         Whether to return the mean of the coefficients over all steps; an integer averages from that step on.
     max_time : float > 0 or None, default=None
@@ -270,6 +270,6 @@ class SGDClassifier(CertifiedMixin, StatedGapMixin, CallbackSupportMixin, Linear
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X) -> np.ndarray:
-        """Return the logarithm of the probability of each class; minus infinity where it is zero."""
+        """Return the logarithm of the probability of each class; minus infinity if it is zero."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))

@@ -36,8 +36,8 @@ class SGDRegressor(
     scale.
 
     Guarantee: :math:`P(w, b) - \min P \le` ``dual_gap_`` for any data, even after an early stop (theory:
-    :ref:`fenchel-gap`, :ref:`gradient-descent`). The fit does not depend on the order of the rows when they are
-    shuffled, and an integer weight is equivalent to repeating the row.
+    :ref:`fenchel-gap`, :ref:`gradient-descent`). With ``shuffle=True`` the fit does not depend on the order of the
+    rows, and an integer weight is equivalent to repeating the row.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class SGDRegressor(
     n_iter_no_change : int >= 1, default=5
         Number of passes without improvement after which the descent stops.
     warm_start : bool, default=False
-        Start from the coefficients of the last fit.
+        Whether to start from the coefficients of the last fit.
     average : bool or int >= 1, default=False
         Whether to return the mean of the coefficients over all steps; an integer averages from that step on.
     max_time : float > 0 or None, default=None
