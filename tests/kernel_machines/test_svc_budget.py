@@ -53,7 +53,7 @@ def test_nothing_to_spend_is_the_hard_margin():
 
 def test_budgets_that_make_no_sense():
     X, y = problem(3)
-    with pytest.raises(InvalidParameter, match="which the function zero needs"):
+    with pytest.raises(InvalidParameter, match="the sum of slacks of the zero function"):
         SVC(budget=1e3).fit(X, y)
     with pytest.raises(InvalidParameter, match="more than two classes"):
         SVC(budget=1.0).fit(X, np.arange(40) % 3)

@@ -285,7 +285,7 @@ def test_stopping_and_its_reasons():
     model = SGDClassifier(random_state=0).fit(X, y)
     assert model.certificate_.run["reason"] == "converged" and model.n_iter_ < 1000
     assert len(model.history_) == model.n_iter_ and np.all(np.diff(model.history_[:, 0]) >= 0)
-    with pytest.warns(ConvergenceWarning, match="within .* of the smallest one"):
+    with pytest.warns(ConvergenceWarning, match="within .* of the minimum"):
         SGDClassifier(max_iter=2, tol=1e-9).fit(X, y)
     quick = SGDClassifier(max_iter=10**6, tol=None, max_time=0.05).fit(X, y)
     assert quick.certificate_.run["reason"] == "max_time"

@@ -176,5 +176,5 @@ def test_weights_have_no_meaning_for_an_online_rule():
 
 
 def test_too_few_rows_to_keep_some_aside():
-    with pytest.raises(InvalidData, match="cannot be kept aside"):
+    with pytest.raises(InvalidData, match="cannot be held out"):
         Perceptron(early_stopping=True).fit(X, y)

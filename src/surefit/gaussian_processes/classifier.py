@@ -261,7 +261,7 @@ class GaussianProcessClassifier(CertifiedMixin, CallbackSupportMixin, StatedGapM
         check_is_fitted(self)
         if theta is None:
             if eval_gradient:
-                raise InvalidParameter(type(self).__name__, "eval_gradient", "False where theta is None", True)
+                raise InvalidParameter(type(self).__name__, "eval_gradient", "False if theta is None", True)
             return self.log_marginal_likelihood_value_
         count = len(self._fits)
         own = np.size(theta) == sum(len(kernel.theta) for kernel in self.kernels_)  # each problem has its own theta

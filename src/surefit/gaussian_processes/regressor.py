@@ -31,7 +31,7 @@ from surefit.solvers.gaussian_process.exact import Problem, evidence, inverse_di
 
 
 class GaussianProcessRegressor(CertifiedMixin, CallbackSupportMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
-    r"""Gaussian-process regressor with proved errors of the posterior mean and the evidence.
+    r"""Gaussian-process regressor with proved error bounds for the posterior mean and the evidence.
 
     .. math:: f \sim GP(0, k_\theta), \quad y_i = f(x_i) + \varepsilon_i, \qquad
               E[f(x) \mid y] = k_x^\top A^{-1} y, \quad A = K + \operatorname{diag}(\alpha)
@@ -214,7 +214,7 @@ class GaussianProcessRegressor(CertifiedMixin, CallbackSupportMixin, MultiOutput
         check_is_fitted(self)
         if theta is None:
             if eval_gradient:
-                raise InvalidParameter("GaussianProcessRegressor", "eval_gradient", "False where theta is None", True)
+                raise InvalidParameter("GaussianProcessRegressor", "eval_gradient", "False if theta is None", True)
             return self.log_marginal_likelihood_value_
         kernel, problem = self.kernel_.with_theta(theta), self._problem()
         if not eval_gradient:

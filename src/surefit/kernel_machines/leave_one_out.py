@@ -52,7 +52,7 @@ def svm_leave_one_out(model, X, y) -> LeaveOneOut:
     X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
     if len(X) != len(y) or len(y) < 2:
         raise InvalidData(
-            f"svm_leave_one_out: two rows or more, one label each, are needed; got {len(X)} rows and {len(y)} labels."
+            f"svm_leave_one_out: expected at least two rows with one label each; got {len(X)} rows and {len(y)} labels."
         )
     support = model.support_ if hasattr(model, "support_") else np.arange(len(y))
     predictions: Any = np.array(model.predict(X))

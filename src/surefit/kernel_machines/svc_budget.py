@@ -38,10 +38,14 @@ def fit_budget(estimator, sample: Sample, labels: Labels) -> tuple[float, TwoCla
     t, s = problem.signs, problem.costs
     most = 2 * min(float(s[t > 0].sum()), float(s[t < 0].sum())) if estimator.fit_intercept else float(s.sum())
     if most <= B:
-        raise InvalidParameter("SVC", "budget", f"below {most:.6g}, which the function zero needs", estimator.budget)
+        raise InvalidParameter(
+            "SVC", "budget", f"below {most:.6g}, the sum of slacks of the zero function", estimator.budget
+        )
     estimator.budget_min_ = smallest_slack(sample, problem, bool(estimator.fit_intercept))
     if estimator.budget_min_ > B * (1 + 1e-9):
-        raise InvalidParameter("SVC", "budget", f"at least {estimator.budget_min_:.6g}, which every function needs", B)
+        raise InvalidParameter(
+            "SVC", "budget", f"at least {estimator.budget_min_:.6g}, the smallest possible sum of slacks", B
+        )
     reporter = progress_reporter(estimator, sample.X, sample.y)
     limit = None if estimator.max_iter == -1 else estimator.max_iter
     with Budget(limit, estimator.max_time, reporter) as budget, one_blas_thread():

@@ -158,7 +158,7 @@ def _validation_split(estimator, data: Labeled, seed: int):
         train, validation = next(splitter(1, test_size=fraction, random_state=seed).split(np.zeros(n), data.codes))
     except ValueError as error:
         raise InvalidData(
-            f"{type(estimator).__name__}: {fraction} of {n} rows cannot be kept aside for early stopping ({error}); "
+            f"{type(estimator).__name__}: {fraction} of {n} rows cannot be held out for early stopping ({error}); "
             "use more rows, another validation_fraction, or early_stopping=False."
         ) from None
     return np.sort(train), np.sort(validation)

@@ -34,7 +34,7 @@ def perceptron_path(model, X, y) -> np.ndarray:
     replay = model.certificate_["perceptron.replay"]
     rows, start = replay.witness["rows"], replay.witness["start"]
     if len(rows) < replay.value:
-        raise InvalidData("perceptron_path: the log is cut; fit again with a larger max_log.")
+        raise InvalidData("perceptron_path: the log of mistakes is incomplete; fit again with a larger max_log.")
     problem = model.certificate_.problem
     minus, plus = problem["steps"][0]
     t = np.where(y == model.classes_[1], 1.0, -1.0)

@@ -56,7 +56,7 @@ def proximal_lasso(
     """
     X, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if X.ndim != 2 or y.shape != (len(X),) or not alpha > 0:
-        raise InvalidData("proximal_lasso: rows, one target per row, and alpha > 0 are needed.")
+        raise InvalidData("proximal_lasso: expected a table of rows, one target per row, and alpha > 0.")
     n, mean, level = len(X), X.mean(axis=0), float(y.mean())
     Z, t = X - mean, y - level
     L = float(np.linalg.norm(Z, 2)) ** 2 / n or 1.0

@@ -68,7 +68,7 @@ def set_aside(estimator, splitter, y: np.ndarray) -> np.ndarray | None:
         raise InvalidParameter(
             type(estimator).__name__,
             "validation_fraction",
-            f"a share that splits {len(y)} rows ({error})",
+            f"a fraction that splits {len(y)} rows ({error})",
             estimator.validation_fraction,
         ) from None
     marked = np.zeros(len(y), dtype=bool)

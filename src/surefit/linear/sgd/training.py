@@ -241,6 +241,6 @@ def warn_if_stopped(estimator, results) -> None:
     if late and estimator.tol is not None:
         warn(
             f"{type(estimator).__name__}: the objective still decreases after pass {estimator.n_iter_} (it is within "
-            f"{estimator.dual_gap_:.2g} of the smallest one): {late[0].sentence()}.",
+            f"{estimator.dual_gap_:.2g} of the minimum): {late[0].sentence()}.",
             ConvergenceWarning,
         )
