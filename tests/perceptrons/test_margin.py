@@ -76,3 +76,13 @@ def test_three_classes_have_three_searches():
     model = MarginPerceptron().fit(X, y)
     assert model.gamma_.shape == (3,) and model.update_bounds_.shape == (3, 3) and model.score(X, y) == 1.0
     model.verify(X, y)
+
+
+def test_updates_per_pass_count_all_classes():
+    rng = np.random.default_rng(1)
+    centers = np.array([[5.0, 0.0], [-3.0, 4.0], [-3.0, -4.0]])
+    y = np.repeat([0, 1, 2], 20)
+    X = centers[y] + 0.3 * rng.standard_normal((60, 2))
+    model = MarginPerceptron(gamma=0.05).fit(X, y)
+    assert len(model.mistakes_per_pass_) == model.n_iter_
+    assert model.mistakes_per_pass_.sum() == model.n_updates_ == model.mistake_counts_.sum()

@@ -12,7 +12,7 @@ from surefit.core.claims import Claim
 from surefit.core.errors import InvalidData
 from surefit.perceptrons.claims import problem_number
 from surefit.perceptrons.novikoff import margin_perceptron_bounds
-from surefit.perceptrons.online import order_of, positives, seed_of, warn_if_stopped
+from surefit.perceptrons.online import mistakes_per_pass, order_of, positives, seed_of, warn_if_stopped
 from surefit.perceptrons.problem import Labeled, posed, read_labeled
 from surefit.problems.perceptrons import squared_norms
 from surefit.solvers.perceptron.margin import MarginRun, Sample, walk_with_margin
@@ -64,7 +64,7 @@ def _record(estimator, runs: list[MarginRun], data: Labeled, problem: dict) -> N
     estimator.converged_ = all(run.ending == SEPARATED for run in runs)
     estimator.ending_ = next((run.ending for run in runs if run.ending != SEPARATED), SEPARATED)
     estimator.mistake_counts_ = runs[0].counts if len(runs) == 1 else np.vstack([run.counts for run in runs])
-    estimator.mistakes_per_pass_ = np.diff(runs[-1].after_pass, prepend=0)
+    estimator.mistakes_per_pass_ = mistakes_per_pass(runs, estimator.n_iter_)
     bounds = [margin_perceptron_bounds(run.gamma, estimator.epsilon) for run in runs]
     estimator.update_bounds_ = np.array(bounds)
     claims = [claim for p, run in enumerate(runs) for claim in _claims(run, data, p, problem["bias_step"])]

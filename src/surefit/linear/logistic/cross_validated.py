@@ -200,7 +200,7 @@ class LogisticRegressionCV(LogisticMixin, BaseEstimator):
                 "training row and a test row. Add rows, leave the class out, or give a splitter as cv."
             )
         if COUNT.allows(self.cv) and not 2 <= self.cv <= counts.max():
-            expected = f"from 2 to {max(fewest, 2)} folds (the smallest class has {fewest} rows)"
+            expected = f"from 2 to {counts.max()} folds (the largest class has {counts.max()} rows)"
             raise InvalidParameter(who, "cv", expected, self.cv)
         cv = min(DEFAULT_FOLDS, fewest) if self.cv is None else self.cv
         return list(check_cv(cv, data.y, classifier=True).split(data.X, data.y))
