@@ -1,8 +1,8 @@
 """Completion of draft certificates at the end of the fit or, for small data, when the certificate is first read.
 
 On 100 rows the checker needs more time than the solver, and the certificates of most such fits (in cross-validation and
-searches) are never read. The fit therefore keeps a copy of the rows, the state of the model, and the digests of all
-fitted attributes. The claims are proved when the certificate is read, with the same result as at the end of the fit.
+searches) are never read. The fit therefore keeps a copy of the rows, the model, and copies or digests of all fitted
+attributes. The claims are proved when the certificate is read, with the same result as at the end of the fit.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from surefit.core.fingerprint import data_fingerprint, remembered
 from surefit.core.guards.extremes import extreme
 from surefit.core.issuing.new_rows import with_word_on_new_rows
 from surefit.core.issuing.parameters import plain
-from surefit.core.issuing.state import dense, state_digests
+from surefit.core.issuing.state import dense, state_digests, state_marks
 from surefit.core.sample import storage_of
 
 #: Number of entries of X up to which a proof is deferred: a copy is at most 400 kB. For larger data, the proof is a
@@ -49,12 +49,12 @@ class Draft(NamedTuple):
 
 
 class Pending:
-    """Draft whose proof is deferred, with the digests of the model and copies of everything the proof reads."""
+    """Draft whose proof is deferred, with marks of the model's state and copies of everything the proof reads."""
 
     def __init__(self, draft: Draft, model: Any) -> None:
         assert draft.sample is not None
         self.draft = draft._replace(sample=tuple(map(_copied, draft.sample)))
-        self.state = state_digests(model)
+        self.marks = state_marks(model)
         self.model = object.__new__(type(model))  # keeps these attributes if the fitted model gets new ones
         self.model.__dict__.update(model.__dict__)
         del self.model._certificate
@@ -62,13 +62,13 @@ class Pending:
 
     def certificate(self) -> Certificate:
         """Return the certificate; raise ``Invalidated`` if an array of the model was changed in place."""
-        now = state_digests(self.model)
-        for name, known in self.state.items():
+        now = state_marks(self.model)
+        for name, known in self.marks.items():
             if now.get(name) != known:
                 raise Invalidated(
                     f"{type(self.model).__name__}: {name} was changed after the fit; the certificate is no longer valid for this model."
                 )
-        return proved(self.draft, self.model, self.state)
+        return proved(self.draft, self.model)
 
 
 def may_wait(draft: Draft, model: Any) -> bool:
@@ -81,8 +81,8 @@ def may_wait(draft: Draft, model: Any) -> bool:
 
 
 @remembered()
-def proved(draft: Draft, model: Any, state: dict[str, str] | None = None) -> Certificate:
-    """Return the certificate of ``model``, with the values that the checker proves; ``state`` contains the digests, if known."""
+def proved(draft: Draft, model: Any) -> Certificate:
+    """Return the certificate of ``model``, with the values that the checker proves."""
     recountable = draft.sample is not None and "coef_" in draft.model
     certificate = Certificate(
         grade=draft.grade,
@@ -92,7 +92,7 @@ def proved(draft: Draft, model: Any, state: dict[str, str] | None = None) -> Cer
         model={name: np.array(dense(getattr(model, name))) for name in draft.model},
         data={**data_fingerprint(*draft.sample), **storage_of(draft.sample[0])} if draft.data is None else draft.data,  # type: ignore[misc, index]
         claims=with_word_on_new_rows(model, draft.claims, recountable),
-        state=state_digests(model) if state is None else state,
+        state=state_digests(model),
         run=draft.run,
         version=__version__,
         seal=UNSEALED,

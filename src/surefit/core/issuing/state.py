@@ -25,16 +25,30 @@ UNCOVERED = (
     "_metadata_request",
     "cluster_",
 )
+KEPT = 1 << 16  # size in bytes up to which a copy of an array is kept instead of its digest
 SMALL = 4096  # size in bytes up to which an array is hashed directly; larger arrays are hashed by the fingerprint, at memory speed
 
 
 def state_digests(model: Any) -> dict[str, str]:
     """Return a digest of each fitted attribute of ``model``, by name; constructor parameters are excluded."""
+    return {name: digest(value) for name, value in sorted(_fitted(model).items())}
+
+
+def state_marks(model: Any) -> dict[str, Any]:
+    """Return for each fitted attribute what shows a change of it: its digest, or a copy where that takes less time."""
+    return {name: _mark(value) for name, value in _fitted(model).items()}
+
+
+def _fitted(model: Any) -> dict[str, Any]:
     params = set(model.get_params(deep=False)) if hasattr(model, "get_params") else set()
     state = _state_of(model)
-    if not isinstance(state, dict):
-        return {"state": digest(state)}
-    return {name: digest(value) for name, value in sorted(state.items()) if name not in params}
+    return {k: v for k, v in state.items() if k not in params} if isinstance(state, dict) else {"state": state}
+
+
+def _mark(value: Any) -> Any:
+    if type(value) is np.ndarray and value.nbytes <= KEPT and not value.dtype.hasobject:
+        return value.dtype, value.shape, value.tobytes()
+    return struct.pack("<d", value) if type(value) is float else digest(value)
 
 
 def digest(value: Any) -> str:
