@@ -135,20 +135,21 @@ def exact_sum(terms: np.ndarray) -> float:
     remainders, which are exact, go to the next level.
     """
     rest = np.asarray(terms, dtype=np.float64).ravel()
-    if not np.all(np.isfinite(rest)):
+    largest = float(np.abs(rest).max(initial=0.0))
+    if not math.isfinite(largest):
         return float(np.sum(rest))
-    if float(np.max(np.abs(rest), initial=0.0)) > FAR:
+    if largest > FAR:
         return exact_sum(rest / FAR) * FAR
     room = math.ceil(math.log2(max(len(rest), 2))) + 1
     sums = []
     for _ in range(LEVELS):
-        largest = float(np.max(np.abs(rest), initial=0.0))
         if largest == 0.0:
             break
         anchor = math.ldexp(1.5, math.frexp(largest)[1] + room)
         coarse = (rest + anchor) - anchor
-        sums.append(float(np.sum(coarse)))
+        sums.append(float(coarse.sum()))
         rest = rest - coarse
+        largest = float(np.abs(rest).max(initial=0.0))
     return math.fsum(sums)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from surefit.core.threads import sum_blocks
 from surefit.solvers.smo.problem import BoxProblem, best_offsets, row_gaps
-from surefit.solvers.smo.rows import PIECE, GaussianRows, LinearRows, share_of
+from surefit.solvers.smo.rows import PIECE, GaussianRows, LinearRows, StoredRows, share_of
 
 UNIT = 2e-16
 NOISE = 0.1 * UNIT  # rounding error of a score relative to the kernel times the dual vector, allowing for cancellation
@@ -30,7 +30,7 @@ class Point(NamedTuple):
 
 def combine(gram, beta: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
     """Return ``K beta`` in float64, from the rows with non-zero weights; identical for any ``n_jobs``."""
-    if isinstance(gram, LinearRows):
+    if isinstance(gram, (LinearRows, StoredRows)):
         return gram.times(beta)
     if isinstance(gram, GaussianRows):
         return gram.times(beta, n_jobs)

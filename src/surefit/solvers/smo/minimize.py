@@ -8,6 +8,7 @@ every row from the support. This gives the exact gap, reactivates shrunk rows, a
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -16,8 +17,8 @@ from surefit.core.budget import Budget, Reason
 from surefit.solvers.smo.evaluation import UNIT, Point, combine, evaluate, in_noise, quick_gap
 from surefit.solvers.smo.inner import derivatives, gather, solve_pairs, solve_singles, subtract_rows
 from surefit.solvers.smo.newton import polish
-from surefit.solvers.smo.problem import BoxProblem, balanced
-from surefit.solvers.smo.rows import RowCache
+from surefit.solvers.smo.problem import BoxProblem, balanced, row_gaps
+from surefit.solvers.smo.rows import RowCache, StoredRows
 from surefit.solvers.smo.strategies import NO_LIMIT, exhausted, other_strategies
 
 LONG = 8000  # rows of this length are expensive: few of them per block
@@ -30,8 +31,12 @@ FLOAT32 = 6e-8
 BLOCK_WORK = 300  # steps that take as long as selecting and fetching a block
 IDLE = 200  # blocks without a smaller violation before a round ends
 NOT_SEPARABLE = 1e-15  # squared fraction of the radius below which a margin is lost in rounding
-SMALL, TIGHT = 500, 1e-15
+SMALL, TIGHT = 500, 1e-13  # problems of few rows are solved to rounding, on the whole kernel matrix in float64
+WHOLE_STEPS = 20  # steps per row before the point is evaluated
+FEW, FEW_STEPS = 150, 8  # up to so many rows, so many steps per row take less time than one refinement
+SHARPER = 1e-3  # fraction of the violation at which refinement takes over
 PATIENCE = 4  # rounds without progress
+WHOLE_MATRIX = "second-order pairs of all rows"
 WORKING_SETS = "working sets with second-order pairs, float32 rows, float64 refinement"
 
 
@@ -61,16 +66,19 @@ def minimize(
 
     Kernel rows are computed by ``n_jobs`` threads; the result is identical for any number of threads.
     """
-    beta = np.zeros(len(problem.y)) if beta is None else balanced(problem, np.clip(beta, problem.low, problem.high))
+    n, given = gram.n, gram
+    cache = partial(RowCache, rows32, megabytes, 2 * BLOCKS[n > LONG], n_jobs)
+    run, usual, tight = partial(_round, cache, shrinking), WORKING_SETS, tol
+    if n <= SMALL:
+        gram = StoredRows(gram.block(np.arange(n)))
+        run, usual, tight = partial(_whole_round, gram.K), WHOLE_MATRIX, min(tol, TIGHT)
     history: list[tuple[float, int, float]] = []
-    steps, work, failures, lost = 0, 0, 0, False
-    reason: Reason | None = None
-    best = here = evaluate(problem, beta, combine(gram, beta, n_jobs))
+    steps, work, failures, lost, reason = 0, 0, 0, False, None
+    best = here = start = _start(gram, problem, beta, n_jobs)
     largest = float(np.max(gram.diagonal))
-    tight = tol if len(beta) > SMALL else min(tol, TIGHT)  # small problems are solved to rounding
-    others = other_strategies(gram, problem, megabytes)
-    most = 0 if others and others[0].first else exhausted(len(beta))
-    routes: tuple[str, ...] = () if most == 0 else (WORKING_SETS,)
+    others = other_strategies(given, problem, megabytes)
+    most = 0 if others and others[0].first else exhausted(n)
+    routes: tuple[str, ...] = () if most == 0 else (usual,)
     while True:
         history.append((budget.seconds, steps, best.gap))
         if math.isfinite(best.gap) and best.gap <= tol * best.primal:
@@ -82,25 +90,21 @@ def minimize(
             most = 0  # make no further attempt after another strategy
         reason = reason or budget.spent(steps, best.gap)
         if reason is not None:
-            return DualFit(best, reason, steps, history, routes or (WORKING_SETS,))
+            best = evaluate(problem, best.beta, best.scores) if best is start else best  # with its best intercept
+            return DualFit(best, reason, steps, history, routes or (usual,))
         if others and work >= most:
             way = others.pop(0)
-            after, did, lost = way.find(gram, problem, tol, budget)
-            routes, most, tight = (*routes, way.name), work + exhausted(len(beta)), tol
-            others = [] if lost else others  # rounding limits all strategies
+            after, did, lost = way.find(given, problem, tol, budget)
+            routes, most, tight = (*routes, way.name), work + exhausted(n), tol
+            others = [] if lost else others  # rounding limits all of them
         else:
-            routes = routes if WORKING_SETS in routes else (*routes, WORKING_SETS)
-            cache = RowCache(rows32, megabytes, 2 * BLOCKS[len(beta) > LONG], n_jobs)
-            room = most - work if others else NO_LIMIT
-            beta, did, work_done, reason = _round(
-                cache, rows32, problem, here, 0.5 * tight, budget, steps, shrinking, room
-            )
-            beta = balanced(problem, beta)
-            after = evaluate(problem, beta, combine(gram, beta, n_jobs))
+            routes = routes if usual in routes else (*routes, usual)
+            beta, did, work_done, reason = run(problem, here, tight, budget, steps, most - work if others else NO_LIMIT)
+            after = _at(gram, problem, beta, n_jobs)
             if reason is None and after.gap > tight * after.primal and (tight < tol or len(history) >= 2):
                 after = polish(gram, problem, after, budget)
             work += work_done
-            lost = _lost(after, largest) if problem.hard else in_noise(problem, after, largest)
+            lost = _lost(problem, after, largest, tol)
         steps += did
         better = after.gap < 0.9 * best.gap or after.dual > here.dual + 0.01 * max(min(best.gap, here.gap), 0.0)
         failures = 0 if better else failures + 1
@@ -108,15 +112,55 @@ def minimize(
         best = after if after.gap < best.gap else best
 
 
-def _lost(point: Point, largest: float) -> bool:
-    """Return whether the hard-margin dual exceeds its bound for every margin above rounding, so that no margin is detectable."""
+def _lost(problem: BoxProblem, point: Point, largest: float, tol: float) -> bool:
+    """Return whether rounding prevents a smaller gap; for a hard margin, whether no margin above rounding is possible."""
+    if point.gap <= tol * point.primal < math.inf:
+        return False
+    if not problem.hard:
+        return in_noise(problem, point, largest)
     total = float(np.abs(point.beta).sum())
     size = total * total  # overflow gives infinity, not an error
     return total > 0.0 and float(point.beta @ point.scores) <= NOT_SEPARABLE * size * largest
 
 
-def _round(cache: RowCache, rows32, problem, start: Point, tol, budget, steps, shrinking, most):
-    """Optimize on float32 rows from an exact gradient, until the gap of the active rows or the precision of float32 is reached."""
+def _at(gram, problem: BoxProblem, beta: np.ndarray, n_jobs: int | None) -> Point:
+    beta = balanced(problem, beta)
+    return evaluate(problem, beta, combine(gram, beta, n_jobs))
+
+
+def _start(gram, problem: BoxProblem, beta: np.ndarray | None, n_jobs: int | None) -> Point:
+    """Return the point of a dual vector; without one, the zero function with intercept zero, whose gap is its objective."""
+    if beta is not None:
+        return _at(gram, problem, np.clip(beta, problem.low, problem.high), n_jobs)
+    zero = np.zeros(gram.n)
+    if problem.hard:
+        return evaluate(problem, zero, zero)
+    objective = float(row_gaps(problem.y, zero, problem.low, problem.high, problem.epsilon, 0.0).sum())
+    return Point(zero, zero, 0.0, (0.0, 0.0), objective, objective, 0.0)
+
+
+def _whole_round(K: np.ndarray, problem: BoxProblem, start: Point, tol: float, budget: Budget, steps: int, most: int):
+    """Work on all rows in float64, until refinement is faster, the gap is about ``tol`` times the primal, or rounding ends it."""
+    n, beta, g = len(start.beta), start.beta.copy(), problem.y - start.scores
+    if n <= FEW and start.primal < math.inf:
+        goal, limit = tol * start.primal / float((problem.high - problem.low).sum()), FEW_STEPS * n
+    else:
+        best, least = derivatives(g, beta, problem.low, problem.high, problem.epsilon, np.empty(n), np.empty(n))
+        goal, limit = SHARPER * (best - least if problem.offset else max(best, -least)), WHOLE_STEPS * n
+    limit = max(1, min(limit, most, NO_LIMIT if budget.max_iter is None else budget.max_iter - steps))
+    scale = float(np.abs(K.diagonal()).max()) or 1.0
+    tolerance = max(goal, UNIT * (float(np.abs(problem.y).max()) + scale * float(np.abs(beta).sum())))
+    solve = solve_pairs if problem.offset else solve_singles
+    did = solve(K, g, beta, problem.low, problem.high, problem.epsilon, tolerance, limit, scale)
+    return beta, did, did, None
+
+
+def _round(
+    new_cache, shrinking: bool, problem: BoxProblem, start: Point, tol: float, budget: Budget, steps: int, most: int
+):
+    """Work on float32 rows from an exact gradient, until half the gap of the active rows or the precision of float32 is reached."""
+    cache = new_cache()
+    rows32 = cache.gram
     whole = start.beta.copy()
     active, offset, eps = np.arange(len(whole)), problem.offset, problem.epsilon
     beta, g, low, high = whole.copy(), problem.y - start.scores, problem.low, problem.high
@@ -133,7 +177,7 @@ def _round(cache: RowCache, rows32, problem, start: Point, tol, budget, steps, s
         best, least = derivatives(g, beta, low, high, eps, up[:m], down[:m])
         violation = best - least if offset else max(best, -least)
         gap = quick_gap(problem, beta, g, low, high, best, least)
-        if gap <= tol * dual < math.inf or violation <= 4 * math.sqrt(noise):
+        if gap <= 0.5 * tol * dual < math.inf or violation <= 4 * math.sqrt(noise):
             break
         # float64 has limited precision too, and float32 may move pairs back and forth forever
         smallest, since = (violation, block) if violation < 0.99 * smallest else (smallest, since)

@@ -10,6 +10,8 @@ but no accuracy. A step that leaves the box stops at its boundary, where the row
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy import linalg
 
@@ -33,10 +35,13 @@ def polish(gram, problem: BoxProblem, point: Point, budget: Budget) -> Point:
     K = gram.take(free).block(np.arange(len(free)))
     derivative = (problem.y - point.scores)[free] - problem.epsilon * np.sign(beta[free])
     ridge = RIDGE * len(free) * float(np.max(np.diagonal(K)))
-    place, spent, whole_steps = np.arange(len(free)), 0.0, 0
+    place, spent, whole_steps, solve = np.arange(len(free)), 0.0, 0, None
     while len(place) > int(problem.offset) and spent < WORK and whole_steps < WHOLE_STEPS and not budget.stopped:
-        step = _newton_step(K[np.ix_(place, place)], derivative[place], ridge, problem.offset)
-        spent += len(place) ** 3 / 3 + 4 * len(place) ** 2
+        if solve is None:
+            solve = _newton_steps(K[np.ix_(place, place)], ridge, problem.offset)
+            spent += len(place) ** 3 / 3
+        step = None if solve is None else solve(derivative[place])
+        spent += 4 * len(place) ** 2
         if step is None or float(step @ derivative[place]) <= 0.0:
             break
         rows = free[place]
@@ -48,24 +53,28 @@ def polish(gram, problem: BoxProblem, point: Point, budget: Budget) -> Point:
             continue
         edge = rows[blocked]
         beta[edge] = _nearest_edge(beta[edge], problem, edge)
-        place = np.delete(place, blocked)
+        place, solve = np.delete(place, blocked), None
     after = evaluate(problem, beta, combine(gram, beta))
     return after if after.dual >= point.dual or after.gap < point.gap else point
 
 
-def _newton_step(K, derivative, ridge, offset) -> np.ndarray | None:
-    K = K.copy()
+def _newton_steps(K: np.ndarray, ridge: float, offset: bool) -> Callable[[np.ndarray], np.ndarray] | None:
+    """Return the function from derivatives to steps, or None if the matrix is not positive definite; K is overwritten."""
     K[np.diag_indices_from(K)] += ridge
     try:
         factor = cholesky.factorize(K, overwrite=True)
     except linalg.LinAlgError:
         return None
-    step = cholesky.solve(factor, derivative)
-    if offset:
-        ones = cholesky.solve(factor, np.ones(len(derivative)))
-        step = step - ones * (step.sum() / ones.sum())
-        step -= step.mean()  # the sum stays zero up to rounding
-    return step
+    ones = cholesky.solve(factor, np.ones(len(K))) if offset else None
+
+    def solve(derivative: np.ndarray) -> np.ndarray:
+        step = cholesky.solve(factor, derivative)
+        if ones is not None:
+            step = step - ones * (step.sum() / ones.sum())
+            step -= step.mean()  # the sum stays zero up to rounding
+        return step
+
+    return solve
 
 
 def _longest(beta, step, problem: BoxProblem, rows) -> tuple[float, int | None]:

@@ -35,7 +35,7 @@ class BoxProblem(NamedTuple):
     @property
     def hard(self) -> bool:
         """Whether the margin is hard (infinite ``C``)."""
-        return bool(np.isinf(self.high).any())
+        return bool(self.high.max(initial=0.0) == np.inf)
 
     @property
     def one_sided(self) -> bool:
@@ -62,15 +62,15 @@ def best_offsets(problem: BoxProblem, g: np.ndarray) -> tuple[float, float]:
     """
     if not problem.offset:
         return 0.0, 0.0
-    up, down = problem.high > 0, problem.low < 0
-    kinks = np.concatenate([g[up] - problem.epsilon, g[down] + problem.epsilon])
-    weights = np.concatenate([problem.high[up], -problem.low[down]])
-    order = np.argsort(kinks, kind="stable")
+    kinks, weights = g, problem.high - problem.low
+    if problem.epsilon > 0.0:
+        kinks = np.concatenate([g - problem.epsilon, g + problem.epsilon])
+        weights = np.concatenate([problem.high, -problem.low])
+    order = kinks.argsort(kind="stable")
     # derivative of the primal just right of each kink: minus the weights above it, plus those passed
-    pull = float(np.sum(problem.high[up]))
-    derivatives = np.cumsum(weights[order]) - pull
-    size = float(np.sum(weights)) * 1e-15 * len(weights)
-    first = int(np.searchsorted(derivatives, -size))
+    derivatives = weights[order].cumsum() - problem.high.sum()
+    size = float(weights.sum()) * 1e-15 * len(weights)
+    first = int(derivatives.searchsorted(-size))
     first = min(first, len(order) - 1)
     last = first
     while last + 1 < len(order) and derivatives[last] <= size:
@@ -82,21 +82,26 @@ def balanced(problem: BoxProblem, beta: np.ndarray) -> np.ndarray:
     """Make the sum of beta zero if there is an intercept, by changing the entries farthest from their bounds."""
     if not problem.offset:
         return beta
+    inside = np.minimum(problem.high - beta, beta - problem.low)
+    inside[beta == 0.0] = 0.0
+    widest = int(inside.argmax())
     for _ in range(3):
-        rest = -math.fsum(beta)
+        rest = -math.fsum(beta.tolist())
+        if rest == 0.0:
+            return beta
+        if inside[widest] >= 4 * abs(rest) and (beta[widest] + rest) * beta[widest] >= 0.0:
+            beta = beta.copy()
+            beta[widest] += rest  # usually only rounding: one free row absorbs it
+            continue
         room = np.maximum((problem.high - beta) if rest > 0 else (beta - problem.low), 0.0)
         for chosen in ((beta > problem.low) & (beta < problem.high) & (beta != 0.0), beta != 0.0):
             if float(np.sum(room[chosen])) >= abs(rest):  # rows without weight stay at zero
                 room = np.where(chosen, room, 0.0)
                 break
         total = float(np.sum(room[np.isfinite(room)]))
-        if rest == 0.0 or total == 0.0:
+        if total == 0.0:
             return beta
-        widest = int(np.argmax(np.where(beta != 0.0, np.minimum(problem.high - beta, beta - problem.low), 0.0)))
-        if room[widest] >= 2 * abs(rest) and (beta[widest] + rest) * beta[widest] >= 0.0:
-            beta = beta.copy()
-            beta[widest] += rest  # usually a rounding error, which one free row can absorb
-        elif np.isfinite(room).all():
+        if np.isfinite(room).all():
             beta = np.clip(beta + math.copysign(min(1.0, abs(rest) / total), rest) * room, problem.low, problem.high)
         else:
             beta = beta * (1.0 - 1e-16)

@@ -92,6 +92,31 @@ class GaussianRows:
         return GaussianRows(self.extended[indices])
 
 
+class StoredRows:
+    """Rows of a Gram matrix that is held in float64, for few rows.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        The Gram matrix.
+    """
+
+    def __init__(self, K: np.ndarray):
+        self.K, self.n, self.diagonal = K, len(K), np.diagonal(K)
+
+    def block(self, indices) -> np.ndarray:
+        """Return the rows ``indices``."""
+        return self.K[indices]
+
+    def times(self, beta: np.ndarray) -> np.ndarray:
+        """Return ``K beta``."""
+        return self.K @ beta
+
+    def take(self, indices) -> StoredRows:
+        """Return the rows of some of the elements."""
+        return StoredRows(self.K[np.ix_(indices, indices)])
+
+
 def _values(left: np.ndarray, right: np.ndarray, diagonal: np.ndarray) -> np.ndarray:
     """Return the values of rows ``left`` (overwritten) with rows ``right``; ``diagonal`` is the column of each row itself."""
     left[:, -2], left[:, -1] = left[:, -1].copy(), 1.0
