@@ -5,9 +5,9 @@ import pytest
 from scipy import sparse
 
 from surefit.core.budget import Budget
-from surefit.losses import Logistic, SquaredEpsilonInsensitive, SquaredHinge
+from surefit.losses import Logistic, Poisson, SquaredEpsilonInsensitive, SquaredHinge, Tweedie
 from surefit.solvers.dual_start import dual_start
-from surefit.solvers.newton import Rows, ScalarScores, SoftmaxScores, minimize, subsample_start
+from surefit.solvers.newton import ExponentialScores, Rows, ScalarScores, SoftmaxScores, minimize, subsample_start
 from surefit.solvers.newton.model import build
 from surefit.solvers.newton.quadratic import minimize_quadratic
 from surefit.solvers.newton.rounding import rounding_by_magnitudes
@@ -154,3 +154,24 @@ def test_magnitudes_bound_the_rounding_of_the_gap(l1, l2, size):
     if l2 > 0:
         gap += np.sum(np.maximum(np.abs(v) - l1, 0) ** 2) / (2 * l2)
     assert abs(gap - fit.gap) <= rounding_by_magnitudes(rows, scores, fit, l1, l2) + 1e-15 * fit.objective
+
+
+@pytest.mark.parametrize("loss", [Poisson(), Tweedie(1.0), Tweedie(1.3), Tweedie(2.0)], ids=str)
+def test_exponential_scores_are_the_loss_and_its_derivatives(loss):
+    rng = np.random.default_rng(0)
+    z, c = rng.uniform(-3, 3, size=50), rng.uniform(0.1, 2.0, size=50)
+    y = rng.gamma(1.0, np.exp(z)) + 1e-3
+    y[:10] = 0.0 if loss != Tweedie(2.0) else y[:10]
+    scores, h = ExponentialScores(loss, y, c), 1e-5
+    total, derivatives, curvatures = scores.evaluate(z[:, None])
+    assert total == pytest.approx(float(c @ loss(y, z)), rel=1e-12) == scores.value(z[:, None])
+    np.testing.assert_allclose(derivatives[:, 0], c * loss.gradient(y, z), rtol=1e-12, atol=1e-12)
+    ends = [loss.gradient(y, z + s) for s in (-h, h)]
+    np.testing.assert_allclose(curvatures, c * (ends[1] - ends[0]) / (2 * h), rtol=1e-6)
+    shift = float(scores.best_shift(z[:, None])[0])
+    assert abs(c @ loss.gradient(y, z + shift)) <= 1e-12 * c @ np.abs(loss.gradient(y, z + shift))
+    assert scores.part(2).value(z[::2, None]) == pytest.approx(2 * float(c[::2] @ loss(y[::2], z[::2])), rel=1e-12)
+
+
+def test_best_shift_of_exponentials_without_a_minimum_is_not_a_number():
+    assert np.isnan(ExponentialScores(Poisson(), np.zeros(3), np.ones(3)).best_shift(np.zeros((3, 1)))).all()

@@ -13,10 +13,11 @@ from surefit.core.claims import Claim
 from surefit.core.errors import InvalidParameter
 from surefit.core.estimator import warn_unless_converged
 from surefit.core.threads import one_blas_thread
+from surefit.linear.log_link import solved
 from surefit.losses import curvature, is_margin_loss
 from surefit.problems.composed import Rows, read_rows
 from surefit.problems.terms import loss_term
-from surefit.solvers.barrier import PenaltyTerms, Result, minimize
+from surefit.solvers.barrier import PenaltyTerms, Result
 
 READ: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, np.float32]}
 
@@ -58,7 +59,7 @@ def fit_composed(estimator, X, y, sample_weight, loss=None, labels: bool | None 
     reporter = progress_reporter(estimator, rows.X, rows.y)
     with Budget(estimator.max_iter, getattr(estimator, "max_time", None), reporter) as budget, one_blas_thread():
         results = [
-            minimize(
+            solved(
                 rows.X, t, rows.c, loss, terms, intercept=problem["fit_intercept"], tol=problem["tol"], budget=budget,
                 start=start,
             )
@@ -88,7 +89,7 @@ def record(estimator, rows: Rows, problem: dict, results: list[Result], witness:
         model=("coef_", "intercept_"),
         sample=(rows.X, rows.y, rows.weights, rows.offset),
         run={
-            "solver": "interior-point method",
+            "solver": results[0].solver,
             "reason": str(late[0].reason if late else Reason.CONVERGED),
             "passes": int(estimator.n_iter_),
             "seconds": float(sum(r.history[-1][0] for r in results if r.history)),

@@ -73,7 +73,10 @@ def read_rows(
                 f"{float(np.min(y))!r}."
             )
     c = np.ones(X.shape[0]) if weights is None else weights
-    c = c * (problem["strength"] / (math.fsum(c) if problem["mean"] else 1.0))
+    if problem["mean"]:
+        c = c * (problem["strength"] / (float(X.shape[0]) if weights is None else math.fsum(weights)))
+    else:
+        c = c * problem["strength"]
     if not labels:
         return Rows(X, y, weights, [y], c, None), problem
     codes = class_codes(y, problem["classes"])

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefit.checks.enclosure import UNIT
-from surefit.checks.gap.terms import entropy_term
+from surefit.checks.gap.terms import entropy_term, near_entropy_term
 from surefit.checks.gap.tweedie import Tweedie
-from surefit.checks.gap.verbs import corners, curvature, domain, edge_size, excess, largest, slope
+from surefit.checks.gap.verbs import corners, curvature, domain, edge_size, excess, largest, rates, slope
 from surefit.core.errors import CertificateError
 from surefit.core.jit import compiled
 
@@ -174,14 +174,6 @@ def _(loss: Any, y: Any, z: Any, g: Any) -> Any:
     return entropy_term(p, large) + entropy_term(1.0 - p, small)
 
 
-@compiled
-def near_entropy_term(m: Any, dm: Any, mu: Any, dz: Any) -> Any:
-    """Return a bound on the term for ``m`` within ``dm`` and ``ln mu`` within ``dz``; infinite if far apart."""
-    apart = abs(m - mu) + dm + 2.0 * dz * mu + 16.0 * UNIT * (m + mu)
-    least = min(m - dm, mu - 2.0 * dz * mu)
-    return 0.5 * apart * apart / least * (1.0 + 64.0 * UNIT) if dz < 0.01 and apart <= 0.01 * least else math.inf
-
-
 @largest.register(Logistic)
 def _(loss: Any, y: Any, z: Any, dz: Any, g: Any, dg: Any) -> Any:
     e = np.exp(-abs(z))
@@ -229,6 +221,11 @@ def _(loss: Any, y: Any, z: Any, g: Any) -> Any:
     if loss.margin:
         return entropy_term(abs(g), np.exp(-y * z))
     return entropy_term(max(g + y, 0.0), np.exp(z))
+
+
+@rates.register(Entropic)
+def _(loss: Any) -> Any:
+    return None if loss.margin else (0.0, 1.0)
 
 
 #: Losses by their name in a problem; each is constructed from the numbers of the problem.

@@ -1,4 +1,7 @@
-"""Compiled passes over the rows: dual points from scores, and Fenchel-Young terms of the loss with their rounding."""
+"""Passes over the rows: dual points from scores, and Fenchel-Young terms of the loss with their rounding.
+
+Losses made of exponentials evaluate them for all rows at once (:mod:`surefit.checks.gap.exponentials`); other losses use compiled loops.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,22 @@ from typing import Any
 import numpy as np
 
 from surefit.checks.enclosure import UNIT
-from surefit.checks.gap.verbs import curvature, domain, edge_size, excess, largest, slope
+from surefit.checks.gap import exponentials
+from surefit.checks.gap.verbs import curvature, domain, edge_size, excess, largest, rates, slope
 from surefit.core.jit import compiled
 
 SUM_BLOCK = 256  # number of rows that are summed before they are added to the total
 NEWTON_STEPS = 60  # steps of the safeguarded search for the best intercept
 
 
-@compiled
 def slopes(loss: Any, y: Any, z: Any, width: Any) -> tuple[Any, Any]:
     """Return the first and second derivatives of the loss at the scores."""
+    own = rates(loss)
+    return _slopes(loss, y, z, width) if own is None else exponentials.slopes(own, y, z)
+
+
+@compiled
+def _slopes(loss: Any, y: Any, z: Any, width: Any) -> tuple[Any, Any]:
     g, h = np.empty(len(y)), np.empty(len(y))
     for i in range(len(y)):
         low, high = domain(loss, y[i])
@@ -26,9 +35,15 @@ def slopes(loss: Any, y: Any, z: Any, width: Any) -> tuple[Any, Any]:
     return g, h
 
 
-@compiled
-def slope_moves(loss: Any, y: Any, z: Any, width: Any, g: Any, moves: Any) -> np.ndarray:
+def slope_moves(loss: Any, y: Any, z: Any, width: Any, g: Any, moves: Any) -> Any:
     """Return by how much the (monotone) derivative can change if its score changes by at most ``moves``."""
+    own = rates(loss)
+    found = None if own is None else exponentials.slope_moves(own, y, z, moves)
+    return _slope_moves(loss, y, z, width, g, moves) if found is None else found
+
+
+@compiled
+def _slope_moves(loss: Any, y: Any, z: Any, width: Any, g: Any, moves: Any) -> np.ndarray:
     out = np.empty(len(y))
     for i in range(len(y)):
         low, high = domain(loss, y[i])
@@ -59,9 +74,16 @@ def room(loss: Any, y: Any, g: Any) -> np.ndarray:
     return out
 
 
-@compiled
 def best_offset(loss: Any, y: Any, c: Any, z: Any) -> Any:
-    """Return the offset of the scores at which the weighted derivatives sum to zero, by a safeguarded Newton method."""
+    """Return the offset of the scores at which the weighted derivatives sum to zero."""
+    own = rates(loss)
+    found = None if own is None else exponentials.best_offset(own, y, c, z)
+    return _best_offset(loss, y, c, z) if found is None else found
+
+
+@compiled
+def _best_offset(loss: Any, y: Any, c: Any, z: Any) -> Any:
+    """Use a safeguarded Newton method."""
     low, high, offset = -math.inf, math.inf, 0.0
     for _ in range(NEWTON_STEPS):
         total, size, bend = 0.0, 0.0, 0.0
@@ -131,11 +153,19 @@ def row_terms(
     return plain, upper, other
 
 
-@compiled
 def row_sums(
     loss: Any, y: Any, c: Any, z: Any, z_rad: Any, g: Any, g_rad: Any, z_slip: Any, g_slip: Any
 ) -> tuple[Any, Any, Any]:
-    """Return the sums of :func:`row_terms`; the second and third are rounded up."""
+    """Return the sums of :func:`row_terms`; the second and the third are rounded up."""
+    own, rest = rates(loss), (y, c, z, z_rad, g, g_rad, z_slip, g_slip)
+    found = None if own is None else exponentials.row_sums(own, *rest)
+    return _row_sums(loss, *rest) if found is None else found
+
+
+@compiled
+def _row_sums(
+    loss: Any, y: Any, c: Any, z: Any, z_rad: Any, g: Any, g_rad: Any, z_slip: Any, g_slip: Any
+) -> tuple[Any, Any, Any]:
     plain, upper, other = 0.0, 0.0, 0.0
     for start in range(0, len(y), SUM_BLOCK):
         a, b, d = 0.0, 0.0, 0.0
@@ -148,17 +178,24 @@ def row_sums(
     return plain, upper * up, other * up
 
 
+def loss_sums(loss: Any, y: Any, c: Any, z: Any, z_rad: Any, z_slip: Any) -> tuple[Any, Any, Any]:
+    """Return the sum of the losses, plain and rounded up, and that of an evaluation elsewhere: no loss is negative."""
+    own = rates(loss)
+    found = None if own is None else exponentials.loss_sums(own, y, c, z, z_rad, z_slip)
+    return _loss_sums(loss, y, c, z, z_rad, z_slip) if found is None else found
+
+
 @compiled
-def loss_sums(loss: Any, y: Any, c: Any, z: Any, z_rad: Any, z_slip: Any) -> tuple[Any, Any]:
-    """Return the sum of the losses, rounded up, and an upper bound on that of another evaluation."""
-    upper, other = 0.0, 0.0
+def _loss_sums(loss: Any, y: Any, c: Any, z: Any, z_rad: Any, z_slip: Any) -> tuple[Any, Any, Any]:
+    plain, upper, other = 0.0, 0.0, 0.0
     for start in range(0, len(y), SUM_BLOCK):
-        a, b = 0.0, 0.0
+        s, a, b = 0.0, 0.0, 0.0
         for i in range(start, min(start + SUM_BLOCK, len(y))):
             if c[i] > 0.0:
                 dz = z_rad[i] + 4.0 * UNIT * (abs(z[i]) + edge_size(loss, y[i]))
+                s += c[i] * excess(loss, y[i], z[i], 0.0)
                 a += c[i] * largest(loss, y[i], z[i], dz, 0.0, 0.0)
                 b += c[i] * largest(loss, y[i], z[i], dz + z_slip[i], 0.0, 0.0)
-        upper, other = upper + a, other + b
+        plain, upper, other = plain + s, upper + a, other + b
     up = 1.0 + 2.0 * (SUM_BLOCK + len(y) // SUM_BLOCK + 4) * UNIT
-    return upper * up, other * up
+    return plain, upper * up, other * up

@@ -29,3 +29,11 @@ def entropy_term(m: Any, mu: Any) -> Any:
     ratio = np.log(m / mu)
     direct = max(m * ratio - m + mu, 0.0) + 32.0 * UNIT * (m * (1.0 + abs(ratio)) + mu)
     return min(taylor, direct)
+
+
+@compiled
+def near_entropy_term(m: Any, dm: Any, mu: Any, dz: Any) -> Any:
+    """Return a bound of the term for ``m`` within ``dm`` and the logarithm of ``mu`` within ``dz``; infinite if they are apart."""
+    apart = abs(m - mu) + dm + 2.0 * dz * mu + 16.0 * UNIT * (m + mu)
+    least = min(m - dm, mu - 2.0 * dz * mu)
+    return 0.5 * apart * apart / least * (1.0 + 64.0 * UNIT) if dz < 0.01 and apart <= 0.01 * least else math.inf

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefit.checks.enclosure import UNIT
+from surefit.checks.gap.exponentials import LEAST_RATE
 from surefit.checks.gap.terms import entropy_term
-from surefit.checks.gap.verbs import curvature, domain, edge_size, excess, slope
+from surefit.checks.gap.verbs import curvature, domain, edge_size, excess, rates, slope
 from surefit.core.jit import compiled
 
 STEPS = 30  # Newton steps for the split
@@ -61,6 +62,12 @@ def _(loss: Any, y: Any, z: Any, g: Any) -> Any:
     fall, rise = y * np.exp(-a * z), np.exp(b * z)
     m = _split(a, b, fall, rise, g)
     return (entropy_term(m, fall) / a + entropy_term(g + m, rise) / b) * (1.0 + 8.0 * UNIT)
+
+
+@rates.register(Tweedie)
+def _(loss: Any) -> Any:
+    a, b = loss.power - 1.0, 2.0 - loss.power
+    return (a, b) if (a == 0.0 or a >= LEAST_RATE) and (b == 0.0 or b >= LEAST_RATE) else None
 
 
 @compiled

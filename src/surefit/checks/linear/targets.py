@@ -18,9 +18,10 @@ def row_targets(
     problem: dict[str, Any], n: int, y: np.ndarray, weights: np.ndarray | None, total: float | None = None
 ) -> tuple[list[np.ndarray], np.ndarray]:
     """Return the targets and weights of ``n`` rows; ``total`` is the weight of all rows if these are only a part."""
-    weights = np.ones(n) if weights is None else weights
+    ones, weights = weights is None, np.ones(n) if weights is None else weights
     if problem["mean"]:
-        weights = weights / (math.fsum(weights) if total is None else total)
+        total = (float(n) if ones else math.fsum(weights)) if total is None else total  # a sum of ones is exact
+        weights = weights / total
     if problem["classes"] is None:
         Y = np.asarray(y, dtype=np.float64).reshape(n, -1)
         return list(Y.T), weights
@@ -46,10 +47,9 @@ def constant_sums(
     """Return losses of a constant score, plain and rounded up, the effect of changes by ``size``, and the weight."""
     zero = np.zeros(len(y))
     scores = zero + offset if known is None else known + offset
-    args = loss, y, c, scores, zero
-    plain, upper, _ = row_loops.row_sums(*args, zero, zero, zero, zero)
+    plain, upper, _ = row_loops.loss_sums(loss, y, c, scores, zero, zero)
     at_slope = row_loops.slopes(loss, y, scores, 0.0)[0]
-    _, _, other = row_loops.row_sums(*args, at_slope, zero, zero + size, zero)
+    _, _, other = row_loops.row_sums(loss, y, c, scores, zero, at_slope, zero, zero + size, zero)
     return np.array([plain, upper, other, upper_sum(c)])
 
 

@@ -41,6 +41,7 @@ class Result(NamedTuple):
     n_iter: int
     reason: Reason
     history: list[tuple[float, int, float]]
+    solver: str = "interior-point method"
 
 
 TUNING = Tuning()

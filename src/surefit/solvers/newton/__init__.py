@@ -1,10 +1,21 @@
 """Newton's method for penalized losses of linear scores, stopped by a duality gap."""
 
 from surefit.solvers.newton.centered_rows import Centered, centered
+from surefit.solvers.newton.exponential_scores import ExponentialScores
 from surefit.solvers.newton.minimize import Fit, minimize
 from surefit.solvers.newton.rows import Rows
 from surefit.solvers.newton.scalar_scores import ScalarScores
 from surefit.solvers.newton.softmax_scores import SoftmaxScores
 from surefit.solvers.newton.start import subsample_start
 
-__all__ = ["Centered", "Fit", "Rows", "ScalarScores", "SoftmaxScores", "centered", "minimize", "subsample_start"]
+__all__ = [
+    "Centered",
+    "ExponentialScores",
+    "Fit",
+    "Rows",
+    "ScalarScores",
+    "SoftmaxScores",
+    "centered",
+    "minimize",
+    "subsample_start",
+]

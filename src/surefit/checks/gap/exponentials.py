@@ -1,0 +1,136 @@
+r"""Losses with derivative :math:`e^{bz} - y e^{-az}`, :math:`a + b = 1`, evaluated for all rows at once.
+
+These are the Poisson (:math:`a = 0`), gamma (:math:`b = 0`) and Tweedie deviances. One call evaluates the exponentials of all
+rows, and no logarithms are needed: near the optimum the Fenchel-Young terms have Taylor bounds, and the loss is
+:math:`\tfrac1a y e^{-az} + \tfrac1b e^{bz} - \tfrac1{ab} y^b`. If a row is too far from the optimum, the functions return None,
+and the caller uses the compiled loops for general losses.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from surefit.checks.enclosure import UNIT, block_sum, upper_sum
+from surefit.checks.gap.terms import near_entropy_term
+from surefit.core.jit import compiled
+
+LEAST_RATE = 0.01  # smaller nonzero rates are not divided by; such powers use the loops for general losses
+SUM_BLOCK = 256  # rows that are added up before their sum joins the total
+
+
+def parts(rates: Any, y: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the falling and the rising exponentials, ``y exp(-a z)`` and ``exp(b z)``."""
+    a, b = rates
+    with np.errstate(over="ignore", invalid="ignore"):
+        fall = y * np.exp(-a * z) if a > 0.0 else y
+        return fall, np.exp(b * z) if b > 0.0 else np.ones(len(y))
+
+
+def slopes(rates: Any, y: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first and second derivatives of the loss at the scores."""
+    fall, rise = parts(rates, y, z)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return rise - fall, rates[0] * fall + rates[1] * rise
+
+
+def slope_moves(rates: Any, y: np.ndarray, z: np.ndarray, moves: np.ndarray) -> np.ndarray | None:
+    """Bound the change of the derivatives if scores change by at most ``moves``, including rounding."""
+    if not np.max(moves, initial=0.0) < 0.01:
+        return None
+    a, b = rates
+    fall, rise = parts(rates, y, z)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return (2.0 * a * fall + 2.0 * b * rise) * moves + 16.0 * UNIT * (fall + rise)
+
+
+def best_offset(rates: Any, y: np.ndarray, c: np.ndarray, z: np.ndarray) -> float | None:
+    """Return the offset of the scores at which the weighted derivatives sum to zero."""
+    fall, rise = parts(rates, y, z)
+    with np.errstate(over="ignore", invalid="ignore"):
+        falling, rising, size = float(c @ fall), float(c @ rise), float(c @ np.abs(rise - fall))
+    if not (0.0 < falling < math.inf and 0.0 < rising < math.inf):
+        return None
+    if abs(rising - falling) <= (8.0 + len(y) / SUM_BLOCK) * UNIT * size:  # the rest is rounding of the sum
+        return 0.0
+    return math.log(falling / rising)
+
+
+def row_sums(rates: Any, y: Any, c: Any, z: Any, z_rad: Any, g: Any, g_rad: Any, z_slip: Any, g_slip: Any) -> Any:
+    """Return the sums of the Fenchel-Young terms: plain, with rounding, and with that of another evaluation as well.
+
+    A dual variable is split between the exponentials by their curvatures; every split gives a valid bound.
+    """
+    (a, b), (fall, rise) = rates, parts(rates, y, z)
+    dz = z_rad + 4.0 * UNIT * np.abs(z)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        if a > 0.0 and b > 0.0:
+            share = a * fall
+            share = share / (share + b * rise)
+            m = np.maximum(fall - share * (g - (rise - fall)), 0.0)
+        else:
+            share, m = (0.0, y) if a == 0.0 else (1.0, 1.0 - g)
+    none, split = np.zeros(len(y)), (m, g + m)
+    plain = _bound(rates, (fall, rise), split, share, none, none)
+    upper = _bound(rates, (fall, rise), split, share, dz, g_rad)
+    other = _bound(rates, (fall, rise), split, share, dz + z_slip, g_rad + g_slip)
+    if not np.isfinite(other).all():
+        return None
+    return tuple(upper_sum(c * terms) for terms in (plain, upper, other))
+
+
+def _bound(rates: Any, means: Any, split: Any, share: Any, dz: np.ndarray, dg: np.ndarray) -> np.ndarray:
+    total = np.zeros(len(dz))
+    for rate, mean, m, own in zip(rates, means, split, (share, 1.0 - share), strict=True):
+        if rate > 0.0:
+            _add_near_terms(1.0 / rate, m, own * dg, mean, rate * dz, total)
+    return total
+
+
+@compiled
+def _add_near_terms(factor: Any, m: Any, dm: Any, mu: Any, dz: Any, total: Any) -> None:
+    """Add ``factor`` times :func:`near_entropy_term` to each row, or nothing if both numbers are zero."""
+    for i in range(len(m)):
+        term = near_entropy_term(m[i], dm[i], mu[i], dz[i]) * factor * (1.0 + 8.0 * UNIT)
+        total[i] += term if mu[i] > 0.0 or m[i] > 0.0 else 0.0
+
+
+def loss_sums(rates: Any, y: Any, c: Any, z: Any, z_rad: Any, z_slip: Any) -> Any:
+    """Return the sum of the losses: plain, rounded up, and rounded up for another evaluation."""
+    (a, b), (fall, rise) = rates, parts(rates, y, z)
+    logs = np.log(np.maximum(y, np.finfo(np.float64).tiny))  # a logarithm of zero has the factor zero
+    powers = np.exp(b * logs) * (y > 0.0) if a > 0.0 and b > 0.0 else y
+    plain, upper, other = terms = np.empty((3, len(y)))
+    widest = _losses(a, b, c, y, logs, powers, fall, rise, z, z_rad, z_slip, plain, upper, other)
+    if not (widest < 0.01 and np.isfinite(terms).all()):
+        return None
+    return block_sum(plain), upper_sum(upper) * (1.0 + 8.0 * UNIT), upper_sum(other) * (1.0 + 8.0 * UNIT)
+
+
+@compiled
+def _losses(
+    a: Any, b: Any, c: Any, y: Any, logs: Any, powers: Any, fall: Any, rise: Any, z: Any, z_rad: Any, z_slip: Any,
+    plain: Any, upper: Any, other: Any,
+) -> Any:  # fmt: skip
+    """Store the weighted losses without and with rounding; return the largest change of a score."""
+    for i in range(len(y)):
+        if a == 0.0:
+            value = rise[i] - y[i] + y[i] * (logs[i] - z[i])
+            size = rise[i] + y[i] * (1.0 + abs(logs[i]) + abs(z[i]))
+        elif b == 0.0:
+            value = fall[i] - 1.0 + (z[i] - logs[i])
+            size = fall[i] + 1.0 + abs(z[i]) + abs(logs[i])
+        else:
+            value = fall[i] / a + rise[i] / b - powers[i] / (a * b)
+            size = fall[i] / a + rise[i] / b + powers[i] / (a * b) * (1.0 + abs(logs[i]))
+        steep = 2.0 * (fall[i] + rise[i])  # exponentials move by at most 2 dz times themselves
+        own = 16.0 * UNIT * size + steep * (z_rad[i] + 4.0 * UNIT * abs(z[i]))
+        plain[i] = c[i] * max(value, 0.0)
+        upper[i] = c[i] * (max(value, 0.0) + own)
+        other[i] = c[i] * (max(value, 0.0) + own + steep * z_slip[i])
+    widest = 0.0
+    for i in range(len(y)):
+        widest = max(widest, z_rad[i] + z_slip[i] + 4.0 * UNIT * abs(z[i]))
+    return widest
