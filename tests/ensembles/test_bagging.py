@@ -10,6 +10,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils import get_tags
 from tests.forging import reissued
 
 from surefit import BaggingClassifier, BaggingRegressor, CertificateError, Invalidated, InvalidParameter, Ridge
@@ -121,3 +122,31 @@ def test_members_need_only_fit_and_predict_and_see_the_given_format(packed):
     for member, rows in zip(model, model.estimators_samples_, strict=True):
         assert member.mean_ == y[rows].mean()
     assert model.verify(packed(X), y)["forest.draws"].ok
+
+
+class Constant:
+    """A classifier without scikit-learn's base class: it predicts the first class."""
+
+    def __init__(self, shift=0):
+        self.shift = shift
+
+    def get_params(self, deep=True):
+        return {"shift": self.shift}
+
+    def set_params(self, **params):
+        vars(self).update(params)
+        return self
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.classes_[self.shift])
+
+
+def test_members_need_no_base_class_of_scikit_learn():
+    X, y = np.arange(12.0).reshape(6, 2), np.array(list("aaabbb"))
+    model = BaggingClassifier(Constant(), n_estimators=3, random_state=0).fit(X, y)
+    assert model.predict(X).tolist() == ["a"] * 6
+    assert not get_tags(model).input_tags.allow_nan and model.verify(X, y)

@@ -50,6 +50,12 @@ class BaggingMixin(MembersMixin):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         base = self.estimator  # type: ignore[attr-defined]
-        tags.input_tags.allow_nan = base is None or get_tags(base).input_tags.allow_nan
-        tags.input_tags.sparse = base is None or get_tags(base).input_tags.sparse
+        if base is not None:
+            own = (
+                get_tags(base).input_tags if hasattr(base, "__sklearn_tags__") else None
+            )  # any fit and predict will do
+            tags.input_tags.allow_nan = own is not None and own.allow_nan
+            tags.input_tags.sparse = own is not None and own.sparse
+        else:
+            tags.input_tags.allow_nan = tags.input_tags.sparse = True
         return tags
