@@ -121,10 +121,39 @@ def test_float32_alone_would_not_do(monkeypatch):
     gram, rows32 = solver_rows(RBF(gamma=0.5), X)
     start = evaluate(problem, np.zeros(700), np.zeros(700))
     cache = module.RowCache(rows32, 50.0, 2 * module.BLOCKS[len(start.beta) > module.LONG])
-    beta, _, _, _ = module._round(cache, rows32, problem, start, 1e-9, Budget(), 0, True, NO_LIMIT)
+    beta, _, _, _ = module._round(lambda: cache, True, problem, start, 2e-9, Budget(), 0, NO_LIMIT)
     once = evaluate(problem, balanced(problem, beta), combine(gram, balanced(problem, beta)))
     refined = solve(X, problem, tol=1e-9).point
     assert refined.gap < 1e-3 * once.gap
+
+
+@pytest.mark.parametrize("n", [40, 149, 151, 400])
+@pytest.mark.parametrize("offset", [True, False])
+@pytest.mark.parametrize("C", [0.1, 10.0, 1e4])
+def test_few_rows_on_the_whole_matrix_reach_what_working_sets_reach(monkeypatch, n, offset, C):
+    X, t = sample(n, n=n)
+    for problem in (classification(t, np.full(n, C), offset), regression(X[:, 0] + 0.3 * t, np.full(n, C), 0.1, offset)):
+        whole = solve(X, problem)
+        assert whole.routes[0] == module.WHOLE_MATRIX and whole.point.gap <= 1e-9 * whole.point.primal
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "SMALL", 0)
+            blocks = solve(X, problem)
+        assert blocks.routes[0] == module.WORKING_SETS
+        assert whole.point.primal == pytest.approx(blocks.point.primal, rel=2e-6)
+        assert whole.point.dual <= blocks.point.primal and blocks.point.dual <= whole.point.primal
+
+
+def test_a_budget_of_steps_holds_on_the_whole_matrix():
+    X, t = sample(5, n=100)
+    fit = solve(X, classification(t, np.full(100, 10.0), True), budget=Budget(max_iter=7))
+    assert fit.n_iter == 7 and fit.reason is Reason.MAX_ITER and np.isfinite(fit.point.gap)
+
+
+def test_the_zero_function_has_its_best_intercept():
+    X, _ = sample(6, n=50)
+    fit = solve(X, regression(np.linspace(4.9, 5.1, 50), np.ones(50), 0.2, True))
+    assert fit.point.gap == 0.0 and not fit.point.beta.any()
+    assert fit.point.interval == pytest.approx((4.9, 5.1)) and fit.point.b == pytest.approx(5.0)
 
 
 def test_dual_never_falls_along_the_history():

@@ -12,7 +12,7 @@ from surefit.solvers.smo import minimize as module
 from surefit.solvers.smo.evaluation import combine, evaluate
 from surefit.solvers.smo.interior import interior_points
 from surefit.solvers.smo.linear import dual_points
-from surefit.solvers.smo.minimize import WORKING_SETS, minimize
+from surefit.solvers.smo.minimize import WHOLE_MATRIX, WORKING_SETS, minimize
 from surefit.solvers.smo.problem import balanced, classification, regression
 from surefit.solvers.smo.rows import solver_rows
 
@@ -149,7 +149,7 @@ def test_interior_points_where_working_sets_are_worn_out(monkeypatch):
     problem = regression(y, np.full(250, 1e5), 0.1, True)
     monkeypatch.setattr(module, "exhausted", lambda n: 20_000)
     fit = solve(X, problem, RBF(gamma=0.1), tol=1e-6)
-    assert fit.routes[:2] == (WORKING_SETS, "interior points")
+    assert fit.routes[:2] == (WHOLE_MATRIX, "interior points")
     assert fit.reason is Reason.CONVERGED and fit.point.gap <= 1e-6 * fit.point.primal
 
 
