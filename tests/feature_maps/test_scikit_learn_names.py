@@ -39,6 +39,36 @@ def test_inner_products_are_those_of_nystroem_features():
     assert model.verify(X)["feature_map.pairs"].level == "enclosed"
 
 
+def test_many_rows_are_measured_on_evenly_spaced_ones():
+    X = rows(1300, 2)
+    model = Nystroem(gamma=0.5, n_components=20, random_state=0).fit(X)
+    every = NystroemFeatures(20, landmarks="uniform", gamma=0.5, random_state=0).fit(X)
+    some = X[np.arange(500) * 1300 // 500]
+    K, phi = model.kernel_(some, some), model.transform(some)
+    assert np.abs(K - phi @ phi.T).max() <= model.max_error_ * (1 + 1e-9)
+    assert model.trace_ == pytest.approx(model.kernel_residual(some).sum(), abs=1e-6)
+    claims = model.certificate_
+    assert claims["feature_map.pairs"].numbers["rows"] == claims["feature_map.trace"].numbers["rows"] == 500
+    assert "on 500 training rows, evenly spaced" in claims["feature_map.pairs"].statement
+    assert every.certificate_["feature_map.pairs"].numbers["rows"] is None
+    assert "500" not in every.certificate_["feature_map.pairs"].statement
+    model.verify(X)
+    for name, wrong in (("rows", 1300), ("rows", None)):
+        forged = [
+            dataclasses.replace(c, numbers={**c.numbers, name: wrong} if c.numbers else {}) for c in claims.claims
+        ]
+        with pytest.raises(CertificateError):
+            dataclasses.replace(claims, claims=tuple(forged), seal="").verify(X)
+
+
+def test_landmarks_without_part_in_the_features_are_bounded_factor_by_factor():
+    X = np.repeat(rows(40, 2), 20, axis=0)
+    model = Nystroem(gamma=0.5, n_components=60, random_state=0).fit(X)
+    K, phi = model.kernel_(X, X), model.transform(X)
+    assert np.abs(K - phi @ phi.T).max() <= model.max_error_ <= np.abs(K - phi @ phi.T).max() + 1e-6
+    model.verify(X)
+
+
 @pytest.mark.parametrize("gamma", [1.0, 0.2, "scale"])
 def test_random_features_are_those_of_scikit_learn(gamma):
     X = rows()

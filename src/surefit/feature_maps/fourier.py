@@ -84,7 +84,7 @@ class RandomFourierFeatures(
     error_bound_, pairs_bound_ : float
         The two bounds of the guarantee.
     sample_error_ : float
-        Largest error over the pairs of the first 500 rows.
+        Largest error over the pairs of the first 100 rows.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X)`` re-derives them.
     n_features_in_, feature_names_in_

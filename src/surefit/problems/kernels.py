@@ -23,6 +23,7 @@ NU_TUBE = "1/2 |f|^2 + C (nu S epsilon + sum_i s_i (|y_i - f(x_i) - b| - epsilon
 ONE_CLASS = "1/2 |f|^2 - nu S rho + sum_i s_i (rho - f(x_i))_+"
 SQUARES = "sum_i s_i (y_i - f(x_i) - p(x_i))^2 + alpha |f|^2"
 FREE = "; the intercept is not penalized"
+MEASURED = 500  # rows on which the error of Nystroem is measured: a fit reads its landmarks only
 
 
 def kernel_in(params: Mapping[str, Any], X: Any, weights: np.ndarray | None = None, who: str = "verify") -> Kernel:
@@ -156,6 +157,12 @@ def random_phases(given: Given) -> dict[str, Any]:
 def features(given: Given) -> dict[str, Any]:
     """Return the kernel that the features approximate."""
     return {"kernel": kernel_record(given)}
+
+
+@problem_of("Nystroem")
+def sampled_features(given: Given) -> dict[str, Any]:
+    """The kernel that the features approximate, and the largest number of rows on which their error is measured."""
+    return {**features(given), "measured_rows": MEASURED}
 
 
 @problem_of("RandomFourierFeatures")

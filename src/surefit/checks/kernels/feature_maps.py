@@ -13,60 +13,88 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from surefit.checks.enclosure import UNIT, Bound, Enclosed, gamma, row_blocks, upper_sum
 from surefit.checks.judge import Proof, claim, shared
-from surefit.checks.kernels.model import require_rows, spread_out
+from surefit.checks.kernels.model import require_elements, require_rows
 from surefit.checks.kernels.operator import Gram
-from surefit.checks.kernels.values import about_kernel, assumptions_of, enclosed_diagonal
+from surefit.checks.kernels.values import about_kernel, assumptions_of, enclosed_diagonal, kernel_of
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.errors import CertificateError
 from surefit.core.sample import Data
 
+SMALL = 1e-6  # largest fraction of the error that the norm of E may add; otherwise, E is bounded row by row
+
 fact = partial(claim, kind="data_fact", side="upper", theory="nystroem-features", assumptions=assumptions_of)
 
 
-@fact("feature_map.pairs", about="all pairs of training rows",
-      says="Inner products of the features differ from the kernel by at most {value:.3g}.")  # fmt: skip
+def _where(claim: Claim) -> str:
+    rows = claim.numbers["rows"]
+    return "" if rows is None else f" on {rows} training rows, evenly spaced"
+
+
+@fact("feature_map.pairs", about="all pairs of training rows, or of those named",
+      says=lambda c: f"Inner products of the features differ from the kernel by at most {c.value:.3g}{_where(c)}.")  # fmt: skip
 def pairs(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     """Check that inner products of the features are within ``value`` of the kernel on all pairs of training rows."""
-    return about_kernel(certificate, errors(certificate, data)[0], "residuals recomputed.")
+    found = errors(certificate, data)
+    return about_kernel(certificate, found.pair, "residuals recomputed.", numbers={"rows": found.rows})
 
 
-@fact("feature_map.trace", about="the training rows",
-      says="The residuals of k(x, x), summed over the rows, are at most {value:.3g}.")  # fmt: skip
+@fact("feature_map.trace", about="the training rows, or those named",
+      says=lambda c: f"The residuals of k(x, x), summed over the rows, are at most {c.value:.3g}{_where(c)}.")  # fmt: skip
 def trace(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     """Check that the residuals of the training rows sum to at most ``value``."""
-    return about_kernel(certificate, errors(certificate, data)[1], "residuals recomputed.")
+    found = errors(certificate, data)
+    return about_kernel(certificate, found.total, "residuals recomputed.", numbers={"rows": found.rows})
+
+
+class Errors(NamedTuple):
+    """Bounds on the largest error over pairs and on the sum of the residuals, for all rows or for ``rows`` of them."""
+
+    pair: Bound
+    total: Bound
+    rows: int | None
 
 
 @shared
-def errors(certificate: Certificate, data: Data) -> tuple[Bound, Bound]:
-    """Bound the largest error over all pairs, and the sum of the residuals."""
-    require_rows(certificate, data, "components_", certificate.model["component_indices_"])
-    gram, marks = Gram.of(certificate, data), np.asarray(certificate.model["component_indices_"])
+def errors(certificate: Certificate, data: Data) -> Errors:
+    """Bound the errors of the features."""
+    marks = np.asarray(certificate.model["component_indices_"])
+    require_rows(certificate, data, "components_", marks)
     W = np.asarray(certificate.model["normalization_"], dtype=np.float64)
-    m, n = len(marks), gram.n
-    if W.ndim != 2 or len(W) != m or not np.all(np.isfinite(W)):
+    if W.ndim != 2 or len(W) != len(marks) or not np.all(np.isfinite(W)):
         raise CertificateError("normalization_ must have one finite row per landmark.")
-    inner = gram.values(marks, marks)
+    n, most = data.X.shape[0], certificate.problem.get("measured_rows")
+    require_elements(W.T, marks, n)  # the landmarks are different rows
+    if most is None or n <= most:
+        return Errors(*_errors(Gram.of(certificate, data), W, np.arange(n), marks), None)
+    kernel, rows = kernel_of(certificate), np.arange(most) * n // most
+    near, place = np.unique(np.concatenate([rows, marks]), return_inverse=True)
+    gram = Gram(kernel, kernel.read(data.X[near]))
+    return Errors(*_errors(gram, W, place[:most], place[most:]), most)
+
+
+def _errors(gram: Gram, W: np.ndarray, rows: np.ndarray, marks: np.ndarray) -> tuple[Bound, Bound]:
+    m, inner = len(marks), gram.values(marks, marks)
     E = W.T @ inner.mid @ W - np.eye(W.shape[1])
     size = np.abs(W).T @ (inner.rad + gamma(2 * m + 6) * np.abs(inner.mid)) @ np.abs(W)
     doubt = float(np.linalg.norm(size + 4 * UNIT)) * (1 + gamma(W.size))
     size_of = float(np.linalg.norm(E)) * (1 + gamma(W.size)) + doubt
-    spread_out(W.T, marks, n)  # the landmarks must be different rows
-    own, squares, rad = enclosed_diagonal(gram.kernel, gram.A), np.empty(n), np.empty(n)
-    full = np.zeros((n, W.shape[1]))
-    full[marks] = W
-    phi = gram.times(full)
+    own = enclosed_diagonal(gram.kernel, gram.A[rows])
+    phi = gram.times_some(W, marks, rows)
     squares = np.sum(phi.mid**2, axis=1)
     rad = np.sum(phi.rad * (2 * np.abs(phi.mid) + phi.rad), axis=1) + gamma(W.shape[1] + 4) * squares
     left, error = own.mid - squares, own.rad + rad * (1 + 8 * UNIT) + 4 * UNIT * (np.abs(own.mid) + squares)
-    lengths = np.sqrt(squares + rad)
-    tilted = (_tilts(phi, W, inner) + size_of * np.linalg.norm(phi.rad, axis=1)) * (1 + gamma(W.shape[1] + 16))
+    lengths = np.sqrt(squares + rad) * (1 + 4 * UNIT)
+    tilted = size_of * lengths * (1 + 8 * UNIT)
+    if size_of * float(np.max(squares)) > SMALL * float(np.max(left)):  # the norm of E is too large
+        closer = (_tilts(phi, W, inner) + size_of * np.linalg.norm(phi.rad, axis=1)) * (1 + gamma(W.shape[1] + 16))
+        tilted = np.minimum(tilted, closer)
     up = float(np.max(np.maximum(left, 0.0) + error + tilted * lengths)) + float(np.max(tilted) * np.max(lengths))
     low = max(float(np.max(left - error)), 0.0)
     total, least = upper_sum(np.maximum(left, 0.0) + error), math.fsum(np.maximum(left - error, 0.0))

@@ -26,6 +26,14 @@ def class_codes(certificate: Certificate, data: Data) -> np.ndarray:
 
 def spread_out(lines: Any, rows: Any, n: int) -> np.ndarray:
     """Return coefficients of some elements as coefficients of all elements: one line per function, zero elsewhere."""
+    lines, rows = require_elements(lines, rows, n)
+    full = np.zeros((len(lines), n))
+    full[:, rows] = lines
+    return full
+
+
+def require_elements(lines: Any, rows: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Validate coefficients, one line per function, and the indices of their elements, distinct rows out of ``n``."""
     lines, rows = np.atleast_2d(np.asarray(lines, dtype=np.float64)), np.asarray(rows)
     if rows.dtype.kind not in "iu" or rows.ndim != 1 or lines.ndim != 2 or lines.shape[1] != len(rows):
         raise CertificateError(f"dual_coef_ has the shape {lines.shape}, and there are {rows.size} elements.")
@@ -33,9 +41,7 @@ def spread_out(lines: Any, rows: Any, n: int) -> np.ndarray:
         raise CertificateError("The elements of dual_coef_ must be different rows of X.")
     if not np.all(np.isfinite(lines)):
         raise CertificateError("dual_coef_ must be finite.")
-    full = np.zeros((len(lines), n))
-    full[:, rows] = lines
-    return full
+    return lines, rows
 
 
 def require_rows(certificate: Certificate, data: Data, name: str, rows: np.ndarray | None = None) -> None:

@@ -84,12 +84,16 @@ class Gram:
         used = np.flatnonzero(np.any(C != 0.0, axis=1))
         if not len(used):
             return Enclosed(np.zeros((len(rows), C.shape[1])), np.zeros((len(rows), C.shape[1])))
+        return self.times_some(C[used], used, rows)
+
+    def times_some(self, C: np.ndarray, used: np.ndarray, rows: np.ndarray) -> Enclosed:
+        """Enclose ``K C`` at ``rows`` for coefficients of the elements ``used``, one line of ``C`` each."""
         if type(self.kernel) is Linear:
-            return _linear_times(self.A[rows], self.A[used], C[used])
+            return _linear_times(self.A[rows], self.A[used], C)
         mid, rad = np.empty((len(rows), C.shape[1])), np.empty((len(rows), C.shape[1]))
         block = self._block(rows, used)
         for part in pieces(len(rows), len(used)):
-            mid[part], rad[part] = block(rows[part], used, C[used])
+            mid[part], rad[part] = block(rows[part], used, C)
         return Enclosed(mid, rad)
 
     def square(self, v: np.ndarray) -> Enclosed:

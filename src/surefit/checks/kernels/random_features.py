@@ -14,15 +14,14 @@ import numpy as np
 
 from surefit.checks.balls import LIBM
 from surefit.checks.enclosure import UNIT, gamma
-from surefit.checks.judge import Proof, claim, refused
-from surefit.checks.kernels.operator import Gram
-from surefit.checks.kernels.values import level_of
+from surefit.checks.judge import Proof, claim, refused, shared
+from surefit.checks.kernels.values import kernel_of, level_of, training_values
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.sample import Data
 from surefit.kernels import RBF
 
-SAMPLE = 500  # number of rows whose pairs are compared with the kernel
+SAMPLE = 100  # rows whose pairs are compared with the kernel
 WORDS = "Inner products of the features differ from the kernel by at most {value:.3g}"
 
 
@@ -57,9 +56,10 @@ def _hoeffding(certificate: Certificate, data: Data, places: int) -> Proof:
     return Proof(value, "recomputed", note, {"delta": delta}, spread=16 * UNIT * value)
 
 
+@shared
 def _not_drawn(certificate: Certificate, data: Data) -> str:
     """Return why the frequencies are not draws from the kernel's spectral distribution; an empty string if they are."""
-    kernel = Gram.of(certificate, data).kernel
+    kernel = kernel_of(certificate)
     seed, shape = certificate.model["seed_"], (certificate.problem["n_frequencies"], data.X.shape[1])
     if certificate.problem["phases"]:
         return _not_drawn_with_phases(certificate, shape, float(kernel.gamma))
@@ -90,21 +90,21 @@ def _not_drawn_with_phases(certificate: Certificate, shape: tuple[int, int], gam
        says=WORDS + " on the pairs of the first {rows} rows; this is an estimate for other pairs.")  # fmt: skip
 def sample_error(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     """Check that the error on the pairs of the first rows is at most ``value``."""
-    gram, rows = Gram.of(certificate, data), np.arange(min(data.X.shape[0], SAMPLE))
+    kernel = kernel_of(certificate)
+    A, rows = kernel.read(data.X[:SAMPLE]), np.arange(min(data.X.shape[0], SAMPLE))
     phases = certificate.problem["phases"]
     own = certificate.model["random_weights_"].T if phases else certificate.model["frequencies_"]
     frequencies = np.asarray(own, dtype=np.float64)
     offset = np.asarray(certificate.model["random_offset_"] if phases else np.zeros(len(frequencies)), dtype=np.float64)
     if frequencies.ndim != 2 or frequencies.shape[1] != data.X.shape[1] or not np.all(np.isfinite(frequencies)):
         return refused("frequencies_ must have one finite number per column of X")
-    A = gram.A[rows]
     angles, sizes = np.asarray(A @ frequencies.T), np.asarray(abs(A) @ np.abs(frequencies).T) + np.abs(offset)
     # mean error of the cosines and sines
     off = np.mean(np.minimum(sizes * gamma(A.shape[1] + 4), 2.0), axis=1) + 2 * LIBM
     phi = math.sqrt(2) * np.cos(angles + offset) if phases else np.hstack([np.cos(angles), np.sin(angles)])
-    K = gram.values(rows, rows)
+    K = training_values(kernel, A, rows, rows)
     apart = np.abs(phi @ phi.T / len(frequencies) - K.mid)
     rad = 2 * (off[:, None] + off) + K.rad + gamma(4 * len(frequencies) + 32)
     value = float(np.max(apart + rad)) * (1 + 8 * UNIT)
     spread = value - max(float(np.max(apart - rad)), 0.0)
-    return Proof(value, level_of(gram.kernel), "errors of these pairs recomputed.", {"rows": len(rows)}, spread=spread)
+    return Proof(value, level_of(kernel), "errors of these pairs recomputed.", {"rows": len(rows)}, spread=spread)

@@ -147,8 +147,9 @@ def require_definite(certificate: Certificate) -> None:
 def about_kernel(certificate: Certificate, bound: Bound, note: str, **more: Any) -> Proof:
     """Return the proof of an upper bound that depends on the certificate's kernel; infinite if not finite."""
     value, spread = bound if math.isfinite(bound.value + bound.spread) else (math.inf, 0.0)
-    numbers = {**more.pop("numbers", {}), **kernel_facts(certificate)}
-    return Proof(value, level_of(kernel_of(certificate)), note, numbers, spread=spread, **more)
+    kernel = kernel_of(certificate)
+    numbers = {**more.pop("numbers", {}), "kernel_known": kernel.positive_semidefinite is True}
+    return Proof(value, level_of(kernel), note, numbers, spread=spread, **more)
 
 
 def enclosed_values(kernel: Kernel, A: Any, B: Any) -> Enclosed:
