@@ -252,3 +252,11 @@ def test_losing_all_workers_keeps_the_best_point(monkeypatch):
     residuals = NUMBERS - X @ best["coef"] - best["intercept"]
     objective = np.mean(np.abs(residuals)) / 2 + 0.01 * np.abs(best["coef"]).sum()
     assert objective - optimum.objective_ <= best["gap"] < optimum.objective_
+
+
+@pytest.mark.parametrize("model", [LogisticRegression(class_weight="balanced"), LinearSVC(class_weight="balanced")])
+def test_balanced_class_weights_do_not_depend_on_the_order_of_fractional_weights(model):
+    for seed in range(10):
+        weights = np.random.default_rng(seed).random(300)
+        fitted = clone(model).fit(chunked(X, 7), chunked(THREE, 7), chunked(weights, 7))
+        assert fitted.verify(X, THREE, weights)["linear.gap"].ok

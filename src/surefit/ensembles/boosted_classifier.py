@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.class_weight import compute_class_weight
 
 from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
 from surefit.core.errors import InvalidData, InvalidParameter
@@ -15,6 +14,7 @@ from surefit.ensembles.boosted_columns import read_columns
 from surefit.ensembles.boosted_training import Targets, Watched, fit_boosting
 from surefit.ensembles.boosted_trees import RULES, BoostedTreesMixin
 from surefit.losses import ExponentialLoss, Logistic
+from surefit.problems.labels import weights_by_class
 from surefit.solvers.boosting.losses import CrossEntropy
 
 _CLASS_WEIGHT = NOTHING | one_of("balanced") | Rule("a dict of class weights", lambda v: isinstance(v, dict))
@@ -199,9 +199,7 @@ class HistGradientBoostingClassifier(
         sample_weight = read_weights(self, sample_weight, len(X))
         weights = np.ones(len(X)) if sample_weight is None else sample_weight
         try:
-            self._class_factors = compute_class_weight(
-                self.class_weight, classes=classes, y=given, sample_weight=sample_weight
-            )
+            self._class_factors = weights_by_class(self.class_weight, classes, given, sample_weight)
         except ValueError as error:
             raise InvalidParameter(type(self).__name__, "class_weight", str(error), self.class_weight) from None
         if self.loss == "exponential" and len(classes) > 2:

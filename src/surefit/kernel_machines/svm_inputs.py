@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import column_or_1d
-from sklearn.utils.class_weight import compute_class_weight
 
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.validation import check_labels, read_data, read_strings, read_weights
 from surefit.kernels import Kernel
 from surefit.problems.kernels import kernel_in
+from surefit.problems.labels import weights_by_class
 
 READ: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, np.float32]}
 
@@ -91,9 +91,7 @@ def read_labels(estimator, sample: Sample) -> Labels:
     factors = np.ones(len(classes))
     if estimator.class_weight is not None:
         try:
-            factors = compute_class_weight(
-                estimator.class_weight, classes=classes, y=sample.given, sample_weight=sample.sample_weight
-            )
+            factors = weights_by_class(estimator.class_weight, classes, sample.given, sample.sample_weight)
         except (TypeError, ValueError) as error:
             raise InvalidParameter(who, "class_weight", str(error), estimator.class_weight) from None
         if not (np.all(np.isfinite(factors)) and np.all(factors >= 0)):

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 from sklearn.base import ClassifierMixin
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.sparse_coef import SparseCoefMixin, linear_scores
 from surefit.core.validation import check_labels, read_data, read_weights
+from surefit.problems.labels import weights_by_class
 
 READ: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, np.float32]}
 
@@ -104,9 +104,7 @@ def class_factors(estimator, codes, classes, sample_weight) -> np.ndarray:
     if estimator.class_weight is None:
         return np.ones(len(classes))
     try:
-        factors = compute_class_weight(
-            estimator.class_weight, classes=classes, y=classes[codes], sample_weight=sample_weight
-        )
+        factors = weights_by_class(estimator.class_weight, classes, classes[codes], sample_weight)
     except (TypeError, ValueError) as error:
         raise InvalidParameter(type(estimator).__name__, "class_weight", str(error), estimator.class_weight) from None
     if not (np.all(np.isfinite(factors)) and np.all(factors >= 0)):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 
+from surefit.core.partitioned import exact_sum, rounded
 from surefit.problems.decoding import as_dict
 
 
@@ -31,13 +32,30 @@ def class_codes(y: np.ndarray, classes: list[Any]) -> np.ndarray:
     return codes
 
 
+def weights_by_class(asked: Any, classes: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None) -> np.ndarray:
+    """Return scikit-learn's class weights; sums of sample weights are exact, so that they do not depend on the order of the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surefit.problems.labels import weights_by_class
+    >>> weights_by_class("balanced", np.arange(2), np.array([0, 1, 1]), np.array([0.1, 0.1, 0.2]))
+    array([2.        , 0.66666667])
+    """
+    if sample_weight is not None:
+        labels, codes = np.unique(y, return_inverse=True)
+        totals = [rounded(exact_sum(sample_weight[codes == k])) for k in range(len(labels))]
+        y, sample_weight = labels, np.array(totals)
+    return compute_class_weight(asked, classes=classes, y=y, sample_weight=sample_weight)
+
+
 def class_weights(asked: Any, y: np.ndarray, classes: list[Any], sample_weight: np.ndarray | None) -> list[float]:
     """Return one weight per class for the parameter ``class_weight``: None, "balanced" or a dictionary."""
     if asked is None:
         return [1.0] * len(classes)
     if isinstance(asked, str):
         codes = class_codes(y, classes)
-        found = compute_class_weight(asked, classes=np.arange(len(classes)), y=codes, sample_weight=sample_weight)
+        found = weights_by_class(asked, np.arange(len(classes)), codes, sample_weight)
         return [float(weight) for weight in found]
     table = {key if isinstance(key, str) else float(key): float(weight) for key, weight in as_dict(asked).items()}
     return [table.get(label, 1.0) for label in classes]
@@ -55,6 +73,5 @@ def class_factors(class_weight: Any, y: np.ndarray | None, weights: np.ndarray |
             raise ValueError(f"several targets need 'balanced' or a list of {y.shape[1]} dictionaries, one per target")
         parts = [class_factors(each, column, weights) or [] for each, column in zip(asked, y.T, strict=True)]
         return [factor for part in parts for factor in part]
-    options = {} if weights is None else {"sample_weight": weights}
-    found = compute_class_weight(as_dict(class_weight), classes=np.unique(y), y=y, **options)
+    found = weights_by_class(as_dict(class_weight), np.unique(y), y, weights)
     return [float(factor) for factor in found]
