@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any
 
 import dask
@@ -132,6 +133,34 @@ class DaskRows(PartitionedRows):
         """Return a partition as a delayed value."""
         return self._parts[index]
 
+    def aligned(self, length: int) -> DaskRows:
+        """Return the rows in partitions of equal length; see :class:`PartitionedRows`."""
+        ends, starts = np.cumsum(self.lengths).tolist(), range(0, self.shape[0], length)
+        call, parts, n = shared(_joined, ()), [], self.shape[0]
+        for start in starts:
+            stop = min(start + length, n)
+            met = [i for i in self.used if ends[i] > start and ends[i] - self.lengths[i] < stop]
+            parts.append(applied(call, *(self._parts[i] for i in met), more=(start, stop)))
+        return self.view(parts, tuple(min(length, n - start) for start in starts), self.shape[1])
+
+    def mapped(self, function: Callable[..., Any], *small: Any, sample: np.ndarray, width: int) -> DaskRows:
+        """Return the rows with other columns: ``function(part, *small)`` of each partition, which is kept if it fits."""
+        call = shared(function, small)
+        parts = [applied(call, part) for part in self._parts]
+        if self._fits(self.shape[0] * width * 8):
+            parts = list(dask.persist(*parts))
+        found = self.view(parts, self.lengths, width)
+        found.sample = sample
+        return found
+
+    def view(self, parts: list[Any], lengths: tuple[int, ...], width: int) -> DaskRows:
+        """Return other partitions of these rows, with the same targets and weights."""
+        found = copy(self)
+        found._parts, found.lengths, found.names = parts, lengths, ("the rows",) * len(parts)
+        found.used, found.shape = list(range(len(parts))), (self.shape[0], width)
+        found.traffic = Traffic(within=self.traffic)
+        return found
+
     def fingerprints(self) -> dict[str, Any]:
         """Return the fingerprints of the rows; they do not depend on the partitions."""
         y = None
@@ -232,6 +261,19 @@ def _part(who: str, X: Any, y: Any, weights: Any, start: int, length: int, name:
 def _values(y: Any) -> np.ndarray:
     values = np.asarray(y)
     return values.ravel() if values.ndim == 2 and values.shape[1] == 1 else values
+
+
+def _joined(first: Part, start: int, stop: int, *others: Part) -> Part:
+    """Return the rows from index ``start`` up to ``stop`` of consecutive partitions."""
+    found = []
+    for part in (first, *others):
+        own = slice(max(start - part.start, 0), stop - part.start)
+        found.append([None if values is None else values[own] for values in part[:3]])
+    X, y, weights = (
+        None if same[0] is None else same[0] if len(same) == 1 else np.concatenate(same)
+        for same in zip(*found, strict=True)
+    )
+    return Part(np.ascontiguousarray(X), y, weights, start, "the rows")
 
 
 def _width(part: Part) -> int:

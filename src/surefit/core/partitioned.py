@@ -120,6 +120,10 @@ class PartitionedRows(ABC):
         """
 
     @abstractmethod
+    def aligned(self, length: int) -> PartitionedRows:
+        """Return the same rows in partitions of ``length`` rows, counted from the first row; see :mod:`surefit.core.aligned`."""
+
+    @abstractmethod
     def fingerprints(self) -> dict[str, Any]:
         """Return the same fingerprints as ``data_fingerprint`` for these rows in memory."""
 

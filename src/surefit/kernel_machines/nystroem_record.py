@@ -21,9 +21,12 @@ class SubsetGapMixin(DualGapMixin):
         return self.certificate_["nystroem.gap"].value
 
 
-def record_subset(estimator: Any, sample: Sample, dual: np.ndarray, rank: int, solver: str, **run: Any) -> None:
-    """Issue the certificate; ``dual`` has one column per function, and ``rank`` is the dimension of the span."""
-    witness = {"dual": dual, "rank": np.asarray(rank)}
+def record_subset(estimator: Any, sample: Sample, witness: dict[str, Any], rank: int, solver: str, **run: Any) -> None:
+    """Issue the certificate; ``rank`` directions of the span were used.
+
+    The witness is ``dual``, with one column per function, or ``width``: derivatives of the losses at the scores, smoothed over it.
+    """
+    witness = {name: np.asarray(value) for name, value in {**witness, "rank": rank}.items()}
     estimator._issue(
         "A",
         [Claim("nystroem.exact_gap", witness=witness), Claim("nystroem.distance"), Claim("nystroem.gap")],

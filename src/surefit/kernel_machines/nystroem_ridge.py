@@ -146,8 +146,9 @@ class NystroemRidge(CertifiedMixin, SubsetGapMixin, KernelSumMixin, RegressorMix
         self.rkhs_norm_ = math.sqrt(found.square)
         dual = residual - np.average(residual, weights=s) if offset else residual
         record_subset(
-            self, sample, dual[:, None], span.whiten.shape[1], "normal equations of the landmarks, in blocks of rows"
-        )
+            self, sample, {"dual": dual[:, None]}, span.whiten.shape[1],
+            "normal equations of the landmarks, in blocks of rows",
+        )  # fmt: skip
         return self
 
     def predict(self, X) -> np.ndarray:

@@ -109,10 +109,11 @@ def fit_classifier(estimator, X, y, sample_weight, loss: str):
         reporter.finish()
     estimator.landmarks_, estimator.classes_, estimator.kernel_ = landmarks, labels.classes, kernel
     estimator.X_fit_ = support_vectors(sample.X, kernel, landmarks)
-    return record(estimator, sample, fits, rows.shape[1])
+    dual = np.concatenate([fit.dual for fit in fits], axis=1)
+    return record(estimator, sample, fits, {"dual": dual}, rows.shape[1])
 
 
-def record(estimator, sample: Sample, fits: list[MachineFit], rank: int):
+def record(estimator, sample: Sample, fits: list[MachineFit], witness: dict[str, Any], rank: int):
     """Set the fitted attributes, issue the certificate, and warn if a problem stopped early."""
     estimator.dual_coef_ = np.concatenate([fit.a for fit in fits])
     estimator.intercept_ = np.concatenate([fit.b for fit in fits])
@@ -122,7 +123,7 @@ def record(estimator, sample: Sample, fits: list[MachineFit], rank: int):
     estimator.history_ = np.array([line for fit in fits for line in fit.history], dtype=np.float64).reshape(-1, 3)
     late = [fit.reason for fit in fits if fit.reason is not Reason.CONVERGED]
     record_subset(
-        estimator, sample, np.concatenate([fit.dual for fit in fits], axis=1), rank,
+        estimator, sample, witness, rank,
         "Newton's method in coordinates of the span",
         reason=str(late[0] if late else Reason.CONVERGED),
         passes=int(sum(fit.n_iter for fit in fits)),

@@ -13,6 +13,8 @@ import numpy as np
 from scipy import sparse
 
 from surefit.core.errors import InvalidParameter
+from surefit.core.partitioned import Part, PartitionedRows, rounded
+from surefit.core.partitioned import exact_sum as whole_sum
 from surefit.kernels.base import CLASSES, Kernel
 from surefit.kernels.closure import Normalized
 from surefit.kernels.external import from_scikit_learn
@@ -28,6 +30,7 @@ from surefit.kernels.sigmoid import Sigmoid
 NAMES = ("linear", "poly", "polynomial", "rbf", "laplacian", "sigmoid", "cosine", "precomputed")
 
 FAR = 2.0**512  # larger values are scaled by this factor so that sums do not overflow
+TOO_LARGE = 1 << 4096  # stands for infinity among exact sums
 LEVELS = 3  # with 53 - log2(n) bits each: more than twice the digits of a float64
 
 
@@ -140,6 +143,11 @@ def exact_sum(terms: np.ndarray) -> float:
         return float(np.sum(rest))
     if largest > FAR:
         return exact_sum(rest / FAR) * FAR
+    return math.fsum(_levels(rest, largest))
+
+
+def _levels(rest: np.ndarray, largest: float) -> list[float]:
+    """Return the sums of the levels; ``largest`` is the largest absolute value."""
     room = math.ceil(math.log2(max(len(rest), 2))) + 1
     sums = []
     for _ in range(LEVELS):
@@ -150,12 +158,26 @@ def exact_sum(terms: np.ndarray) -> float:
         sums.append(float(coarse.sum()))
         rest = rest - coarse
         largest = float(np.abs(rest).max(initial=0.0))
-    return math.fsum(sums)
+    return sums
+
+
+def _whole_sum(terms: np.ndarray) -> int:
+    """Return the sum of the levels as an integer, in the units of :func:`surefit.core.partitioned.exact_sum`."""
+    rest = np.ravel(terms)
+    largest = float(np.max(np.abs(rest), initial=0.0))
+    if not largest < math.inf:
+        return TOO_LARGE
+    if largest > FAR:
+        return _whole_sum(rest / FAR) << 512
+    return whole_sum(np.array(_levels(rest, largest)))
 
 
 def variance(X: Any, weights: np.ndarray | None = None) -> float:
-    """Return the variance of all entries of ``X``; rows are weighted by ``weights``."""
+    """Return the variance of all entries of ``X``; rows are weighted by ``weights``, those in partitions by their own."""
     n, d = X.shape
+    if isinstance(X, PartitionedRows):
+        mean = _nearest(X.map_reduce(_entries)) / (X.total_weight * d)
+        return _nearest(X.map_reduce(_squares, mean)) / (X.total_weight * d)
     if sparse.issparse(X):
         X = X.tocsr()
         values, times = np.asarray(X.data, dtype=np.float64), np.diff(X.indptr)
@@ -167,10 +189,28 @@ def variance(X: Any, weights: np.ndarray | None = None) -> float:
         each = None if weights is None else weights[:, None]
     total = float(n) if weights is None else exact_sum(weights)
     mean = exact_sum(values if each is None else values * each) / (total * d)
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         squares = (values - mean) ** 2
         result = exact_sum(squares if each is None else squares * each)
         if absent is not None:
             zeros = float(np.sum(absent)) if weights is None else exact_sum(weights * absent)
             result += zeros * mean**2
     return result / (total * d)
+
+
+def _entries(part: Part) -> int:
+    values = np.asarray(part.X, dtype=np.float64)
+    return _whole_sum(values if part.weights is None else values * part.weights[:, None])
+
+
+def _squares(part: Part, mean: float) -> int:
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = (np.asarray(part.X, dtype=np.float64) - mean) ** 2
+        return _whole_sum(squares if part.weights is None else squares * part.weights[:, None])
+
+
+def _nearest(total: int) -> float:
+    try:
+        return rounded(total)
+    except OverflowError:
+        return math.inf

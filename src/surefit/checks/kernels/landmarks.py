@@ -20,9 +20,9 @@ from scipy import linalg
 from surefit.checks.enclosure import UNIT, Bound, Enclosed, gamma
 from surefit.checks.kernels.model import spread_out
 from surefit.checks.kernels.operator import Gram
-from surefit.core.certificate import Certificate
+from surefit.core.aligned import LENGTH
 from surefit.core.errors import CertificateError
-from surefit.core.sample import Data
+from surefit.core.partitioned import add
 
 SMALL_GROUP = 1000  # rows
 MOST_VALUES = 5e8  # kernel values that dual="auto" may compute, unless small groups need more
@@ -34,6 +34,14 @@ class Image(NamedTuple):
     e: np.ndarray  # coefficients of its approximation in the span
     pulled: Enclosed  # its inner products with the landmarks
     missed: Bound  # distance between the two
+    size: float = 0.0  # of the coefficients, added up over the groups
+    parts: int = 0  # number of groups
+
+    def rounded(self, largest: float) -> Image:
+        """Return the sum of all groups: e is a rounded sum of coefficients of functions whose norm is at most ``largest``."""
+        k = gamma(self.parts + 2)
+        value = self.missed.value * (1 + k) + k * self.size * largest
+        return self._replace(missed=Bound(value, value - (self.missed.value - self.missed.spread)))
 
 
 class Landmarks(NamedTuple):
@@ -46,10 +54,9 @@ class Landmarks(NamedTuple):
     slant: float  # distance of their inner products from the identity
 
     @classmethod
-    def of(cls, certificate: Certificate, data: Data, rank: int) -> Landmarks:
+    def of(cls, gram: Gram, rows: np.ndarray, rank: int) -> Landmarks:
         """Return the landmarks of a certificate with ``rank`` directions, as many as the fit used."""
-        gram, rows = Gram.of(certificate, data), np.asarray(certificate.model["landmarks_"])
-        spread_out(np.zeros((1, len(rows))), rows, gram.n)  # must be different rows of X
+        spread_out(np.zeros((1, len(rows))), rows, gram.n)  # different rows of X
         inner = gram.values(rows, rows)
         eigenvalues, vectors = linalg.eigh(inner.mid)
         if not 0 <= rank <= len(rows) or np.any(eigenvalues[len(rows) - rank :] <= 0.0):
@@ -100,26 +107,32 @@ class Landmarks(NamedTuple):
     def image(self, theta: np.ndarray, groups: int) -> Image:
         """Approximate the function of ``theta`` in the span, group by group."""
         m = len(self.rows)
-        e, pulled, rad, size, missed, mid, count = np.zeros(m), np.zeros(m), np.zeros(m), 0.0, 0.0, 0.0, 0
+        found = Image(np.zeros(m), Enclosed(np.zeros(m), np.zeros(m)), Bound(0.0, 0.0))
         for rows in group_rows(theta, groups):
-            part = np.zeros(self.gram.n)
-            part[rows] = theta[rows]
-            inside, with_marks = self.gram.square(part), self.gram.times(part, self.rows)
-            own = self.whiten @ (self.whiten.T @ with_marks.mid)
-            near = self.form(own)
-            square = float(inside.mid - 2 * own @ with_marks.mid + near.mid)
-            sums = float(np.abs(own) @ np.abs(with_marks.mid))
-            error = float(inside.rad + 2 * np.abs(own) @ with_marks.rad + near.rad) + gamma(2 * m + 8) * (
-                abs(float(inside.mid)) + 2 * sums + abs(float(near.mid))
-            )
-            missed += math.sqrt(max(square, 0.0) + error) * (1 + 4 * UNIT)
-            mid += math.sqrt(max(square - error, 0.0))
-            e, pulled, count = e + own, pulled + with_marks.mid, count + 1
-            rad += with_marks.rad + gamma(groups + 2) * np.abs(with_marks.mid)
-            size += float(np.sum(np.abs(own)))
-        largest = float(np.max(self.gram.lengths()))
-        missed = missed * (1 + gamma(count + 2)) + gamma(count + 2) * size * largest  # covers the rounding of e
-        return Image(e, Enclosed(pulled, rad), Bound(missed, missed - mid))
+            found = add(found, self.group(theta, rows, groups))
+        return found.rounded(float(np.max(self.gram.lengths())))
+
+    def group(self, theta: np.ndarray, rows: np.ndarray, groups: int) -> Image:
+        """Approximate the part of the function that belongs to some rows; at most ``groups`` such parts are added up."""
+        m, part = len(self.rows), np.zeros(self.gram.n)
+        part[rows] = theta[rows]
+        inside, with_marks = self.gram.square(part), self.gram.times(part, self.rows)
+        own = self.whiten @ (self.whiten.T @ with_marks.mid)
+        near = self.form(own)
+        square = float(inside.mid - 2 * own @ with_marks.mid + near.mid)
+        sums = float(np.abs(own) @ np.abs(with_marks.mid))
+        error = float(inside.rad + 2 * np.abs(own) @ with_marks.rad + near.rad) + gamma(2 * m + 8) * (
+            abs(float(inside.mid)) + 2 * sums + abs(float(near.mid))
+        )
+        missed = math.sqrt(max(square, 0.0) + error) * (1 + 4 * UNIT)
+        rad = with_marks.rad + gamma(groups + 2) * np.abs(with_marks.mid)
+        return Image(
+            own,
+            Enclosed(with_marks.mid, rad),
+            Bound(missed, missed - math.sqrt(max(square - error, 0.0))),
+            float(np.sum(np.abs(own))),
+            1,
+        )
 
 
 def group_rows(theta: np.ndarray, groups: int) -> Iterator[np.ndarray]:
@@ -137,3 +150,13 @@ def count_groups(support: int, dual: str) -> int:
         return 1
     most = SMALL_GROUP if dual == "bounded" else max(SMALL_GROUP, MOST_VALUES / max(support, 1))
     return max(1, math.ceil(support / most))
+
+
+def group_length(n: int, dual: str) -> int:
+    """Return how many rows a group has: a thousand, or as many times two as half a billion kernel values allow."""
+    if dual == "exact":
+        raise ValueError("one group of all rows needs a dual point in memory")
+    found = SMALL_GROUP
+    while dual == "auto" and LENGTH % (2 * found) == 0 and 2 * found * n <= MOST_VALUES:
+        found *= 2
+    return found

@@ -12,9 +12,8 @@ in orthonormal directions of the span (theory: ``kernel-subset-machines``).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -28,27 +27,23 @@ from surefit.checks.judge import Proof, claim, shared
 from surefit.checks.kernels.landmarks import Landmarks, count_groups
 from surefit.checks.kernels.logistic import intercepts, signs
 from surefit.checks.kernels.model import class_codes, require_no_intercept, require_rows, spread_out
-from surefit.checks.kernels.operator import Gram, norm_square
+from surefit.checks.kernels.nystroem_partitioned import examine_aligned
+from surefit.checks.kernels.operator import Gram
 from surefit.checks.kernels.softmax import divergence, indicators, log_probabilities, simplex_moves, with_column_sums
+from surefit.checks.kernels.subset_gap import Found, Problem
 from surefit.checks.kernels.values import about_kernel, assumptions_of
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.errors import CertificateError
+from surefit.core.partitioned import PartitionedRows
 from surefit.core.sample import Data
 
 SQUARES_GOAL = 1e-8  # expected gap in the span for normal equations, relative to the objective
 GRID = 1024  # number of grid points for multiples of the dual point
 bound = partial(
-    claim, kind="optimality", side="upper", theory="kernel-subset-machines", infinite=True, assumptions=assumptions_of
-)
-
-
-class Found(NamedTuple):
-    """Proved bounds for one problem."""
-
-    exact: Bound  # gap over the whole space of the kernel
-    subset: Bound  # gap in the span
-    objective: Bound
+    claim, kind="optimality", side="upper", theory="kernel-subset-machines", infinite=True, assumptions=assumptions_of,
+    partitioned=True,
+)  # fmt: skip
 
 
 @bound(
@@ -102,27 +97,18 @@ def _rank(certificate: Certificate) -> int:
 def examine(certificate: Certificate, data: Data) -> list[Found]:
     """Bound P - min P of every problem (one, or one-vs-rest)."""
     model, n = certificate.model, data.X.shape[0]
+    if "width" in certificate.claims[0].witness:
+        return examine_aligned(certificate, data)
+    if isinstance(data.X, PartitionedRows):
+        raise ValueError("the witness has one number per row and is read with the rows in memory only")
     require_rows(certificate, data, "X_fit_", model["landmarks_"])
     lines = np.atleast_2d(np.asarray(model["dual_coef_"], dtype=np.float64))
     scores = Gram.of(certificate, data).times(spread_out(lines, model["landmarks_"], n).T)
-    span = Landmarks.of(certificate, data, _rank(certificate))
+    span = Landmarks.of(Gram.of(certificate, data), np.asarray(model["landmarks_"]), _rank(certificate))
     dual = np.asarray(certificate.claims[0].witness["dual"], dtype=np.float64)
     if dual.shape != (n, len(lines)) or not np.all(np.isfinite(dual)):
         raise CertificateError("The dual point must have one finite number per row and function.")
     return [_bounded(one) for one in _problems(certificate, data, span, lines, scores, dual)]
-
-
-class Problem(NamedTuple):
-    """One problem: its loss terms, its function, and a dual point with its rounding."""
-
-    span: Landmarks
-    lines: np.ndarray  # coefficients of the landmarks, one line per function
-    theta: np.ndarray  # one column per function, divided by the strength of the penalty
-    slip: float  # distance from an exactly feasible dual point, at most
-    strength: float
-    loss: Callable[[float], Bound]  # Fenchel-Young terms at a multiple of the dual point
-    groups: int
-    unit: float  # of the objective: 2 if squares are not halved
 
 
 def _problems(
@@ -168,9 +154,8 @@ def _scalar(
 
     slip = upper_sum(rad * span.gram.lengths()) / strength * (1 + 8 * UNIT)
     groups = count_groups(int(np.count_nonzero(theta)), problem["dual"])
-    return Problem(
-        span, lines, theta[:, None] / strength, slip, strength, at, groups, 2.0 if "alpha" in problem else 1.0
-    )
+    images = [span.image(theta / strength, groups)]
+    return Problem(span, lines, images, slip, strength, at, 2.0 if "alpha" in problem else 1.0)
 
 
 def _joint(
@@ -193,30 +178,13 @@ def _joint(
     slips = c[:, None] * (moved + 8 * UNIT * (Y + Q))
     slip = upper_sum((slips * span.gram.lengths()[:, None]).ravel()) * (1 + 8 * UNIT)
     groups = count_groups(int(np.count_nonzero(c)), problem["dual"])
-    return Problem(span, lines, c[:, None] * (Y - Q), slip, 1.0, at, groups, 1.0)
+    images = [span.image(theta, groups) for theta in (c[:, None] * (Y - Q)).T]
+    return Problem(span, lines, images, slip, 1.0, at, 1.0)
 
 
 def _bounded(p: Problem) -> Found:
-    images = [p.span.image(theta, p.groups) for theta in p.theta.T]
-
-    def gap(scale: float) -> Bound:
-        total = p.loss(scale)
-        for a, image in zip(p.lines, images, strict=True):
-            norm = p.span.apart(a, image, scale)
-            square = 0.5 * p.strength * (norm.value + scale * p.slip) ** 2 * (1 + 16 * UNIT)
-            low = 0.5 * p.strength * max(norm.value - norm.spread, 0.0) ** 2
-            total = total.plus(Bound(square, square - low))
-        return total
-
-    # The gap is convex in the multiple, so the best one lies between two grid points.
-    best = minimize_scalar(lambda scale: gap(scale).value, bounds=(0.0, 1.0), method="bounded", options={"maxiter": 30})
+    # The gap is convex in the multiple: the best one lies between two points of the grid.
+    options = {"maxiter": 30}
+    best = minimize_scalar(lambda scale: p.gap(scale).value, bounds=(0.0, 1.0), method="bounded", options=options)
     low = min(math.floor(best.x * GRID), GRID - 1)
-    exact = min((gap(scale / GRID) for scale in (low, low + 1, GRID)), key=lambda bound: bound.value)
-    subset, penalty = p.loss(1.0), Bound(0.0, 0.0)
-    for a, image in zip(p.lines, images, strict=True):
-        gradient = p.span.gradient(a, image, p.slip)
-        subset = subset.plus(Bound(p.strength * gradient.value, p.strength * gradient.spread))
-        penalty = penalty.plus(norm_square(p.span.form(a)).over(2.0 / p.strength))
-    objective = p.loss(0.0).plus(penalty)  # no loss is negative, so the objective also bounds the gaps
-    exact, subset = (bound if bound.value < objective.value else objective for bound in (exact, subset))
-    return Found(*(Bound(p.unit * bound.value, p.unit * bound.spread) for bound in (exact, subset, objective)))
+    return p.found(min((p.gap(scale / GRID) for scale in (low, low + 1, GRID)), key=lambda bound: bound.value))

@@ -1,7 +1,7 @@
-"""Newton's method for softmax regression on rows in partitions: one pass for the derivatives, one for the line search.
+"""Newton's method over rows in partitions, for the softmax or one score: one pass for a step and its gap, one for the step length.
 
-Each pass recomputes scores and probabilities from the coefficients. The Hessian of all classes has K (d + 1) rows; the
-client eliminates the intercepts and solves for the step.
+Scores and derivatives are computed again in each pass from the coefficients. The Hessian of K scores has K (d + 1) rows; the client
+eliminates the intercepts and solves for the step. A smoothed loss is sharpened until the gap of the loss itself is small enough.
 """
 
 from __future__ import annotations
@@ -12,115 +12,102 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefit.core.budget import Budget, Reason
-from surefit.core.partitioned import ClusterLost, Part, PartitionedRows, PassStopped, by_blocks, weights_in
-from surefit.core.sample import read_target
-from surefit.problems.labels import class_codes
+from surefit.core.partitioned import ClusterLost, PartitionedRows, PassStopped
+from surefit.problems.partitioned import RowTarget
 from surefit.solvers.newton.minimize import Fit
+from surefit.solvers.newton.passes import STEPS, Setting, Sums, along, balance, derivatives, total_loss
 from surefit.solvers.newton.quadratic import minimize_quadratic
-from surefit.solvers.newton.softmax_scores import SoftmaxScores
 
-STEPS = 0.5 ** np.arange(12.0)  # step lengths compared in one pass
 AIM = 0.2  # fraction of the tolerance that the solver targets, as a margin for rounding
 BALANCES = 6  # passes that balance the intercepts at the end
+SHARPER = 0.35  # first factor of the width of a smoothed loss
+BLUNT = 0.98  # factor beyond which the width is not worth reducing
 STUCK = 3  # steps without a smaller gap, or without descent, after which only rounding remains
-
-
-class Setting(NamedTuple):
-    """Data that a partition needs in addition to the point."""
-
-    problem: dict[str, Any]  # classes, their weights, and the weight of the loss
-    middle: np.ndarray  # subtracted from the columns
-
-    def here(self, part: Part) -> tuple[np.ndarray, SoftmaxScores]:
-        """Return the columns and a column of ones, and the loss."""
-        codes, classes = class_codes(read_target(part.y), self.problem["classes"]), self.problem["classes"]
-        c = weights_in(part) * np.asarray(self.problem["class_weights"])[codes] * self.problem["strength"]
-        X = np.asarray(part.X, dtype=np.float64) - self.middle
-        return np.column_stack([X, np.ones(len(X))]), SoftmaxScores(codes, len(classes), c)
-
-
-class Sums(NamedTuple):
-    """Sums over the rows at a point; the last column of a matrix belongs to the intercepts."""
-
-    loss: float
-    size: float  # of the derivatives
-    gradient: np.ndarray  # (K, d + 1)
-    hessian: np.ndarray  # (K, d + 1, K, d + 1)
-
-
-@by_blocks
-def derivatives(part: Part, setting: Setting, W: np.ndarray) -> Sums:
-    """Return the sums that a Newton step needs."""
-    (Z, scores), (K, m) = setting.here(part), W.shape
-    value, D, P = scores.evaluate(Z @ W.T)
-    hessian = np.zeros((K, m, K, m))
-    for k in range(K):
-        for j in range(k + 1):
-            sign, h = scores.hessian_block(P, k, j)
-            hessian[k, :, j, :] = sign * (Z * h[:, None]).T @ Z
-            hessian[j, :, k, :] = hessian[k, :, j, :].T
-    return Sums(value, float(np.abs(D).sum()), D.T @ Z, hessian)
-
-
-@by_blocks
-def along(part: Part, setting: Setting, W: np.ndarray, dW: np.ndarray, scale: float) -> np.ndarray:
-    """Return the losses at all step lengths, and the Fenchel-Young terms at ``W`` with the derivatives times ``scale``."""
-    Z, scores = setting.here(part)
-    F, V = Z @ W.T, Z @ dW.T
-    young = scores.young(F, scale * scores.evaluate(F)[1]) if scale < 1.0 else 0.0
-    return np.array([*(scores.value(F + step * V) for step in STEPS), young])
-
-
-@by_blocks
-def balance(part: Part, setting: Setting, W: np.ndarray) -> np.ndarray:
-    """Return the sums of the derivatives of each class, and their derivatives in the intercepts as further rows."""
-    Z, scores = setting.here(part)
-    _, D, P = scores.evaluate(Z @ W.T)
-    return np.vstack([D.sum(axis=0), np.diag(scores.weights @ P) - (P * scores.weights[:, None]).T @ P])
 
 
 def minimize_softmax(
     rows: PartitionedRows, problem: dict[str, Any], l1: float, l2: float, *, tolerance: float, budget: Budget
 ) -> Fit:
     """Minimize over all rows until the gap is at most ``tolerance``, the budget is spent, or rounding limits progress."""
-    newton = _Newton(rows, problem, l1, l2)
+    return _minimize(_Newton(rows, problem, l1, l2), tolerance, budget)
+
+
+def minimize_relative(
+    rows: PartitionedRows,
+    problem: dict[str, Any],
+    l2: float,
+    *,
+    tol: float,
+    budget: Budget,
+    target: RowTarget | None = None,
+    loss: Any = None,
+) -> Fit:
+    """Minimize the softmax, or the ``loss`` of one score, with half the squared norm until the gap is ``tol`` times the objective."""
+    return _minimize(_Newton(rows, problem, 0.0, l2, target, loss, relative=True), tol, budget)
+
+
+def _minimize(newton: _Newton, tolerance: float, budget: Budget) -> Fit:
+    rows = newton.rows
     rows.budget = budget
     try:
-        reason = newton.run(tolerance, budget)
-        newton.balance()
-    except PassStopped as stop:
-        reason = stop.reason
+        try:
+            reason = newton.run(tolerance, budget)
+            newton.balance()
+        except PassStopped as stop:
+            reason = stop.reason
+        finally:
+            rows.budget = None
+        newton.evaluate()
     except ClusterLost as error:
         W, b = newton.outward()
         raise ClusterLost(str(error), {"coef": W, "intercept": b, "gap": newton.best.gap}) from None
-    finally:
-        rows.budget = None
     W, b = newton.outward()
     best = newton.best
-    reason = Reason.CONVERGED if best.gap <= tolerance else reason
-    return Fit(W, b, best.gap, best.value, newton.n_iter, reason, newton.history, 0.0, False, None)
+    reason = Reason.CONVERGED if best.gap <= newton.goal(tolerance, best.value) else reason
+    return Fit(W, b, best.gap, best.value, newton.n_iter, reason, newton.history, best.width, False, None)
 
 
 class _Point(NamedTuple):
     W: np.ndarray  # (K, d + 1), intercepts last
     gap: float
     value: float
+    width: float = 0.0  # of the smoothed loss
 
 
 class _Newton:
-    def __init__(self, rows: PartitionedRows, problem: dict[str, Any], l1: float, l2: float) -> None:
-        assert rows.counts is not None
+    def __init__(
+        self,
+        rows: PartitionedRows,
+        problem: dict[str, Any],
+        l1: float,
+        l2: float,
+        target: RowTarget | None = None,
+        loss: Any = None,
+        relative: bool = False,
+    ) -> None:
         self.rows, self.l1, self.l2, self.intercept = rows, l1, l2, bool(problem["fit_intercept"])
-        K, d = len(problem["classes"]), rows.shape[1]
+        self.relative = relative  # whether tolerances are relative to the objective
+        K, d = 1 if target is not None else len(problem["classes"]), rows.shape[1]
         sample = rows.sample[:, :d]
-        self.setting = Setting(problem, sample.mean(axis=0) if self.intercept else np.zeros(d))
+        self.setting = Setting(problem, sample.mean(axis=0) if self.intercept else np.zeros(d), target, loss)
         self.W = np.zeros((K, d + 1))
-        if self.intercept:
+        if self.intercept and target is None:
+            assert rows.counts is not None
             counts = rows.counts * np.asarray(problem["class_weights"])
             logs = np.log(np.maximum(counts / counts.sum(), 1e-300))
             self.W[:, -1] = logs - logs.mean()
         self.n_iter, self.history = 0, []  # type: tuple[int, list[tuple[float, int, float]]]
-        self.best = _Point(self.W, math.inf, math.inf)
+        self.best = _Point(self.W, math.inf, math.inf, self.width)
+        self.solved, self.sharper = (self.W, self.width), SHARPER
+
+    @property
+    def width(self) -> float:
+        """Width of the smoothed loss; zero if it is not smoothed."""
+        return float(getattr(self.setting.loss, "width", 0.0))
+
+    def goal(self, tolerance: float, value: float) -> float:
+        """Return the gap that is small enough."""
+        return tolerance * abs(value) if self.relative else tolerance
 
     def run(self, tolerance: float, budget: Budget) -> Reason:
         stuck = 0
@@ -131,11 +118,12 @@ class _Newton:
             scale = self._scale(at)
             linear = self.l2 == 0.0
             ahead = self.rows.map_reduce(along, self.setting, self.W, dW, scale) if linear else None
-            gap = self._gap(at, value, scale) + (0.0 if ahead is None else float(ahead[-1]))
+            own = self._gap(at, value, scale)
+            gap = own + at.young + (0.0 if ahead is None else float(ahead[-1]))
             self.history.append((budget.seconds, self.n_iter, gap))
             if gap <= self.best.gap:
-                self.best = _Point(self.W, gap, value)
-            if gap <= AIM * tolerance:
+                self.best = _Point(self.W, gap, value, self.width)
+            if gap <= AIM * self.goal(tolerance, value):
                 return Reason.CONVERGED
             spent = budget.spent(self.n_iter, self.best.gap)
             if spent is not None:
@@ -145,17 +133,33 @@ class _Newton:
             moved = self._search(at, value, dW, ahead[:-1])
             self.n_iter += 1
             stuck = 0 if moved and gap < 0.9 * previous else stuck + 1
+            if self.width and self._sharpen(own <= at.young, moved):
+                stuck = 0
             if stuck > STUCK and (not moved or self.best.gap < 1e-6 * abs(value)):
                 return Reason.STALLED
             if stuck > 10 * STUCK:
                 return Reason.STALLED
+
+    def _sharpen(self, solved: bool, moved: bool) -> bool:
+        """Reduce the width once the smoothed problem is solved better than it approximates the loss; by less if no step descends."""
+        if solved:
+            self.solved = self.W, self.width
+        elif moved or self.sharper > BLUNT:
+            return False
+        else:
+            self.W, self.sharper = self.solved[0], math.sqrt(self.sharper)
+        self._smooth(self.sharper * self.solved[1])
+        return True
+
+    def _smooth(self, width: float) -> None:
+        self.setting = self.setting._replace(loss=self.setting.loss._replace(width=width))
 
     def _penalty(self, W: np.ndarray) -> float:
         return self.l1 * float(np.abs(W[:, :-1]).sum()) + 0.5 * self.l2 * float(np.sum(W[:, :-1] ** 2))
 
     def _scale(self, at: Sums) -> float:
         """Return the factor that makes the derivatives dual feasible; 1 with an l2 penalty."""
-        largest = float(np.max(np.abs(at.gradient[:, :-1])))
+        largest = float(np.max(np.abs(at.gradient[:, :-1]), initial=0.0))
         return min(1.0, self.l1 / largest) if self.l2 == 0.0 and largest > 0 else 1.0
 
     def _gap(self, at: Sums, value: float, scale: float) -> float:
@@ -208,6 +212,8 @@ class _Newton:
         if not self.intercept:
             return
         W, smallest = self.best.W, math.inf
+        if self.best.width:
+            self._smooth(self.best.width)
         for _ in range(BALANCES):
             found = self.rows.map_reduce(balance, self.setting, W)
             size = float(np.max(np.abs(found[0])))
@@ -216,6 +222,14 @@ class _Newton:
             smallest, self.best = size, self.best._replace(W=W)
             W = W.copy()
             W[:, -1] -= np.linalg.pinv(found[1:], rcond=1e-13, hermitian=True) @ found[0]
+
+    def evaluate(self) -> None:
+        """Compute the objective at the best point if it is not known, or only smoothed."""
+        if self.best.width:
+            self._smooth(1e-300)
+        if self.best.width or not math.isfinite(self.best.value):
+            loss = float(self.rows.map_reduce(total_loss, self.setting, self.best.W))
+            self.best = self.best._replace(value=loss + self._penalty(self.best.W))
 
     def outward(self) -> tuple[np.ndarray, np.ndarray]:
         """Return coefficients and intercepts for the original columns."""

@@ -40,6 +40,8 @@ def _with_ridge(A: np.ndarray, ridge: float) -> np.ndarray:
 
 def minimize_quadratic(H: np.ndarray, g: np.ndarray, w: np.ndarray, l1: float, l2: float, target: float) -> np.ndarray:
     """Return the step ``delta``; ``target`` is the largest accepted violation of optimality, in units of ``l1``."""
+    if not len(w):
+        return w.copy()
     if l1 == 0.0:
         return -cholesky.solve(factorize(H, l2), g + l2 * w)
     u, q = w.copy(), g.copy()  # q: gradient of the smooth part without l2

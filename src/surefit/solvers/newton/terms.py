@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from surefit.core.dispatch import generic
-from surefit.losses import Logistic, SquaredEpsilonInsensitive, SquaredHinge
+from surefit.losses import Logistic, Squared, SquaredEpsilonInsensitive, SquaredHinge
 
 
 @generic
@@ -57,6 +57,16 @@ def _(loss, y, z, v):
     if p < 1.0:
         total += (1.0 - p) * np.log1p(-p)
     return max(total, 0.0)
+
+
+@score_terms.register(Squared)
+def _(loss, y, z):
+    return 0.5 * (z - y) * (z - y), z - y, 1.0
+
+
+@young.register(Squared)
+def _(loss, y, z, v):
+    return 0.5 * (z - y - v) * (z - y - v)
 
 
 @score_terms.register(SquaredHinge)
