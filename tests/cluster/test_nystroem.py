@@ -10,9 +10,9 @@ from sklearn.base import clone
 
 from surefit import Certified, KernelRidge, NystroemLogisticRegression, NystroemRidge, NystroemSVC
 from surefit.checks.kernels.landmarks import group_length
-from surefit.core.aligned import LENGTH, aligned
 from surefit.core.errors import CertificateError, ConvergenceWarning, Invalidated, InvalidData, InvalidParameter
 from surefit.kernels import RBF, Matern, Noise, gamma_of
+from surefit.operators.aligned import LENGTH, aligned
 
 RNG = np.random.default_rng(0)
 N = 240

@@ -132,7 +132,10 @@ def test_float32_alone_would_not_do(monkeypatch):
 @pytest.mark.parametrize("C", [0.1, 10.0, 1e4])
 def test_few_rows_on_the_whole_matrix_reach_what_working_sets_reach(monkeypatch, n, offset, C):
     X, t = sample(n, n=n)
-    for problem in (classification(t, np.full(n, C), offset), regression(X[:, 0] + 0.3 * t, np.full(n, C), 0.1, offset)):
+    for problem in (
+        classification(t, np.full(n, C), offset),
+        regression(X[:, 0] + 0.3 * t, np.full(n, C), 0.1, offset),
+    ):
         whole = solve(X, problem)
         assert whole.routes[0] == module.WHOLE_MATRIX and whole.point.gap <= 1e-9 * whole.point.primal
         with monkeypatch.context() as patch:

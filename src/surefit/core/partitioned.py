@@ -121,7 +121,7 @@ class PartitionedRows(ABC):
 
     @abstractmethod
     def aligned(self, length: int) -> PartitionedRows:
-        """Return the same rows in partitions of ``length`` rows, counted from the first row; see :mod:`surefit.core.aligned`."""
+        """Return the same rows in partitions of ``length`` rows, counted from the first row; see :mod:`surefit.operators.aligned`."""
 
     @abstractmethod
     def fingerprints(self) -> dict[str, Any]:

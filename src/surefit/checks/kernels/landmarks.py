@@ -20,9 +20,9 @@ from scipy import linalg
 from surefit.checks.enclosure import UNIT, Bound, Enclosed, gamma
 from surefit.checks.kernels.model import spread_out
 from surefit.checks.kernels.operator import Gram
-from surefit.core.aligned import LENGTH
 from surefit.core.errors import CertificateError
 from surefit.core.partitioned import add
+from surefit.operators.aligned import LENGTH
 
 SMALL_GROUP = 1000  # rows
 MOST_VALUES = 5e8  # kernel values that dual="auto" may compute, unless small groups need more

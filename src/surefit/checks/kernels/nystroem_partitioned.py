@@ -1,7 +1,7 @@
 r"""Checks fits in the span of landmarks whose dual point is a rule: the derivatives of the losses at the scores.
 
 The rule is the model itself and the width over which a kink is smoothed, so no number per row is stored, and every partition rebuilds its
-dual variables. Rows are read in partitions of equal length, counted from the first row (:mod:`surefit.core.aligned`), so that groups of
+dual variables. Rows are read in partitions of equal length, counted from the first row (:mod:`surefit.operators.aligned`), so that groups of
 rows do not depend on the partitions, and rows in memory give the same bits. Scores are enclosed kernel values times coefficients; any
 numbers within the domain of the losses are a dual point, hence the bits of the features that the solver used do not matter.
 """
@@ -32,12 +32,12 @@ from surefit.checks.kernels.softmax import (
 )
 from surefit.checks.kernels.subset_gap import Found, Problem
 from surefit.checks.kernels.values import kernel_of
-from surefit.core.aligned import aligned, rows_at
 from surefit.core.certificate import Certificate
 from surefit.core.errors import CertificateError
 from surefit.core.partitioned import Part, add
 from surefit.core.sample import Data, read_target
 from surefit.kernels import Kernel
+from surefit.operators.aligned import aligned, rows_at
 from surefit.problems import labels
 
 COARSE, FINE = 16, 8  # multiples of the dual point: parts of one, and parts of these near the best

@@ -11,7 +11,6 @@ from sklearn.utils import check_random_state
 from surefit.cluster.fitting import require_class_weights, trains
 from surefit.cluster.rows import DaskRows
 from surefit.cluster.training.least_squares import require_one_number
-from surefit.core.aligned import LENGTH
 from surefit.core.budget import Budget
 from surefit.core.callbacks import progress_reporter
 from surefit.core.errors import InvalidParameter
@@ -20,6 +19,7 @@ from surefit.kernel_machines.nystroem_record import record_subset
 from surefit.kernel_machines.nystroem_training import record
 from surefit.kernel_machines.svm_inputs import Sample
 from surefit.losses import Logistic, Squared
+from surefit.operators.aligned import LENGTH
 from surefit.problems import pose
 from surefit.problems.kernels import kernel_in
 from surefit.problems.partitioned import RowTarget

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from surefit.core.aligned import rows_at
 from surefit.core.errors import InvalidData
 from surefit.core.partitioned import Part, PartitionedRows
 from surefit.core.sample import read_target
 from surefit.kernels import Kernel
+from surefit.operators.aligned import rows_at
 from surefit.problems.labels import class_codes
 from surefit.solvers.kernel_subset.landmarks import drawn, pivots
 from surefit.solvers.kernel_subset.squares import PIECE, Span, span_of

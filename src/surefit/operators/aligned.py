@@ -52,7 +52,7 @@ def aligned(X: Any, y: np.ndarray | None, weights: np.ndarray | None, length: in
     Examples
     --------
     >>> import numpy as np
-    >>> from surefit.core.aligned import aligned
+    >>> from surefit.operators.aligned import aligned
     >>> aligned(np.zeros((5, 2)), None, None, 2).lengths
     (2, 2, 1)
     """
