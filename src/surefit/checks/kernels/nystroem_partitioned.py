@@ -1,9 +1,10 @@
-r"""Checks fits in the span of landmarks whose dual point is a rule: the derivatives of the losses at the scores.
+r"""Checks of fits in the span of landmarks whose dual point consists of the derivatives of the losses at the scores.
 
-The rule is the model itself and the width over which a kink is smoothed, so no number per row is stored, and every partition rebuilds its
-dual variables. Rows are read in partitions of equal length, counted from the first row (:mod:`surefit.operators.aligned`), so that groups of
-rows do not depend on the partitions, and rows in memory give the same bits. Scores are enclosed kernel values times coefficients; any
-numbers within the domain of the losses are a dual point, hence the bits of the features that the solver used do not matter.
+The model and the width over which a kink is smoothed determine the dual point, so no number per row is stored, and every
+partition recomputes its dual variables. Rows are read in partitions of equal length, counted from the first row
+(:mod:`surefit.operators.aligned`). Groups of rows therefore do not depend on the partitions, and rows in memory give the same
+bits. Scores are enclosed from kernel values and coefficients. Any numbers in the domain of the conjugate losses are a dual
+point, so the rounding of the solver's features does not matter.
 """
 
 from __future__ import annotations

@@ -166,9 +166,8 @@ def training_values(kernel: Kernel, A: Any, rows: np.ndarray, columns: np.ndarra
     """Enclose rows and columns of the Gram matrix of one sample, including noise on the diagonal."""
     rows, columns = np.asarray(rows), np.asarray(columns)
     given = kernel.takes == "values"
-    inside = enclose(
-        kernel, Between(A[rows][:, columns], A[columns][:, rows]) if given else Between(A[rows], A[columns])
-    )
+    pairs = Between(A[rows][:, columns], A[columns][:, rows]) if given else Between(A[rows], A[columns])
+    inside = enclose(kernel, pairs)
     mid, rad = np.array(inside.mid), np.array(inside.rad)
     i, j = np.nonzero(rows[:, None] == columns)
     if len(i):
