@@ -11,7 +11,9 @@ from tests.forging import fitted, forgeries, refused, verified_strictly
 from tests.hard_data import hard_data
 
 from surefit import Lasso, MultiTaskElasticNet, MultiTaskLasso
+from surefit.core.budget import Budget
 from surefit.core.errors import InvalidData
+from surefit.solvers.multi_task import _Products, _Residuals, minimize
 
 RNG = np.random.default_rng(8)
 X = RNG.normal(size=(60, 12)) + 3
@@ -91,3 +93,26 @@ def test_forgeries_are_refused():
     proved = [finding.proved for finding in model.verify(X, Y).findings]
     for what, forged in forgeries(model.certificate_, proved):
         assert refused(forged, X, Y), what
+
+
+def test_products_of_columns_and_residuals_lead_to_the_same_minimum():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(300, 6))
+    Y = X @ rng.normal(size=(6, 3)) + rng.normal(size=(300, 3))
+    X, Y = X - X.mean(axis=0), Y - Y.mean(axis=0)
+    start = np.zeros((6, 3))
+    found = {
+        tol: minimize(X, Y, 0.1, 0.05, tol=tol, budget=Budget(1000), start=start) for tol in (1e-9, 1e-14)
+    }  # of a smaller tolerance than 1e-10, every sweep reads the rows
+    assert all(fit.reason == "converged" for fit in found.values())
+    np.testing.assert_allclose(found[1e-9].W, found[1e-14].W, atol=1e-4)
+    steps = _Products(X, Y, found[1e-9].W), _Residuals(X, Y, found[1e-9].W)
+    for own, other in zip(*(step.numbers(found[1e-9].W) for step in steps), strict=True):
+        np.testing.assert_allclose(own, other, rtol=1e-10, atol=1e-10)
+    start[1] = 1.0
+    sweeps = [step(X, Y, start) for step in (_Products, _Residuals)]
+    W = [start.copy(), start.copy()]
+    moves = [step.sweep(w, np.arange(6), 0.1, 0.05) for step, w in zip(sweeps, W, strict=True)]
+    assert moves[0] == pytest.approx(moves[1], rel=1e-10)
+    np.testing.assert_allclose(W[0], W[1], rtol=1e-10)
+    np.testing.assert_allclose(sweeps[0].numbers(W[0])[0], sweeps[1].numbers(W[1])[0], atol=1e-9)

@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from surefit.checks.enclosure import UNIT, gamma, upper_sum
+from surefit.checks.enclosure import UNIT, gamma, length, upper_sum
+from surefit.checks.gap.rows import side_sums
 from surefit.checks.judge import AtMost, Proof, claim, refused
-from surefit.core.centering import moved_intercept
+from surefit.core.centering import column_means, moved_intercept
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.sample import Data
@@ -28,12 +29,13 @@ ELSEWHERE = 3.0  # multiple of the rounding errors that covers another evaluatio
 
 
 class Point(NamedTuple):
-    """Residuals and radii, unscaled dual variables, deviations of their sums from zero, and products with columns."""
+    """Residuals R and dual variables G before scaling, norms of the rounding, and products with columns."""
 
     R: np.ndarray
-    R_rad: np.ndarray
     G: np.ndarray
-    off: np.ndarray
+    sizes: tuple[float, float]  # norms of R and G
+    R_rad: float  # norm of the rounding of R
+    off: float  # norm of the sums of G over rows, which should be zero, spread over all rows
     V: np.ndarray
     V_rad: np.ndarray
 
@@ -57,8 +59,8 @@ def gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
         value_elsewhere, objective_elsewhere = _bounds(point, W.T, problem["l1"], problem["l2"], ELSEWHERE)
     if not math.isfinite(objective_elsewhere):
         return refused("squares of the residuals overflow")
-    null = Y - Y.mean(axis=0) if problem["fit_intercept"] else Y
-    limit = problem["tol"] * float(np.sum(null * null)) / (2 * len(Y))
+    null = Y - column_means(Y) if problem["fit_intercept"] else Y
+    limit = problem["tol"] * float(np.vdot(null, null)) / (2 * len(Y))
     numbers = {"objective": AtMost(objective, objective_elsewhere - objective + 64 * UNIT * objective)}
     spread = value_elsewhere - value + gamma(64) * value
     return Proof(value, numbers=numbers, limit=limit, spread=spread, limit_spread=gamma(len(Y) * tasks + 64) * limit,
@@ -66,21 +68,38 @@ def gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 
 
 def _point(X: Any, Y: Any, W: Any, b: Any, centered: bool) -> Point:
-    """Enclose residuals and correlations; columns are centered, and the intercepts absorb the shift."""
+    """Enclose residuals and correlations; columns are centered, and the intercepts absorb the shift.
+
+    Rounding errors are bounded by column norms (Cauchy-Schwarz), which needs no further products.
+    """
     n = len(X)
-    shift = X.mean(axis=0) if centered else np.zeros(X.shape[1])
+    shift = column_means(X) if centered else np.zeros(X.shape[1])
     used = np.flatnonzero(W.any(axis=0))
     Z = X - shift if centered else X
     offsets = np.array([moved_intercept(float(b[t]), shift, W[t]) for t in range(len(b))]) if centered else b
-    active = Z[:, used]
-    R = Y - (active @ W[:, used].T + offsets)
-    sizes = np.abs(active) @ np.abs(W[:, used]).T + np.abs(offsets) + np.abs(Y)
-    rad = gamma(len(used) + 8) * sizes * (1 + gamma(len(used) + 8))
-    G = R - R.mean(axis=0) if centered else R
-    off = np.array([abs(math.fsum(column)) for column in G.T]) / n * (1 + 4 * UNIT) if centered else np.zeros(len(b))
-    V, V_sizes = Z.T @ G / n, np.abs(Z).T @ np.abs(G) / n
-    V_rad = (gamma(n + 8) * V_sizes + np.outer(np.abs(Z).mean(axis=0), off)) * (1 + gamma(n + 16))
-    return Point(R, rad, G, off, V, V_rad)
+    active, own = (Z, W) if len(used) == Z.shape[1] else (Z[:, used], W[:, used])
+    R = Y - (active @ own.T + offsets)
+    lengths = np.sqrt(np.einsum("ij,ij->j", Z, Z)) * (1 + gamma(n + 4))
+    rows = math.sqrt(n) * (1 + 4 * UNIT)
+    size = upper_sum(lengths * _norms(W.T)) + rows * length(offsets) + length(Y.ravel())
+    rad = gamma(len(used) + 8) * size * (1 + gamma(len(used) + 16))
+    G = R - column_means(R) if centered else R
+    off = np.array([_sum_bound(column) for column in G.T]) / n * (1 + 4 * UNIT) if centered else np.zeros(len(b))
+    norms = np.array([length(column) for column in G.T])
+    V_rad = (gamma(n + 8) * np.outer(lengths, norms) + rows * np.outer(lengths, off)) / n * (1 + gamma(n + 16))
+    sizes = length(R.ravel()), length(norms)
+    return Point(R, G, sizes, rad, rows * length(off) * (1 + 4 * UNIT), Z.T @ G / n, V_rad)
+
+
+def _norms(rows: np.ndarray) -> np.ndarray:
+    """Bound the norms of rows."""
+    return np.sqrt(np.sum(rows * rows, axis=1)) * (1 + gamma(rows.shape[1] + 4))
+
+
+def _sum_bound(column: np.ndarray) -> float:
+    """Bound the absolute sum."""
+    up, down = side_sums(column)
+    return abs(up + down) + 4 * UNIT * (up - down)
 
 
 def _bounds(p: Point, W: np.ndarray, alpha: float, beta: float, factor: float) -> tuple[float, float]:
@@ -89,7 +108,7 @@ def _bounds(p: Point, W: np.ndarray, alpha: float, beta: float, factor: float) -
     more = 1 + gamma(tasks + 16)
     norms = np.sqrt(np.sum(W * W, axis=1))
     size = upper_sum((alpha * norms + beta / 2 * norms**2) * more)
-    objective = upper_sum(((np.abs(p.R) + factor * p.R_rad) ** 2).ravel()) / (2 * n) * more + size
+    objective = (p.sizes[0] + factor * p.R_rad) ** 2 / (2 * n) * more + size
     reach = np.sqrt(np.sum(p.V**2, axis=1)) * more + factor * np.sqrt(np.sum(p.V_rad**2, axis=1)) * more
     most = float(np.max(reach, initial=0.0))
     scales = {min(1.0, alpha / most * (1 - 8 * UNIT)) if most > 0 else 1.0} | ({1.0} if beta > 0 else set())
@@ -103,8 +122,9 @@ def _terms(
     """Sum the terms at the residuals times ``scale``."""
     (n, tasks), (alpha, beta) = p.R.shape, weights
     rounding = gamma(tasks + 32)
-    apart = np.abs(p.R - scale * p.G) + scale * p.off + factor * p.R_rad + gamma(4) * (np.abs(p.R) + np.abs(p.G))
-    loss = upper_sum((apart * apart).ravel()) / (2 * n)
+    apart = length((p.R - scale * p.G).ravel()) + scale * p.off + factor * p.R_rad
+    apart += gamma(4) * (p.sizes[0] + p.sizes[1])
+    loss = apart * apart / (2 * n)
     over = np.maximum(scale * reach * (1 + 4 * UNIT) - alpha, 0.0)
     conjugate = over * over / (2 * beta) if beta > 0 else np.zeros(len(W))
     terms = alpha * norms + beta / 2 * norms**2 - scale * np.sum(W * p.V, axis=1) + conjugate

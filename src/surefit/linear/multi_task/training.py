@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.budget import Budget, Reason
 from surefit.core.callbacks import CallbackSupportMixin, progress_reporter, with_callbacks
+from surefit.core.centering import column_means
 from surefit.core.claims import Claim
 from surefit.core.errors import InvalidData
 from surefit.core.estimator import CertifiedMixin, warn_unless_converged
@@ -64,7 +65,7 @@ class MultiTaskRegressor(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, R
         start = np.zeros(shape) if before is None or before.T.shape != shape else before.T
         zero = np.zeros(X.shape[1]), np.zeros(y.shape[1])
         X = np.asarray(X, dtype=np.float64)
-        means = (X.mean(axis=0), y.mean(axis=0)) if problem["fit_intercept"] else zero
+        means = (column_means(X), column_means(y)) if problem["fit_intercept"] else zero
         reporter = progress_reporter(self, X, y)
         with Budget(self.max_iter, self.max_time, reporter) as budget, one_blas_thread():  # type: ignore[attr-defined]
             result = minimize(
