@@ -20,6 +20,7 @@ from tests.cluster import (
     test_linear,
     test_naive_bayes,
     test_neighbors,
+    test_nystroem,
     test_perceptrons,
     test_searches,
     test_sgd,
@@ -33,6 +34,7 @@ CASES = [(model, test_linear.X, y) for model, y in test_linear.CASES]
 CASES += [(model, test_discriminants.X, test_discriminants.Y) for model in test_discriminants.LINEAR]
 CASES += [(model, test_discriminants.X, test_discriminants.Y) for model in test_discriminants.QUADRATIC]
 CASES += [(model, test_naive_bayes.COUNTS, test_naive_bayes.Y) for model in test_naive_bayes.DISCRETE]
+CASES += [(model, test_nystroem.X, y) for model, y in test_nystroem.CASES]
 CASES += [(model, test_sgd.X, y) for model, y in test_sgd.CASES]
 CASES += [(model, test_neighbors.X, y) for model, y in test_neighbors.CASES.values()]
 CASES += [(model, test_trees.X, y) for model, y in test_trees.CASES.values()]

@@ -48,7 +48,7 @@ def test_rows_that_were_got_wrong_cannot_be_moved_into_training():
     tested = model.test_rows_
     wrong = model.predict(X[tested]) != y[tested]
     better = {"test_rows_": tested[~wrong], "train_rows_": np.sort(np.concatenate([model.train_rows_, tested[wrong]]))}
-    refuse(model, X, y, "not the one that was drawn|was trained on", **better)
+    refuse(model, X, y, "150 rows .* must be held out", **better)
     for name in ("train_rows_", "test_rows_"):
         with pytest.raises(CertificateError, match=name):  # without new digests the change itself is found
             changed = getattr(model, name)
@@ -57,6 +57,28 @@ def test_rows_that_were_got_wrong_cannot_be_moved_into_training():
                 model.verify(X, y)
             finally:
                 setattr(model, name, changed)
+
+
+@pytest.mark.parametrize(
+    ("model", "size"),
+    [
+        (Certified(GaussianNB(), test_size=60, random_state=4), "test_size"),
+        (Certified(GaussianNB(), "transfer", test_size=60, random_state=4), "test_size"),
+        (ConformalClassifier(GaussianNB(), calibration_size=60, random_state=4), "calibration_size"),
+    ],
+    ids=["holdout", "transfer", "conformal"],
+)
+def test_the_number_of_held_out_rows_is_that_of_the_parameters(model, size):
+    X, y = blobs(300)
+    fresh = {"X_unlabeled": blobs(60, seed=1)[0]} if getattr(model, "by", "") == "transfer" else {}
+    model.fit(X, y, **fresh)
+    assert model.verify(X, y)
+    for other, words in ((None, "150 rows"), (61, "61 rows")):
+        setattr(model, size, other)
+        certificate = reissued(model)
+        params = {**certificate.params, size: other}
+        with pytest.raises(CertificateError, match=rf"{words} \(or groups\) must be held out, and 60 were"):
+            dataclasses.replace(certificate, params=params, seal="").verify(X, y)
 
 
 @pytest.mark.parametrize("by", ["holdout", "progressive", "transfer", "p2l"])
@@ -155,7 +177,10 @@ def test_calibration_rows_cannot_be_chosen_or_repeated():
     model = ConformalRegressor(Ridge(), coverage=0.8, random_state=3).fit(X, t)
     rows = model.calibration_rows_
     best = rows[np.argsort(np.abs(model.residuals_))[:50]]
-    refuse(model, X, t, "random_state draws", calibration_rows_=np.sort(best))
+    refuse(model, X, t, "100 rows .* must be held out", calibration_rows_=np.sort(best))
+    train, other = model.train_rows_.copy(), rows.copy()
+    train[0], other[0] = rows[0], model.train_rows_[0]
+    refuse(model, X, t, "random_state draws", calibration_rows_=np.sort(other), train_rows_=np.sort(train))
     refuse(model, X, t, "tested twice", calibration_rows_=np.concatenate([rows, rows]))
     refuse(model, X, t, quantile_=model.quantile_ / 2)
 

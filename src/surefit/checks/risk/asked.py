@@ -8,7 +8,7 @@ import numpy as np
 
 from surefit.checks.risk.answers import class_trouble, row_losses
 from surefit.checks.risk.marked import IN_MEMORY, answered, by_marks, mark_tags, mark_trouble
-from surefit.checks.risk.split import drawn_order, split_trouble, unit_codes, unit_means, unit_tags
+from surefit.checks.risk.split import drawn_order, size_trouble, split_trouble, unit_codes, unit_means, unit_tags
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.partitioned import PartitionedRows
@@ -111,6 +111,9 @@ def _drawing_trouble(certificate: Certificate, stated: Claim, codes: np.ndarray,
     if not np.array_equal(np.sort(order), np.arange(total)):
         return "the stored order of the units is not a permutation"
     if certificate.params["by"] in ("holdout", "transfer"):
+        trouble = size_trouble(certificate.params, len(units), total)
+        if trouble:
+            return trouble
         same = np.array_equal(units, np.sort(order[: len(units)])) and len(
             np.unique(codes[subject.train_rows_])
         ) == total - len(units)

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from surefit.checks.judge import Proof, claim, refused
 from surefit.checks.risk.answers import class_trouble, labels_of
 from surefit.checks.risk.marked import IN_MEMORY, answered, by_marks, mark_tags, mark_trouble, targets_at
-from surefit.checks.risk.split import drawn_order, split_trouble, unit_codes, unit_tags
+from surefit.checks.risk.split import drawn_order, size_trouble, split_trouble, unit_codes, unit_tags
 from surefit.checks.risk.words import assumptions_of, confidence_text, sentence
 from surefit.checks.tail_sums import binomial_tail
 from surefit.core.certificate import Certificate
@@ -169,6 +169,8 @@ def _calibration_tags(certificate: Certificate, subject: Any, data: Data) -> tup
     trouble = trouble or split_trouble(codes, rows, subject.train_rows_)
     total = int(codes.max()) + 1
     order = drawn_order(certificate.params, total)
+    if certificate.params["method"] == "split":
+        trouble = trouble or size_trouble(certificate.params, len(rows), total)
     if not trouble and len(np.unique(codes[rows])) != len(rows):
         trouble = "a calibration row, or a copy of one, is counted twice"
     if not trouble and order is not None and not np.array_equal(np.sort(codes[rows]), np.sort(order[: len(rows)])):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from surefit.checks.risk.split import MOST_HELD_OUT, size_trouble
 from surefit.core.marks import at_rows, smallest
 from surefit.core.partitioned import PartitionedRows
 from surefit.core.sample import Data
@@ -23,11 +24,11 @@ def mark_trouble(subject: Any, params: Any, assume: tuple[str, ...], data: Data,
     seed, given = subject.split_seed_, params.get("random_state")
     if isinstance(given, (int, np.integer)) and int(given) != seed:
         return "the split is not the one that random_state draws"
-    size = params.get("test_size", params.get("calibration_size"))
-    if isinstance(size, (int, np.integer)) and len(tested) != size:
-        return f"{size} rows must be held out"
-    y = None if isinstance(data.X, PartitionedRows) else data.target
-    (found,) = smallest(data.X, y, int(seed), len(tested) + 1, "equal_rows_are_draws" not in assume)
+    y, most = None if isinstance(data.X, PartitionedRows) else data.target, max(5 * MOST_HELD_OUT, len(tested) + 1)
+    (found,) = smallest(data.X, y, int(seed), most, "equal_rows_are_draws" not in assume)
+    trouble = size_trouble(params, len(tested), len(found.marks))
+    if trouble:
+        return trouble
     if not 0 < len(tested) < len(found.marks) or not np.array_equal(np.sort(found.rows[: len(tested)]), tested):
         return "the held-out rows are not those that the seed draws"
     return ""

@@ -9,6 +9,8 @@ import numpy as np
 from surefit.core.rows import row_keys
 from surefit.core.sample import Data
 
+MOST_HELD_OUT = 5000  # units, however many there are
+
 
 def unit_codes(subject: Any, assume: tuple[str, ...], data: Data) -> np.ndarray:
     """Return the unit of each row: its group, or one unit for equal rows unless they are declared to be draws."""
@@ -55,3 +57,10 @@ def drawn_order(params: Any, total: int) -> np.ndarray | None:
     """Return the order of the units that the seed draws; None without a seed."""
     seed = params.get("random_state")
     return np.random.RandomState(seed).permutation(total) if isinstance(seed, (int, np.integer)) else None
+
+
+def size_trouble(params: Any, held_out: int, total: int) -> str:
+    """Say so if other than the required number of units are held out: by default a fifth, at least 200 (or half), at most 5000."""
+    size = params.get("test_size", params.get("calibration_size"))
+    size = min(max(total // 5, min(200, total // 2)), MOST_HELD_OUT) if size is None else int(size)
+    return "" if held_out == size else f"{size} rows (or groups) must be held out, and {held_out} were"
