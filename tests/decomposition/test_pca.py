@@ -82,6 +82,8 @@ def test_minka_s_dimension_is_scikit_learn_s(seed):
         (150, 12)
     )
     assert PCA("mle").fit(X).n_components_ == Reference("mle").fit(X).n_components_
+    for asked in ("mle", 0.7, 2, None):
+        assert type(PCA(asked).fit(X).n_components_) is type(Reference(asked).fit(X).n_components_)
 
 
 def test_largest_entry_of_each_component_is_positive():

@@ -49,7 +49,8 @@ def fit_pca(estimator, X) -> Any:
     estimator.explained_variance_ratio_ = ratios[:q].astype(kind)
     estimator.singular_values_ = np.sqrt(axes.variances[:q] * (n - 1)).astype(kind)
     estimator.noise_variance_ = kind.type(_noise(axes, q, min(n, d)))
-    estimator.n_components_, estimator.n_samples_ = q, n
+    given = isinstance(estimator.n_components, (int, np.integer)) or estimator.n_components is None
+    estimator.n_components_, estimator.n_samples_ = q if given else np.int64(q), n  # types as in scikit-learn
     names = ["gap", "residual", "orthonormal", "mean"] + (["complete"] if 0 < q < min(n, d) else [])
     estimator._issue(
         "A",
