@@ -112,7 +112,7 @@ def test_large_matrices_are_probed_by_a_random_vector():
     claim, values = model.certificate_["eigen.gap"], np.linalg.eigvalsh(np.cov(X.T))[::-1]
     assert claim.confidence == pytest.approx(1 - 1e-6) and "confidence 0.999999" in claim.statement
     captured = np.trace(model.components_ @ np.cov(X.T) @ model.components_.T)
-    assert values[:2].sum() - captured <= claim.value
+    assert values[:2].sum() - captured <= claim.value + 1e-14  # rounding of the two sums
     assert values[2] <= model.certificate_["eigen.complete"].numbers["rest"] <= 1.2 * values[2]
     assert model.verify(X)["eigen.gap"].level == "recomputed"
 
