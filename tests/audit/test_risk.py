@@ -59,7 +59,7 @@ def test_forged_hold_out_evidence_is_refused():
     for changes, message in (
         ({"value": 0.9 * claim.value}, "does not follow"),
         ({"witness": better}, "errors is 0"),
-        ({"witness": rows}, "1 hold-out rows are training rows"),
+        ({"witness": rows}, "1 hold-out row is a training row"),
         ({"numbers": fewer}, "errors is"),
     ):
         with pytest.raises(CertificateError, match=message):

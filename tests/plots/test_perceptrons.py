@@ -34,7 +34,7 @@ def test_path_needs_the_plane_two_classes_and_a_whole_log():
     with pytest.raises(InvalidData, match="points in the plane"):
         UpdatePathDisplay.from_estimator(Perceptron().fit(wide, y), wide, y)
     cut = Perceptron(max_log=2, max_iter=3, tol=None).fit(X, y)
-    with pytest.raises(InvalidData, match="log is cut"):
+    with pytest.raises(InvalidData, match="log of mistakes is incomplete"):
         UpdatePathDisplay.from_estimator(cut, X, y)
     three = np.arange(80) % 3
     with pytest.raises(InvalidData, match="two classes"):

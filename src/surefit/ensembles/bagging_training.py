@@ -11,6 +11,7 @@ from surefit.core.budget import Budget
 from surefit.core.callbacks import progress_reporter
 from surefit.core.claims import Claim
 from surefit.core.errors import ConvergenceWarning, DataWarning, InvalidData, InvalidParameter
+from surefit.core.text import counted
 from surefit.core.threads import map_blocks
 from surefit.core.warn import warn
 from surefit.ensembles.bootstrap import Draws
@@ -143,7 +144,7 @@ def _out_of_bag(estimator, sample: Sample, draws: Draws) -> list[Claim]:
         raise InvalidData(f"{type(estimator).__name__}: no row is out of bag for any member; fit more members.")
     if not (count > 0).all():
         warn(
-            f"{type(estimator).__name__}: {np.count_nonzero(count == 0)} rows were drawn by every member and have no "
+            f"{type(estimator).__name__}: {counted(np.count_nonzero(count == 0), 'row was', 'rows were')} drawn by every member, without "
             "out-of-bag prediction; fit more members.",
             DataWarning,
         )

@@ -14,6 +14,7 @@ from surefit.core.callbacks import progress_reporter
 from surefit.core.claims import Claim
 from surefit.core.errors import ConvergenceWarning, DataWarning, InvalidData, InvalidParameter
 from surefit.core.outputs import refuse_several
+from surefit.core.text import counted as in_words
 from surefit.core.threads import map_blocks
 from surefit.core.warn import warn
 from surefit.ensembles.forest_grow import ARRAYS, Grower, Sample
@@ -103,8 +104,8 @@ def _out_of_bag(estimator, sample: Sample, grower: Grower) -> list[Claim]:
     seen = found.trees > 0
     if not seen.all():
         warn(
-            f"{type(estimator).__name__}: {np.count_nonzero(~seen)} rows were drawn by every tree and have no out-of-bag "
-            "prediction; grow more trees.",
+            f"{type(estimator).__name__}: {in_words(np.count_nonzero(~seen), 'row was', 'rows were')} drawn by every tree, without "
+            "out-of-bag prediction; grow more trees.",
             DataWarning,
         )
     if not seen.any():

@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from surefit.core.errors import DataWarning
+from surefit.core.text import counted
 from surefit.core.warn import warn
 from surefit.neighbors.inputs import read_training
 from surefit.neighbors.radius_base import RadiusNeighborsBase
@@ -99,8 +100,8 @@ class RadiusNeighborsRegressor(RegressorMixin, RadiusNeighborsBase):
         total = np.bincount(found.queries, shares, minlength=len(found.starts) - 1)
         if np.any(total == 0):
             warn(
-                f"{type(self).__name__}: {np.count_nonzero(total == 0)} rows have no neighbors within the radius {self.radius:g}; they "
-                "are predicted as NaN. Use a larger radius.",
+                f"{type(self).__name__}: {counted(np.count_nonzero(total == 0), 'row has', 'rows have')} no neighbors within "
+                f"the radius {self.radius:g}, and the prediction is NaN. Use a larger radius.",
                 DataWarning,
             )
         sums = np.zeros((len(total), *self._targets.shape[1:]))

@@ -20,6 +20,7 @@ from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.rows import row_keys
 from surefit.core.sample import Data, read
+from surefit.core.text import counted
 from surefit.problems.external.boosters import adapter
 
 PREFIX = "audit."
@@ -77,7 +78,7 @@ def _check(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     rows = read(unpacked(claim.witness), claim.witness["holdout_y"])
     shared = shared_rows(rows.X, data.X)
     if shared:
-        return refused(f"{shared} hold-out rows are training rows")
+        return refused(counted(shared, "hold-out row is a training row", "hold-out rows are training rows"))
     name = claim.name.removeprefix(PREFIX)
     witness = {key: part for key, part in claim.witness.items() if key == "units"}
     entry = CATALOG[name]
