@@ -81,7 +81,7 @@ def test_rows_without_neighbors():
         assert RadiusNeighborsClassifier(outlier_label=-7).fit(X, LABELS).predict(far)[0] == -7
     common = RadiusNeighborsClassifier(outlier_label="most_frequent").fit(X, LABELS)
     assert common.predict(far)[0] == np.argmax(np.bincount(LABELS)) and common.predict_proba(far)[0].max() == 1.0
-    with pytest.warns(DataWarning, match="1 rows have no neighbors"):
+    with pytest.warns(DataWarning, match="1 row has no neighbors"):
         assert np.isnan(RadiusNeighborsRegressor().fit(X, TARGETS[:, 0]).predict(far)).tolist() == [True, False]
     with pytest.raises(InvalidParameter, match="outlier_label"):
         RadiusNeighborsClassifier(outlier_label="none").fit(X, LABELS)

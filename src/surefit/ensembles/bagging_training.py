@@ -144,8 +144,8 @@ def _out_of_bag(estimator, sample: Sample, draws: Draws) -> list[Claim]:
         raise InvalidData(f"{type(estimator).__name__}: no row is out of bag for any member; fit more members.")
     if not (count > 0).all():
         warn(
-            f"{type(estimator).__name__}: {counted(np.count_nonzero(count == 0), 'row was', 'rows were')} drawn by every member, without "
-            "out-of-bag prediction; fit more members.",
+            f"{type(estimator).__name__}: {counted(int(np.count_nonzero(count == 0)), 'row was', 'rows were')} drawn by every member, "
+            "without out-of-bag prediction; fit more members.",
             DataWarning,
         )
     sums = np.zeros((n, k))

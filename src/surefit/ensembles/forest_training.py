@@ -104,7 +104,7 @@ def _out_of_bag(estimator, sample: Sample, grower: Grower) -> list[Claim]:
     seen = found.trees > 0
     if not seen.all():
         warn(
-            f"{type(estimator).__name__}: {in_words(np.count_nonzero(~seen), 'row was', 'rows were')} drawn by every tree, without "
+            f"{type(estimator).__name__}: {in_words(int(np.count_nonzero(~seen)), 'row was', 'rows were')} drawn by every tree, without "
             "out-of-bag prediction; grow more trees.",
             DataWarning,
         )

@@ -100,7 +100,7 @@ class RadiusNeighborsRegressor(RegressorMixin, RadiusNeighborsBase):
         total = np.bincount(found.queries, shares, minlength=len(found.starts) - 1)
         if np.any(total == 0):
             warn(
-                f"{type(self).__name__}: {counted(np.count_nonzero(total == 0), 'row has', 'rows have')} no neighbors within "
+                f"{type(self).__name__}: {counted(int(np.count_nonzero(total == 0)), 'row has', 'rows have')} no neighbors within "
                 f"the radius {self.radius:g}, and the prediction is NaN. Use a larger radius.",
                 DataWarning,
             )

@@ -176,7 +176,7 @@ def training_error(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     own, rivals, total = _margins(certificate, data)
     tied = own - rivals <= 2 * gamma(len(run.alphas) + 2) * total
     found = min(math.fsum(run.shares[tied]) * (1 + gamma(8)), 1.0)
-    return Proof(found, note=f"{counted(np.count_nonzero(tied), 'row is', 'rows are')} misclassified or tied.")
+    return Proof(found, note=f"{counted(int(np.count_nonzero(tied)), 'row is', 'rows are')} misclassified or tied.")
 
 
 @shared
