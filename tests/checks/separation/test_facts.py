@@ -137,7 +137,7 @@ def test_flipped_labels_and_foreign_labels_are_refused():
 def test_a_direction_through_a_row_is_weak_not_strict():
     X, y = np.array([[0.0], [1.0], [2.0]]), np.array([-1.0, 1.0, 1.0])
     strict, weak = fact("direction", 3, v=[1.0, -1.0]), fact("weak_direction", 2, {"rows": 3}, v=[1.0, -1.0])
-    with pytest.raises(CertificateError, match="1 rows do not lie strictly"):
+    with pytest.raises(CertificateError, match="1 row does not lie strictly"):
         certificate(X, y, strict).verify(X, y)
     assert certificate(X, y, weak).verify(X, y)["separation.weak_direction"].ok
     with pytest.raises(CertificateError, match="0 strictly on their side"):

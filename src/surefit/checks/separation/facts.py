@@ -24,6 +24,7 @@ from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.errors import CertificateError
 from surefit.core.sample import Data
+from surefit.core.text import counted
 from surefit.problems.separation import named_labels
 
 fact = partial(claim, kind="data_fact", side="exact", theory="gordan", about="these rows and labels")
@@ -40,7 +41,7 @@ def direction(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     signs, level = _signs(certificate, stated, data)
     wrong = int(np.sum(signs <= 0))
     if wrong:
-        return refused(f"{wrong} rows do not lie strictly on their side")
+        return refused(f"{counted(wrong, 'row does', 'rows do')} not lie strictly on their side")
     return Proof(float(len(signs)), level, "every row lies strictly on its side.")
 
 
