@@ -16,6 +16,7 @@ import surefit
 from surefit import CalibratedClassifierCV, CertificateError, InvalidData
 from surefit.checks.calibration.isotonic import isotonic_gap
 from surefit.checks.calibration.temperature import temperature_gap
+from surefit.solvers import calibration
 from surefit.solvers.calibration import fit_factor, fit_isotonic, fit_sigmoid, one_hot
 
 METHODS = ("sigmoid", "isotonic", "temperature")
@@ -218,3 +219,20 @@ def test_a_saved_model_is_the_same(tmp_path):
     again = surefit.load(tmp_path / "model.surefit")
     assert np.array_equal(again.predict_proba(X), model.predict_proba(X))
     again.verify(X, y)
+
+
+def test_sigmoids_are_those_of_the_general_solver_in_few_evaluations(monkeypatch):
+    rng = np.random.default_rng(2)
+    scores, weights = 1e3 * rng.normal(size=500), rng.uniform(0.0, 2.0, size=500)
+    codes = (scores + 1e3 * rng.normal(size=500) > 200).astype(int)
+    second = calibration.smoothed_targets(codes, weights)
+    column = np.column_stack([np.zeros(500), scores / 512])
+    moves = np.stack([column, np.broadcast_to([0.0, 1.0], column.shape)])
+    wanted = calibration.fit_directions(moves, np.column_stack([1 - second, second]), weights, [0.0, 0.0])
+    losses, loss = [], calibration._sigmoid_loss
+    monkeypatch.setattr(calibration, "_sigmoid_loss", lambda *args: losses.append(1) or loss(*args))
+    slope, intercept = calibration.fit_sigmoid(scores, codes, weights)
+    np.testing.assert_allclose([slope * 512, intercept], wanted, rtol=1e-9)
+    assert len(losses) <= 15
+    p = 1 / (1 + np.exp(-(slope * scores + intercept)))
+    assert abs(weights @ (p - second)) <= 1e-6 and abs(weights @ ((p - second) * scores)) <= 1e-3

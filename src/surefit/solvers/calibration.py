@@ -14,6 +14,7 @@ from scipy.optimize import brentq, isotonic_regression
 
 MOST_STEPS = 100
 MOST_HALVINGS = 40
+ROUNDING = 2.0**-52  # relative decrease of the objective that rounding hides
 
 
 def one_hot(codes: np.ndarray, n_classes: int) -> np.ndarray:
@@ -39,6 +40,8 @@ def fit_directions(
         centered = (moves - mean[:, :, None]) * np.sqrt(p * weights[:, None])
         flat = centered.reshape(len(theta), -1)
         step = np.linalg.lstsq(flat @ flat.T + np.diag(ridge), gradient, rcond=1e-14)[0]
+        if float(gradient @ step) <= ROUNDING * abs(value):
+            break
         for halving in range(MOST_HALVINGS):  # the objective is convex, so a small enough step lowers it
             trial = theta - 0.5**halving * step
             found, new = _loss(trial, moves, targets, weights)
@@ -85,16 +88,35 @@ def smoothed_targets(codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def fit_sigmoid(scores: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
-    r"""Return slope and intercept of :math:`P(1) = \sigma(a s + b)` fitted to Platt's smoothed targets."""
+    r"""Return slope and intercept of :math:`P(1) = \sigma(a s + b)` fitted to Platt's smoothed targets by Newton's method."""
     second = smoothed_targets(codes, weights)
     largest = float(np.max(np.abs(scores), initial=0.0))
     scale = 2.0 ** math.floor(math.log2(largest)) if 1e-300 < largest < math.inf else 1.0  # exact to undo
-    column = np.column_stack([np.zeros(len(scores)), scores / scale])
-    moves = np.stack([column, np.broadcast_to([0.0, 1.0], column.shape)])
+    moves = np.stack([scores / scale, np.ones(len(scores))])
     share = float(weights @ second / weights.sum())
-    start = [0.0, math.log(share / (1.0 - share))]
-    slope, intercept = fit_directions(moves, np.column_stack([1.0 - second, second]), weights, start)
-    return float(slope) / scale, float(intercept)
+    theta = np.array([0.0, math.log(share / (1.0 - share))])
+    value, p = _sigmoid_loss(theta @ moves, second, weights)
+    for _ in range(MOST_STEPS):
+        gradient = moves @ (weights * (p - second))
+        step = np.linalg.lstsq((moves * (weights * p * (1.0 - p))) @ moves.T, gradient, rcond=1e-14)[0]
+        if float(gradient @ step) <= ROUNDING * value:
+            break
+        for halving in range(MOST_HALVINGS):  # the objective is convex, so a small enough step lowers it
+            trial = theta - 0.5**halving * step
+            found, new = _sigmoid_loss(trial @ moves, second, weights)
+            if found < value:
+                break
+        else:
+            break  # down to rounding
+        theta, value, p = trial, found, new
+    return float(theta[0]) / scale, float(theta[1])
+
+
+def _sigmoid_loss(z: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> tuple[float, np.ndarray]:
+    """Return the loss of scores of the second class, and its probabilities."""
+    small = np.exp(-np.abs(z))
+    p = np.where(z > 0.0, 1.0, small) / (1.0 + small)
+    return float(weights @ (np.log1p(small) + np.maximum(z, 0.0) - targets * z)), p
 
 
 def fit_isotonic(scores: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
