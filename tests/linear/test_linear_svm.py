@@ -56,6 +56,16 @@ def test_training_errors_are_at_most_the_sum_of_slacks():
     assert np.sum(model.predict(X) != y) <= slacks.sum()
 
 
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_the_tolerance_is_relative_to_the_best_constant_before_smoothing(C):
+    rng = np.random.default_rng(110)
+    X = rng.standard_normal((100, 10))
+    z = X @ rng.standard_normal(10) / 3
+    y = np.where(z + 0.5 * rng.standard_normal(100) > 0.3, 1, -1)
+    for model, target in ((LinearSVC(C=C), y), (LinearSVR(C=C, epsilon=0.1), z + rng.exponential(size=100))):
+        assert model.fit(X, target).certificate_.holds
+
+
 def test_tube_around_a_line():
     # y = 2x + 1 on 0..4, epsilon = 1/2: the flattest line in the tube has slope 2 - 2 epsilon / 4
     X = np.arange(5.0)[:, None]

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from surefit.core.budget import Budget
+from surefit.core.budget import Budget, Reason
 from surefit.losses import Logistic, Poisson, SquaredEpsilonInsensitive, SquaredHinge, Tweedie
 from surefit.solvers.dual_start import dual_start
 from surefit.solvers.newton import ExponentialScores, Rows, ScalarScores, SoftmaxScores, minimize, subsample_start
+from surefit.solvers.newton.few_rows import MOST_STEPS, fit_few_rows
 from surefit.solvers.newton.model import build
 from surefit.solvers.newton.quadratic import minimize_quadratic
 from surefit.solvers.newton.rounding import rounding_by_magnitudes
@@ -175,3 +176,38 @@ def test_exponential_scores_are_the_loss_and_its_derivatives(loss):
 
 def test_best_shift_of_exponentials_without_a_minimum_is_not_a_number():
     assert np.isnan(ExponentialScores(Poisson(), np.zeros(3), np.ones(3)).best_shift(np.zeros((3, 1)))).all()
+
+
+@pytest.mark.parametrize(
+    "loss", [*LOSSES[:3], SmoothedHinge(4.0), SmoothedTube(0.2, 1.0), SmoothedTube(0.0, 1.0)], ids=str
+)
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("C", [0.01, 1.0, 1e3])
+def test_compiled_newton_reaches_the_gap_that_the_general_solver_confirms(loss, intercept, C):
+    X, y = problem(80, 5, seed=3)
+    weights = C * np.random.default_rng(4).integers(0, 3, 80)
+    scores = ScalarScores(loss, y, weights)
+    limit = 1e-7 * scores.value(np.zeros((80, 1)))
+    fit = fit_few_rows(Rows(X), scores, 1.0, intercept, limit, Budget(1000))
+    assert fit.reason is Reason.CONVERGED and fit.gap <= limit and fit.n_iter <= MOST_STEPS
+    if fit.width:
+        scores.sharpen(fit.width)
+    again = minimize(
+        Rows(X), scores, 0.0, 1.0, intercept=intercept, tolerance=1.001 * limit, budget=Budget(0), coef=fit.coef,
+        offset=fit.intercept,
+    )  # fmt: skip
+    assert again.n_iter == 0 and again.gap <= limit  # after a step of the intercept alone
+    assert fit.objective - limit <= again.objective <= fit.objective * (1 + 1e-12)
+
+
+def test_compiled_newton_leaves_hard_and_large_problems_to_others():
+    X, y = problem(60, 4)
+    scores = ScalarScores(SmoothedHinge(4.0), y, np.ones(60))
+    assert fit_few_rows(Rows(sparse.csr_array(X)), scores, 1.0, True, 1e-6, Budget()) is None
+    assert fit_few_rows(Rows(np.ones((600, 30))), scores, 1.0, True, 1e-6, Budget()) is None
+    assert fit_few_rows(Rows(X), scores, 1.0, True, 0.0, Budget()) is None and scores.width == 4.0
+    one = fit_few_rows(Rows(X), scores, 1.0, True, 1e-9, Budget(1))
+    assert one.reason is Reason.MAX_ITER and one.n_iter == 1
+    seen = []
+    stopped = fit_few_rows(Rows(X), scores, 1.0, True, 1e-9, Budget(100, None, lambda n, gap: seen.append(n) or n >= 3))
+    assert stopped.reason is Reason.CALLBACK and max(seen) == 3

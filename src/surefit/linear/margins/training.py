@@ -16,7 +16,9 @@ from surefit.losses import SquaredEpsilonInsensitive, SquaredHinge
 from surefit.problems import pose
 from surefit.solvers.dual_start import dual_start
 from surefit.solvers.newton import Fit, ScalarScores, centered, minimize, subsample_start
+from surefit.solvers.newton.few_rows import fit_few_rows
 from surefit.solvers.newton.terms import SmoothedHinge, SmoothedTube
+from surefit.solvers.smo.problem import best_offsets, regression
 
 RULES = {
     "dual": one_of("auto") | BOOLEAN,
@@ -67,17 +69,17 @@ def fit_columns(
     with Budget(estimator.max_iter, estimator.max_time, reporter) as budget, one_blas_thread():
         for k, target in enumerate(targets):
             scores = ScalarScores(loss, target - level, weights)
-            Z = np.zeros((X.shape[0], 1))
-            limit = estimator.tol * _exact_loss(scores, Z + scores.best_shift(Z) if intercept else Z)
+            limit = estimator.tol * _null_objective(scores, intercept)
             coef = offset = model = fit = None
             if start is not None:
                 coef = start[0][k : k + 1]
                 offset = frame.inward(coef, start[1][k : k + 1], level)
             elif l1 == 0.0:
-                first = dual_start(rows, scores, intercept, limit, budget)
-                if first is None:
-                    first = subsample_start(rows, scores, l1, l2, intercept, budget)
-                if first is not None and first.reason is Reason.CONVERGED and first.dual is not None:
+                few = fit_few_rows(rows, scores, l2, intercept, limit, budget)
+                first = few or dual_start(rows, scores, intercept, limit, budget)
+                first = first or subsample_start(rows, scores, l1, l2, intercept, budget)
+                known = first is not None and first.reason is Reason.CONVERGED and first.dual is not None
+                if known or few is not None:
                     fit = first
                 elif first is not None:
                     coef, offset, model = first.coef, first.intercept, first.model
@@ -88,6 +90,7 @@ def fit_columns(
                     rows, scores, l1, l2, intercept=intercept, tolerance=limit, budget=budget, coef=coef, offset=offset,
                     model=model,
                 )  # fmt: skip
+            if fit.dual is None:
                 if fit.width:
                     scores.sharpen(fit.width)  # the width of the returned point, which need not be the last one
                 fit = frame.with_rounding(frame.outward(fit, level), scores, l1, l2, limit, level)
@@ -98,11 +101,17 @@ def fit_columns(
     return fits, limits
 
 
-def _exact_loss(scores: ScalarScores, Z: np.ndarray) -> float:
-    """Return the loss without smoothing, computed with a negligible band width."""
-    if not scores.width:
-        return scores.value(Z)
-    return ScalarScores(scores.loss._replace(width=1e-12 * scores.width), scores.y, scores.weights).value(Z)
+def _null_objective(scores: ScalarScores, intercept: bool) -> float:
+    """Return the loss of the best constant, before smoothing."""
+    loss, y, c = scores.loss, scores.y, scores.weights
+    if isinstance(loss, SmoothedHinge):
+        up = float(c[y > 0.0].sum())
+        return 2.0 * min(up, float(c.sum()) - up) if intercept else float(c.sum())
+    if isinstance(loss, SmoothedTube):
+        b = best_offsets(regression(y, c, loss.epsilon, intercept), y)[0]
+        return float(c @ np.maximum(np.abs(y - b) - loss.epsilon, 0.0))
+    Z = np.zeros((len(y), 1))
+    return scores.value(Z + scores.best_shift(Z) if intercept else Z)
 
 
 def record(estimator, X, y, sample_weight, fits: list[Fit], limits: list[float]) -> None:

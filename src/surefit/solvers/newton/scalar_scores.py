@@ -33,7 +33,7 @@ class ScalarScores:
     def evaluate(self, Z: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         """Return the total loss, its derivatives (n, 1) and curvatures (n,)."""
         derivatives, curvatures = np.empty(len(self.y)), np.empty(len(self.y))
-        total = _evaluate(self.loss, self.y, self.weights, Z[:, 0], derivatives, curvatures)
+        total = loss_terms(self.loss, self.y, self.weights, Z[:, 0], derivatives, curvatures)
         return total, derivatives[:, None], curvatures
 
     def value(self, Z: np.ndarray) -> float:
@@ -42,11 +42,11 @@ class ScalarScores:
 
     def young(self, Z: np.ndarray, derivatives: np.ndarray) -> float:
         """Return the sum of the Fenchel-Young terms of ``Z`` and dual derivatives; infinite outside the domain."""
-        return _young(self.loss, self.y, self.weights, Z[:, 0], np.ascontiguousarray(derivatives[:, 0]))
+        return young_sum(self.loss, self.y, self.weights, Z[:, 0], np.ascontiguousarray(derivatives[:, 0]))
 
     def best_shift(self, Z: np.ndarray) -> np.ndarray:
         """Return the constant to add to the scores that minimizes the loss."""
-        return np.array([_best_shift(self.loss, self.y, self.weights, Z[:, 0], CONSTANT_STEPS)])
+        return np.array([best_constant(self.loss, self.y, self.weights, Z[:, 0], CONSTANT_STEPS)])
 
     def hessian_block(self, curvatures: np.ndarray, k: int, m: int) -> tuple[float, np.ndarray]:
         """Return sign and weights of the second derivative in scores ``k`` and ``m``."""
@@ -75,7 +75,8 @@ class ScalarScores:
 
 
 @compiled
-def _evaluate(loss, y, c, z, derivatives, curvatures):
+def loss_terms(loss, y, c, z, derivatives, curvatures):
+    """Return the loss; set derivatives and curvatures, times the weights."""
     total = 0.0
     for i in range(len(y)):
         value, derivative, curvature = score_terms(loss, y[i], z[i])
@@ -94,7 +95,19 @@ def _value(loss, y, c, z):
 
 
 @compiled
-def _young(loss, y, c, z, v):
+def loss_along(loss, y, c, z, moves, t):
+    """Return the loss at scores ``z + t moves``, and its derivative in ``t``."""
+    total, slope = 0.0, 0.0
+    for i in range(len(y)):
+        value, derivative, _ = score_terms(loss, y[i], z[i] + t * moves[i])
+        total += c[i] * value
+        slope += c[i] * derivative * moves[i]
+    return total, slope
+
+
+@compiled
+def young_sum(loss, y, c, z, v):
+    """Return the sum of the Fenchel-Young terms of scores ``z`` and dual derivatives ``v``."""
     total = 0.0
     for i in range(len(y)):
         if c[i] > 0.0:
@@ -103,7 +116,7 @@ def _young(loss, y, c, z, v):
 
 
 @compiled
-def _best_shift(loss, y, c, z, steps):
+def best_constant(loss, y, c, z, steps):
     """Return the minimizer by Newton's method in one variable, safeguarded by a bracket."""
     low, high, shift = -np.inf, np.inf, 0.0
     for _ in range(steps):
@@ -114,11 +127,12 @@ def _best_shift(loss, y, c, z, steps):
             size += c[i] * abs(g)
             curvature += c[i] * h
         if abs(derivative) <= 1e-15 * size or size == 0.0:
-            if curvature == 0.0:  # constant loss: take the midpoint, equally far from the kinks of both classes
-                low = _edge(loss, y, c, z, shift, -1.0)
-                high = _edge(loss, y, c, z, shift, 1.0)
-                if np.isfinite(low) and np.isfinite(high):
-                    shift = 0.5 * (low + high)
+            if curvature == 0.0:  # flat: take the middle, where rows of both classes are equally far from their kinks
+                middle = 0.0
+                for sign in (-1.0, 1.0):
+                    middle += 0.5 * _edge(loss, y, c, z, shift, sign)
+                if np.isfinite(middle):
+                    shift = middle
             break
         if derivative > 0.0:
             high = shift
