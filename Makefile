@@ -70,6 +70,7 @@ reliability: $(VENV)/.installed-dev ## hostile inputs and files, interrupts, lea
 	$(BIN)/python -m tests.reliability.strict
 	$(BIN)/python -m tests.reliability.mutations
 	$(BIN)/python -m tests.reliability.statements 10000
+	$(BIN)/python -m tests.reliability.cluster --threads
 	$(BIN)/python -m tests.reliability.cluster
 	$(BIN)/python -m tests.reliability.memory
 	$(BIN)/python -m tests.lab.sessions --sessions 50 --seconds 120

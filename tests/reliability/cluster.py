@@ -27,6 +27,7 @@ from tests.cluster import (
     test_trees,
 )
 from tests.cluster.test_linear import chunked
+from tests.reliability.results import write
 
 from surefit import PCA, GaussianMixture, GaussianNB, KMeans
 
@@ -107,6 +108,7 @@ def main() -> int:
             for i, case in enumerate(cases):
                 for parts in options.parts:
                     results.setdefault((i, parts), []).append(tried(*case, parts))
+                print(f"fitted with {workers} workers: {i + 1} of {len(cases)}", file=sys.stderr, flush=True)
     faults = 0
     for i, (model, _, _) in enumerate(cases):
         same = all(len({(bits, claims) for bits, claims, _ in results[i, parts]}) == 1 for parts in options.parts)
@@ -116,7 +118,15 @@ def main() -> int:
         print(
             f"{'FAULT' if wrong else 'ok':6}{model}: same bits {same}, beyond the fit in memory {worst:.1e}", flush=True
         )
+    if not options.only:
+        name = "cluster of threads" if options.threads else "cluster of processes"
+        what = f"estimators on {_listed(options.parts)} partitions with {_listed(options.workers)} workers: bits, fit in memory, verify"
+        write(name, what, len(cases), faults, fits=len(cases) * len(options.parts) * len(options.workers))
     return faults
+
+
+def _listed(numbers: list[int]) -> str:
+    return ", ".join(map(str, numbers))
 
 
 @contextmanager

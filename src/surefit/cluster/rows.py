@@ -149,6 +149,7 @@ class DaskRows(PartitionedRows):
         parts = [applied(call, part) for part in self._parts]
         if self._fits(self.shape[0] * width * 8):
             parts = list(dask.persist(*parts))
+            self.traffic.add(size_of(small), len(parts), 0)
         found = self.view(parts, self.lengths, width)
         found.sample = sample
         return found

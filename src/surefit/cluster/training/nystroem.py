@@ -18,6 +18,7 @@ from surefit.core.partitioned import Part
 from surefit.kernel_machines.nystroem_record import record_subset
 from surefit.kernel_machines.nystroem_training import record
 from surefit.kernel_machines.svm_inputs import Sample
+from surefit.kernels import Kernel
 from surefit.losses import Logistic, Squared
 from surefit.operators.aligned import LENGTH
 from surefit.problems import pose
@@ -103,12 +104,11 @@ def _mapped(estimator: Any, rows: DaskRows) -> Mapped:
     assert y is not None
     if estimator.dual == "exact":
         raise InvalidParameter(who, "dual", "'auto' or 'bounded' for rows in partitions", estimator.dual)
-    kernel = kernel_in(estimator.get_params(deep=False), rows, weights, who)
-    if kernel.positive_semidefinite is False:
-        raise InvalidParameter(who, "kernel", "a positive semidefinite kernel", estimator.kernel)
-    if kernel.takes not in ("vectors", "anything"):
-        raise InvalidParameter(who, "kernel", "a kernel of vectors for rows in partitions", estimator.kernel)
-    problem, aligned = pose(estimator, rows, y, weights), rows.aligned(LENGTH)
+    kernel = _kernel(who, estimator)
+    problem = pose(estimator, rows, y, weights)
+    if isinstance(estimator.kernel, str):  # with the width that the rows determine
+        kernel = Kernel.from_record(problem["kernel"])
+    aligned = rows.aligned(LENGTH)
     draws = check_random_state(estimator.random_state)
     count = int(estimator.n_landmarks)
     chosen = choose_partitioned(who, kernel, aligned, problem, count, estimator.landmarks, draws)
@@ -117,6 +117,16 @@ def _mapped(estimator: Any, rows: DaskRows) -> Mapped:
     sample = np.column_stack([sample, rows.sample[:, d:]])
     mapped = aligned.mapped(features, chosen, sample=sample, width=chosen.span.whiten.shape[1])
     return Mapped(problem, Sample(rows, y, y, weights, kernel), chosen, mapped)
+
+
+def _kernel(who: str, estimator: Any) -> Kernel:
+    """Return the kernel, of any width, if partitions can compute it."""
+    kernel = kernel_in({**estimator.get_params(deep=False), "gamma": 1.0}, np.zeros((1, 1)), None, who)
+    if kernel.positive_semidefinite is False:
+        raise InvalidParameter(who, "kernel", "a positive semidefinite kernel", estimator.kernel)
+    if kernel.takes not in ("vectors", "anything"):
+        raise InvalidParameter(who, "kernel", "a kernel of vectors for rows in partitions", estimator.kernel)
+    return kernel
 
 
 def _set_landmarks(estimator: Any, mapped: Mapped) -> None:
