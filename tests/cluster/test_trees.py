@@ -114,7 +114,7 @@ def test_the_bits_do_not_depend_on_threads_or_on_what_is_kept(monkeypatch):
         with dask.config.set(scheduler="threads", num_workers=workers):
             runs.append(spread(model, X, Y, 7, S))
     monkeypatch.setattr("surefit.cluster.rows.KEPT_LOCALLY", 1000)
-    monkeypatch.setattr("surefit.solvers.trees.waves.MOST_BYTES", 1)  # one histogram per pass
+    monkeypatch.setattr("surefit.solvers.trees.passes.MOST_BYTES", 1)  # one histogram per pass
     runs.append(spread(model, X, Y, 7, S))
     for again in runs:
         for name in (*SHAPE, "values", "impurity"):

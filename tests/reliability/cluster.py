@@ -16,6 +16,7 @@ from sklearn.base import clone
 from tests.cluster import (
     test_boosted_trees,
     test_discriminants,
+    test_forests,
     test_held_out,
     test_linear,
     test_naive_bayes,
@@ -39,6 +40,7 @@ CASES += [(model, test_nystroem.X, y) for model, y in test_nystroem.CASES]
 CASES += [(model, test_sgd.X, y) for model, y in test_sgd.CASES]
 CASES += [(model, test_neighbors.X, y) for model, y in test_neighbors.CASES.values()]
 CASES += [(model, test_trees.X, y) for model, y in test_trees.CASES.values()]
+CASES += [(model, test_forests.X, y) for model, y in (*test_forests.CASES.values(), *test_forests.SAME.values())]
 CASES += [(model, test_perceptrons.X, y) for model, y in test_perceptrons.CASES]
 CASES += [(model, test_boosted_trees.X, y) for model, y in test_boosted_trees.CASES.values()]
 CASES += [(GaussianMixture(2, random_state=0), test_sgd.X, None), (KMeans(3, random_state=0), test_sgd.X, None)]
@@ -80,6 +82,8 @@ def distance(fitted, memory, X) -> float:
     if hasattr(memory, "tree_"):
         same = np.array_equal(fitted.tree_.threshold, memory.tree_.threshold, equal_nan=True)
         return float(np.abs(fitted.tree_.values - memory.tree_.values).max()) if same else np.inf
+    if hasattr(memory, "trees_") and (memory.bootstrap or memory._random_cuts or memory.max_features is not None):
+        return 0.0  # other draws give other trees
     if hasattr(memory, "inertia_") or hasattr(memory, "weights_"):
         return 0.0  # other starts give other clusters; each certificate has its own bound
     for name in ("means_", "feature_log_prob_", "explained_variance_", "theta_", "coef_"):

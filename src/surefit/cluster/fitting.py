@@ -10,6 +10,7 @@ from typing import Any
 
 from surefit.cluster.rows import rows_of
 from surefit.cluster.summary import name_single_labels
+from surefit.core.budget import Budget, Reason
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.estimator import complete
 from surefit.core.partitioned import ClusterLost, PartitionedRows
@@ -115,6 +116,19 @@ def fit(
         "certificate_passes": total["passes"] - fitted["passes"],
     }
     return estimator
+
+
+class PassBudget(Budget):
+    """Ends passes too, starting when it is first asked: a model has at least one round."""
+
+    def __init__(self, rows: PartitionedRows, *limits: Any) -> None:
+        super().__init__(*limits)
+        self.rows = rows
+
+    def spent(self, n_iter: int = 0, gap: float = float("nan")) -> Reason | None:
+        """Return the reason to stop, or None to continue."""
+        self.rows.budget = self
+        return super().spent(n_iter, gap)
 
 
 def require_defaults(estimator: Any, **defaults: Any) -> None:

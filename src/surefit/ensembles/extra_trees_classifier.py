@@ -82,6 +82,8 @@ class ExtraTreesClassifier(RandomForestClassifier):
         Indices of the rows on which each tree was grown, repeated as often as they were drawn.
     tree_seeds_ : ndarray
         Seed of each tree, which determines its draws of rows and columns.
+    drawn_by_index_ : bool
+        Whether draws depend on the index of a row and the path of a node, as they do for rows in partitions.
     tree_starts_, tree_feature_, tree_threshold_, tree_left_, tree_right_, tree_missing_left_, tree_value_
         All trees, concatenated.
     categories_, category_labels_ : dict

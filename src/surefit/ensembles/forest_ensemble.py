@@ -105,7 +105,8 @@ class ForestMixin(MembersMixin):
     n_jobs: Any
     categories_: dict[int, np.ndarray] = {}
     category_labels_: dict[int, np.ndarray] = {}
-    _random_cuts = False  # split at the best cut of each column; extremely randomized trees use a random cut
+    drawn_by_index_ = False  # draws depend on the index of a row, not on its values: the rows are in partitions
+    _random_cuts = False  # splits at the best cut of each column; extremely randomized trees: at a random one
 
     tree_feature_ = _packed("feature")
     tree_threshold_ = _packed("threshold")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import numbers
 from typing import Any, NamedTuple
 
@@ -16,6 +15,7 @@ from surefit.core.outputs import row_factors
 from surefit.core.threads import map_blocks
 from surefit.ensembles.bootstrap import Draws
 from surefit.problems.forests import n_columns
+from surefit.problems.trees import stopping_rules
 from surefit.solvers import trees as solver
 from surefit.solvers.boosting.binning import find_bins
 from surefit.solvers.trees import FlatTree, Rules
@@ -83,24 +83,17 @@ class Grower:
 
     def subset_of(self, seed: int) -> np.ndarray | None:
         """Return the columns of the tree of this seed if each tree draws its own columns."""
-        if self.estimator.subset == "split":
-            return None
-        random = np.random.RandomState(seed)
-        return np.sort(random.choice(self.d, self.columns, replace=False))
+        return columns_of(self.estimator, seed, self.d)
 
     def grow(self, seed: int) -> FlatTree:
         """Grow the tree of a seed."""
-        tree = self._grow_any(seed) if self.by_row is None else self._grow_pair(seed)
-        if self.estimator.ccp_alpha == 0:
-            return tree
-        path = weakest_links(tree, tree.weight * tree.impurity / tree.weight[0])
-        return solver.collapse(tree, path.collapse_at <= float(self.estimator.ccp_alpha))
+        return pruned(self.estimator, self._grow_any(seed) if self.by_row is None else self._grow_pair(seed))
 
     def _grow_pair(self, seed: int) -> FlatTree:
         """Grow the tree of a seed by the fast grower."""
         weights, subset = self.weights_of(seed), self.subset_of(seed)
         counts = np.ones(len(self.sample.y), dtype=np.int64) if weights is None else weights.astype(np.int64)
-        rules = self._rules(seed, float(np.sum(counts)), int(np.count_nonzero(counts)), subset)
+        rules = growth_rules(self.estimator, seed, int(np.count_nonzero(counts)), float(np.sum(counts)), self.d)
         assert self.bins is not None
         return grow_pair(
             self.by_row,
@@ -132,7 +125,7 @@ class Grower:
             target = solver.real_target(y - center, e.criterion, weights)
         total = float(len(y)) if weights is None else float(np.sum(weights))
         subset = self.subset_of(seed)
-        rules = self._rules(seed, total, len(y) if rows is None else len(rows), subset)
+        rules = growth_rules(e, seed, len(y) if rows is None else len(rows), total, self.d)
         options: dict[str, Any] = {"rows": rows, "monotone": _part(self.monotone, subset)}
         options["categories"] = _part(self.categories, subset)
         if self.bins is None:
@@ -162,23 +155,6 @@ class Grower:
             return balanced_factors(np.bincount(self.sample.y, weights=weights, minlength=K))
         columns = zip(self.sample.y.T, K, strict=True)
         return np.concatenate([balanced_factors(np.bincount(y, weights=weights, minlength=k)) for y, k in columns])
-
-    def _rules(self, seed: int, weight: float, n: int, subset) -> Rules:
-        e = self.estimator
-        leaf, split = e.min_samples_leaf, e.min_samples_split
-        leaf = leaf if isinstance(leaf, numbers.Integral) else math.ceil(leaf * n)
-        split = split if isinstance(split, numbers.Integral) else max(2, math.ceil(split * n))
-        return Rules(
-            max_depth=2**31 - 1 if e.max_depth is None else int(e.max_depth),
-            min_samples_split=max(int(split), 2 * int(leaf)),
-            min_samples_leaf=int(leaf),
-            min_weight_leaf=float(e.min_weight_fraction_leaf) * weight,
-            max_leaf_nodes=0 if e.max_leaf_nodes is None else int(e.max_leaf_nodes),
-            min_impurity_decrease=float(e.min_impurity_decrease),
-            max_features=self.columns if subset is None else 2**31 - 1,
-            random_cuts=e._random_cuts,
-            seed=int(seed),
-        )
 
     def grow_all(self, seeds: np.ndarray, budget: Budget) -> list[FlatTree]:
         """Grow the trees of all seeds; when the budget is spent, stop after the trees in progress."""
@@ -224,6 +200,32 @@ def _binned(sample: Sample, counts: np.ndarray, max_bins: int, n_jobs) -> solver
 
     parts = map_blocks(work, X.shape[1], COLUMNS, n_jobs)
     return solver.Bins(*(np.concatenate([getattr(part, name) for part in parts]) for name in solver.Bins._fields))
+
+
+def growth_rules(estimator, seed: int, n: int, weight: float, d: int) -> Rules:
+    """Return the rules of a tree that is grown on ``n`` rows of total ``weight``, with ``d`` columns."""
+    return Rules(
+        **stopping_rules(estimator.get_params(deep=False), n, weight),
+        max_features=n_columns(estimator.max_features, d) if estimator.subset == "split" else 2**31 - 1,
+        random_cuts=estimator._random_cuts,
+        seed=int(seed),
+    )
+
+
+def columns_of(estimator, seed: int, d: int) -> np.ndarray | None:
+    """Return the columns of the tree of this seed, if each tree has its own."""
+    if estimator.subset == "split":
+        return None
+    count = n_columns(estimator.max_features, d)
+    return np.sort(np.random.RandomState(seed).choice(d, count, replace=False))
+
+
+def pruned(estimator, tree: FlatTree) -> FlatTree:
+    """Return the tree after cost-complexity pruning."""
+    if estimator.ccp_alpha == 0:
+        return tree
+    path = weakest_links(tree, tree.weight * tree.impurity / tree.weight[0])
+    return solver.collapse(tree, path.collapse_at <= float(estimator.ccp_alpha))
 
 
 def balanced_factors(totals: np.ndarray) -> np.ndarray:

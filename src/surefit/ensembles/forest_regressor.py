@@ -25,7 +25,8 @@ class RandomForestRegressor(CertifiedMixin, CallbackSupportMixin, ForestMixin, R
     Guarantee: the value of every leaf is the mean (or median) of its drawn rows. With ``oob_score`` the certificate
     also states the out-of-bag error (theory: :ref:`bootstrap-votes`).
 
-    Draws do not depend on the order of the rows, and an integer weight is equivalent to repeating the row.
+    Draws do not depend on the order of the rows, and an integer weight is equivalent to repeating the row. Draws from rows in partitions
+    depend on the indices of the rows.
 
     Parameters
     ----------
@@ -92,6 +93,8 @@ class RandomForestRegressor(CertifiedMixin, CallbackSupportMixin, ForestMixin, R
         Indices of the rows on which each tree was grown, repeated as often as they were drawn.
     tree_seeds_ : ndarray
         Seed of each tree, which determines its draws of rows and columns.
+    drawn_by_index_ : bool
+        Whether draws depend on the index of a row and the path of a node, as they do for rows in partitions.
     tree_starts_, tree_feature_, tree_threshold_, tree_left_, tree_right_, tree_missing_left_, tree_value_
         All trees, concatenated.
     categories_, category_labels_ : dict

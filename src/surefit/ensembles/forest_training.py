@@ -40,12 +40,8 @@ class OutOfBag(NamedTuple):
 def fit_forest(estimator, sample: Sample, given_y: np.ndarray) -> Any:
     """Grow the trees, set the fitted attributes and issue the certificate. Returns the estimator."""
     who = type(estimator).__name__
-    if estimator.oob_score and not estimator.bootstrap:
-        raise InvalidParameter(who, "oob_score", "False without bootstrap (no row is out of bag)", estimator.oob_score)
-    if estimator.max_samples is not None and not estimator.bootstrap:
-        raise InvalidParameter(who, "max_samples", "None without bootstrap", estimator.max_samples)
     refuse_several(estimator, sample.y, monotonic_cst="None for several targets")
-    _check_monotone(estimator, sample)
+    check_options(estimator, sample.X.shape[1], sample.n_classes)
     if estimator.oob_score and sample.n_classes and type_of_target(given_y) == "multiclass-multioutput":
         raise InvalidData(
             f"{who}: The type of target cannot be used to compute OOB estimates: several targets with more than two classes; "
@@ -66,6 +62,7 @@ def fit_forest(estimator, sample: Sample, given_y: np.ndarray) -> Any:
         seconds, reason = budget.seconds, budget.stopped
     if reporter is not None:
         reporter.finish()
+    estimator.__dict__.pop("drawn_by_index_", None)  # left by an earlier fit
     estimator.trees_ = [*(estimator.trees_ if again else []), *trees]
     estimator.tree_seeds_ = np.concatenate([estimator.tree_seeds_, seeds[old:]]) if again else seeds
     estimator.tree_seeds_ = estimator.tree_seeds_[: len(estimator.trees_)]
@@ -88,14 +85,20 @@ def fit_forest(estimator, sample: Sample, given_y: np.ndarray) -> Any:
     return estimator
 
 
-def _check_monotone(estimator, sample: Sample) -> None:
-    wanted, d = estimator.monotonic_cst, sample.X.shape[1]
+def check_options(estimator, d: int, n_classes: Any) -> None:
+    """Refuse options that need a bootstrap where there is none, and constraints that do not fit ``d`` columns and the classes."""
+    who = type(estimator).__name__
+    if estimator.oob_score and not estimator.bootstrap:
+        raise InvalidParameter(who, "oob_score", "False without bootstrap (no row is out of bag)", estimator.oob_score)
+    if estimator.max_samples is not None and not estimator.bootstrap:
+        raise InvalidParameter(who, "max_samples", "None without bootstrap", estimator.max_samples)
+    wanted = estimator.monotonic_cst
     if wanted is None:
         return
-    who, signs = type(estimator).__name__, np.asarray(wanted)
+    signs = np.asarray(wanted)
     if signs.shape != (d,) or not np.isin(signs, (-1, 0, 1)).all():
         raise InvalidParameter(who, "monotonic_cst", f"-1, 0 or 1 for each of {d} columns", wanted)
-    if sample.n_classes > 2 and signs.any():
+    if n_classes > 2 and signs.any():
         raise InvalidParameter(who, "monotonic_cst", "None for more than two classes", wanted)
 
 

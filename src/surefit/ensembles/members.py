@@ -74,6 +74,10 @@ class MembersMixin(SequenceMixin):
         return [self._drawn_rows(int(seed)) for seed in self.tree_seeds_]
 
     def _drawn_rows(self, seed: int) -> np.ndarray:
+        if getattr(self, "drawn_by_index_", False) and self._n_draws:
+            raise AttributeError(
+                f"{type(self).__name__}: estimators_samples_ needs rows in memory; the draws from partitions are repeated where they are."
+            )
         if self._row_order is None:
             return np.arange(self._n_rows)
         counts = counts_of(seed, self._n_draws, self._row_order, self._row_ends)

@@ -9,9 +9,20 @@ from typing import Any
 import numpy as np
 
 from surefit.core.outputs import read_classes
+from surefit.core.partitioned import Part, PartitionedRows, weights_in
 from surefit.problems.base import Given, problem_of
 from surefit.problems.labels import class_factors
 from surefit.problems.trees import categorical_columns
+
+#: Parameters that stop the growth of a tree.
+STOPPING = (
+    "max_depth",
+    "min_samples_split",
+    "min_samples_leaf",
+    "min_weight_fraction_leaf",
+    "max_leaf_nodes",
+    "min_impurity_decrease",
+)
 
 
 @problem_of("RandomForestClassifier", "RandomForestRegressor", "ExtraTreesClassifier", "ExtraTreesRegressor")
@@ -29,6 +40,16 @@ def forest_problem(given: Given) -> dict[str, Any]:
         "class_weights": asked if by_tree else class_factors(asked, given.y, given.weights),
         "categorical": categorical_columns(given),
         "columns_of_a_tree": n_columns(params["max_features"], d) if params["subset"] == "tree" else 0,
+        **(_by_index(params, d) if given.chosen.get("drawn_by_index_") else {}),
+    }
+
+
+def _by_index(params: Any, d: int) -> dict[str, Any]:
+    """What the trees of rows in partitions depend on: draws by the index of a row and by the path of a node, and stopping rules."""
+    return {
+        "drawn_by_index": True,
+        "columns_of_a_split": n_columns(params["max_features"], d) if params["subset"] == "split" else d,
+        "stopping": {name: params[name] for name in STOPPING},
     }
 
 
@@ -57,7 +78,11 @@ def n_classes(given: Given) -> Any:
 
 def _draws(given: Given) -> dict[str, Any]:
     params, bootstrap = given.params, bool(given.params["bootstrap"])
-    count = n_draws(given.weights, given.X.shape[0], params["max_samples"]) if bootstrap else 0
+    count = 0
+    if bootstrap and isinstance(given.X, PartitionedRows):
+        count = _share(_total_in_partitions(given.X), params["max_samples"])
+    elif bootstrap:
+        count = n_draws(given.weights, given.X.shape[0], params["max_samples"])
     return {"bootstrap": bootstrap, "draws": count, "delta": float(params["delta"])}
 
 
@@ -69,11 +94,28 @@ def n_draws(weights: np.ndarray | None, n: int, max_samples: Any) -> int:
         total = int(math.fsum(weights))
     else:
         total = int(np.count_nonzero(weights))
+    return _share(total, max_samples)
+
+
+def _share(total: int, max_samples: Any) -> int:
     if max_samples is None:
         return total
     if isinstance(max_samples, float | np.floating):
         return max(1, round(total * float(max_samples)))
     return int(max_samples)
+
+
+def _total_in_partitions(rows: PartitionedRows) -> int:
+    """Total of integer weights, else the number of rows that count."""
+    if not rows.weighted:
+        return rows.shape[0]
+    count, fractions = rows.map_reduce(_counted)
+    return count if fractions else int(rows.total_weight)
+
+
+def _counted(part: Part) -> tuple[int, int]:
+    weights = weights_in(part)
+    return int(np.count_nonzero(weights)), int(np.count_nonzero(weights != np.rint(weights)))
 
 
 def n_columns(max_features: Any, d: int) -> int:

@@ -16,6 +16,7 @@ from scipy import sparse
 from surefit.checks.bounds import CONFIRM
 from surefit.checks.enclosure import UNIT, gamma
 from surefit.checks.ensembles.draws import Draws, outputs, targets
+from surefit.checks.ensembles.forest_parts import leaves_in_parts, seeds_of
 from surefit.checks.ensembles.packed import categorical_trees, leaves_of, on_paths, packed_trees
 from surefit.checks.judge import Digits, Proof, claim, refused, shared
 from surefit.checks.labels import class_products, row_weights
@@ -24,6 +25,7 @@ from surefit.checks.trees.structure import median_distance
 from surefit.core.catalog import Entry, register
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
+from surefit.core.partitioned import PartitionedRows
 from surefit.core.sample import Data
 
 BLOCK = 1024  # number of sparse rows that are made dense at a time
@@ -71,11 +73,13 @@ def _of_leaves(claim: Claim) -> str:
     return f"Each of {leaves} leaves{inner} of {trees} trees holds the {what} of the drawn rows that reach it, up to {claim.value:.1g}."
 
 
-@claim("forest.leaves", kind="process_fact", side="upper", theory="bootstrap-votes", says=_of_leaves)
+@claim("forest.leaves", kind="process_fact", side="upper", theory="bootstrap-votes", partitioned=True, says=_of_leaves)
 def leaves(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     """Compare the leaves of every tree with the rows drawn for it, recomputed from its seed."""
+    if certificate.problem.get("drawn_by_index") or isinstance(data.X, PartitionedRows):
+        return leaves_in_parts(certificate, data)
     y, draws = targets(certificate, data), Draws(certificate, data)
-    trees, seeds = _trees(certificate, data), _seeds(certificate)
+    trees, seeds = _trees(certificate, data), seeds_of(certificate)
     X, problem = _table(certificate, data), certificate.problem
     worst = doubt = 0.0
     wanted, stored = outputs(problem, y)[-1][2].stop, trees[0].value.shape[1]
@@ -145,12 +149,13 @@ def _leaf_distance(
     kind="feasibility",
     side="exact",
     theory="bootstrap-votes",
+    partitioned=True,
     says="Trees use only their own {columns} columns: {value:.0f} splits violate this.",
 )
 def subsets(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     """Count cuts of columns outside the subset drawn for the tree."""
     d, size, wrong = data.X.shape[1], int(certificate.problem["columns_of_a_tree"]), 0
-    for tree, seed in zip(_trees(certificate, data), _seeds(certificate), strict=True):
+    for tree, seed in zip(_trees(certificate, data), seeds_of(certificate), strict=True):
         own = np.random.RandomState(int(seed)).choice(d, size, replace=False)
         wrong += int(np.count_nonzero(~np.isin(tree.feature[tree.feature >= 0], own)))
     return Proof(float(wrong), "exact", f"{wrong} cuts elsewhere.", {"columns": size}, limit=0.0)
@@ -196,7 +201,7 @@ def _misses(problem: dict[str, Any], values: np.ndarray, y: np.ndarray) -> np.nd
 )
 def drawn(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     """Count the rows drawn by all members."""
-    draws, seeds = Draws(certificate, data), _seeds(certificate)
+    draws, seeds = Draws(certificate, data), seeds_of(certificate)
     always = np.ones(draws.n, dtype=bool)
     for seed in seeds:
         always &= draws(int(seed)) > 0
@@ -249,13 +254,6 @@ def _vote(certificate: Certificate, claim: Claim, data: Data, losses: np.ndarray
     return Proof(claim.value if proved else 1.0, evidence.level, note, numbers)
 
 
-def _seeds(certificate: Certificate) -> np.ndarray:
-    seeds = np.asarray(certificate.model["tree_seeds_"])
-    if seeds.ndim != 1 or seeds.dtype.kind not in "iu" or np.any((seeds < 0) | (seeds >= 2**32)):
-        raise ValueError("the seeds must be integers from 0 to 2**32 - 1")
-    return seeds
-
-
 @shared
 def _trees(certificate: Certificate, data: Data) -> list[Any]:
     packed = packed_trees(certificate.model, data.X.shape[1])
@@ -264,7 +262,7 @@ def _trees(certificate: Certificate, data: Data) -> list[Any]:
 
 @shared
 def _votes(certificate: Certificate, data: Data) -> Votes:
-    y, draws, seeds = targets(certificate, data), Draws(certificate, data), _seeds(certificate)
+    y, draws, seeds = targets(certificate, data), Draws(certificate, data), seeds_of(certificate)
     n, K = len(y), outputs(certificate.problem, y)[-1][2].stop
     forest = "tree_starts_" in certificate.model
     trees = _trees(certificate, data) if forest else []

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from surefit.cluster.fitting import require_defaults, trains
+from surefit.cluster.fitting import PassBudget, require_defaults, trains
 from surefit.cluster.training.least_squares import require_one_number
-from surefit.core.budget import Budget, Reason
+from surefit.core.budget import Reason
 from surefit.core.callbacks import progress_reporter
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.partitioned import ClusterLost, PartitionedRows, PartValues, PassStopped
@@ -176,7 +176,7 @@ def _run(
         estimator, rows, None, task="round", max_subtasks=int(estimator.max_iter), prints=False
     )
     watch = _PassWatch(estimator, booster, outline)
-    with _PassBudget(rows, estimator.max_iter, estimator.max_time, reporter) as budget:
+    with PassBudget(rows, estimator.max_iter, estimator.max_time, reporter) as budget:
         try:
             reason = run_rounds(estimator, booster, watch, outline.weights[0], budget, random, again)
         except PassStopped as stop:
@@ -190,16 +190,3 @@ def _run(
     if reporter is not None:
         reporter.finish()
     return reason, seconds
-
-
-class _PassBudget(Budget):
-    """Budget that also stops passes, from the second round on, so that a model has at least one round."""
-
-    def __init__(self, rows: PartitionedRows, *limits: Any) -> None:
-        super().__init__(*limits)
-        self.rows = rows
-
-    def spent(self, n_iter: int = 0, gap: float = float("nan")) -> Reason | None:
-        """Return the reason to stop, or None to continue."""
-        self.rows.budget = self
-        return super().spent(n_iter, gap)

@@ -13,6 +13,9 @@ from surefit.core.partitioned import PartitionedRows, rounded
 from surefit.problems.labels import class_factors, names_of
 from surefit.solvers.trees.candidates import candidates_of
 from surefit.solvers.trees.cells import cells_of, reading_of
+from surefit.solvers.trees.flat import FlatTree
+from surefit.solvers.trees.nodes import Rules
+from surefit.solvers.trees.passes import grow_trees, totals_of
 from surefit.solvers.trees.waves import Waves
 from surefit.trees.claims import claims_of_partitions
 from surefit.trees.fit import record
@@ -23,19 +26,32 @@ from surefit.trees.prune import pruned
 @trains("DecisionTreeClassifier")
 def classifier(estimator: Any, rows: PartitionedRows) -> Any:
     """Fit a decision tree classifier."""
-    labels, who = rows.labels, type(estimator).__name__
-    assert labels is not None
-    if rows.weighted and isinstance(estimator.class_weight, str):  # counts of rows are not known, only sums of weights
-        raise InvalidParameter(who, "class_weight", "None or a dict for weighted rows in partitions", "balanced")
-    if estimator.monotonic_cst is not None and np.any(estimator.monotonic_cst) and len(labels) > 2:
+    factors = read_labels(estimator, rows, estimator.class_weight)
+    if estimator.monotonic_cst is not None and np.any(estimator.monotonic_cst) and estimator.n_classes_ > 2:
+        who = type(estimator).__name__
         raise InvalidParameter(who, "monotonic_cst", "None for more than two classes", estimator.monotonic_cst)
-    estimator.classes_, estimator.n_classes_, estimator.n_outputs_ = labels, len(labels), 1
-    return _fit(estimator, rows, names_of(labels), class_factors(estimator.class_weight, *rows.outline))
+    return _fit(estimator, rows, names_of(estimator.classes_), factors)
+
+
+def read_labels(estimator: Any, rows: PartitionedRows, class_weight: Any) -> list[float] | None:
+    """Set the classes, and return the weight of each."""
+    if rows.weighted and isinstance(class_weight, str):  # counts of rows are not known, only sums of weights
+        who = type(estimator).__name__
+        raise InvalidParameter(who, "class_weight", "None or a dict for weighted rows in partitions", class_weight)
+    assert rows.labels is not None
+    estimator.classes_, estimator.n_classes_, estimator.n_outputs_ = rows.labels, len(rows.labels), 1
+    return class_factors(class_weight, *rows.outline)
 
 
 @trains("DecisionTreeRegressor")
 def regressor(estimator: Any, rows: PartitionedRows) -> Any:
     """Fit a decision tree regressor."""
+    read_numbers(estimator, rows)
+    return _fit(estimator, rows, None, None)
+
+
+def read_numbers(estimator: Any, rows: PartitionedRows) -> None:
+    """Refuse targets that sums over the rows do not describe under the criterion."""
     require_one_number(estimator, rows)
     who = type(estimator).__name__
     if estimator.criterion == "absolute_error":
@@ -47,7 +63,6 @@ def regressor(estimator: Any, rows: PartitionedRows) -> Any:
             f"the largest {rows.largest_target:.6g}. Use 'squared_error'."
         )
     estimator.n_outputs_ = 1
-    return _fit(estimator, rows, None, None)
 
 
 def _fit(estimator: Any, rows: PartitionedRows, classes: list[Any] | None, factors: list[float] | None) -> Any:
@@ -60,7 +75,13 @@ def _fit(estimator: Any, rows: PartitionedRows, classes: list[Any] | None, facto
     candidates = candidates_of(rows, estimator.max_bins)
     size = rows.shape[0] * (rows.shape[1] + 8 * (2 + 2 * len(totals.amounts)))
     cells = rows.derive(cells_of, reading, candidates, size=size)
-    outcome = pruned(estimator, None, rules, lambda _, rules: Waves(cells, reading, candidates, rules, monotone).grow())
+
+    def grow(_: None, rules: Rules) -> FlatTree:
+        waves = Waves(reading, candidates, rules, monotone)
+        grow_trees(cells, [waves], totals_of(cells, reading))
+        return waves.tree()
+
+    outcome = pruned(estimator, None, rules, grow)
     constrained = monotone is not None and bool(monotone.any())
     claims = claims_of_partitions(candidates, outcome, rules, constrained)
     return record(estimator, outcome, rules, claims, (rows, *rows.outline), "histograms of partitions")

@@ -16,10 +16,13 @@ from surefit.core.sample import read_target
 from surefit.problems.labels import class_codes
 from surefit.solvers.trees.candidates import Candidates
 from surefit.solvers.trees.criteria import CRITERIA, POISSON
+from surefit.solvers.trees.sampling import Line
 from surefit.solvers.trees.targets import Classes, Sums
+from surefit.solvers.trees.wave_search import Units
 
 HALF = 30
 LOW = 2**HALF - 1
+NO_SEEDS = np.zeros(0, dtype=np.int64)
 
 
 class Reading(NamedTuple):
@@ -30,12 +33,14 @@ class Reading(NamedTuple):
     criterion: int
     weighted: bool
     center: float
-    exponents: tuple[int, ...]  # amounts are at most 2**exponent; empty if the amounts are integers
+    exponents: tuple[int, ...]  # amounts are at most 2**exponent; empty if they are whole numbers
+    drawn: bool = False  # sample weights only say which rows can be drawn
 
     def rows(self, part: Part) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the rows of positive weight, and their targets and weights."""
         assert part.y is not None
         y, w = read_target(part.y), weights_in(part)
+        w = np.sign(w) if self.drawn else w
         if self.classes is not None:
             y = class_codes(y, self.classes)
             w = w if self.factors is None else w * np.asarray(self.factors)[y]
@@ -70,8 +75,17 @@ class Reading(NamedTuple):
             sums = np.ldexp(np.ldexp(sums[..., :k], HALF) + sums[..., k:], np.asarray(self.exponents) - 2 * HALF)
         if self.classes is None:
             return np.concatenate([counts, sums], axis=-1)
-        weight = sums.sum(axis=-1, keepdims=True) if self.exponents else counts
-        return np.concatenate([counts, weight, sums], axis=-1)
+        return np.concatenate([counts, sums.sum(axis=-1, keepdims=True), sums], axis=-1)
+
+    @property
+    def width(self) -> int:
+        """Number of integers of a row."""
+        return 1 + (2 if self.exponents else 1) * (3 if self.classes is None else len(self.classes))
+
+    def units(self) -> Units:
+        """Return how sums of cells become numbers in compiled loops."""
+        scales = np.ldexp(1.0, np.asarray(self.exponents, dtype=np.int64) - 2 * HALF)
+        return Units(scales, 0 if self.classes is None else len(self.classes))
 
     def target(self) -> Any:
         """Return a target without rows, which selects the criterion for the best cut of a histogram."""
@@ -96,11 +110,15 @@ class Largest(NamedTuple):
 
 
 def reading_of(
-    rows: PartitionedRows, criterion: str, classes: list[Any] | None, factors: list[float] | None
+    rows: PartitionedRows,
+    criterion: str,
+    classes: list[Any] | None,
+    factors: list[float] | None,
+    drawn: bool = False,
 ) -> tuple[Reading, Largest]:
     """Return the conversion of rows to integers, and the totals, by one or two passes."""
-    weighted = rows.weighted or factors is not None
-    reading = Reading(classes, factors, CRITERIA[criterion], weighted, 0.0, ())
+    weighted = (rows.weighted and not drawn) or factors is not None
+    reading = Reading(classes, factors, CRITERIA[criterion], weighted, 0.0, (), drawn)
     found: Largest = rows.map_reduce(_largest, reading, combine=Largest.joined)
     if classes is None and criterion == "squared_error":  # centering preserves the digits of sums of squares
         reading = reading._replace(center=rounded(found.product) / rounded(found.weight))
@@ -118,15 +136,21 @@ def _largest(part: Part, reading: Reading) -> Largest:
 
 
 class Cells(NamedTuple):
-    """Rows of positive weight of a partition: column codes, integers, and targets."""
+    """The rows of a partition that count: codes of the columns, integers, targets, and how often each tree draws them."""
 
     codes: np.ndarray
     cells: np.ndarray
     y: np.ndarray
+    counts: np.ndarray  # (trees, rows); no lines if every row counts once in every tree
 
 
-def cells_of(part: Part, reading: Reading, candidates: Candidates) -> Cells:
-    """Return the rows of a partition as integers."""
+def cells_of(
+    part: Part, reading: Reading, candidates: Candidates, line: Line | None = None, seeds: np.ndarray = NO_SEEDS
+) -> Cells:
+    """Return the rows of a partition as integers, with the draws of a tree of each seed from a line."""
     used, y, w = reading.rows(part)
     codes = candidates.codes(part.X if len(used) == len(part.X) else part.X[used])
-    return Cells(codes, reading.cells(y, w), np.asarray(y, dtype=np.float64))
+    counts = np.zeros((0, len(used)), dtype=np.uint8)
+    if line is not None:
+        counts = np.ascontiguousarray(line.counts(part, seeds)[:, used])
+    return Cells(codes, reading.cells(y, w), np.asarray(y, dtype=np.float64), counts)

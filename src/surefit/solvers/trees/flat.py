@@ -20,8 +20,9 @@ REASONS = (
     "gain too small",
     "max_leaf_nodes",
     "pruned",
+    "growing was stopped",
 )
-SPLIT, PURE, DEPTH, FEW_ROWS, NO_CUT, SMALL_GAIN, LEAVES, PRUNED = range(8)
+SPLIT, PURE, DEPTH, FEW_ROWS, NO_CUT, SMALL_GAIN, LEAVES, PRUNED, STOPPED = range(9)
 
 
 class FlatTree(NamedTuple):

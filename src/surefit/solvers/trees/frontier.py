@@ -1,4 +1,4 @@
-"""Histograms of the waiting nodes of a growing tree over rows in partitions, and the best split of a histogram."""
+"""What growing trees ask of rows in partitions: histograms of the nodes that wait, as lists of the cells that are not empty."""
 
 from __future__ import annotations
 
@@ -9,107 +9,138 @@ import numpy as np
 
 from surefit.core.jit import compiled
 from surefit.solvers.trees.cells import Cells
-from surefit.solvers.trees.grow import next_random
-from surefit.solvers.trees.histograms import best_bin
-from surefit.solvers.trees.targets import Limits
+
+CODES = 256  # of a column; the last one is missing
 
 
 class Frontier(NamedTuple):
-    """The tree so far, and the index of each node among the requested histograms and target ranges, or -1."""
+    """A tree so far, by node, the place of each node among the questions, or -1, and the columns of each question."""
 
     feature: np.ndarray
     code: np.ndarray
     missing_left: np.ndarray
     left: np.ndarray
     right: np.ndarray
-    histogram: np.ndarray
-    range: np.ndarray
+    place: np.ndarray
+    starts: np.ndarray  # question p is about columns[starts[p] : starts[p + 1]]
+    columns: np.ndarray
+
+
+class Counted(NamedTuple):
+    """Cells of histograms that are not empty, and the least and largest target of each question."""
+
+    keys: np.ndarray  # CODES times the place of the column among those of all questions, plus the code; ascending
+    cells: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
 
 
 def sum_cells(cells: Cells, width: int) -> np.ndarray:
-    """Return the sums of the integers of a partition."""
-    return cells.cells.sum(axis=0) if len(cells.cells) else np.zeros(width, dtype=np.int64)
+    """Return the sums of the integers of a partition, one line per tree."""
+    if not len(cells.cells):
+        return np.zeros((max(len(cells.counts), 1), width), dtype=np.int64)
+    if not len(cells.counts):
+        return cells.cells.sum(axis=0)[None]
+    found = np.array([counts.astype(np.int64) @ cells.cells for counts in cells.counts])
+    found[:, 0] = np.count_nonzero(cells.counts, axis=1)
+    return found
 
 
-def count_rows(cells: Cells, frontier: Frontier) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the requested histograms, and the smallest and largest targets of nodes, over the rows of a partition."""
-    d, width = cells.codes.shape[1], cells.cells.shape[1]
-    tables = np.zeros((int(frontier.histogram.max()) + 1, d, 256, width), dtype=np.int64)
-    size = int(frontier.range.max()) + 1
+def count_rows(cells: Cells, asked: dict[int, Frontier]) -> dict[int, Counted]:
+    """Return what the questions of each tree ask for, of the rows of a partition."""
+    return {t: _counted(cells, cells.counts[t] if len(cells.counts) else EVERY, own) for t, own in asked.items()}
+
+
+EVERY = np.zeros(0, dtype=np.uint8)  # every row counts once
+
+
+def _counted(cells: Cells, counts: np.ndarray, frontier: Frontier) -> Counted:
+    size = len(frontier.starts) - 1
     low, high = np.full(size, math.inf), np.full(size, -math.inf)
-    _count(cells.codes, cells.cells, cells.y, frontier, tables, low, high)
-    return tables, low, high
+    rows, first = _by_place(cells.codes, counts, cells.y, frontier, low, high)
+    room = int(np.sum(np.diff(frontier.starts) * np.minimum(np.diff(first), CODES)))
+    keys, found = np.empty(room, dtype=np.int64), np.empty((room, cells.cells.shape[1]), dtype=np.int64)
+    used = _fill(cells.codes, cells.cells, counts, rows, first, frontier.starts, frontier.columns, keys, found)
+    return Counted(keys[:used].copy(), found[:used].copy(), low, high)
 
 
-def joined(a: tuple[np.ndarray, ...], b: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+def joined(a: dict[int, Counted], b: dict[int, Counted]) -> dict[int, Counted]:
     """Merge the histograms and ranges of two partitions."""
-    return a[0] + b[0], np.minimum(a[1], b[1]), np.maximum(a[2], b[2])
+    found = {}
+    for t, one in a.items():
+        other = b[t]
+        keys, cells = _merged(one.keys, one.cells, other.keys, other.cells)
+        found[t] = Counted(keys, cells, np.minimum(one.low, other.low), np.maximum(one.high, other.high))
+    return found
 
 
 @compiled
-def _count(codes, cells, y, frontier, tables, low, high):
-    feature, code, missing_left, left, right, histogram, ranges = frontier
+def _by_place(codes, counts, y, frontier, low, high):
+    """Return the rows in the order of their questions, and where those of each question begin; note the range of their targets."""
+    feature, code, missing_left, left, right, place, starts, _ = frontier
+    at = np.full(len(codes), -1, dtype=np.int64)
+    first = np.zeros(len(starts), dtype=np.int64)
     for i in range(len(codes)):
+        if len(counts) > 0 and counts[i] == 0:
+            continue
         node = 0
         while left[node] >= 0:
             own = codes[i, feature[node]]
             to_left = missing_left[node] if own == 255 else own <= code[node]
             node = left[node] if to_left else right[node]
-        place = ranges[node]
-        if place >= 0:
-            low[place], high[place] = min(low[place], y[i]), max(high[place], y[i])
-        place = histogram[node]
-        if place >= 0:
-            for j in range(codes.shape[1]):
-                own_cells = tables[place, j, codes[i, j]]
-                for k in range(cells.shape[1]):
-                    own_cells[k] += cells[i, k]
+        asked = place[node]
+        at[i] = asked
+        if asked >= 0:
+            low[asked], high[asked] = min(low[asked], y[i]), max(high[asked], y[i])
+            first[asked + 1] += 1
+    for p in range(1, len(first)):
+        first[p] += first[p - 1]
+    rows, free = np.empty(first[-1], dtype=np.int64), first.copy()
+    for i in range(len(codes)):
+        if at[i] >= 0:
+            rows[free[at[i]]] = i
+            free[at[i]] += 1
+    return rows, first
 
 
 @compiled
-def best_column(target, bins, n, weight, sums, limits, monotone, rules, stream):
-    """Return the column and the decrease of the best cut, and the cut; columns and cuts may be drawn at random."""
-    max_features, random_cuts = rules
-    random, drawn = stream
-    d, useful, taken = len(drawn), 0, 0
-    constant = np.zeros(d, dtype=np.bool_)
-    for j in range(d):
-        count = 0
-        for code in range(256):
-            count += bins[j, code, 0] > 0.0
-        constant[j] = count < 2
-    if max_features >= d:
-        taken = d
-    while taken < d and useful < max_features:
-        other = taken + next_random(random, d - taken)
-        drawn[taken], drawn[other] = drawn[other], drawn[taken]
-        useful += not constant[drawn[taken]]
-        taken += 1
-    best, column = -math.inf, -1
-    cut = best_bin(target, bins[0], n, weight, sums, limits)
-    for j in np.sort(drawn[:taken]):
-        if constant[j]:
-            continue
-        only: Any = np.int64(-1)
-        if random_cuts:
-            only = _random_place(bins[j], next_random(random, 1 << 53) / 9007199254740992.0)
-        own = Limits(
-            limits.min_rows, limits.min_weight, limits.tie, only, np.int64(monotone[j]), limits.low, limits.high
-        )
-        found = best_bin(target, bins[j], n, weight, sums, own)
-        if found.place > 0 and found.decrease > best + limits.tie:
-            best, column, cut = found.decrease, j, found
-    return (column, best), cut
+def _fill(codes, cells, counts, rows, first, starts, columns, keys, found):
+    """Write the cells that are not empty, in the order of their keys; return their number."""
+    width, used = cells.shape[1], 0
+    line = np.zeros((256, width), dtype=np.int64)
+    for p in range(len(starts) - 1):
+        for c in range(starts[p], starts[p + 1]):
+            least, largest = 255, -1
+            for k in range(first[p], first[p + 1]):
+                i = rows[k]
+                own: Any = np.int64(codes[i, columns[c]])
+                times: Any = np.int64(counts[i]) if len(counts) > 0 else np.int64(1)
+                line[own, 0] += 1
+                for q in range(1, width):
+                    line[own, q] += times * cells[i, q]
+                least, largest = min(least, own), max(largest, own)
+            for own in range(least, largest + 1):
+                if line[own, 0] == 0:
+                    continue
+                keys[used] = 256 * c + own
+                for q in range(width):
+                    found[used, q] = line[own, q]
+                    line[own, q] = 0
+                used += 1
+    return used
 
 
 @compiled
-def _random_place(line, share):
-    """Return the number of rows left of a cut at a fraction of the range of the codes."""
-    low, high, place = 255, 0, 0.0
-    for code in range(255):
-        if line[code, 0] > 0.0:
-            low, high = min(low, code), max(high, code)
-    last = high if low >= high else low + np.int64(share * (high - low))
-    for code in range(last + 1):
-        place += line[code, 0]
-    return np.int64(place)
+def _merged(a, cells, b, others):
+    """Join two ascending lists of keys; the cells of a key that is in both are added."""
+    keys = np.empty(len(a) + len(b), dtype=np.int64)
+    sums = np.empty((len(a) + len(b), cells.shape[1]), dtype=np.int64)
+    i, j, used = 0, 0, 0
+    while i < len(a) or j < len(b):
+        first = j >= len(b) or (i < len(a) and a[i] <= b[j])
+        second = i >= len(a) or (j < len(b) and b[j] <= a[i])
+        keys[used] = a[i] if first else b[j]
+        for q in range(cells.shape[1]):
+            sums[used, q] = (cells[i, q] if first else 0) + (others[j, q] if second else 0)
+        i, j, used = i + first, j + second, used + 1
+    return keys[:used].copy(), sums[:used].copy()

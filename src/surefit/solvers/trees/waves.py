@@ -1,96 +1,70 @@
-"""Growth of a tree on rows in partitions: one pass computes the histograms of all waiting nodes; the client chooses splits.
+"""Growing of a tree whose rows are in partitions: a wave asks for the sums of all nodes that wait, and the splits are chosen here.
 
-The rules are those of :mod:`surefit.solvers.trees.grow`. Sums are integers, so the tree does not depend on how the rows
-are divided.
+The rules are those of :mod:`surefit.solvers.trees.grow`. Sums are integers, and random numbers belong to nodes, so the tree does not depend
+on the partitions. :mod:`surefit.solvers.trees.passes` answers the waves of many trees by one pass.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Generator
 from fractions import Fraction
-from typing import NamedTuple
 
 import numpy as np
 
-from surefit.core.partitioned import PartValues
 from surefit.solvers.trees import flat
 from surefit.solvers.trees.candidates import Candidates
 from surefit.solvers.trees.cells import HALF, Reading
 from surefit.solvers.trees.criteria import POISSON, class_spread, spread
 from surefit.solvers.trees.flat import FlatTree
-from surefit.solvers.trees.frontier import Frontier, best_column, count_rows, joined, sum_cells
+from surefit.solvers.trees.frontier import CODES, Counted
+from surefit.solvers.trees.node_draws import child_states, column_orders, cut_shares, root_state
 from surefit.solvers.trees.nodes import NODE, Rules, finished
-from surefit.solvers.trees.targets import TIE, Limits
+from surefit.solvers.trees.targets import TIE
+from surefit.solvers.trees.wave_nodes import Found, Node, Question
+from surefit.solvers.trees.wave_search import Searched, Splits, search
 
-MOST_BYTES = 2**26  # size of the histograms that one pass returns, which bounds the memory of the client
-
-
-class Found(NamedTuple):
-    """The best split of a node."""
-
-    decrease: float
-    feature: int
-    code: int  # values with this code or a smaller one go left
-    missing_left: bool
-
-
-@dataclass
-class Node:
-    """Node on the client, with the integer sums over its rows."""
-
-    cells: np.ndarray
-    depth: int
-    low: float = -math.inf
-    high: float = math.inf
-    spread: float = 0.0
-    reason: int = flat.SPLIT
-    split: Found | None = None
-    threshold: float = math.nan
-    children: list[int] = field(default_factory=list)
-    left: np.ndarray | None = None  # integer sums over the rows that go left
-    rows: int = 0
-    weight: float = 0.0
-    sums: np.ndarray = field(default_factory=lambda: np.zeros(0))
+Wave = Generator[list[Question], Counted, None]  # questions, and the histograms that answer them
 
 
 class Waves:
-    """Tree that grows by passes over the partitions."""
+    """One tree: its nodes, and the waves of questions that they need."""
 
     def __init__(
         self,
-        cells: PartValues,
         reading: Reading,
         candidates: Candidates,
         rules: Rules,
-        monotone: np.ndarray | None,
+        monotone: np.ndarray | None = None,
+        columns: np.ndarray | None = None,
     ) -> None:
+        """Prepare a tree that uses ``columns``, by default all of them."""
         d = len(candidates.counts)
-        self.cells, self.reading, self.candidates, self.rules = cells, reading, candidates, rules
+        self.reading, self.candidates, self.rules = reading, candidates, rules
         self.monotone = np.zeros(d, dtype=np.int64) if monotone is None else np.asarray(monotone, dtype=np.int64)
+        self.closed = np.zeros(d, dtype=np.bool_) if columns is None else ~np.isin(np.arange(d), columns)
         self.nodes: list[Node] = []
-        self.random, self.drawn = np.array([np.uint64(rules.seed)]), np.arange(d)
+        self.table: list[tuple[int, ...]] = []  # column, code, side of missing values and children of each node
+        self.adopted: dict[int, int] = {}  # nodes of the tree so far; others were divided in advance
 
-    def grow(self) -> FlatTree:
-        """Grow the tree and return it."""
-        width = 1 + (2 if self.reading.exponents else 1) * self._amounts
-        total = self.cells.map_reduce(sum_cells, width)
-        self._evaluate([self._add(total, 0, -math.inf, math.inf)])
-        adopted: dict[int, int] = {0: 0}
+    def run(self, total: np.ndarray) -> Wave:
+        """Grow the tree from the sums of all rows: yield the questions of a wave, and receive the answers."""
+        self._add([Node(total, 0, root_state(self.rules.seed), self.closed)])
+        self.adopted[0] = 0
+        yield from self._evaluate([0])
         waiting = [0] if self.nodes[0].reason == flat.SPLIT else []
         while waiting:
-            if 0 < self.rules.max_leaf_nodes < len(adopted) // 2 + 2:
+            if 0 < self.rules.max_leaf_nodes < len(self.adopted) // 2 + 2:
                 for node in waiting:
                     self.nodes[node].reason = flat.LEAVES
                 break
             chosen = self._chosen(waiting)
             if not all(self.nodes[node].children for node in chosen):
-                self._divide([node for node in sorted({*chosen, *waiting}) if not self.nodes[node].children])
+                yield from self._divide([n for n in sorted({*chosen, *waiting}) if not self.nodes[n].children])
             for node in chosen:
                 for child in self.nodes[node].children:
-                    adopted[child] = len(adopted)
+                    self.adopted[child] = len(self.adopted)
                 waiting += [c for c in reversed(self.nodes[node].children) if self.nodes[c].reason == flat.SPLIT]
-        return self._finished(adopted)
 
     def _chosen(self, waiting: list[int]) -> list[int]:
         """Remove and return the nodes to split: all waiting nodes, or with limited leaves the one with the largest decrease."""
@@ -104,65 +78,78 @@ class Waves:
                 best = i
         return [waiting.pop(best)]
 
-    @property
-    def _amounts(self) -> int:
-        return 3 if self.reading.classes is None else len(self.reading.classes)
-
     def _decrease(self, node: int) -> float:
         split = self.nodes[node].split
         return -math.inf if split is None else max(split.decrease, 0.0)
 
-    def _add(self, cells: np.ndarray, depth: int, low: float, high: float) -> int:
-        """Add a node, with the weight and the sums of its target."""
-        found = self.reading.floats(cells)
-        node = Node(cells, depth, low, high, rows=int(found[0]), weight=float(found[1]))
+    def _add(self, new: list[Node]) -> list[int]:
+        """Add nodes, with their weights and the sums of their targets; return their indices."""
+        found = self.reading.floats(np.array([node.cells for node in new]))
         two = self.reading.classes is not None and len(self.reading.classes) == 2
-        node.sums = found[3:] if two else found[2:3] if self.reading.classes is None else found[2:]
-        self.nodes.append(node)
-        return len(self.nodes) - 1
+        sums = np.ascontiguousarray(
+            found[:, 3:] if two else found[:, 2:3] if self.reading.classes is None else found[:, 2:]
+        )
+        for node, line, own in zip(new, found.tolist(), sums, strict=True):
+            node.rows, node.weight, node.sums = int(line[0]), line[1], own
+        self.nodes += new
+        self.table += [(-1, -1, 0, -1, -1)] * len(new)
+        return list(range(len(self.nodes) - len(new), len(self.nodes)))
 
-    def _divide(self, nodes: list[int]) -> None:
+    def _divide(self, nodes: list[int]) -> Wave:
         """Create the children of nodes that have a split."""
         new = []
-        for index in nodes:
+        states = child_states([self.nodes[index].state for index in nodes]).tolist()
+        for index, (left, right) in zip(nodes, states, strict=True):
             node = self.nodes[index]
-            assert node.split is not None and node.left is not None
-            left = node.left
-            sides = [(left, node.low, node.high), (node.cells - left, node.low, node.high)]
-            a, b = (self._add(cells, node.depth + 1, low, high) for cells, low, high in sides)
+            assert node.left is not None
+            first = Node(node.left, node.depth + 1, left, node.closed, node.low, node.high)
+            new += [first, Node(node.cells - node.left, node.depth + 1, right, node.closed, node.low, node.high)]
+        added = self._add(new)
+        for index, a, b in zip(nodes, added[::2], added[1::2], strict=True):
+            node = self.nodes[index]
+            assert node.split is not None
             node.children = [a, b]
-            sign = int(self.monotone[node.split.feature])
-            if sign:
-                first, second = self.nodes[a], self.nodes[b]
-                middle = (float(first.sums[0]) / first.weight + float(second.sums[0]) / second.weight) / 2.0
-                middle = min(max(middle, node.low), node.high)
-                if sign > 0:
-                    first.high = second.low = middle
-                else:
-                    first.low = second.high = middle
-            new += [b, a]
-        self._evaluate(new)
+            self.table[index] = (*node.split[1:3], int(node.split.missing_left), a, b)
+            self._bound(node, self.nodes[a], self.nodes[b], int(self.monotone[node.split.feature]))
+        yield from self._evaluate(added)
 
-    def _evaluate(self, nodes: list[int]) -> None:
-        """Find the impurity of new nodes and their best splits, by as many passes as their histograms need."""
-        d, width = len(self.candidates.counts), len(self.nodes[0].cells)
-        size = max(1, MOST_BYTES // (8 * d * 256 * width))
+    def _bound(self, node: Node, left: Node, right: Node, sign: int) -> None:
+        """Bound the values of two children whose order is prescribed."""
+        if not sign:
+            return
+        middle = (float(left.sums[0]) / left.weight + float(right.sums[0]) / right.weight) / 2.0
+        middle = min(max(middle, node.low), node.high)
+        if sign > 0:
+            left.high = right.low = middle
+        else:
+            left.low = right.high = middle
+
+    def _evaluate(self, nodes: list[int]) -> Wave:
+        """Find the impurity of new nodes and their best splits; nodes that drew constant columns ask again."""
         numbers = self.reading.classes is None
-        for first in range(0, len(nodes), size):
-            some = nodes[first : first + size]
-            for index in some:
-                self._open(index)
-            asked = [index for index in some if self.nodes[index].reason == flat.SPLIT]
-            if not asked and not numbers:
-                continue
-            ranges = some if numbers else []
-            tables, low, high = self.cells.map_reduce(count_rows, self._frontier(asked, ranges), combine=joined)
-            for place, index in enumerate(ranges):
-                if low[place] == high[place]:
+        for index in nodes:
+            self._open(index)
+        asked = nodes if numbers else [index for index in nodes if self.nodes[index].reason == flat.SPLIT]
+        while asked:
+            questions = self._questions(asked)
+            counted = yield questions
+            for index, low, high in zip(asked, counted.low.tolist(), counted.high.tolist(), strict=True):
+                if numbers and low == high:
                     self.nodes[index].reason, self.nodes[index].spread = flat.PURE, 0.0
-            for place, index in enumerate(asked):
-                if self.nodes[index].reason == flat.SPLIT:
-                    self._search(index, tables[place])
+            asked = self._search(questions, counted)
+
+    def _questions(self, asked: list[int]) -> list[Question]:
+        """Return the first open columns of each node; a small node asks for some more at once, since some may be constant."""
+        d = len(self.closed)
+        nodes, wanted = [self.nodes[index] for index in asked], min(self.rules.max_features, d)
+        drawn = self.rules.max_features < d
+        orders = column_orders([node.state for node in nodes], d) if drawn else [np.arange(d)] * len(nodes)
+        found = []
+        for index, node, order in zip(asked, nodes, orders, strict=True):
+            count = max(wanted, min(2 * wanted + 2, CODES * wanted // node.rows))
+            columns = order[~node.closed[order]][:count]
+            found.append(Question(index, columns if node.reason == flat.SPLIT else columns[:0]))
+        return found
 
     def _open(self, index: int) -> None:
         """Decide whether a node must be a leaf; equal real targets are detected only by the next pass."""
@@ -199,90 +186,89 @@ class Waves:
         )
         return max(float(square - product * product / weight), 0.0)  # exact up to rounding to units
 
-    def _frontier(self, asked: list[int], ranges: list[int]) -> Frontier:
-        m = len(self.nodes)
-        feature, code, left, right = (np.full(m, -1, dtype=np.int64) for _ in range(4))
-        missing_left = np.zeros(m, dtype=np.bool_)
-        for index, node in enumerate(self.nodes):
-            if node.children and node.split is not None:
-                feature[index], code[index], missing_left[index] = node.split[1:]
-                left[index], right[index] = node.children
-        places = np.full((2, m), -1, dtype=np.int64)
-        places[0, asked], places[1, ranges] = np.arange(len(asked)), np.arange(len(ranges))
-        return Frontier(feature, code, missing_left, left, right, places[0], places[1])
+    def structure(self) -> tuple[np.ndarray, ...]:
+        """Return the tree so far, by node: column, code, side of missing values, and children."""
+        lines = np.array(self.table, dtype=np.int64).T
+        return lines[0], lines[1], lines[2] > 0, lines[3], lines[4]
 
-    def _search(self, index: int, table: np.ndarray) -> None:
-        """Find the best split of a node, or make it a leaf."""
-        node, rules = self.nodes[index], self.rules
-        sums = self.reading.floats(table)
-        two = self.reading.classes is not None and len(self.reading.classes) == 2
-        bins = sums[..., [0, 1, 3]] if two else sums[..., :3] if self.reading.classes is None else sums
-        limits = Limits(
-            rules.min_samples_leaf,
-            float(rules.min_weight_leaf),
-            TIE * node.spread,
-            -1,
-            np.int64(0),
-            node.low,
-            node.high,
-        )
-        place, found = best_column(
+    def _search(self, questions: list[Question], counted: Counted) -> list[int]:
+        """Find the best splits, or make nodes leaves; return the nodes that need more columns."""
+        rules, nodes = self.rules, [self.nodes[question.node] for question in questions]
+        starts, columns = np.cumsum([0, *(len(question.columns) for question in questions)]), _joined(questions)
+        shares = np.full(len(columns), -1.0)
+        if rules.random_cuts:
+            table = cut_shares([node.state for node in nodes], len(self.closed))
+            shares = table[np.repeat(np.arange(len(nodes)), np.diff(starts)), columns]
+        tie = np.array([TIE * node.spread for node in nodes])
+        lines = [[float(node.rows), node.weight, node.low, node.high] for node in nodes]
+        n, weight, low, high = np.ascontiguousarray(np.array(lines).T)
+        found = search(
             self.reading.target(),
-            np.ascontiguousarray(bins),
-            float(node.rows),
-            node.weight,
-            np.ascontiguousarray(node.sums),
-            limits,
-            self.monotone,
-            (min(rules.max_features, len(self.drawn)), rules.random_cuts),
-            (self.random, self.drawn),
+            self.reading.units(),
+            (counted.keys, counted.cells),
+            (starts, columns, shares),
+            Searched(n, weight, np.array([node.sums for node in nodes]), tie, low, high),
+            (rules.min_samples_leaf, float(rules.min_weight_leaf), rules.max_features, self.monotone),
         )
-        feature, best = place
-        tie = TIE * node.spread
+        again = []
+        for p, (question, node) in enumerate(zip(questions, nodes, strict=True)):
+            if node.reason != flat.SPLIT:
+                continue
+            varied = found.varied[starts[p] : starts[p + 1]]
+            if not varied.all():  # also for the nodes below
+                node.closed = node.closed.copy()
+                node.closed[question.columns[~varied]] = True
+                if found.useful[p] < min(rules.max_features, np.count_nonzero(~node.closed)):
+                    again.append(question.node)
+                    continue
+            self._note(node, found, p, float(tie[p]))
+        return again
+
+    def _note(self, node: Node, found: Splits, p: int, tie: float) -> None:
+        """Store the split of a node, or why it is a leaf."""
+        best, feature, rules = float(found.decrease[p]), int(found.column[p]), self.rules
         if feature < 0:
             node.reason = flat.NO_CUT
             return
         if best < rules.min_gain * node.weight or best < rules.min_impurity_decrease * self.nodes[0].weight - tie:
             node.reason = flat.SMALL_GAIN
             return
-        self._note(index, table[feature], Found(best, int(feature), int(found.place), bool(found.missing_left)))
+        code, following, node.left = int(found.code[p]), int(found.following[p]), found.left[p]
+        to_left = bool(found.missing_left[p])
+        if not found.missing[p]:
+            to_left = bool(2 * found.left[p, 0] > node.rows)  # values missing at prediction go where most rows go
+        node.threshold = self.candidates.threshold(feature, code, following) if following >= 0 else math.inf
+        node.split = Found(best, feature, code, to_left)
 
-    def _note(self, index: int, line: np.ndarray, found: Found) -> None:
-        """Store a split; ``found.code`` is the number of rows with a value that go left."""
-        counts, node = line[:255, 0], self.nodes[index]
-        code = int(np.argmax(np.cumsum(counts) >= found.code))
-        present = np.flatnonzero(counts)
-        following = present[present > code]
-        missing, left = line[255], line[: code + 1].sum(axis=0)
-        to_left = found.missing_left
-        if missing[0] == 0:
-            to_left = bool(2 * left[0] > node.rows)  # values missing at prediction go where most rows go
-        node.threshold = math.inf
-        if len(following):
-            node.threshold = self.candidates.threshold(found.feature, code, int(following[0]))
-        node.split = found._replace(code=code, missing_left=to_left)
-        node.left = left + missing if found.missing_left else left
-
-    def _finished(self, adopted: dict[int, int]) -> FlatTree:
-        nodes, old = np.recarray(len(adopted), dtype=NODE), list(adopted)
-        sums = np.array([self.nodes[index].sums for index in old])
-        for record, index in zip(nodes, old, strict=True):
-            own = self.nodes[index]
-            inner = own.split is not None and all(child in adopted for child in own.children) and bool(own.children)
-            record.first, record.last, record.depth, record.start = 0, own.rows, own.depth, -1
-            record.weight, record.spread, record.low, record.high = own.weight, own.spread, own.low, own.high
-            record.left = record.right = record.feature = -1
-            record.kind, record.reason, record.decrease = flat.LEAF, own.reason, 0.0
-            record.threshold, record.missing_left = math.nan, False
-            if inner and own.split is not None:
-                record.kind, record.reason, record.decrease = flat.THRESHOLD, flat.SPLIT, max(own.split.decrease, 0.0)
-                record.feature, record.missing_left, record.threshold = (
-                    own.split.feature,
-                    own.split.missing_left,
-                    own.threshold,
-                )
-                record.left, record.right = (adopted[child] for child in own.children)
+    def tree(self) -> FlatTree:
+        """Return the tree so far; nodes that wait are leaves."""
+        adopted = self.adopted
+        if self.rules.max_leaf_nodes <= 0:  # a split whose children were to be looked at next
+            for node in list(adopted):
+                for child in self.nodes[node].children:
+                    adopted.setdefault(child, len(adopted))
+        own = [self.nodes[index] for index in adopted]
+        nodes, sums = np.zeros(len(own), dtype=NODE), np.array([node.sums for node in own])
+        for name in ("depth", "weight", "spread", "low", "high"):
+            nodes[name] = [getattr(node, name) for node in own]
+        nodes["last"] = [node.rows for node in own]
+        nodes["reason"] = [node.reason or flat.STOPPED for node in own]
+        nodes["threshold"], nodes["kind"] = math.nan, flat.LEAF
+        nodes["left"] = nodes["right"] = nodes["feature"] = nodes["start"] = -1
+        inner = [i for i, node in enumerate(own) if node.children and node.children[0] in adopted]
+        splits = [node.split for node in (own[i] for i in inner) if node.split is not None]
+        nodes["kind"][inner], nodes["reason"][inner] = flat.THRESHOLD, flat.SPLIT
+        nodes["threshold"][inner] = [own[i].threshold for i in inner]
+        for name in ("feature", "missing_left"):
+            nodes[name][inner] = [getattr(split, name) for split in splits]
+        nodes["decrease"][inner] = [max(split.decrease, 0.0) for split in splits]
+        for side, name in enumerate(("left", "right")):
+            nodes[name][inner] = [adopted[own[i].children[side]] for i in inner]
         tree = finished(nodes, sums, np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int32), 1)
         if self.reading.classes is not None and sums.shape[1] == 1:
             tree = tree._replace(values=np.column_stack([1.0 - tree.values[:, 0], tree.values[:, 0]]))
         return tree._replace(values=tree.values + self.reading.center) if self.reading.center else tree
+
+
+def _joined(questions: list[Question]) -> np.ndarray:
+    return np.concatenate([question.columns for question in questions])

@@ -1,0 +1,91 @@
+"""Passes that answer the questions of growing trees: all trees that grow share a pass over the rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from surefit.core.budget import Budget
+from surefit.core.partitioned import PartValues, PassStopped
+from surefit.solvers.trees.cells import Reading
+from surefit.solvers.trees.frontier import CODES, Counted, Frontier, count_rows, joined, sum_cells
+from surefit.solvers.trees.wave_nodes import Question
+from surefit.solvers.trees.waves import Wave, Waves
+
+MOST_BYTES = 2**26  # of the histograms that one pass returns, which bounds the memory of the client
+
+
+class Growing:
+    """A tree, the questions of its wave, and what was counted for them so far."""
+
+    def __init__(self, waves: Waves, run: Wave, questions: list[Question]) -> None:
+        self.waves, self.run, self.questions = waves, run, questions
+        self.counted: list[Counted] = []
+        self.answered = 0
+
+    def asked(self, room: int, width: int) -> tuple[list[Question], int]:
+        """Return the next questions whose answers have at most ``room`` bytes, at least one if nothing else is asked, and the rest."""
+        found: list[Question] = []
+        for question in self.questions[self.answered :]:
+            rows = min(self.waves.nodes[question.node].rows, CODES)
+            size = 8 * (2 + len(question.columns) * rows * (width + 1))
+            if size > room and (found or room < MOST_BYTES):
+                break
+            found.append(question)
+            room -= size
+        return found, room
+
+    def frontier(self, questions: list[Question]) -> Frontier:
+        """Return the tree so far with the places of the questions."""
+        feature, code, missing_left, left, right = self.waves.structure()
+        place = np.full(len(feature), -1, dtype=np.int64)
+        place[[question.node for question in questions]] = np.arange(len(questions))
+        starts = np.cumsum([0, *(len(question.columns) for question in questions)])
+        columns = np.concatenate([question.columns for question in questions])
+        return Frontier(feature, code, missing_left, left, right, place, starts, columns)
+
+    def take(self, questions: list[Question], found: Counted) -> bool:
+        """Store what was counted, and grow if the wave is complete; return whether the tree needs another one."""
+        before = sum(len(question.columns) for question in self.questions[: self.answered])
+        self.counted.append(found._replace(keys=found.keys + CODES * before))
+        self.answered += len(questions)
+        if self.answered < len(self.questions):
+            return True
+        whole = Counted(*(np.concatenate(parts) for parts in zip(*self.counted, strict=True)))
+        self.counted, self.answered = [], 0
+        try:
+            self.questions = self.run.send(whole)
+        except StopIteration:
+            return False
+        return True
+
+
+def grow_trees(cells: PartValues, trees: list[Waves], totals: np.ndarray, budget: Budget | None = None) -> int:
+    """Grow all trees from the sums of their rows; return the number of passes. A budget that is spent leaves the trees as they are."""
+    width, passes = totals.shape[1], 0
+    growing: dict[int, Growing] = {}
+    for t, waves in enumerate(trees):
+        run = waves.run(totals[t])
+        questions = next(run, None)
+        if questions is not None:
+            growing[t] = Growing(waves, run, questions)
+    while growing and not (budget is not None and passes and budget.spent(passes)):
+        room, asked = MOST_BYTES, {}
+        for t, tree in growing.items():
+            questions, room = tree.asked(room, width)
+            if questions:
+                asked[t] = questions
+        frontiers = {t: growing[t].frontier(questions) for t, questions in asked.items()}
+        try:
+            found = cells.map_reduce(count_rows, frontiers, combine=joined)
+        except PassStopped:
+            break
+        passes += 1
+        for t, questions in asked.items():
+            if not growing[t].take(questions, found[t]):
+                del growing[t]
+    return passes
+
+
+def totals_of(cells: PartValues, reading: Reading) -> np.ndarray:
+    """Return the sums of all rows, one line per tree, by one pass."""
+    return cells.map_reduce(sum_cells, reading.width)
