@@ -8,6 +8,7 @@ from scipy import optimize, stats
 from sklearn import linear_model
 
 from surefit import BayesianRidge, CertificateError
+from surefit.solvers.least_squares.evidence import Axes
 
 
 def problem(n=60, d=4, seed=0):
@@ -84,3 +85,17 @@ def test_another_point_is_refused():
         changed = {**certificate.model, name: certificate.model[name] * (1 + change)}
         with pytest.raises(CertificateError):
             dataclasses.replace(certificate, model=changed, seal="").verify(X, y)
+
+
+@pytest.mark.parametrize(
+    "shape", [(8, 5), (11, 5), (40, 5)]
+)  # by singular values of the rows, and of their triangular factor
+def test_axes_keep_the_squares_of_targets(shape):
+    rng = np.random.default_rng(1)
+    Z, y = rng.normal(size=shape), rng.normal(size=shape[0])
+    axes = Axes.of(Z, y, float(shape[0]))
+    np.testing.assert_allclose(axes.values, np.linalg.svd(Z, compute_uv=False), rtol=1e-12)
+    assert axes.rest + axes.targets @ axes.targets == pytest.approx(y @ y, rel=1e-12)
+    best = np.linalg.lstsq(Z, y, rcond=None)[0]
+    assert axes.rest == pytest.approx(np.sum((y - Z @ best) ** 2), rel=1e-10)
+    np.testing.assert_allclose(axes.vectors.T @ (axes.targets / axes.values), best, rtol=1e-10)

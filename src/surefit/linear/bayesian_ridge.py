@@ -154,18 +154,17 @@ class BayesianRidge(CallbackSupportMixin, CertifiedMixin, LinearRegressorMixin, 
         s = np.ones(len(y)) if weights is None else weights
         total = float(s.sum())
         Z = _dense(X)
-        self.X_offset_, y_mean = (
-            np.average(part, axis=0, weights=s) if self.fit_intercept else 0.0 * part[0] for part in (Z, y)
-        )
+        self.X_offset_, y_mean = (s @ part / total if self.fit_intercept else 0.0 * part[0] for part in (Z, y))
         self.X_scale_ = np.ones(Z.shape[1])
         root, centered = np.sqrt(s), y - y_mean
         with np.errstate(over="ignore"):
-            rows = root[:, None] * (Z - self.X_offset_)
-            if not np.isfinite(np.sum(rows * rows)):
+            rows = Z - self.X_offset_
+            rows *= root[:, None]
+            if not np.isfinite(np.vdot(rows, rows)):
                 raise InvalidData("BayesianRidge: the squares of X overflow; divide its columns by a constant.")
         axes = Axes.of(rows, root * centered, total)
         priors = GammaPriors(*(float(v) for v in (self.alpha_1, self.alpha_2, self.lambda_1, self.lambda_2)))
-        spread = float(np.average((y - np.average(y, weights=s)) ** 2, weights=s))
+        spread = float(s @ (y - s @ y / total) ** 2) / total
         alpha = 1.0 / (spread + np.finfo(float).eps) if self.alpha_init is None else float(self.alpha_init)
         lambda_ = 1.0 if self.lambda_init is None else float(self.lambda_init)
         reporter = progress_reporter(self, X, y, prints=False)

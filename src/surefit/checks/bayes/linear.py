@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefit.checks.eigen import dense, weights_of
-from surefit.checks.enclosure import Enclosed, gamma
+from surefit.checks.enclosure import UNIT, gamma, length, upper_sum
+from surefit.checks.gap.rows import side_sums
 from surefit.checks.judge import AtMost, Proof, claim, no_claim, refused, shared
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
@@ -76,18 +77,35 @@ def _posterior(certificate: Certificate, data: Data) -> Posterior:
     return enclosed_posterior(rows, y, weights_of(data), problem["noise_variance"], problem["prior_variance"], m, C)
 
 
-def exactly(values: Any) -> Enclosed:
-    """Return exact numbers as an enclosure of radius zero."""
+class Rows(NamedTuple):
+    """Columns whose entries are off by at most ``share`` of themselves plus ``shift``, one number per column."""
+
+    mid: np.ndarray
+    share: float = 0.0
+    shift: Any = 0.0
+
+    def lengths(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Bound the norms of the columns, rows being multiplied by the roots of their weights, and those of their errors."""
+        n = len(self.mid)
+        squares = np.einsum("ij,ij,i->j", self.mid, self.mid, weights, optimize=False)
+        lengths = np.sqrt(squares) * (1 + gamma(n + 8))
+        total = math.sqrt(upper_sum(weights)) * (1 + 4 * UNIT)
+        return lengths, (self.share * lengths + total * self.shift) * (1 + gamma(8))
+
+
+def exactly(values: Any) -> Rows:
+    """Return numbers that are known without error, as columns."""
     values = np.asarray(values, dtype=np.float64)
-    return Enclosed(values, np.zeros(values.shape))
+    return Rows(values.reshape(len(values), -1))
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def enclosed_posterior(
-    rows: Enclosed, targets: Enclosed, s: Any, noise: float, prior: float, m: Any, C: Any
-) -> Posterior:
-    """Enclose the errors of mean ``m`` and covariance ``C``, and the log evidence of the targets."""
-    Z, y = rows.mid, targets.mid
+def enclosed_posterior(rows: Rows, targets: Rows, s: Any, noise: float, prior: float, m: Any, C: Any) -> Posterior:
+    """Enclose the errors of mean ``m`` and covariance ``C``, and the log evidence of the targets.
+
+    Rounding is bounded by norms of columns (Cauchy and Schwarz).
+    """
+    Z, y = rows.mid, targets.mid[:, 0]
     n, p = Z.shape
     try:
         L = np.linalg.cholesky((C + C.T) / 2)
@@ -95,35 +113,42 @@ def enclosed_posterior(
         return UNKNOWN
     if not np.array_equal(C, C.T):
         return UNKNOWN
-    root = np.sqrt(s / noise)[:, None]
-    B, B_rad = root * (Z @ L), root * ((gamma(p + 8) * np.abs(Z) + rows.rad) @ np.abs(L)) * (1 + gamma(p + 8))
-    size = np.abs(B) + B_rad
+    root, (lengths, errors), (y_length, y_error) = (
+        np.sqrt(s / noise),
+        *(part.lengths(s / noise) for part in (rows, targets)),
+    )
+    B = Z @ (root[0] * L) if np.all(s == s[0]) else (Z @ L) * root[:, None]
+    B_rad = (gamma(p + 8) * lengths + errors) @ np.abs(L) * (1 + gamma(p + 8))
+    size = np.sqrt(np.einsum("ij,ij->j", B, B)) * (1 + gamma(n + 8)) + B_rad
     F = B.T @ B + L.T @ L / prior - np.eye(p)
-    products = size.T @ size + np.abs(L).T @ np.abs(L) / prior + np.eye(p)
-    F_rad = 2 * size.T @ B_rad + gamma(n + p + 16) * products
+    products = np.outer(size, size) + np.abs(L).T @ np.abs(L) / prior + np.eye(p)
+    F_rad = 2 * np.outer(size, B_rad) + gamma(n + p + 16) * products
     eta_rounding = float(np.linalg.norm(F_rad)) * (1 + gamma(p * p + 8))
     eta = float(np.linalg.norm(F)) * (1 + gamma(p * p + 8)) + eta_rounding
     if not eta < 1:
         return UNKNOWN
-    r = y - Z @ m
-    r_rad = gamma(p + 4) * (np.abs(y) + np.abs(Z) @ np.abs(m)) + targets.rad + rows.rad @ np.abs(m) * (1 + gamma(p + 4))
-    q, weighted = root[:, 0] * r, root[:, 0] * (np.abs(r) + r_rad)
+    q = (y - Z @ m) * root
+    r_rad = float(gamma(p + 6) * (y_length[0] + lengths @ np.abs(m)) + y_error[0] + errors @ np.abs(m)) * (
+        1 + gamma(p + 8)
+    )
+    weighted = length(q) + r_rad
     off = B.T @ q - L.T @ m / prior
-    off_rad = size.T @ (root[:, 0] * r_rad) + B_rad.T @ weighted
-    off_rad += gamma(n + p + 16) * (size.T @ weighted + np.abs(L).T @ np.abs(m) / prior)
+    off_rad = size * r_rad + B_rad * weighted
+    off_rad += gamma(n + p + 16) * (size * weighted + np.abs(L).T @ np.abs(m) / prior)
     grow = (1 + gamma(p + 8)) / math.sqrt(1 - eta)
     rounding = float(np.linalg.norm(off_rad)) * grow
     distance = float(np.linalg.norm(off)) * grow + rounding
-    # The exact minimum of the quadratic is below its value at m by the squared distance in the metric of A.
-    quadratic, penalty = math.fsum(q * q), math.fsum(m * m) / prior
+    # The exact minimum of the quadratic is below its value at m by the squared distance.
+    quadratic, penalty = sum(side_sums(q * q)), math.fsum(m * m) / prior
     logs = np.log(np.diag(L))
-    constant = math.fsum(s) * math.log(2 * math.pi * noise) + p * math.log(prior)
+    total = sum(side_sums(s))
+    constant = total * math.log(2 * math.pi * noise) + p * math.log(prior)
     value = -0.5 * (constant - 2 * math.fsum(logs) + quadratic + penalty)
     radius = 0.5 * (-p * math.log1p(-eta) + distance**2) + gamma(64) * (
         abs(constant) + p * (1 + abs(math.log(noise)) + abs(math.log(prior))) + float(np.sum(np.abs(logs)))
     )
-    radius += 0.5 * (math.fsum((2 * np.abs(q) + weighted) * root[:, 0] * r_rad) + gamma(16) * (quadratic + penalty))
-    radius += gamma(16) * math.fsum(s) * (1 + abs(math.log(noise)))
+    radius += 0.5 * (3 * weighted * r_rad + gamma(16) * (quadratic + penalty))
+    radius += gamma(16) * total * (1 + abs(math.log(noise)))
     if not math.isfinite(distance + radius):
         return UNKNOWN
     return Posterior(distance, rounding, eta, eta_rounding, value, radius * (1 + gamma(64)))

@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from surefit.checks.bayes.linear import Posterior, enclosed_posterior
+from surefit.checks.bayes.linear import Posterior, Rows, enclosed_posterior
 from surefit.checks.eigen import dense, weights_of
 from surefit.checks.enclosure import UNIT, Enclosed, gamma
+from surefit.checks.gap.rows import side_sums
 from surefit.checks.judge import AtMost, Proof, claim, refused, shared
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
@@ -29,7 +30,7 @@ from surefit.core.sample import Data
 class Centered(NamedTuple):
     """Centered columns and their means, both enclosed."""
 
-    values: Enclosed
+    values: Rows
     mean: Enclosed
 
 
@@ -58,9 +59,9 @@ def posterior(certificate: Certificate, claim: Claim, data: Data) -> Proof:
         off, spread = 0.0, 0.0
     else:
         x, y = found.columns.mean, found.target.mean
-        size = float(np.abs(x.mid) @ np.abs(w)) + abs(float(y.mid)) + abs(b)
-        spread = float(y.rad) + float(x.rad @ np.abs(w)) + gamma(len(w) + 8) * size
-        off = abs(b - (float(y.mid) - float(x.mid @ w))) + spread
+        size = float(np.abs(x.mid) @ np.abs(w)) + abs(float(y.mid[0])) + abs(b)
+        spread = float(y.rad[0]) + float(x.rad @ np.abs(w)) + gamma(len(w) + 8) * size
+        off = abs(b - (float(y.mid[0]) - float(x.mid @ w))) + spread
     note = "normal equations about the means, in the axes of the posterior."
     numbers = {"variance": variance, "intercept": AtMost(off * (1 + 4 * UNIT), 2 * spread)}
     return Proof(found.posterior.distance, note=note, numbers=numbers, spread=found.posterior.distance_rounding)
@@ -83,12 +84,15 @@ def evidence(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     away = found.posterior.distance * math.sqrt(abs(trace) / (lam * room)) * (1 + gamma(8))
     length = math.sqrt(math.fsum(m * m))
     norm, norm_rad = lam * length**2, lam * away * (2 * length + away) + gamma(8) * lam * length**2
-    r = y.mid - Z.mid @ m
-    r_rad = gamma(p + 4) * (np.abs(y.mid) + np.abs(Z.mid) @ np.abs(m)) + y.rad + Z.rad @ np.abs(m)
-    rss = alpha * math.fsum(s * r * r)
-    slip = found.posterior.distance + math.sqrt(alpha * math.fsum(s * r_rad * r_rad)) * (1 + gamma(8))
+    r = y.mid[:, 0] - Z.mid @ m
+    (lengths, errors), (y_length, y_error) = Z.lengths(s), y.lengths(s)
+    r_rad = float(gamma(p + 6) * (y_length[0] + lengths @ np.abs(m)) + y_error[0] + errors @ np.abs(m)) * (
+        1 + gamma(p + 8)
+    )
+    rss = alpha * sum(side_sums(s * r * r))
+    slip = found.posterior.distance + math.sqrt(alpha) * r_rad * (1 + gamma(8))
     rss_rad = slip * (2 * math.sqrt(rss) + slip) + gamma(16) * rss
-    total = math.fsum(s)
+    total = sum(side_sums(s))
     slopes = (
         0.5 * (p - norm - trace) + problem["lambda_1"] - problem["lambda_2"] * lam,
         0.5 * (total - rss - p + trace) + problem["alpha_1"] - problem["alpha_2"] * alpha,
@@ -111,7 +115,10 @@ def _precisions(certificate: Certificate) -> tuple[float, float]:
 @shared
 def _examine(certificate: Certificate, data: Data) -> Found:
     X, s, model = dense(data.X), weights_of(data), certificate.model
-    columns, target = (_about_mean(part, s, certificate.problem["fit_intercept"]) for part in (X, data.target))
+    columns, target = (
+        _about_mean(part, s, certificate.problem["fit_intercept"])
+        for part in (X, np.asarray(data.target, dtype=np.float64)[:, None])
+    )
     m, C = model["coef_"], model["sigma_"]
     if m.shape != (X.shape[1],) or C.shape != 2 * m.shape or not (np.isfinite(m).all() and np.isfinite(C).all()):
         raise ValueError("coef_ and sigma_ do not fit the columns")
@@ -121,13 +128,19 @@ def _examine(certificate: Certificate, data: Data) -> Found:
 
 
 def _about_mean(A: np.ndarray, s: np.ndarray, centered: bool) -> Centered:
-    """Subtract the weighted mean; a second pass reduces the rounding errors."""
-    A, total = np.asarray(A, dtype=np.float64), math.fsum(s)
-    zero = np.zeros(A.shape[1:])
+    """Subtract the weighted mean; a second pass leaves rounding of the size of the spread, and one unit of the mean."""
+    A, total = np.asarray(A, dtype=np.float64), sum(side_sums(s))
+    zero = np.zeros(A.shape[1])
     if not centered:
-        return Centered(Enclosed(A, np.zeros(A.shape)), Enclosed(zero, zero))
+        return Centered(Rows(A), Enclosed(zero, zero))
     first = s @ A / total
-    mean = first + s @ (A - first) / total
-    away = A - mean
-    rad = 2 * UNIT * np.abs(mean) + gamma(len(A) + 8) * (s @ np.abs(A - first)) / total * (1 + gamma(8))
-    return Centered(Enclosed(away, 2 * UNIT * np.abs(away) + rad), Enclosed(mean, rad))
+    away = A - first
+    step = s @ away / total
+    mean, size = (
+        first + step,
+        Rows(away).lengths(s)[0] / math.sqrt(total),
+    )  # the mean absolute value is at most the root of that of squares
+    rad = 2 * UNIT * np.abs(mean) + gamma(len(A) + 8) * size * (1 + gamma(8))
+    if np.any(np.abs(step) > rad):  # columns far from the origin
+        return Centered(Rows(A - mean, 2 * UNIT, rad), Enclosed(mean, rad))
+    return Centered(Rows(away, 2 * UNIT, np.abs(step) + rad), Enclosed(mean, rad))
