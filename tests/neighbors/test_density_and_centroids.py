@@ -8,6 +8,7 @@ from scipy import integrate
 from sklearn import neighbors as peers
 
 from surefit import CertificateError, KernelDensity, NearestCentroid
+from surefit.checks.neighbors.centroids import _largest
 
 SHAPES = ("gaussian", "tophat", "epanechnikov", "exponential", "linear", "cosine")
 
@@ -101,3 +102,9 @@ def test_other_centroids_are_refused(name):
     changed = {**certificate.model, name: certificate.model[name] * (1 + 1e-8)}
     with pytest.raises(CertificateError):
         dataclasses.replace(certificate, model=changed, seal="").verify(X, y)
+
+
+@pytest.mark.parametrize("n", [3, 64, 200])
+def test_the_largest_entry_of_each_column_is_found_among_lines_and_rest(n):
+    X = np.random.default_rng(n).normal(size=(n, 3))
+    assert np.array_equal(_largest(X), np.abs(X).max(axis=0))

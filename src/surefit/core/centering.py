@@ -46,7 +46,7 @@ def column_means(X: np.ndarray) -> np.ndarray:
     >>> column_means(np.array([[1.0, 4.0], [3.0, 8.0]])).tolist()
     [2.0, 6.0]
     """
-    return np.full(len(X), 1.0 / len(X)) @ X
+    return np.ones(len(X)) @ X / len(X)
 
 
 def moved_intercept(b: float, middle: np.ndarray, w: np.ndarray) -> float:

@@ -9,6 +9,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from surefit.core.centering import column_means
 from surefit.core.claims import Claim
 from surefit.core.errors import DataWarning, InvalidData, InvalidParameter
 from surefit.core.estimator import CertifiedMixin
@@ -99,10 +100,9 @@ class NearestCentroid(CertifiedMixin, ClassifierMixin, BaseEstimator):
         rows = [X[np.flatnonzero(codes == k)] for k in range(K)]
         center = _medians if self.metric == "manhattan" else _means
         self.centroids_ = np.array([center(part) for part in rows])
-        squares = sum(np.sum((_dense(part) - c) ** 2, axis=0) for part, c in zip(rows, self.centroids_, strict=True))
+        squares = sum(_squares(_dense(part) - c) for part, c in zip(rows, self.centroids_, strict=True))
         self.within_class_std_dev_ = np.sqrt(squares / max(n - K, 1))
-        top, bottom = (_dense(end).ravel() for end in (X.max(axis=0), X.min(axis=0)))
-        if np.array_equal(top, bottom):
+        if not np.any(squares) and np.array_equal(_dense(X.max(axis=0)).ravel(), _dense(X.min(axis=0)).ravel()):
             raise InvalidData("NearestCentroid: All features have zero variance. Division by zero.")
         self._shrink(_means(X), np.array([part.shape[0] for part in rows]), n)
         read_as = y.astype(np.float64) if y.dtype.kind in "biuf" else y  # in the format of the checker
@@ -183,7 +183,13 @@ def _dense(X) -> np.ndarray:
 
 
 def _means(X) -> np.ndarray:
+    if isinstance(X, np.ndarray) and X.dtype == np.float64:
+        return column_means(X)
     return np.asarray(X.sum(axis=0, dtype=np.float64)).ravel() / X.shape[0]
+
+
+def _squares(X: np.ndarray) -> np.ndarray:
+    return np.einsum("ij,ij->j", X, X)
 
 
 def _medians(X) -> np.ndarray:

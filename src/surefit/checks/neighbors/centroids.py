@@ -14,6 +14,7 @@ from surefit.checks.eigen import dense
 from surefit.checks.enclosure import UNIT, Enclosed, gamma
 from surefit.checks.judge import AtMost, Proof, claim, refused
 from surefit.checks.labels import label_codes
+from surefit.core.centering import column_means
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.sample import Data
@@ -31,15 +32,16 @@ def centroids(certificate: Certificate, claim: Claim, data: Data) -> Proof:
         return refused("the centroids do not have one row per class and one entry per column")
     n, counts = len(X), np.bincount(codes, minlength=K)
     center = _medians if problem["metric"] == "manhattan" else _means
-    found = [center(X[codes == k]) for k in range(K)]
+    parts = [X[codes == k] for k in range(K)]
+    found = [center(part) for part in parts]
     c = Enclosed(np.array([one.mid for one in found]), np.array([one.rad for one in found]))
-    squares = np.sum((X - c.mid[codes]) ** 2, axis=0)
+    squares = np.sum([_squares(part - one.mid) for part, one in zip(parts, found, strict=True)], axis=0)
     std = np.sqrt(squares / max(n - K, 1))
     moved = np.sqrt(counts @ c.rad**2 / max(n - K, 1))  # due to the errors of the centroids
     std_rad = (gamma(n + 16) * std + moved) * (1 + gamma(8))
     if problem["shrink_threshold"] is not None:
         c = _shrunken(c, _means(X), Enclosed(std, std_rad), np.sqrt(1 / counts - 1 / n), problem["shrink_threshold"])
-    size = np.max(np.abs(X), axis=0)
+    size = _largest(X)
     size = np.where(size > 0, size, 1.0)
     wanted = counts / n if problem["priors"] == "empirical" else np.full(K, 1 / K)
     if not isinstance(problem["priors"], str):
@@ -59,8 +61,22 @@ def centroids(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 
 def _means(X: np.ndarray) -> Enclosed:
     with np.errstate(over="ignore"):
-        mid = X.sum(axis=0) / len(X)
-        return Enclosed(mid, gamma(len(X) + 4) * np.abs(X).sum(axis=0) / len(X))
+        size = np.sqrt(_squares(X) / len(X)) * (1 + gamma(len(X) + 8))  # at least the mean absolute value
+        return Enclosed(column_means(X), gamma(len(X) + 4) * size)
+
+
+def _squares(X: np.ndarray) -> np.ndarray:
+    """Return the sums of squares of the columns."""
+    return np.einsum("ij,ij->j", X, X)
+
+
+def _largest(X: np.ndarray) -> np.ndarray:
+    """Return the largest absolute value of each column; lines of many rows keep the processor busy."""
+    (n, d), wide = X.shape, 64
+    lines = np.abs(X[: n - n % wide]).reshape(-1, wide * d)
+    rest = np.abs(X[n - n % wide :])
+    most = np.max(lines, axis=0, initial=0.0).reshape(wide, d)
+    return np.max(np.concatenate([most, rest]), axis=0)
 
 
 def _medians(X: np.ndarray) -> Enclosed:
