@@ -44,6 +44,8 @@ def blocks(n: int, size: int) -> list[tuple[int, int]]:
 
 def map_blocks(work: Callable[[int, int], Any], n: int, size: int, n_jobs: int | None = None) -> list[Any]:
     """Return ``[work(start, stop) for each block]``, in the order of the blocks, computed by ``n_jobs`` threads."""
+    if n_jobs is None and 0 < n <= size:
+        return [work(0, n)]
     pieces = blocks(n, size)
     threads = min(count_threads(n_jobs), len(pieces))
     if threads <= 1:

@@ -183,7 +183,7 @@ def _is_plain(estimator: Any, X: Any, y: Any, reset: bool, options: dict[str, An
         or hasattr(estimator, "feature_names_in_")
     ):
         return False
-    if y is None and reset:  # scikit-learn decides whether the estimator needs a target
+    if y is None and reset and estimator.__sklearn_tags__().target_tags.required:  # scikit-learn says that y is missing
         return False
     dtypes, order = options.get("dtype"), options.get("order")
     if X.dtype not in (dtypes if isinstance(dtypes, (list, tuple)) else (dtypes,)) or X.dtype not in _FLOATS:

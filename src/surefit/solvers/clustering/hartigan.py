@@ -15,9 +15,10 @@ import numpy as np
 from surefit.core.budget import Reason
 from surefit.core.jit import compiled
 from surefit.solvers.clustering.lloyd import Partition, lloyd
-from surefit.solvers.clustering.points import DensePoints, Summary, add_point, coordinates, squared_distance
+from surefit.solvers.clustering.points import DensePoints, Summary, add_point, coordinates_of, squared_distance
 
 MOST_ROUNDS = 100
+MOST_WORK = 10_000_000  # rows times the numbers of all centers, over all passes before Lloyd's algorithm runs again
 
 
 def with_single_moves(
@@ -33,7 +34,8 @@ def with_single_moves(
         labels, d = found.labels[groups.first].astype(np.int64), len(points.shift)
         sums, sizes = np.zeros((len(found.sizes), d)), np.zeros(len(found.sizes))
         _add_all(groups.points, groups.weights, labels, sums, sizes)
-        if _move_rows(groups.points, groups.weights, labels, sums, sizes, points.shift) == 0:
+        passes = max(1, MOST_WORK // (labels.size * sums.size))
+        if not _move_until_none(groups, labels, sums, sizes, points.shift, passes):
             break
         filled = sizes > 0
         centers = found.centers.copy()
@@ -48,6 +50,14 @@ def with_single_moves(
     return found
 
 
+def _move_until_none(groups: Groups, labels, sums, sizes, shift, passes: int) -> bool:
+    """Pass over the rows until none moves, at most ``passes`` times; return whether a row moved."""
+    for done in range(passes):
+        if _move_rows(groups.points, groups.weights, labels, sums, sizes, shift) == 0:
+            return done > 0
+    return True
+
+
 class Groups(NamedTuple):
     """Distinct rows in lexicographic order."""
 
@@ -58,13 +68,12 @@ class Groups(NamedTuple):
 
 def _distinct(points: Any, weights: np.ndarray) -> Groups:
     rows = np.flatnonzero(weights > 0)
-    values = (
-        np.stack([coordinates(points, int(i)) for i in rows])
-        if not isinstance(points, DensePoints)
-        else points.values[rows]
-    )
-    distinct, first, inverse = np.unique(values, axis=0, return_index=True, return_inverse=True)
-    total = np.bincount(np.ravel(inverse), weights=weights[rows], minlength=len(distinct))
+    values = coordinates_of(points, rows)
+    first = np.argsort(values[:, 0], kind="stable")
+    distinct, total = values[first], weights[rows[first]]
+    if not np.all(distinct[1:, 0] > distinct[:-1, 0]):  # otherwise the first column decides the order
+        distinct, first, inverse = np.unique(values, axis=0, return_index=True, return_inverse=True)
+        total = np.bincount(np.ravel(inverse), weights=weights[rows], minlength=len(distinct))
     return Groups(DensePoints(np.ascontiguousarray(distinct, dtype=np.float64), points.shift, 1.0), total, rows[first])
 
 

@@ -110,19 +110,27 @@ def _lengths(rows: np.ndarray) -> np.ndarray:
 def _means(shift: np.ndarray, sums: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Return the means of the clusters; an empty cluster keeps its center."""
     weight = sums[:, -2:-1]
+    if weight.min() > 0:
+        return sums[:, :-2] / weight + shift
     return np.where(weight > 0, sums[:, :-2] / np.where(weight > 0, weight, 1.0) + shift, values)
 
 
 def _objective(squares: float, sums: np.ndarray) -> float:
-    filled = sums[sums[:, -2] > 0]
-    return max(squares - float(np.sum(np.einsum("kj,kj->k", filled[:, :-2], filled[:, :-2]) / filled[:, -2])), 0.0)
+    filled = _filled(sums)
+    return max(squares - float((np.einsum("kj,kj->k", filled[:, :-2], filled[:, :-2]) / filled[:, -2]).sum()), 0.0)
 
 
 def _weighted_moves(shift: np.ndarray, values: np.ndarray, sums: np.ndarray) -> float:
     """Return the decrease of the objective when centers move to the means, computed about the shift for accuracy."""
-    filled = sums[:, -2] > 0
-    moved = sums[filled, :-2] / sums[filled, -2:-1] - (values[filled] - shift)
-    return float(_lengths(moved) ** 2 @ sums[filled, -2])
+    filled = _filled(sums)
+    moved = filled[:, :-2] / filled[:, -2:-1] - (
+        (values if len(filled) == len(sums) else values[sums[:, -2] > 0]) - shift
+    )
+    return float(np.einsum("kj,kj->k", moved, moved) @ filled[:, -2])
+
+
+def _filled(sums: np.ndarray) -> np.ndarray:
+    return sums if sums[:, -2].min() > 0 else sums[sums[:, -2] > 0]
 
 
 def _reseed(rows: Any, values: np.ndarray, means: np.ndarray, empty: np.ndarray) -> int:

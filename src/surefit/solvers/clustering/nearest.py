@@ -9,6 +9,7 @@ separate the two nearest centers, double precision decides. The result equals a 
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,10 +59,10 @@ def as_centers(points: Any, values: np.ndarray) -> Centers:
     kind = np.float32 if single else np.float64
     scaled = (values - points.shift) * points.scale
     halves = 0.5 * np.einsum("kj,kj->k", scaled, scaled)
-    longest = float(np.sqrt(2 * halves.max())) if len(halves) else 0.0
+    longest = math.sqrt(2 * halves.max(initial=0.0))
     transposed = np.ascontiguousarray(scaled.T) if isinstance(points, SparsePoints) else np.zeros((0, 0))
     norms = np.einsum("kj,kj->k", values, values)
-    unit = (d + 8) * float(np.finfo(kind).eps)
+    unit = (d + 8) * (2.0**-23 if single else 2.0**-52)
     return Centers(values, norms, scaled.astype(kind), transposed, halves.astype(kind), longest, unit)
 
 

@@ -130,6 +130,13 @@ def coordinates(points: Any, i: int) -> np.ndarray:
     return points.values[i].astype(np.float64)
 
 
+def coordinates_of(points: Any, rows: np.ndarray) -> np.ndarray:
+    """Return some points as dense vectors."""
+    if isinstance(points, SparsePoints):
+        return np.array([coordinates(points, i) for i in rows])
+    return points.values[rows].astype(np.float64, copy=False)
+
+
 def block_size(n: int, width: int = 1) -> int:
     """Return the number of rows per block for results of ``width`` numbers. It depends on the problem alone, so sums have a fixed order.
 

@@ -7,6 +7,7 @@ row of weight two, two equal rows, and any order of the rows therefore give the 
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from surefit.solvers.clustering.points import (
     as_points,
     block_size,
     coordinates,
+    coordinates_of,
     dot_point,
     squared_distance,
 )
@@ -43,7 +45,7 @@ def k_means_plus_plus(points: Any, weights: np.ndarray, k: int, random, n_jobs: 
         if not potential.any():
             potential = weights
         candidates = draw(potential, order, random.random(trials))
-        rows = np.array([coordinates(points, i) for i in candidates])
+        rows = coordinates_of(points, candidates)
         best = int(np.argmin(_after_adding(points, weights, rows, closest, out, n_jobs)))
         centers[c], closest[:] = rows[best], out[best]
     return centers
@@ -64,8 +66,12 @@ def distinct_points(points: Any, weights: np.ndarray, k: int, random) -> np.ndar
 
 def canonical_order(points: Any, n: int) -> np.ndarray:
     """Return an order of the points that does not depend on the order of the rows; equal points are adjacent."""
-    direction = np.random.RandomState(0).random_sample(len(points.shift)) + 0.5
-    return np.argsort(_keys(points, n, direction), kind="stable")
+    return np.argsort(_keys(points, n, _direction(len(points.shift))), kind="stable")
+
+
+@lru_cache(8)
+def _direction(d: int) -> np.ndarray:
+    return np.random.RandomState(0).random_sample(d) + 0.5
 
 
 def canonical_groups(X: np.ndarray, weights: np.ndarray) -> np.ndarray:
