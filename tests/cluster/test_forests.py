@@ -1,5 +1,6 @@
 """Forests on Dask collections: draws belong to the indices of rows and to the paths of nodes, so the partitions change no bit."""
 
+import signal
 from dataclasses import replace
 
 import dask
@@ -12,6 +13,7 @@ from tests.cluster.test_trees import COUNTS, LABELS, THREE, S, X, Y, assert_same
 
 from surefit import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
 from surefit.checks.ensembles.index_draws import Places
+from surefit.cluster import rows as rows_module
 from surefit.cluster import rows_of
 from surefit.core.errors import CertificateError, ConvergenceWarning, InvalidParameter
 from surefit.solvers.trees.node_draws import child_states, column_orders, cut_shares, root_state
@@ -262,6 +264,35 @@ def test_a_time_limit_stops_all_trees_where_they_are():
     whole = spread(model.set_params(max_time=None), X, Y, 3)
     for cut, tree in zip(ours.trees_, whole.trees_, strict=True):
         assert cut.threshold[0] == tree.threshold[0] and cut.feature[0] == tree.feature[0]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_an_interrupt_stops_all_trees_and_callbacks_see_the_passes(monkeypatch):
+    compute, passes, seen = rows_module.compute, [], []
+
+    def interrupted(value, budget=None):
+        passes.append(value)
+        if budget is not None and budget.on_progress is None and len(passes) == 12:
+            signal.raise_signal(signal.SIGINT)  # Ctrl-C during a pass
+        return compute(value, budget)
+
+    monkeypatch.setattr(rows_module, "compute", interrupted)
+    ours = spread(RandomForestRegressor(3, random_state=0), X, Y, 3)
+    monkeypatch.undo()
+    assert ours.certificate_.run["reason"] == "interrupted" and 1 < max(tree.max_depth for tree in ours.trees_) < 8
+    ours.verify(X, Y)
+
+    class Watch:
+        def setup(self, estimator, context): ...
+        def teardown(self, estimator, context): ...
+        def on_fit_task_begin(self, estimator, context, **kwargs): ...
+        def on_fit_task_end(self, estimator, context, *, metadata=None, **kwargs):
+            seen.append((metadata or {}).get("n_iter"))
+            return seen[-1] == 3
+
+    stopped = RandomForestRegressor(3, random_state=0).set_callbacks(Watch()).fit(chunked(X, 3), chunked(Y, 3))
+    assert stopped.certificate_.run["reason"] == "callback" and [n for n in seen if n] == [1, 2, 3]
+    assert stopped.certificate_.run["passes"] == 3
 
 
 def test_options_that_need_rows_in_memory():

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import has_fit_parameter
 
+from surefit.bounds.votes import out_of_bag_bounds
 from surefit.core.budget import Budget
 from surefit.core.callbacks import progress_reporter
 from surefit.core.claims import Claim
@@ -168,5 +169,5 @@ def _out_of_bag(estimator, sample: Sample, draws: Draws) -> list[Claim]:
     joint = left_out.astype(np.float32) @ left_out.T.astype(np.float32)
     if sample.n_classes and sample.weights is None and len(said) > 1 and joint.min() > 0:
         wrong = said.argmax(axis=2) != sample.y
-        claims += vote_claims(wrong, left_out, float(estimator.delta))
+        claims += vote_claims(out_of_bag_bounds(wrong, left_out, float(estimator.delta) / 2))
     return claims

@@ -93,7 +93,7 @@ class ExtraTreesClassifier(RandomForestClassifier):
     feature_importances_ : ndarray of shape (n_features,)
         Normalized decrease of the impurity due to each column, averaged over the trees.
     oob_score_, oob_decision_function_
-        With ``oob_score``: the score, and the means over the trees for which a row is out of bag.
+        With ``oob_score``: the score, and the means over the trees for which a row is out of bag; of rows in partitions the score only.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
     n_outputs_ : int

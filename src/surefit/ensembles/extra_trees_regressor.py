@@ -92,7 +92,7 @@ class ExtraTreesRegressor(RandomForestRegressor):
     feature_importances_ : ndarray of shape (n_features,)
         Normalized decrease of the impurity due to each column, averaged over the trees.
     oob_score_, oob_prediction_
-        With ``oob_score``: the score, and the means over the trees for which a row is out of bag.
+        With ``oob_score``: the score, and the means over the trees for which a row is out of bag; of rows in partitions the score only.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
     n_features_in_, feature_names_in_

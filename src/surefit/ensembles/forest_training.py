@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
 
+from surefit.bounds.base import RiskBound
 from surefit.bounds.votes import out_of_bag_bounds
 from surefit.core.blocks import by_rows
 from surefit.core.budget import Budget
@@ -105,16 +106,7 @@ def check_options(estimator, d: int, n_classes: Any) -> None:
 def _out_of_bag(estimator, sample: Sample, grower: Grower) -> list[Claim]:
     found = out_of_bag(estimator, sample, grower)
     seen = found.trees > 0
-    if not seen.all():
-        warn(
-            f"{type(estimator).__name__}: {in_words(int(np.count_nonzero(~seen)), 'row was', 'rows were')} drawn by every tree, without "
-            "out-of-bag prediction; grow more trees.",
-            DataWarning,
-        )
-    if not seen.any():
-        raise InvalidData(
-            f"{type(estimator).__name__}: no row is out of bag for any tree; grow more trees, or use more rows."
-        )
+    require_left_out(estimator, int(np.count_nonzero(seen)), int(np.count_nonzero(~seen)))
     with np.errstate(invalid="ignore"):
         means = found.sums / found.trees[:, None]
     weights = np.ones(len(seen)) if sample.weights is None else sample.weights
@@ -135,8 +127,20 @@ def _out_of_bag(estimator, sample: Sample, grower: Grower) -> list[Claim]:
         found.left_out.astype(np.float32) @ found.left_out.T.astype(np.float32) if len(found.wrong) > 1 else np.zeros(1)
     )
     if plain and len(found.wrong) > 1 and joint.min() > 0:
-        claims += vote_claims(found.wrong, found.left_out, float(estimator.delta))
+        claims += vote_claims(out_of_bag_bounds(found.wrong, found.left_out, float(estimator.delta) / 2))
     return claims
+
+
+def require_left_out(estimator, some: int, always: int) -> None:
+    """Raise ``InvalidData`` if no row is out of bag; warn about rows that every tree draws."""
+    who = type(estimator).__name__
+    if always:
+        warn(
+            f"{who}: {in_words(always, 'row was', 'rows were')} drawn by every tree, without out-of-bag prediction; grow more trees.",
+            DataWarning,
+        )
+    if not some:
+        raise InvalidData(f"{who}: no row is out of bag for any tree; grow more trees, or use more rows.")
 
 
 def out_of_bag_claim(error: float, counted: np.ndarray, classes: bool, witness: dict | None = None) -> Claim:
@@ -145,10 +149,10 @@ def out_of_bag_claim(error: float, counted: np.ndarray, classes: bool, witness: 
     return Claim("forest.out_of_bag", error, numbers=numbers, witness=witness or {})
 
 
-def vote_claims(wrong: np.ndarray, left_out: np.ndarray, delta: float) -> list[Claim]:
-    """Return two bounds on the error of the majority vote, each with failure probability ``delta / 2``."""
+def vote_claims(bounds: dict[str, RiskBound]) -> list[Claim]:
+    """Return the claims of two bounds on the error of the majority vote, at half of ``delta`` each; the smaller may be used."""
     claims = []
-    for name, bound in out_of_bag_bounds(wrong, left_out, delta / 2).items():
+    for name, bound in bounds.items():
         numbers = {"empirical": bound.inputs["empirical"], "n": bound.inputs["n"], "delta": bound.delta}
         claims.append(Claim(f"forest.vote_{name}", float(bound.value), numbers=numbers))
     return claims

@@ -35,12 +35,12 @@ def _splits(sample, rules: Rules, constrained: bool) -> Claim:
     if sample.bins is None or sample.declared is not None:
         return Claim("tree.splits")
     counts = np.where(sample.categories > 0, 0, sample.bins.counts - 1)
-    return Claim("tree.splits", witness=_edges(sample.bins.edges, counts))
+    return Claim("tree.splits", witness=edges_of(sample.bins.edges, counts))
 
 
 def claims_of_partitions(candidates: Candidates, outcome: Outcome, rules: Rules, constrained: bool) -> list[Claim]:
     """Return the claims of a tree fitted to partitioned rows; splits are compared with the candidate thresholds."""
-    first = Claim("tree.candidate_splits", witness=_edges(candidates.edges, candidates.counts))
+    first = Claim("tree.candidate_splits", witness=edges_of(candidates.edges, candidates.counts))
     if rules.random_cuts or rules.max_features < len(candidates.counts):
         first = Claim("tree.random_splits")
     elif constrained:
@@ -52,7 +52,8 @@ def claims_of_partitions(candidates: Candidates, outcome: Outcome, rules: Rules,
     return claims
 
 
-def _edges(edges: np.ndarray, counts: np.ndarray) -> dict[str, np.ndarray]:
+def edges_of(edges: np.ndarray, counts: np.ndarray) -> dict[str, np.ndarray]:
+    """Return candidate thresholds as a witness."""
     used = [row[:count] for row, count in zip(edges, counts, strict=True)]
     return {"edges": np.concatenate([np.empty(0), *used]), "edge_counts": counts.astype(np.int64)}
 

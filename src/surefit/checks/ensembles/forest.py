@@ -1,4 +1,4 @@
-r"""Checks of forests and bagged models: draws from seeds, leaves, out-of-bag errors, and bounds of the vote.
+r"""Checks forests and bagged models: draws repeated from their seeds, leaves and out-of-bag errors.
 
 Rows are sorted lexicographically and assigned to consecutive intervals as long as their weights. A tree draws the rows
 whose intervals contain uniform random points, so the draws can be repeated from the seeds alone. For bagged models
@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from surefit.checks.bounds import CONFIRM
 from surefit.checks.enclosure import UNIT, gamma
 from surefit.checks.ensembles.draws import Draws, outputs, targets
+from surefit.checks.ensembles.forest_left_out import out_of_bag_in_parts
 from surefit.checks.ensembles.forest_parts import leaves_in_parts, seeds_of
 from surefit.checks.ensembles.packed import categorical_trees, leaves_of, on_paths, packed_trees
-from surefit.checks.judge import Digits, Proof, claim, refused, shared
+from surefit.checks.judge import Proof, claim, refused, shared
 from surefit.checks.labels import class_products, row_weights
 from surefit.checks.trees.nodes import Nodes, coded_rows, parents, route
 from surefit.checks.trees.structure import median_distance
@@ -57,6 +57,11 @@ def _table(certificate: Certificate, data: Data) -> Any:
     return data.X.tocsr() if sparse.issparse(data.X) else np.ascontiguousarray(data.X, dtype=np.float64)
 
 
+def by_index(certificate: Certificate, data: Data) -> bool:
+    """Return whether sums over the rows decide, which partitions can add up."""
+    return bool(certificate.problem.get("drawn_by_index")) or isinstance(data.X, PartitionedRows)
+
+
 class Votes(NamedTuple):
     """Predictions of the members for rows that were not drawn for them."""
 
@@ -76,7 +81,7 @@ def _of_leaves(claim: Claim) -> str:
 @claim("forest.leaves", kind="process_fact", side="upper", theory="bootstrap-votes", partitioned=True, says=_of_leaves)
 def leaves(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     """Compare the leaves of every tree with the rows drawn for it, recomputed from its seed."""
-    if certificate.problem.get("drawn_by_index") or isinstance(data.X, PartitionedRows):
+    if by_index(certificate, data):
         return leaves_in_parts(certificate, data)
     y, draws = targets(certificate, data), Draws(certificate, data)
     trees, seeds = _trees(certificate, data), seeds_of(certificate)
@@ -166,10 +171,12 @@ def _of_errors(claim: Claim) -> str:
     return f"The out-of-bag {what} is {claim.value:.6g} on {claim.numbers['rows']} rows (an estimate of the error on new rows)."
 
 
-@claim("forest.out_of_bag", kind="estimate", side="digits", theory="bootstrap-votes", says=_of_errors)
+@claim("forest.out_of_bag", kind="estimate", side="digits", theory="bootstrap-votes", partitioned=True, says=_of_errors)
 def out_of_bag(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     """Evaluate the mean loss of each row under the members that did not draw it."""
-    votes, y, weights = _votes(certificate, data), targets(certificate, data), row_weights(data)
+    if by_index(certificate, data):
+        return out_of_bag_in_parts(certificate, data)
+    votes, y, weights = votes_of(certificate, data), targets(certificate, data), row_weights(data)
     rows = (votes.heard > 0) & (weights > 0)
     if not rows.any():
         return refused("no row was left out by any member")
@@ -209,51 +216,6 @@ def drawn(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     return Proof(float(np.count_nonzero(always)), "exact", "draws were repeated from the seeds.", numbers)
 
 
-def _of_votes(claim: Claim) -> str:
-    words = f"The majority vote misclassifies a new row with probability at most {claim.value:.4g}"
-    return words + (" (vacuous)." if claim.value >= 1 else f", with confidence {1 - claim.numbers['delta']:.4g}.")
-
-
-_RISK = {
-    "kind": "risk_bound",
-    "side": "upper",
-    "theory": "majority-vote",
-    "assumptions": ("iid", "members_tested_on_unseen_rows"),
-    "about": "the majority vote of the members",
-    "says": _of_votes,
-}
-
-
-@claim("forest.vote_first_order", **_RISK)
-def first_order(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Check that, with the stated confidence, the majority vote errs on new rows with probability at most ``value``."""
-    votes = _votes(certificate, data)
-    counts = votes.left_out.sum(axis=1)
-    lost = (votes.wrong & votes.left_out).sum(axis=1)
-    return _vote(certificate, claim, data, lost / np.maximum(counts, 1), int(counts.min()))
-
-
-@claim("forest.vote_tandem", **_RISK)
-def tandem(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Check the same bound from pairs of members."""
-    votes = _votes(certificate, data)
-    out, lost = votes.left_out.astype(np.float64), (votes.wrong & votes.left_out).astype(np.float64)
-    joint = out @ out.T  # counts are exact in any order of summation
-    return _vote(certificate, claim, data, (lost @ lost.T) / np.maximum(joint, 1), int(joint.min()))
-
-
-def _vote(certificate: Certificate, claim: Claim, data: Data, losses: np.ndarray, n: int) -> Proof:
-    if data.weights is not None or n < 1:
-        return refused("the bound needs rows that count once, and rows that were left out")
-    mean, delta = math.fsum(losses.ravel()) / losses.size, float(certificate.problem["delta"]) / 2
-    z = {"empirical": mean, "n": n, "divergence": 0.0, "delta": delta}
-    evidence = CONFIRM[claim.name.removeprefix("forest.")](claim.value, z, claim.witness)
-    proved = evidence.ok and (evidence.exact or evidence.slack >= evidence.margin)
-    numbers = {"empirical": Digits(mean, 4 * UNIT * mean), "n": n, "delta": delta}
-    note = f"mean loss {mean:.4g} on at least {n} unseen rows; the limit follows, if the assumptions hold."
-    return Proof(claim.value if proved else 1.0, evidence.level, note, numbers)
-
-
 @shared
 def _trees(certificate: Certificate, data: Data) -> list[Any]:
     packed = packed_trees(certificate.model, data.X.shape[1])
@@ -261,7 +223,8 @@ def _trees(certificate: Certificate, data: Data) -> list[Any]:
 
 
 @shared
-def _votes(certificate: Certificate, data: Data) -> Votes:
+def votes_of(certificate: Certificate, data: Data) -> Votes:
+    """Return what the members say about rows that they have not drawn."""
     y, draws, seeds = targets(certificate, data), Draws(certificate, data), seeds_of(certificate)
     n, K = len(y), outputs(certificate.problem, y)[-1][2].stop
     forest = "tree_starts_" in certificate.model

@@ -47,10 +47,16 @@ class Grown(NamedTuple):
         """Number of different rows of each node."""
         return self.sums[0].astype(np.int64)
 
+    def weight(self, classes: int) -> np.ndarray:
+        """Weight of each node."""
+        return self.sums[1:].sum(axis=0) if classes else self.sums[1]
+
 
 def refusal(certificate: Certificate, data: Data) -> str:
     """Return why a forest cannot be summed up in partitions; an empty text if it can."""
     problem = certificate.problem
+    if "categorical" not in problem:
+        return "members other than trees are verified with the rows in memory only"
     if problem["categorical"] or problem["criterion"] == "absolute_error" or data.target.ndim > 1:
         return "categories, medians and several targets of a forest are verified with the rows in memory only"
     if problem["bootstrap"] and not problem.get("drawn_by_index"):
@@ -81,7 +87,7 @@ def members_of(certificate: Certificate, data: Data) -> Members:
         seeds_of(certificate, len(trees)),
         Reading(classes, factors),
         places_of(certificate, data) if problem["bootstrap"] else None,
-        problem["criterion"],
+        "entropy" if problem["criterion"] == "log_loss" else problem["criterion"],
         center,
     )
 
@@ -102,13 +108,14 @@ def grown_trees(certificate: Certificate, data: Data) -> list[Grown]:
     members, d = members_of(certificate, data), data.X.shape[1]
     sums, fractions = over_parts(data, _summed, members)
     ends = np.cumsum([0, *(len(tree.kind) for tree in members.trees)])
-    whole = not fractions and members.reading.factors is None and float(sums[0].sum()) ** 2 < 2.0**53
     found = []
     for tree, first, last in zip(members.trees, ends[:-1], ends[1:], strict=True):
         parent, _ = parents(tree, d)
-        found.append(Grown(tree, parent, layout(parent)[2], added_up(parent, sums[:, first:last]), whole))
-        if np.any(found[-1].sums[0] == 0):
+        own = added_up(parent, sums[:, first:last])
+        if np.any(own[0] == 0):
             raise ValueError("a node has no drawn rows")
+        whole = not fractions and members.reading.factors is None and float(own[1:, 0].sum()) ** 2 < 2.0**53
+        found.append(Grown(tree, parent, layout(parent)[2], own, whole))
     return found
 
 

@@ -61,7 +61,7 @@ def candidate_splits(certificate: Certificate, claim: Claim, data: Data) -> Proo
         return refused("medians and categories are compared with all cuts")
     shape, found, reading = grown(certificate, data), impurities(certificate, data), reading_of(certificate, data)
     n, d = data.X.shape
-    edges, counts = _candidates(claim, d)
+    edges, counts = stated_candidates(claim, d)
     bins, kinds = edges.shape[1] + 2, 1 + (reading.n_classes or 3)
     nodes = chosen_nodes(shape, problem["criterion"], n)
     nodes = np.sort(np.random.RandomState(1).permutation(nodes)[: max(1, MOST_BYTES // (8 * (d + 1) * bins * kinds))])
@@ -69,12 +69,12 @@ def candidate_splits(certificate: Certificate, claim: Claim, data: Data) -> Proo
     sums = over_parts(data, sum_bins, asked, reading, len(nodes))
     worst = doubt = 0.0
     for node, table in zip(nodes.tolist(), sums, strict=True):
-        short, rounding = _shortfall(shape, node, table, problem, reading.n_classes)
+        short, rounding = shortfall(int(shape.size[node]), shape.whole, table, problem, reading.n_classes)
         worst, doubt = max(worst, short), max(doubt, rounding)
     unit = root_impurity(found)
     share, spread = (min(part / unit if unit > 0 else float(part > 0), 1.0) for part in (worst, doubt))
     spread = spread + share * 2 * float(found.total.rad[0]) / unit if 0 < share < 1 else 0.0
-    low, high = over_parts(data, bin_ranges, edges, reading, combine=_wider)
+    low, high = over_parts(data, bin_ranges, edges, reading, combine=wider)
     complete = np.all((low == high) | (low > high), axis=1)
     numbers = {
         "splits": int(np.count_nonzero(shape.tree.kind != LEAF)),
@@ -86,7 +86,7 @@ def candidate_splits(certificate: Certificate, claim: Claim, data: Data) -> Proo
     return Proof(share, note=f"{len(nodes)} splits compared with all candidates.", numbers=numbers, spread=spread)
 
 
-def _candidates(claim: Claim, d: int) -> tuple[np.ndarray, np.ndarray]:
+def stated_candidates(claim: Claim, d: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the ascending thresholds of each column, padded by infinity, and their numbers."""
     counts = np.asarray(claim.witness["edge_counts"], dtype=np.int64)
     if counts.shape != (d,) or counts.min() < 0 or counts.max() > MISSING - 1:
@@ -116,13 +116,13 @@ def sum_bins(part: Part, asked: Asked, reading: Reading, count: int) -> np.ndarr
     sample = reading.rows(part)
     bins, classes = asked.edges.shape[1] + 2, reading.n_classes
     sums = np.zeros((count, len(asked.edges) + 1, bins, 1 + (classes or 3)))
-    codes = _codes(sample, asked.edges)
+    codes = bins_of(sample, asked.edges)
     kept = route(sample.X, sample.used, asked.tree)
-    _fill(codes, kept, sample.y[sample.used].astype(np.float64), sample.w[sample.used], asked, classes, sums)
+    fill(codes, kept, sample.y[sample.used].astype(np.float64), sample.w[sample.used], asked, classes, sums)
     return sums
 
 
-def _codes(sample: Rows, edges: np.ndarray) -> np.ndarray:
+def bins_of(sample: Rows, edges: np.ndarray) -> np.ndarray:
     """Return the bin of every value of the rows of positive weight; missing values have the last bin."""
     X, last = sample.X[sample.used], edges.shape[1] + 1
     codes = np.empty(X.shape, dtype=np.int64)
@@ -133,7 +133,8 @@ def _codes(sample: Rows, edges: np.ndarray) -> np.ndarray:
 
 
 @compiled
-def _fill(codes: Any, kept: Any, y: Any, w: Any, asked: Any, classes: Any, sums: Any) -> None:
+def fill(codes: Any, kept: Any, y: Any, w: Any, asked: Any, classes: Any, sums: Any) -> None:
+    """Add rows to the sums of all nodes that they pass, by column and bin."""
     d = codes.shape[1]
     for i in range(len(kept)):
         below, node = -1, kept[i]
@@ -161,17 +162,20 @@ class _Sums(Worth):
         self.criterion, self.classes, self.ratio, self.mean = criterion, classes, gamma(2 * size + 8), mean
 
 
-def _shortfall(
-    shape: Shape, node: int, table: np.ndarray, problem: dict[str, Any], classes: int
+def shortfall(
+    n: int, whole: bool, table: np.ndarray, problem: dict[str, Any], classes: int, places: np.ndarray | None = None
 ) -> tuple[float, float]:
-    """Bound by how much more the best cut of a node lowers the total impurity than its split, and its rounding."""
-    n, criterion, columns = int(shape.size[node]), problem["criterion"], table[:-1]
+    """Bound by how much the best cut of a node with ``n`` rows lowers the impurity more than its split, and the rounding in the bound.
+
+    Sums of ``whole`` weights are exact. Each column has one cut only if ``places`` says after which bin.
+    """
+    criterion, columns = problem["criterion"], table[:-1]
     split = table[-1, :2].T[1:]
     total = split.sum(axis=1)
     weight = total.sum() if classes else total[0]
     sums = _Sums(criterion, classes, n, total[1] / weight if criterion == "poisson" else 0.0)
     if classes:
-        doubt = 3 * counts_radius(shape.whole, classes, n) * weight
+        doubt = 3 * counts_radius(whole, classes, n) * weight
     elif criterion == "squared_error":  # targets are centered at the mean, up to rounding
         doubt = 4 * (total[1] ** 2 + (sums.ratio * total[2]) ** 2) / weight
     else:
@@ -181,6 +185,9 @@ def _shortfall(
         missing = columns[:, -1:]
         order = np.concatenate([missing, columns[:, :-1]] if missing_first else [columns[:, :-1], missing], axis=1)
         left, right = np.cumsum(order, axis=1)[:, :-1], np.cumsum(order[:, ::-1], axis=1)[:, ::-1][:, 1:]
+        if places is not None:
+            lines = np.arange(len(places))
+            left, right = (side[lines, places + missing_first] for side in (left, right))
         best = max(best, _best(sums, left, right, problem))
     low, high = (float(np.sum(sums.worth(split, sign))) for sign in (-1, 1))
     return max(best - low, 0.0) + doubt, 2 * (high - low) + 2 * doubt
@@ -206,7 +213,7 @@ def bin_ranges(part: Part, edges: np.ndarray, reading: Reading) -> tuple[np.ndar
     sample = reading.rows(part)
     d, bins = len(edges), edges.shape[1] + 2
     low, high = np.full((d, bins), np.inf), np.full((d, bins), -np.inf)
-    codes, X = _codes(sample, edges), sample.X[sample.used]
+    codes, X = bins_of(sample, edges), sample.X[sample.used]
     for j in range(d):
         known = ~np.isnan(X[:, j])
         np.minimum.at(low[j], codes[known, j], X[known, j])
@@ -214,5 +221,6 @@ def bin_ranges(part: Part, edges: np.ndarray, reading: Reading) -> tuple[np.ndar
     return low, high
 
 
-def _wider(a: tuple[np.ndarray, np.ndarray], b: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+def wider(a: tuple[np.ndarray, np.ndarray], b: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ranges of both parts."""
     return np.minimum(a[0], b[0]), np.maximum(a[1], b[1])
