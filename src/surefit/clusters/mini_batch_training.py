@@ -119,7 +119,7 @@ def _record(estimator, X, given, weights: np.ndarray, state: State, summary: Sum
         distances[part] = np.sum((rows - centers[estimator.labels_[part]]) ** 2, axis=1)
     estimator.cluster_sizes_ = np.bincount(estimator.labels_, weights, minlength=k)
     estimator.cluster_inertias_ = np.bincount(estimator.labels_, weights * distances, minlength=k)
-    estimator.inertia_ = float(math.fsum(weights * distances))
+    estimator.inertia_ = float(math.fsum((weights * distances).tolist()))
     estimator.total_scatter_ = summary.scatter
     estimator._issue(
         "B",

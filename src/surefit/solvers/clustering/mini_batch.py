@@ -12,9 +12,10 @@ import numpy as np
 from scipy import sparse
 
 from surefit.core.budget import Budget, Reason
-from surefit.solvers.clustering.seeding import draw
+from surefit.solvers.clustering.seeding import drawn
 
 REASSIGN_EVERY = 10  # rows drawn per cluster between two reassignments of clusters with few rows
+FEW_CLUSTERS = 32  # up to this many clusters, a dense product of members is faster
 
 
 class Steps(NamedTuple):
@@ -43,8 +44,9 @@ def run_batches(
     rate = min(2.0 * steps.batch_size / (steps.rows + 1.0), 1.0)
     average = least = None
     idle, since = 0, 0
+    cumulated = None if (weights == 1.0).all() else weights[order].cumsum()
     for step in range(1, steps.most + 1):
-        rows = draw(weights, order, random.random(steps.batch_size))
+        rows = drawn(cumulated, order, random.random(steps.batch_size))
         before = state.centers
         state, inertia = one_batch(X[rows], np.ones(len(rows)), state)
         since += len(rows)
@@ -68,19 +70,20 @@ def run_batches(
 def one_batch(B: Any, weights: np.ndarray, state: State) -> tuple[State, float]:
     """Move every center to the running mean of all rows assigned to it so far; return the mean inertia before the move."""
     labels, distances = _nearest(B, state.centers)
-    members = sparse.csr_array((weights, (labels, np.arange(len(labels)))), shape=(len(state.centers), len(labels)))
     new = np.bincount(labels, weights, minlength=len(state.centers))
     counts = state.counts + new
-    sums = members @ B
+    sums = _members(labels, weights, len(state.centers), sparse.issparse(B)) @ B
     sums = sums.toarray() if sparse.issparse(sums) else sums
-    moved = state.centers + np.divide(
-        sums - new[:, None] * state.centers,
-        counts[:, None],
-        out=np.zeros(state.centers.shape),
-        where=counts[:, None] > 0,
-    )
+    moved = state.centers + (sums - new[:, None] * state.centers) / np.where(counts > 0, counts, 1.0)[:, None]
     total = float(weights.sum())
     return State(moved, counts), float(weights @ distances) / total if total else 0.0
+
+
+def _members(labels: np.ndarray, weights: np.ndarray, k: int, as_sparse: bool) -> Any:
+    """Return the matrix with the weight of each row at its cluster; of few clusters as an array, whose product takes less time."""
+    if as_sparse or k > FEW_CLUSTERS:
+        return sparse.csr_array((weights, (labels, np.arange(len(labels)))), shape=(k, len(labels)))
+    return (labels == np.arange(k)[:, None]) * weights
 
 
 def reassign(B: Any, state: State, ratio: float, random: Any) -> State:

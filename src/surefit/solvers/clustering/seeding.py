@@ -93,10 +93,18 @@ def _equal_points(points: Any, n: int, place: np.ndarray) -> np.ndarray:
 
 def draw(masses: np.ndarray, order: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
     """Draw points with probability proportional to their masses by inverting the distribution function."""
-    cumulated = np.cumsum(masses[order])
-    place = np.searchsorted(cumulated, uniforms * cumulated[-1], side="right")
-    last = np.searchsorted(cumulated, cumulated[-1], side="left")  # the last point of positive mass
-    return order[np.minimum(place, last)]
+    return drawn(masses[order].cumsum(), order, uniforms)
+
+
+def drawn(cumulated: np.ndarray | None, order: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
+    """Draw points as :func:`draw` does, from the cumulated masses in the given order; None: all masses are one."""
+    if cumulated is None:
+        return order[(uniforms * len(order)).astype(np.int64)]
+    total = cumulated[-1]
+    place = cumulated.searchsorted(uniforms * total, side="right")
+    if place.max(initial=0) == len(cumulated):  # rounding has reached the total
+        place = np.minimum(place, cumulated.searchsorted(total, side="left"))  # the last point with a mass
+    return order[place]
 
 
 def _after_adding(points, weights, candidates, closest, out, n_jobs) -> np.ndarray:
