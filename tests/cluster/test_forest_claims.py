@@ -11,8 +11,17 @@ from tests.cluster.test_boosted_trees import chunked, spread
 from tests.cluster.test_forests import CASES
 from tests.cluster.test_trees import LABELS, THREE, S, X, Y
 
-from surefit import ExtraTreesClassifier, RandomForestClassifier, RandomForestRegressor
+from surefit import (
+    Certified,
+    ExtraTreesClassifier,
+    GridSearchCV,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    load,
+    save,
+)
 from surefit.cluster import rows_of
+from surefit.core.certificate import Certificate
 from surefit.core.errors import CertificateError, DataWarning, InvalidParameter
 from surefit.core.partitioned import Part
 from surefit.solvers.trees.node_draws import child_states, column_orders, cut_shares, root_state
@@ -220,3 +229,29 @@ def test_out_of_bag_options():
         model = spread(RandomForestRegressor(2, max_depth=2, oob_score=True, random_state=0), X, Y, 3)
     model.set_params(oob_score=False).fit(chunked(X, 3), chunked(Y, 3))
     assert not hasattr(model, "oob_score_")
+
+
+def test_files_and_extreme_rows(tmp_path):
+    model = spread(ExtraTreesClassifier(3, random_state=0), X, THREE, 3)
+    save(model, tmp_path / "forest.surefit")
+    load(tmp_path / "forest.surefit").verify(chunked(X, 4), chunked(THREE, 4))
+    Certificate.from_json(model.certificate_.to_json()).verify(X, THREE)
+    heavy = np.where(np.arange(300) == 7, 1e6, 1e-3)  # one row has nearly all weight
+    far = Y * 1e6 + 1e9
+    for rows, y, weights in (
+        (X, Y, heavy),
+        (X.astype(np.float32), far, None),
+        (np.zeros((5, 2)), np.arange(5.0), None),
+    ):
+        ours = spread(RandomForestRegressor(2, max_features=1, random_state=0), rows, y, 2, weights)
+        ours.verify(rows, y, weights)
+        ours.verify(chunked(rows, 3), chunked(y, 3), chunked(weights, 3))
+
+
+def test_other_estimators_take_forests_on_partitions():
+    risk = Certified(RandomForestClassifier(3, random_state=0), by="holdout", random_state=0)
+    risk = risk.fit(chunked(X, 3), chunked(LABELS, 3))
+    risk.verify(chunked(X, 4), chunked(LABELS, 4))
+    search = GridSearchCV(RandomForestRegressor(3, random_state=0), {"max_depth": [2, 5]}, cv=2)
+    search = search.fit(chunked(X, 3), chunked(Y, 3))
+    assert search.best_estimator_.drawn_by_index_ and search.best_params_ == {"max_depth": 5}

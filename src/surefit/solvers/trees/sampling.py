@@ -35,14 +35,14 @@ class Line(NamedTuple):
     def counts(self, part: Part, seeds: np.ndarray) -> np.ndarray:
         """Return how often the tree of each seed draws each row of a partition, (trees, rows)."""
         begin, ends = self.ends(part)
-        length = float(self.length)
-        found = np.zeros((len(seeds), len(ends)), dtype=np.int64)
-        for line, seed in zip(found, seeds.tolist(), strict=True):
+        length, found = float(self.length), []
+        for seed in seeds.tolist():
             points = points_between(seed, self.draws, begin / length, ends[-1] / length) * length
             points = np.minimum(points, np.nextafter(length, 0.0))
             own = points[(points >= begin) & (points < ends[-1])]
-            line += np.bincount(np.searchsorted(ends, own, side="right"), minlength=len(ends))
-        return found if found.max(initial=0) > 255 else found.astype(np.uint8)
+            counts = np.bincount(np.searchsorted(ends, own, side="right"), minlength=len(ends))
+            found.append(counts if counts.max() > 255 else counts.astype(np.uint8))  # one byte per row and tree
+        return np.stack(found)
 
 
 def line_of(rows: PartitionedRows, draws: int) -> Line:
