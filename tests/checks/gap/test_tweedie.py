@@ -9,7 +9,7 @@ from tests.hard_data import hard_data
 from surefit import GammaRegressor, TweedieRegressor
 from surefit.checks.gap import Entropic, exponentials, rows
 from surefit.checks.gap.tweedie import Tweedie
-from surefit.checks.gap.verbs import excess, rates, slope
+from surefit.checks.gap.verbs import excess, slope
 
 mpmath.mp.dps = 50
 
@@ -71,9 +71,9 @@ def test_sums_over_all_rows_bound_the_true_ones(power, offset):
     """Bounds for all rows at once enclose exact sums, at the score and at the ends of its interval, and are tight."""
     loss, (y, c, z) = Tweedie(power), sample_of(power)
     g, rad, none = rows.slopes(loss, y, z + offset, 0.0)[0], 1e-12 * (1 + np.abs(z)), np.zeros(len(y))
-    assert rates(loss) is not None
-    terms = exponentials.row_sums(rates(loss), y, c, z, rad, g, none, none, none)
-    losses = exponentials.loss_sums(rates(loss), y, c, z, rad, none)
+    assert loss.rates is not None
+    terms = exponentials.row_sums(loss.rates, y, c, z, rad, g, none, none, none)
+    losses = exponentials.loss_sums(loss.rates, y, c, z, rad, none)
     assert terms is not None and losses is not None
     for sign in (-1, 0, 1):
         moved = z + sign * rad
@@ -91,7 +91,7 @@ def test_sums_over_all_rows_bound_the_true_ones(power, offset):
 @pytest.mark.parametrize("power", [1.0, 1.5, 2.0])
 def test_all_rows_at_once_agree_with_the_loops_for_any_loss(power):
     loss, (y, c, z) = Tweedie(power), sample_of(power)
-    own, none = rates(loss), np.zeros(len(y))
+    own, none = loss.rates, np.zeros(len(y))
     np.testing.assert_allclose(exponentials.slopes(own, y, z), rows._slopes(loss, y, z, 0.0), rtol=1e-13, atol=1e-13)
     assert exponentials.best_offset(own, y, c, z) == pytest.approx(rows._best_offset(loss, y, c, z), abs=1e-12)
     moves, g = 1e-9 * np.abs(z), exponentials.slopes(own, y, z)[0]
@@ -104,7 +104,7 @@ def test_all_rows_at_once_agree_with_the_loops_for_any_loss(power):
 
 def test_rows_that_are_far_away_take_the_loops_for_any_loss():
     loss, (y, c, z) = Tweedie(1.5), sample_of(1.5)
-    own, none = rates(loss), np.zeros(len(y))
+    own, none = loss.rates, np.zeros(len(y))
     g = exponentials.slopes(own, y, z + 0.5)[0]
     assert exponentials.row_sums(own, y, c, z, none, g, none, none, none) is None
     assert exponentials.slope_moves(own, y, z, none + 0.5) is None
@@ -113,4 +113,4 @@ def test_rows_that_are_far_away_take_the_loops_for_any_loss():
     assert rows.row_sums(loss, y, c, z, none, g, none, none, none) == rows._row_sums(
         loss, y, c, z, none, g, *(none,) * 3
     )
-    assert rates(Tweedie(1.001)) is None and rates(Entropic(True)) is None and rates(Entropic(False)) == (0.0, 1.0)
+    assert Tweedie(1.001).rates is None and Entropic(True).rates is None and Entropic(False).rates == (0.0, 1.0)

@@ -17,7 +17,7 @@ import numpy as np
 from surefit.checks.enclosure import UNIT
 from surefit.checks.gap.terms import entropy_term, near_entropy_term
 from surefit.checks.gap.tweedie import Tweedie
-from surefit.checks.gap.verbs import corners, curvature, domain, edge_size, excess, largest, rates, slope
+from surefit.checks.gap.verbs import corners, curvature, domain, edge_size, excess, largest, slope
 from surefit.core.errors import CertificateError
 from surefit.core.jit import compiled
 
@@ -193,6 +193,11 @@ class Entropic(NamedTuple):
 
     margin: bool
 
+    @property
+    def rates(self) -> tuple[float, float] | None:
+        """Rates (a, b) of the derivative ``exp(b z) - y exp(-a z)``; None for labels."""
+        return None if self.margin else (0.0, 1.0)
+
 
 @domain.register(Entropic)
 def _(loss: Any, y: Any) -> Any:
@@ -221,11 +226,6 @@ def _(loss: Any, y: Any, z: Any, g: Any) -> Any:
     if loss.margin:
         return entropy_term(abs(g), np.exp(-y * z))
     return entropy_term(max(g + y, 0.0), np.exp(z))
-
-
-@rates.register(Entropic)
-def _(loss: Any) -> Any:
-    return None if loss.margin else (0.0, 1.0)
 
 
 #: Losses by their name in a problem; each is constructed from the numbers of the problem.

@@ -12,7 +12,7 @@ import numpy as np
 
 from surefit.checks.enclosure import UNIT
 from surefit.checks.gap import exponentials
-from surefit.checks.gap.verbs import curvature, domain, edge_size, excess, largest, rates, slope
+from surefit.checks.gap.verbs import curvature, domain, edge_size, excess, largest, slope
 from surefit.core.jit import compiled
 
 SUM_BLOCK = 256  # number of rows that are summed before they are added to the total
@@ -21,7 +21,7 @@ NEWTON_STEPS = 60  # steps of the safeguarded search for the best intercept
 
 def slopes(loss: Any, y: Any, z: Any, width: Any) -> tuple[Any, Any]:
     """Return the first and second derivatives of the loss at the scores."""
-    own = rates(loss)
+    own = getattr(loss, "rates", None)
     return _slopes(loss, y, z, width) if own is None else exponentials.slopes(own, y, z)
 
 
@@ -37,7 +37,7 @@ def _slopes(loss: Any, y: Any, z: Any, width: Any) -> tuple[Any, Any]:
 
 def slope_moves(loss: Any, y: Any, z: Any, width: Any, g: Any, moves: Any) -> Any:
     """Return by how much the (monotone) derivative can change if its score changes by at most ``moves``."""
-    own = rates(loss)
+    own = getattr(loss, "rates", None)
     found = None if own is None else exponentials.slope_moves(own, y, z, moves)
     return _slope_moves(loss, y, z, width, g, moves) if found is None else found
 
@@ -76,7 +76,7 @@ def room(loss: Any, y: Any, g: Any) -> np.ndarray:
 
 def best_offset(loss: Any, y: Any, c: Any, z: Any) -> Any:
     """Return the offset of the scores at which the weighted derivatives sum to zero."""
-    own = rates(loss)
+    own = getattr(loss, "rates", None)
     found = None if own is None else exponentials.best_offset(own, y, c, z)
     return _best_offset(loss, y, c, z) if found is None else found
 
@@ -157,7 +157,7 @@ def row_sums(
     loss: Any, y: Any, c: Any, z: Any, z_rad: Any, g: Any, g_rad: Any, z_slip: Any, g_slip: Any
 ) -> tuple[Any, Any, Any]:
     """Return the sums of :func:`row_terms`; the second and the third are rounded up."""
-    own, rest = rates(loss), (y, c, z, z_rad, g, g_rad, z_slip, g_slip)
+    own, rest = getattr(loss, "rates", None), (y, c, z, z_rad, g, g_rad, z_slip, g_slip)
     found = None if own is None else exponentials.row_sums(own, *rest)
     return _row_sums(loss, *rest) if found is None else found
 
@@ -180,7 +180,7 @@ def _row_sums(
 
 def loss_sums(loss: Any, y: Any, c: Any, z: Any, z_rad: Any, z_slip: Any) -> tuple[Any, Any, Any]:
     """Return the sum of the losses, plain and rounded up, and that of an evaluation elsewhere: no loss is negative."""
-    own = rates(loss)
+    own = getattr(loss, "rates", None)
     found = None if own is None else exponentials.loss_sums(own, y, c, z, z_rad, z_slip)
     return _loss_sums(loss, y, c, z, z_rad, z_slip) if found is None else found
 

@@ -16,7 +16,7 @@ import numpy as np
 from surefit.checks.enclosure import UNIT
 from surefit.checks.gap.exponentials import LEAST_RATE
 from surefit.checks.gap.terms import entropy_term
-from surefit.checks.gap.verbs import curvature, domain, edge_size, excess, rates, slope
+from surefit.checks.gap.verbs import curvature, domain, edge_size, excess, slope
 from surefit.core.jit import compiled
 
 STEPS = 30  # Newton steps for the split
@@ -26,6 +26,12 @@ class Tweedie(NamedTuple):
     """Half the Tweedie deviance for a ``power`` from 1 to 2, for which both exponents are exact differences."""
 
     power: float
+
+    @property
+    def rates(self) -> tuple[float, float] | None:
+        """Rates (a, b) of the derivative ``exp(b z) - y exp(-a z)``; None if one is too small to divide by."""
+        a, b = self.power - 1.0, 2.0 - self.power
+        return (a, b) if (a == 0.0 or a >= LEAST_RATE) and (b == 0.0 or b >= LEAST_RATE) else None
 
 
 @domain.register(Tweedie)
@@ -62,12 +68,6 @@ def _(loss: Any, y: Any, z: Any, g: Any) -> Any:
     fall, rise = y * np.exp(-a * z), np.exp(b * z)
     m = _split(a, b, fall, rise, g)
     return (entropy_term(m, fall) / a + entropy_term(g + m, rise) / b) * (1.0 + 8.0 * UNIT)
-
-
-@rates.register(Tweedie)
-def _(loss: Any) -> Any:
-    a, b = loss.power - 1.0, 2.0 - loss.power
-    return (a, b) if (a == 0.0 or a >= LEAST_RATE) and (b == 0.0 or b >= LEAST_RATE) else None
 
 
 @compiled

@@ -56,13 +56,3 @@ def _(loss: Any, y: Any, z: Any, dz: Any, g: Any, dg: Any) -> Any:
 @generic
 def edge_size(loss: Any, y: Any) -> Any:
     """Return a bound on the numbers that are subtracted from ``z``; their rounding acts like a change of ``z``."""
-
-
-@generic
-def rates(loss: Any) -> Any:
-    """Return ``(a, b)`` if the derivative is ``exp(b z) - y exp(-a z)`` and all rows can be evaluated at once, else None."""
-
-
-@rates.register(object)
-def _(loss: Any) -> Any:
-    return None
