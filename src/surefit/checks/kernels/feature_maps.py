@@ -20,8 +20,8 @@ import numpy as np
 from surefit.checks.enclosure import UNIT, Bound, Enclosed, gamma, row_blocks, upper_sum
 from surefit.checks.judge import Proof, claim, shared
 from surefit.checks.kernels.model import require_elements, require_rows
-from surefit.checks.kernels.operator import Gram
-from surefit.checks.kernels.values import about_kernel, assumptions_of, enclosed_diagonal, kernel_of
+from surefit.checks.kernels.operator import Gram, kernel_on
+from surefit.checks.kernels.values import about_kernel, assumptions_of, enclosed_diagonal
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.errors import CertificateError
@@ -42,7 +42,9 @@ def _where(claim: Claim) -> str:
 def pairs(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     """Check that inner products of the features are within ``value`` of the kernel on all pairs of training rows."""
     found = errors(certificate, data)
-    return about_kernel(certificate, found.pair, "residuals recomputed.", numbers={"rows": found.rows})
+    return about_kernel(
+        certificate, found.pair, "residuals recomputed.", kernel_on(certificate, data), numbers={"rows": found.rows}
+    )
 
 
 @fact("feature_map.trace", about="the training rows, or those named",
@@ -50,7 +52,9 @@ def pairs(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 def trace(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     """Check that the residuals of the training rows sum to at most ``value``."""
     found = errors(certificate, data)
-    return about_kernel(certificate, found.total, "residuals recomputed.", numbers={"rows": found.rows})
+    return about_kernel(
+        certificate, found.total, "residuals recomputed.", kernel_on(certificate, data), numbers={"rows": found.rows}
+    )
 
 
 class Errors(NamedTuple):
@@ -73,7 +77,7 @@ def errors(certificate: Certificate, data: Data) -> Errors:
     require_elements(W.T, marks, n)  # the landmarks are different rows
     if most is None or n <= most:
         return Errors(*_errors(Gram.of(certificate, data), W, np.arange(n), marks), None)
-    kernel, rows = kernel_of(certificate), np.arange(most) * n // most
+    kernel, rows = kernel_on(certificate, data), np.arange(most) * n // most
     near, place = np.unique(np.concatenate([rows, marks]), return_inverse=True)
     gram = Gram(kernel, kernel.read(data.X[near]))
     return Errors(*_errors(gram, W, place[:most], place[most:]), most)

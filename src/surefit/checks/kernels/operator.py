@@ -16,6 +16,7 @@ from scipy import sparse
 
 from surefit.checks.balls import LIBM, TINY
 from surefit.checks.enclosure import UNIT, Bound, Enclosed, gamma
+from surefit.checks.judge import shared
 from surefit.checks.kernels.values import enclosed_diagonal, kernel_of, training_values
 from surefit.core.certificate import Certificate
 from surefit.core.sample import Data
@@ -24,6 +25,12 @@ from surefit.kernels.base import Kernel
 
 PIECE = 1 << 20  # number of kernel values in memory at a time
 LOOSE = 2.0**-40  # error of an exponent above which distances are computed from differences
+
+
+@shared
+def kernel_on(certificate: Certificate, data: Data) -> Kernel:
+    """Return what :func:`kernel_of` does, one for all claims about these rows."""
+    return kernel_of(certificate)
 
 
 def norm_square(form: Enclosed, slip: float = 0.0) -> Bound:
@@ -45,7 +52,7 @@ class Gram:
     def of(cls, certificate: Certificate, data: Data) -> Gram:
         """Return the Gram matrix of a certificate, which its claims share."""
         if "gram" not in data.memo:
-            kernel = kernel_of(certificate)
+            kernel = kernel_on(certificate, data)
             data.memo["gram"] = cls(kernel, kernel.read(data.X))
         return data.memo["gram"]
 

@@ -15,7 +15,8 @@ import numpy as np
 from surefit.checks.balls import LIBM
 from surefit.checks.enclosure import UNIT, gamma
 from surefit.checks.judge import Proof, claim, refused, shared
-from surefit.checks.kernels.values import kernel_of, level_of, training_values
+from surefit.checks.kernels.operator import kernel_on
+from surefit.checks.kernels.values import level_of, training_values
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.sample import Data
@@ -59,7 +60,7 @@ def _hoeffding(certificate: Certificate, data: Data, places: int) -> Proof:
 @shared
 def _not_drawn(certificate: Certificate, data: Data) -> str:
     """Return why the frequencies are not draws from the kernel's spectral distribution; an empty string if they are."""
-    kernel = kernel_of(certificate)
+    kernel = kernel_on(certificate, data)
     seed, shape = certificate.model["seed_"], (certificate.problem["n_frequencies"], data.X.shape[1])
     if certificate.problem["phases"]:
         return _not_drawn_with_phases(certificate, shape, float(kernel.gamma))
@@ -90,7 +91,7 @@ def _not_drawn_with_phases(certificate: Certificate, shape: tuple[int, int], gam
        says=WORDS + " on the pairs of the first {rows} rows; this is an estimate for other pairs.")  # fmt: skip
 def sample_error(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     """Check that the error on the pairs of the first rows is at most ``value``."""
-    kernel = kernel_of(certificate)
+    kernel = kernel_on(certificate, data)
     A, rows = kernel.read(data.X[:SAMPLE]), np.arange(min(data.X.shape[0], SAMPLE))
     phases = certificate.problem["phases"]
     own = certificate.model["random_weights_"].T if phases else certificate.model["frequencies_"]

@@ -144,12 +144,12 @@ def require_definite(certificate: Certificate) -> None:
         raise ValueError("the kernel is indefinite, so there is no smallest objective")
 
 
-def about_kernel(certificate: Certificate, bound: Bound, note: str, **more: Any) -> Proof:
+def about_kernel(certificate: Certificate, bound: Bound, note: str, kernel: Kernel | None = None, **more: Any) -> Proof:
     """Return the proof of an upper bound that depends on the certificate's kernel; infinite if not finite."""
     value, spread = bound if math.isfinite(bound.value + bound.spread) else (math.inf, 0.0)
-    kernel = kernel_of(certificate)
-    numbers = {**more.pop("numbers", {}), "kernel_known": kernel.positive_semidefinite is True}
-    return Proof(value, level_of(kernel), note, numbers, spread=spread, **more)
+    kernel = kernel_of(certificate) if kernel is None else kernel
+    more["numbers"] = {**more.get("numbers", {}), "kernel_known": kernel.positive_semidefinite is True}
+    return Proof(value, level_of(kernel), note, spread=spread, **more)
 
 
 def enclosed_values(kernel: Kernel, A: Any, B: Any) -> Enclosed:
