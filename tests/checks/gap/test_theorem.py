@@ -127,3 +127,20 @@ def test_dual_point_may_be_hostile():
     honest = prove(operator_of(X), loss_of({"loss": "hinge"}), p, point, Dual(-y * 1.0)).value
     for witness in (np.full(20, np.nan), -1e300 * y, 1e300 * y, np.full(20, np.inf)):
         assert prove(operator_of(X), loss_of({"loss": "hinge"}), p, point, Dual(witness)).value >= min(honest, 0.1)
+
+
+def test_a_quadratic_penalty_has_the_terms_of_the_general_one():
+    """The shortcut for columns with only a quadratic term agrees with the cases of the general penalty."""
+    rng = np.random.default_rng(4)
+    w, v, rad = rng.normal(size=200), rng.normal(size=200), 1e-3 * rng.random(200)
+    w[:20], v[10:40] = 0.0, 0.0
+    l2 = 10.0 ** rng.uniform(-6, 3, size=200)
+    plain = Penalty(np.zeros(200), l2)
+    general = Penalty(np.append(np.zeros(200), 1.0), np.append(l2, 1.0))  # one column has another term
+    assert plain.quadratic and not general.quadratic
+    more = [np.append(part, 0.0) for part in (w, v, rad)]
+    np.testing.assert_allclose(plain.excess(w, v), general.excess(*more[:2])[:-1], rtol=1e-12, atol=1e-300)
+    np.testing.assert_allclose(plain.upper(w, v, rad), general.upper(*more)[:-1], rtol=1e-12)
+    assert np.all(plain.upper(w, v, rad) >= plain.excess(w, v + rad)) and np.all(
+        plain.upper(w, v, rad) >= plain.excess(w, v - rad)
+    )

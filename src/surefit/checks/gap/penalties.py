@@ -48,6 +48,11 @@ class Penalty(NamedTuple):
         """Unpenalized columns; their coefficients may still have to be positive."""
         return self.hard & (self.l1 == 0)
 
+    @property
+    def quadratic(self) -> bool:
+        """Whether every column has a quadratic term and nothing else."""
+        return self.box is None and not self.positive and not self.l1.any() and bool(np.all(self.l2 > 0))
+
     def scaled(self, factor: float) -> Penalty:
         """Return the penalty times ``factor``, without the constraint."""
         l1 = np.where(self.excluded, np.inf, np.where(self.excluded, 0.0, self.l1) * factor)
@@ -75,6 +80,9 @@ class Penalty(NamedTuple):
 
     def excess(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Return the Fenchel-Young terms in plain floats; infinite if ``v`` is infeasible."""
+        if self.quadratic:
+            with np.errstate(over="ignore", invalid="ignore"):
+                return 0.5 * self.l2 * (w - v / self.l2) ** 2
         l1 = np.where(self.excluded, 0.0, self.l1)
         size, sign = np.abs(w), np.where((w == 0) & (not self.positive), np.sign(v), np.where(w < 0, -1.0, 1.0))
         along = sign * v - l1  # derivative toward the sign of w
@@ -99,6 +107,10 @@ class Penalty(NamedTuple):
 
         The caller has proved that ``v`` is feasible (``shrink``), so bounded entries are clipped to their limits.
         """
+        if self.quadratic:
+            rad = rad + 4 * UNIT * (np.abs(v) + self.l2 * np.abs(w))
+            with np.errstate(over="ignore", invalid="ignore"):
+                return 0.5 * self.l2 * (np.abs(w - v / self.l2) + rad / self.l2) ** 2 * (1 + 32 * UNIT)
         l1 = np.where(self.excluded, 0.0, self.l1)
         rad = rad + 4 * UNIT * (np.abs(v) + l1 + self.l2 * np.abs(w))
         limited = self.hard & (self.l1 > 0)
