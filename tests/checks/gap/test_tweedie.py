@@ -96,10 +96,11 @@ def test_all_rows_at_once_agree_with_the_loops_for_any_loss(power):
     assert exponentials.best_offset(own, y, c, z) == pytest.approx(rows._best_offset(loss, y, c, z), abs=1e-12)
     moves, g = 1e-9 * np.abs(z), exponentials.slopes(own, y, z)[0]
     assert np.all(exponentials.slope_moves(own, y, z, moves) >= rows._slope_moves(loss, y, z, 0.0, g, moves))
-    found = exponentials.loss_sums(own, y, c, z, none, none)
-    loops = rows._loss_sums(loss, y, c, z, none, none)  # near its minimum they bound the loss by a parabola
+    found, upper = exponentials.loss_sums(own, y, c, z, none, none), rows._loss_sums(loss, y, c, z, none, none)[0]
+    loops = rows._row_sums(loss, y, c, z, *(none,) * 5)  # near its minimum they bound the loss by a parabola
     np.testing.assert_allclose(found, loops, rtol=1e-6)
-    assert found[1] <= loops[1] * (1 + 1e-12)
+    assert found[1] <= min(loops[1], upper) * (1 + 1e-12)
+    assert rows.exact_losses(loss, y, c, z) == found[:2] and rows.loss_sums(loss, y, c, z, none, none) == found[1:]
 
 
 def test_rows_that_are_far_away_take_the_loops_for_any_loss():

@@ -140,7 +140,7 @@ def row_sums(part: Part, column: Column, how: How, shrink: tuple[float, float], 
     y, c, z = own.point.y, own.point.c, own.z
     g, g_rad, slip = row_duals(own.terms, c, shrink)
     terms = loops.row_sums(column.loss, y, c, z.mid, z.rad, g, g_rad, 2 * z.rad, slip)
-    return np.array([*terms, *loops.loss_sums(column.loss, y, c, z.mid, z.rad, 2 * z.rad)[1:]])
+    return np.array([*terms, *loops.loss_sums(column.loss, y, c, z.mid, z.rad, 2 * z.rad)])
 
 
 class Picked(NamedTuple):

@@ -178,24 +178,31 @@ def _row_sums(
     return plain, upper * up, other * up
 
 
-def loss_sums(loss: Any, y: Any, c: Any, z: Any, z_rad: Any, z_slip: Any) -> tuple[Any, Any, Any]:
-    """Return the sum of the losses, plain and rounded up, and that of an evaluation elsewhere: no loss is negative."""
+def loss_sums(loss: Any, y: Any, c: Any, z: Any, z_rad: Any, z_slip: Any) -> tuple[Any, Any]:
+    """Return the sum of the losses, rounded up, and an upper bound on that of another evaluation."""
     own = getattr(loss, "rates", None)
     found = None if own is None else exponentials.loss_sums(own, y, c, z, z_rad, z_slip)
-    return _loss_sums(loss, y, c, z, z_rad, z_slip) if found is None else found
+    return _loss_sums(loss, y, c, z, z_rad, z_slip) if found is None else (found[1], found[2])
+
+
+def exact_losses(loss: Any, y: Any, c: Any, z: Any) -> tuple[Any, Any]:
+    """Return the sum of the losses at exact scores, plain and rounded up."""
+    own, zero = getattr(loss, "rates", None), np.zeros(len(y))
+    found = None if own is None else exponentials.loss_sums(own, y, c, z, zero, zero)
+    plain, upper, _ = _row_sums(loss, y, c, z, zero, zero, zero, zero, zero) if found is None else found
+    return plain, upper
 
 
 @compiled
-def _loss_sums(loss: Any, y: Any, c: Any, z: Any, z_rad: Any, z_slip: Any) -> tuple[Any, Any, Any]:
-    plain, upper, other = 0.0, 0.0, 0.0
+def _loss_sums(loss: Any, y: Any, c: Any, z: Any, z_rad: Any, z_slip: Any) -> tuple[Any, Any]:
+    upper, other = 0.0, 0.0
     for start in range(0, len(y), SUM_BLOCK):
-        s, a, b = 0.0, 0.0, 0.0
+        a, b = 0.0, 0.0
         for i in range(start, min(start + SUM_BLOCK, len(y))):
             if c[i] > 0.0:
                 dz = z_rad[i] + 4.0 * UNIT * (abs(z[i]) + edge_size(loss, y[i]))
-                s += c[i] * excess(loss, y[i], z[i], 0.0)
                 a += c[i] * largest(loss, y[i], z[i], dz, 0.0, 0.0)
                 b += c[i] * largest(loss, y[i], z[i], dz + z_slip[i], 0.0, 0.0)
-        plain, upper, other = plain + s, upper + a, other + b
+        upper, other = upper + a, other + b
     up = 1.0 + 2.0 * (SUM_BLOCK + len(y) // SUM_BLOCK + 4) * UNIT
-    return plain, upper * up, other * up
+    return upper * up, other * up

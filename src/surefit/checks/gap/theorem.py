@@ -153,8 +153,8 @@ def joined(penalty: Penalty, w: Any, exact: Any, shrinks: tuple[float, float], v
 
 
 def _trivial(loss: Any, penalty: Penalty, point: Point, z: Enclosed, found: Gap) -> Gap:
-    _, *sums = rows.loss_sums(loss, point.y, point.c, z.mid, z.rad, 2 * z.rad)
-    return with_objective(penalty, point.w, len(point.y), (sums[0], sums[1]), found)
+    sums = rows.loss_sums(loss, point.y, point.c, z.mid, z.rad, 2 * z.rad)
+    return with_objective(penalty, point.w, len(point.y), sums, found)
 
 
 def with_objective(penalty: Penalty, w: np.ndarray, count: int, sums: tuple[float, float], found: Gap) -> Gap:

@@ -47,7 +47,7 @@ def constant_sums(
     """Return losses of a constant score, plain and rounded up, the effect of changes by ``size``, and the weight."""
     zero = np.zeros(len(y))
     scores = zero + offset if known is None else known + offset
-    plain, upper, _ = row_loops.loss_sums(loss, y, c, scores, zero, zero)
+    plain, upper = row_loops.exact_losses(loss, y, c, scores)
     at_slope = row_loops.slopes(loss, y, scores, 0.0)[0]
     _, _, other = row_loops.row_sums(loss, y, c, scores, zero, at_slope, zero, zero + size, zero)
     return np.array([plain, upper, other, upper_sum(c)])
