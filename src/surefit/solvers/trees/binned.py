@@ -174,21 +174,30 @@ def _(data, feature, start, stop):
 
 @random_place.register(Binned)
 def _(data, feature, start, stop, share):
-    codes, missing = data.codes[feature], 0
+    """Draw a cut between the least and the largest code, and write the rows to its left, to its right and without a value to ``segment``."""
+    codes, rows, segment, missing = data.codes[feature], data.rows[start:stop], data.segment, 0
     low: Any = np.int64(255)
     high: Any = np.int64(0)
-    for i in range(start, stop):
-        code = np.int64(codes[data.rows[i] & ROW])
+    for i in range(len(rows)):  # without branches, as the code of a missing value is the largest
+        code = np.int64(codes[rows[i] & ROW])
+        missing += code == MISSING
+        low, high = min(low, code), max(high, (code + 1) & MISSING)
+    high -= 1
+    last = high if low >= high else low + np.int64(share * (high - low))  # codes up to this one go left
+    place, right, absent = 0, len(rows) - missing - 1, len(rows) - 1
+    for i in range(len(rows)):
+        row = rows[i] & ROW
+        code = np.int64(codes[row])
         if code == MISSING:
-            missing += 1
-        else:
-            low, high = min(low, code), max(high, code)
-    if low >= high:
-        return stop - start - missing
-    last = low + np.int64(share * (high - low))  # codes up to this one go left
-    place = 0
-    for i in range(start, stop):
-        place += codes[data.rows[i] & ROW] <= last
+            segment[absent] = row
+            absent -= 1
+            continue
+        segment[right] = row  # without branches: to both sides, and only one of the two positions moves
+        segment[place] = row
+        place += code <= last
+        right -= code > last
+    if place < len(rows) - missing:
+        segment[place] |= NEW
     return place
 
 
@@ -215,7 +224,8 @@ def _(data, target, feature, start, stop, weight, sums, limits):
     if has_bins(target) and stop - start >= FEW and limits.only < 0:
         fill_bins(target, data.codes[feature], data.rows[start:stop], data.histogram)
         return best_bin(target, data.histogram, float(stop - start), weight, sums, limits)
-    segment = segment_of(data, feature, start, stop)
+    # the rows on both sides of the only cut to consider are known
+    segment = data.segment[: stop - start] if limits.only >= 0 else segment_of(data, feature, start, stop)
     missing = 0
     while missing < len(segment) and data.codes[feature, segment[len(segment) - 1 - missing] & ROW] == MISSING:
         missing += 1

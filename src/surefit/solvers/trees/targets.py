@@ -223,15 +223,15 @@ def _(target, segment, missing, weight, sums, limits):
                 left_weight += each
                 left_sum += each * target.y[row]
         stop = present if side == 0 and missing > 0 else present - 1
-        for p in range(stop):
+        for p in range(min(stop, limits.only) if limits.only >= 0 else stop):
             row = segment[p] & ROW
             each = target.weights[row] if weighted else 1.0
             left_weight += each
             left_sum += each * target.y[row]
-            if p + 1 < present and segment[p + 1] < NEW:
+            if (limits.only >= 0 and limits.only != p + 1) or (p + 1 < present and segment[p + 1] < NEW):
                 continue
             rows = p + 1 + extra
-            if rows < limits.min_rows or (limits.only >= 0 and limits.only != p + 1):
+            if rows < limits.min_rows:
                 continue
             if n - rows < limits.min_rows:
                 break
@@ -266,15 +266,15 @@ def _(target, segment, missing, weight, sums, limits):
                 left_weight += each
                 left[target.y[row]] += each
         stop = present if side == 0 and missing > 0 else present - 1
-        for p in range(stop):
+        for p in range(min(stop, limits.only) if limits.only >= 0 else stop):
             row = segment[p] & ROW
             each = target.weights[row] if weighted else 1.0
             left_weight += each
             left[target.y[row]] += each
-            if p + 1 < present and segment[p + 1] < NEW:
+            if (limits.only >= 0 and limits.only != p + 1) or (p + 1 < present and segment[p + 1] < NEW):
                 continue
             rows = p + 1 + extra
-            if rows < limits.min_rows or (limits.only >= 0 and limits.only != p + 1):
+            if rows < limits.min_rows:
                 continue
             if n - rows < limits.min_rows:
                 break
