@@ -19,7 +19,7 @@ from surefit.core.errors import CertificateError, ConvergenceWarning, InvalidPar
 from surefit.solvers.trees.node_draws import child_states, column_orders, cut_shares, root_state
 from surefit.solvers.trees.sampling import line_of, points_between
 
-FIXED = {"bootstrap": False, "max_features": None}
+FIXED = {"bootstrap": False, "max_features": None, "random_state": 0}
 CASES = {
     "two classes": (RandomForestClassifier(4, random_state=0), LABELS),
     "three classes": (RandomForestClassifier(4, criterion="entropy", max_depth=4, random_state=1), THREE),

@@ -45,4 +45,5 @@ class Node:
     left: np.ndarray | None = None  # integers of the rows that go left
     rows: int = 0
     weight: float = 0.0
+    classes: int = 0  # that have rows, for labels
     sums: np.ndarray = field(default_factory=lambda: np.zeros(0))

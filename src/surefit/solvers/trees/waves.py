@@ -89,8 +89,9 @@ class Waves:
         sums = np.ascontiguousarray(
             found[:, 3:] if two else found[:, 2:3] if self.reading.classes is None else found[:, 2:]
         )
-        for node, line, own in zip(new, found.tolist(), sums, strict=True):
-            node.rows, node.weight, node.sums = int(line[0]), line[1], own
+        kinds = np.count_nonzero(found[:, 2:], axis=1).tolist()
+        for node, line, own, count in zip(new, found.tolist(), sums, kinds, strict=True):
+            node.rows, node.weight, node.sums, node.classes = int(line[0]), line[1], own, count
         self.nodes += new
         self.table += [(-1, -1, 0, -1, -1)] * len(new)
         return list(range(len(self.nodes) - len(new), len(self.nodes)))
@@ -155,7 +156,7 @@ class Waves:
         """Decide whether a node must be a leaf; equal real targets are detected only by the next pass."""
         node, rules = self.nodes[index], self.rules
         node.spread = self._spread(node)
-        if self.reading.classes is not None and np.count_nonzero(self._classes(node)) == 1:
+        if self.reading.classes is not None and node.classes == 1:
             node.reason, node.spread = flat.PURE, 0.0
         elif node.depth >= rules.max_depth:
             node.reason = flat.DEPTH
@@ -166,9 +167,6 @@ class Waves:
         ):
             node.reason = flat.FEW_ROWS
 
-    def _classes(self, node: Node) -> np.ndarray:
-        return self.reading.floats(node.cells)[2:]
-
     def _spread(self, node: Node) -> float:
         """Return the total impurity of a node."""
         criterion = self.reading.criterion
@@ -176,9 +174,8 @@ class Waves:
             if len(node.sums) == 1:
                 return float(spread(criterion, node.weight, node.sums[0]))
             return float(class_spread(criterion, node.sums, node.weight))
-        third = float(self.reading.floats(node.cells)[3])
         if criterion == POISSON:
-            mean = float(node.sums[0]) / node.weight
+            third, mean = float(self.reading.floats(node.cells)[3]), float(node.sums[0]) / node.weight
             return max(third - float(node.sums[0]) * math.log(mean), 0.0) if mean > 0 else 0.0
         weight, product, square = (
             Fraction((int(high) << HALF) + int(low)) * Fraction(2) ** (exponent - 2 * HALF)
