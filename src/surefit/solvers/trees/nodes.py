@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -54,7 +54,7 @@ NODE = np.dtype(
 )
 
 
-def finished(nodes: np.ndarray, sums: np.ndarray, words, branches, n_codes: int) -> FlatTree:
+def finished(nodes: Any, sums: np.ndarray, words, branches, n_codes: int) -> FlatTree:
     """Convert the nodes to a tree in preorder."""
     old, end = _preorder(nodes.left, nodes.right)
     new = np.empty(len(nodes) + 1, dtype=np.int32)
