@@ -174,7 +174,7 @@ def _(data, feature, start, stop):
 
 @random_place.register(Binned)
 def _(data, feature, start, stop, share):
-    """Draw a cut between the least and the largest code, and write the rows to its left, to its right and without a value to ``segment``."""
+    """Draw a cut between the smallest and the largest code; write the rows left of it, right of it and without a value to ``segment``."""
     codes, rows, segment, missing = data.codes[feature], data.rows[start:stop], data.segment, 0
     low: Any = np.int64(255)
     high: Any = np.int64(0)
