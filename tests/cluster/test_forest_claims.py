@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import clone
 from tests.cluster.test_boosted_trees import chunked, spread
 from tests.cluster.test_forests import CASES
-from tests.cluster.test_trees import LABELS, THREE, S, X, Y
+from tests.cluster.test_trees import COUNTS, LABELS, THREE, S, X, Y
 
 from surefit import (
     Certified,
@@ -165,6 +165,28 @@ def test_limits_that_are_broken_are_counted():
         )
         refused_by(changed, r"forest\.limits", Y)
     refused_by(forged(certificate, claims=(replace(claim, numbers={**claim.numbers, "smallest": 9}),)), "smallest", Y)
+
+
+@pytest.mark.parametrize("case", ["classes", "squared", "poisson"])
+def test_required_gains_are_measured(case):
+    options = {"max_depth": 5, "min_impurity_decrease": 0.004, "min_weight_fraction_leaf": 0.01, "random_state": 0}
+    model, y = {
+        "classes": (RandomForestClassifier(3, **options), THREE),
+        "squared": (RandomForestRegressor(3, **options), Y),
+        "poisson": (RandomForestRegressor(3, criterion="poisson", **options), COUNTS),
+    }[case]
+    ours = spread(model, X, y, 3)
+    certificate = ours.certificate_
+    (claim,) = only(certificate, "forest.limits")
+    assert 0 < claim.numbers["missing"] < 1e-9
+    gains = np.concatenate([(tree.gain * tree.weight / tree.weight[0])[tree.kind != 0] for tree in ours.trees_])
+    assert gains.min() >= 0.004
+    stopping = {**certificate.problem["stopping"], "min_impurity_decrease": float(gains.min()) * 1.001}
+    more = {"min_impurity_decrease": stopping["min_impurity_decrease"]}
+    problem = {**certificate.problem, "stopping": stopping}
+    refused_by(
+        forged(certificate, claims=(claim,), params={**certificate.params, **more}, problem=problem), "missing", y
+    )
 
 
 @pytest.mark.filterwarnings("ignore:.*drawn by every tree")

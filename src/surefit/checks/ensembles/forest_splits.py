@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from surefit.checks.enclosure import gamma
+from surefit.checks.enclosure import Enclosed, gamma
 from surefit.checks.ensembles.forest_parts import Grown, Members, grown_trees, members_of, refusal
 from surefit.checks.judge import AtMost, Proof, claim, refused
 from surefit.checks.trees.candidates import (
@@ -20,7 +20,7 @@ from surefit.checks.trees.candidates import (
     stated_candidates,
     wider,
 )
-from surefit.checks.trees.impurity import counts_radius, of_counts
+from surefit.checks.trees.impurity import by_difference, counts_radius, falls, of_counts
 from surefit.checks.trees.nodes import LEAF, route
 from surefit.checks.trees.splits import LEAST_WORK, OVERHEAD, SHARE
 from surefit.checks.trees.spread import over_parts
@@ -240,15 +240,15 @@ class _Limits(NamedTuple):
     theory="tree-splits",
     partitioned=True,
     says="{trees} trees of depth {depth} at most have {leaves} leaves with at least {smallest} rows each: {value:.0f} nodes violate a "
-    "limit on depth, rows or leaves, and none misses a required weight by more than {missing:.2g} of the root's.",
+    "limit on depth, rows or leaves, and none misses a required weight or gain by more than {missing:.2g} of the root's.",
 )
 def limits(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Count the rows that were drawn for each node, and the nodes that break a limit; weights are compared up to rounding."""
+    """Count the rows that were drawn for each node, and the nodes that break a limit; weights and gains are compared up to rounding."""
     why = _why_not(certificate, data)
     if why:
         return refused(why)
-    classes, trees = members_of(certificate, data).reading.n_classes, grown_trees(certificate, data)
-    found = [_limited(certificate, grown, classes) for grown in trees]
+    members, trees = members_of(certificate, data), grown_trees(certificate, data)
+    found = [_limited(certificate, grown, members) for grown in trees]
     numbers = {
         "trees": len(trees),
         "depth": max(int(grown.depth.max()) for grown in trees),
@@ -260,7 +260,8 @@ def limits(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     return Proof(broken, "exact", "draws were repeated, and the rows of all nodes counted.", numbers, limit=0.0)
 
 
-def _limited(certificate: Certificate, grown: Grown, classes: int) -> _Limits:
+def _limited(certificate: Certificate, grown: Grown, members: Members) -> _Limits:
+    classes = members.reading.n_classes
     rules, inner, size = _rules(certificate, grown, classes), grown.tree.kind != LEAF, grown.size
     leaves = int(np.count_nonzero(~inner))
     broken = int(np.count_nonzero(grown.depth > rules["max_depth"]))
@@ -268,10 +269,26 @@ def _limited(certificate: Certificate, grown: Grown, classes: int) -> _Limits:
     broken += int(np.count_nonzero(size[1:] < rules["min_samples_leaf"]))
     broken += int(0 < rules["max_leaf_nodes"] < leaves)
     missing = rounding = 0.0
+    weight, ratio = grown.weight(classes), gamma(int(size[0]) + len(size) + 8)
     if rules["min_weight_leaf"] > 0:
-        weight = grown.weight(classes)
-        rounding = 2 * gamma(int(size[0]) + len(size) + 8)
-        missing = (
-            max(float(np.max(rules["min_weight_leaf"] - weight[1:], initial=0.0)) / float(weight[0]), 0.0) + rounding
-        )
+        rounding = 2 * ratio
+        short = float(np.max(rules["min_weight_leaf"] - weight[1:], initial=0.0)) / float(weight[0])
+        missing = max(short, 0.0) + rounding
+    if rules["min_impurity_decrease"] > 0 and inner.any():
+        gain, wanted = _gains(grown, members, ratio), rules["min_impurity_decrease"] * float(weight[0])
+        unit = max(_root_impurity(grown, members)[0], np.finfo(float).tiny)
+        own = (float(np.max(gain.rad[inner])) + ratio * wanted) / unit
+        short = float(np.max((wanted - gain.mid)[inner], initial=0.0)) / unit
+        missing, rounding = max(missing, short + own), rounding + own
     return _Limits(broken, int(size[~inner].min()), missing, rounding)
+
+
+def _gains(grown: Grown, members: Members, ratio: float) -> Enclosed:
+    """Decrease of the total impurity by each split."""
+    classes, weight = members.reading.n_classes, grown.weight(members.reading.n_classes)
+    if classes:
+        radius = counts_radius(grown.whole, classes, int(grown.size[0]) + len(weight))
+        return by_difference(grown, Enclosed(of_counts(grown.sums[1:], members.criterion), weight * radius))
+    error = ratio * grown.sums[3] / weight * (1 + 4 * ratio)  # of each mean
+    fall, spread = falls(grown.parent, weight, grown.sums[2] / weight, error, ratio, members.criterion)
+    return Enclosed(fall, spread * (1 + 2 * ratio) + gamma(300) * np.abs(fall))

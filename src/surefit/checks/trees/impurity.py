@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -47,11 +47,11 @@ def _of_one(shape: Shape, criterion: str) -> Totals:
         counts = np.array(lines)
         radius = counts_radius(shape.whole, classes, shape.n_rows + m)
         total = Enclosed(of_counts(counts, criterion), weight * radius)
-        return Totals(weight, total, _by_difference(shape, total))
+        return Totals(weight, total, by_difference(shape, total))
     if criterion == "absolute_error":
         assert isinstance(shape, Routed)
         total = _distances(shape)
-        return Totals(shape.at_nodes(weight_values)[0], total, _by_difference(shape, total))
+        return Totals(shape.at_nodes(weight_values)[0], total, by_difference(shape, total))
     return _of_sums(shape, criterion)
 
 
@@ -83,7 +83,7 @@ def deviance_values(y: np.ndarray, w: np.ndarray, kept: np.ndarray, mean: np.nda
     return np.where(positive, w * y * np.log(share), 0.0), w * y * (np.abs(np.log(share)) + 1)
 
 
-def _by_difference(shape: Shape, total: Enclosed) -> Enclosed:
+def by_difference(shape: Any, total: Enclosed) -> Enclosed:
     """Return the decrease of each split as the total of the node minus those of its children."""
     inner = shape.tree.kind != LEAF
     below, radius = np.zeros(len(inner)), np.zeros(len(inner))
@@ -103,26 +103,38 @@ def _of_sums(shape: Shape, criterion: str) -> Totals:
     weight, moment, size = added_up(shape.parent, np.array([held, *sums]))
     mean = moment / weight
     error = ratio * size / weight * (1 + 4 * ratio)  # of each mean
-    up = np.maximum(shape.parent, 0)
     if criterion == "squared_error":
         (own,) = shape.own(square_values, center, mean)
-        step = mean - mean[up]
-        gap = error + error[up]
-        jump = weight * step**2
-        doubt = weight * (2 * np.abs(step) * gap + gap**2) + 4 * ratio * jump
         own_doubt = 4 * ratio * own + held * error**2  # the mean of a node minimizes its sum of squares
     else:
         own, sizes = shape.own(deviance_values, mean)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            jump = np.where(mean > 0, weight * mean * np.log(mean / mean[up]), 0.0)
-        doubt, own_doubt = 8 * ratio * (np.abs(jump) + weight * mean), 8 * ratio * sizes
-    jump[0] = doubt[0] = 0.0
-    fall, spread = np.zeros(m), np.zeros(m)
-    np.add.at(fall, shape.parent[1:], jump[1:])
-    np.add.at(spread, shape.parent[1:], doubt[1:])
+        own_doubt = 8 * ratio * sizes
+    fall, spread = falls(shape.parent, weight, mean, error, ratio, criterion)
     total = added_up(shape.parent, own + fall)
     radius = added_up(shape.parent, own_doubt + spread) * (1 + 2 * ratio) + gamma(m + 4) * np.abs(total)
     return Totals(weight, Enclosed(total, radius), Enclosed(fall, spread * (1 + 2 * ratio) + gamma(300) * np.abs(fall)))
+
+
+def falls(
+    parent: np.ndarray, weight: np.ndarray, mean: np.ndarray, error: np.ndarray, ratio: float, criterion: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return by how much the split of each node lowers squared errors or Poisson deviance, and the rounding in it.
+
+    Means are known up to ``error``, sums up to ``ratio``, relatively.
+    """
+    up = np.maximum(parent, 0)
+    if criterion == "squared_error":
+        step, gap = mean - mean[up], error + error[up]
+        jump = weight * step**2
+        doubt = weight * (2 * np.abs(step) * gap + gap**2) + 4 * ratio * jump
+    else:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            jump = np.where(mean > 0, weight * mean * np.log(mean / mean[up]), 0.0)
+        doubt = 8 * ratio * (np.abs(jump) + weight * mean)
+    fall, spread = np.zeros(len(parent)), np.zeros(len(parent))
+    np.add.at(fall, parent[1:], jump[1:])
+    np.add.at(spread, parent[1:], doubt[1:])
+    return fall, spread
 
 
 def _distances(shape: Routed) -> Enclosed:
