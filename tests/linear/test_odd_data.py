@@ -157,9 +157,9 @@ def test_small_classes_get_fewer_folds_or_a_sentence():
     assert LogisticRegressionCV(Cs=[1.0]).fit(X, y).scores_.shape == (2, 1, 1)
     with pytest.raises(InvalidData, match="class 'a' has 1 row"):
         LogisticRegressionCV(Cs=[1.0]).fit(X[1:], y[1:])
-    with pytest.raises(InvalidParameter, match="cv must be from 2 to 2 folds"):
+    with pytest.raises(InvalidParameter, match="cv must be from 2 to 4 folds"):
         LogisticRegressionCV(Cs=[1.0], cv=5).fit(X, y)
-    with pytest.raises(InvalidParameter, match="cv must be from 2 to 2 folds"):
+    with pytest.raises(InvalidParameter, match="cv must be from 2 to 4 folds"):
         LogisticRegressionCV(Cs=[1.0], cv=1).fit(X, y)
 
 
