@@ -116,3 +116,18 @@ def test_products_of_columns_and_residuals_lead_to_the_same_minimum():
     assert moves[0] == pytest.approx(moves[1], rel=1e-10)
     np.testing.assert_allclose(W[0], W[1], rtol=1e-10)
     np.testing.assert_allclose(sweeps[0].numbers(W[0])[0], sweeps[1].numbers(W[1])[0], atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_targets_far_from_zero_are_verified_in_another_order_of_memory():
+    """Residuals of targets around a million, with columns as large: their rounding must not reach the gap."""
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        A = rng.normal(size=(200, 15)) * 10.0 ** rng.integers(-6, 7, size=15) + 1e6 * (rng.random(15) < 0.3)
+        A[:, 0] = 2.5
+        B = ((A - A.mean(axis=0)) / (A.std(axis=0) + 1e-300)) @ rng.normal(size=(15, 3)) + 1e6
+        B += rng.normal(size=B.shape) * rng.choice([0, 1e-8, 1])
+        for alpha in (1e-4, 1e-2, 1.0):
+            certificate = MultiTaskLasso(alpha=alpha, tol=1e-6, max_iter=100).fit(A, B).certificate_
+            certificate.verify(np.asfortranarray(A), B)
+            certificate.verify(A, np.asfortranarray(B))

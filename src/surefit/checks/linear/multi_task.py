@@ -38,6 +38,7 @@ class Point(NamedTuple):
     off: float  # norm of the sums of G over rows, which should be zero, spread over all rows
     V: np.ndarray
     V_rad: np.ndarray
+    V_slip: np.ndarray  # change of the rows of V by the rounding of R
 
 
 @claim("multi_task.gap", kind="optimality", side="upper", theory="fenchel-gap",
@@ -68,15 +69,21 @@ def gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 
 
 def _point(X: Any, Y: Any, W: Any, b: Any, centered: bool) -> Point:
-    """Enclose residuals and correlations; columns are centered, and the intercepts absorb the shift.
+    """Enclose residuals and correlations; columns and targets are shifted to their means, which intercepts absorb.
 
-    Rounding errors are bounded by column norms (Cauchy-Schwarz), which needs no further products.
+    Rounding is bounded by norms of columns (Cauchy and Schwarz), so that it costs no products.
     """
     n = len(X)
     shift = column_means(X) if centered else np.zeros(X.shape[1])
     used = np.flatnonzero(W.any(axis=0))
     Z = X - shift if centered else X
-    offsets = np.array([moved_intercept(float(b[t]), shift, W[t]) for t in range(len(b))]) if centered else b
+    offsets = b
+    if centered:
+        level = column_means(Y)
+        Y, lines = Y - level, np.column_stack([W, np.ones(len(W))])
+        offsets = np.array(
+            [moved_intercept(*row) for row in zip(b.tolist(), _ended(shift, -level), lines, strict=True)]
+        )
     active, own = (Z, W) if len(used) == Z.shape[1] else (Z[:, used], W[:, used])
     R = Y - (active @ own.T + offsets)
     lengths = np.sqrt(np.einsum("ij,ij->j", Z, Z)) * (1 + gamma(n + 4))
@@ -87,8 +94,13 @@ def _point(X: Any, Y: Any, W: Any, b: Any, centered: bool) -> Point:
     off = np.array([_sum_bound(column) for column in G.T]) / n * (1 + 4 * UNIT) if centered else np.zeros(len(b))
     norms = np.array([length(column) for column in G.T])
     V_rad = (gamma(n + 8) * np.outer(lengths, norms) + rows * np.outer(lengths, off)) / n * (1 + gamma(n + 16))
-    sizes = length(R.ravel()), length(norms)
-    return Point(R, G, sizes, rad, rows * length(off) * (1 + 4 * UNIT), Z.T @ G / n, V_rad)
+    sizes, slip = (length(R.ravel()), length(norms)), lengths * rad / n * (1 + 8 * UNIT)
+    return Point(R, G, sizes, rad, rows * length(off) * (1 + 4 * UNIT), Z.T @ G / n, V_rad, slip)
+
+
+def _ended(start: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Return one line per end: the same start, and that end."""
+    return np.column_stack([np.tile(start, (len(ends), 1)), ends])
 
 
 def _norms(rows: np.ndarray) -> np.ndarray:
@@ -110,6 +122,7 @@ def _bounds(p: Point, W: np.ndarray, alpha: float, beta: float, factor: float) -
     size = upper_sum((alpha * norms + beta / 2 * norms**2) * more)
     objective = (p.sizes[0] + factor * p.R_rad) ** 2 / (2 * n) * more + size
     reach = np.sqrt(np.sum(p.V**2, axis=1)) * more + factor * np.sqrt(np.sum(p.V_rad**2, axis=1)) * more
+    reach = reach + (factor - 1) * p.V_slip  # residuals of another evaluation
     most = float(np.max(reach, initial=0.0))
     scales = {min(1.0, alpha / most * (1 - 8 * UNIT)) if most > 0 else 1.0} | ({1.0} if beta > 0 else set())
     found = [_terms(p, W, norms, reach, (alpha, beta), scale, factor) for scale in scales]
@@ -130,4 +143,5 @@ def _terms(
     terms = alpha * norms + beta / 2 * norms**2 - scale * np.sum(W * p.V, axis=1) + conjugate
     sizes = alpha * norms + beta * norms**2 + np.sum(np.abs(W * p.V), axis=1) + conjugate
     radii = scale * np.sum(np.abs(W) * p.V_rad, axis=1) + rounding * sizes
-    return (loss + upper_sum(np.maximum(terms + factor * radii, 0.0))) * (1 + rounding)
+    radii = factor * radii + (factor - 1) * scale * p.V_slip * norms
+    return (loss + upper_sum(np.maximum(terms + radii, 0.0))) * (1 + rounding)
