@@ -20,7 +20,7 @@ import numpy as np
 from surefit.checks.enclosure import UNIT, gamma, length, upper_sum
 from surefit.checks.gap.rows import side_sums
 from surefit.checks.judge import AtMost, Proof, claim, refused
-from surefit.core.centering import column_means, moved_intercept
+from surefit.core.centering import center, moved_intercept
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.sample import Data
@@ -29,7 +29,7 @@ ELSEWHERE = 3.0  # multiple of the rounding errors that covers another evaluatio
 
 
 class Point(NamedTuple):
-    """Residuals R and dual variables G before scaling, norms of the rounding, and products with columns."""
+    """Residuals R and dual variables G before scaling, one target per row, norms of the rounding, and products with columns."""
 
     R: np.ndarray
     G: np.ndarray
@@ -39,6 +39,7 @@ class Point(NamedTuple):
     V: np.ndarray
     V_rad: np.ndarray
     V_slip: np.ndarray  # change of the rows of V by the rounding of R
+    null: float  # sum of squares of the targets about their means
 
 
 @claim("multi_task.gap", kind="optimality", side="upper", theory="fenchel-gap",
@@ -60,8 +61,7 @@ def gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
         value_elsewhere, objective_elsewhere = _bounds(point, W.T, problem["l1"], problem["l2"], ELSEWHERE)
     if not math.isfinite(objective_elsewhere):
         return refused("squares of the residuals overflow")
-    null = Y - column_means(Y) if problem["fit_intercept"] else Y
-    limit = problem["tol"] * float(np.vdot(null, null)) / (2 * len(Y))
+    limit = problem["tol"] * point.null / (2 * len(Y))
     numbers = {"objective": AtMost(objective, objective_elsewhere - objective + 64 * UNIT * objective)}
     spread = value_elsewhere - value + gamma(64) * value
     return Proof(value, numbers=numbers, limit=limit, spread=spread, limit_spread=gamma(len(Y) * tasks + 64) * limit,
@@ -69,33 +69,36 @@ def gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 
 
 def _point(X: Any, Y: Any, W: Any, b: Any, centered: bool) -> Point:
-    """Enclose residuals and correlations; columns and targets are shifted to their means, which intercepts absorb.
+    """Enclose residuals and correlations; targets and distant columns are centered, and the intercepts absorb the shift.
 
-    Rounding is bounded by norms of columns (Cauchy and Schwarz), so that it costs no products.
+    Rounding errors are bounded by column norms (Cauchy-Schwarz), which needs no further products.
     """
     n = len(X)
-    shift = column_means(X) if centered else np.zeros(X.shape[1])
+    far = center(X) if centered else None
+    shift = np.zeros(X.shape[1]) if far is None else far
     used = np.flatnonzero(W.any(axis=0))
-    Z = X - shift if centered else X
-    offsets = b
+    Z = X if far is None else X - shift
+    T, offsets = np.ascontiguousarray(Y.T), b  # one target per row: long lines are fast
     if centered:
-        level = column_means(Y)
-        Y, lines = Y - level, np.column_stack([W, np.ones(len(W))])
+        level = T.mean(axis=1)
+        T, lines = T - level[:, None], np.column_stack([W, np.ones(len(W))])
         offsets = np.array(
             [moved_intercept(*row) for row in zip(b.tolist(), _ended(shift, -level), lines, strict=True)]
         )
     active, own = (Z, W) if len(used) == Z.shape[1] else (Z[:, used], W[:, used])
-    R = Y - (active @ own.T + offsets)
+    R = T - (own @ active.T + offsets[:, None])
     lengths = np.sqrt(np.einsum("ij,ij->j", Z, Z)) * (1 + gamma(n + 4))
     rows = math.sqrt(n) * (1 + 4 * UNIT)
-    size = upper_sum(lengths * _norms(W.T)) + rows * length(offsets) + length(Y.ravel())
+    size = upper_sum(lengths * _norms(W.T)) + rows * length(offsets) + length(T.ravel())
     rad = gamma(len(used) + 8) * size * (1 + gamma(len(used) + 16))
-    G = R - column_means(R) if centered else R
-    off = np.array([_sum_bound(column) for column in G.T]) / n * (1 + 4 * UNIT) if centered else np.zeros(len(b))
-    norms = np.array([length(column) for column in G.T])
+    G = R - R.mean(axis=1)[:, None] if centered else R
+    off = np.array([_sum_bound(row) for row in G]) / n * (1 + 4 * UNIT) if centered else np.zeros(len(b))
+    norms = np.array([length(row) for row in G])
     V_rad = (gamma(n + 8) * np.outer(lengths, norms) + rows * np.outer(lengths, off)) / n * (1 + gamma(n + 16))
     sizes, slip = (length(R.ravel()), length(norms)), lengths * rad / n * (1 + 8 * UNIT)
-    return Point(R, G, sizes, rad, rows * length(off) * (1 + 4 * UNIT), Z.T @ G / n, V_rad, slip)
+    return Point(
+        R, G, sizes, rad, rows * length(off) * (1 + 4 * UNIT), (G @ Z).T / n, V_rad, slip, float(np.vdot(T, T))
+    )
 
 
 def _ended(start: np.ndarray, ends: np.ndarray) -> np.ndarray:
@@ -116,7 +119,7 @@ def _sum_bound(column: np.ndarray) -> float:
 
 def _bounds(p: Point, W: np.ndarray, alpha: float, beta: float, factor: float) -> tuple[float, float]:
     """Return upper bounds on the gap and on the objective, with ``factor`` times the rounding."""
-    n, tasks = p.R.shape
+    tasks, n = p.R.shape
     more = 1 + gamma(tasks + 16)
     norms = np.sqrt(np.sum(W * W, axis=1))
     size = upper_sum((alpha * norms + beta / 2 * norms**2) * more)
@@ -133,7 +136,7 @@ def _terms(
     p: Point, W: Any, norms: Any, reach: Any, weights: tuple[float, float], scale: float, factor: float
 ) -> float:
     """Sum the terms at the residuals times ``scale``."""
-    (n, tasks), (alpha, beta) = p.R.shape, weights
+    (tasks, n), (alpha, beta) = p.R.shape, weights
     rounding = gamma(tasks + 32)
     apart = length((p.R - scale * p.G).ravel()) + scale * p.off + factor * p.R_rad
     apart += gamma(4) * (p.sizes[0] + p.sizes[1])
