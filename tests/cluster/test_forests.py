@@ -140,8 +140,18 @@ def test_missing_values():
     ours, memory = spread(model, table, y, 3, S), clone(model).fit(table, y, sample_weight=S)
     for one, other in zip(ours.trees_, memory.trees_, strict=True):
         assert_same_tree(one, other)
-    drawn = spread(RandomForestRegressor(3, random_state=0), table, y, 3, S)
-    assert all(finding.ok for finding in drawn.verify(chunked(table, 4), chunked(y, 4), chunked(S, 4)))
+    for model in (RandomForestRegressor(3, random_state=0), ExtraTreesRegressor(3, max_bins=5, random_state=0)):
+        drawn = spread(model, table, y, 3, S)
+        assert all(finding.ok for finding in drawn.verify(chunked(table, 4), chunked(y, 4), chunked(S, 4)))
+        assert drawn.certificate_["forest.candidate_splits"].value < 1e-9
+
+
+def test_draws_without_a_positive_count():
+    rare = np.where(np.arange(300) % 50 == 0, 1.0, 0.0)
+    ours = spread(RandomForestRegressor(8, criterion="poisson", max_samples=5, random_state=0), X, rare, 3)
+    assert any(not tree.values.any() for tree in ours.trees_)
+    assert ours.certificate_["forest.candidate_splits"].value < 1e-9
+    ours.verify(X, rare)
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -218,6 +218,8 @@ def _root_impurity(grown: Grown, members: Members) -> tuple[float, float]:
         )
     else:
         weight, moment, _, logs, sizes = sums[1:6].tolist()
+        if moment == 0:  # no drawn target is positive
+            return 0.0, 0.0
         mean = moment / weight
         total = logs - moment * math.log(mean)
         radius = 8 * ratio * (sizes + moment * (abs(math.log(mean)) + 1))

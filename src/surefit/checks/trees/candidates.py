@@ -186,8 +186,8 @@ def shortfall(
         order = np.concatenate([missing, columns[:, :-1]] if missing_first else [columns[:, :-1], missing], axis=1)
         left, right = np.cumsum(order, axis=1)[:, :-1], np.cumsum(order[:, ::-1], axis=1)[:, ::-1][:, 1:]
         if places is not None:
-            lines = np.arange(len(places))
-            left, right = (side[lines, places + missing_first] for side in (left, right))
+            lines = np.flatnonzero(places + missing_first < left.shape[1])  # else no row is left for the right side
+            left, right = (side[lines, places[lines] + missing_first] for side in (left, right))
         best = max(best, _best(sums, left, right, problem))
     low, high = (float(np.sum(sums.worth(split, sign))) for sign in (-1, 1))
     return max(best - low, 0.0) + doubt, 2 * (high - low) + 2 * doubt
