@@ -93,7 +93,7 @@ def test_another_point_is_refused():
 def test_axes_keep_the_squares_of_targets(shape):
     rng = np.random.default_rng(1)
     Z, y = rng.normal(size=shape), rng.normal(size=shape[0])
-    axes = Axes.of(Z, y, float(shape[0]))
+    axes = Axes.of(np.asfortranarray(np.column_stack([Z, y])), float(shape[0]))
     np.testing.assert_allclose(axes.values, np.linalg.svd(Z, compute_uv=False), rtol=1e-12)
     assert axes.rest + axes.targets @ axes.targets == pytest.approx(y @ y, rel=1e-12)
     best = np.linalg.lstsq(Z, y, rcond=None)[0]

@@ -156,13 +156,16 @@ class BayesianRidge(CallbackSupportMixin, CertifiedMixin, LinearRegressorMixin, 
         Z = _dense(X)
         self.X_offset_, y_mean = (s @ part / total if self.fit_intercept else 0.0 * part[0] for part in (Z, y))
         self.X_scale_ = np.ones(Z.shape[1])
-        root, centered = np.sqrt(s), y - y_mean
+        stacked = np.empty((len(y), Z.shape[1] + 1), order="F")  # the solver works in its place
         with np.errstate(over="ignore"):
-            rows = Z - self.X_offset_
-            rows *= root[:, None]
-            if not np.isfinite(np.vdot(rows, rows)):
+            np.subtract(Z, self.X_offset_, out=stacked[:, :-1])
+            np.subtract(y, y_mean, out=stacked[:, -1])
+            if weights is not None:
+                stacked *= np.sqrt(s)[:, None]
+            columns = stacked[:, :-1].T
+            if not np.isfinite(np.vdot(columns, columns)):
                 raise InvalidData("BayesianRidge: the squares of X overflow; divide its columns by a constant.")
-        axes = Axes.of(rows, root * centered, total)
+        axes = Axes.of(stacked, total)
         priors = GammaPriors(*(float(v) for v in (self.alpha_1, self.alpha_2, self.lambda_1, self.lambda_2)))
         spread = float(s @ (y - s @ y / total) ** 2) / total
         alpha = 1.0 / (spread + np.finfo(float).eps) if self.alpha_init is None else float(self.alpha_init)

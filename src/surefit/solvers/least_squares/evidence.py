@@ -47,16 +47,18 @@ class Axes(NamedTuple):
     total: float  # weight of all rows
 
     @classmethod
-    def of(cls, Z: np.ndarray, y: np.ndarray, total: float) -> Axes:
-        """Decompose the rows; many rows by way of a triangular factor, which has the same singular values."""
-        n, p = Z.shape
+    def of(cls, stacked: np.ndarray, total: float) -> Axes:
+        """Decompose the rows, of which the last column is the target; many rows by way of a triangular factor, in their place.
+
+        The factor has the same singular values.
+        """
+        n, p = stacked.shape[0], stacked.shape[1] - 1
         if n > 2 * p:
-            A = np.empty((n, p + 1), order="F")
-            A[:, :p], A[:, p] = Z, y
-            R = np.triu(linalg.lapack.dgeqrf(A, overwrite_a=1)[0][: p + 1])
+            R = np.triu(linalg.lapack.dgeqrf(stacked, overwrite_a=1)[0][: p + 1])
             U, values, vectors = linalg.svd(R[:p, :p], check_finite=False)
             return cls(values, vectors, U.T @ R[:p, p], float(R[p, p] ** 2), total)
-        U, values, vectors = linalg.svd(Z, full_matrices=Z.shape[0] < Z.shape[1], check_finite=False)
+        y = stacked[:, p]
+        U, values, vectors = linalg.svd(stacked[:, :p], full_matrices=n < p, check_finite=False)
         U = U[:, : len(values)]
         targets = U.T @ y
         outside = y - U @ targets
