@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefit.checks.eigen import dense, weights_of
-from surefit.checks.enclosure import UNIT, gamma, length, upper_sum
+from surefit.checks.enclosure import UNIT, gamma, length, row_blocks, upper_sum
 from surefit.checks.gap.rows import side_sums
 from surefit.checks.judge import AtMost, Proof, claim, no_claim, refused, shared
 from surefit.core.certificate import Certificate
@@ -117,22 +117,22 @@ def enclosed_posterior(rows: Rows, targets: Rows, s: Any, noise: float, prior: f
         np.sqrt(s / noise),
         *(part.lengths(s / noise) for part in (rows, targets)),
     )
-    B = Z @ (root[0] * L) if np.all(s == s[0]) else (Z @ L) * root[:, None]
+    q, F, off, squares = (y - Z @ m) * root, L.T @ L / prior - np.eye(p), -(L.T @ m) / prior, np.zeros(p)
+    for part in row_blocks(n):  # a block stays in the cache
+        B = (Z[part] @ L) * root[part, None]
+        F, off, squares = F + B.T @ B, off + B.T @ q[part], squares + np.einsum("ij,ij->j", B, B)
     B_rad = (gamma(p + 8) * lengths + errors) @ np.abs(L) * (1 + gamma(p + 8))
-    size = np.sqrt(np.einsum("ij,ij->j", B, B)) * (1 + gamma(n + 8)) + B_rad
-    F = B.T @ B + L.T @ L / prior - np.eye(p)
+    size = np.sqrt(squares) * (1 + gamma(n + 8)) + B_rad
     products = np.outer(size, size) + np.abs(L).T @ np.abs(L) / prior + np.eye(p)
     F_rad = 2 * np.outer(size, B_rad) + gamma(n + p + 16) * products
     eta_rounding = float(np.linalg.norm(F_rad)) * (1 + gamma(p * p + 8))
     eta = float(np.linalg.norm(F)) * (1 + gamma(p * p + 8)) + eta_rounding
     if not eta < 1:
         return UNKNOWN
-    q = (y - Z @ m) * root
     r_rad = float(gamma(p + 6) * (y_length[0] + lengths @ np.abs(m)) + y_error[0] + errors @ np.abs(m)) * (
         1 + gamma(p + 8)
     )
     weighted = length(q) + r_rad
-    off = B.T @ q - L.T @ m / prior
     off_rad = size * r_rad + B_rad * weighted
     off_rad += gamma(n + p + 16) * (size * weighted + np.abs(L).T @ np.abs(m) / prior)
     grow = (1 + gamma(p + 8)) / math.sqrt(1 - eta)
