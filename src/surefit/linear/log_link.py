@@ -11,6 +11,7 @@ from surefit.losses import Poisson, Tweedie
 from surefit.solvers import newton
 from surefit.solvers.barrier import PenaltyTerms, Result, minimize
 
+SURE = 0.1  # fraction of the tolerance that leaves room for the rounding of a proof
 AIM = 1e-4  # fraction of the tolerance that Newton's method targets: its last step costs little and doubles the digits
 
 
@@ -50,7 +51,7 @@ def _by_newton(X, y, c, loss, l2: float, intercept: bool, tol: float, budget: Bu
     )
     fit = frame.outward(fit)
     reached = fit.gap <= tol * null
-    if fit.reason is Reason.STALLED and not reached:
+    if fit.reason is Reason.STALLED and fit.gap > SURE * tol * null:
         return None
     return Result(
         fit.coef[0], float(fit.intercept[0]), np.zeros(0), fit.gap, fit.objective, null, fit.n_iter,
