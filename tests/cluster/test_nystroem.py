@@ -207,6 +207,16 @@ def test_odd_rows_and_kernels_have_true_gaps(rows, kernel):
             assert model.verify(*where)["nystroem.gap"].ok
 
 
+@pytest.mark.parametrize("C", [0.01, 1.0])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_smoothed_hinge_without_rows_near_its_kink_goes_on(seed, C):
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(int(rng.integers(10, 60)), 2))
+    y = (rows[:, 0] + 0.3 * rng.normal(size=len(rows)) > 0).astype(int)
+    model = fitted(NystroemSVC(C, kernel="laplacian", n_landmarks=20, random_state=0), y, 2, rows=rows)
+    assert model.certificate_["nystroem.gap"].holds
+
+
 def test_groups_divide_aligned_partitions_and_limit_the_kernel_values():
     for n, dual, expected in (
         (100, "auto", LENGTH),

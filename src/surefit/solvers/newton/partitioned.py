@@ -21,6 +21,7 @@ from surefit.solvers.newton.quadratic import minimize_quadratic
 AIM = 0.2  # fraction of the tolerance that the solver targets, as a margin for rounding
 BALANCES = 6  # passes that balance the intercepts at the end
 SHARPER = 0.35  # first factor of the width of a smoothed loss
+FLAT = 2.0  # longest step of an intercept without curvature: the distance of the margins
 BLUNT = 0.98  # factor beyond which the width is not worth reducing
 STUCK = 3  # steps without a smaller gap, or without descent, after which only rounding remains
 
@@ -143,7 +144,7 @@ class _Newton:
     def _sharpen(self, solved: bool, moved: bool) -> bool:
         """Reduce the width once the smoothed problem is solved better than it approximates the loss; by less if no step descends."""
         if solved:
-            self.solved = self.W, self.width
+            self.solved, self.sharper = (self.W, self.width), max(SHARPER, self.sharper**2)
         elif moved or self.sharper > BLUNT:
             return False
         else:
@@ -189,6 +190,8 @@ class _Newton:
         # The matrix is singular: a common shift of all classes has no effect.
         inverse = np.linalg.pinv(at.hessian[:, d, :, d], rcond=1e-13, hermitian=True)
         first = inverse @ at.gradient[:, -1]
+        if self.width and not at.hessian.any():  # no row is where the loss is smoothed: move the intercept until one is
+            first = FLAT * np.sign(at.gradient[:, -1])
         reduced = H - cross.T @ inverse @ cross
         step = minimize_quadratic(
             0.5 * (reduced + reduced.T), g - cross.T @ first, self.W[:, :-1].ravel(), self.l1, self.l2, target
