@@ -108,7 +108,9 @@ class KernelPolynomialFeatures(BasisMixin, BaseEstimator):
         Number of features.
     powers_ : ndarray of shape (n_output_features, n_features)
         Exponents :math:`k`.
-    scales_ : ndarray of shape (n_output_features,)Square roots in the formula. certificate_ : Certificate
+    scales_ : ndarray of shape (n_output_features,)
+        Square roots in the formula.
+    certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X)`` re-derives them.
     n_features_in_, feature_names_in_
         As in scikit-learn.

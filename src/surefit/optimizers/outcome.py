@@ -22,7 +22,9 @@ class Descent(NamedTuple):
         Upper bound on ``value`` minus the minimum, :math:`\|\nabla f\|^2 / (2\mu)`; infinite if :math:`\mu = 0`.
     n_iter : int
         Steps of gradient descent, passes of stochastic gradient descent.
-    reason, sentence : strStopping reason, as a keyword and as a sentence. converged : bool
+    reason, sentence : str
+        Stopping reason, as a keyword and as a sentence.
+    converged : bool
         Whether a stopping rule was satisfied.
     history : ndarray of shape (n_iter + 1, 4)
         Seconds, value, gradient norm and last step length, including the start.

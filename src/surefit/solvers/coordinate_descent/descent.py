@@ -37,7 +37,9 @@ def solve(prepared: Prepared, penalty, *, tol: float, budget: Budget, start: np.
         L1, L2, ElasticNetPenalty, or a Weighted or Positive version of these.
     tol : float >= 0
         Relative duality gap.
-    budget : BudgetStopping criteria, checked between compiled chunks. start : ndarray of shape (n_features,), optional
+    budget : Budget
+        Stopping criteria, checked between compiled chunks.
+    start : ndarray of shape (n_features,), optional
         Coefficients to start from.
 
     Examples
