@@ -17,10 +17,10 @@ from surefit.kernel_machines.svc_training import TwoClasses, require_finite
 from surefit.kernel_machines.svm_inputs import Sample
 from surefit.solvers.smo import nu_pairs
 from surefit.solvers.smo.evaluation import combine
-from surefit.solvers.smo.minimize import DualFit, minimize
+from surefit.solvers.smo.minimize import SMALL, DualFit, minimize
 from surefit.solvers.smo.nu import VANISHED, Judged, Solved, judge_classes, judge_one_class, judge_targets, search
 from surefit.solvers.smo.problem import BoxProblem, classification, regression
-from surefit.solvers.smo.rows import solver_rows
+from surefit.solvers.smo.rows import LinearRows, solver_rows, stored
 
 INNER = 0.1  # fraction of the tolerance to which the problems of the search are solved
 ROUNDED = 1e-12  # relative rounding error of sums of weights
@@ -61,7 +61,16 @@ def fit_classes(estimator, sample: Sample, problems: list[TwoClasses]) -> list[t
                     DataWarning,
                 )
             total = min(total, 2 * float(sides.min()))
-            own, own32 = gram.take(problem.rows), rows32.take(problem.rows)
+            whole = len(problem.rows) == gram.n
+            own, own32 = (gram, rows32) if whole else (gram.take(problem.rows), rows32.take(problem.rows))
+            judge = partial(judge_classes, t, s, total)
+            if sample.kernel.positive_semidefinite is not False and nu_pairs.fits(len(t), options["megabytes"]):
+                order = np.argsort(-t, kind="stable")
+                signed = nu_pairs.Signed(order, s[order], int(np.count_nonzero(t > 0)))
+                direct = nu_pairs.solve(own, np.zeros(len(t)), signed, total, judge, tol, options["budget"])
+                if direct[1].reason is not Reason.STALLED:
+                    found.append(direct)
+                    continue
             beta = t * s * (total / 2) / sides[(t > 0).astype(int)]
             scores = combine(own, beta, options["n_jobs"])
             typical = float(np.median(t * (scores - np.median(scores))))
@@ -74,7 +83,6 @@ def fit_classes(estimator, sample: Sample, problems: list[TwoClasses]) -> list[t
                 fit = minimize(own, own32, box, tol=INNER * tol, beta=start / rho, **options)
                 return Solved(rho, rho * fit.point.beta, rho * fit.point.scores), fit
 
-            judge = partial(judge_classes, t, s, total)
             found.append(search(solve, judge, Solved(guess, beta, scores), total, tol))
             judged, fit = found[-1]
             lost = fit.reason is Reason.STALLED and judged.level <= VANISHED * guess
@@ -113,22 +121,25 @@ def fit_targets(estimator, sample: Sample, rows: np.ndarray, c: np.ndarray) -> t
 
 
 def fit_one_class(estimator, sample: Sample, rows: np.ndarray, s: np.ndarray) -> DualFit:
-    r"""Solve the one-class dual: coefficients between 0 and the weights, with sum ``nu`` times the total weight.
+    """Solve the one-class dual: coefficients between 0 and the weights, with sum ``nu`` times the total weight.
 
-    The solver's variables are the deviations from the coefficients :math:`\nu s_i`, which have this sum; the deviations
-    sum to zero.
+    The solver's variables are the deviations from a vector with this sum, which is nonzero on the first rows only; the
+    deviations sum to zero.
     """
     nu, tol = float(estimator.nu), float(estimator.tol)
-    total, even = nu * float(s.sum()), nu * s
+    total = nu * float(s.sum())
+    base = nu_pairs.filled(s, total)
     with _kernel_rows(estimator, sample) as (gram, rows32, options):
-        gram, rows32 = gram.take(rows), rows32.take(rows)
+        if len(rows) < gram.n:
+            gram, rows32 = gram.take(rows), rows32.take(rows)
+        gram = stored(gram) if gram.n <= SMALL and not isinstance(gram, LinearRows) else gram
         if nu == 1.0:
             point = judge_one_class(s, total, s, combine(gram, s, options["n_jobs"])).point
             return DualFit(point, Reason.CONVERGED, 0, [(0.0, 0, point.gap)], ("closed form",))
-        box = BoxProblem(-combine(gram, even, options["n_jobs"]), -even, s - even, 0.0, True)
+        box = BoxProblem(-combine(gram, base, options["n_jobs"]), -base, s - base, 0.0, True)
         fit = minimize(gram, rows32, box, tol=INNER * tol, **options)
         move = fit.point.beta
-        beta = np.where(move <= box.low, 0.0, np.where(move >= box.high, s, np.clip(even + move, 0.0, s)))
+        beta = np.where(move <= box.low, 0.0, np.where(move >= box.high, s, np.clip(base + move, 0.0, s)))
         point = judge_one_class(s, total, beta, combine(gram, beta, options["n_jobs"])).point
     stalled = fit.reason in (Reason.CONVERGED, Reason.STALLED)
     met = point.gap <= tol * point.primal

@@ -18,7 +18,7 @@ from surefit.solvers.smo.evaluation import UNIT, Point, combine, evaluate, in_no
 from surefit.solvers.smo.inner import derivatives, gather, solve_pairs, solve_singles, subtract_rows
 from surefit.solvers.smo.newton import polish
 from surefit.solvers.smo.problem import BoxProblem, balanced, row_gaps
-from surefit.solvers.smo.rows import RowCache, StoredRows
+from surefit.solvers.smo.rows import RowCache, stored
 from surefit.solvers.smo.strategies import NO_LIMIT, exhausted, other_strategies
 
 LONG = 8000  # rows of this length are expensive: few of them per block
@@ -70,7 +70,7 @@ def minimize(
     cache = partial(RowCache, rows32, megabytes, 2 * BLOCKS[n > LONG], n_jobs)
     run, usual, tight = partial(_round, cache, shrinking), WORKING_SETS, tol
     if n <= SMALL:
-        gram = StoredRows(gram.block(np.arange(n)))
+        gram = stored(gram)
         run, usual, tight = partial(_whole_round, gram.K), WHOLE_MATRIX, min(tol, TIGHT)
     history: list[tuple[float, int, float]] = []
     steps, work, failures, lost, reason = 0, 0, 0, False, None

@@ -18,14 +18,14 @@ import numpy as np
 from surefit.core.budget import Budget, Reason
 from surefit.core.jit import compiled
 from surefit.solvers.smo.inner import TINY
-from surefit.solvers.smo.minimize import SMALL, DualFit
+from surefit.solvers.smo.minimize import FEW, DualFit
 from surefit.solvers.smo.nu import TIGHT, Judged
 
 PAIRS = "pairs within each sign"
 STEPS = 4000  # steps between two checks of the budget
 ROUNDS = 40
 MOST_ROWS = 1500  # for more rows, a search over problems with working sets is faster
-SHARPER = 0.1  # factor for the tolerance after each completed round
+SHARPER = (1e-3, 0.1)  # factor for the tolerance after each round, for few and for many rows
 
 
 class Signed(NamedTuple):
@@ -52,8 +52,9 @@ def solve(
 ) -> tuple[Judged, DualFit]:
     """Minimize until the gap is small, progress stalls, or the budget is spent; return the best point and how it was found."""
     n = len(y)
-    K, a = gram.block(np.arange(n)), _first(variables, total)
-    goal = tol if n > SMALL else min(tol, TIGHT)
+    up, K = variables.n_up, gram.block(np.arange(n))
+    a = np.concatenate([filled(part, total / 2) for part in (variables.high[:up], variables.high[up:])])
+    goal = tol if n > FEW else min(tol, TIGHT)
     beta, scores = _function(K, variables, a)
     best, steps, history = judge(beta, scores), 0, []
     floor = TINY * float(np.max(np.diagonal(K)))
@@ -67,7 +68,7 @@ def solve(
         beta, scores = _function(K, variables, a)
         found = judge(beta, scores)
         if done < STEPS:  # the violation is below the tolerance
-            tolerance *= SHARPER
+            tolerance *= SHARPER[n > FEW]
         best = min(best, found, key=lambda judged: judged.point.gap)
         history.append((budget.seconds, steps, best.point.gap))
         reason = budget.spent(steps, best.point.gap)
@@ -77,14 +78,9 @@ def solve(
     return best, DualFit(best.point, Reason.CONVERGED if met else reason or Reason.STALLED, steps, history, (PAIRS,))
 
 
-def _first(variables: Signed, total: float) -> np.ndarray:
-    """Fill the first variables of each sign up to their bounds until their sum is half of ``total``."""
-    a = np.empty(len(variables.high))
-    for part in (slice(0, variables.n_up), slice(variables.n_up, None)):
-        high = variables.high[part]
-        before = np.concatenate([[0.0], np.cumsum(high)[:-1]])
-        a[part] = np.clip(total / 2 - before, 0.0, high)
-    return a
+def filled(high: np.ndarray, total: float) -> np.ndarray:
+    """Return variables with this sum: the first ones at their bounds, the others zero."""
+    return np.clip(total - (np.cumsum(high) - high), 0.0, high)
 
 
 def _function(K: np.ndarray, variables: Signed, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

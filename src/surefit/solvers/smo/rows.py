@@ -117,6 +117,11 @@ class StoredRows:
         return StoredRows(self.K[np.ix_(indices, indices)])
 
 
+def stored(gram: Any) -> StoredRows:
+    """Return the rows with their Gram matrix computed."""
+    return gram if isinstance(gram, StoredRows) else StoredRows(gram.block(np.arange(gram.n)))
+
+
 def _values(left: np.ndarray, right: np.ndarray, diagonal: np.ndarray) -> np.ndarray:
     """Return the values of rows ``left`` (overwritten) with rows ``right``; ``diagonal`` is the column of each row itself."""
     left[:, -2], left[:, -1] = left[:, -1].copy(), 1.0
