@@ -292,3 +292,26 @@ def test_packed_nodes_lead_to_the_same_leaves(n, dtype):
         expected.append(node)
     np.testing.assert_array_equal(packed_leaves(rows, pack(ours)), expected)
     np.testing.assert_array_equal(trees.apply(ours, np.asfortranarray(rows)), expected)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_random_cuts_of_bins_divide_the_rows_that_the_tree_divides(missing, weighted):
+    rng = np.random.default_rng(5)
+    X = np.round(rng.standard_normal((400, 4)), 1)
+    X[rng.random(X.shape) < missing] = np.nan
+    y, weights = rng.standard_normal(400), rng.integers(1, 4, 400).astype(float) if weighted else None
+    each = np.ones(400) if weights is None else weights
+    for target, values in (
+        (trees.real_target(y, "squared_error", weights), y),
+        (trees.class_target((y > 0).astype(int), 2, "gini", weights), y > 0),
+        (trees.class_target(np.digitize(y, [-0.5, 0.5]), 3, "gini", weights), np.digitize(y, [-0.5, 0.5]) == 2),
+    ):
+        bins = trees.bin_columns(np.ascontiguousarray(X.T), 255)
+        tree = trees.grow_binned(bins, target, Rules(random_cuts=True, seed=3, min_samples_leaf=4))
+        leaves = trees.apply(tree, X)
+        assert len(np.unique(leaves)) > 20 and np.all(tree.n_rows[np.unique(leaves)] >= 4)
+        for leaf in np.unique(leaves):
+            rows = leaves == leaf
+            assert tree.n_rows[leaf] == rows.sum()
+            assert tree.values[leaf, -1] == pytest.approx(np.average(values[rows], weights=each[rows]), abs=1e-12)
