@@ -64,7 +64,7 @@ def fit_classes(estimator, sample: Sample, problems: list[TwoClasses]) -> list[t
             whole = len(problem.rows) == gram.n
             own, own32 = (gram, rows32) if whole else (gram.take(problem.rows), rows32.take(problem.rows))
             judge = partial(judge_classes, t, s, total)
-            if sample.kernel.positive_semidefinite is not False and nu_pairs.fits(len(t), options["megabytes"]):
+            if sample.kernel.positive_semidefinite is not False and nu_pairs.fits(own, options["megabytes"]):
                 order = np.argsort(-t, kind="stable")
                 signed = nu_pairs.Signed(order, s[order], int(np.count_nonzero(t > 0)))
                 direct = nu_pairs.solve(own, np.zeros(len(t)), signed, total, judge, tol, options["budget"])
@@ -104,7 +104,7 @@ def fit_targets(estimator, sample: Sample, rows: np.ndarray, c: np.ndarray) -> t
     with _kernel_rows(estimator, sample) as (gram, rows32, options):
         gram, rows32 = gram.take(rows), rows32.take(rows)
         judge = partial(judge_targets, y, c, total)
-        if sample.kernel.positive_semidefinite is not False and nu_pairs.fits(len(y), options["megabytes"]):
+        if sample.kernel.positive_semidefinite is not False and nu_pairs.fits(gram, options["megabytes"]):
             each = np.arange(len(y))
             signed = nu_pairs.Signed(np.concatenate([each, each]), np.concatenate([c, c]), len(y))
             direct = nu_pairs.solve(gram, y, signed, total, judge, tol, options["budget"])

@@ -20,11 +20,13 @@ from surefit.core.jit import compiled
 from surefit.solvers.smo.inner import TINY
 from surefit.solvers.smo.minimize import FEW, DualFit
 from surefit.solvers.smo.nu import TIGHT, Judged
+from surefit.solvers.smo.rows import LinearRows
 
 PAIRS = "pairs within each sign"
 STEPS = 4000  # steps between two checks of the budget
 ROUNDS = 40
-MOST_ROWS = 1500  # for more rows, a search over problems with working sets is faster
+MOST_ROWS = 4000  # for more rows, a search over problems with working sets is faster
+MOST_LINEAR = 1500  # with a linear kernel, where Newton's method solves these problems
 SHARPER = (1e-3, 0.1)  # factor for the tolerance after each round, for few and for many rows
 
 
@@ -36,9 +38,10 @@ class Signed(NamedTuple):
     n_up: int  # number of positive signs
 
 
-def fits(n: int, megabytes: float) -> bool:
-    """Return whether the kernel matrix of ``n`` rows fits into the cache and is small enough for this method."""
-    return n <= MOST_ROWS and 8.0 * n * n <= megabytes * 2**20
+def fits(gram: Any, megabytes: float) -> bool:
+    """Return whether the kernel matrix fits into the cache and is small enough for this method."""
+    most = MOST_LINEAR if isinstance(gram, LinearRows) else MOST_ROWS
+    return gram.n <= most and 8.0 * gram.n**2 <= megabytes * 2**20
 
 
 def solve(
