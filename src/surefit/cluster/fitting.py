@@ -119,14 +119,14 @@ def fit(
 
 
 class PassBudget(Budget):
-    """Ends passes too, starting when it is first asked: a model has at least one round."""
+    """Budget that also interrupts passes over the rows, but only after the first call of ``spent``."""
 
     def __init__(self, rows: PartitionedRows, *limits: Any) -> None:
         super().__init__(*limits)
         self.rows = rows
 
     def spent(self, n_iter: int = 0, gap: float = float("nan")) -> Reason | None:
-        """Return the reason to stop, or None to continue."""
+        """Return the reason to stop, or None to continue; from now on, passes are interrupted too."""
         self.rows.budget = self
         return super().spent(n_iter, gap)
 

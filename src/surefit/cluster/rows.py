@@ -144,7 +144,7 @@ class DaskRows(PartitionedRows):
         return self.view(parts, tuple(min(length, n - start) for start in starts), self.shape[1])
 
     def mapped(self, function: Callable[..., Any], *small: Any, sample: np.ndarray, width: int) -> DaskRows:
-        """Return the rows with other columns: ``function(part, *small)`` of each partition, which is kept if it fits."""
+        """Return the rows with the columns of ``function(part, *small)``, stored on the workers if they fit."""
         call = shared(function, small)
         parts = [applied(call, part) for part in self._parts]
         if self._fits(self.shape[0] * width * 8):
@@ -155,7 +155,7 @@ class DaskRows(PartitionedRows):
         return found
 
     def view(self, parts: list[Any], lengths: tuple[int, ...], width: int) -> DaskRows:
-        """Return other partitions of these rows, with the same targets and weights."""
+        """Return the same rows, targets and weights with other partitions."""
         found = copy(self)
         found._parts, found.lengths, found.names = parts, lengths, ("the rows",) * len(parts)
         found.used, found.shape = list(range(len(parts))), (self.shape[0], width)
@@ -265,7 +265,7 @@ def _values(y: Any) -> np.ndarray:
 
 
 def _joined(first: Part, start: int, stop: int, *others: Part) -> Part:
-    """Return the rows from index ``start`` up to ``stop`` of consecutive partitions."""
+    """Return the rows with indices from ``start`` to ``stop`` (exclusive) of consecutive partitions."""
     found = []
     for part in (first, *others):
         own = slice(max(start - part.start, 0), stop - part.start)

@@ -54,7 +54,7 @@ def read(X: Any, y: Any = None, sample_weight: Any = None, *, strings: bool = Fa
 
 
 def storage_of(X: Any) -> dict[str, str]:
-    """Return how a matrix is stored ("C", "F", "csr" or "csc"), on which the rounding of sums depends."""
+    """Return the storage of a matrix ("C", "F", "csr" or "csc"), on which the rounding of sums depends."""
     if sparse.issparse(X):
         return {"storage": X.format}
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f":
@@ -63,9 +63,9 @@ def storage_of(X: Any) -> dict[str, str]:
 
 
 def stored_as(storage: Any, X: Any) -> Any:
-    """Return a matrix in another storage, so that a proof sums in the order of the fit; unknown names are ignored.
+    """Convert a matrix to another storage, so that the checker sums in the same order as the fit; unknown names are ignored.
 
-    Sparse rows become dense only if these are small or take at most half of the available memory.
+    Sparse matrices become dense only if the result is small or takes at most half of the available memory.
     """
     known = storage_of(X).get("storage")
     if known is None or storage == known or storage not in ("C", "F", "csr", "csc"):

@@ -33,8 +33,8 @@ class RandomForestClassifier(
     certificate also states the out-of-bag error and, for independent rows, two bounds on the error of the majority vote
     on new data (theory: :ref:`bootstrap-votes`).
 
-    Draws do not depend on the order of the rows, and an integer weight is equivalent to repeating the row. Draws from rows in partitions
-    depend on the indices of the rows.
+    Draws do not depend on the order of the rows, and an integer weight is equivalent to repeating the row. For rows in
+    partitions, draws depend on the indices of the rows.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class RandomForestClassifier(
     feature_importances_ : ndarray of shape (n_features,)
         Normalized decrease of the impurity due to each column, averaged over the trees.
     oob_score_, oob_decision_function_
-        With ``oob_score``: the score, and the means over the trees for which a row is out of bag; of rows in partitions the score only.
+        With ``oob_score``: the score, and the means over the trees for which a row is out of bag (not for rows in partitions).
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
     n_outputs_ : int

@@ -105,8 +105,8 @@ class ForestMixin(MembersMixin):
     n_jobs: Any
     categories_: dict[int, np.ndarray] = {}
     category_labels_: dict[int, np.ndarray] = {}
-    drawn_by_index_ = False  # draws depend on the index of a row, not on its values: the rows are in partitions
-    _random_cuts = False  # splits at the best cut of each column; extremely randomized trees: at a random one
+    drawn_by_index_ = False  # whether draws depend on row indices instead of values (rows in partitions)
+    _random_cuts = False  # whether each column has one random cut, as in extremely randomized trees
 
     tree_feature_ = _packed("feature")
     tree_threshold_ = _packed("threshold")

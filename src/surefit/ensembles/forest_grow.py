@@ -203,7 +203,7 @@ def _binned(sample: Sample, counts: np.ndarray, max_bins: int, n_jobs) -> solver
 
 
 def growth_rules(estimator, seed: int, n: int, weight: float, d: int) -> Rules:
-    """Return the rules of a tree that is grown on ``n`` rows of total ``weight``, with ``d`` columns."""
+    """Return the growing rules of a tree with ``n`` rows of total weight ``weight`` and ``d`` columns."""
     return Rules(
         **stopping_rules(estimator.get_params(deep=False), n, weight),
         max_features=n_columns(estimator.max_features, d) if estimator.subset == "split" else 2**31 - 1,
@@ -213,7 +213,7 @@ def growth_rules(estimator, seed: int, n: int, weight: float, d: int) -> Rules:
 
 
 def columns_of(estimator, seed: int, d: int) -> np.ndarray | None:
-    """Return the columns of the tree of this seed, if each tree has its own."""
+    """Return the columns drawn for the tree with this seed, or None if columns are drawn for each split."""
     if estimator.subset == "split":
         return None
     count = n_columns(estimator.max_features, d)
@@ -221,7 +221,7 @@ def columns_of(estimator, seed: int, d: int) -> np.ndarray | None:
 
 
 def pruned(estimator, tree: FlatTree) -> FlatTree:
-    """Return the tree after cost-complexity pruning."""
+    """Return the tree after cost-complexity pruning with ``ccp_alpha``."""
     if estimator.ccp_alpha == 0:
         return tree
     path = weakest_links(tree, tree.weight * tree.impurity / tree.weight[0])

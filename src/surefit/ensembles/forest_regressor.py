@@ -25,8 +25,8 @@ class RandomForestRegressor(CertifiedMixin, CallbackSupportMixin, ForestMixin, R
     Guarantee: the value of every leaf is the mean (or median) of its drawn rows. With ``oob_score`` the certificate
     also states the out-of-bag error (theory: :ref:`bootstrap-votes`).
 
-    Draws do not depend on the order of the rows, and an integer weight is equivalent to repeating the row. Draws from rows in partitions
-    depend on the indices of the rows.
+    Draws do not depend on the order of the rows, and an integer weight is equivalent to repeating the row. For rows in
+    partitions, draws depend on the indices of the rows.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class RandomForestRegressor(CertifiedMixin, CallbackSupportMixin, ForestMixin, R
     feature_importances_ : ndarray of shape (n_features,)
         Normalized decrease of the impurity due to each column, averaged over the trees.
     oob_score_, oob_prediction_
-        With ``oob_score``: the score, and the means over the trees for which a row is out of bag; of rows in partitions the score only.
+        With ``oob_score``: the score, and the means over the trees for which a row is out of bag (not for rows in partitions).
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X, y)`` re-derives them.
     n_features_in_, feature_names_in_

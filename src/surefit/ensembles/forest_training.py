@@ -63,7 +63,7 @@ def fit_forest(estimator, sample: Sample, given_y: np.ndarray) -> Any:
         seconds, reason = budget.seconds, budget.stopped
     if reporter is not None:
         reporter.finish()
-    estimator.__dict__.pop("drawn_by_index_", None)  # left by an earlier fit
+    estimator.__dict__.pop("drawn_by_index_", None)  # from an earlier fit
     estimator.trees_ = [*(estimator.trees_ if again else []), *trees]
     estimator.tree_seeds_ = np.concatenate([estimator.tree_seeds_, seeds[old:]]) if again else seeds
     estimator.tree_seeds_ = estimator.tree_seeds_[: len(estimator.trees_)]
@@ -87,7 +87,7 @@ def fit_forest(estimator, sample: Sample, given_y: np.ndarray) -> Any:
 
 
 def check_options(estimator, d: int, n_classes: Any) -> None:
-    """Refuse options that need a bootstrap where there is none, and constraints that do not fit ``d`` columns and the classes."""
+    """Raise ``InvalidParameter`` for options that require ``bootstrap=True``, and for invalid monotonicity constraints."""
     who = type(estimator).__name__
     if estimator.oob_score and not estimator.bootstrap:
         raise InvalidParameter(who, "oob_score", "False without bootstrap (no row is out of bag)", estimator.oob_score)
@@ -150,7 +150,7 @@ def out_of_bag_claim(error: float, counted: np.ndarray, classes: bool, witness: 
 
 
 def vote_claims(bounds: dict[str, RiskBound]) -> list[Claim]:
-    """Return the claims of two bounds on the error of the majority vote, at half of ``delta`` each; the smaller may be used."""
+    """Return the claims of two bounds on the error of the majority vote; each uses half of ``delta``, so both hold together."""
     claims = []
     for name, bound in bounds.items():
         numbers = {"empirical": bound.inputs["empirical"], "n": bound.inputs["n"], "delta": bound.delta}

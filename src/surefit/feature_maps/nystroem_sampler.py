@@ -21,9 +21,9 @@ class Nystroem(NystroemFeatures):
 
     Guarantee: :math:`|k(x, x') - \phi(x)^\top \phi(x')| \le \sqrt{r(x) r(x')}` with the residual
     :math:`r(x) = k(x, x) - \|\phi(x)\|^2` that :meth:`kernel_residual` returns. The certificate states the largest error over all pairs of
-    training rows, and the sum of their residuals, including rounding (theory: :ref:`nystroem-features`). Of more than 500 rows
-    it reads 500, evenly spaced, and says so, since a fit reads its landmarks only. The certificate of :class:`NystroemFeatures` is about
-    all rows.
+    training rows, and the sum of their residuals, including rounding (theory: :ref:`nystroem-features`). With more than
+    500 rows, these are 500 evenly spaced rows, as the certificate states, because the fit itself uses only the landmarks. The certificate
+    of :class:`NystroemFeatures` covers all rows.
 
     Parameters
     ----------
@@ -55,8 +55,8 @@ class Nystroem(NystroemFeatures):
     kernel_ : Kernel
         The kernel used.
     max_error_, trace_ : float
-        Upper bound on the error over all pairs of training rows, and the sum of their residuals; of more than 500 rows, on 500 evenly
-        spaced ones.
+        Upper bound on the error over all pairs of training rows, and the sum of their residuals; with more than 500 rows,
+        over 500 evenly spaced rows.
     certificate_ : Certificate
         Claims with evidence; ``certificate_.verify(X)`` re-derives them.
     n_features_in_, feature_names_in_

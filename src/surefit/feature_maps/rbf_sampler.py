@@ -26,7 +26,7 @@ class RBFSampler(FeatureBoundsMixin, CertifiedMixin, ClassNamePrefixFeaturesOutM
 
     Guarantee: for two points fixed in advance, :math:`|k(x, x') - \phi(x)^\top \phi(x')| \le \sqrt{8 \ln(2 / \delta) / D}` with probability
     :math:`1 - \delta` over the draws, and :math:`\sqrt{8 \ln(n (n - 1) / \delta) / D}` simultaneously for all pairs of the n training rows
-    (theory: :ref:`random-fourier-features`). The checker draws again from the seed.
+    (theory: :ref:`random-fourier-features`). The checker repeats the draws from the seed.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ from surefit.kernels.sigmoid import Sigmoid
 NAMES = ("linear", "poly", "polynomial", "rbf", "laplacian", "sigmoid", "cosine", "precomputed")
 
 FAR = 2.0**512  # larger values are scaled by this factor so that sums do not overflow
-TOO_LARGE = 1 << 4096  # stands for infinity among exact sums
+TOO_LARGE = 1 << 4096  # represents infinity in exact sums
 LEVELS = 3  # with 53 - log2(n) bits each: more than twice the digits of a float64
 
 
@@ -147,7 +147,7 @@ def exact_sum(terms: np.ndarray) -> float:
 
 
 def _levels(rest: np.ndarray, largest: float) -> list[float]:
-    """Return the sums of the levels; ``largest`` is the largest absolute value."""
+    """Split the terms into levels of decreasing size and return the exact sum of each; ``largest`` is their largest absolute value."""
     room = math.ceil(math.log2(max(len(rest), 2))) + 1
     sums = []
     for _ in range(LEVELS):
@@ -162,7 +162,7 @@ def _levels(rest: np.ndarray, largest: float) -> list[float]:
 
 
 def _whole_sum(terms: np.ndarray) -> int:
-    """Return the sum of the levels as an integer, in the units of :func:`surefit.core.partitioned.exact_sum`."""
+    """Return the sum of ``terms``, rounded to the levels, as an integer in the units of :func:`surefit.core.partitioned.exact_sum`."""
     rest = np.ravel(terms)
     largest = float(np.max(np.abs(rest), initial=0.0))
     if not largest < math.inf:
@@ -173,7 +173,7 @@ def _whole_sum(terms: np.ndarray) -> int:
 
 
 def variance(X: Any, weights: np.ndarray | None = None) -> float:
-    """Return the variance of all entries of ``X``; rows are weighted by ``weights``, those in partitions by their own."""
+    """Return the variance of all entries of ``X``, weighted by ``weights`` or, for rows in partitions, by their own weights."""
     n, d = X.shape
     if isinstance(X, PartitionedRows):
         mean = _nearest(X.map_reduce(_entries)) / (X.total_weight * d)

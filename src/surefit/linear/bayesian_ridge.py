@@ -156,7 +156,7 @@ class BayesianRidge(CallbackSupportMixin, CertifiedMixin, LinearRegressorMixin, 
         Z = _dense(X)
         self.X_offset_, y_mean = (s @ part / total if self.fit_intercept else 0.0 * part[0] for part in (Z, y))
         self.X_scale_ = np.ones(Z.shape[1])
-        stacked = np.empty((len(y), Z.shape[1] + 1), order="F")  # the solver works in its place
+        stacked = np.empty((len(y), Z.shape[1] + 1), order="F")  # overwritten by the solver
         with np.errstate(over="ignore"):
             np.subtract(Z, self.X_offset_, out=stacked[:, :-1])
             np.subtract(y, y_mean, out=stacked[:, -1])

@@ -1,4 +1,4 @@
-"""Losses of the logarithm of the mean with an l2 penalty: Newton's method on shared exponentials, else the interior-point method."""
+"""Solver for losses with a log link: Newton's method for a pure l2 penalty, otherwise the interior-point method."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from surefit.losses import Poisson, Tweedie
 from surefit.solvers import newton
 from surefit.solvers.barrier import PenaltyTerms, Result, minimize
 
-SURE = 0.1  # fraction of the tolerance that leaves room for the rounding of a proof
-AIM = 1e-4  # fraction of the tolerance that Newton's method targets: its last step costs little and doubles the digits
+SURE = 0.1  # fraction of the tolerance to reach, as a margin for the rounding of the proof
+AIM = 1e-4  # fraction of the tolerance that is the target of Newton's method, whose last step doubles the number of correct digits
 
 
 def solved(X, y, c, loss, penalty: PenaltyTerms, *, intercept: bool, tol: float, budget: Budget, start=None) -> Result:
@@ -31,7 +31,7 @@ def _only_l2(penalty: PenaltyTerms) -> bool:
 
 
 def _by_newton(X, y, c, loss, l2: float, intercept: bool, tol: float, budget: Budget, start) -> Result | None:
-    """Return the minimum; None if rounding stops Newton's method before the gap is reached, or no constant is best."""
+    """Return the minimum, or None if rounding stops Newton's method too early or no finite constant is optimal."""
     if not c.all():
         X, y, c = X[c > 0.0], y[c > 0.0], c[c > 0.0]
     scores = newton.ExponentialScores(loss, y, c)

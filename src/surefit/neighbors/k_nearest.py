@@ -1,4 +1,4 @@
-"""The k nearest rows of each query, and their votes."""
+"""Queries for the k nearest training rows, and their votes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from surefit.neighbors.search import without_self
 
 
 class KNearestBase(NeighborsBase):
-    """Queries for a fixed number of neighbors."""
+    """Base class of estimators with queries for a fixed number of neighbors."""
 
     def _enough(self, k: int, available: int) -> None:
         if k > available:
@@ -26,7 +26,7 @@ class KNearestBase(NeighborsBase):
             )
 
     def _require_listed(self, distances: np.ndarray) -> None:
-        """Raise ``InvalidData`` if a sparse graph of distances does not store a neighbor that is needed."""
+        """Raise ``InvalidData`` if a sparse graph of distances does not store enough neighbors."""
         if self._pairwise() and np.any(np.isinf(distances)):
             raise InvalidData(
                 f"{type(self).__name__}: neighbors are required per samples that the sparse graph does not store: some row of X stores "
@@ -41,14 +41,14 @@ class KNearestBase(NeighborsBase):
         X : array or sparse matrix of shape (n_queries, n_features), optional
             Query rows; if None, the training rows, which are not neighbors of themselves.
         n_neighbors : int or None, default=None
-            Number of neighbors; None: the parameter of the estimator.
+            Number of neighbors; None means the parameter of the estimator.
         return_distance : bool, default=True
-            Return distances as well.
+            Whether to return the distances too.
 
         Returns
         -------
         distances : ndarray of shape (n_queries, n_neighbors)
-            Only if ``return_distance``; nearest first.
+            Distances in ascending order; only returned if ``return_distance`` is True.
         indices : ndarray of shape (n_queries, n_neighbors)
             Indices of the neighbors in the training data; ties go to the lower index.
         """

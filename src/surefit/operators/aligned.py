@@ -1,7 +1,7 @@
 """Rows in partitions of equal length, counted from the first row.
 
-A matrix product has other bits in blocks of other shapes. If all blocks start at fixed rows, what is computed from them has the same bits
-for any partitions of the data, and for rows in memory.
+The rounding of a matrix product depends on the shapes of its blocks. If all blocks start at fixed rows, results have
+the same bits for any partitions of the data and for rows in memory.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import numpy as np
 from surefit.core.partitioned import Part, PartitionedRows, add
 from surefit.core.threads import one_blas_thread
 
-LENGTH = 16_000  # rows of a partition, all but the last; a multiple of 1000 times a power of two
+LENGTH = 16_000  # rows per partition, except the last one; 1000 times a power of two
 
 
 class RowsInMemory:
-    """Rows in memory with the passes of :class:`PartitionedRows`, partition by partition in the same tree of sums."""
+    """Rows in memory with the passes of :class:`PartitionedRows`; partial sums are added in the same order."""
 
     def __init__(self, X: Any, y: np.ndarray | None, weights: np.ndarray | None, length: int) -> None:
         self.X, self.y, self.weights, self.length = X.tocsr() if hasattr(X, "tocsr") else X, y, weights, length
@@ -47,7 +47,7 @@ class RowsInMemory:
 
 
 def aligned(X: Any, y: np.ndarray | None, weights: np.ndarray | None, length: int = LENGTH) -> Any:
-    """Return the rows in partitions of ``length`` rows; those in partitions have their targets and weights with them.
+    """Return the rows in partitions of ``length`` rows; rows that are already in partitions keep their own targets and weights.
 
     Examples
     --------

@@ -45,7 +45,7 @@ def forest_problem(given: Given) -> dict[str, Any]:
 
 
 def _by_index(params: Any, d: int) -> dict[str, Any]:
-    """What the trees of rows in partitions depend on: draws by the index of a row and by the path of a node, and stopping rules."""
+    """Return the entries of the problem for draws by index: number of columns per split, and stopping rules."""
     return {
         "drawn_by_index": True,
         "columns_of_a_split": n_columns(params["max_features"], d) if params["subset"] == "split" else d,
@@ -106,7 +106,7 @@ def _share(total: int, max_samples: Any) -> int:
 
 
 def _total_in_partitions(rows: PartitionedRows) -> int:
-    """Total of integer weights, else the number of rows that count."""
+    """Return the total weight if all weights are integers, otherwise the number of rows of nonzero weight."""
     if not rows.weighted:
         return rows.shape[0]
     count, fractions = rows.map_reduce(_counted)

@@ -33,7 +33,7 @@ def class_codes(y: np.ndarray, classes: list[Any]) -> np.ndarray:
 
 
 def weights_by_class(asked: Any, classes: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None) -> np.ndarray:
-    """Return scikit-learn's class weights; sums of sample weights are exact, so that they do not depend on the order of the rows.
+    """Return scikit-learn's class weights; sums of sample weights are exact, so the result does not depend on the order of the rows.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def class_weights(asked: Any, y: np.ndarray, classes: list[Any], sample_weight: 
 
 
 def class_factors(class_weight: Any, y: np.ndarray | None, weights: np.ndarray | None = None) -> list[float] | None:
-    """Return the factors of the sorted classes, concatenated over several targets; None if all factors are one."""
+    """Return the factors of the sorted classes, concatenated over several targets; None if ``class_weight`` is None."""
     if class_weight is None:
         return None
     if y is None:

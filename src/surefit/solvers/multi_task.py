@@ -16,7 +16,7 @@ from surefit.core.budget import Budget, Reason
 from surefit.core.jit import compiled
 
 SHORT = 10  # passes over the non-zero rows of W between two passes over all rows
-ROUNDED = 1e-10  # relative gap down to which products of the columns are accurate enough
+ROUNDED = 1e-10  # smallest relative gap for which products of the columns are accurate enough
 
 
 class Result(NamedTuple):
@@ -69,7 +69,7 @@ class _Steps(Protocol):
 
 
 class _Residuals:
-    """Columns of X and the residuals; a sweep is a pass over the data."""
+    """Columns of X and residuals; each sweep is a pass over the data."""
 
     def __init__(self, X, Y, W):
         self.A = np.asfortranarray(X).T  # one column of X per row, in memory
@@ -85,9 +85,9 @@ class _Residuals:
 
 
 class _Products:
-    """Products of the columns with each other and with the targets; a sweep does not read the rows.
+    """Products of the columns with each other and with the targets; a sweep does not read the data.
 
-    Gaps have rounding errors of the size of ``Y'Y``.
+    Rounding errors of the gap are relative to the sum of squares of Y.
     """
 
     def __init__(self, X, Y, W):
@@ -150,7 +150,7 @@ def _sweep(A, R, W, squares, rows, threshold, ridge):
 
 @compiled(relaxed=True)
 def _sweep_products(H, V, W, rows, threshold, ridge):
-    """Minimize over each of ``rows`` in turn, for products ``V = X'R``; return the largest change of the scores, as a norm."""
+    """Minimize over each of ``rows`` in turn and update ``V = X'R``; return the largest norm of a change of the scores."""
     tasks, largest = W.shape[1], 0.0
     change = np.empty(tasks)
     for j in rows:

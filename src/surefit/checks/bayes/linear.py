@@ -78,14 +78,14 @@ def _posterior(certificate: Certificate, data: Data) -> Posterior:
 
 
 class Rows(NamedTuple):
-    """Columns whose entries are off by at most ``share`` of themselves plus ``shift``, one number per column."""
+    """Columns with error bounds: an entry has an error of at most ``share`` times its size plus ``shift`` of its column."""
 
     mid: np.ndarray
     share: float = 0.0
     shift: Any = 0.0
 
     def lengths(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Bound the norms of the columns, rows being multiplied by the roots of their weights, and those of their errors."""
+        """Bound the weighted norms of the columns and of their errors."""
         n = len(self.mid)
         squares = np.einsum("ij,ij,i->j", self.mid, self.mid, weights, optimize=False)
         lengths = np.sqrt(squares) * (1 + gamma(n + 8))
@@ -94,16 +94,16 @@ class Rows(NamedTuple):
 
 
 def exactly(values: Any) -> Rows:
-    """Return numbers that are known without error, as columns."""
+    """Return ``values`` as columns without error."""
     values = np.asarray(values, dtype=np.float64)
     return Rows(values.reshape(len(values), -1))
 
 
 @np.errstate(over="ignore", invalid="ignore")
 def enclosed_posterior(rows: Rows, targets: Rows, s: Any, noise: float, prior: float, m: Any, C: Any) -> Posterior:
-    """Enclose the errors of mean ``m`` and covariance ``C``, and the log evidence of the targets.
+    """Bound the errors of mean ``m`` and covariance ``C``, and enclose the log evidence of the targets.
 
-    Rounding is bounded by norms of columns (Cauchy and Schwarz).
+    Rounding errors are bounded by column norms (Cauchy-Schwarz).
     """
     Z, y = rows.mid, targets.mid[:, 0]
     n, p = Z.shape
@@ -118,7 +118,7 @@ def enclosed_posterior(rows: Rows, targets: Rows, s: Any, noise: float, prior: f
         *(part.lengths(s / noise) for part in (rows, targets)),
     )
     q, F, off, squares = (y - Z @ m) * root, L.T @ L / prior - np.eye(p), -(L.T @ m) / prior, np.zeros(p)
-    for part in row_blocks(n):  # a block stays in the cache
+    for part in row_blocks(n):  # a block fits in the cache
         B = (Z[part] @ L) * root[part, None]
         F, off, squares = F + B.T @ B, off + B.T @ q[part], squares + np.einsum("ij,ij->j", B, B)
     B_rad = (gamma(p + 8) * lengths + errors) @ np.abs(L) * (1 + gamma(p + 8))

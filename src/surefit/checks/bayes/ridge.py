@@ -128,7 +128,7 @@ def _examine(certificate: Certificate, data: Data) -> Found:
 
 
 def _about_mean(A: np.ndarray, s: np.ndarray, centered: bool) -> Centered:
-    """Subtract the weighted mean; a second pass leaves rounding of the size of the spread, and one unit of the mean."""
+    """Subtract the weighted mean, computed in two passes; its rounding error is relative to the spread, plus that of storing the mean."""
     A, total = np.asarray(A, dtype=np.float64), sum(side_sums(s))
     zero = np.zeros(A.shape[1])
     if not centered:
@@ -139,7 +139,7 @@ def _about_mean(A: np.ndarray, s: np.ndarray, centered: bool) -> Centered:
     mean, size = (
         first + step,
         Rows(away).lengths(s)[0] / math.sqrt(total),
-    )  # the mean absolute value is at most the root of that of squares
+    )  # the mean absolute value is at most the root mean square
     rad = 2 * UNIT * np.abs(mean) + gamma(len(A) + 8) * size * (1 + gamma(8))
     if np.any(np.abs(step) > rad):  # columns far from the origin
         return Centered(Rows(A - mean, 2 * UNIT, rad), Enclosed(mean, rad))

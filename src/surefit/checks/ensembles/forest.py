@@ -1,4 +1,4 @@
-r"""Checks forests and bagged models: draws repeated from their seeds, leaves and out-of-bag errors.
+r"""Checks of forests and bagged models: leaves and out-of-bag errors, with draws repeated from the seeds.
 
 Rows are sorted lexicographically and assigned to consecutive intervals as long as their weights. A tree draws the rows
 whose intervals contain uniform random points, so the draws can be repeated from the seeds alone. For bagged models
@@ -58,7 +58,7 @@ def _table(certificate: Certificate, data: Data) -> Any:
 
 
 def by_index(certificate: Certificate, data: Data) -> bool:
-    """Return whether sums over the rows decide, which partitions can add up."""
+    """Return whether the claims are verified by sums over partitions: for draws by index, or for rows in partitions."""
     return bool(certificate.problem.get("drawn_by_index")) or isinstance(data.X, PartitionedRows)
 
 
@@ -224,7 +224,7 @@ def _trees(certificate: Certificate, data: Data) -> list[Any]:
 
 @shared
 def votes_of(certificate: Certificate, data: Data) -> Votes:
-    """Return what the members say about rows that they have not drawn."""
+    """Return the predictions of the members for their out-of-bag rows."""
     y, draws, seeds = targets(certificate, data), Draws(certificate, data), seeds_of(certificate)
     n, K = len(y), outputs(certificate.problem, y)[-1][2].stop
     forest = "tree_starts_" in certificate.model

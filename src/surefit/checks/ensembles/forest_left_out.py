@@ -1,4 +1,7 @@
-"""Out-of-bag errors of forests whose draws belong to the indices of rows: one pass repeats the draws and sends the other rows down."""
+"""Checks of out-of-bag errors of forests with draws by row index.
+
+One pass over the rows repeats the draws of every tree and evaluates the tree on the rows that it did not draw.
+"""
 
 from __future__ import annotations
 
@@ -16,23 +19,23 @@ from surefit.core.certificate import Certificate
 from surefit.core.partitioned import Part, exact_sum, weights_in
 from surefit.core.sample import Data
 
-ROWS = 8192  # whose pairs of members are counted at a time
+ROWS = 8192  # number of rows per block when pairs of members are counted
 
 
 class Tally(NamedTuple):
-    """Sums over rows that some member left out: weights, losses and the rounding in these, exactly; counts of pairs of members."""
+    """Exact sums over the rows that are out of bag for some member, and counts for pairs of members."""
 
     rows: int
     weight: int
     loss: int
     rounding: int
-    joint: np.ndarray  # (members, members) rows that both left out
-    lost: np.ndarray  # and on which both err
+    joint: np.ndarray  # (members, members): number of rows that are out of bag for both
+    lost: np.ndarray  # number of these rows that both misclassify
 
 
 @shared
 def tally(certificate: Certificate, data: Data) -> Tally:
-    """Return the sums over all rows."""
+    """Return the out-of-bag sums over all rows."""
     return over_parts(data, _tallied, members_of(certificate, data))
 
 
@@ -65,7 +68,7 @@ def _tallied(part: Part, members: Members) -> Tally:
 
 
 def out_of_bag_in_parts(certificate: Certificate, data: Data) -> Proof:
-    """Return the mean loss of the rows over the members that have not drawn them."""
+    """Recompute the out-of-bag error: each row is predicted by the members that did not draw it."""
     why = refusal(certificate, data)
     if why or not certificate.problem["bootstrap"]:
         return refused(why or "without draws no row is out of bag")
@@ -79,7 +82,7 @@ def out_of_bag_in_parts(certificate: Certificate, data: Data) -> Proof:
 
 
 def unseen_losses(certificate: Certificate, data: Data, pairs: bool) -> tuple[np.ndarray, int]:
-    """Return the error rates of members, or of pairs of them, on rows that they have not drawn, and the smallest number of these rows."""
+    """Return the out-of-bag error rates of members, or the joint ones of pairs, and the smallest number of out-of-bag rows."""
     found = tally(certificate, data)
     joint, lost = (found.joint, found.lost) if pairs else (np.diag(found.joint), np.diag(found.lost))
     return lost / np.maximum(joint, 1), int(joint.min())

@@ -1,4 +1,4 @@
-"""Sums over the drawn rows of every node of a forest, in memory or in partitions: one pass serves all trees."""
+"""Sums over the drawn rows of every node of a forest, computed for all trees by one pass over rows in memory or in partitions."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from surefit.core.sample import Data
 
 
 class Members(NamedTuple):
-    """All trees with their seeds, and how a partition reads and draws its rows."""
+    """All trees with their seeds, and the data that a partition needs to read its rows and to repeat the draws."""
 
     trees: tuple[Nodes, ...]
     seeds: tuple[int, ...]
     reading: Reading
-    places: Places | None  # None: every row counts with its weight
+    places: Places | None  # None if there is no bootstrap: every row has its sample weight
     criterion: str
     center: float  # a number close to the targets
 
     def weights(self, part: Part, tree: int) -> np.ndarray:
-        """Return how much the rows of a partition count in a tree, before the weights of their classes."""
+        """Return the number of draws of each row of a partition (or its sample weight without a bootstrap), before class weights."""
         return weights_in(part) if self.places is None else self.places.drawn(part, self.seeds[tree])
 
 
 class Grown(NamedTuple):
-    """A tree and the sums of the rows of its nodes, one line per sum: rows; then weights by class, or weight and moments of the target."""
+    """Tree with sums over the rows of each node: number of rows, then weights by class, or weight and moments of the target."""
 
     tree: Nodes
     parent: np.ndarray
@@ -44,16 +44,16 @@ class Grown(NamedTuple):
 
     @property
     def size(self) -> np.ndarray:
-        """Number of different rows of each node."""
+        """Number of distinct rows of each node."""
         return self.sums[0].astype(np.int64)
 
     def weight(self, classes: int) -> np.ndarray:
-        """Weight of each node."""
+        """Return the weight of each node."""
         return self.sums[1:].sum(axis=0) if classes else self.sums[1]
 
 
 def refusal(certificate: Certificate, data: Data) -> str:
-    """Return why a forest cannot be summed up in partitions; an empty text if it can."""
+    """Return why a forest cannot be verified by sums over partitions; an empty string if it can."""
     problem = certificate.problem
     if "categorical" not in problem:
         return "members other than trees are verified with the rows in memory only"
@@ -68,7 +68,7 @@ def refusal(certificate: Certificate, data: Data) -> str:
 
 @shared
 def members_of(certificate: Certificate, data: Data) -> Members:
-    """Return the trees of a certificate, validated."""
+    """Validate the trees of a certificate and return them with their seeds and draws."""
     problem, classes = certificate.problem, None
     if problem["classes"]:
         label_codes(certificate, data)
@@ -93,7 +93,7 @@ def members_of(certificate: Certificate, data: Data) -> Members:
 
 
 def seeds_of(certificate: Certificate, count: int | None = None) -> tuple[int, ...]:
-    """Return the seeds of the members, ``count`` of them."""
+    """Validate and return the seeds of the members; if ``count`` is given, there must be that many."""
     seeds = np.asarray(certificate.model["tree_seeds_"])
     if seeds.ndim != 1 or seeds.dtype.kind not in "iu" or np.any((seeds < 0) | (seeds >= 2**32)):
         raise ValueError("the seeds must be integers from 0 to 2**32 - 1")
@@ -104,7 +104,7 @@ def seeds_of(certificate: Certificate, count: int | None = None) -> tuple[int, .
 
 @shared
 def grown_trees(certificate: Certificate, data: Data) -> list[Grown]:
-    """Return all trees with the sums of their nodes, by one pass."""
+    """Return all trees with the sums over the rows of their nodes, computed by one pass."""
     members, d = members_of(certificate, data), data.X.shape[1]
     sums, fractions = over_parts(data, _summed, members)
     ends = np.cumsum([0, *(len(tree.kind) for tree in members.trees)])
@@ -120,7 +120,7 @@ def grown_trees(certificate: Certificate, data: Data) -> list[Grown]:
 
 
 def _summed(part: Part, members: Members) -> tuple[np.ndarray, int]:
-    """Return the sums of the rows that each leaf of each tree keeps, one line per sum, and whether weights are not whole numbers."""
+    """Return the sums over the rows that end at each node, one line per sum, and 1 if some weight is not an integer (else 0)."""
     sample = members.reading.rows(part._replace(weights=None))
     found, fractions = [], 0
     for t, tree in enumerate(members.trees):
@@ -134,7 +134,7 @@ def _summed(part: Part, members: Members) -> tuple[np.ndarray, int]:
 
 
 def values_of(y: np.ndarray, w: np.ndarray, members: Members) -> list[np.ndarray]:
-    """Return what is summed up over rows: ones; then weights by class, or weights, moments, and what the impurity needs."""
+    """Return the terms to sum over rows: ones, then weights by class, or weights, moments and terms of the impurity."""
     ones, classes = np.ones(len(w)), members.reading.n_classes
     if classes:
         return [ones, *(w * (y == k) for k in range(classes))]
@@ -146,7 +146,7 @@ def values_of(y: np.ndarray, w: np.ndarray, members: Members) -> list[np.ndarray
 
 
 def leaves_in_parts(certificate: Certificate, data: Data) -> Proof:
-    """Compare the leaves of all trees with the means or class shares of the rows that they drew."""
+    """Bound the distance of the value of every leaf from the mean or the class fractions of its drawn rows."""
     why = refusal(certificate, data)
     if why:
         return refused(why)

@@ -1,4 +1,4 @@
-"""Claims about the splits of forests whose draws belong to indices of rows and paths of nodes: the checker draws columns and cuts again."""
+"""Checks of the splits of forests with draws by row index and node path; the checker repeats the draws of columns and cuts."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _why_not(certificate: Certificate, data: Data) -> str:
 
 
 def _rules(certificate: Certificate, grown: Grown, classes: int) -> dict[str, Any]:
-    """Stopping rules of a tree, which may be shares of the rows that it drew."""
+    """Return the stopping rules of a tree; fractions are relative to the rows that it drew."""
     return stopping_rules(certificate.problem["stopping"], int(grown.size[0]), float(grown.weight(classes)[0]))
 
 
@@ -60,7 +60,7 @@ def _says(claim: Claim) -> str:
     says=_says,
 )
 def candidate_splits(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Draw the columns of nodes again and sum their rows between two candidates: no cut is better by more than the value."""
+    """Repeat the draws of columns and bound by how much any candidate cut is better than the split, from sums by bin."""
     why = _why_not(certificate, data)
     if why:
         return refused(why)
@@ -104,7 +104,7 @@ def _n_drawn(certificate: Certificate, d: int) -> int:
 
 
 def _chosen(trees: list[Grown], n: int, size: int) -> list[np.ndarray]:
-    """Return the splits of each tree to compare: all if that is quick, else as many as the work allows, in a fixed random order."""
+    """Return the splits of each tree to compare: all, or a random sample with a fixed seed if the work or memory would be too large."""
     inner = [np.flatnonzero(grown.tree.kind != LEAF) for grown in trees]
     work = np.concatenate([(grown.size + OVERHEAD)[own] for grown, own in zip(trees, inner, strict=True)]).astype(float)
     allowed = max(LEAST_WORK, SHARE * n * len(trees))
@@ -127,7 +127,7 @@ def _asked(grown: Grown, nodes: np.ndarray, edges: np.ndarray, members: Members)
 
 
 def _binned(part: Part, members: Members, asked: list[Asked]) -> np.ndarray:
-    """Return the sums of the rows of the nodes of all trees by column and bin, as for a single tree."""
+    """Return the sums over the rows of the selected nodes of all trees, by column and bin."""
     sample, edges, classes = (
         members.reading.rows(part._replace(weights=None)),
         asked[0].edges,
@@ -147,7 +147,7 @@ def _binned(part: Part, members: Members, asked: list[Asked]) -> np.ndarray:
 
 
 class _Drawn:
-    """Draws the columns and the random cuts of the nodes of a tree again: streams of splitmix64 along the paths."""
+    """Repeated draws of the columns and random cuts of a tree; the path of a node determines its splitmix64 stream."""
 
     def __init__(self, certificate: Certificate, grown: Grown, seed: int, d: int, random: bool) -> None:
         self.d, self.random, self.wanted = d, random, int(certificate.problem["columns_of_a_split"])
@@ -161,14 +161,14 @@ class _Drawn:
                 self.states[children[nodes]] = _stream(self.states[nodes], k)
 
     def columns(self, node: int, table: np.ndarray) -> np.ndarray:
-        """Return the columns that a node drew, until enough of them had different values."""
+        """Return the columns that a node considers: the first ones drawn that are not constant at the node."""
         varied = np.count_nonzero(table[: self.d, :, 0], axis=1) > 1
         keys = _stream(np.repeat(self.states[node], self.d), np.arange(1, self.d + 1))
         order = np.arange(self.d) if self.wanted >= self.d else np.argsort(keys, kind="stable")
         return order[varied[order] & np.isin(order, self.allowed)][: self.wanted]
 
     def places(self, node: int, table: np.ndarray, columns: np.ndarray) -> np.ndarray | None:
-        """Return the bin after which each column has its random cut; None if all cuts are compared."""
+        """Return the last bin left of the random cut of each column, or None if all cuts are considered."""
         if not self.random:
             return None
         numbers = _stream(np.repeat(self.states[node], len(columns)), self.d + 1 + columns)
@@ -179,7 +179,7 @@ class _Drawn:
 
 
 def _stream(state: np.ndarray, k: Any) -> np.ndarray:
-    """Return number ``k`` of the stream of splitmix64 from each state."""
+    """Return the ``k``-th number of the splitmix64 stream that starts from each state."""
     z = state + np.asarray(k, dtype=np.int64).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         z = (z ^ (z >> np.uint64(shift))) * np.uint64(factor)
@@ -189,7 +189,7 @@ def _stream(state: np.ndarray, k: Any) -> np.ndarray:
 def _worst(
     certificate: Certificate, members: Members, grown: Grown, nodes: np.ndarray, tables: np.ndarray, drawn: _Drawn
 ) -> tuple[float, float]:
-    """Bound by how much a split of a tree falls short of the best cut that its node drew, and the rounding in the bound."""
+    """Bound by how much the selected splits of a tree fall short of the best cut of their node; return the rounding error too."""
     classes, worst, doubt, size = members.reading.n_classes, 0.0, 0.0, grown.size
     rules = {**_rules(certificate, grown, classes), "criterion": members.criterion}
     for node, table in zip(nodes.tolist(), tables, strict=True):
@@ -204,7 +204,7 @@ def _worst(
 
 
 def _root_impurity(grown: Grown, members: Members) -> tuple[float, float]:
-    """Lower bound of the total impurity of the root, the unit of shortfalls, and the rounding in it."""
+    """Return a lower bound on the total impurity of the root, the unit of all shortfalls, and its rounding error."""
     sums, n = grown.sums[:, 0], int(grown.size[0])
     ratio = gamma(n + len(grown.parent) + 8)
     if members.reading.n_classes:
@@ -227,7 +227,7 @@ def _root_impurity(grown: Grown, members: Members) -> tuple[float, float]:
 
 
 class _Limits(NamedTuple):
-    """What was found about a tree."""
+    """Violations of the stopping rules by one tree, its smallest leaf, and missing weight or gain with the rounding error."""
 
     broken: int
     smallest: int
@@ -245,7 +245,7 @@ class _Limits(NamedTuple):
     "limit on depth, rows or leaves, and none misses a required weight or gain by more than {missing:.2g} of the root's.",
 )
 def limits(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Count the rows that were drawn for each node, and the nodes that break a limit; weights and gains are compared up to rounding."""
+    """Count the nodes that violate a limit; bound by how much required weights and gains are missed, including rounding."""
     why = _why_not(certificate, data)
     if why:
         return refused(why)
@@ -286,11 +286,11 @@ def _limited(certificate: Certificate, grown: Grown, members: Members) -> _Limit
 
 
 def _gains(grown: Grown, members: Members, ratio: float) -> Enclosed:
-    """Decrease of the total impurity by each split."""
+    """Enclose the decrease of the total impurity by each split."""
     classes, weight = members.reading.n_classes, grown.weight(members.reading.n_classes)
     if classes:
         radius = counts_radius(grown.whole, classes, int(grown.size[0]) + len(weight))
         return by_difference(grown, Enclosed(of_counts(grown.sums[1:], members.criterion), weight * radius))
-    error = ratio * grown.sums[3] / weight * (1 + 4 * ratio)  # of each mean
+    error = ratio * grown.sums[3] / weight * (1 + 4 * ratio)  # bound on the error of each mean
     fall, spread = falls(grown.parent, weight, grown.sums[2] / weight, error, ratio, members.criterion)
     return Enclosed(fall, spread * (1 + 2 * ratio) + gamma(300) * np.abs(fall))

@@ -1,4 +1,4 @@
-"""Checks the bounds on the error of a majority vote, from rows that members have not drawn (theory: ``majority-vote``)."""
+"""Checks of bounds on the error of a majority vote, from out-of-bag errors (theory: ``majority-vote``)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _RISK = {
 
 @claim("forest.vote_first_order", **_RISK)
 def first_order(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """With the stated confidence the majority vote errs on new rows with probability at most the value."""
+    """Bound the error probability of the majority vote on new data by the mean error of the members, with the stated confidence."""
     if by_index(certificate, data):
         return _vote_in_parts(certificate, claim, data, pairs=False)
     votes = votes_of(certificate, data)
@@ -47,12 +47,12 @@ def first_order(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 
 @claim("forest.vote_tandem", **_RISK)
 def tandem(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """The same from pairs of members."""
+    """Bound the error probability of the majority vote on new data by the joint errors of pairs of members."""
     if by_index(certificate, data):
         return _vote_in_parts(certificate, claim, data, pairs=True)
     votes = votes_of(certificate, data)
     out, lost = votes.left_out.astype(np.float64), (votes.wrong & votes.left_out).astype(np.float64)
-    joint = out @ out.T  # counts: exact in any order
+    joint = out @ out.T  # integer counts: sums are exact in any order
     return _vote(certificate, claim, data, (lost @ lost.T) / np.maximum(joint, 1), int(joint.min()))
 
 

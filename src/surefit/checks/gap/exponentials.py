@@ -1,7 +1,7 @@
 r"""Losses with derivative :math:`e^{bz} - y e^{-az}`, :math:`a + b = 1`, evaluated for all rows at once.
 
 These are the Poisson (:math:`a = 0`), gamma (:math:`b = 0`) and Tweedie deviances. One call evaluates the exponentials of all
-rows, and no logarithms are needed: near the optimum the Fenchel-Young terms have Taylor bounds, and the loss is
+rows. Near the optimum, Taylor bounds on the Fenchel-Young terms need no logarithms. For :math:`a, b > 0` the loss is
 :math:`\tfrac1a y e^{-az} + \tfrac1b e^{bz} - \tfrac1{ab} y^b`. If a row is too far from the optimum, the functions return None,
 and the caller uses the compiled loops for general losses.
 """
@@ -17,8 +17,8 @@ from surefit.checks.enclosure import UNIT, block_sum, upper_sum
 from surefit.checks.gap.terms import near_entropy_term
 from surefit.core.jit import compiled
 
-LEAST_RATE = 0.01  # smaller nonzero rates are not divided by; such powers use the loops for general losses
-SUM_BLOCK = 256  # rows that are added up before their sum joins the total
+LEAST_RATE = 0.01  # smallest nonzero rate that is a divisor; powers with smaller rates use the loops for general losses
+SUM_BLOCK = 256  # number of rows per partial sum
 
 
 def parts(rates: Any, y: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -53,13 +53,13 @@ def best_offset(rates: Any, y: np.ndarray, c: np.ndarray, z: np.ndarray) -> floa
         falling, rising, size = float(c @ fall), float(c @ rise), float(c @ np.abs(rise - fall))
     if not (0.0 < falling < math.inf and 0.0 < rising < math.inf):
         return None
-    if abs(rising - falling) <= (8.0 + len(y) / SUM_BLOCK) * UNIT * size:  # the rest is rounding of the sum
+    if abs(rising - falling) <= (8.0 + len(y) / SUM_BLOCK) * UNIT * size:  # the remainder is rounding error of the sum
         return 0.0
     return math.log(falling / rising)
 
 
 def row_sums(rates: Any, y: Any, c: Any, z: Any, z_rad: Any, g: Any, g_rad: Any, z_slip: Any, g_slip: Any) -> Any:
-    """Return the sums of the Fenchel-Young terms: plain, with rounding, and with that of another evaluation as well.
+    """Return the sum of the Fenchel-Young terms, an upper bound including rounding, and one that also covers another evaluation.
 
     A dual variable is split between the exponentials by their curvatures; every split gives a valid bound.
     """
@@ -91,16 +91,16 @@ def _bound(rates: Any, means: Any, split: Any, share: Any, dz: np.ndarray, dg: n
 
 @compiled
 def _add_near_terms(factor: Any, m: Any, dm: Any, mu: Any, dz: Any, total: Any) -> None:
-    """Add ``factor`` times :func:`near_entropy_term` to each row, or nothing if both numbers are zero."""
+    """Add ``factor`` times :func:`near_entropy_term` to each row; a row with two zeros is unchanged."""
     for i in range(len(m)):
         term = near_entropy_term(m[i], dm[i], mu[i], dz[i]) * factor * (1.0 + 8.0 * UNIT)
         total[i] += term if mu[i] > 0.0 or m[i] > 0.0 else 0.0
 
 
 def loss_sums(rates: Any, y: Any, c: Any, z: Any, z_rad: Any, z_slip: Any) -> Any:
-    """Return the sum of the losses: plain, rounded up, and rounded up for another evaluation."""
+    """Return the sum of the losses, an upper bound including rounding, and one that also covers another evaluation."""
     (a, b), (fall, rise) = rates, parts(rates, y, z)
-    logs = np.log(np.maximum(y, np.finfo(np.float64).tiny))  # a logarithm of zero has the factor zero
+    logs = np.log(np.maximum(y, np.finfo(np.float64).tiny))  # the logarithm of zero is multiplied by zero
     powers = np.exp(b * logs) * (y > 0.0) if a > 0.0 and b > 0.0 else y
     plain, upper, other = terms = np.empty((3, len(y)))
     widest = _losses(a, b, c, y, logs, powers, fall, rise, z, z_rad, z_slip, plain, upper, other)
@@ -114,7 +114,7 @@ def _losses(
     a: Any, b: Any, c: Any, y: Any, logs: Any, powers: Any, fall: Any, rise: Any, z: Any, z_rad: Any, z_slip: Any,
     plain: Any, upper: Any, other: Any,
 ) -> Any:  # fmt: skip
-    """Store the weighted losses without and with rounding; return the largest change of a score."""
+    """Store the weighted losses and their upper bounds; return the largest change of a score."""
     for i in range(len(y)):
         if a == 0.0:
             value = rise[i] - y[i] + y[i] * (logs[i] - z[i])
@@ -125,7 +125,7 @@ def _losses(
         else:
             value = fall[i] / a + rise[i] / b - powers[i] / (a * b)
             size = fall[i] / a + rise[i] / b + powers[i] / (a * b) * (1.0 + abs(logs[i]))
-        steep = 2.0 * (fall[i] + rise[i])  # exponentials move by at most 2 dz times themselves
+        steep = 2.0 * (fall[i] + rise[i])  # exponentials change by a relative amount of at most 2 dz
         own = 16.0 * UNIT * size + steep * (z_rad[i] + 4.0 * UNIT * abs(z[i]))
         plain[i] = c[i] * max(value, 0.0)
         upper[i] = c[i] * (max(value, 0.0) + own)

@@ -58,7 +58,7 @@ def trace(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 
 
 class Errors(NamedTuple):
-    """Bounds on the largest error over pairs and on the sum of the residuals, for all rows or for ``rows`` of them."""
+    """Bounds on the largest error over pairs and on the sum of the residuals, for all rows or for a subset of size ``rows``."""
 
     pair: Bound
     total: Bound
@@ -67,14 +67,14 @@ class Errors(NamedTuple):
 
 @shared
 def errors(certificate: Certificate, data: Data) -> Errors:
-    """Bound the errors of the features."""
+    """Bound the errors of the features, for all rows or for at most ``measured_rows`` evenly spaced rows."""
     marks = np.asarray(certificate.model["component_indices_"])
     require_rows(certificate, data, "components_", marks)
     W = np.asarray(certificate.model["normalization_"], dtype=np.float64)
     if W.ndim != 2 or len(W) != len(marks) or not np.all(np.isfinite(W)):
         raise CertificateError("normalization_ must have one finite row per landmark.")
     n, most = data.X.shape[0], certificate.problem.get("measured_rows")
-    require_elements(W.T, marks, n)  # the landmarks are different rows
+    require_elements(W.T, marks, n)  # the landmarks must be distinct rows
     if most is None or n <= most:
         return Errors(*_errors(Gram.of(certificate, data), W, np.arange(n), marks), None)
     kernel, rows = kernel_on(certificate, data), np.arange(most) * n // most
@@ -96,7 +96,7 @@ def _errors(gram: Gram, W: np.ndarray, rows: np.ndarray, marks: np.ndarray) -> t
     left, error = own.mid - squares, own.rad + rad * (1 + 8 * UNIT) + 4 * UNIT * (np.abs(own.mid) + squares)
     lengths = np.sqrt(squares + rad) * (1 + 4 * UNIT)
     tilted = size_of * lengths * (1 + 8 * UNIT)
-    if size_of * float(np.max(squares)) > SMALL * float(np.max(left)):  # the norm of E is too large
+    if size_of * float(np.max(squares)) > SMALL * float(np.max(left)):  # the bound by the norm of E is too loose
         closer = (_tilts(phi, W, inner) + size_of * np.linalg.norm(phi.rad, axis=1)) * (1 + gamma(W.shape[1] + 16))
         tilted = np.minimum(tilted, closer)
     up = float(np.max(np.maximum(left, 0.0) + error + tilted * lengths)) + float(np.max(tilted) * np.max(lengths))

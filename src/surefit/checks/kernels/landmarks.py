@@ -34,11 +34,11 @@ class Image(NamedTuple):
     e: np.ndarray  # coefficients of its approximation in the span
     pulled: Enclosed  # its inner products with the landmarks
     missed: Bound  # distance between the two
-    size: float = 0.0  # of the coefficients, added up over the groups
+    size: float = 0.0  # sum of the absolute coefficients over the groups
     parts: int = 0  # number of groups
 
     def rounded(self, largest: float) -> Image:
-        """Return the sum of all groups: e is a rounded sum of coefficients of functions whose norm is at most ``largest``."""
+        """Add the rounding error of summing ``e`` over the groups, for functions whose norms are at most ``largest``."""
         k = gamma(self.parts + 2)
         value = self.missed.value * (1 + k) + k * self.size * largest
         return self._replace(missed=Bound(value, value - (self.missed.value - self.missed.spread)))
@@ -56,7 +56,7 @@ class Landmarks(NamedTuple):
     @classmethod
     def of(cls, gram: Gram, rows: np.ndarray, rank: int) -> Landmarks:
         """Return the landmarks of a certificate with ``rank`` directions, as many as the fit used."""
-        spread_out(np.zeros((1, len(rows))), rows, gram.n)  # different rows of X
+        spread_out(np.zeros((1, len(rows))), rows, gram.n)  # must be distinct rows of X
         inner = gram.values(rows, rows)
         eigenvalues, vectors = linalg.eigh(inner.mid)
         if not 0 <= rank <= len(rows) or np.any(eigenvalues[len(rows) - rank :] <= 0.0):
@@ -113,7 +113,7 @@ class Landmarks(NamedTuple):
         return found.rounded(float(np.max(self.gram.lengths())))
 
     def group(self, theta: np.ndarray, rows: np.ndarray, groups: int) -> Image:
-        """Approximate the part of the function that belongs to some rows; at most ``groups`` such parts are added up."""
+        """Approximate the part of the function that belongs to one group of rows; at most ``groups`` parts are summed."""
         m, part = len(self.rows), np.zeros(self.gram.n)
         part[rows] = theta[rows]
         inside, with_marks = self.gram.square(part), self.gram.times(part, self.rows)
@@ -153,7 +153,7 @@ def count_groups(support: int, dual: str) -> int:
 
 
 def group_length(n: int, dual: str) -> int:
-    """Return how many rows a group has: a thousand, or as many times two as half a billion kernel values allow."""
+    """Return the number of rows per group: 1000, doubled for ``dual="auto"`` while ``MOST_VALUES`` kernel values suffice."""
     if dual == "exact":
         raise ValueError("one group of all rows needs a dual point in memory")
     found = SMALL_GROUP

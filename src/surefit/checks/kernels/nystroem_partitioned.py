@@ -41,22 +41,22 @@ from surefit.kernels import Kernel
 from surefit.operators.aligned import aligned, rows_at
 from surefit.problems import labels
 
-COARSE, FINE = 16, 8  # multiples of the dual point: parts of one, and parts of these near the best
+COARSE, FINE = 16, 8  # grids of multiples of the dual point, the finer one around the best multiple
 
 
 class Setting(NamedTuple):
-    """Data that a partition needs in order to rebuild its rows of the problems."""
+    """Data that a partition needs to rebuild its dual variables and terms."""
 
     problem: dict[str, Any]
     kernel: Kernel
-    indices: np.ndarray  # of the landmarks among all rows
+    indices: np.ndarray  # row indices of the landmarks
     marks: np.ndarray  # the landmarks
     lines: np.ndarray  # their coefficients, one line per function
     offsets: np.ndarray  # intercepts
-    widths: np.ndarray  # over which losses are smoothed, one per problem
+    widths: np.ndarray  # smoothing widths of the losses, one per problem
     span: Landmarks
-    group: int  # rows of a group
-    groups: int  # of which there are at most so many
+    group: int  # number of rows per group
+    groups: int  # upper bound on the number of groups
 
     @property
     def joint(self) -> bool:
@@ -70,21 +70,21 @@ class Setting(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """Sums over rows: images of the dual points, norms of slips, and Fenchel-Young terms at multiples of the dual points."""
+    """Sums over rows: images of the dual points, norms of their errors, and Fenchel-Young terms at multiples of the dual points."""
 
     images: tuple[Image, ...]  # one per function
-    slips: np.ndarray  # one row per problem: of a feasible point, and of another evaluation
-    young: np.ndarray  # (problems, multiples, 3): rounded up, elsewhere, plain
+    slips: np.ndarray  # one row per problem: distance to a feasible point, and to the point of another evaluation
+    young: np.ndarray  # (problems, multiples, 3): upper bound, upper bound for another evaluation, value
 
 
 class Local(NamedTuple):
-    """The rows of a partition in one problem: its dual variables with two radii, and its Fenchel-Young terms."""
+    """Dual variables of a partition in one problem, with two error radii, and its Fenchel-Young terms."""
 
     theta: np.ndarray  # one column per function
-    rad: np.ndarray  # a feasible point is within it
-    slip: np.ndarray  # another evaluation may be that far away
-    sums: Any  # what has to be zero for an intercept
-    young: Any  # function of the multiple
+    rad: np.ndarray  # some feasible point is within this radius
+    slip: np.ndarray  # the point of another evaluation is within this radius
+    sums: Any  # sums that an intercept requires to be zero
+    young: Any  # Fenchel-Young terms as a function of the multiple
 
 
 def examine_aligned(certificate: Certificate, data: Data) -> list[Found]:
@@ -116,7 +116,7 @@ def examine_aligned(certificate: Certificate, data: Data) -> list[Found]:
 
 
 def _best(problem: Problem, scales: Iterable[float]) -> tuple[Bound, float]:
-    """Return the smallest of the gaps, and its multiple of the dual point."""
+    """Return the smallest gap over the multiples, and the multiple at which it is attained."""
     return min(((problem.gap(scale), scale) for scale in scales), key=lambda found: found[0].value)
 
 
@@ -166,7 +166,7 @@ def _setting(certificate: Certificate, data: Data, rows: Any) -> Setting:
 
 
 def _scores(part: Part, setting: Setting) -> tuple[Landmarks, Enclosed]:
-    """Return the landmarks as seen from a partition, of which some are rows, and the enclosed values of the functions."""
+    """Return the landmarks with the kernel values of a partition, and the enclosed values of the functions at its rows."""
     n, indices = len(part.X), setting.indices
     inside = (indices >= part.start) & (indices < part.start + n)
     where = np.where(inside, indices - part.start, n + np.cumsum(~inside) - 1)
@@ -195,13 +195,13 @@ def _problems(part: Part, setting: Setting, F: Enclosed, balance: list[Any]) -> 
 
 
 def _scalar(setting: Setting, F: Enclosed, k: int, name: str, y: np.ndarray, c: np.ndarray, factors: Any) -> Local:
-    """A loss of one score; ``factors`` of positive and of negative dual variables make their sum zero."""
+    """Return the dual variables and terms of a loss of one score; ``factors`` scale the two signs so that the sum is zero."""
     loss, b, width = LOSSES[name](setting.problem), float(setting.offsets[k]), float(setting.widths[k])
     f, off = F.mid[:, k], F.rad[:, k]
     z = Enclosed(f + b, off + 4 * UNIT * (np.abs(f) + abs(b)))
     g = loss_rows.slopes(loss, y, z.mid, width)[0]
     slip = c * loss_rows.slope_moves(loss, y, z.mid, width, g, 2 * z.rad)
-    theta = np.where(c > 0, -c * g, 0.0) * (1 - 16 * UNIT)  # so that it stays in its domain where weights are rounded
+    theta = np.where(c > 0, -c * g, 0.0) * (1 - 16 * UNIT)  # stays in the domain despite rounded weights
     sums = np.array([*loss_rows.side_sums(theta), upper_sum(slip)])
     up, down, rounding, drift = factors or (1.0, 1.0, 2 * UNIT, 0.0)
     theta = theta * np.where(theta > 0, up, down)
@@ -220,7 +220,7 @@ def _scalar(setting: Setting, F: Enclosed, k: int, name: str, y: np.ndarray, c: 
 
 
 def _joint(setting: Setting, F: Enclosed, codes: np.ndarray, c: np.ndarray, constant: Any) -> Local:
-    """The softmax; a ``constant`` row that is mixed in makes the column sums right."""
+    """Return the dual variables and terms of the softmax; mixing in a ``constant`` row makes the column sums zero."""
     Y, (log_p, off) = indicators(codes, len(setting.lines)), log_probabilities(F, setting.offsets)
     Q = np.exp(log_p)
     Q = Q / Q.sum(axis=1, keepdims=True)
@@ -240,11 +240,11 @@ def _joint(setting: Setting, F: Enclosed, codes: np.ndarray, c: np.ndarray, cons
 
 
 def _balance(rows: Any, setting: Setting, depth: int) -> list[Any]:
-    """Return what makes the dual variables of each problem sum to zero."""
+    """Return the factors, or the constant row, with which the dual variables of each problem sum to zero."""
     found = rows.map_reduce(_sums, setting)
     if setting.joint:
         ((lacking, noise, sums, sizes, total),) = found
-        noise = (noise + (depth + 4) * UNIT * sizes) * (1 + 4 * depth * UNIT)  # by the sums over partitions
+        noise = (noise + (depth + 4) * UNIT * sizes) * (1 + 4 * depth * UNIT)  # rounding of the sums over partitions
         constant = constant_row(lacking, noise, sums, float(total) * (1 - 4 * depth * UNIT))
         if constant is None:
             raise CertificateError("The dual point has no probability for some class.")
@@ -274,7 +274,7 @@ def _terms(part: Part, setting: Setting, balance: list[Any], scales: np.ndarray)
 
 
 def _image(span: Landmarks, theta: np.ndarray, setting: Setting) -> Image:
-    """Approximate the function of a partition's dual variables, group by group."""
+    """Approximate the function that the dual variables of a partition represent, group by group."""
     m = len(span.rows)
     found = Image(np.zeros(m), Enclosed(np.zeros(m), np.zeros(m)), Bound(0.0, 0.0))
     for start in range(0, len(theta), setting.group):

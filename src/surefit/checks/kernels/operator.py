@@ -29,7 +29,7 @@ LOOSE = 2.0**-40  # error of an exponent above which distances are computed from
 
 @shared
 def kernel_on(certificate: Certificate, data: Data) -> Kernel:
-    """Return what :func:`kernel_of` does, one for all claims about these rows."""
+    """Return the kernel of a certificate, built once for all claims about the same rows."""
     return kernel_of(certificate)
 
 
@@ -94,7 +94,7 @@ class Gram:
         return self.times_some(C[used], used, rows)
 
     def times_some(self, C: np.ndarray, used: np.ndarray, rows: np.ndarray) -> Enclosed:
-        """Enclose ``K C`` at ``rows`` for coefficients of the elements ``used``, one line of ``C`` each."""
+        """Enclose ``K C`` at ``rows``; each row of ``C`` has the coefficients of one element of ``used``."""
         if type(self.kernel) is Linear:
             return _linear_times(self.A[rows], self.A[used], C)
         mid, rad = np.empty((len(rows), C.shape[1])), np.empty((len(rows), C.shape[1]))

@@ -22,7 +22,7 @@ from surefit.core.claims import Claim
 from surefit.core.sample import Data
 from surefit.kernels import RBF
 
-SAMPLE = 100  # rows whose pairs are compared with the kernel
+SAMPLE = 100  # number of rows whose pairs are compared with the kernel
 WORDS = "Inner products of the features differ from the kernel by at most {value:.3g}"
 
 

@@ -1,6 +1,6 @@
-r"""The gap of one problem in the span of landmarks, from the terms of its rows and the images of its dual points.
+r"""Duality gap of one problem in the span of landmarks, from the terms of its rows and the images of its dual point.
 
-See :mod:`surefit.checks.kernels.nystroem` for the theorem. Rows in memory and rows in partitions share this file.
+See :mod:`surefit.checks.kernels.nystroem` for the theorem. This module serves rows in memory and rows in partitions.
 """
 
 from __future__ import annotations
@@ -17,32 +17,32 @@ from surefit.checks.kernels.operator import norm_square
 
 
 def _stated(bound: Bound) -> float:
-    """Return what a fit states of a bound, so that other evaluations prove it."""
+    """Return the bound that a fit states: its value plus a margin for the rounding of another evaluation."""
     return bound.value + BOTH_ROUNDINGS * bound.spread
 
 
 class Found(NamedTuple):
-    """Proved facts about one problem."""
+    """Bounds on both gaps and on the objective of one problem."""
 
-    exact: Bound  # gap over the whole space of the kernel
+    exact: Bound  # gap over the reproducing kernel Hilbert space
     subset: Bound  # gap in the span
     objective: Bound
 
 
 class Problem(NamedTuple):
-    """One problem: its terms, its functions, and a dual point with what it costs."""
+    """One problem: its functions, a dual point with its errors, and its Fenchel-Young terms."""
 
     span: Landmarks
     lines: np.ndarray  # coefficients of the landmarks, one line per function
-    images: list[Image]  # of the dual point over the strength of the penalty, one per function
-    slip: float  # norm by which an exactly feasible dual point may differ
+    images: list[Image]  # images of the dual point divided by the strength of the penalty, one per function
+    slip: float  # distance in norm to an exactly feasible dual point
     strength: float
     loss: Callable[[float], Bound]  # Fenchel-Young terms at a multiple of the dual point
-    unit: float  # of the objective: squares are counted twice
-    other: float = 0.0  # norm by which the dual point of another evaluation may differ
+    unit: float  # factor of the objective: 2 for least squares without the factor 1/2
+    other: float = 0.0  # distance in norm to the dual point of another evaluation
 
     def gap(self, scale: float) -> Bound:
-        """Bound the gap over the whole space of the kernel with a multiple of the dual point."""
+        """Bound the gap over the reproducing kernel Hilbert space with a multiple of the dual point."""
         total = self.loss(scale)
         for a, image in zip(self.lines, self.images, strict=True):
             norm = self.span.apart(a, image, scale)
@@ -53,14 +53,14 @@ class Problem(NamedTuple):
         return total
 
     def found(self, exact: Bound) -> Found:
-        """Return the gap in the span and the objective as well; ``exact`` is the best of the gaps over the whole space."""
+        """Add the gap in the span and the objective to ``exact``, the best bound on the gap over the reproducing kernel Hilbert space."""
         subset, penalty = self.loss(1.0), Bound(0.0, 0.0)
         for a, image in zip(self.lines, self.images, strict=True):
             gradient, away = (self.span.gradient(a, image, slip) for slip in (self.slip, self.slip + self.other))
             spread = gradient.spread + max(away.value - gradient.value, 0.0) if away.value < np.inf else gradient.spread
             subset = subset.plus(Bound(self.strength * gradient.value, self.strength * spread))
             penalty = penalty.plus(norm_square(self.span.form(a)).over(2.0 / self.strength))
-        objective = self.loss(0.0).plus(penalty)  # no loss is negative, so it bounds the gaps too
+        objective = self.loss(0.0).plus(penalty)  # losses are nonnegative, so the objective bounds both gaps
         exact, subset = (min(bound, objective, key=_stated) for bound in (exact, subset))
         return Found(
             *(Bound(self.unit * bound.value, self.unit * bound.spread) for bound in (exact, subset, objective))

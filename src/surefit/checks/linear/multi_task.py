@@ -29,17 +29,17 @@ ELSEWHERE = 3.0  # multiple of the rounding errors that covers another evaluatio
 
 
 class Point(NamedTuple):
-    """Residuals R and dual variables G before scaling, one target per row, norms of the rounding, and products with columns."""
+    """Residuals R and unscaled dual variables G, one target per row, norms of their rounding errors, and products with the columns."""
 
     R: np.ndarray
     G: np.ndarray
     sizes: tuple[float, float]  # norms of R and G
-    R_rad: float  # norm of the rounding of R
-    off: float  # norm of the sums of G over rows, which should be zero, spread over all rows
+    R_rad: float  # norm of the rounding error of R
+    off: float  # norm of the correction that makes every row of G sum to zero
     V: np.ndarray
     V_rad: np.ndarray
-    V_slip: np.ndarray  # change of the rows of V by the rounding of R
-    null: float  # sum of squares of the targets about their means
+    V_slip: np.ndarray  # bound on the change of the rows of V due to rounding in R
+    null: float  # sum of squares of the targets, centered if there are intercepts
 
 
 @claim("multi_task.gap", kind="optimality", side="upper", theory="fenchel-gap",
@@ -69,16 +69,16 @@ def gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 
 
 def _point(X: Any, Y: Any, W: Any, b: Any, centered: bool) -> Point:
-    """Enclose residuals and correlations; targets and distant columns are centered, and the intercepts absorb the shift.
+    """Enclose residuals and correlations; targets and columns far from the origin are centered, and the intercepts absorb the shift.
 
-    Rounding errors are bounded by column norms (Cauchy-Schwarz), which needs no further products.
+    Rounding errors are bounded by column norms (Cauchy-Schwarz), which requires no further matrix products.
     """
     n = len(X)
     far = center(X) if centered else None
     shift = np.zeros(X.shape[1]) if far is None else far
     used = np.flatnonzero(W.any(axis=0))
     Z = X if far is None else X - shift
-    T, offsets = np.ascontiguousarray(Y.T), b  # one target per row: long lines are fast
+    T, offsets = np.ascontiguousarray(Y.T), b  # one target per row, because long rows are faster
     if centered:
         level = T.mean(axis=1)
         T, lines = T - level[:, None], np.column_stack([W, np.ones(len(W))])
@@ -102,17 +102,17 @@ def _point(X: Any, Y: Any, W: Any, b: Any, centered: bool) -> Point:
 
 
 def _ended(start: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return one line per end: the same start, and that end."""
+    """Return a matrix with one row per end: ``start`` followed by that end."""
     return np.column_stack([np.tile(start, (len(ends), 1)), ends])
 
 
 def _norms(rows: np.ndarray) -> np.ndarray:
-    """Bound the norms of rows."""
+    """Return upper bounds on the norms of the rows."""
     return np.sqrt(np.sum(rows * rows, axis=1)) * (1 + gamma(rows.shape[1] + 4))
 
 
 def _sum_bound(column: np.ndarray) -> float:
-    """Bound the absolute sum."""
+    """Return an upper bound on the absolute value of the sum."""
     up, down = side_sums(column)
     return abs(up + down) + 4 * UNIT * (up - down)
 
@@ -125,7 +125,7 @@ def _bounds(p: Point, W: np.ndarray, alpha: float, beta: float, factor: float) -
     size = upper_sum((alpha * norms + beta / 2 * norms**2) * more)
     objective = (p.sizes[0] + factor * p.R_rad) ** 2 / (2 * n) * more + size
     reach = np.sqrt(np.sum(p.V**2, axis=1)) * more + factor * np.sqrt(np.sum(p.V_rad**2, axis=1)) * more
-    reach = reach + (factor - 1) * p.V_slip  # residuals of another evaluation
+    reach = reach + (factor - 1) * p.V_slip  # allows for the residuals of another evaluation
     most = float(np.max(reach, initial=0.0))
     scales = {min(1.0, alpha / most * (1 - 8 * UNIT)) if most > 0 else 1.0} | ({1.0} if beta > 0 else set())
     found = [_terms(p, W, norms, reach, (alpha, beta), scale, factor) for scale in scales]

@@ -71,7 +71,7 @@ def _squares(X: np.ndarray) -> np.ndarray:
 
 
 def _largest(X: np.ndarray) -> np.ndarray:
-    """Return the largest absolute value of each column; lines of many rows keep the processor busy."""
+    """Return the largest absolute value of each column; 64 rows at a time are reduced together, for speed."""
     (n, d), wide = X.shape, 64
     lines = np.abs(X[: n - n % wide]).reshape(-1, wide * d)
     rest = np.abs(X[n - n % wide :])

@@ -31,7 +31,7 @@ SHAPES: dict[str, Callable[[Any], Any]] = {
     "linear": lambda u: np.where(u < 1, 1.0 - np.minimum(u, 1.0), 0.0),
     "cosine": lambda u: np.where(u < 1, np.cos(0.5 * np.pi * np.minimum(u, 1.0)), 0.0),
 }
-CACHED = 1 << 15  # number of distances per block, which stays in the cache
+CACHED = 1 << 15  # number of distances per block, so that a block fits in the cache
 CONSTANT = 1e-11  # largest relative error of a kernel's integral that SciPy's quadrature may report
 
 
@@ -67,7 +67,7 @@ def values(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     top, bottom = np.log(most) + libm - constant, np.log(least) - libm - constant
     rounding = (
         gamma(64) * (np.abs(top) + abs(constant) + d) + CONSTANT + 2 * gamma(len(w))
-    )  # no term of a sum is negative
+    )  # the terms of the sums are nonnegative
     off = float(np.max(np.maximum(np.abs(stored - top), np.abs(stored - bottom)) + rounding))
     spread = float(np.max(top - bottom + 2 * rounding))
     note = f"sums over all {len(present)} rows at {len(places)} of them."

@@ -1,4 +1,7 @@
-"""Forests: codes of the columns and the draws of all trees stay in the partitions; one pass serves all trees that grow."""
+"""Training of forests on rows in partitions.
+
+The codes of the columns and the draws of all trees stay in the partitions; each pass serves all growing trees.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ from surefit.trees.claims import edges_of
 
 @trains("RandomForestClassifier", "ExtraTreesClassifier")
 def classifier(estimator: Any, rows: PartitionedRows) -> Any:
-    """Fit labels."""
+    """Fit a forest classifier."""
     asked = estimator.class_weight
     if isinstance(asked, str) and asked == "balanced_subsample":
         if estimator.bootstrap:
@@ -46,7 +49,7 @@ def classifier(estimator: Any, rows: PartitionedRows) -> Any:
 
 @trains("RandomForestRegressor", "ExtraTreesRegressor")
 def regressor(estimator: Any, rows: PartitionedRows) -> Any:
-    """Fit numbers."""
+    """Fit a forest regressor."""
     read_numbers(estimator, rows)
     return _fit(estimator, rows, None, None)
 
@@ -83,7 +86,7 @@ def _fit(estimator: Any, rows: PartitionedRows, classes: list[Any] | None, facto
     claims = [Claim("forest.leaves"), _splits(estimator, candidates), Claim("forest.limits")]
     claims += [Claim("forest.subsets")] if estimator.subset == "tree" else []
     for name in ("oob_score_", "oob_decision_function_", "oob_prediction_"):
-        estimator.__dict__.pop(name, None)  # left by an earlier fit
+        estimator.__dict__.pop(name, None)  # from an earlier fit
     if estimator.oob_score and line is not None:
         claims += _out_of_bag(estimator, rows, line, classes, reading.center)
     claims.append(Claim("forest.global"))
@@ -95,7 +98,7 @@ def _fit(estimator: Any, rows: PartitionedRows, classes: list[Any] | None, facto
 def _out_of_bag(
     estimator: Any, rows: PartitionedRows, line: Line, classes: list[Any] | None, center: float
 ) -> list[Claim]:
-    """Set the out-of-bag score, and return the claims about the error; predictions of the rows are not kept."""
+    """Set the out-of-bag score and return the claims about the error; out-of-bag predictions are not stored."""
     found: LeftOut = rows.map_reduce(left_out, estimator.trees_, line, estimator.tree_seeds_, classes, center)
     require_left_out(estimator, found.rows, found.always)
     error = float(Fraction(found.loss, found.weight))
@@ -126,7 +129,7 @@ def _splits(estimator: Any, candidates: Candidates) -> Claim:
 
 
 def _candidates(rows: PartitionedRows, classes: list[Any] | None, max_bins: int | None) -> Candidates:
-    """Return the thresholds that rows in memory have: at quantiles of the weighted rows where a column has many values."""
+    """Return the candidate thresholds, which are those of a fit in memory: weighted quantiles for columns with many values."""
     d = rows.shape[1]
     if max_bins is None:
         return candidates_of(rows, None)
@@ -136,7 +139,7 @@ def _candidates(rows: PartitionedRows, classes: list[Any] | None, max_bins: int 
 
 
 def _grow(estimator: Any, rows: PartitionedRows, cells: Any, trees: list[Waves], totals: np.ndarray) -> dict[str, Any]:
-    """Grow all trees; a time limit or Ctrl-C leaves them as they are, but each has at least one wave."""
+    """Grow all trees; a time limit or Ctrl-C stops growing, but not before the first pass."""
     reporter = progress_reporter(estimator, rows, None, task="pass")
     with PassBudget(rows, None, estimator.max_time, reporter) as budget:
         try:

@@ -1,4 +1,4 @@
-"""Kernel machines on landmarks: every partition maps its rows to the span of the landmarks, where Newton's method runs by passes."""
+"""Training of kernel machines on landmarks: partitions map their rows to the span of the landmarks, and Newton's method runs there."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from surefit.solvers.newton import Fit
 from surefit.solvers.newton.partitioned import minimize_relative
 from surefit.solvers.newton.terms import SmoothedHinge
 
-SQUARES_TOL = 1e-9  # gap of least squares relative to the objective, which a Newton step reaches
+SQUARES_TOL = 1e-9  # relative gap of least squares, which a Newton step reaches
 
 
 class Mapped(NamedTuple):
@@ -44,7 +44,7 @@ class Mapped(NamedTuple):
 
 @trains("NystroemSVC", "NystroemLogisticRegression")
 def classifier(estimator: Any, rows: DaskRows) -> Any:
-    """Fit one problem, or one per class against the rest; several classes may share a softmax."""
+    """Fit a classifier: one problem for two classes or the softmax, otherwise one problem per class against the rest."""
     labels = require_class_weights(estimator, rows)
     reporter = progress_reporter(estimator, rows, None)
     with Budget(estimator.max_iter, estimator.max_time, reporter) as budget:
@@ -73,16 +73,16 @@ def _solved(mapped: Mapped, tol: float, budget: Budget) -> list[Fit]:
 
 
 def _machine(mapped: Mapped, found: Fit) -> tuple[MachineFit, float]:
-    """Return the solution with coefficients of the landmarks, and the width over which its losses are smoothed."""
+    """Return the solution in terms of landmark coefficients, and the smoothing width of its loss."""
     a, squares = found.coef @ mapped.chosen.span.whiten.T, np.sum(found.coef**2, axis=1)
-    none = np.zeros((0, len(a)))  # dual variables stay with the rows
+    none = np.zeros((0, len(a)))  # dual variables are not collected
     fit = MachineFit(a, found.intercept, squares, found.objective, none, found.n_iter, found.reason, found.history)
     return fit, found.width
 
 
 @trains("NystroemRidge")
 def ridge(estimator: Any, rows: DaskRows) -> Any:
-    """Fit least squares: two Newton steps, the second of which corrects the rounding of the first."""
+    """Fit least squares by Newton steps; the second step corrects the rounding errors of the first."""
     require_one_number(estimator, rows)
     mapped, alpha = _mapped(estimator, rows), float(estimator.alpha)
     problem = {**mapped.problem, "classes": None}
@@ -99,14 +99,14 @@ def ridge(estimator: Any, rows: DaskRows) -> Any:
 
 
 def _mapped(estimator: Any, rows: DaskRows) -> Mapped:
-    """Draw the landmarks and map the rows, in partitions whose bits depend on the indices of their rows alone."""
+    """Draw the landmarks and map the rows to features, in aligned partitions, so that the bits do not depend on the given partitions."""
     who, (y, weights) = type(estimator).__name__, rows.outline
     assert y is not None
     if estimator.dual == "exact":
         raise InvalidParameter(who, "dual", "'auto' or 'bounded' for rows in partitions", estimator.dual)
     kernel = _kernel(who, estimator)
     problem = pose(estimator, rows, y, weights)
-    if isinstance(estimator.kernel, str):  # with the width that the rows determine
+    if isinstance(estimator.kernel, str):  # the width may depend on the rows
         kernel = Kernel.from_record(problem["kernel"])
     aligned = rows.aligned(LENGTH)
     draws = check_random_state(estimator.random_state)
@@ -120,7 +120,7 @@ def _mapped(estimator: Any, rows: DaskRows) -> Mapped:
 
 
 def _kernel(who: str, estimator: Any) -> Kernel:
-    """Return the kernel, of any width, if partitions can compute it."""
+    """Return the kernel with a provisional width; raise an error if partitions cannot compute it."""
     kernel = kernel_in({**estimator.get_params(deep=False), "gamma": 1.0}, np.zeros((1, 1)), None, who)
     if kernel.positive_semidefinite is False:
         raise InvalidParameter(who, "kernel", "a positive semidefinite kernel", estimator.kernel)

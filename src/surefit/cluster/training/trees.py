@@ -34,8 +34,8 @@ def classifier(estimator: Any, rows: PartitionedRows) -> Any:
 
 
 def read_labels(estimator: Any, rows: PartitionedRows, class_weight: Any) -> list[float] | None:
-    """Set the classes, and return the weight of each."""
-    if rows.weighted and isinstance(class_weight, str):  # counts of rows are not known, only sums of weights
+    """Set the classes and return their weights, or None without class weights."""
+    if rows.weighted and isinstance(class_weight, str):  # only sums of weights are known, not numbers of rows
         who = type(estimator).__name__
         raise InvalidParameter(who, "class_weight", "None or a dict for weighted rows in partitions", class_weight)
     assert rows.labels is not None
@@ -51,7 +51,7 @@ def regressor(estimator: Any, rows: PartitionedRows) -> Any:
 
 
 def read_numbers(estimator: Any, rows: PartitionedRows) -> None:
-    """Refuse targets that sums over the rows do not describe under the criterion."""
+    """Raise an error if the criterion is not supported for rows in partitions, or does not admit the targets."""
     require_one_number(estimator, rows)
     who = type(estimator).__name__
     if estimator.criterion == "absolute_error":

@@ -35,7 +35,7 @@ def state_digests(model: Any) -> dict[str, str]:
 
 
 def state_marks(model: Any) -> dict[str, Any]:
-    """Return for each fitted attribute what shows a change of it: its digest, or a copy where that takes less time."""
+    """Return a mark of each fitted attribute that reveals changes: a copy of small arrays and floats, otherwise a digest."""
     return {name: _mark(value) for name, value in _fitted(model).items()}
 
 

@@ -18,7 +18,7 @@ from surefit.solvers.clustering.lloyd import Partition, lloyd
 from surefit.solvers.clustering.points import DensePoints, Summary, add_point, coordinates_of, squared_distance
 
 MOST_ROUNDS = 100
-MOST_WORK = 10_000_000  # rows times the numbers of all centers, over all passes before Lloyd's algorithm runs again
+MOST_WORK = 10_000_000  # limit on passes times rows times clusters times columns, before Lloyd's algorithm runs again
 
 
 def with_single_moves(
@@ -51,7 +51,7 @@ def with_single_moves(
 
 
 def _move_until_none(groups: Groups, labels, sums, sizes, shift, passes: int) -> bool:
-    """Pass over the rows until none moves, at most ``passes`` times; return whether a row moved."""
+    """Repeat passes over the rows until no row moves, at most ``passes`` times; return whether any row moved."""
     for done in range(passes):
         if _move_rows(groups.points, groups.weights, labels, sums, sizes, shift) == 0:
             return done > 0
@@ -71,7 +71,7 @@ def _distinct(points: Any, weights: np.ndarray) -> Groups:
     values = coordinates_of(points, rows)
     first = np.argsort(values[:, 0], kind="stable")
     distinct, total = values[first], weights[rows[first]]
-    if not np.all(distinct[1:, 0] > distinct[:-1, 0]):  # otherwise the first column decides the order
+    if not np.all(distinct[1:, 0] > distinct[:-1, 0]):  # otherwise, the first column determines the order
         distinct, first, inverse = np.unique(values, axis=0, return_index=True, return_inverse=True)
         total = np.bincount(np.ravel(inverse), weights=weights[rows], minlength=len(distinct))
     return Groups(DensePoints(np.ascontiguousarray(distinct, dtype=np.float64), points.shift, 1.0), total, rows[first])

@@ -15,7 +15,7 @@ from surefit.core.budget import Budget, Reason
 from surefit.solvers.clustering.seeding import drawn
 
 REASSIGN_EVERY = 10  # rows drawn per cluster between two reassignments of clusters with few rows
-FEW_CLUSTERS = 32  # up to this many clusters, a dense product of members is faster
+FEW_CLUSTERS = 32  # up to this many clusters, products with a dense matrix are faster
 
 
 class Steps(NamedTuple):
@@ -80,7 +80,7 @@ def one_batch(B: Any, weights: np.ndarray, state: State) -> tuple[State, float]:
 
 
 def _members(labels: np.ndarray, weights: np.ndarray, k: int, as_sparse: bool) -> Any:
-    """Return the matrix with the weight of each row at its cluster; of few clusters as an array, whose product takes less time."""
+    """Return the matrix of row weights by cluster, shape (k, n); it is dense for few clusters, for which products are then faster."""
     if as_sparse or k > FEW_CLUSTERS:
         return sparse.csr_array((weights, (labels, np.arange(len(labels)))), shape=(k, len(labels)))
     return (labels == np.arange(k)[:, None]) * weights

@@ -229,7 +229,7 @@ def _compare(points, centers, bounds, chosen, first, size, scratch, products, fo
             found[r] = np.int64(index[r])
         else:
             found[r] = _decide(points, i, centers)
-            other = best[r]  # the own center may be the second candidate
+            other = best[r]  # the nearest center may be the second candidate
         bounds.upper[i] = np.sqrt(max(norms[r] + 2 * (best[r] + margin), 0.0)) / points.scale
         bounds.lower[i] = np.sqrt(max(norms[r] + 2 * (other - margin), 0.0)) / points.scale
 

@@ -131,7 +131,7 @@ def coordinates(points: Any, i: int) -> np.ndarray:
 
 
 def coordinates_of(points: Any, rows: np.ndarray) -> np.ndarray:
-    """Return some points as dense vectors."""
+    """Return the points ``rows`` as a dense matrix."""
     if isinstance(points, SparsePoints):
         return np.array([coordinates(points, i) for i in rows])
     return points.values[rows].astype(np.float64, copy=False)

@@ -97,13 +97,13 @@ def draw(masses: np.ndarray, order: np.ndarray, uniforms: np.ndarray) -> np.ndar
 
 
 def drawn(cumulated: np.ndarray | None, order: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
-    """Draw points as :func:`draw` does, from the cumulated masses in the given order; None: all masses are one."""
+    """Draw points like :func:`draw`, given the cumulative masses in the order ``order``; None means equal masses."""
     if cumulated is None:
         return order[(uniforms * len(order)).astype(np.int64)]
     total = cumulated[-1]
     place = cumulated.searchsorted(uniforms * total, side="right")
-    if place.max(initial=0) == len(cumulated):  # rounding has reached the total
-        place = np.minimum(place, cumulated.searchsorted(total, side="left"))  # the last point with a mass
+    if place.max(initial=0) == len(cumulated):  # a value was rounded up to the total
+        place = np.minimum(place, cumulated.searchsorted(total, side="left"))  # the last point of positive mass
     return order[place]
 
 

@@ -1,4 +1,4 @@
-"""Landmarks and features of rows in partitions: the draws are those of one machine, and every partition computes its own features."""
+"""Landmarks and features of rows in partitions; the landmarks are those of a fit in memory, and each partition computes its features."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from surefit.solvers.kernel_subset.squares import PIECE, Span, span_of
 
 
 class Chosen(NamedTuple):
-    """Landmarks: their indices among all rows, and the span of these rows."""
+    """Landmarks: their row indices and their span."""
 
     indices: np.ndarray
     span: Span
@@ -32,7 +32,7 @@ def choose_partitioned(
     how: str,
     draws: np.random.RandomState,
 ) -> Chosen:
-    """Draw the landmarks of a fit in memory; the rows among which pivots are drawn, 20 000 at most, are compared on the client."""
+    """Draw the same landmarks as a fit in memory; pivots are selected on the client, among at most 20 000 rows."""
     counted = rows.map_reduce(_counted, kernel, problem, combine=_joined)
     if not np.all(counted[:, 2]):
         raise InvalidData(f"{who}: some kernel values are not finite; scale the columns, or change the kernel.")
@@ -47,7 +47,7 @@ def choose_partitioned(
 
 
 def features(part: Part, chosen: Chosen) -> Part:
-    """Return a partition with the coordinates of its rows in the span of the landmarks as columns."""
+    """Return a partition whose columns are the coordinates of its rows in the span of the landmarks."""
     span, indices = chosen.span, chosen.indices
     X = span.kernel.read(part.X)
     F, step = np.empty((len(X), span.whiten.shape[1])), max(1, PIECE // max(len(indices), 1))
@@ -69,7 +69,7 @@ def _weights(part: Part, problem: dict[str, Any]) -> np.ndarray:
 
 
 def _counted(part: Part, kernel: Kernel, problem: dict[str, Any]) -> np.ndarray:
-    """Return the first row, the number of rows of positive weight, and whether kernel values are finite."""
+    """Return the index of the first row, the number of rows of positive weight, and whether all kernel values are finite."""
     with np.errstate(over="ignore"):
         finite = np.all(np.isfinite(kernel.diag(part.X)))  # |k(x, z)|^2 <= k(x, x) k(z, z)
     return np.array([[part.start, np.count_nonzero(_weights(part, problem) > 0), finite]])

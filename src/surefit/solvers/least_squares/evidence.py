@@ -48,9 +48,9 @@ class Axes(NamedTuple):
 
     @classmethod
     def of(cls, stacked: np.ndarray, total: float) -> Axes:
-        """Decompose the rows, of which the last column is the target; many rows by way of a triangular factor, in their place.
+        """Compute the singular value decomposition of the rows, whose last column is the target.
 
-        The factor has the same singular values.
+        Many rows are first overwritten by a QR factorization; the triangular factor has the same singular values.
         """
         n, p = stacked.shape[0], stacked.shape[1] - 1
         if n > 2 * p:

@@ -1,7 +1,7 @@
-r"""Losses that are sums of exponentials of the score, for all rows at once: Poisson, gamma and Tweedie deviances.
+r"""Poisson, gamma and Tweedie deviances, whose derivatives are differences of exponentials, evaluated for all rows at once.
 
 With :math:`a = p - 1`, :math:`b = 2 - p` the derivative is :math:`e^{bz} - y e^{-az}`. The value, the derivative and the curvature share
-these two exponentials, and the best constant has a closed form: :math:`a + b = 1`, so :math:`e^\delta` is the ratio of their sums.
+these two exponentials, and the best constant has a closed form: :math:`a + b = 1`, so :math:`e^\delta` is the ratio of the two sums.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from surefit.solvers.newton.scalar_scores import ScalarScores
 
 
 class ExponentialScores(ScalarScores):
-    """Loss of one score per row, half the Tweedie deviance of its exponential; weights are positive."""
+    """Half the Tweedie deviance between the targets and the exponentials of the scores, with positive weights."""
 
     def __init__(self, loss: Any, y: np.ndarray, weights: np.ndarray):
         super().__init__(loss, y, weights)
@@ -26,17 +26,17 @@ class ExponentialScores(ScalarScores):
         self.weighted_y = self.weights * self.y
         self.least = float(
             self.weights @ self._least(self.y)
-        )  # that is subtracted, so that the loss of a perfect fit is zero
+        )  # constant that is subtracted, so that a perfect fit has loss zero
 
     def _least(self, y: np.ndarray) -> np.ndarray:
         a, b = self.fall_rate, self.rise_rate
         if a > 0.0 and b > 0.0:
             return y**b / (a * b)
-        logs = np.log(np.maximum(y, np.finfo(np.float64).tiny))  # a logarithm of zero has the factor zero
+        logs = np.log(np.maximum(y, np.finfo(np.float64).tiny))  # the logarithm of zero is multiplied by zero
         return 1.0 + logs if a > 0.0 else y - y * logs
 
     def _parts(self, Z: np.ndarray) -> tuple[Any, Any]:
-        """Return the weighted exponentials ``c y exp(-a z)`` and ``c exp(b z)``; those of the last scores are kept."""
+        """Return the weighted exponentials ``c y exp(-a z)`` and ``c exp(b z)``; those of the last scores are cached."""
         if self._last is None or self._last[0] is not Z:
             a, b, z = self.fall_rate, self.rise_rate, Z[:, 0]
             fall = self.weighted_y * np.exp(-a * z) if a > 0.0 else self.weighted_y

@@ -1,7 +1,7 @@
-r"""Newton's method for few dense rows, compiled from the first step to the last one at each width of the smoothed loss.
+r"""Newton's method for few dense rows, with one compiled loop for all steps at each width of the smoothed loss.
 
-The problem and the gap are those of :mod:`surefit.solvers.newton.minimize` with one score and an :math:`l_2` penalty. On few rows, a step
-in Python takes longer than its arithmetic.
+The problem and the gap are those of :mod:`surefit.solvers.newton.minimize` with one score and an :math:`l_2` penalty.
+On few rows, the overhead of a step in Python exceeds the time of its arithmetic.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from surefit.solvers.newton.scalar_scores import (
     young_sum,
 )
 
-MOST_WORK = 500_000  # rows times squared columns
-MOST_STEPS = 100  # problems that need more are left to a solver with more strategies
+MOST_WORK = 500_000  # limit on the number of rows times the squared number of columns
+MOST_STEPS = 100  # problems that need more steps use the general solver
 NARROWEST = 1e-9
-RIDGE = 1e-12  # keeps a step finite if no row has a curvature
+RIDGE = 1e-12  # keeps a step finite if all curvatures are zero
 BACKTRACKS = 30
 
 
 def fit_few_rows(
     rows: Rows, scores: ScalarScores, l2: float, intercept: bool, tolerance: float, budget: Budget
 ) -> Fit | None:
-    """Return the fit from a zero start, or None if there are too many numbers or too many steps are needed."""
+    """Fit from zero coefficients; return None if the rows are sparse or too many, or if too many steps are needed."""
     n, d = rows.shape
     if rows.sparse or n * d * d > MOST_WORK:
         return None
@@ -57,7 +57,7 @@ def fit_few_rows(
         if reason is not None:
             return best._replace(n_iter=n_iter, reason=reason)
         width, sharper = scores.width, slack > 0.5 * tolerance and gap - slack <= 0.5 * slack
-        if sharper:  # the cost of smoothing is quadratic in the width
+        if sharper:  # the smoothing error is quadratic in the width
             width *= min(max(np.sqrt(0.3 * max(tolerance, 1e-300) / slack), SHARPER), 0.5)
             scores.sharpen(width)
         if n_iter >= MOST_STEPS or (steps == 0 and (width < NARROWEST or not sharper)):
@@ -67,7 +67,7 @@ def fit_few_rows(
 
 @compiled
 def _descend(loss, A, y, c, l2, tolerance, most, w):
-    """Take steps in place, at most ``most``, until the gap is met, smoothing is the larger part of it, or no step decreases the objective.
+    """Take up to ``most`` steps in place, until the gap is reached, smoothing dominates it, or no step decreases the objective.
 
     Return the number of steps, the gap, the part of it that is due to smoothing, and the objective.
     """
@@ -116,7 +116,7 @@ def _times(A, w, z):
 
 @compiled
 def _solve(H, gradient, step):
-    """Solve ``H step = -gradient`` by Cholesky's factor, which overwrites the lower triangle of H."""
+    """Solve ``H step = -gradient`` by a Cholesky factorization, which overwrites the lower triangle of H."""
     d = len(step)
     for j in range(d):
         for k in range(j + 1):
@@ -136,7 +136,7 @@ def _solve(H, gradient, step):
 
 @compiled
 def _step_size(loss, y, c, l2, w, step, z, moves, value):
-    """Return a step that decreases the objective, one or where the derivative along it is nearly zero; zero if there is none."""
+    """Return a step length that decreases the objective: 1, or one with a nearly zero directional derivative; 0 if there is none."""
     at, along, whole, noise = 0.0, 0.0, 0.0, 1e-15 * abs(value) * np.sqrt(len(y))
     for j in range(len(w)):
         at += l2[j] * w[j] * w[j]

@@ -187,7 +187,7 @@ class _Newton:
         return slack
 
     def _imbalance(self) -> float:
-        """Return the increase of the gap if the derivatives are made to sum to zero, as the checker does."""
+        """Estimate the increase of the gap when the derivatives are made to sum to zero, as the checker does."""
         if not self.intercept:
             return 0.0
         size = np.abs(self.derivatives).sum()

@@ -48,7 +48,7 @@ def _build_joint(rows, scores, P, coords, intercept) -> Model:
     m = len(columns)
     shift = np.zeros(d)
     if intercept and not rows.sparse:
-        # preserves digits of columns far from the origin: use only the rows with curvature
+        # centering at the rows with curvature preserves accuracy for columns far from the origin
         shift = rows.weighted_means(sum(scores.diagonal(P, k) for k in range(K)))
     H = np.empty((K, m, K, m))
     border, corner = np.empty((K, m, K)), np.empty((K, K))

@@ -1,7 +1,7 @@
 """Newton's method over rows in partitions, for the softmax or one score: one pass for a step and its gap, one for the step length.
 
 Scores and derivatives are computed again in each pass from the coefficients. The Hessian of K scores has K (d + 1) rows; the client
-eliminates the intercepts and solves for the step. A smoothed loss is sharpened until the gap of the loss itself is small enough.
+eliminates the intercepts and solves for the step. The width of a smoothed loss is reduced until the gap of the original loss is small.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from surefit.solvers.newton.quadratic import minimize_quadratic
 
 AIM = 0.2  # fraction of the tolerance that the solver targets, as a margin for rounding
 BALANCES = 6  # passes that balance the intercepts at the end
-SHARPER = 0.35  # first factor of the width of a smoothed loss
-FLAT = 2.0  # longest step of an intercept without curvature: the distance of the margins
-BLUNT = 0.98  # factor beyond which the width is not worth reducing
+SHARPER = 0.35  # initial factor by which the width of a smoothed loss is reduced
+FLAT = 2.0  # longest step of an intercept without curvature: the distance between the margins
+BLUNT = 0.98  # largest factor with which the width is still reduced
 STUCK = 3  # steps without a smaller gap, or without descent, after which only rounding remains
 
 
@@ -43,7 +43,7 @@ def minimize_relative(
     target: RowTarget | None = None,
     loss: Any = None,
 ) -> Fit:
-    """Minimize the softmax, or the ``loss`` of one score, with half the squared norm until the gap is ``tol`` times the objective."""
+    """Minimize the softmax loss, or ``loss`` of one score, with an l2 penalty, to a gap of ``tol`` times the objective."""
     return _minimize(_Newton(rows, problem, 0.0, l2, target, loss, relative=True), tol, budget)
 
 
@@ -72,7 +72,7 @@ class _Point(NamedTuple):
     W: np.ndarray  # (K, d + 1), intercepts last
     gap: float
     value: float
-    width: float = 0.0  # of the smoothed loss
+    width: float = 0.0  # smoothing width of the loss
 
 
 class _Newton:
@@ -107,7 +107,7 @@ class _Newton:
         return float(getattr(self.setting.loss, "width", 0.0))
 
     def goal(self, tolerance: float, value: float) -> float:
-        """Return the gap that is small enough."""
+        """Return the gap at which to stop, for an objective ``value``."""
         return tolerance * abs(value) if self.relative else tolerance
 
     def run(self, tolerance: float, budget: Budget) -> Reason:
@@ -142,7 +142,7 @@ class _Newton:
                 return Reason.STALLED
 
     def _sharpen(self, solved: bool, moved: bool) -> bool:
-        """Reduce the width once the smoothed problem is solved better than it approximates the loss; by less if no step descends."""
+        """Reduce the width if the smoothing error dominates the gap; go back and reduce it by less if no step decreases the objective."""
         if solved:
             self.solved, self.sharper = (self.W, self.width), max(SHARPER, self.sharper**2)
         elif moved or self.sharper > BLUNT:
@@ -190,7 +190,7 @@ class _Newton:
         # The matrix is singular: a common shift of all classes has no effect.
         inverse = np.linalg.pinv(at.hessian[:, d, :, d], rcond=1e-13, hermitian=True)
         first = inverse @ at.gradient[:, -1]
-        if self.width and not at.hessian.any():  # no row is where the loss is smoothed: move the intercept until one is
+        if self.width and not at.hessian.any():  # no row is in a smoothed region: move the intercept
             first = FLAT * np.sign(at.gradient[:, -1])
         reduced = H - cross.T @ inverse @ cross
         step = minimize_quadratic(
@@ -227,7 +227,7 @@ class _Newton:
             W[:, -1] -= np.linalg.pinv(found[1:], rcond=1e-13, hermitian=True) @ found[0]
 
     def evaluate(self) -> None:
-        """Compute the objective at the best point if it is not known, or only smoothed."""
+        """Compute the objective at the best point if it is unknown or that of the smoothed loss."""
         if self.best.width:
             self._smooth(1e-300)
         if self.best.width or not math.isfinite(self.best.value):

@@ -1,4 +1,4 @@
-"""Functions of one partition for Newton's method: sums at a point, losses along a direction, and sums that intercepts make zero."""
+"""Functions of one partition for Newton's method: sums at a point, losses along a direction, and gradients of the intercepts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from surefit.problems.partitioned import RowTarget
 from surefit.solvers.newton.scalar_scores import ScalarScores
 from surefit.solvers.newton.softmax_scores import SoftmaxScores
 
-STEPS = 0.5 ** np.array([*range(8), 9.0, 11.0, 15.0, 20.0])  # lengths that one pass compares
+STEPS = 0.5 ** np.array([*range(8), 9.0, 11.0, 15.0, 20.0])  # step lengths that one pass compares
 
 
 class Setting(NamedTuple):
@@ -21,11 +21,11 @@ class Setting(NamedTuple):
 
     problem: dict[str, Any]  # classes, their weights, and the weight of the loss
     middle: np.ndarray  # subtracted from the columns
-    target: RowTarget | None = None  # of one score; the softmax has none
+    target: RowTarget | None = None  # target of one score; None for the softmax
     loss: Any = None  # of one score
 
     def here(self, part: Part) -> tuple[np.ndarray, SoftmaxScores | ScalarScores]:
-        """Return the columns and a column of ones, and the loss."""
+        """Return the centered columns with a column of ones, and the loss."""
         X = np.asarray(part.X, dtype=np.float64) - self.middle
         Z = np.column_stack([X, np.ones(len(X))])
         if self.target is not None:
@@ -47,7 +47,7 @@ class Sums(NamedTuple):
 
 @by_blocks
 def derivatives(part: Part, setting: Setting, W: np.ndarray) -> Sums:
-    """Return the sums that a Newton step needs."""
+    """Return loss, gradient and Hessian at ``W``, and the Fenchel-Young terms of a smoothed loss."""
     (Z, scores), (K, m) = setting.here(part), W.shape
     value, D, P = scores.evaluate(Z @ W.T)
     hessian = np.zeros((K, m, K, m))
@@ -62,7 +62,7 @@ def derivatives(part: Part, setting: Setting, W: np.ndarray) -> Sums:
 
 @by_blocks
 def along(part: Part, setting: Setting, W: np.ndarray, dW: np.ndarray, scale: float) -> np.ndarray:
-    """Return the losses at all step lengths, and the Fenchel-Young terms here with the derivatives times ``scale``."""
+    """Return the losses at all step lengths, and the Fenchel-Young terms at ``W`` with the derivatives scaled by ``scale``."""
     Z, scores = setting.here(part)
     F, V = Z @ W.T, Z @ dW.T
     young = scores.young(F, scale * scores.evaluate(F)[1]) if scale < 1.0 else 0.0
@@ -71,7 +71,7 @@ def along(part: Part, setting: Setting, W: np.ndarray, dW: np.ndarray, scale: fl
 
 @by_blocks
 def balance(part: Part, setting: Setting, W: np.ndarray) -> np.ndarray:
-    """Return the sums of the derivatives of each class, and their derivatives in the intercepts as further rows."""
+    """Return the gradient with respect to the intercepts, followed by the rows of the Hessian with respect to them."""
     Z, scores = setting.here(part)
     _, D, P = scores.evaluate(Z @ W.T)
     H = np.zeros((len(W), len(W)))

@@ -76,7 +76,7 @@ class ScalarScores:
 
 @compiled
 def loss_terms(loss, y, c, z, derivatives, curvatures):
-    """Return the loss; set derivatives and curvatures, times the weights."""
+    """Return the total loss, and store the weighted derivatives and curvatures."""
     total = 0.0
     for i in range(len(y)):
         value, derivative, curvature = score_terms(loss, y[i], z[i])
@@ -96,7 +96,7 @@ def _value(loss, y, c, z):
 
 @compiled
 def loss_along(loss, y, c, z, moves, t):
-    """Return the loss at scores ``z + t moves``, and its derivative in ``t``."""
+    """Return the total loss at scores ``z + t moves``, and its derivative with respect to ``t``."""
     total, slope = 0.0, 0.0
     for i in range(len(y)):
         value, derivative, _ = score_terms(loss, y[i], z[i] + t * moves[i])
@@ -107,7 +107,7 @@ def loss_along(loss, y, c, z, moves, t):
 
 @compiled
 def young_sum(loss, y, c, z, v):
-    """Return the sum of the Fenchel-Young terms of scores ``z`` and dual derivatives ``v``."""
+    """Return the weighted sum of the Fenchel-Young terms at scores ``z`` and weighted derivatives ``v``."""
     total = 0.0
     for i in range(len(y)):
         if c[i] > 0.0:

@@ -1,8 +1,8 @@
 r"""Linear kernels: dual vectors from Newton's method on a smoothed primal.
 
 The derivatives :math:`-\beta_i` of the smoothed losses at the best :math:`(w, b)` lie in the box of the dual and sum to
-zero if there is an intercept. They are exactly at a bound for every row outside the smoothed regions. A pass costs the
-entries of X and no kernel value. The model predicts with :math:`X^\top\beta`, not with :math:`w`, so only the gap of
+zero if there is an intercept. They are exactly at a bound for every row outside the smoothed regions. A pass reads
+the entries of X and computes no kernel value. The model predicts with :math:`X^\top\beta`, not with :math:`w`, so only the gap of
 :math:`\beta` matters. The smoothing width is reduced until this gap is small enough or rounding limits progress.
 """
 

@@ -31,10 +31,10 @@ FLOAT32 = 6e-8
 BLOCK_WORK = 300  # steps that take as long as selecting and fetching a block
 IDLE = 200  # blocks without a smaller violation before a round ends
 NOT_SEPARABLE = 1e-15  # squared fraction of the radius below which a margin is lost in rounding
-SMALL, TIGHT = 500, 1e-13  # problems of few rows are solved to rounding, on the whole kernel matrix in float64
-WHOLE_STEPS = 20  # steps per row before the point is evaluated
-FEW, FEW_STEPS = 150, 8  # up to so many rows, so many steps per row take less time than one refinement
-SHARPER = 1e-3  # fraction of the violation at which refinement takes over
+SMALL, TIGHT = 500, 1e-13  # up to 500 rows, problems are solved to rounding error on the whole float64 kernel matrix
+WHOLE_STEPS = 20  # number of steps per row before the point is evaluated
+FEW, FEW_STEPS = 150, 8  # up to 150 rows, 8 steps per row take less time than one refinement
+SHARPER = 1e-3  # fraction of the violation at which refinement starts
 PATIENCE = 4  # rounds without progress
 WHOLE_MATRIX = "second-order pairs of all rows"
 WORKING_SETS = "working sets with second-order pairs, float32 rows, float64 refinement"
@@ -96,7 +96,7 @@ def minimize(
             way = others.pop(0)
             after, did, lost = way.find(given, problem, tol, budget)
             routes, most, tight = (*routes, way.name), work + exhausted(n), tol
-            others = [] if lost else others  # rounding limits all of them
+            others = [] if lost else others  # rounding limits all strategies
         else:
             routes = routes if usual in routes else (*routes, usual)
             beta, did, work_done, reason = run(problem, here, tight, budget, steps, most - work if others else NO_LIMIT)
@@ -129,7 +129,7 @@ def _at(gram, problem: BoxProblem, beta: np.ndarray, n_jobs: int | None) -> Poin
 
 
 def _start(gram, problem: BoxProblem, beta: np.ndarray | None, n_jobs: int | None) -> Point:
-    """Return the point of a dual vector; without one, the zero function with intercept zero, whose gap is its objective."""
+    """Return the point of a dual vector; without one, the zero function, whose gap is its objective."""
     if beta is not None:
         return _at(gram, problem, np.clip(beta, problem.low, problem.high), n_jobs)
     zero = np.zeros(gram.n)
@@ -140,7 +140,7 @@ def _start(gram, problem: BoxProblem, beta: np.ndarray | None, n_jobs: int | Non
 
 
 def _whole_round(K: np.ndarray, problem: BoxProblem, start: Point, tol: float, budget: Budget, steps: int, most: int):
-    """Work on all rows in float64, until refinement is faster, the gap is about ``tol`` times the primal, or rounding ends it."""
+    """Optimize over all rows in float64 until refinement is faster, the gap is about ``tol`` times the primal, or rounding dominates."""
     n, beta, g = len(start.beta), start.beta.copy(), problem.y - start.scores
     if n <= FEW and start.primal < math.inf:
         goal, limit = tol * start.primal / float((problem.high - problem.low).sum()), FEW_STEPS * n
@@ -158,7 +158,7 @@ def _whole_round(K: np.ndarray, problem: BoxProblem, start: Point, tol: float, b
 def _round(
     new_cache, shrinking: bool, problem: BoxProblem, start: Point, tol: float, budget: Budget, steps: int, most: int
 ):
-    """Work on float32 rows from an exact gradient, until half the gap of the active rows or the precision of float32 is reached."""
+    """Optimize with float32 rows, starting from an exact gradient, to half the gap of the active rows or the float32 precision."""
     cache = new_cache()
     rows32 = cache.gram
     whole = start.beta.copy()

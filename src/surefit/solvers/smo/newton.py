@@ -59,7 +59,7 @@ def polish(gram, problem: BoxProblem, point: Point, budget: Budget) -> Point:
 
 
 def _newton_steps(K: np.ndarray, ridge: float, offset: bool) -> Callable[[np.ndarray], np.ndarray] | None:
-    """Return the function from derivatives to steps, or None if the matrix is not positive definite; K is overwritten."""
+    """Return a function that maps derivatives to Newton steps, or None if K is not positive definite; K is overwritten."""
     K[np.diag_indices_from(K)] += ridge
     try:
         factor = cholesky.factorize(K, overwrite=True)
@@ -71,7 +71,7 @@ def _newton_steps(K: np.ndarray, ridge: float, offset: bool) -> Callable[[np.nda
         step = cholesky.solve(factor, derivative)
         if ones is not None:
             step = step - ones * (step.sum() / ones.sum())
-            step -= step.mean()  # the sum stays zero up to rounding
+            step -= step.mean()  # makes the sum zero up to rounding
         return step
 
     return solve

@@ -82,7 +82,7 @@ def solve(
 
 
 def filled(high: np.ndarray, total: float) -> np.ndarray:
-    """Return variables with this sum: the first ones at their bounds, the others zero."""
+    """Return variables with sum ``total``: the first ones at their upper bounds, at most one below, the others zero."""
     return np.clip(total - (np.cumsum(high) - high), 0.0, high)
 
 

@@ -30,7 +30,7 @@ class BoxProblem(NamedTuple):
     low: np.ndarray
     high: np.ndarray
     epsilon: float
-    offset: bool  # whether there is a free intercept, which makes the sum of beta zero
+    offset: bool  # whether there is a free intercept, which requires the sum of beta to be zero
 
     @property
     def hard(self) -> bool:
@@ -39,7 +39,7 @@ class BoxProblem(NamedTuple):
 
     @property
     def one_sided(self) -> bool:
-        """Whether the box of every row lies on one side of zero, as with labels."""
+        """Whether the box of every row lies on one side of zero, as in classification."""
         return self.epsilon == 0.0 and not bool(np.any((self.low < 0.0) & (self.high > 0.0)))
 
 
@@ -91,7 +91,7 @@ def balanced(problem: BoxProblem, beta: np.ndarray) -> np.ndarray:
             return beta
         if inside[widest] >= 4 * abs(rest) and (beta[widest] + rest) * beta[widest] >= 0.0:
             beta = beta.copy()
-            beta[widest] += rest  # usually only rounding: one free row absorbs it
+            beta[widest] += rest  # usually only a rounding error, which one free row absorbs
             continue
         room = np.maximum((problem.high - beta) if rest > 0 else (beta - problem.low), 0.0)
         for chosen in ((beta > problem.low) & (beta < problem.high) & (beta != 0.0), beta != 0.0):

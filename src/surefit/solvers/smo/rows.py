@@ -93,7 +93,7 @@ class GaussianRows:
 
 
 class StoredRows:
-    """Rows of a Gram matrix that is held in float64, for few rows.
+    """Rows of a Gram matrix that is stored in float64, for small samples.
 
     Parameters
     ----------
@@ -113,12 +113,12 @@ class StoredRows:
         return self.K @ beta
 
     def take(self, indices) -> StoredRows:
-        """Return the rows of some of the elements."""
+        """Return the Gram matrix of some of the elements."""
         return StoredRows(self.K[np.ix_(indices, indices)])
 
 
 def stored(gram: Any) -> StoredRows:
-    """Return the rows with their Gram matrix computed."""
+    """Return the rows of the whole Gram matrix, computed if it is not stored yet."""
     return gram if isinstance(gram, StoredRows) else StoredRows(gram.block(np.arange(gram.n)))
 
 

@@ -67,7 +67,7 @@ def _by_columns(gram, problem: BoxProblem, tol: float, budget: Budget) -> tuple[
             return points[-1], steps, False
     best, largest = min(points, key=_gap), float(np.max(gram.diagonal))
     lost = in_noise(problem, best, largest)
-    if lost:  # a smaller C gives nearly the same function with more accuracy, but without a proof
+    if lost:  # a smaller C gives nearly the same function more accurately, but without a proof
         share = min(1.0, SAFE_COST / (largest * float(max(np.max(problem.high), -np.min(problem.low)))))
         lower = problem._replace(low=share * problem.low, high=share * problem.high)
         beta, did = next(dual_points(gram, lower, tol, budget))

@@ -174,16 +174,16 @@ def _(data, feature, start, stop):
 
 @random_place.register(Binned)
 def _(data, feature, start, stop, share):
-    """Draw a cut between the smallest and the largest code; write the rows left of it, right of it and without a value to ``segment``."""
+    """Return the number of rows left of a random cut; ``segment`` receives rows left and right of it, then rows with missing values."""
     codes, rows, segment, missing = data.codes[feature], data.rows[start:stop], data.segment, 0
     low: Any = np.int64(255)
     high: Any = np.int64(0)
-    for i in range(len(rows)):  # without branches, as the code of a missing value is the largest
+    for i in range(len(rows)):  # no branches: (code + 1) & MISSING is zero for a missing value
         code = np.int64(codes[rows[i] & ROW])
         missing += code == MISSING
         low, high = min(low, code), max(high, (code + 1) & MISSING)
     high -= 1
-    last = high if low >= high else low + np.int64(share * (high - low))  # codes up to this one go left
+    last = high if low >= high else low + np.int64(share * (high - low))  # largest code on the left
     place, right, absent = 0, len(rows) - missing - 1, len(rows) - 1
     for i in range(len(rows)):
         row = rows[i] & ROW
@@ -192,7 +192,7 @@ def _(data, feature, start, stop, share):
             segment[absent] = row
             absent -= 1
             continue
-        segment[right] = row  # without branches: to both sides, and only one of the two positions moves
+        segment[right] = row  # no branches: write to both sides, and advance only one of the two positions
         segment[place] = row
         place += code <= last
         right -= code > last
@@ -224,7 +224,7 @@ def _(data, target, feature, start, stop, weight, sums, limits):
     if has_bins(target) and stop - start >= FEW and limits.only < 0:
         fill_bins(target, data.codes[feature], data.rows[start:stop], data.histogram)
         return best_bin(target, data.histogram, float(stop - start), weight, sums, limits)
-    # the rows on both sides of the only cut to consider are known
+    # if only one cut is considered, its rows are already divided
     segment = data.segment[: stop - start] if limits.only >= 0 else segment_of(data, feature, start, stop)
     missing = 0
     while missing < len(segment) and data.codes[feature, segment[len(segment) - 1 - missing] & ROW] == MISSING:

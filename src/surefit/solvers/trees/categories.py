@@ -51,7 +51,7 @@ def by_mean(data, target, feature, start, stop, which):
 
 @compiled
 def best_subset(data, target, feature, start, stop, weight, sums, limits):
-    """Return the best cut over all orders, and its order."""
+    """Return the best cut over all orders of the categories, and the index of its order."""
     best = Cut(-np.inf, np.int64(-1), False)
     order: Any = np.int64(0)
     for which in range(n_orders(target)):

@@ -33,8 +33,8 @@ class Reading(NamedTuple):
     criterion: int
     weighted: bool
     center: float
-    exponents: tuple[int, ...]  # amounts are at most 2**exponent; empty if they are whole numbers
-    drawn: bool = False  # sample weights only say which rows can be drawn
+    exponents: tuple[int, ...]  # amounts are at most 2**exponent; empty if amounts are integers
+    drawn: bool = False  # whether rows are counted by their draws instead of their sample weights
 
     def rows(self, part: Part) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the rows of positive weight, and their targets and weights."""
@@ -79,11 +79,11 @@ class Reading(NamedTuple):
 
     @property
     def width(self) -> int:
-        """Number of integers of a row."""
+        """Number of integers per row."""
         return 1 + (2 if self.exponents else 1) * (3 if self.classes is None else len(self.classes))
 
     def units(self) -> Units:
-        """Return how sums of cells become numbers in compiled loops."""
+        """Return the conversion of integer sums to amounts, for compiled loops."""
         scales = np.ldexp(1.0, np.asarray(self.exponents, dtype=np.int64) - 2 * HALF)
         return Units(scales, 0 if self.classes is None else len(self.classes))
 
@@ -136,18 +136,18 @@ def _largest(part: Part, reading: Reading) -> Largest:
 
 
 class Cells(NamedTuple):
-    """The rows of a partition that count: codes of the columns, integers, targets, and how often each tree draws them."""
+    """Rows of positive weight of a partition: codes of the columns, integer amounts, targets, and numbers of draws per tree."""
 
     codes: np.ndarray
     cells: np.ndarray
     y: np.ndarray
-    counts: np.ndarray  # (trees, rows); no lines if every row counts once in every tree
+    counts: np.ndarray  # (trees, rows); empty without a bootstrap
 
 
 def cells_of(
     part: Part, reading: Reading, candidates: Candidates, line: Line | None = None, seeds: np.ndarray = NO_SEEDS
 ) -> Cells:
-    """Return the rows of a partition as integers, with the draws of a tree of each seed from a line."""
+    """Return the rows of a partition as integers, with the draws of the tree of each seed."""
     used, y, w = reading.rows(part)
     codes = candidates.codes(part.X if len(used) == len(part.X) else part.X[used])
     counts = np.zeros((0, len(used)), dtype=np.uint8)

@@ -1,4 +1,4 @@
-"""What growing trees ask of rows in partitions: histograms of the nodes that wait, as lists of the cells that are not empty."""
+"""Histograms of the waiting nodes of growing trees, computed from rows in partitions as lists of nonempty cells."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 from surefit.core.jit import compiled
 from surefit.solvers.trees.cells import Cells
 
-CODES = 256  # of a column; the last one is missing
+CODES = 256  # number of codes of a column; the last one means missing
 
 
 class Frontier(NamedTuple):
-    """A tree so far, by node, the place of each node among the questions, or -1, and the columns of each question."""
+    """Current tree by node, the position of each node among the requests (or -1), and the columns of each request."""
 
     feature: np.ndarray
     code: np.ndarray
@@ -22,21 +22,21 @@ class Frontier(NamedTuple):
     left: np.ndarray
     right: np.ndarray
     place: np.ndarray
-    starts: np.ndarray  # question p is about columns[starts[p] : starts[p + 1]]
+    starts: np.ndarray  # request p is for columns[starts[p] : starts[p + 1]]
     columns: np.ndarray
 
 
 class Counted(NamedTuple):
-    """Cells of histograms that are not empty, and the least and largest target of each question."""
+    """Nonempty cells of histograms, and the smallest and largest target of each requesting node."""
 
-    keys: np.ndarray  # CODES times the place of the column among those of all questions, plus the code; ascending
+    keys: np.ndarray  # CODES times the position of the column among all requested ones, plus the code; ascending
     cells: np.ndarray
     low: np.ndarray
     high: np.ndarray
 
 
 def sum_cells(cells: Cells, width: int) -> np.ndarray:
-    """Return the sums of the integers of a partition, one line per tree."""
+    """Return the integer sums over the rows of a partition, one line per tree."""
     if not len(cells.cells):
         return np.zeros((max(len(cells.counts), 1), width), dtype=np.int64)
     if not len(cells.counts):
@@ -47,11 +47,11 @@ def sum_cells(cells: Cells, width: int) -> np.ndarray:
 
 
 def count_rows(cells: Cells, asked: dict[int, Frontier]) -> dict[int, Counted]:
-    """Return what the questions of each tree ask for, of the rows of a partition."""
+    """Return the requested histograms of each tree, from the rows of a partition."""
     return {t: _counted(cells, cells.counts[t] if len(cells.counts) else EVERY, own) for t, own in asked.items()}
 
 
-EVERY = np.zeros(0, dtype=np.uint8)  # every row counts once
+EVERY = np.zeros(0, dtype=np.uint8)  # no bootstrap: every row counts once
 
 
 def _counted(cells: Cells, counts: np.ndarray, frontier: Frontier) -> Counted:
@@ -76,7 +76,7 @@ def joined(a: dict[int, Counted], b: dict[int, Counted]) -> dict[int, Counted]:
 
 @compiled
 def _by_place(codes, counts, y, frontier, low, high):
-    """Return the rows in the order of their questions, and where those of each question begin; note the range of their targets."""
+    """Return the rows ordered by requesting node, and the start of each node; update the ranges of the targets."""
     feature, code, missing_left, left, right, place, starts, _ = frontier
     at = np.full(len(codes), -1, dtype=np.int64)
     first = np.zeros(len(starts), dtype=np.int64)
@@ -105,7 +105,7 @@ def _by_place(codes, counts, y, frontier, low, high):
 
 @compiled
 def _fill(codes, cells, counts, rows, first, starts, columns, keys, found):
-    """Write the cells that are not empty, in the order of their keys; return their number."""
+    """Write the nonempty cells in ascending order of their keys; return their number."""
     width, used = cells.shape[1], 0
     line = np.zeros((256, width), dtype=np.int64)
     for p in range(len(starts) - 1):
@@ -132,7 +132,7 @@ def _fill(codes, cells, counts, rows, first, starts, columns, keys, found):
 
 @compiled
 def _merged(a, cells, b, others):
-    """Join two ascending lists of keys; the cells of a key that is in both are added."""
+    """Merge two ascending lists of keys; cells with the same key are added."""
     keys = np.empty(len(a) + len(b), dtype=np.int64)
     sums = np.empty((len(a) + len(b), cells.shape[1]), dtype=np.int64)
     i, j, used = 0, 0, 0

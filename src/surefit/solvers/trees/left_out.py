@@ -1,4 +1,4 @@
-"""Out-of-bag errors of a forest whose rows are in partitions: each tree is asked about the rows that it did not draw, by one pass."""
+"""Out-of-bag errors of a forest on rows in partitions: one pass evaluates each tree on the rows that it did not draw."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from surefit.solvers.trees.descend import apply
 from surefit.solvers.trees.flat import FlatTree
 from surefit.solvers.trees.sampling import Line
 
-BLOCK = 4096  # rows whose pairs of trees are counted at a time
+BLOCK = 4096  # number of rows per block when pairs of trees are counted
 
 
 class LeftOut(NamedTuple):
-    """Sums over the rows that count and that some tree left out; sums of numbers are exact."""
+    """Exact sums over the rows of positive weight that are out of bag for some tree, and counts for pairs of trees."""
 
     rows: int
-    always: int  # rows that every tree drew
+    always: int  # number of rows that every tree drew
     weight: int
-    loss: int  # weighted errors, or weighted squared errors
+    loss: int  # weighted misclassifications, or weighted squared errors
     moment: int  # weighted targets, centered
     square: int
-    pairs: np.ndarray  # (trees, trees): rows that both left out
-    wrong: np.ndarray  # of these, the rows on which both err
+    pairs: np.ndarray  # (trees, trees): number of rows that are out of bag for both
+    wrong: np.ndarray  # number of these rows that both misclassify
 
 
 def left_out(
     part: Part, trees: list[FlatTree], line: Line, seeds: np.ndarray, classes: list[Any] | None, center: float
 ) -> LeftOut:
-    """Return the sums of a partition."""
+    """Return the out-of-bag sums of a partition."""
     assert part.y is not None
     y, w = read_target(part.y), weights_in(part)
     y = y if classes is None else class_codes(y, classes)
@@ -61,9 +61,9 @@ def left_out(
 
 
 def _pairs(marks: np.ndarray) -> np.ndarray:
-    """Return how many rows are marked by both of two trees."""
+    """Return the number of rows that are marked for both trees, for every pair of trees."""
     found = np.zeros((len(marks), len(marks)))
     for start in range(0, marks.shape[1], BLOCK):
         part = marks[:, start : start + BLOCK].astype(np.float64)
-        found += part @ part.T  # whole numbers: exact in any order
+        found += part @ part.T  # integers: sums are exact in any order
     return found

@@ -96,7 +96,7 @@ def _preorder(left, right):
     while top > 0:
         top -= 1
         node = stack[top]
-        if node < 0:  # all nodes below have been numbered
+        if node < 0:  # all descendants have been numbered
             end[place[-node - 1]] = visited
             continue
         old[visited], place[node] = node, visited

@@ -38,7 +38,7 @@ class Several(NamedTuple):
 
 @generic
 def output(targets, which):
-    """Return one of several targets that are stored in consecutive rows."""
+    """Return the target with index ``which`` of several targets."""
 
 
 @generic

@@ -1,4 +1,4 @@
-"""Passes that answer the questions of growing trees: all trees that grow share a pass over the rows."""
+"""Passes over the rows that compute the histograms of growing trees; all growing trees share each pass."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from surefit.solvers.trees.frontier import CODES, Counted, Frontier, count_rows,
 from surefit.solvers.trees.wave_nodes import Question
 from surefit.solvers.trees.waves import Wave, Waves
 
-MOST_BYTES = 2**26  # of the histograms that one pass returns, which bounds the memory of the client
+MOST_BYTES = 2**26  # limit on the histograms that one pass returns, which bounds the memory of the client
 
 
 class Growing:
-    """A tree, the questions of its wave, and what was counted for them so far."""
+    """Growing tree with the histogram requests of its wave and the histograms received so far."""
 
     def __init__(self, waves: Waves, run: Wave, questions: list[Question]) -> None:
         self.waves, self.run, self.questions = waves, run, questions
@@ -23,7 +23,7 @@ class Growing:
         self.answered = 0
 
     def asked(self, room: int, width: int) -> tuple[list[Question], int]:
-        """Return the next questions whose answers have at most ``room`` bytes, at least one if nothing else is asked, and the rest."""
+        """Return the next requests whose histograms fit into ``room`` bytes (at least one if the pass is empty), and the bytes left."""
         found: list[Question] = []
         for question in self.questions[self.answered :]:
             rows = min(self.waves.nodes[question.node].rows, CODES)
@@ -35,7 +35,7 @@ class Growing:
         return found, room
 
     def frontier(self, questions: list[Question]) -> Frontier:
-        """Return the tree so far with the places of the questions."""
+        """Return the current tree with the positions of the requesting nodes."""
         feature, code, missing_left, left, right = self.waves.structure()
         place = np.full(len(feature), -1, dtype=np.int64)
         place[[question.node for question in questions]] = np.arange(len(questions))
@@ -44,7 +44,7 @@ class Growing:
         return Frontier(feature, code, missing_left, left, right, place, starts, columns)
 
     def take(self, questions: list[Question], found: Counted) -> bool:
-        """Store what was counted, and grow if the wave is complete; return whether the tree needs another one."""
+        """Store histograms, and grow the tree if its wave is complete; return whether the tree needs another pass."""
         before = sum(len(question.columns) for question in self.questions[: self.answered])
         self.counted.append(found._replace(keys=found.keys + CODES * before))
         self.answered += len(questions)
@@ -60,7 +60,7 @@ class Growing:
 
 
 def grow_trees(cells: PartValues, trees: list[Waves], totals: np.ndarray, budget: Budget | None = None) -> int:
-    """Grow all trees from the sums of their rows; return the number of passes. A budget that is spent leaves the trees as they are."""
+    """Grow all trees, given the sums over their rows, until they are complete or the budget is spent; return the number of passes."""
     width, passes = totals.shape[1], 0
     growing: dict[int, Growing] = {}
     for t, waves in enumerate(trees):
@@ -87,5 +87,5 @@ def grow_trees(cells: PartValues, trees: list[Waves], totals: np.ndarray, budget
 
 
 def totals_of(cells: PartValues, reading: Reading) -> np.ndarray:
-    """Return the sums of all rows, one line per tree, by one pass."""
+    """Return the sums over all rows, one line per tree, computed by one pass."""
     return cells.map_reduce(sum_cells, reading.width)

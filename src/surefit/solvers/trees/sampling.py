@@ -1,9 +1,11 @@
-r"""Bootstrap draws of rows in partitions: an exact multinomial sample whose draws depend on a row's place among all rows alone.
+r"""Bootstrap draws of rows in partitions: an exact multinomial sample that does not depend on the partitions.
 
-Rows lie on a line in their order, each on an interval as long as its weight. A tree draws a fixed number of uniform points on the line,
-and a row is drawn once for each point on its interval. The points are generated where they fall: the line is halved until a piece
-has about ``BLOCK`` points, and the number of points in the left half of a piece is binomial, with a stream of its own that the seed of the
-tree and the piece determine. A partition needs only the pieces that its rows meet, and only the total weight of the rows before them.
+Consecutive rows are assigned to consecutive intervals of a line, each as long as the weight of its row. A tree draws a
+fixed number of uniform points on the line, and a row is drawn once for each point on its interval. Each partition
+generates the points on its own rows: the line is halved until a piece has about ``BLOCK`` points, and the number of
+points in the left half of a piece is binomial. The seed of the tree and the piece determine the random stream of the
+piece. A partition needs only the pieces that intersect the intervals of its rows, and the total weight of the rows
+before them.
 """
 
 from __future__ import annotations
@@ -15,25 +17,25 @@ import numpy as np
 
 from surefit.core.partitioned import Part, PartitionedRows, weights_in
 
-BLOCK = 4096  # points of a piece, about
-BITS = 61  # of the total weight in units
+BLOCK = 4096  # approximate number of points per piece
+BITS = 61  # number of bits of the total weight in units
 
 
 class Line(NamedTuple):
-    """The line on which rows lie; its unit is a power of two, so that places of rows are whole numbers."""
+    """Line of the intervals of all rows; the ends of intervals are integer multiples of a unit, a power of two."""
 
-    draws: int  # points of a tree
+    draws: int  # number of points per tree
     exponent: int  # a weight of 1 is 2**exponent units
     length: int  # in units
     before: dict[int, int]  # units before each partition, by the index of its first row
 
     def ends(self, part: Part) -> tuple[float, np.ndarray]:
-        """Return where the rows of a partition begin, and the end of each of them."""
+        """Return the start of the first interval of a partition, and the ends of all its intervals."""
         first = self.before[part.start]
         return float(first), (first + np.cumsum(_units(part, self.exponent))).astype(np.float64)
 
     def counts(self, part: Part, seeds: np.ndarray) -> np.ndarray:
-        """Return how often the tree of each seed draws each row of a partition, (trees, rows)."""
+        """Return how often the tree with each seed draws each row of a partition, (trees, rows)."""
         begin, ends = self.ends(part)
         length, found = float(self.length), []
         for seed in seeds.tolist():
@@ -46,7 +48,7 @@ class Line(NamedTuple):
 
 
 def line_of(rows: PartitionedRows, draws: int) -> Line:
-    """Return the line of all rows; rows with weights need one pass for the totals of the partitions."""
+    """Return the line of all rows; if rows have weights, one pass computes the totals of the partitions."""
     exponent = BITS - math.frexp(rows.total_weight)[1]
     starts = np.cumsum([0, *rows.lengths[:-1]]).tolist()
     used = [start for start, length in zip(starts, rows.lengths, strict=True) if length]
@@ -61,7 +63,7 @@ def line_of(rows: PartitionedRows, draws: int) -> Line:
 
 
 def points_between(seed: int, draws: int, low: float, high: float) -> np.ndarray:
-    """Return the points of a tree on a line of length one: all of those from ``low`` to ``high``, and others nearby.
+    """Return the points of a tree on a line of length one: all points from ``low`` to ``high``, and some outside.
 
     Examples
     --------

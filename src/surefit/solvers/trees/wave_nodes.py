@@ -1,4 +1,4 @@
-"""Nodes of a tree that grows over partitions, and what they ask of the rows."""
+"""Nodes of a tree that is grown on rows in partitions, and the histograms that they request."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from surefit.solvers.trees import flat
 
 
 class Question(NamedTuple):
-    """A node, and the columns whose histograms it needs, in the order in which the node draws them."""
+    """Request of a node for the histograms of some columns, in the order in which the node draws them."""
 
     node: int
     columns: np.ndarray
@@ -29,12 +29,12 @@ class Found(NamedTuple):
 
 @dataclass
 class Node:
-    """A node on the client, with the integers that its rows sum up to."""
+    """Node of a growing tree, with the integer sums over its rows."""
 
     cells: np.ndarray
     depth: int
-    state: int  # of its random numbers
-    closed: np.ndarray  # columns that it cannot use: other columns than those of the tree, and constant ones
+    state: int  # state of its random numbers
+    closed: np.ndarray  # columns that it cannot use: those not drawn for the tree, and constant ones
     low: float = -math.inf
     high: float = math.inf
     spread: float = 0.0
@@ -42,8 +42,8 @@ class Node:
     split: Found | None = None
     threshold: float = math.nan
     children: list[int] = field(default_factory=list)
-    left: np.ndarray | None = None  # integers of the rows that go left
+    left: np.ndarray | None = None  # integer sums over the rows that go left
     rows: int = 0
     weight: float = 0.0
-    classes: int = 0  # that have rows, for labels
+    classes: int = 0  # number of classes with rows in the node
     sums: np.ndarray = field(default_factory=lambda: np.zeros(0))

@@ -1,4 +1,4 @@
-"""The best splits of all nodes of a wave, from the cells of their histograms that are not empty."""
+"""Search for the best splits of all nodes of a wave, from the nonempty cells of their histograms."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from surefit.solvers.trees.targets import Limits
 
 
 class Units(NamedTuple):
-    """How integers become numbers: two halves of an amount are ``scale * (2**30 * first + second)``; no scales: they are whole numbers."""
+    """Conversion of integers to amounts: ``scale * (2**30 * first + second)``, or the integer itself if there are no scales."""
 
     scales: np.ndarray
-    n_classes: int  # 0 for numbers
+    n_classes: int  # 0 for real targets
 
 
 class Searched(NamedTuple):
-    """Nodes of the questions: rows, weight, sums of the target, tolerance of ties, and limits of the values."""
+    """Requesting nodes: number of rows, weight, sums of the target, tolerance of ties, and bounds on the values."""
 
     n: np.ndarray
     weight: np.ndarray
@@ -32,22 +32,22 @@ class Searched(NamedTuple):
 
 
 class Splits(NamedTuple):
-    """What was found for each question."""
+    """Best split of each requesting node."""
 
     column: np.ndarray  # -1: no cut is allowed
     code: np.ndarray  # values with this code or a smaller one go left
-    following: np.ndarray  # the next code that occurs, -1 if only missing values go right
-    missing: np.ndarray  # whether rows of the node have no value in the column
+    following: np.ndarray  # the next code that occurs; -1 if only missing values go right
+    missing: np.ndarray  # whether some row of the node has a missing value in the column
     missing_left: np.ndarray
     decrease: np.ndarray
-    left: np.ndarray  # integers of the rows that go left
-    useful: np.ndarray  # columns that were compared
-    varied: np.ndarray  # whether each column of the questions has different values
+    left: np.ndarray  # integer sums over the rows that go left
+    useful: np.ndarray  # number of columns that were compared
+    varied: np.ndarray  # whether each requested column has at least two distinct codes
 
 
 @compiled
 def search(target, units, counted, asked, nodes, rules):
-    """Return the best split of each node among the first columns of its question that have different values."""
+    """Return the best split of each node among the first requested columns that are not constant."""
     keys, cells = counted
     starts, columns, shares = asked
     wanted = rules[2]
@@ -102,7 +102,7 @@ def _limits(nodes, rules, p, column, share, bins):
 
 @compiled
 def _fill(units, keys, cells, bins):
-    """Write number of rows, weight and sums of each code."""
+    """Write the number of rows, the weight and the sums of each code into ``bins``."""
     k = len(units.scales)
     for i in range(len(keys)):
         line = bins[keys[i] & 255]
@@ -117,7 +117,7 @@ def _fill(units, keys, cells, bins):
             if units.n_classes > 2:
                 line[2 + j] = own
             else:
-                line[2] = own  # the last one, of the second class, stays
+                line[2] = own  # the amount of the second class remains
 
 
 @compiled
@@ -142,7 +142,7 @@ def _random_place(line, share):
 
 @compiled
 def _cut(keys, cells, place, missing_left, left):
-    """Add up the rows that go left, of which ``place`` have a value; return the last code on the left and the next one."""
+    """Sum the rows that go left, of which ``place`` have a value; return the last code on the left and the next code."""
     rows, code, following = 0, -1, -1
     for i in range(len(keys)):
         own = keys[i] & 255

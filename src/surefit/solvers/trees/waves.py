@@ -1,7 +1,7 @@
-"""Growing of a tree whose rows are in partitions: a wave asks for the sums of all nodes that wait, and the splits are chosen here.
+"""Growing of a tree whose rows are in partitions: a wave requests histograms of all waiting nodes and then chooses their splits.
 
-The rules are those of :mod:`surefit.solvers.trees.grow`. Sums are integers, and random numbers belong to nodes, so the tree does not depend
-on the partitions. :mod:`surefit.solvers.trees.passes` answers the waves of many trees by one pass.
+The rules are those of :mod:`surefit.solvers.trees.grow`. Sums are integers, and the path of a node determines its random
+numbers, so the tree does not depend on the partitions. :mod:`surefit.solvers.trees.passes` serves the waves of many trees by one pass.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from surefit.solvers.trees.targets import TIE
 from surefit.solvers.trees.wave_nodes import Found, Node, Question
 from surefit.solvers.trees.wave_search import Searched, Splits, search
 
-Wave = Generator[list[Question], Counted, None]  # questions, and the histograms that answer them
+Wave = Generator[list[Question], Counted, None]  # yields requests, receives histograms
 
 
 class Waves:
-    """One tree: its nodes, and the waves of questions that they need."""
+    """Growing tree: its nodes, and the waves of histogram requests."""
 
     def __init__(
         self,
@@ -38,17 +38,17 @@ class Waves:
         monotone: np.ndarray | None = None,
         columns: np.ndarray | None = None,
     ) -> None:
-        """Prepare a tree that uses ``columns``, by default all of them."""
+        """Prepare a tree that uses ``columns`` (all columns if None)."""
         d = len(candidates.counts)
         self.reading, self.candidates, self.rules = reading, candidates, rules
         self.monotone = np.zeros(d, dtype=np.int64) if monotone is None else np.asarray(monotone, dtype=np.int64)
         self.closed = np.zeros(d, dtype=np.bool_) if columns is None else ~np.isin(np.arange(d), columns)
         self.nodes: list[Node] = []
         self.table: list[tuple[int, ...]] = []  # column, code, side of missing values and children of each node
-        self.adopted: dict[int, int] = {}  # nodes of the tree so far; others were divided in advance
+        self.adopted: dict[int, int] = {}  # indices of the nodes in the tree; other nodes were created in advance
 
     def run(self, total: np.ndarray) -> Wave:
-        """Grow the tree from the sums of all rows: yield the questions of a wave, and receive the answers."""
+        """Grow the tree, given the sums over all rows: yield the requests of each wave and receive the histograms."""
         self._add([Node(total, 0, root_state(self.rules.seed), self.closed)])
         self.adopted[0] = 0
         yield from self._evaluate([0])
@@ -83,7 +83,7 @@ class Waves:
         return -math.inf if split is None else max(split.decrease, 0.0)
 
     def _add(self, new: list[Node]) -> list[int]:
-        """Add nodes, with their weights and the sums of their targets; return their indices."""
+        """Append nodes, set their weights and sums of targets, and return their indices."""
         found = self.reading.floats(np.array([node.cells for node in new]))
         two = self.reading.classes is not None and len(self.reading.classes) == 2
         sums = np.ascontiguousarray(
@@ -115,7 +115,7 @@ class Waves:
         yield from self._evaluate(added)
 
     def _bound(self, node: Node, left: Node, right: Node, sign: int) -> None:
-        """Bound the values of two children whose order is prescribed."""
+        """Set bounds on the values of two children if their order is constrained."""
         if not sign:
             return
         middle = (float(left.sums[0]) / left.weight + float(right.sums[0]) / right.weight) / 2.0
@@ -126,7 +126,7 @@ class Waves:
             left.low = right.high = middle
 
     def _evaluate(self, nodes: list[int]) -> Wave:
-        """Find the impurity of new nodes and their best splits; nodes that drew constant columns ask again."""
+        """Compute the impurities and best splits of new nodes; nodes that drew constant columns request more."""
         numbers = self.reading.classes is None
         for index in nodes:
             self._open(index)
@@ -140,7 +140,7 @@ class Waves:
             asked = self._search(questions, counted)
 
     def _questions(self, asked: list[int]) -> list[Question]:
-        """Return the first open columns of each node; a small node asks for some more at once, since some may be constant."""
+        """Return the first usable columns of each node; small nodes request additional columns, because some may be constant."""
         d = len(self.closed)
         nodes, wanted = [self.nodes[index] for index in asked], min(self.rules.max_features, d)
         drawn = self.rules.max_features < d
@@ -184,12 +184,12 @@ class Waves:
         return max(float(square - product * product / weight), 0.0)  # exact up to rounding to units
 
     def structure(self) -> tuple[np.ndarray, ...]:
-        """Return the tree so far, by node: column, code, side of missing values, and children."""
+        """Return the current tree by node: column, code, side of missing values, and children."""
         lines = np.array(self.table, dtype=np.int64).T
         return lines[0], lines[1], lines[2] > 0, lines[3], lines[4]
 
     def _search(self, questions: list[Question], counted: Counted) -> list[int]:
-        """Find the best splits, or make nodes leaves; return the nodes that need more columns."""
+        """Set the best splits, or make nodes leaves; return the nodes that need more columns."""
         rules, nodes = self.rules, [self.nodes[question.node] for question in questions]
         starts, columns = np.cumsum([0, *(len(question.columns) for question in questions)]), _joined(questions)
         shares = np.full(len(columns), -1.0)
@@ -212,7 +212,7 @@ class Waves:
             if node.reason != flat.SPLIT:
                 continue
             varied = found.varied[starts[p] : starts[p + 1]]
-            if not varied.all():  # also for the nodes below
+            if not varied.all():  # constant columns are excluded for all descendants
                 node.closed = node.closed.copy()
                 node.closed[question.columns[~varied]] = True
                 if found.useful[p] < min(rules.max_features, np.count_nonzero(~node.closed)):
@@ -222,7 +222,7 @@ class Waves:
         return again
 
     def _note(self, node: Node, found: Splits, p: int, tie: float) -> None:
-        """Store the split of a node, or why it is a leaf."""
+        """Store the split of a node, or the reason why it is a leaf."""
         best, feature, rules = float(found.decrease[p]), int(found.column[p]), self.rules
         if feature < 0:
             node.reason = flat.NO_CUT
@@ -233,14 +233,14 @@ class Waves:
         code, following, node.left = int(found.code[p]), int(found.following[p]), found.left[p]
         to_left = bool(found.missing_left[p])
         if not found.missing[p]:
-            to_left = bool(2 * found.left[p, 0] > node.rows)  # values missing at prediction go where most rows go
+            to_left = bool(2 * found.left[p, 0] > node.rows)  # missing values at prediction follow the majority
         node.threshold = self.candidates.threshold(feature, code, following) if following >= 0 else math.inf
         node.split = Found(best, feature, code, to_left)
 
     def tree(self) -> FlatTree:
-        """Return the tree so far; nodes that wait are leaves."""
+        """Return the current tree; waiting nodes become leaves."""
         adopted = self.adopted
-        if self.rules.max_leaf_nodes <= 0:  # a split whose children were to be looked at next
+        if self.rules.max_leaf_nodes <= 0:  # include children that were created but not yet evaluated
             for node in list(adopted):
                 for child in self.nodes[node].children:
                     adopted.setdefault(child, len(adopted))
