@@ -42,9 +42,9 @@ def test_accuracy_is_that_of_scikit_learn():
 def test_threads_change_no_bit_and_seeds_repeat(cls):
     data = (X, Y) if cls is RandomForestClassifier else (U, V)
     one, two = (cls(10, random_state=3, n_jobs=k, oob_score=True) for k in (1, 2))
-    with pytest.warns(match="no out-of-bag"):
+    with pytest.warns(match="without out-of-bag"):
         one.fit(*data)
-    with pytest.warns(match="no out-of-bag"):
+    with pytest.warns(match="without out-of-bag"):
         two.fit(*data)
     np.testing.assert_array_equal(one.tree_value_, two.tree_value_)
     np.testing.assert_array_equal(one.predict(data[0]), two.predict(data[0]))

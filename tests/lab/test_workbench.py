@@ -159,7 +159,7 @@ def test_huge_upload_is_refused_and_the_page_lives_on(visit):
 
 def test_what_can_be_taken_away_is_what_was_shown(visit, tmp_path):
     page = visit()
-    page.wait_caption("Iteration 92 of 92")
+    page.wait_caption("Iteration 197 of 197")
     page.press("Take away")
     files = {}
     for label in ("PNG", "SVG", "CSV", "Model", "Report"):

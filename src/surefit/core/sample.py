@@ -63,12 +63,14 @@ def storage_of(X: Any) -> dict[str, str]:
 
 
 def stored_as(storage: Any, X: Any) -> Any:
-    """Convert a matrix to another storage, so that the checker sums in the same order as the fit; unknown names are ignored.
+    """Convert a matrix to another storage, so that the checker sums in the same order as the fit.
 
     Sparse matrices become dense only if the result is small or takes at most half of the available memory.
     """
     known = storage_of(X).get("storage")
-    if known is None or storage == known or storage not in ("C", "F", "csr", "csc"):
+    if storage not in (None, "C", "F", "csr", "csc"):
+        raise CertificateError(f"The certificate names an unknown storage of X, {storage!r}.")
+    if known is None or storage in (None, known):
         return X
     if storage in ("csr", "csc"):
         return sparse.csc_array(X).asformat(storage)

@@ -225,7 +225,11 @@ def _(data, target, feature, start, stop, weight, sums, limits):
         fill_bins(target, data.codes[feature], data.rows[start:stop], data.histogram)
         return best_bin(target, data.histogram, float(stop - start), weight, sums, limits)
     # if only one cut is considered, its rows are already divided
-    segment = data.segment[: stop - start] if limits.only >= 0 else segment_of(data, feature, start, stop)
+    segment = (
+        data.segment[: stop - start]
+        if limits.only >= 0 and has_bins(target)
+        else segment_of(data, feature, start, stop)
+    )
     missing = 0
     while missing < len(segment) and data.codes[feature, segment[len(segment) - 1 - missing] & ROW] == MISSING:
         missing += 1
