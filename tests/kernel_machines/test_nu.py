@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn import svm
 
 from surefit import SVC, SVR, CertificateError, NuSVC, NuSVR, OneClassSVM
+from surefit.kernel_machines.nu import training
 
 
 def sample(n=90, seed=0, classes=2):
@@ -120,3 +121,20 @@ def test_pairs_within_each_sign_solve_what_the_search_solves(monkeypatch):
     assert fast.objective_ == pytest.approx(slow.objective_, rel=2e-6)
     assert fast.dual_gap_ <= 1e-6 * fast.objective_ * (1 + 1e-6)
     fast.verify(X, y, sample_weight=weights)
+
+
+def test_pairs_continue_while_the_margin_is_not_positive(monkeypatch):
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=200)
+    X = rng.standard_normal((200, 4)) + 0.5 * y[:, None]
+    judge, calls = training.judge_classes, []
+
+    def without_margin(*args):  # as at the first points of overlapping classes
+        judged = judge(*args)
+        calls.append(1)
+        return judged if len(calls) > 2 else judged._replace(point=judged.point._replace(gap=np.inf, primal=np.inf))
+
+    monkeypatch.setattr(training, "judge_classes", without_margin)
+    model = NuSVC(nu=0.3).fit(X, y)
+    assert len(calls) > 2 and model.certificate_.run["solver"] == "pairs within each sign"
+    model.verify(X, y)

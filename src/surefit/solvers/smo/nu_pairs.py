@@ -75,7 +75,7 @@ def solve(
         best = min(best, found, key=lambda judged: judged.point.gap)
         history.append((budget.seconds, steps, best.point.gap))
         reason = budget.spent(steps, best.point.gap)
-        if reason is not None or best.point.gap <= goal * best.point.primal or tolerance < rounding:
+        if reason is not None or best.point.gap <= goal * best.point.primal < np.inf or tolerance < rounding:
             break
     met = best.point.gap <= tol * best.point.primal < np.inf
     return best, DualFit(best.point, Reason.CONVERGED if met else reason or Reason.STALLED, steps, history, (PAIRS,))
