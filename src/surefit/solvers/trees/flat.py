@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -124,6 +124,18 @@ class FlatTree(NamedTuple):
     def weighted_n_node_samples(self) -> np.ndarray:
         """``weight``, under scikit-learn's name."""
         return self.weight
+
+    def apply(self, X: Any) -> np.ndarray:
+        """Return the node of each row of a dense or sparse matrix, as scikit-learn's ``tree_``; categories are codes."""
+        from surefit.solvers.trees.descend import apply
+
+        dense = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
+        return np.asarray(apply(self, dense if dense.dtype == np.float32 else dense.astype(np.float64)), dtype=np.int64)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return ``value`` at the node of each row, (rows, classes) or (rows, outputs, classes)."""
+        found = self.value[self.apply(X)]
+        return found[:, 0] if self.n_outputs == 1 else found
 
     def children(self, node: int) -> np.ndarray:
         """Return the children of ``node`` from left to right; empty for a leaf."""

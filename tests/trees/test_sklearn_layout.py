@@ -1,0 +1,32 @@
+"""The methods of scikit-learn's ``tree_``: the node and the value of each row."""
+
+import numpy as np
+from scipy import sparse
+from sklearn.datasets import load_iris
+from sklearn.tree import DecisionTreeClassifier as Reference
+
+from surefit import DecisionTreeClassifier, DecisionTreeRegressor, RandomForestClassifier
+
+X, Y = load_iris(return_X_y=True)
+
+
+def test_nodes_and_values_of_rows():
+    model, peer = DecisionTreeClassifier(max_depth=3).fit(X, Y), Reference(max_depth=3, random_state=0).fit(X, Y)
+    rows = X.astype(np.float32)
+    nodes = model.tree_.apply(rows)
+    assert nodes.dtype == peer.tree_.apply(rows).dtype
+    np.testing.assert_array_equal(nodes, model.apply(rows))
+    np.testing.assert_array_equal(model.tree_.apply(sparse.csr_array(X)), model.apply(X))
+    assert model.tree_.predict(rows).shape == peer.tree_.predict(rows).shape
+    np.testing.assert_array_equal(model.tree_.predict(X), model.predict_proba(X))
+    np.testing.assert_array_equal(
+        np.bincount(nodes, minlength=model.tree_.node_count)[nodes], model.tree_.n_node_samples[nodes]
+    )
+
+
+def test_several_outputs_and_members_of_a_forest():
+    tree = DecisionTreeRegressor(max_depth=2).fit(X, np.column_stack([Y, -Y])).tree_
+    assert tree.predict(X).shape == (150, 2, 1)
+    forest = RandomForestClassifier(3, random_state=0).fit(X, Y)
+    for member in forest:
+        np.testing.assert_array_equal(member.tree_.apply(X), member.apply(X))
