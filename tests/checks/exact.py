@@ -32,11 +32,12 @@ def sample(name, n=10, seed=0):
         X = rng.normal(size=(n, 2)) * scale + shift
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     y = Z[:, 0] - 0.5 * Z[:, 1] + 0.3 * rng.normal(size=n)
-    c, k = (y > np.median(y)).astype(int), np.argsort(np.argsort(y)) * 3 // n
-    c[np.argmax(y)] = 0  # no line separates the classes
-    k[np.argmin(y)] = 2
+    rank = np.argsort(np.argsort(y))
+    c, k = (rank + rank % 3 > n // 2).astype(int), rank * 3 // n
+    c[rank % 5 == 1] ^= 1  # no line separates the classes
+    k[rank == 0] = 2
     w = rng.choice([0.5, 1.0, 3.0], size=n)
-    w[n // 2] = 0.0
+    w[np.argsort(y)[n // 3]] = 0.0
     return Sample(X, y, c, k, w)
 
 
@@ -99,14 +100,14 @@ def require_upper(claim, truth, largest, number_of=None):
 
 def newton(evaluate, start):
     """Minimize a convex function by Newton's method with halved steps; ``evaluate`` returns value, gradient and Hessian."""
-    w = start
+    w, unit = start, mpf(10) ** (4 - mpmath.mp.dps)  # of rounding
     value, gradient, hessian = evaluate(w)
-    for _ in range(200):
-        if mpmath.norm(gradient) <= mpf(10) ** (12 - mpmath.mp.dps) * (1 + abs(value)):
+    for _ in range(60):
+        if mpmath.norm(gradient) <= mpf(10) ** (20 - mpmath.mp.dps) * (1 + abs(value)):
             return w
         step = mpmath.lu_solve(hessian, -gradient)
         size = mpf(1)
-        while (found := evaluate(w + size * step))[0] > value:
+        while (found := evaluate(w + size * step))[0] > value + unit * (1 + abs(value)):
             size /= 2
             assert size > mpf(10) ** -30, "no descent"
         w, (value, gradient, hessian) = w + size * step, found
