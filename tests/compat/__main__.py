@@ -1,9 +1,10 @@
 """Print tables of scikit-learn's examples and tests with its classes and with ours.
 
 ``python -m tests.compat --examples PATH`` runs the examples below PATH (a checkout of scikit-learn's ``examples``), ``--tests`` the test
-files of the installed scikit-learn. ``--only TEXT`` restricts both to paths that contain TEXT; ``--limit`` is the seconds per script or
-file and way. Nothing is downloaded; examples that would are counted. Each test that fails is listed with the decision behind it
-(``decisions.csv``) or, if there is none, with its error; their number is the last line.
+files of the installed scikit-learn. ``--only TEXT`` restricts both to paths that contain TEXT; ``--limit`` is the CPU seconds per script or
+file and way; a test file that reaches it reports the tests that ran. ``--save FILE`` keeps every result as a line of JSON, and a second run
+with this file goes on where the first stopped. Nothing is downloaded; examples that would are counted. Each test that fails, and
+each example with other numbers, is listed with the decision behind it (``decisions.csv``); the last line counts tests without one.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from pathlib import Path
 
 from tests.compat.decisions import decision_of
 from tests.compat.examples import Example, difference, run_examples
-from tests.compat.suites import Test, cause_of, run_tests
+from tests.compat.saved import Saved
+from tests.compat.suites import Suite, cause_of, run_tests
 
 from surefit.core.tables import text_table
 
@@ -48,7 +50,8 @@ def example_tables(examples: list[Example]) -> list[str]:
             text_table("Fail with surefit", ("example", "error"), [(e.name, str(e.ours.error)[:100]) for e in failed])
         )
     if other:
-        tables.append(text_table("Other numbers", ("example", "first difference"), other))
+        rows = [(name, words, decision_of(name, words)) for name, words in other]
+        tables.append(text_table("Other numbers", ("example", "first difference", "decision"), rows))
     if slower:
         rows = [(e.name, f"{e.peer.seconds:.1f}", f"{e.ours.seconds:.1f}", f"{_ratio(e):.1f}") for e in slower]
         tables.append(text_table("Slower", ("example", "scikit-learn, CPU s", "surefit, CPU s", "ratio"), rows))
@@ -59,15 +62,13 @@ def _ratio(example: Example) -> float:
     return example.ours.seconds / max(example.peer.seconds, 1e-3)
 
 
-def test_tables(tests: list[Test]) -> list[str]:
+def suite_tables(suites: list[Suite]) -> list[str]:
     """Return the tables about tests: passes by file, failures by cause, their decisions, failures without one."""
-    able = [test for test in tests if test.peer == "passed"]
-    files: dict[str, list[Test]] = {}
-    for test in able:
-        files.setdefault(test.name.partition("::")[0], []).append(test)
-    rows = [(name, str(len(each)), str(sum(t.ours == "passed" for t in each))) for name, each in files.items()]
-    rows.append(("all", str(len(able)), str(sum(t.ours == "passed" for t in able))))
-    failed = [test for test in able if test.ours != "passed"]
+    counts = [(each.passed + len(each.failures), each.passed, each.cut) for each in suites]
+    counts.append(tuple(sum(column) for column in zip(*counts, strict=True)))
+    names = [each.name for each in suites] + ["all"]
+    rows = [(name, *map(str, row)) for name, row in zip(names, counts, strict=True)]
+    failed = [test for each in suites for test in each.failures]
     causes = Counter(cause_of(test.error) for test in failed).most_common()
     decided = [(test, decision_of(test.name, test.error)) for test in failed]
     reasons = Counter(reason for _, reason in decided if reason).most_common()
@@ -76,7 +77,7 @@ def test_tables(tests: list[Test]) -> list[str]:
         (test.name, cause_of(test.error), " ".join(test.error.split())[:90]) for test, reason in decided if not reason
     ]
     return [
-        text_table("Tests that pass", ("file", "scikit-learn", "surefit"), rows),
+        text_table("Tests that pass", ("file", "scikit-learn", "surefit", "cut"), rows),
         text_table("Failures by cause", ("cause", "tests"), [(words, str(count)) for words, count in causes]),
         text_table("Decisions", ("tests", "decision"), [(str(count), reason) for reason, count in reasons]),
         text_table("Failures by decision", ("test", "decision"), each),
@@ -91,13 +92,14 @@ def main() -> None:
     parser.add_argument("--examples", type=Path, help="a folder of examples")
     parser.add_argument("--tests", action="store_true", help="run the test files of the installed scikit-learn")
     parser.add_argument("--only", default="", help="run paths that contain this text only")
-    parser.add_argument("--limit", type=float, default=120.0, help="seconds per script or test file, each way")
+    parser.add_argument("--limit", type=float, default=120.0, help="CPU seconds per script or test file, each way")
+    parser.add_argument("--save", type=Path, help="a file of results; those on it are not computed again")
     asked = parser.parse_args()
-    tables: list[str] = []
+    saved, tables = Saved(asked.save), []
     if asked.examples is not None:
-        tables += example_tables(run_examples(asked.examples, asked.limit, asked.only))
+        tables += example_tables(run_examples(asked.examples, asked.limit, asked.only, saved))
     if asked.tests:
-        tables += test_tables(run_tests(asked.limit, asked.only))
+        tables += suite_tables(run_tests(asked.limit, asked.only, saved))
     if not tables:
         parser.error("name a folder of examples, --tests, or both")
     print("\n\n".join(tables))

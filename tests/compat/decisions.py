@@ -1,4 +1,4 @@
-"""Failures of scikit-learn's tests that are decisions of surefit: ``decisions.csv`` says which, and why."""
+"""Decisions of surefit behind failing tests and other numbers in examples of scikit-learn: ``decisions.csv`` says which, and why."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Decision(NamedTuple):
-    """A failure whose test and error match both patterns has this reason."""
+    """A failure (or other number) whose name and error (or difference) match both patterns has this reason."""
 
     test: re.Pattern[str]
     error: re.Pattern[str]

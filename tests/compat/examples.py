@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import NamedTuple
+
+from tests.compat.limits import ends_in_time
+from tests.compat.saved import Saved
 
 #: Examples that ask for these load their data from the network.
 DOWNLOADS = re.compile(r"\bfetch_\w+\(|urlretrieve|read_csv\(\s*[\"']http|pooch")
@@ -35,8 +37,8 @@ class Example(NamedTuple):
     ours: Run | None = None
 
 
-def run_examples(root: Path, limit: float, pattern: str) -> list[Example]:
-    """Run the examples below ``root`` whose path contains ``pattern``; each has ``limit`` seconds per way."""
+def run_examples(root: Path, limit: float, pattern: str, saved: Saved) -> list[Example]:
+    """Run the examples below ``root`` whose path contains ``pattern``; each has ``limit`` CPU seconds per way."""
     found = []
     for path in sorted(root.rglob("*.py")):
         name, text = str(path.relative_to(root)), path.read_text(encoding="utf-8")
@@ -48,9 +50,12 @@ def run_examples(root: Path, limit: float, pattern: str) -> list[Example]:
         if not replaced_names(text):
             found.append(Example(name, uses=False))
             continue
-        example = Example(name, peer=_run("sklearn", path, limit), ours=_run("surefit", path, limit))
-        print(json.dumps(example._asdict(), default=tuple), file=sys.stderr, flush=True)
-        found.append(example)
+        peer, ours = (
+            Run(**saved.result(f"{owner} {name}", lambda owner=owner, path=path: _run(owner, path, limit)))
+            for owner in ("sklearn", "surefit")
+        )
+        found.append(Example(name, peer=peer, ours=ours))
+        print(f"{name}: {peer.seconds:.1f} s, with ours {ours.seconds:.1f} s", file=sys.stderr, flush=True)
     return found
 
 
@@ -90,17 +95,13 @@ def _close(a: float, b: float) -> bool:
     return abs(a - b) <= CLOSE * max(abs(a), abs(b)) or abs(a - b) < 1e-6
 
 
-def _run(owner: str, path: Path, limit: float) -> Run:
+def _run(owner: str, path: Path, limit: float) -> dict:
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder) / "result.json"
         command = [sys.executable, "-m", "tests.compat.script", owner, str(path.resolve()), str(result)]
         environment = {**os.environ, "MPLBACKEND": "Agg", "SPHINX_GALLERY_BUILD": "1"}
-        try:
-            subprocess.run(
-                command, env=environment, timeout=limit, capture_output=True, check=False, stdin=subprocess.DEVNULL
-            )
-        except subprocess.TimeoutExpired:
-            return Run(limit, "time limit")
+        if not ends_in_time(command, environment, limit):
+            return Run(limit, "time limit")._asdict()
         if not result.exists():
-            return Run(0.0, "the process died")
-        return Run(**json.loads(result.read_text(encoding="utf-8")))
+            return Run(0.0, "the process died")._asdict()
+        return json.loads(result.read_text(encoding="utf-8"))

@@ -1,11 +1,10 @@
-"""scikit-learn's own tests: every file that names a replaced estimator runs with scikit-learn's classes and with ours."""
+"""scikit-learn's own tests: each file that names a replaced estimator runs with ours; what fails runs with scikit-learn's classes too."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -13,17 +12,24 @@ from typing import NamedTuple
 
 import sklearn
 from tests.compat.examples import replaced_names
+from tests.compat.limits import ends_in_time
+from tests.compat.saved import Saved
 
 
-class Test(NamedTuple):
-    """One test both ways: outcome of each, the error with ours, and the seconds of each."""
+class Failure(NamedTuple):
+    """A test that passes with scikit-learn's classes only, and its error with ours."""
 
     name: str
-    peer: str
-    ours: str
     error: str
-    peer_seconds: float
-    seconds: float
+
+
+class Suite(NamedTuple):
+    """One test file: how many tests pass with ours, how many were cut by the limit, and those that fail with ours only."""
+
+    name: str
+    passed: int
+    cut: int
+    failures: tuple[Failure, ...]
 
 
 #: Causes of failures, by what the error says; the first that fits counts.
@@ -45,47 +51,47 @@ def cause_of(error: str) -> str:
     return next((words for words, pattern in CAUSES if re.search(pattern, error, re.DOTALL)), "something else")
 
 
-def run_tests(limit: float, pattern: str) -> list[Test]:
-    """Run the test files whose path contains ``pattern``; each has ``limit`` seconds per way."""
+def run_tests(limit: float, pattern: str, saved: Saved) -> list[Suite]:
+    """Run the test files whose path contains ``pattern``; each has ``limit`` CPU seconds per way."""
     root, found = Path(sklearn.__file__).parent, []
     for path in sorted(root.rglob("tests/test_*.py")):
         name = str(path.relative_to(root))
         if pattern in name and replaced_names(path.read_text(encoding="utf-8")):
-            module = "sklearn." + name.removesuffix(".py").replace(os.sep, ".")
-            peer, ours = (_outcomes(owner, module, limit) for owner in ("sklearn", "surefit"))
-            passed = sum(test["outcome"] == "passed" for test in ours.values())
-            print(f"{name}: {passed} of {len(peer)} pass with ours", file=sys.stderr, flush=True)
-            found += [_both(f"{name}::{key}", peer[key], ours.get(key)) for key in peer]
+            found.append(_suite(name, limit, saved))
+            _, passed, cut, failures = found[-1]
+            print(f"{name}: {passed} pass, {len(failures)} fail, {cut} cut", file=sys.stderr, flush=True)
     return found
 
 
-def _both(name: str, peer: dict, ours: dict | None) -> Test:
-    if ours is None:
-        return Test(name, peer["outcome"], "failed", "time limit", peer["seconds"], 0.0)
-    return Test(name, peer["outcome"], ours["outcome"], ours["error"], peer["seconds"], ours["seconds"])
+def _suite(name: str, limit: float, saved: Saved) -> Suite:
+    ours = saved.result(f"surefit {name}", lambda: _outcomes("surefit", name, limit))
+    tests = {line["test"]: line for line in ours if "test" in line}
+    other = [test for test, line in tests.items() if line["outcome"] != "passed"]
+    lines = saved.result(f"sklearn {name}", lambda: _outcomes("sklearn", name, limit, other)) if other else []
+    peer = {line["test"]: line["outcome"] for line in lines if "test" in line}
+    able = [
+        test for test in other if peer.get(test) == "passed" or not test
+    ]  # a file that cannot be imported has no name
+    cut = sum(line.get("collected", 0) for line in ours) - sum(1 for test in tests if test)
+    cut += sum(test not in peer for test in other if test)
+    return Suite(
+        name,
+        len(tests) - len(other),
+        cut,
+        tuple(Failure(f"{name}::{test}", tests[test]["error"]) for test in able),
+    )
 
 
-def _outcomes(owner: str, module: str, limit: float) -> dict[str, dict]:
+def _outcomes(owner: str, name: str, limit: float, only: list[str] | None = None) -> list[dict]:
+    """Return the lines that the plugin wrote before the file ended or was cut."""
+    module = "sklearn." + name.removesuffix(".py").replace(os.sep, ".")
     with tempfile.TemporaryDirectory() as folder:
-        result = Path(folder) / "outcomes.jsonl"
+        result, names = Path(folder) / "outcomes.jsonl", Path(folder) / "only.json"
         result.touch()
-        command = [
-            sys.executable,
-            "-m",
-            "pytest",
-            "--pyargs",
-            module,
-            "-q",
-            "-p",
-            "tests.compat.plugin",
-            "-p",
-            "no:cacheprovider",
-        ]
-        command += ["-c", os.devnull, "--rootdir", folder, "-W", "ignore"]
+        names.write_text(json.dumps(only), encoding="utf-8")
+        command = [sys.executable, "-m", "pytest", "--pyargs", module, "-q", "-p", "tests.compat.plugin"]
+        command += ["-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", folder, "-W", "ignore"]
         environment = {**os.environ, "SUREFIT_COMPAT": owner, "SUREFIT_COMPAT_RESULT": str(result)}
-        try:
-            subprocess.run(command, env=environment, timeout=limit, capture_output=True, check=False)
-        except subprocess.TimeoutExpired:
-            pass  # tests that ran are on file
-        lines = [json.loads(line) for line in result.read_text(encoding="utf-8").splitlines()]
-    return {line["test"].partition("::")[2]: line for line in lines}
+        environment["SUREFIT_COMPAT_ONLY"] = "" if only is None else str(names)
+        ends_in_time(command, environment, limit)
+        return [json.loads(line) for line in result.read_text(encoding="utf-8").splitlines()]

@@ -1,8 +1,14 @@
 """The tool that runs scikit-learn's examples and tests: what counts as a difference, and which failures are decisions."""
 
+import os
+import sys
+from time import perf_counter
+
 import pytest
 from tests.compat.decisions import decision_of, decisions
 from tests.compat.examples import Run, difference
+from tests.compat.limits import ends_in_time
+from tests.compat.saved import Saved
 
 OTHER = [
     "AssertionError: Not equal to tolerance rtol=1e-07, atol=0",
@@ -42,3 +48,19 @@ def test_printed_and_drawn_numbers_are_compared():
     assert "prints 0 lines instead of 1" in difference(same, Run(1.0, None, "", drawn))
     assert "draws" in difference(same, Run(1.0, None, same.printed, ([3.0, 2.0, 0.5],)))
     assert "2 lines and images" in difference(same, Run(1.0, None, same.printed, drawn * 2))
+
+
+def test_a_child_is_limited_by_its_cpu_time():
+    begun = perf_counter()
+    assert not ends_in_time([sys.executable, "-c", "while True: pass"], os.environ, 1.0)
+    assert perf_counter() - begun >= 0.9
+    assert ends_in_time([sys.executable, "-c", "import time; time.sleep(1.5)"], os.environ, 1.0)
+
+
+def test_saved_results_are_not_computed_again(tmp_path):
+    path, calls = tmp_path / "results.jsonl", []
+    for _ in range(2):
+        saved = Saved(path)
+        assert saved.result("a", lambda: calls.append("a") or {"x": 1}) == {"x": 1}
+    assert saved.result("b", lambda: 2) == 2 and calls == ["a"]
+    assert len(path.read_text(encoding="utf-8").splitlines()) == 2
