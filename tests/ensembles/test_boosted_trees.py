@@ -153,6 +153,20 @@ def test_columns_that_may_not_interact_give_a_sum_of_functions():
     assert total == pytest.approx(model.predict(mixed) + model.predict(back), abs=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("sets", "expected"),
+    [
+        ([0, 1], "a sequence of sets of columns"),
+        (["ab"], "a sequence of sets"),
+        ([{0.5}], "columns from 0"),
+        ([{9}], "columns from 0"),
+    ],
+)
+def test_interaction_sets_are_sets_of_columns(sets, expected):
+    with pytest.raises(InvalidParameter, match=expected):
+        HistGradientBoostingRegressor(interaction_cst=sets).fit(*rows())
+
+
 def test_early_stopping_watches_rows_that_it_does_not_train_on():
     X, f = rows(400)
     y = (f > 0).astype(int)

@@ -132,6 +132,10 @@ def interaction_groups(estimator, d: int) -> np.ndarray:
         named["pairwise"] = [{i, j} for i in range(d) for j in range(i)]
         sets = named[wanted]
     else:
+        if not all(np.iterable(group) and not isinstance(group, str) for group in wanted):
+            raise InvalidParameter(
+                who, "interaction_cst", "a sequence of sets of columns, such as [{0, 1}, {2}]", wanted
+            )
         sets = [{_column(estimator, item, "interaction_cst") for item in group} for group in wanted]
         rest = set(range(d)).difference(*sets)
         sets = [*sets, rest] if rest else sets
@@ -150,6 +154,6 @@ def _column(estimator, item, parameter: str) -> int:
         if item not in names:
             raise InvalidParameter(who, parameter, "names of columns of X", item)
         return names.index(item)
-    if not 0 <= int(item) < d:
+    if item != int(item) or not 0 <= item < d:
         raise InvalidParameter(who, parameter, f"columns from 0 to {d - 1}", item)
     return int(item)
