@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from mpmath import mpf
 from tests.checks.exact import SAMPLES, logistic, number, penalized, require_upper, sample, with_constant
+from tests.forging import refused, with_claim
 
 import surefit
 
@@ -125,3 +126,20 @@ def test_distance_from_sparse_optima(data):
             model = surefit.LinearModel(loss="squared_error", penalty=penalty, tol=tol).fit(X, y, sample_weight=w)
             claim, truth = model.certificate_["linear.distance"], away(model, [number(v) for v in best])
             require_upper(claim, truth, 2 * mpmath.sqrt(2 * model.certificate_["linear.gap"].limit / l2))
+
+
+def test_listed_zeros_are_a_set_in_order():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 6))
+    y = X[:, 0] + 0.01 * rng.normal(size=30)
+    model = surefit.Lasso(alpha=0.3).fit(X, y)
+    zero = model.certificate_["linear.inactive"].numbers["zero"]
+    assert zero == [1, 2, 3, 4, 5]
+
+    def listed(*columns):
+        numbers = {"features": 6, "zero": list(columns)}
+        return with_claim(model.certificate_, "linear.inactive", value=6.0 - len(columns), numbers=numbers)
+
+    listed(2, 4).verify(X, y)  # a weaker statement
+    for columns in ((4, 2), (2, 2), (0, 2), (2.0, 4), (True,), ([2],), ("2",)):
+        assert refused(listed(*columns), X, y), columns

@@ -121,7 +121,8 @@ def inactive(certificate: Certificate, stated: Claim, data: Data) -> Proof:
         zero &= zero_in_every_solution(g.value, loss, penalty, g.correlations, norms)[:d] & (w[:d] == 0)
     proved = np.flatnonzero(zero).tolist()
     listed = stated.numbers.get("zero", proved)
-    if isinstance(listed, list) and set(listed) <= set(proved) and len(set(listed)) == len(listed):
+    whole = isinstance(listed, list) and all(type(j) is int for j in listed)
+    if whole and listed == sorted(set(listed) & set(proved)):
         proved = listed  # listing fewer features than proved is a weaker statement
     note = f"{len(proved)} features are zero."
     return Proof(float(d - len(proved)), note=note, numbers={"features": d, "zero": proved})
