@@ -21,9 +21,6 @@ OPEN = frozenset(
     boosted_trees.leaves boosted_trees.monotone calibration.isotonic calibration.sigmoid calibration.temperature
     discriminant.complete discriminant.directions discriminant.moments discriminant.restricted_gap evidence.best
     forest.subsets gaussian_process.stationary gaussian_process_classifier.gap
-    kernel_fisher.cut kernel_fisher.gap kernel_fisher.restricted_gap kernel_fisher.separation
-    kernel_pca.gap kernel_pca.inverse
-    kernel_pca.means kernel_pca.residual
     logistic.finite_mle
     logistic.no_finite_mle map.likelihood mixture.score mixture.step naive_bayes.likelihood network.gradient
     network.links network.output_gap nu_svc.distance nu_svc.gap nu_svc.stationarity nu_svr.gap nu_svr.stationarity

@@ -91,8 +91,8 @@ def _exceeded(
 
 
 @fact("kernel_fisher.separation", kind="data_fact", infinite=True,
-      says="The class means differ, and the training rows of each class lie within {value:.3g} times this "
-      "difference of their mean, so the criterion is unbounded.")  # fmt: skip
+      says="The class means differ, and the standard deviation of the training scores within the classes is at most {value:.3g} times "
+      "this difference: up to rounding, the criterion is unbounded.")  # fmt: skip
 def separation(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     """Check that the within-class spread is at most ``value`` times the distance of the class means."""
     found = examine(certificate, data)
@@ -149,7 +149,7 @@ def examine(certificate: Certificate, data: Data) -> Found:
     about_rad = F_rad + means_rad[codes] + 4 * UNIT * (np.abs(F) + np.abs(means[codes]))
     spread = upper_sum(s * (np.abs(about) + about_rad) ** 2) / divisor * (1 + 16 * UNIT)
     low = math.fsum(s * np.maximum(np.abs(about) - about_rad, 0.0) ** 2) / divisor
-    square = gram.form(beta[:, None], scores)
+    square = gram.form(beta[:, None], Enclosed(F[:, None], F_rad[:, None]))
     radius = float(means_rad.sum()) + 8 * UNIT * float(np.abs(means).sum())
     distance = Enclosed(np.abs(means[1] - means[0]), np.asarray(radius))
     intercept = float(np.ravel(certificate.model["intercept_"])[0])
