@@ -16,10 +16,9 @@ OPEN = frozenset(
     audit.adaboost.training_loss audit.boosting.leaves audit.boosting.loss audit.choice_by_left_out
     audit.choice_by_scores audit.forest.leaves audit.gap audit.gaussian_process.leave_one_out
     audit.gaussian_process_classifier.evidence audit.leave_one_out audit.neighbors.nearest audit.neighbors.rows
-    audit.svm_gap audit.svm_stationarity bases.kernel bases.map bayesian_linear.posterior
-    bayesian_logistic.covariance bayesian_logistic.integral bayesian_logistic.mode bayesian_ridge.evidence
+    audit.svm_gap audit.svm_stationarity bases.kernel bases.map
     boosted_trees.leaves boosted_trees.monotone calibration.isotonic calibration.sigmoid calibration.temperature
-    discriminant.complete discriminant.directions discriminant.moments discriminant.restricted_gap evidence.best
+    discriminant.complete discriminant.directions discriminant.moments discriminant.restricted_gap
     forest.subsets gaussian_process.stationary gaussian_process_classifier.gap
     logistic.finite_mle
     logistic.no_finite_mle map.likelihood mixture.score mixture.step naive_bayes.likelihood network.gradient
