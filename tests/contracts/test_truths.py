@@ -24,9 +24,7 @@ OPEN = frozenset(
     logistic.no_finite_mle map.likelihood mixture.score mixture.step naive_bayes.likelihood network.gradient
     network.links network.output_gap nu_svc.distance nu_svc.gap nu_svc.stationarity nu_svr.gap nu_svr.stationarity
     nystroem.distance nystroem.exact_gap nystroem.gap one_class.gap one_class.stationarity partition.objective
-    perceptron.batch_margin_at_most perceptron.cycle perceptron.geometric_margin perceptron.margin_at_most perceptron.mean
-    perceptron.margin_updates perceptron.passes perceptron.prefix perceptron.sum perceptron.unit_margin
-    perceptron.unit_margin_at_most perceptron.votes quadratic.likelihood separation.column_set separation.columns
+    quadratic.likelihood separation.column_set separation.columns
     separation.direction separation.farkas separation.margin_bracket separation.one_class separation.overlap
     separation.radius separation.weak_direction smoothing_spline.choice smoothing_spline.derivatives
     smoothing_spline.edof smoothing_spline.gap stagewise.choice stagewise.factors stagewise.losses svc.budget

@@ -6,10 +6,11 @@ of updates that Novikoff's theorem allows are compared by their squares, which a
 
 from fractions import Fraction
 
+import dask.array as da
 import numpy as np
 import pytest
 
-from surefit import AveragedPerceptron, BatchPerceptron, KernelPerceptron, Perceptron
+from surefit import AveragedPerceptron, BatchPerceptron, KernelPerceptron, Perceptron, VotedPerceptron
 
 SEEDS = range(6)
 
@@ -112,6 +113,44 @@ def test_one_against_the_rest_and_the_average(seed):
         stored = [Fraction(v) for v in (*mean.coef_[p], mean.intercept_[p])]
         worst = max(abs(a / visits - b) for a, b in zip(total, stored, strict=True))
         assert worst <= Fraction(average.value) <= Fraction(1, 10**9)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_voters_and_the_visits_that_they_survived(seed):
+    X, y = integer_rows(seed, n=12, classes=3)
+    passes, rows, n = 4, lifted(X), len(X)
+    model = VotedPerceptron(max_iter=passes, order="cyclic").fit(X, y)
+    claims = [c for c in model.certificate_.claims if c.name == "perceptron.votes"]
+    start = 0
+    for p, claim in enumerate(claims):
+        w, survived, ended = [Fraction(0)] * len(rows[0]), [0], 0
+        for _ in range(passes):
+            before, ended = len(survived), ended + n
+            for i, row in enumerate(rows):
+                sign = 1 if y[i] == p else -1
+                if sign * dot(w, row) <= 0:
+                    w = [a + sign * b for a, b in zip(w, row, strict=True)]
+                    survived.append(0)
+                survived[-1] += 1
+            if len(survived) == before:
+                break
+        assert claim.value == len(survived) and claim.numbers == {"problem": p, "visits": ended}
+        assert sum(survived) == ended and model.survivals_[start : start + len(survived)].tolist() == survived
+        start += len(survived)
+    assert len(claims) == 3 and start == len(model.survivals_)
+
+
+@pytest.mark.filterwarnings("ignore::surefit.core.errors.DataWarning")  # partitions of five rows may have one label
+@pytest.mark.parametrize("seed", SEEDS)
+def test_passes_over_partitions(seed):
+    X, y = integer_rows(seed, n=12)
+    model = Perceptron(tol=None, max_iter=3).fit(da.from_array(X, chunks=(5, 3)), da.from_array(y, chunks=5))
+    claim, rows, t = model.certificate_["perceptron.passes"], lifted(X), np.where(y == 1, 1, -1)
+    runs = [exact_run(rows, t, passes) for passes in range(4)]
+    passes = claim.numbers["passes"]
+    assert 1 <= passes <= 3 and claim.value == len(runs[passes][1])
+    assert claim.numbers["last"] == len(runs[passes][1]) - len(runs[passes - 1][1])
+    assert [Fraction(v) for v in (*model.coef_[0], model.intercept_[0])] == runs[passes][0]
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -21,9 +21,23 @@ from scipy import sparse
 from surefit.checks.enclosure import BLOCK, UNIT, Bound, gamma, row_blocks
 from surefit.core.sample import Data
 
+SUBNORMAL = 2.0**-1074  # largest rounding error of a product that underflows
+
 
 def squared_lengths(data: Data, beta: float) -> np.ndarray:
     """Return upper bounds on ``|x_i|^2 + beta``."""
+    squares = _squares(data) * (1 + gamma(data.X.shape[1] + 3)) + 2.0**-1000
+    return (squares + beta) * (1 + 2 * UNIT)
+
+
+def longest_square(data: Data, beta: float) -> float:
+    """Return a lower bound on the largest ``|x_i|^2 + beta``."""
+    d = data.X.shape[1]
+    largest = float(np.max(_squares(data), initial=0.0)) * (1 - gamma(d + 3)) - d * SUBNORMAL
+    return max(largest + beta, 0.0) * (1 - 4 * UNIT)
+
+
+def _squares(data: Data) -> np.ndarray:
     if "squares" not in data.memo:
         X, squares = data.X, np.empty(data.X.shape[0])
         for here in row_blocks(len(squares)):
@@ -33,8 +47,8 @@ def squared_lengths(data: Data, beta: float) -> np.ndarray:
             else:
                 part = np.asarray(part, dtype=np.float64)
                 squares[here] = np.einsum("ij,ij->i", part, part)
-        data.memo["squares"] = squares * (1 + gamma(X.shape[1] + 3)) + 2.0**-1000
-    return (data.memo["squares"] + beta) * (1 + 2 * UNIT)
+        data.memo["squares"] = squares
+    return data.memo["squares"]
 
 
 def lowest_margin(
@@ -44,7 +58,8 @@ def lowest_margin(
     if not 0.0 < norm < math.inf:
         raise ValueError("the weights are zero and have no margin")
     mid = t * (np.asarray(data.X @ w, dtype=np.float64).ravel() + b)
-    rad = gamma(data.X.shape[1] + 6) * (math.sqrt(math.fsum(w * w)) * np.sqrt(squared_lengths(data, 0.0)) + abs(b))
+    rad = gamma(data.X.shape[1] + 6) * (norm_of(w, 0.0, 0.0) * np.sqrt(squared_lengths(data, 0.0)) + abs(b))
+    rad += (data.X.shape[1] + 2) * SUBNORMAL
     if scale is not None:
         mid, rad = mid / scale, rad / scale + gamma(data.X.shape[1] + 8) * np.abs(mid / scale)
     if used is not None:
@@ -55,8 +70,8 @@ def lowest_margin(
 
 
 def norm_of(w: np.ndarray, b: float, beta: float) -> float:
-    """Return the norm of augmented weights."""
-    return math.sqrt(math.fsum(w * w) + (b * b / beta if beta else 0.0))
+    """Return the norm of augmented weights; squares of small weights do not underflow."""
+    return math.hypot(*w.tolist(), b / math.sqrt(beta) if beta else 0.0)
 
 
 def sum_of_rows(data: Data, s: np.ndarray, relative: float = 0.0) -> tuple[np.ndarray, float]:
@@ -73,10 +88,12 @@ def hull_length(data: Data, s: np.ndarray, beta: float, relative: float = 0.0) -
     total = math.fsum(np.abs(s))
     if not 0 < total < math.inf:
         raise ValueError("the weights of the rows must be finite and not all zero")
+    scale = -math.frexp(total)[1]  # a power of two, so that products of small steps and small rows do not underflow
+    s, total = np.ldexp(s, scale), math.ldexp(total, scale)
     z, rad = sum_of_rows(data, s, relative)
     shift, shift_rad = math.fsum(s), (relative + 4 * UNIT) * total
-    size = math.sqrt(math.fsum(z * z) + beta * shift * shift)
-    wiggle = math.sqrt(rad * rad + beta * shift_rad * shift_rad)
+    size = math.hypot(*z.tolist(), math.sqrt(beta) * shift)
+    wiggle = math.hypot(rad, math.sqrt(beta) * shift_rad)
     value = (size + wiggle) / total * (1 + 16 * UNIT + 2 * relative)
     return Bound(value, wiggle / total + (16 * UNIT + 2 * relative) * value)
 

@@ -94,12 +94,12 @@ def _lowest(certificate: Certificate, data: Data) -> Bound:
     scores, here = np.asarray(data.X @ W[:, :-1].T, dtype=np.float64) + W[:, -1], np.arange(len(codes))
     own = scores[here, codes]
     scores[here, codes] = -np.inf
-    norm = math.sqrt(math.fsum(W[:, :-1].ravel() ** 2) + (math.fsum(W[:, -1] ** 2) / beta if beta else 0.0))
+    norm = geometry.norm_of(W[:, :-1].ravel(), math.hypot(*W[:, -1]), beta)
     if norm == 0.0:
         raise ValueError("the weights are zero and have no margin")
-    longest = float(np.max(np.linalg.norm(W[:, :-1], axis=1))) * (1 + gamma(data.X.shape[1] + 4))
+    longest = max(geometry.norm_of(line, 0.0, 0.0) for line in W[:, :-1]) * (1 + gamma(data.X.shape[1] + 4))
     size = np.sqrt(geometry.squared_lengths(data, 0.0)) * longest + float(np.max(np.abs(W[:, -1])))
-    rad = 2 * gamma(data.X.shape[1] + 8) * size
+    rad = 2 * gamma(data.X.shape[1] + 8) * size + 2 * (data.X.shape[1] + 2) * geometry.SUBNORMAL
     low, rounding = float(np.min(own - scores.max(axis=1) - rad)) / norm, float(np.max(rad)) / norm
     return Bound(low - 16 * UNIT * abs(low), rounding + 16 * UNIT * abs(low))
 
@@ -110,14 +110,14 @@ def _highest(certificate: Certificate, data: Data) -> Bound:
     if len(log.rows) == 0:
         raise ValueError("no update was made")
     steps, n = np.array(certificate.problem["joint_steps"])[codes[log.rows]], data.X.shape[0]
-    squares, wiggles, total = [], [], math.fsum(steps)
+    parts, wiggles, total = [], [], math.fsum(steps)
     for line in range(len(log.start)):
         signed = np.bincount(log.rows, steps * (codes[log.rows] == line), minlength=n)
         signed -= np.bincount(log.rows, steps * (log.rivals == line), minlength=n)
         z, rad = geometry.sum_of_rows(data, signed, gamma(len(log.rows) + 4))
         shift = math.fsum(signed)
-        squares += [*(z**2), beta * shift * shift]
-        wiggles += [rad * rad, beta * (gamma(len(log.rows) + 4) * total) ** 2]
-    length, wiggle = math.sqrt(math.fsum(squares)), math.sqrt(math.fsum(wiggles))
+        parts += [*z.tolist(), math.sqrt(beta) * shift]
+        wiggles += [rad, math.sqrt(beta) * gamma(len(log.rows) + 4) * total]
+    length, wiggle = math.hypot(*parts), math.hypot(*wiggles)
     value = (length + wiggle) / total * (1 + 16 * UNIT)
     return Bound(value, wiggle / total + 16 * UNIT * value)

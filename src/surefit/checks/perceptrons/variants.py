@@ -69,11 +69,13 @@ def prefix(certificate: Certificate, stated: Claim, data: Data) -> Proof:
         return refused("this claim needs a start from zero, a schedule and a complete log")
     steps = run.log.factors * np.abs(run.steps[run.log.rows])
     S, Q = np.cumsum(steps), np.cumsum(steps**2)
-    # The margin of the weights is at most the largest margin, to which the theorem applies, so rounding up is safe.
-    square = float(np.max(geometry.squared_lengths(data, run.beta)))
-    worst = float(np.max(S / np.sqrt(2 * run.rule.threshold * S + square * Q))) * (1 + gamma(2 * len(S) + 16))
-    value = max(run.low.value, 0.0) * worst
+    # What the theorem allows is rounded down, and the margin of the weights up.
+    square = geometry.longest_square(data, run.beta)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = S / np.sqrt(2 * run.rule.threshold * S + square * Q)
+    worst = float(np.max(shares)) * (1 + gamma(2 * len(S) + 16))
+    value = max(run.low.value + 2 * run.low.spread, 0.0) * worst
     if not math.isfinite(value):
         return refused("the steps overflow")
-    spread = run.low.spread * worst + (gamma(data.X.shape[1] + 2 * len(S) + 32) + 8 * UNIT) * value
+    spread = 2 * run.low.spread * worst + (gamma(data.X.shape[1] + 2 * len(S) + 32) + 8 * UNIT) * value
     return Proof(value, "enclosed", f"checked after {len(S)} updates.", run.own, limit=1.0, spread=spread)
