@@ -24,9 +24,8 @@ OPEN = frozenset(
     logistic.no_finite_mle map.likelihood mixture.score mixture.step naive_bayes.likelihood network.gradient
     network.links network.output_gap nu_svc.distance nu_svc.gap nu_svc.stationarity nu_svr.gap nu_svr.stationarity
     nystroem.distance nystroem.exact_gap nystroem.gap one_class.gap one_class.stationarity partition.objective
-    quadratic.likelihood separation.column_set separation.columns
-    separation.direction separation.farkas separation.margin_bracket separation.one_class separation.overlap
-    separation.radius separation.weak_direction smoothing_spline.choice smoothing_spline.derivatives
+    quadratic.likelihood
+    smoothing_spline.choice smoothing_spline.derivatives
     smoothing_spline.edof smoothing_spline.gap stagewise.choice stagewise.factors stagewise.losses svc.budget
     svc.stationarity svr.stationarity tree.candidate_splits tree.monotone tree.pruning tree.reduced_error wiener.mean
     """.split()

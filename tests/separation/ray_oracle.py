@@ -37,24 +37,23 @@ def orthogonal(rows, p):
 
 
 def kind_of_separation(A):
-    """``strict``, ``weak`` or ``overlap`` for integer rows ``A`` (already signed and lifted)."""
-    A = np.asarray(A, dtype=np.int64)
-    A = A[
-        :, independent_columns(A)
-    ]  # same values A v, and now the cone has a vertex: it is the sum of its extreme rays
+    """``strict``, ``weak`` or ``overlap`` for integer rows ``A`` of any size (already signed and lifted)."""
+    A = np.array([[int(x) for x in row] for row in A], dtype=object)
+    # The values A v stay the same, and now the cone has a vertex: it is the sum of its extreme rays.
+    A = A[:, independent_columns(A)]
     p = A.shape[1]
     if p == 0:
         return "overlap"
     inner = np.zeros(p, dtype=object)
-    distinct = np.unique(A, axis=0)
+    distinct = sorted(set(map(tuple, A.tolist())))
     for rows in combinations(distinct, p - 1):
         ray = np.array(orthogonal(rows, p), dtype=object)
         if not ray.any():
             continue
-        scores = A.astype(object) @ ray
+        scores = A @ ray
         if min(scores) >= 0:
             inner = inner + ray
         if max(scores) <= 0:
             inner = inner - ray
-    scores = A.astype(object) @ inner
+    scores = A @ inner
     return "strict" if min(scores) > 0 else "weak" if max(scores) > 0 else "overlap"

@@ -201,7 +201,7 @@ def widest(
     b = best_offset(rows, w)
     functional = float(np.min(rows.t * (np.asarray(rows.X @ w).ravel() + b)))
     length = float(found.z @ found.z)
-    if not (functional > 0 and length > 0):
+    if not (functional > 0 and length >= np.finfo(np.float64).tiny):  # the multipliers would overflow
         return None
     w, b = w / functional, b / functional
     multipliers = found.alpha * ((1 + int(rows.intercept)) / length)

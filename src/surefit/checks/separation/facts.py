@@ -91,6 +91,8 @@ def bracket(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     fits = w.shape == (data.X.shape[1],) and len(b) == 1 and rows.dtype.kind in "iu" and rows.ndim == 1
     if not fits or len(rows) == 0 or rows.min() < 0 or rows.max() >= len(t) or witness["alpha"].shape != rows.shape:
         return refused("the witness does not fit these data")
+    if b[0] and not certificate.problem["intercept"]:
+        return refused("a hyperplane through the origin has no intercept")
     alpha[rows] = witness["alpha"]
     low = margins.margin_of(data.X, t, w, float(b[0]))
     up = margins.hull_distance(data.X, t, alpha, certificate.problem["intercept"])
