@@ -27,7 +27,7 @@ OPEN = frozenset(
     quadratic.likelihood
     smoothing_spline.choice smoothing_spline.derivatives
     smoothing_spline.edof smoothing_spline.gap stagewise.choice stagewise.factors stagewise.losses svc.budget
-    svc.stationarity svr.stationarity tree.candidate_splits tree.monotone tree.pruning tree.reduced_error wiener.mean
+    svc.stationarity svr.stationarity wiener.mean
     """.split()
 )
 
