@@ -100,3 +100,28 @@ def test_says_what_it_wants():
         ExhaustiveClustering().fit(np.arange(5000.0).reshape(-1, 1))
     with pytest.raises(InvalidData, match="squares of X overflow"):
         ExhaustiveClustering().fit([[0.0], [1e200], [2e200]])
+
+
+@pytest.mark.parametrize("criterion", ["inertia", "scatter"])
+@pytest.mark.parametrize(
+    ("scale", "shift"), [(1.0, 0.0), (1e6, 0.0), (1e-6, 1.0), (1.0, 1e8), (1e-150, 0.0), (1e-160, 0.0)]
+)
+def test_the_stated_criterion_is_that_of_the_labels(criterion, scale, shift):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(8, 2)) * [scale, 1.0 if scale > 1e-9 else scale] + shift
+    X[3] = X[2]
+    for weights in (None, np.array([1.0, 0.0, 2.5, 1e-3, 1e3, 0.7, 1.0, 1 / 3])):
+        model = ExhaustiveClustering(3, criterion=criterion).fit(X, sample_weight=weights)
+        rows = [[Fraction(float(v)) for v in row] for row in X]
+        s, truth = [Fraction(float(w)) for w in (np.ones(8) if weights is None else weights)], Fraction(0)
+        for c in set(model.labels_.tolist()):
+            mine = [i for i in range(8) if model.labels_[i] == c and s[i]]
+            mass = sum(s[i] for i in mine)
+            middle = [sum(s[i] * rows[i][j] for i in mine) / mass for j in range(2)] if mine else []
+            part = sum(s[i] * (v - m) ** 2 for i in mine for v, m in zip(rows[i], middle, strict=True))
+            truth += part * (mass if criterion == "scatter" else 1)
+        claim = model.certificate_["partition.objective"]
+        assert claim.numbers["objective"] == model.objective_
+        assert abs(Fraction(model.objective_) - truth) <= Fraction(claim.value)
+        size = float(np.max(np.abs(X))) ** 2 * float(sum(s)) ** (2 if criterion == "scatter" else 1)
+        assert claim.value <= 1e-9 * float(truth) + 1e-20 * size + 1e-300

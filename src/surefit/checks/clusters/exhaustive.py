@@ -90,7 +90,8 @@ def _objective(certificate: Certificate, data: Data) -> tuple[float, float]:
     value, total = math.fsum(parts), math.fsum(weights)
     scale = total * float(np.max(np.abs(X), initial=0.0)) ** 2 * X.shape[1]
     scale *= total if certificate.problem["criterion"] == "scatter" else 1.0
-    return value, 8 * gamma(len(X) + X.shape[1] + 16) * value + (gamma(len(X) + 8) ** 2) * scale
+    underflow = 2.0**-1074 * (X.size + 2 * len(X) + 4) * max(total, 1.0) * max(total, 1.0)
+    return value, 8 * gamma(len(X) + X.shape[1] + 16) * value + (gamma(len(X) + 8) ** 2) * scale + underflow
 
 
 def _proved_least(rows: Any, mass: Any, k: Any, by_size: Any, least: Any, rounding: Any) -> tuple[float, int]:
