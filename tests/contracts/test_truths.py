@@ -20,10 +20,9 @@ OPEN = frozenset(
     calibration.isotonic calibration.sigmoid calibration.temperature discriminant.complete discriminant.directions
     discriminant.moments discriminant.restricted_gap forest.subsets gaussian_process.stationary
     gaussian_process_classifier.gap logistic.finite_mle logistic.no_finite_mle mixture.score mixture.step
-    network.gradient network.links network.output_gap nu_svc.distance nu_svc.gap nu_svc.stationarity nu_svr.gap
-    nu_svr.stationarity nystroem.distance nystroem.exact_gap nystroem.gap one_class.gap one_class.stationarity
+    network.gradient network.links network.output_gap nystroem.distance nystroem.exact_gap nystroem.gap
     smoothing_spline.choice smoothing_spline.derivatives smoothing_spline.edof smoothing_spline.gap
-    stagewise.choice stagewise.factors stagewise.losses svc.budget svc.stationarity svr.stationarity wiener.mean
+    stagewise.choice stagewise.factors stagewise.losses wiener.mean
     """.split()
 )
 
