@@ -66,6 +66,15 @@ def test_a_member_without_errors_ends_the_run():
     model.verify(X, np.zeros(8))
 
 
+def test_a_first_member_that_is_wrong_by_the_same_amount_everywhere_is_kept():
+    X, y = np.zeros((2, 1)), np.array([0.0, 2.0])  # the mean is off by one on both rows, and the relative loss is 1
+    models = [surefit.AdaBoostRegressor(n_estimators=3, random_state=seed).fit(X, y) for seed in range(6)]
+    assert {float(model.estimator_errors_[0]) for model in models} == {0.5, 1.0}
+    for model in models:
+        assert model.estimator_weights_.tolist() == [1.0]
+        model.verify(X, y)
+
+
 def test_changed_numbers_are_refused_even_with_a_new_seal():
     X, y = sample()
     model = surefit.AdaBoostRegressor(DecisionTreeRegressor(max_depth=2), n_estimators=3, random_state=0).fit(X, y)

@@ -96,3 +96,13 @@ def test_the_decision_function_of_bagging_is_the_mean_of_its_members():
     mean = np.mean([member.decision_function(X) for member in model], axis=0)
     np.testing.assert_allclose(model.decision_function(X), mean)
     assert not hasattr(surefit.BaggingClassifier(surefit.DecisionTreeClassifier()), "decision_function")
+
+
+@pytest.mark.parametrize(
+    "name", ["BaggingClassifier", "BaggingRegressor", "RandomForestClassifier", "RandomForestRegressor"]
+)
+def test_a_fit_without_out_of_bag_score_removes_the_earlier_one(name):
+    model = getattr(surefit, name)(n_estimators=30, oob_score=True, random_state=0).fit(*sample())
+    assert model.oob_score_ <= 1
+    model.set_params(warm_start=True, oob_score=False, n_estimators=31).fit(*sample())
+    assert not [name for name in vars(model) if name.startswith("oob_") and name.endswith("_")]

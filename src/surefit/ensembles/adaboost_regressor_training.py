@@ -43,7 +43,8 @@ def fit_rounds(estimator, base, X, y: np.ndarray, weights: np.ndarray | None) ->
             loss = float(np.sum(shares * relative))
             if loss >= 0.5 and members:  # no better than chance; the first member is kept to have a prediction
                 break
-            alpha = 1.0 if loss <= 0 else estimator.learning_rate * math.log((1 - loss) / loss)
+            # a member outside this range is the last one, and determines the prediction alone or is exact
+            alpha = estimator.learning_rate * math.log((1 - loss) / loss) if 0 < loss < 0.5 else 1.0
             members, losses, alphas, said = [*members, member], [*losses, loss], [*alphas, alpha], [*said, values]
             if loss <= 0 or loss >= 0.5:
                 break
@@ -55,8 +56,6 @@ def fit_rounds(estimator, base, X, y: np.ndarray, weights: np.ndarray | None) ->
     if reason is not None:
         words = f"{len(members)} of {estimator.n_estimators} rounds were run: {reason.sentence()}."
         warn(f"{type(estimator).__name__}: {words}", ConvergenceWarning)
-    if len(alphas) == 1 and alphas[0] <= 0:
-        alphas = [1.0]  # a single member determines the prediction for any weight
     estimator.estimator_, estimator.estimators_ = base, members
     estimator.estimator_weights_, estimator.estimator_errors_ = np.array(alphas), np.array(losses)
     estimator._issue(

@@ -18,7 +18,7 @@ from surefit.core.warn import warn
 from surefit.ensembles.bootstrap import Draws
 from surefit.ensembles.forest_grow import Sample
 from surefit.ensembles.forest_training import out_of_bag_claim, vote_claims
-from surefit.ensembles.members import MOST_SEEDS, random_stream, seeded_copy
+from surefit.ensembles.members import MOST_SEEDS, forget_out_of_bag, random_stream, seeded_copy
 from surefit.problems import pose
 from surefit.problems.forests import n_columns, n_draws
 
@@ -60,14 +60,12 @@ def fit_bagging(estimator, base, sample: Sample, labels: np.ndarray, given_y: np
             f"{who}: {old + len(found)} of {estimator.n_estimators} members were fitted: {reason.sentence()}.",
             ConvergenceWarning,
         )
+    forget_out_of_bag(estimator)
     estimator.estimator_ = base
     estimator.estimators_ = [*(estimator.estimators_ if again else []), *(member for member, _ in found)]
     estimator.estimators_features_ = [*(estimator.estimators_features_ if again else []), *(c for _, c in found)]
     estimator.tree_seeds_ = seeds[: len(estimator.estimators_), 0]
-    estimator._n_rows = len(sample.y)
-    estimator._row_order = None if draws is None else draws.order
-    estimator._row_ends = None if draws is None else draws.reached
-    estimator._n_draws = draws.count if draws is not None else _n_kept(estimator, sample)
+    _keep_draws(estimator, sample, draws)
     claims = [Claim("forest.draws")] if draws is not None else []
     if estimator.oob_score:
         assert draws is not None
@@ -87,6 +85,13 @@ def fit_bagging(estimator, base, sample: Sample, labels: np.ndarray, given_y: np
         },
     )
     return estimator
+
+
+def _keep_draws(estimator, sample: Sample, draws: Draws | None) -> None:
+    estimator._n_rows = len(sample.y)
+    estimator._row_order = None if draws is None else draws.order
+    estimator._row_ends = None if draws is None else draws.reached
+    estimator._n_draws = draws.count if draws is not None else _n_kept(estimator, sample)
 
 
 def _require_members(estimator, old: int) -> None:

@@ -19,7 +19,7 @@ from surefit.core.text import counted as in_words
 from surefit.core.threads import map_blocks
 from surefit.core.warn import warn
 from surefit.ensembles.forest_grow import ARRAYS, Grower, Sample
-from surefit.ensembles.members import MOST_SEEDS, random_stream
+from surefit.ensembles.members import MOST_SEEDS, forget_out_of_bag, random_stream
 from surefit.problems import pose
 from surefit.solvers.trees import apply
 from surefit.trees.columns import as_rows
@@ -64,6 +64,7 @@ def fit_forest(estimator, sample: Sample, given_y: np.ndarray) -> Any:
     if reporter is not None:
         reporter.finish()
     estimator.__dict__.pop("drawn_by_index_", None)  # from an earlier fit
+    forget_out_of_bag(estimator)
     estimator.trees_ = [*(estimator.trees_ if again else []), *trees]
     estimator.tree_seeds_ = np.concatenate([estimator.tree_seeds_, seeds[old:]]) if again else seeds
     estimator.tree_seeds_ = estimator.tree_seeds_[: len(estimator.trees_)]

@@ -41,6 +41,12 @@ def random_stream(random_state) -> np.random.RandomState:
     return check_random_state(random_state)
 
 
+def forget_out_of_bag(estimator) -> None:
+    """Remove the out-of-bag attributes of an earlier fit."""
+    for name in ("oob_score_", "oob_decision_function_", "oob_prediction_"):
+        vars(estimator).pop(name, None)
+
+
 class SequenceMixin:
     """Mixin that makes an ensemble a sequence of its members."""
 
