@@ -125,6 +125,20 @@ def test_warm_start_adds_trees():
     parts.verify(U, V)
 
 
+def test_trees_have_the_parameters_of_the_forest():
+    model = RandomForestRegressor(3, max_depth=2, min_samples_leaf=4, max_features=0.5, random_state=0).fit(U, V)
+    for tree, seed in zip(model.estimators_, model.tree_seeds_, strict=True):
+        assert (tree.max_depth, tree.min_samples_leaf, tree.max_features) == (2, 4, 0.5)
+        assert tree.random_state == seed and tree.get_depth() == 2
+
+
+def test_more_draws_than_rows():
+    share, count = (RandomForestRegressor(3, max_samples=m, random_state=0).fit(U, V) for m in (1.5, int(1.5 * len(V))))
+    np.testing.assert_array_equal(share.predict(U), count.predict(U))
+    assert {len(rows) for rows in share.estimators_samples_} == {int(1.5 * len(V))}
+    share.verify(U, V)
+
+
 @pytest.mark.parametrize("kind", [DecisionTreeRegressor, RandomForestRegressor])
 def test_monotonicity_holds_for_absolute_errors(kind):
     rng = np.random.default_rng(0)

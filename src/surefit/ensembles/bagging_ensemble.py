@@ -8,15 +8,25 @@ import numpy as np
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from surefit.core.validation import read_data
+from surefit.core.validation import COUNT, NOTHING, read_data
 from surefit.ensembles.forest_ensemble import RULES as FOREST_RULES
+from surefit.ensembles.forest_ensemble import SHARE
 from surefit.ensembles.members import MembersMixin
 
 READ: dict[str, Any] = {"dtype": [np.float64, np.float32], "ensure_all_finite": False, "accept_sparse": ["csr", "csc"]}
 RULES = {
     name: FOREST_RULES[name]
-    for name in ("n_estimators", "max_samples", "max_features", "bootstrap", "warm_start", "n_jobs", "random_state")
-} | {name: FOREST_RULES[name] for name in ("verbose", "delta", "max_time")}
+    for name in (
+        "n_estimators",
+        "max_features",
+        "bootstrap",
+        "warm_start",
+        "n_jobs",
+        "random_state",
+        "verbose",
+        "delta",
+    )
+} | {"max_time": FOREST_RULES["max_time"], "max_samples": NOTHING | COUNT | SHARE}
 
 
 class BaggingMixin(MembersMixin):

@@ -54,8 +54,8 @@ class ExtraTreesClassifier(RandomForestClassifier):
     ccp_alpha : float >= 0, default=0.0
         Complexity parameter of the minimal cost-complexity pruning of each tree.
     max_samples : int, float or None, default=None
-        Number of draws for each tree, or their fraction of the rows. None means the number of rows (with integer
-        weights, their sum).
+        Number of draws for each tree, or (float > 0) their ratio to the number of rows. None means the number of rows
+        (with integer weights, their sum).
     monotonic_cst : array of -1, 0, 1 or None, default=None
         Monotonicity constraints: 1 increasing, -1 decreasing, 0 none.
     subset : {'split', 'tree'}, default='split'

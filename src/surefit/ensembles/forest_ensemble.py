@@ -35,17 +35,28 @@ READ: dict[str, Any] = {
     "ensure_all_finite": "allow-nan",
     "accept_sparse": "csr",
 }
-_SHARE = Rule("a number in (0, 1]", lambda v: isinstance(v, float) and 0 < v <= 1)
+#: Parameters of the forest that its trees have too, as in scikit-learn.
+OF_TREES = (
+    "criterion",
+    "max_depth",
+    "min_samples_split",
+    "min_samples_leaf",
+    "min_weight_fraction_leaf",
+    "max_features",
+)
+OF_TREES += ("max_leaf_nodes", "min_impurity_decrease", "ccp_alpha", "monotonic_cst")
+
+SHARE = Rule("a number in (0, 1]", lambda v: isinstance(v, float) and 0 < v <= 1)
 _TWO = Rule("an integer >= 2", lambda v: COUNT.allows(v) and v >= 2)
 _OPEN = Rule("a number in (0, 1)", lambda v: POSITIVE.allows(v) and v < 1)
 
 RULES: dict[str, Rule] = {
     "n_estimators": COUNT,
     "max_depth": NOTHING | COUNT,
-    "min_samples_split": _TWO | _SHARE,
+    "min_samples_split": _TWO | SHARE,
     "min_samples_leaf": COUNT | _OPEN,
     "min_weight_fraction_leaf": Rule("a number from 0 to 0.5", lambda v: NON_NEGATIVE.allows(v) and v <= 0.5),
-    "max_features": NOTHING | COUNT | _SHARE | one_of("sqrt", "log2"),
+    "max_features": NOTHING | COUNT | SHARE | one_of("sqrt", "log2"),
     "max_leaf_nodes": NOTHING | _TWO,
     "min_impurity_decrease": NON_NEGATIVE,
     "bootstrap": BOOLEAN,
@@ -55,7 +66,7 @@ RULES: dict[str, Rule] = {
     "verbose": ANYTHING,
     "warm_start": BOOLEAN,
     "ccp_alpha": NON_NEGATIVE,
-    "max_samples": NOTHING | COUNT | _SHARE,
+    "max_samples": NOTHING | COUNT | Rule("a number > 0", lambda v: isinstance(v, float) and POSITIVE.allows(v)),
     "monotonic_cst": NOTHING | ARRAY,
     "subset": one_of("split", "tree"),
     "categorical_features": ANYTHING,
@@ -116,6 +127,15 @@ class ForestMixin(MembersMixin):
     tree_value_ = _packed("values")
     tree_kind_ = _packed("kind")
     tree_words_ = _packed("words")
+
+    def _as_estimators(self, kind: type, fitted: tuple[str, ...]) -> list:
+        """Return the trees as estimators of this class, with the parameters and fitted attributes that they share with the forest."""
+        shared, found = {name: getattr(self, name) for name in OF_TREES}, []
+        for tree, seed in zip(self.trees_, self.tree_seeds_, strict=True):
+            member = kind(random_state=int(seed), **shared)
+            vars(member).update(tree_=tree, **{name: getattr(self, name) for name in fitted})
+            found.append(member)
+        return found
 
     @property
     def tree_set_start_(self) -> np.ndarray:

@@ -63,8 +63,8 @@ class RandomForestRegressor(CertifiedMixin, CallbackSupportMixin, ForestMixin, R
     ccp_alpha : float >= 0, default=0.0
         Complexity parameter of the minimal cost-complexity pruning of each tree.
     max_samples : int, float or None, default=None
-        Number of draws for each tree, or their fraction of the rows. None means the number of rows (with integer
-        weights, their sum).
+        Number of draws for each tree, or (float > 0) their ratio to the number of rows. None means the number of rows
+        (with integer weights, their sum).
     monotonic_cst : array of -1, 0, 1 or None, default=None
         Monotonicity constraints: 1 increasing, -1 decreasing, 0 none.
     subset : {'split', 'tree'}, default='split'
@@ -215,13 +215,9 @@ class RandomForestRegressor(CertifiedMixin, CallbackSupportMixin, ForestMixin, R
         """The trees as estimators."""
         from surefit.trees.regressor import DecisionTreeRegressor
 
-        found = []
-        for tree in self.trees_:
-            member = DecisionTreeRegressor(criterion=self.criterion)
-            member.tree_, member.n_features_in_, member.n_outputs_ = tree, self.n_features_in_, self.n_outputs_
-            member.categories_, member.category_labels_ = self.categories_, self.category_labels_
-            found.append(member)
-        return found
+        return self._as_estimators(
+            DecisionTreeRegressor, ("n_features_in_", "n_outputs_", "categories_", "category_labels_")
+        )
 
     def _predictions(self, X) -> np.ndarray:
         leaves = self.apply(X)
