@@ -85,6 +85,14 @@ def rbf(A, B, gamma):
     return mpmath.matrix([[mpmath.exp(-number(gamma) * squared_distance(a, b)) for b in B] for a in A])
 
 
+def coordinates(X, gamma):
+    """Rows of the features in an orthonormal basis of their span: inner products are the values of the kernel exp(-gamma |a - b|^2)."""
+    distinct = np.unique(X, axis=0)
+    L = mpmath.cholesky(rbf(distinct, distinct, gamma))
+    values = rbf(X, distinct, gamma)
+    return mpmath.matrix([list(mpmath.lu_solve(L, values[i, :].T)) for i in range(len(X))])
+
+
 def require_upper(claim, truth, largest, number_of=None):
     """The claim, or a number of it, is at least the truth, and no larger than ``largest``, beyond which it would say nothing."""
     value = claim.value if number_of is None else claim.numbers[number_of]

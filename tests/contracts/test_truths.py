@@ -18,11 +18,10 @@ OPEN = frozenset(
     audit.gaussian_process_classifier.evidence audit.leave_one_out audit.neighbors.nearest audit.neighbors.rows
     audit.svm_gap audit.svm_stationarity bases.kernel bases.map boosted_trees.leaves boosted_trees.monotone
     calibration.isotonic calibration.sigmoid calibration.temperature discriminant.complete discriminant.directions
-    discriminant.moments discriminant.restricted_gap forest.subsets gaussian_process.stationary
-    gaussian_process_classifier.gap logistic.finite_mle logistic.no_finite_mle mixture.score mixture.step
-    network.gradient network.links network.output_gap nystroem.distance nystroem.exact_gap nystroem.gap
-    smoothing_spline.choice smoothing_spline.derivatives smoothing_spline.edof smoothing_spline.gap
-    stagewise.choice stagewise.factors stagewise.losses wiener.mean
+    discriminant.moments discriminant.restricted_gap forest.subsets logistic.finite_mle logistic.no_finite_mle
+    mixture.score mixture.step network.gradient network.links network.output_gap nystroem.distance
+    nystroem.exact_gap nystroem.gap smoothing_spline.choice smoothing_spline.derivatives smoothing_spline.edof
+    smoothing_spline.gap stagewise.choice stagewise.factors stagewise.losses wiener.mean
     """.split()
 )
 

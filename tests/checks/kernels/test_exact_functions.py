@@ -7,6 +7,7 @@ from mpmath import mpf
 from tests.checks.exact import (
     SAMPLES,
     column,
+    coordinates,
     inner,
     logistic,
     matrix,
@@ -24,14 +25,6 @@ import surefit
 pytestmark = pytest.mark.usefixtures("digits")
 
 GAMMA = {"scales": 1e-12, "offsets": 0.5, "ties": 0.25}
-
-
-def coordinates(X, gamma):
-    """Rows of the features in an orthonormal basis of their span: inner products are the values of the kernel exp(-gamma |a - b|^2)."""
-    distinct = np.unique(X, axis=0)
-    L = mpmath.cholesky(rbf(distinct, distinct, gamma))
-    values = rbf(X, distinct, gamma)
-    return mpmath.matrix([list(mpmath.lu_solve(L, values[i, :].T)) for i in range(len(X))])
 
 
 def joined(Z, *columns):
