@@ -127,7 +127,8 @@ def complete(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 
 
 @bound("discriminant.moments", kind="data_fact",
-       says="Class means (in standard deviations), priors and intercepts are those of the rows to within {value:.3g}.")  # fmt: skip
+       says="Class means, priors and intercepts are those of the rows to within {value:.3g}: means relative to their size plus the "
+       "standard deviation within classes, intercepts relative to the size of their terms.")  # fmt: skip
 def moments(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     """Compare class means, priors and intercepts with those recomputed from the rows."""
     restricted = any(other.name == "discriminant.restricted_gap" for other in certificate.claims)
@@ -135,8 +136,13 @@ def moments(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     classes = model["classes_"] if "classes_" in model else None
     if classes is not None and names_of(classes) != certificate.problem["classes"]:
         return refused("classes_ are not the sorted labels")
-    size = found.scale + np.abs(found.means)
-    errors = [np.abs(model["means_"] - found.means) / size]
+    away = np.abs(model["means_"] - found.means)
+    # The scale is at most sqrt(2) times the deviation from the stored means, which exceeds that from the true ones by their distance.
+    deviation = np.sqrt(np.maximum((0.7 * found.scale) ** 2 - np.max(away, axis=0) ** 2, 0.0))
+    size = deviation + np.abs(found.means)
+    if not np.all(size > 0):
+        return refused("a class mean is farther from that of the rows than their standard deviation")
+    errors = [away / size]
     rounding = float(np.max((found.mean_radii + 4 * UNIT * size) / size))
     priors = np.asarray(certificate.problem["priors"])
     if "priors_" in model:
