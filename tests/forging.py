@@ -9,6 +9,7 @@ import numpy as np
 from surefit.core import encoding
 from surefit.core.errors import CertificateError
 from surefit.core.issuing.state import state_digests
+from surefit.core.sample import read
 
 # --- honest models ----------------------------------------------------------------------------------------------------
 
@@ -67,6 +68,16 @@ def resealed_model(model, name, value):
     setattr(other, name, value)
     other._certificate = replace(reissued(other), subject=None)
     return other
+
+
+def proved(model, name, X, y=None, weights=None, **changes):
+    """Return what the checker proves of the claim called ``name`` if attributes of ``model`` are set to ``changes``."""
+    other = copy.deepcopy(model)
+    for attribute, value in changes.items():
+        setattr(other, attribute, value)
+    certificate = reissued(other)
+    stated = certificate[name]
+    return stated.entry.check(certificate, stated, read(X, y, weights))
 
 
 def changed_values(value):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from mpmath import mpf
 from tests.exact_geometry import rational
+from tests.forging import proved
 
 from surefit import (
     BernoulliNB,
@@ -86,14 +87,23 @@ def test_gaussian_naive_bayes(shape, weights):
         found = [moments(*part) for part in parts]
         everything = moments([row for rows, _ in parts for row in rows], [w for _, s in parts for w in s])
         floor = Fraction(smoothing) * max(everything[2][j][j] for j in range(D))
-        lost = prior_loss([mass for mass, _, _ in found], [mpmath.log(mpf(float(p))) for p in model.class_prior_])
-        for k, (mass, mean, cov) in enumerate(found):
-            for j in range(D):
-                v = Fraction(float(model.var_[k, j]))
-                ratio = number((cov[j][j] + floor) / v)
-                away = number((Fraction(float(model.theta_[k, j])) - mean[j]) ** 2 / v)
-                lost += number(mass) / 2 * (ratio - 1 - mpmath.log(ratio) + away)
-        require(model.certificate_["naive_bayes.likelihood"], lost, sum(float(m) for m, _, _ in found))
+        size = sum(float(mass) for mass, _, _ in found)
+
+        def lost(theta, var, found=found, floor=floor, model=model):
+            total = prior_loss([mass for mass, _, _ in found], [mpmath.log(mpf(float(p))) for p in model.class_prior_])
+            for k, (mass, mean, cov) in enumerate(found):
+                for j in range(D):
+                    v = Fraction(float(var[k, j]))
+                    ratio = number((cov[j][j] + floor) / v)
+                    away = number((Fraction(float(theta[k, j])) - mean[j]) ** 2 / v)
+                    total += number(mass) / 2 * (ratio - 1 - mpmath.log(ratio) + away)
+            return total
+
+        require(model.certificate_["naive_bayes.likelihood"], lost(model.theta_, model.var_), size)
+        for off in (1e-4, 1e-2):  # wrong parameters lose what the checker proves, and little less
+            wrong = {"theta_": model.theta_ + off * np.sqrt(model.var_), "var_": model.var_ * (1 - off)}
+            value = proved(model, "naive_bayes.likelihood", X, LABELS, weights, **wrong).value
+            assert value >= lost(wrong["theta_"], wrong["var_"]) >= value / 1.5
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-6, 1e6, 1e-300])
@@ -105,16 +115,26 @@ def test_multinomial_naive_bayes(scale, weights, alpha):
     model = MultinomialNB(alpha=alpha).fit(X, LABELS, sample_weight=weights)
     parts = list(by_class(X, weights))
     masses = [sum(s) for _, s in parts]
-    lost, size = prior_loss(masses, [mpf(float(v)) for v in model.class_log_prior_]), float(sum(masses))
-    for k, (rows, s) in enumerate(parts):
-        counts = [sum(w * row[j] for w, row in zip(s, rows, strict=True)) + Fraction(alpha) for j in range(D)]
-        said = [mpmath.exp(mpf(float(v))) for v in model.feature_log_prob_[k]]
-        total = sum(counts)
-        lost += sum(
-            number(c) * mpmath.log(number(c / total) / (p / sum(said))) for c, p in zip(counts, said, strict=True)
-        )
-        size += float(total)
-    require(model.certificate_["naive_bayes.likelihood"], lost, size)
+    tables = [
+        [sum(w * row[j] for w, row in zip(s, rows, strict=True)) + Fraction(alpha) for j in range(D)]
+        for rows, s in parts
+    ]
+
+    def lost(log_probs):
+        total = prior_loss(masses, [mpf(float(v)) for v in model.class_log_prior_])
+        for counts, line in zip(tables, log_probs, strict=True):
+            said = [mpmath.exp(mpf(float(v))) for v in line]
+            shares = [number(c / sum(counts)) / (p / sum(said)) for c, p in zip(counts, said, strict=True)]
+            total += sum(number(c) * mpmath.log(share) for c, share in zip(counts, shares, strict=True))
+        return total
+
+    size = float(sum(masses) + sum(map(sum, tables)))
+    require(model.certificate_["naive_bayes.likelihood"], lost(model.feature_log_prob_), size)
+    for off in (1e-4, 1e-2):
+        wrong = np.log((1 - off) * np.exp(model.feature_log_prob_) + off / D)
+        value = proved(model, "naive_bayes.likelihood", X, LABELS, weights, feature_log_prob_=wrong).value
+        assert value >= lost(wrong) >= 0
+        assert scale != 1.0 or value <= 8 * lost(wrong) + 1e-20  # Hoeffding's bound is loose for uneven shares
 
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["rows", "weights"])
@@ -124,14 +144,22 @@ def test_bernoulli_naive_bayes(weights, alpha):
     model = BernoulliNB(alpha=alpha, binarize=0.1).fit(X, LABELS, sample_weight=weights)
     parts = list(by_class((X > 0.1).astype(float), weights))
     masses = [sum(s) for _, s in parts]
-    lost = prior_loss(masses, [mpf(float(v)) for v in model.class_log_prior_])
-    for k, (rows, s) in enumerate(parts):
-        for j in range(D):
-            total = masses[k] + 2 * Fraction(alpha)
-            p = number((sum(w * row[j] for w, row in zip(s, rows, strict=True)) + Fraction(alpha)) / total)
-            q = mpmath.exp(mpf(float(model.feature_log_prob_[k, j])))
-            lost += number(total) * (p * mpmath.log(p / q) + (1 - p) * mpmath.log((1 - p) / (1 - q)))
-    require(model.certificate_["naive_bayes.likelihood"], lost, float(sum(masses)) + 4)
+
+    def lost(log_probs):
+        found = prior_loss(masses, [mpf(float(v)) for v in model.class_log_prior_])
+        for k, (rows, s) in enumerate(parts):
+            for j in range(D):
+                total = masses[k] + 2 * Fraction(alpha)
+                p = number((sum(w * row[j] for w, row in zip(s, rows, strict=True)) + Fraction(alpha)) / total)
+                q = mpmath.exp(mpf(float(log_probs[k, j])))
+                found += number(total) * (p * mpmath.log(p / q) + (1 - p) * mpmath.log((1 - p) / (1 - q)))
+        return found
+
+    require(model.certificate_["naive_bayes.likelihood"], lost(model.feature_log_prob_), float(sum(masses)) + 4)
+    for off in (1e-4, 1e-2):
+        wrong = np.log((1 - off) * np.exp(model.feature_log_prob_) + off / 2)
+        value = proved(model, "naive_bayes.likelihood", X, LABELS, weights, feature_log_prob_=wrong).value
+        assert value >= lost(wrong) >= value / 4
 
 
 @pytest.mark.parametrize("shape", [*SHAPES])
@@ -141,25 +169,27 @@ def test_quadratic_discriminants(shape, reg_param):
     if reg_param and shape != "plain":
         X = table("plain", 4)
     model = QuadraticDiscriminantAnalysis(reg_param=reg_param, tol=0.0, store_covariance=False).fit(X, LABELS)
-    lost, size = mpf(0), 0.0
-    for k, (rows, s) in enumerate(by_class(X, None)):
-        mass, mean, cov = moments(rows, s)
-        share = Fraction(reg_param)
-        wanted = mpmath.matrix(
-            [[number((1 - share) * cov[i][j] + (share if i == j else 0)) for j in range(D)] for i in range(D)]
-        )
-        R, v = mpmath.matrix(model.rotations_[k].tolist()), [mpf(float(x)) for x in model.scalings_[k]]
-        T = R * mpmath.diag([1 / mpmath.sqrt(x) for x in v])
-        seen = T.T * wanted * T
-        off = T.T * mpmath.matrix([number(Fraction(float(m)) - mean[j]) for j, m in enumerate(model.means_[k])])
-        # The densities of the model have the exponent |T'(x - m)|^2 and the constant of the variances on the axes.
-        best = mpmath.log(mpmath.det(wanted)) + D
-        own = sum(mpmath.log(x) for x in v) + seen[0, 0] + seen[1, 1] + sum(x * x for x in off)
-        lost += number(mass) / 2 * (own - best)
-        size += float(mass)
+    found, share = [moments(*part) for part in by_class(X, None)], Fraction(reg_param)
+
+    def lost(means, scalings):
+        total = mpf(0)
+        for k, (mass, mean, cov) in enumerate(found):
+            wanted = [[number((1 - share) * cov[i][j] + (share if i == j else 0)) for j in range(D)] for i in range(D)]
+            wanted, v = mpmath.matrix(wanted), [mpf(float(x)) for x in scalings[k]]
+            T = mpmath.matrix(model.rotations_[k].tolist()) * mpmath.diag([1 / mpmath.sqrt(x) for x in v])
+            seen = T.T * wanted * T
+            off = T.T * mpmath.matrix([number(Fraction(float(m)) - mean[j]) for j, m in enumerate(means[k])])
+            # The densities of the model have the exponent |T'(x - m)|^2 and the constant of the variances on the axes.
+            own = sum(mpmath.log(x) for x in v) + seen[0, 0] + seen[1, 1] + sum(x * x for x in off)
+            total += number(mass) / 2 * (own - mpmath.log(mpmath.det(wanted)) - D)
+        return total
+
     claim = model.certificate_["quadratic.likelihood"]
-    assert claim.value >= lost and claim.numbers["shrunk"] == (reg_param > 0)
-    assert claim.value <= 1e-6 * size
+    assert lost(model.means_, model.scalings_) <= claim.value <= 1e-6 * N and claim.numbers["shrunk"] == (reg_param > 0)
+    for off in (1e-3, 1e-2):
+        wrong = {"means_": model.means_ + off * X.std(axis=0), "scalings_": np.asarray(model.scalings_) * (1 + off)}
+        value = proved(model, "quadratic.likelihood", X, LABELS, **wrong).value
+        assert value >= lost(**{name.rstrip("_"): part for name, part in wrong.items()}) >= value / 8
 
 
 @pytest.mark.parametrize("shape", [*SHAPES])
@@ -175,20 +205,27 @@ def test_likelihood_equations_of_normal_classes(shape, weights, family):
         floor = Fraction(smoothing) * max(everything[2][j][j] for j in range(D))
         total = sum(mass for mass, _, _ in found)
         pooled = [[sum(mass * cov[i][j] for mass, _, cov in found) / total for j in range(D)] for i in range(D)]
-        worst = mpf(0)
-        for k, (mass, mean, cov) in enumerate(found):
-            spread = model.spreads_[0 if family == "common" else k]
-            wanted = pooled if family == "common" else cov
-            units = [mpmath.sqrt(mpf(float(v))) for v in (spread if family == "diagonal" else np.diag(spread))]
-            worst = max(worst, abs(number(Fraction(float(model.class_prior_[k])) - mass / total)))
-            for i in range(D):
-                worst = max(worst, abs(number(Fraction(float(model.means_[k, i])) - mean[i])) / units[i])
-                for j in [i] if family == "diagonal" else range(D):
-                    stored = Fraction(float(spread[i] if family == "diagonal" else spread[i, j]))
-                    off = abs(number(stored - wanted[i][j] - (floor if i == j else 0)))
-                    worst = max(worst, off / units[i] / units[j])
-        claim = model.certificate_["map.likelihood"]
-        assert worst <= claim.value <= 1e-6
+
+        def worst(means, spreads, found=found, total=total, pooled=pooled, floor=floor, model=model):
+            for k, (mass, mean, cov) in enumerate(found):
+                spread = spreads[0 if family == "common" else k]
+                wanted = pooled if family == "common" else cov
+                units = [mpmath.sqrt(mpf(float(v))) for v in (spread if family == "diagonal" else np.diag(spread))]
+                yield abs(number(Fraction(float(model.class_prior_[k])) - mass / total))
+                for i in range(D):
+                    yield abs(number(Fraction(float(means[k, i])) - mean[i])) / units[i]
+                    for j in [i] if family == "diagonal" else range(D):
+                        stored = Fraction(float(spread[i] if family == "diagonal" else spread[i, j]))
+                        off = abs(number(stored - wanted[i][j] - (floor if i == j else 0)))
+                        yield off / units[i] / units[j]
+
+        assert max(worst(model.means_, model.spreads_)) <= model.certificate_["map.likelihood"].value <= 1e-6
+        for means, spreads in (
+            (model.means_ * (1 + 1e-3), model.spreads_),
+            (model.means_, model.spreads_ * (1 + 1e-3)),
+        ):
+            value = proved(model, "map.likelihood", X, LABELS, weights, means_=means, spreads_=spreads).value
+            assert value >= max(worst(means, spreads)) >= value / 1.01
 
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["rows", "weights"])

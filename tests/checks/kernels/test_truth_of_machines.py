@@ -4,10 +4,13 @@ A tight fit gives a function whose objective is at least the smallest one, so a 
 difference. For indefinite kernels the violation is the sum of the terms of ``svm-gap`` and ``nu-gap``, evaluated at the stored numbers.
 """
 
+import math
+
 import mpmath
 import numpy as np
 import pytest
 from mpmath import mpf
+from tests.forging import proved
 
 from surefit import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
@@ -55,11 +58,12 @@ def sigmoid(gamma, shift):
 class Fitted:
     """The numbers of a machine with many digits: coefficients, scores, intercept and half the squared norm."""
 
-    def __init__(self, model, K):
+    def __init__(self, model, K, wrong=()):
+        found = {"dual_coef_": model.dual_coef_, "intercept_": model.intercept_, **dict(wrong)}
         self.beta = mpmath.zeros(N, 1)
-        for i, v in zip(model.support_.tolist(), np.ravel(model.dual_coef_), strict=True):
+        for i, v in zip(model.support_.tolist(), np.ravel(found["dual_coef_"]), strict=True):
             self.beta[i] = mpf(float(v))
-        self.f, self.b = K * self.beta, mpf(float(np.ravel(model.intercept_)[0]))
+        self.f, self.b = K * self.beta, mpf(float(np.ravel(found["intercept_"])[0]))
         self.half = (self.beta.T * self.f)[0] / 2
 
 
@@ -83,6 +87,16 @@ CASES = [
 ]
 
 
+def scale_of(model):
+    """The squared scale of the scores: those of a classifier are divided by its margin."""
+    return mpf(float(np.ravel(model.C_)[0])) ** 2 if isinstance(model, NuSVC) else 1
+
+
+def moved(model):
+    """Other coefficients and intercepts than those of the fit."""
+    return [{"intercept_": model.intercept_ + 0.1}, {"dual_coef_": 0.97 * model.dual_coef_}]
+
+
 def data_of(cls, y, t):
     return {NuSVC: t, NuSVR: y, OneClassSVM: None}[cls]
 
@@ -100,10 +114,13 @@ def test_gap_with_a_free_level(shape, weighted, cls, name, _):
     )
     labels = digits(np.zeros(N) if target is None else target)
     values = [objective(model, Fitted(model, K), labels, s) for model in (loose, tight)]
-    scale = mpf(float(np.ravel(loose.C_)[0])) ** 2 if cls is NuSVC else 1
-    claim = loose.certificate_[name]
+    scale, claim = scale_of(loose), loose.certificate_[name]
     assert claim.value >= scale * (values[0] - values[1]) >= -tight.certificate_[name].value
     assert claim.value <= 0.2 * float(scale) * (1 + abs(float(values[0]))) + 1e-9
+    for wrong in moved(tight):  # a worse point: the checker proves its larger gap
+        proof = proved(tight, name, X, target, weights if weighted else None, **wrong)
+        gap = scale_of(tight) * (objective(tight, Fitted(tight, K, wrong), labels, s) - values[1])
+        assert proof.value >= gap > 10 * tight.certificate_[name].value and proof.value <= 100 * gap
 
 
 @pytest.mark.parametrize("shape", [*SHAPES])
@@ -120,6 +137,13 @@ def test_distance_from_a_multiple_of_the_optimum(shape, tol):
     claims = [model.certificate_["nu_svc.distance"].value for model in (loose, tight)]
     assert distance <= claims[0] + multiple * claims[1] and claims[1] <= 1e-2
     assert claims[0] <= 3 * float(mpmath.sqrt(2 * a.half)) + 1e-6
+    support = np.arange(len(tight.support_))
+    wrong = tight.dual_coef_ * (1 + 0.05 * np.cos(support))  # another shape, not only another length
+    bent = Fitted(tight, K, {"dual_coef_": wrong})
+    apart = bent.beta - (bent.beta.T * b.f)[0] / (2 * b.half) * b.beta
+    value = proved(tight, "nu_svc.distance", X, t, dual_coef_=wrong).value
+    distance = mpmath.sqrt(abs((apart.T * K * apart)[0]))
+    assert 10 * claims[1] < distance + 1 and distance <= value <= 300 * distance + 1
 
 
 def violation(model, at, y, s):
@@ -155,6 +179,10 @@ def test_violated_conditions_of_an_indefinite_kernel(weighted, cls, name):
             truth, claim = violation(model, Fitted(model, K), labels, digits(weights)), model.certificate_[name]
             assert claim.value >= truth >= -1e-12
             assert claim.value <= 1.01 * truth + 1e-9
+            wrong = {"intercept_": model.intercept_ + 1.5}
+            truth = violation(model, Fitted(model, K, wrong), labels, digits(weights))
+            value = proved(model, name, X, target, weights if weighted else None, **wrong).value
+            assert 1e-3 < truth <= value <= 1.01 * truth
 
 
 @pytest.mark.parametrize("shape", [*SHAPES])
@@ -171,3 +199,9 @@ def test_budget_of_slack(shape, tol):
     assert slacks[0] <= claim.numbers["slack"] <= slacks[0] + mpf(10) ** -6
     over = 2 * C * max(slacks[1] - mpf(budget), 0)  # the tight fit may exceed the budget by a rounding error
     assert claim.value >= a.half - b.half - over and claim.value <= 0.5 * float(a.half)
+    wrong = {"dual_coef_": 1.05 * tight.dual_coef_, "intercept_": 1.05 * tight.intercept_}
+    long = Fitted(tight, K, wrong)
+    proof = proved(tight, "svc.budget", X, t, **wrong)
+    slack = sum(max(0, 1 - v * (f + long.b)) for v, f in zip(digits(t), long.f, strict=True))
+    assert slack <= proof.numbers["slack"].value and long.half - b.half - over <= proof.value
+    assert long.half - b.half > 0.01 * b.half and proof.value < math.inf
