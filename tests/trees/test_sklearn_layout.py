@@ -1,4 +1,4 @@
-"""The methods of scikit-learn's ``tree_``: the node and the value of each row."""
+"""The methods of scikit-learn's ``tree_``: the node, the path and the value of each row."""
 
 import numpy as np
 from scipy import sparse
@@ -22,6 +22,9 @@ def test_nodes_and_values_of_rows():
     np.testing.assert_array_equal(
         np.bincount(nodes, minlength=model.tree_.node_count)[nodes], model.tree_.n_node_samples[nodes]
     )
+    path = model.tree_.decision_path(sparse.csr_matrix(X))
+    assert path.shape == (150, model.tree_.node_count) and (path != model.decision_path(X)).nnz == 0
+    np.testing.assert_array_equal(path.sum(axis=1).A1 - 1, model.tree_.depth[nodes])
 
 
 def test_several_outputs_and_members_of_a_forest():

@@ -12,7 +12,7 @@ from surefit.core.validation import check_params
 from surefit.solvers import trees as solver
 from surefit.solvers.trees import REASONS, FlatTree
 from surefit.solvers.trees.flat import LEAF
-from surefit.solvers.trees.pruning import Path, parents_of, weakest_links
+from surefit.solvers.trees.pruning import Path, weakest_links
 from surefit.trees.boxes import LeafBoxes, leaf_boxes
 from surefit.trees.categories import encode, read_table
 from surefit.trees.columns import as_rows
@@ -62,17 +62,7 @@ class TreeMixin:
 
     def decision_path(self, X, check_input=True) -> sparse.csr_matrix:
         """Return the nodes on the path of each row, as a 0-1 matrix of shape (n, n_nodes)."""
-        node, parent = self.apply(X), parents_of(self.tree_.end)
-        n = len(node)
-        rows, columns, row = [], [], np.arange(n)
-        while len(node):
-            rows.append(row)
-            columns.append(node)
-            node = parent[node]
-            row, node = row[node >= 0], node[node >= 0]
-        places = np.concatenate(rows), np.concatenate(columns)
-        ones = np.ones(len(places[0]), dtype=np.int64)
-        return sparse.csr_matrix((ones, places), shape=(n, self.tree_.node_count))
+        return self.tree_.paths(self.apply(X))
 
     def get_depth(self) -> int:
         """Return the length of the longest path from the root to a leaf."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from surefit.core.jit import compiled
 
@@ -136,6 +137,25 @@ class FlatTree(NamedTuple):
         """Return ``value`` at the node of each row, (rows, classes) or (rows, outputs, classes)."""
         found = self.value[self.apply(X)]
         return found[:, 0] if self.n_outputs == 1 else found
+
+    def decision_path(self, X: Any) -> sparse.csr_matrix:
+        """Return the nodes on the path of each row of a matrix, as a 0-1 matrix of shape (n, n_nodes)."""
+        return self.paths(self.apply(X))
+
+    def paths(self, node: np.ndarray) -> sparse.csr_matrix:
+        """Return the nodes on the paths from the root to the given nodes, as a 0-1 matrix of shape (n, n_nodes)."""
+        from surefit.solvers.trees.pruning import parents_of
+
+        n, parent = len(node), parents_of(self.end)
+        rows, columns, row = [], [], np.arange(n)
+        while len(node):
+            rows.append(row)
+            columns.append(node)
+            node = parent[node]
+            row, node = row[node >= 0], node[node >= 0]
+        places = np.concatenate(rows), np.concatenate(columns)
+        ones = np.ones(len(places[0]), dtype=np.int64)
+        return sparse.csr_matrix((ones, places), shape=(n, self.node_count))
 
     def children(self, node: int) -> np.ndarray:
         """Return the children of ``node`` from left to right; empty for a leaf."""
