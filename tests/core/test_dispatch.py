@@ -111,3 +111,66 @@ def test_a_second_process_loads_machine_code_and_an_edit_invalidates_it(tmp_path
     edited = package / "term.py"
     edited.write_text(edited.read_text().replace("+ 1.0", "+ 10.0"))
     assert run().split() == ["11.0", "0"]  # the loop's own file did not change, yet nothing stale runs
+
+
+TWO_VERBS = """
+import math
+from typing import NamedTuple
+from surefit.core.dispatch import generic
+from surefit.core.jit import compiled
+
+class Term(NamedTuple):
+    value: float
+
+@generic
+def by_one(term, n): "Count."
+
+@generic
+def by_value(term, n): "Count in steps of the value."
+
+@by_one.register(Term)
+def _(term, n):  # long enough that it is not inlined
+BODY        total = math.floor(total) + 1.0
+    return total
+
+@by_value.register(Term)
+def _(term, n):
+BODY        total = math.floor(total) + term.value
+    return total
+
+@compiled
+def ones(term):
+    return by_one(term, 4.0) + by_one(term, 5.0) * by_one(term, 6.0)
+
+@compiled
+def values(term):
+    return by_value(term, 4.0) + by_value(term, 5.0) * by_value(term, 6.0)
+""".replace(
+    "BODY",
+    """    total = term.value
+    for i in range(int(n)):
+        total += math.exp(-total * 1e3)
+        if total > 1e3:
+            total = math.sqrt(total) + math.log(total) + math.sin(total) * math.cos(total)
+        for j in range(i):
+            if math.tan(total) > 1e9:
+                total = math.atan(total) + math.sinh(total) / math.cosh(total)
+""",
+)
+
+
+def test_code_of_two_verbs_that_two_processes_cached_is_not_mixed_up(tmp_path):
+    (tmp_path / "two_verbs.py").write_text(TWO_VERBS)
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+
+    def run(*names):
+        code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import two_verbs as loops; "
+        code += f"print(*(getattr(loops, name)(loops.Term(3.0)) for name in {names!r}))"
+        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+        return [float(word) for word in done.stdout.split()]
+
+    assert run("ones") == [
+        79.0
+    ]  # Numba numbers the functions of each process from one, so the two verbs have one number
+    assert run("values") == [393.0]
+    assert run("ones", "values") == [79.0, 393.0]

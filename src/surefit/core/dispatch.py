@@ -78,6 +78,10 @@ def generic(stub: Callable[..., Any], *, over_arrays: bool = False) -> Verb:
         def add(implementation: F) -> F:
             if cls in table:
                 raise TypeError(f"{stub.__name__}: {cls.__name__} is already registered.")
+            if implementation.__name__ == "_":
+                # Numba finds code by module, qualified name, types and a number that starts at one in every process. With equal
+                # names, a process that loads code cached by two others could run one verb in place of another.
+                implementation.__qualname__ = f"{stub.__name__}_{cls.__name__}"
             table[cls] = implementation
             return implementation
 
