@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from hashlib import sha256
 from typing import Any
 
@@ -156,11 +156,24 @@ class Certificate:
 
     def of(self, subject: Any) -> Certificate:
         """Return this certificate, bound to the model whose attributes ``verify`` compares."""
-        return replace(self, subject=subject)
+        return self._with(subject=subject)
+
+    def stating(self, claims: tuple[Claim, ...]) -> Certificate:
+        """Return this certificate with other claims and their grade, bound to no model."""
+        return self._with(grade=grade_of(claims), claims=claims, subject=None)
+
+    def sealed(self) -> Certificate:
+        """Return this certificate with the seal of its content."""
+        return self._with(seal=self._digest())
+
+    def _with(self, **changes: Any) -> Certificate:
+        """Return a copy with other values; unlike ``dataclasses.replace``, it does not go over all fields."""
+        copy = object.__new__(type(self))
+        copy.__dict__.update(self.__dict__, **changes)
+        return copy
 
     def _digest(self) -> str:
-        skipped = ("seal", "subject")
-        content = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in skipped}
+        content = {name: value for name, value in self.__dict__.items() if name not in ("seal", "subject")}
         return sha256(encoding.canonical(content)).hexdigest()
 
     # --- reading and writing ------------------------------------------------------------------------------------------

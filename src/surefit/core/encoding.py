@@ -1,6 +1,7 @@
 """JSON format of certificates: hexadecimal floats for arrays, a published schema, and canonical bytes for the seal."""
 
 import json
+import math
 import re
 from dataclasses import fields
 from functools import cache
@@ -129,21 +130,23 @@ def _decoded_claim(content: Any) -> Claim:
 
 def canonical(value: Any) -> bytes:
     """Return bytes that identify the content: the output of :func:`encode`, with arrays replaced by a digest of their bits."""
-    return json.dumps(_digested(value), sort_keys=True).encode()
+    return _SORTED.encode(_digested(value)).encode()
+
+
+_SORTED = json.JSONEncoder(sort_keys=True, check_circular=False)
+_PLAIN = frozenset((type(None), str, int, bool))  # types that are written as they are
 
 
 def _digested(value: Any) -> Any:
-    if value is None or type(value) in (str, int, bool):
+    kind = type(value)
+    if kind in _PLAIN or (kind is float and math.isfinite(value)):
         return value
     if isinstance(value, Claim):
-        return {key: _digested(item) for key, item in _claim_fields(value).items()}
+        return {key: _digested(item) for key, item in value.__dict__.items()}
     if isinstance(value, dict):
-        if set(map(type, value.values())) <= {str}:
-            return {str(key): item for key, item in value.items()}
-        return {str(key): _digested(item) for key, item in value.items()}
+        return {str(key): item if type(item) in _PLAIN else _digested(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        plain = set(map(type, value)) <= {int, str, bool}  # long lists of indices
-        return list(value) if plain else [_digested(item) for item in value]
+        return [item if type(item) in _PLAIN else _digested(item) for item in value]
     if isinstance(value, np.ndarray) and value.dtype.hasobject:
         return encode(value)  # the bytes of an object array are memory addresses
     if isinstance(value, np.ndarray):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import inspect
 import logging
-from dataclasses import replace
 from functools import wraps
 from typing import Any
 
@@ -75,7 +74,7 @@ class CertifiedMixin(ParameterNamesMixin):
             raise AttributeError(f"{type(self).__name__} has no certificate yet; call fit first.")
         certificate = complete(self)
         if certificate.seal == UNSEALED:  # sealing reads the whole certificate, which most fits never need
-            certificate = self._certificate = replace(certificate, seal="")
+            certificate = self._certificate = certificate.sealed()
         return certificate.of(self)
 
     def __getstate__(self) -> Any:

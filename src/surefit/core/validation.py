@@ -34,14 +34,18 @@ class Rule(NamedTuple):
 
 
 def _is_real(value: Any) -> bool:
+    if type(value) is float or type(value) is int:  # tests against abstract classes are slow
+        return value == value
     return isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_)) and not np.isnan(float(value))
 
 
 def _is_count(value: Any) -> bool:
+    if type(value) is int:
+        return True
     return isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_))
 
 
-REAL = Rule("a finite number", lambda v: _is_real(v) and np.isfinite(v))
+REAL = Rule("a finite number", lambda v: _is_real(v) and -np.inf < v < np.inf)
 POSITIVE = Rule("a finite number > 0", lambda v: _is_real(v) and 0 < v < np.inf)
 NON_NEGATIVE = Rule("a finite number >= 0", lambda v: _is_real(v) and 0 <= v < np.inf)
 FRACTION = Rule("a number from 0 to 1", lambda v: _is_real(v) and 0 <= v <= 1)
@@ -65,6 +69,8 @@ SCORING = NOTHING | Rule(
 
 
 def _is_pairs(value: Any) -> bool:
+    if type(value) is tuple and len(value) == 2 and type(value[0]) is float and type(value[1]) is float:
+        return 0.0 < value[0] <= value[1]
     try:
         pairs = np.atleast_2d(np.asarray(value, dtype=np.float64))
     except (TypeError, ValueError):

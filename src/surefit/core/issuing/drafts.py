@@ -8,7 +8,6 @@ attributes. The claims are proved when the certificate is read, with the same re
 from __future__ import annotations
 
 import importlib
-from dataclasses import replace
 from typing import Any, NamedTuple
 from weakref import WeakSet
 
@@ -16,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from surefit._version import __version__
-from surefit.core.certificate import UNSEALED, Certificate, grade_of
+from surefit.core.certificate import UNSEALED, Certificate
 from surefit.core.claims import Claim
 from surefit.core.errors import Invalidated
 from surefit.core.fingerprint import data_fingerprint, remembered
@@ -96,11 +95,12 @@ def proved(draft: Draft, model: Any) -> Certificate:
         run=draft.run,
         version=__version__,
         seal=UNSEALED,
+        subject=model,
     )
     claims = certificate.claims
     if any(claim.value != claim.value and claim.kind != "no_claim" for claim in claims):
-        claims = stated(certificate.of(model), draft.sample)
-    return replace(certificate, grade=grade_of(claims), claims=claims)
+        claims = stated(certificate, draft.sample)
+    return certificate.stating(claims)
 
 
 def _posed(draft: Draft, model: Any) -> dict[str, Any]:
@@ -126,4 +126,6 @@ def _copied(part: Any) -> Any:
 
 
 def _fixed(value: Any) -> bool:
+    if type(value) in FIXED:
+        return True
     return all(map(_fixed, value)) if isinstance(value, tuple) else isinstance(value, FIXED)

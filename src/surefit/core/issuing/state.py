@@ -26,6 +26,7 @@ UNCOVERED = (
     "cluster_",
 )
 KEPT = 1 << 16  # size in bytes up to which a copy of an array is kept instead of its digest
+UNCHANGING = frozenset((type(None), bool, int, str))  # types whose values are their own marks
 SMALL = 4096  # size in bytes up to which an array is hashed directly; larger arrays are hashed by the fingerprint, at memory speed
 
 
@@ -40,15 +41,43 @@ def state_marks(model: Any) -> dict[str, Any]:
 
 
 def _fitted(model: Any) -> dict[str, Any]:
-    params = set(model.get_params(deep=False)) if hasattr(model, "get_params") else set()
+    params = set(_params_of(model))
     state = _state_of(model)
     return {k: v for k, v in state.items() if k not in params} if isinstance(state, dict) else {"state": state}
 
 
+def _params_of(model: Any) -> Any:
+    if hasattr(model, "_own_param_names"):  # surefit's classes cache the names
+        return model._get_param_names()
+    return model.get_params(deep=False) if hasattr(model, "get_params") else ()
+
+
 def _mark(value: Any) -> Any:
-    if type(value) is np.ndarray and value.nbytes <= KEPT and not value.dtype.hasobject:
-        return value.dtype, value.shape, value.tobytes()
-    return struct.pack("<d", value) if type(value) is float else digest(value)
+    found = _simple_mark(value)
+    if found is not None:
+        return found
+    if type(value) is dict or type(value).__module__.startswith("surefit.kernels"):
+        parts = value if type(value) is dict else _state_of(value)
+        marks = {name: _simple_mark(part) for name, part in parts.items()} if type(parts) is dict else {"": None}
+        if None not in marks.values():
+            return type(value), marks
+    return digest(value)
+
+
+def _simple_mark(value: Any) -> Any:
+    """Return the mark of an array, a number, a text or a tuple of these; None for other values."""
+    kind = type(value)
+    if kind is np.ndarray:
+        if value.nbytes <= KEPT and not value.dtype.hasobject:
+            return value.dtype, value.shape, value.tobytes()
+    elif kind in UNCHANGING:
+        return kind, value
+    elif kind is float or kind is np.float64:
+        return struct.pack("<d", value)
+    elif isinstance(value, tuple):
+        marks = [_simple_mark(part) for part in value]
+        return None if None in marks else (kind, *marks)
+    return None
 
 
 def digest(value: Any) -> str:
@@ -66,13 +95,15 @@ def _state_of(value: Any) -> Any:
     state = value.__getstate__()
     if not isinstance(state, dict):
         return state
-    kept = {
-        k: v
-        for k, v in state.items()
-        if k not in UNCOVERED and not str(k).startswith(("_sklearn", "_skl_", "_callback"))
-    }
+    kept = {k: v for k, v in state.items() if _covers(k)}
     name = getattr(value, "_in_either_form", None)  # the certificate covers the numbers, not their storage format
     return {**kept, name: dense(kept[name])} if name in kept else kept
+
+
+@lru_cache(4096)
+def _covers(name: Any) -> bool:
+    """Return whether the attribute ``name`` describes the model."""
+    return name not in UNCOVERED and not str(name).startswith(("_sklearn", "_skl_", "_callback"))
 
 
 def dense(values: Any) -> Any:
