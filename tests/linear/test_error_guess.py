@@ -5,6 +5,7 @@ import pytest
 from sklearn.datasets import load_diabetes
 
 from surefit import BayesianLinearRegression, ElasticNet, Lasso, LinearRegression, Ridge
+from surefit.checks.linear import error_estimate
 
 
 def of_hat_matrix(model, X, y, H):
@@ -91,3 +92,14 @@ def test_silence_where_residuals_say_nothing_or_rows_count_unequally(diabetes, m
     X, y = diabetes[0][:rows], diabetes[1][:rows]
     model.fit(X, y, sample_weight=np.linspace(1, 2, rows) if weighted else None)
     assert "estimates.gcv" not in [claim.name for claim in model.certificate_.claims]
+
+
+def test_independent_columns_of_least_squares_are_known_from_the_gap(monkeypatch):
+    """The dual point of the gap proves that the columns are independent, so no eigenvalues are computed."""
+    monkeypatch.setattr(error_estimate, "spectrum", None)
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(40, 3))
+    model = LinearRegression().fit(X, X @ [1.0, -2.0, 0.5] + rng.normal(size=40))
+    claim = model.certificate_["estimates.gcv"]
+    residual_variance = model.sigma2_ / (1 - 4 / 40) ** 2
+    assert claim.numbers["degrees_of_freedom"] == 4.0 and claim.value == pytest.approx(residual_variance, rel=1e-12)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -105,7 +105,7 @@ def claim(name: str, **entry: Any) -> Callable[[F], F]:
 
 def shared(find: F) -> F:
     """Cache the result of ``find(certificate, data, ...)`` for all claims about the same data."""
-    name = f"{find.__module__}.{find.__qualname__}"
+    name = _name_of(find)
 
     @wraps(find)
     def found(certificate: Any, data: Any, *more: Any) -> Any:
@@ -115,6 +115,15 @@ def shared(find: F) -> F:
         return data.memo[key]
 
     return cast(F, found)
+
+
+def recalled(find: Callable[..., Any], data: Any) -> Any:
+    """Return the cached result of a :func:`shared` function, or None if no claim has needed it yet."""
+    return data.memo.get((_name_of(find),))
+
+
+def _name_of(find: Callable[..., Any]) -> str:
+    return f"{find.__module__}.{find.__qualname__}"
 
 
 def no_claim(name: str, says: str, **entry: Any) -> None:
@@ -185,7 +194,7 @@ def statement_of(entry: Entry, asked: Claim, proof: Proof) -> Claim:
     """Return ``asked`` with the values of ``proof``, relaxed by the rounding errors of two evaluations."""
     numbers = {name: _stated_number(bound) for name, bound in proof.numbers.items()}
     limit = None if proof.limit is None else _give_way(_stricter(entry.side), proof.limit, proof.limit_spread)
-    return replace(asked, value=_give_way(entry.side, proof.value, proof.spread), limit=limit, numbers=numbers)
+    return Claim(asked.name, _give_way(entry.side, proof.value, proof.spread), limit, numbers, asked.witness)
 
 
 def _stricter(side: str) -> str:

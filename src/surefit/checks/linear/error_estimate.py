@@ -14,7 +14,8 @@ import numpy as np
 
 from surefit.checks.eigen import centered_product, dense, rows_at_once, spectrum, weighted_mean
 from surefit.checks.enclosure import Enclosed, block_sum, gamma, times
-from surefit.checks.judge import AtMost, Proof, claim, refused
+from surefit.checks.judge import AtMost, Proof, claim, recalled, refused
+from surefit.checks.linear.columns import columns_of, gaps
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.sample import Data
@@ -56,10 +57,10 @@ def gcv(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 
 def _scores_of_gaps(data: Data) -> list[tuple[Enclosed, np.ndarray, float]]:
     """Return the enclosed scores and the (shifted) targets from the proof of the gap, if it was computed before."""
-    if "linear.gaps" not in data.memo:
+    found, columns = recalled(gaps, data), recalled(columns_of, data)
+    if found is None or columns is None:
         return []
-    pairs = zip(data.memo["linear.gaps"], data.memo["linear.columns"].points, strict=True)
-    return [(gap.z, point.y, 0.0) for gap, point in pairs]
+    return [(gap.z, point.y, 0.0) for gap, point in zip(found, columns.points, strict=True)]
 
 
 def _mean_square(scores: Enclosed, y: np.ndarray, b: float) -> tuple[float, float]:
@@ -82,8 +83,8 @@ def _freedom(certificate: Certificate, data: Data, target: int) -> tuple[float, 
         raise ValueError("a constrained fit is not a linear function of the targets")
     ratio = penalty["l2"] * penalty["alphas"][target] / (problem["strength"] / (n if problem["mean"] else 1))
     apart = free and not problem.get("penalize_intercept", False)
-    gaps = data.memo.get("linear.gaps")
-    if ratio == 0 and gaps and gaps[target].met and penalty["factors"] is None and apart == free:
+    found = recalled(gaps, data)
+    if ratio == 0 and found and found[target].met and penalty["factors"] is None and apart == free:
         return float(
             data.X.shape[1] + apart
         ), 0.0  # a dual point orthogonal to every column exists, so they are independent

@@ -154,7 +154,9 @@ class LinearRegression(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
             return found.inverse
         along = found.inverse @ found.x_mean
         corner = 1 / found.total + found.x_mean @ along
-        return np.block([[np.array([[corner]]), -along[None, :]], [-along[:, None], found.inverse]])
+        whole = np.empty((len(along) + 1, len(along) + 1))
+        whole[0, 0], whole[0, 1:], whole[1:, 0], whole[1:, 1:] = corner, -along, -along, found.inverse
+        return whole
 
     def inference(self, X, y, sample_weight=None, *, confidence=0.95, target=0) -> CoefficientTable:
         """Return standard errors, t statistics, p-values and confidence intervals of one target's coefficients.

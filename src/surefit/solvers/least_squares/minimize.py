@@ -106,7 +106,7 @@ def _refined(X, Y, weights, alpha, m: Moments, factor: Factor, spectrum: bool) -
         if best is not None and not gap.sum() < 0.25 * best[1].sum():
             break
         best = (w, gap, squares)
-        if np.all(gap <= NEGLIGIBLE * null):
+        if (gap <= NEGLIGIBLE * null).all():
             break
         w = w + step
     assert best is not None
@@ -121,23 +121,22 @@ def _refined(X, Y, weights, alpha, m: Moments, factor: Factor, spectrum: bool) -
 def _cholesky(gram: np.ndarray, alpha: float, spectrum: bool) -> Factor | None:
     """Factorize the normal equations with columns scaled to one; return None if they are too ill-conditioned."""
     diagonal = np.diag(gram) + alpha
-    if not np.all(diagonal > 0) or len(diagonal) == 0:
+    if not (diagonal > 0).all() or len(diagonal) == 0:
         return None
     scale = 1 / np.sqrt(diagonal)
     A = gram * (scale[:, None] * scale[None, :])
     A[np.diag_indices_from(A)] = 1.0
     norm = np.abs(A).sum(axis=0).max()
-    try:
-        triangle = linalg.cholesky(A, overwrite_a=True, check_finite=False)
-    except linalg.LinAlgError:
+    triangle, failed = linalg.lapack.dpotrf(A, overwrite_a=1)  # SciPy's wrappers take longer than small factorizations
+    if failed:
         return None
     reciprocal, _ = linalg.lapack.dpocon(triangle, norm)
     if reciprocal * WORST_CONDITION < 1:
         return None
-    singular = np.sqrt(np.maximum(linalg.eigvalsh(gram)[::-1], 0.0)) if spectrum else np.empty(0)
+    singular = np.sqrt(np.maximum(np.linalg.eigvalsh(gram)[::-1], 0.0)) if spectrum else np.empty(0)
 
     def apply(v):
-        return scale[:, None] * linalg.cho_solve((triangle, False), scale[:, None] * v, check_finite=False)
+        return scale[:, None] * linalg.lapack.dpotrs(triangle, scale[:, None] * v)[0]
 
     lost = alpha * _trace_of_inverse(triangle, scale[:, None]) if alpha > 0 else 0.0
     return Factor(apply, len(diagonal), singular, "normal equations, refined", float(len(diagonal) - lost))

@@ -35,14 +35,14 @@ def collect(X, Y: np.ndarray, weights: np.ndarray | None, centered: bool) -> Mom
     total = float(n) if weights is None else float(weights.sum())
     if sparse.issparse(X):
         return _collect_sparse(X, Y, weights, centered, total)
+    if weights is None and X.dtype == np.float64 and X.flags.c_contiguous and _near_origin(X):
+        return _collect_in_place(X, Y, centered, total)
     columns = d + Y.shape[1]
     # Subtracting the mean of some rows first keeps the digits of data far from the origin.
     shift = np.zeros(columns)
     if centered:
         some = next(row_blocks((n, columns)))
         shift = np.concatenate([X[some].mean(axis=0, dtype=np.float64), Y[some].mean(axis=0)])
-    if weights is None and X.dtype == np.float64 and X.flags.c_contiguous and _near_origin(X):
-        return _collect_in_place(X, Y, centered, total)
     sums, products = np.zeros(columns), np.zeros((columns, columns))
     buffer = np.empty((min(n, max(64, BLOCK_BYTES // (8 * columns))), columns))
     for rows in row_blocks((n, columns)):
@@ -62,9 +62,9 @@ def collect(X, Y: np.ndarray, weights: np.ndarray | None, centered: bool) -> Mom
 
 
 def _near_origin(X: np.ndarray) -> bool:
-    """Return whether centering afterward loses few digits, estimated from a sample of the rows."""
+    """Return whether centering afterward loses few digits, estimated from a sample of the rows: the variance exceeds the squared mean."""
     some = X[:: -(-len(X) // SAMPLED)]
-    return bool(np.all(some.mean(axis=0) ** 2 <= some.var(axis=0)))
+    return bool((2.0 * some.sum(axis=0) ** 2 <= len(some) * (some * some).sum(axis=0)).all())
 
 
 def _collect_in_place(X: np.ndarray, Y: np.ndarray, centered: bool, total: float) -> Moments:
