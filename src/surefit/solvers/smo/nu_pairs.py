@@ -27,7 +27,8 @@ STEPS = 4000  # steps between two checks of the budget
 ROUNDS = 40
 MOST_ROWS = 4000  # for more rows, a search over problems with working sets is faster
 MOST_LINEAR = 1500  # with a linear kernel, where Newton's method solves these problems
-SHARPER = (1e-3, 0.1)  # factor for the tolerance after each round, for few and for many rows
+SHARPER = 0.1  # factor for the tolerance after each round with many rows
+SHARPEST = 1e-3  # largest factor with few rows, where a round is short
 
 
 class Signed(NamedTuple):
@@ -59,7 +60,7 @@ def solve(
     a = np.concatenate([filled(part, total / 2) for part in (variables.high[:up], variables.high[up:])])
     goal = tol if n > FEW else min(tol, TIGHT)
     beta, scores = _function(K, variables, a)
-    best, steps, history = judge(beta, scores), 0, []
+    best, steps, history = None, 0, []
     floor = TINY * float(np.max(np.diagonal(K)))
     tolerance = 0.01 * float(np.ptp(scores - y))
     rounding = 1e-12 * tolerance
@@ -71,14 +72,21 @@ def solve(
         beta, scores = _function(K, variables, a)
         found = judge(beta, scores)
         if done < STEPS:  # the violation is below the tolerance
-            tolerance *= SHARPER[n > FEW]
-        best = min(best, found, key=lambda judged: judged.point.gap)
+            tolerance *= _sharper(found, goal) if n <= FEW else SHARPER
+        best = found if best is None else min(best, found, key=lambda judged: judged.point.gap)
         history.append((budget.seconds, steps, best.point.gap))
         reason = budget.spent(steps, best.point.gap)
         if reason is not None or best.point.gap <= goal * best.point.primal < np.inf or tolerance < rounding:
             break
+    assert best is not None
     met = best.point.gap <= tol * best.point.primal < np.inf
     return best, DualFit(best.point, Reason.CONVERGED if met else reason or Reason.STALLED, steps, history, (PAIRS,))
+
+
+def _sharper(found: Judged, goal: float) -> float:
+    """Return the factor for the tolerance after which the gap, which is proportional to it, is about half the goal."""
+    gap = found.point.gap
+    return min(SHARPEST, 0.5 * goal * found.point.primal / gap) if 0.0 < gap < np.inf else SHARPEST
 
 
 def filled(high: np.ndarray, total: float) -> np.ndarray:
