@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
-from surefit.core.fingerprint import fingerprint
+from surefit.core import fingerprint as module
+from surefit.core.fingerprint import fingerprint, largest_entry, one_pass
 
 X = np.random.default_rng(0).standard_normal((40, 7))
 X[X < -1] = 0.0
@@ -47,3 +48,23 @@ def test_the_storage_of_texts_does_not_matter():
         == fingerprint(np.array(texts, dtype=object))
         == fingerprint(np.array(texts, "U20"))
     )
+
+
+@pytest.mark.parametrize("store", [np.asarray, np.asfortranarray, sparse.csr_array, sparse.csc_array])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_one_pass_gives_the_largest_entry_and_the_fingerprint(store, dtype, monkeypatch):
+    rows = np.random.default_rng(0).standard_normal((3000, 20)).astype(dtype)
+    rows[rows < -1] = 0.0
+    for sign in (1, -1):
+        rows[17, 3] = sign * 9.5
+        X = store(rows)
+        expected = fingerprint(X)
+        assert largest_entry(X) == 9.5
+        with one_pass():
+            assert largest_entry(X) == 9.5
+            with monkeypatch.context() as patch:
+                patch.setattr(module, "_measured", None)  # nothing is computed again
+                assert fingerprint(X) == expected
+            assert fingerprint(store(rows + 1)) != expected
+            if sparse.issparse(X):  # other columns of the same stored values
+                assert fingerprint(type(X)((X.data, X.indices[::-1].copy(), X.indptr), shape=X.shape)) != expected

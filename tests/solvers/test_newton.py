@@ -7,7 +7,15 @@ from scipy import sparse
 from surefit.core.budget import Budget, Reason
 from surefit.losses import Logistic, Poisson, SquaredEpsilonInsensitive, SquaredHinge, Tweedie
 from surefit.solvers.dual_start import dual_start
-from surefit.solvers.newton import ExponentialScores, Rows, ScalarScores, SoftmaxScores, minimize, subsample_start
+from surefit.solvers.newton import (
+    ExponentialScores,
+    LogisticScores,
+    Rows,
+    ScalarScores,
+    SoftmaxScores,
+    minimize,
+    subsample_start,
+)
 from surefit.solvers.newton.few_rows import MOST_STEPS, fit_few_rows
 from surefit.solvers.newton.model import build
 from surefit.solvers.newton.quadratic import minimize_quadratic
@@ -211,3 +219,35 @@ def test_compiled_newton_leaves_hard_and_large_problems_to_others():
     seen = []
     stopped = fit_few_rows(Rows(X), scores, 1.0, True, 1e-9, Budget(100, None, lambda n, gap: seen.append(n) or n >= 3))
     assert stopped.reason is Reason.CALLBACK and max(seen) == 3
+
+
+@pytest.mark.parametrize("spread", [0.0, 1.0, 300.0])
+def test_array_operations_of_the_logistic_loss_agree_with_its_loops(spread):
+    rng = np.random.default_rng(0)
+    n = 20_000
+    y, c, Z = np.where(rng.random(n) > 0.3, 1.0, -1.0), rng.random(n) + 0.1, spread * rng.standard_normal((n, 1))
+    arrays, loops = LogisticScores(y, c), ScalarScores(Logistic(), y, c)
+    for found, expected in zip(arrays.evaluate(Z), loops.evaluate(Z), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-300)
+    assert arrays.value(Z) == pytest.approx(loops.value(Z), rel=1e-12)
+    derivatives = 0.9 * arrays.evaluate(Z)[1]
+    assert arrays.young(Z, derivatives) == pytest.approx(loops.young(Z, derivatives), rel=1e-9)
+    assert arrays.best_shift(Z)[0] == pytest.approx(loops.best_shift(Z)[0], abs=1e-9)
+    part = arrays.part(3)
+    assert isinstance(part, LogisticScores) and part.value(Z[::3]) == pytest.approx(loops.part(3).value(Z[::3]))
+
+
+def test_products_with_narrow_rows_agree_with_blas():
+    rng = np.random.default_rng(0)
+    X, w, v = rng.standard_normal((40_000, 7)), rng.standard_normal((1, 7)), rng.standard_normal((40_000, 1))
+    for rows in (Rows(X), Rows(np.asfortranarray(X))):
+        np.testing.assert_allclose(rows.times(w), X @ w.T, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(rows.transposed(v), v.T @ X, rtol=1e-10, atol=1e-9)
+
+
+def test_the_start_from_subsamples_survives_a_small_one_with_a_single_class():
+    X, y = problem(40_000, 2)
+    y[:] = 1.0
+    y[20::40] = -1.0  # every eighth row of the larger subsample
+    start = subsample_start(Rows(X), LogisticScores(y, np.ones(len(y))), 0.0, 1.0, True, Budget())
+    assert start is not None and start.model is not None

@@ -12,6 +12,7 @@ from surefit.core.budget import Reason
 from surefit.core.certificate import UNSEALED, Certificate
 from surefit.core.claims import Claim
 from surefit.core.errors import ConvergenceWarning, Invalidated
+from surefit.core.fingerprint import one_pass
 from surefit.core.guards.extremes import watched
 from surefit.core.issuing.drafts import Draft, Pending, may_wait, proved
 from surefit.core.validation import is_partitioned
@@ -132,8 +133,9 @@ def _completing(method: Any) -> Any:
     def completed(self: Any, *args: Any, **kwargs: Any) -> Any:
         if is_partitioned(args[0] if args else kwargs.get("X")):
             return _cluster().fit(self, method.__name__, *args, **kwargs)
-        fitted = method(self, *args, **kwargs)
-        complete(self, wait=True)
+        with one_pass():
+            fitted = method(self, *args, **kwargs)
+            complete(self, wait=True)
         return fitted
 
     @wraps(method)

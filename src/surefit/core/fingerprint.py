@@ -20,8 +20,10 @@ from surefit.core.jit import compiled
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX = np.uint64(0xD6E8FEB86659FD93)
 _HALF, _SHIFT, _ODD = np.uint64(32), np.uint64(29), np.uint64(1)
+_FLOATS = (np.dtype("float32"), np.dtype("float64"))
 _LARGE = 1 << 16  # size in bytes from which a fingerprint is cached
 _seen: ContextVar[dict[Any, Any] | None] = ContextVar("_seen", default=None)
+_rows: ContextVar[dict[Any, Any] | None] = ContextVar("_rows", default=None)
 
 
 @contextmanager
@@ -32,6 +34,16 @@ def remembered() -> Iterator[None]:
         yield
     finally:
         _seen.reset(token)
+
+
+@contextmanager
+def one_pass() -> Iterator[None]:
+    """Within this context, the pass of :func:`largest_entry` also computes the fingerprint for the certificate of a fit."""
+    token = _rows.set({})
+    try:
+        yield
+    finally:
+        _rows.reset(token)
 
 
 def fingerprint(array: Any) -> str:
@@ -47,13 +59,42 @@ def fingerprint(array: Any) -> str:
     >>> fingerprint(X) == fingerprint(X + 1e-16 * (X == 5) * 8)
     False
     """
-    seen = _seen.get()
-    if seen is None or not isinstance(array, np.ndarray) or array.nbytes < _LARGE or array.dtype.hasobject:
-        return _fingerprint(array)
-    key = array.__array_interface__["data"][0], array.shape, array.strides, array.dtype.str
+    seen, rows, key = _seen.get(), _rows.get(), _key(array)
+    if rows is not None and key in rows:
+        return rows[key][0]
+    if seen is None or key is None:
+        return _measured(array)[0]
     if key not in seen:
-        seen[key] = _fingerprint(array), array  # keeps the array alive as long as its address is a key
+        seen[key] = _measured(array)[0], array  # keeps the array alive as long as its address is a key
     return seen[key][0]
+
+
+def largest_entry(X: Any) -> float:
+    """Return the largest absolute value of the rows of a fit, an array or sparse matrix of floats.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surefit.core.fingerprint import largest_entry
+    >>> largest_entry(np.array([[1.0, -3.0], [2.5, 0.0]]))
+    3.0
+    """
+    rows, key = _rows.get(), _key(X)
+    if rows is None or key is None:
+        values = X.data if sparse.issparse(X) else X
+        return float(max(values.max(), -values.min())) if values.size else 0.0
+    if key not in rows:
+        rows[key] = *_measured(X), X
+    return rows[key][1]
+
+
+def _key(array: Any) -> Any:
+    """Return the identity of a large array or sparse matrix; None for others."""
+    parts = (array.data, array.indices, array.indptr) if hasattr(array, "indptr") else (array,)
+    if not all(isinstance(part, np.ndarray) for part in parts) or parts[0].nbytes < _LARGE or parts[0].dtype.hasobject:
+        return None
+    places = tuple((part.__array_interface__["data"][0], part.shape, part.strides, part.dtype.str) for part in parts)
+    return getattr(array, "format", "dense"), array.shape, places
 
 
 def data_fingerprint(X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None) -> dict[str, Any]:
@@ -73,23 +114,40 @@ def data_fingerprint(X: Any, y: Any = None, sample_weight: Any = None, offset: A
     }
 
 
-def _fingerprint(array: Any) -> str:
-    return text_of(
-        array.dtype if sparse.issparse(array) else np.asarray(array).dtype, np.shape(array), digest_of(array)
+def _measured(array: Any) -> tuple[str, float]:
+    """Return the fingerprint, and the largest absolute value of floats."""
+    dtype = array.dtype if sparse.issparse(array) else np.asarray(array).dtype
+    digest, top = _digest_and_top(array)
+    size = np.array([top]).astype(np.uint32 if dtype.itemsize == 4 else np.uint64) if dtype in _FLOATS else None
+    return text_of(dtype, np.shape(array), digest), np.nan if size is None else float(
+        size.view(f"f{dtype.itemsize}")[0]
     )
 
 
 def digest_of(array: Any, start: int = 0) -> int:
     """Return the keyed sum over rows from index ``start``; sums of consecutive parts add up modulo 2**64."""
+    return _digest_and_top(array, start)[0]
+
+
+def _digest_and_top(array: Any, start: int = 0) -> tuple[int, int]:
+    """Return the keyed sum, and the largest word without its sign bit, which is the largest absolute value of floats."""
     with np.errstate(over="ignore"):
         if sparse.issparse(array):
-            return int(_of_sparse(array))
-        array = np.asarray(array)
-        matrix = array.reshape(len(array), -1) if array.ndim != 1 else array.reshape(-1, 1)
-        rows, columns = _keys(matrix.shape[0], 1, start), _keys(matrix.shape[1], 2)
-        if matrix.flags.f_contiguous:
-            return int(_dense_digest(_words(matrix.T), columns, rows))
-        return int(_dense_digest(_words(np.ascontiguousarray(matrix)), rows, columns))
+            found = _of_sparse(array)
+        else:
+            array = np.asarray(array)
+            matrix = array.reshape(len(array), -1) if array.ndim != 1 else array.reshape(-1, 1)
+            rows, columns = _keys(matrix.shape[0], 1, start), _keys(matrix.shape[1], 2)
+            if matrix.flags.f_contiguous:
+                found = _dense_digest(_words(matrix.T), columns, rows, _magnitude(array))
+            else:
+                found = _dense_digest(_words(np.ascontiguousarray(matrix)), rows, columns, _magnitude(array))
+        return int(found[0]), int(found[1])
+
+
+def _magnitude(array: Any) -> Any:
+    """Return the mask of all bits but the sign."""
+    return np.uint64(2**31 - 1 if array.dtype.itemsize == 4 else 2**63 - 1)
 
 
 def text_of(dtype: Any, shape: tuple[int, ...], digest: int) -> str:
@@ -105,9 +163,9 @@ def _of_sparse(matrix: Any) -> Any:
     """Hash the stored entries in place; the sum is the same for CSR and CSC."""
     rows, columns = _keys(matrix.shape[0], 1), _keys(matrix.shape[1], 2)
     if matrix.format == "csr":
-        return _sparse_digest(_words(matrix.data), matrix.indices, matrix.indptr, columns, rows)
+        return _sparse_digest(_words(matrix.data), matrix.indices, matrix.indptr, columns, rows, _magnitude(matrix))
     stored = matrix.tocsc()
-    return _sparse_digest(_words(stored.data), stored.indices, stored.indptr, rows, columns)
+    return _sparse_digest(_words(stored.data), stored.indices, stored.indptr, rows, columns, _magnitude(matrix))
 
 
 def _keys(n: int, seed: int, start: int = 0) -> np.ndarray:
@@ -139,24 +197,28 @@ def _words(values: np.ndarray) -> np.ndarray:
 
 
 @compiled
-def _dense_digest(words: Any, slow_keys: Any, fast_keys: Any) -> Any:
-    total = np.uint64(0)
+def _dense_digest(words: Any, slow_keys: Any, fast_keys: Any, magnitude: Any) -> Any:
+    total, top = np.uint64(0), np.uint64(0)
     for i in range(words.shape[0]):
         part = np.uint64(0)
         for j in range(words.shape[1]):
-            mixed = np.uint64(words[i, j]) * _GOLDEN
+            word = np.uint64(words[i, j])
+            mixed = word * _GOLDEN
             part += (mixed ^ (mixed >> _HALF)) * fast_keys[j]
+            top = max(top, word & magnitude)
         total += part * slow_keys[i]
-    return total
+    return total, top
 
 
 @compiled
-def _sparse_digest(words: Any, indices: Any, indptr: Any, fast_keys: Any, slow_keys: Any) -> Any:
-    total = np.uint64(0)
+def _sparse_digest(words: Any, indices: Any, indptr: Any, fast_keys: Any, slow_keys: Any, magnitude: Any) -> Any:
+    total, top = np.uint64(0), np.uint64(0)
     for j in range(len(indptr) - 1):
         part = np.uint64(0)
         for k in range(indptr[j], indptr[j + 1]):
-            mixed = np.uint64(words[k]) * _GOLDEN
+            word = np.uint64(words[k])
+            mixed = word * _GOLDEN
             part += (mixed ^ (mixed >> _HALF)) * fast_keys[indices[k]]
+            top = max(top, word & magnitude)
         total += part * slow_keys[j]
-    return total
+    return total, top

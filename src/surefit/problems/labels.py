@@ -25,8 +25,11 @@ def class_codes(y: np.ndarray, classes: list[Any]) -> np.ndarray:
     """Return the position of each label among ``classes``; raise an error for an unknown label."""
     labels = np.asarray(y, dtype=np.float64) if y.dtype.kind in "biuf" else np.asarray(y).astype(str)
     known = np.asarray(classes)
-    codes = np.searchsorted(known, labels) if len(known) else np.zeros(len(labels), dtype=int)
-    codes = np.minimum(codes, len(known) - 1)
+    if len(known) == 2:
+        codes = (labels == known[1]).astype(np.int64)
+    else:
+        codes = np.searchsorted(known, labels) if len(known) else np.zeros(len(labels), dtype=int)
+        codes = np.minimum(codes, len(known) - 1)
     if not np.array_equal(known[codes], labels):
         raise ValueError("a row has a label that is not among the classes")
     return codes

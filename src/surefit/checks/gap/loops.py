@@ -77,8 +77,8 @@ def sparse_dots(values: Any, indices: Any, starts: Any, t: Any) -> np.ndarray:
 
 @compiled
 def sparse_sums(values: Any, indices: Any, starts: Any, t: Any, width: Any) -> Any:
-    """Return the result of :func:`sums` for sparse rows, without parts."""
-    out = np.zeros((width, 3))
+    """Return the result of :func:`sums` for sparse rows, without parts, and the numbers of stored entries."""
+    out = np.zeros((width, 4))
     for i in range(len(starts) - 1):
         for k in range(starts[i], starts[i + 1]):
             j = indices[k]
@@ -86,4 +86,5 @@ def sparse_sums(values: Any, indices: Any, starts: Any, t: Any, width: Any) -> A
             out[j, 0] += p
             out[j, 1] += abs(p)
             out[j, 2] += values[k] * values[k]
+            out[j, 3] += 1.0
     return out.T

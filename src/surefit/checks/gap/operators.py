@@ -167,20 +167,36 @@ class Sparse(_Matrix):
         self.X, self.shape, self.by_rows = X, X.shape, X.format == "csr"
         A = X if self.by_rows else X.tocsc()
         self.A = A.data.astype(np.float64, copy=False), A.indices, A.indptr
-        inner = int(np.max(np.diff(A.indptr), initial=0))
-        outer = int(np.max(np.bincount(A.indices, minlength=1), initial=0))
-        self.row_terms, self.column_terms = (inner, outer) if self.by_rows else (outer, inner)
+        self._inner, self._outer = int(np.max(np.diff(A.indptr), initial=0)), -1
+
+    @property
+    def row_terms(self) -> int:
+        """Number of terms in the longest sum over a row."""
+        return self._inner if self.by_rows else self._longest()
+
+    @property
+    def column_terms(self) -> int:  # type: ignore[override]
+        """Number of terms in the longest sum over a column."""
+        return self._longest() if self.by_rows else self._inner
+
+    def _longest(self) -> int:
+        """Return the number of terms of the longest sum across the storage; the first pass counts them."""
+        if self._outer < 0:
+            self._sums(np.zeros(len(self.A[2]) - 1))
+        return self._outer
+
+    def _sums(self, t: np.ndarray) -> np.ndarray:
+        found = loops.sparse_sums(*self.A, t, self.shape[1] if self.by_rows else self.shape[0])
+        self._outer = int(np.max(found[3], initial=0))
+        return found[:3]
 
     def _product(self, w: np.ndarray) -> Enclosed:
+        mid, size, _ = loops.sparse_dots(*self.A, w) if self.by_rows else self._sums(w)
         k = gamma(self.row_terms + 1)
-        mid, size, _ = loops.sparse_dots(*self.A, w) if self.by_rows else loops.sparse_sums(*self.A, w, self.shape[0])
         return Enclosed(mid, size * (k * (1 + 2 * k)) + self.row_terms * TINY)
 
     def _by_columns(self, theta: np.ndarray) -> np.ndarray:
-        if self.by_rows:
-            found = loops.sparse_sums(*self.A, theta, self.shape[1])
-        else:
-            found = loops.sparse_dots(*self.A, theta)
+        found = self._sums(theta) if self.by_rows else loops.sparse_dots(*self.A, theta)
         if not self.X.has_canonical_format:  # an entry may be stored in several parts
             found[2] = self._weighted_squares(np.ones(self.shape[0]))
         return found

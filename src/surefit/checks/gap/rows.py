@@ -1,6 +1,7 @@
 """Passes over the rows: dual points from scores, and Fenchel-Young terms of the loss with their rounding.
 
-Losses made of exponentials evaluate them for all rows at once (:mod:`surefit.checks.gap.exponentials`); other losses use compiled loops.
+Losses made of exponentials evaluate them for all rows at once (:mod:`surefit.checks.gap.exponentials`,
+:mod:`surefit.checks.gap.logistic`); other losses use compiled loops.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from surefit.checks.enclosure import UNIT
-from surefit.checks.gap import exponentials
+from surefit.checks.enclosure import UNIT, block_sum, upper_sum
+from surefit.checks.gap import exponentials, logistic
+from surefit.checks.gap.losses import Logistic
 from surefit.checks.gap.verbs import curvature, domain, edge_size, excess, largest, slope
 from surefit.core.jit import compiled
 
@@ -21,6 +23,8 @@ NEWTON_STEPS = 60  # steps of the safeguarded search for the best intercept
 
 def slopes(loss: Any, y: Any, z: Any, width: Any) -> tuple[Any, Any]:
     """Return the first and second derivatives of the loss at the scores."""
+    if isinstance(loss, Logistic):
+        return logistic.slopes(y, z)
     own = getattr(loss, "rates", None)
     return _slopes(loss, y, z, width) if own is None else exponentials.slopes(own, y, z)
 
@@ -39,6 +43,7 @@ def slope_moves(loss: Any, y: Any, z: Any, width: Any, g: Any, moves: Any) -> An
     """Return by how much the (monotone) derivative can change if its score changes by at most ``moves``."""
     own = getattr(loss, "rates", None)
     found = None if own is None else exponentials.slope_moves(own, y, z, moves)
+    found = logistic.slope_moves(g, moves) if isinstance(loss, Logistic) else found
     return _slope_moves(loss, y, z, width, g, moves) if found is None else found
 
 
@@ -78,6 +83,7 @@ def best_offset(loss: Any, y: Any, c: Any, z: Any) -> Any:
     """Return the offset of the scores at which the weighted derivatives sum to zero."""
     own = getattr(loss, "rates", None)
     found = None if own is None else exponentials.best_offset(own, y, c, z)
+    found = logistic.best_offset(y, c, z) if isinstance(loss, Logistic) else found
     return _best_offset(loss, y, c, z) if found is None else found
 
 
@@ -158,6 +164,12 @@ def row_sums(
 ) -> tuple[Any, Any, Any]:
     """Return the sums of :func:`row_terms`; the second and the third are rounded up."""
     own, rest = getattr(loss, "rates", None), (y, c, z, z_rad, g, g_rad, z_slip, g_slip)
+    if isinstance(loss, Logistic):
+        terms = logistic.row_terms(*rest)
+        far = np.flatnonzero(~np.isfinite(terms[2]))
+        if len(far):  # far from the optimum, where the terms need logarithms
+            terms[:, far] = row_terms(loss, *(part[far] for part in rest))
+        return block_sum(terms[0]), upper_sum(terms[1]), upper_sum(terms[2])
     found = None if own is None else exponentials.row_sums(own, *rest)
     return _row_sums(loss, *rest) if found is None else found
 
@@ -182,6 +194,7 @@ def loss_sums(loss: Any, y: Any, c: Any, z: Any, z_rad: Any, z_slip: Any) -> tup
     """Return the sum of the losses, rounded up, and an upper bound on that of another evaluation."""
     own = getattr(loss, "rates", None)
     found = None if own is None else exponentials.loss_sums(own, y, c, z, z_rad, z_slip)
+    found = logistic.loss_sums(y, c, z, z_rad, z_slip) if isinstance(loss, Logistic) else found
     return _loss_sums(loss, y, c, z, z_rad, z_slip) if found is None else (found[1], found[2])
 
 
@@ -189,6 +202,7 @@ def exact_losses(loss: Any, y: Any, c: Any, z: Any) -> tuple[Any, Any]:
     """Return the sum of the losses at exact scores, plain and rounded up."""
     own, zero = getattr(loss, "rates", None), np.zeros(len(y))
     found = None if own is None else exponentials.loss_sums(own, y, c, z, zero, zero)
+    found = logistic.loss_sums(y, c, z, zero, zero) if isinstance(loss, Logistic) else found
     plain, upper, _ = _row_sums(loss, y, c, z, zero, zero, zero, zero, zero) if found is None else found
     return plain, upper
 

@@ -32,6 +32,7 @@ class Watch(NamedTuple):
 
     owner: Any
     found: list[str]
+    last: list[tuple[np.ndarray, float]]  # rows and targets, with their mean squares
 
 
 _watch: ContextVar[Watch | None] = ContextVar("_watch", default=None)
@@ -49,18 +50,30 @@ def extreme() -> bool:
     return watch is not None and bool(watch.found)
 
 
+def mean_square(values: np.ndarray) -> float:
+    """Return the mean of the squares, which is finite only if all values are; a fit computes that of its rows once."""
+    watch = _watch.get()
+    for array, square in () if watch is None else watch.last:
+        if array is values:
+            return square
+    flat = values.ravel(order="K")
+    with np.errstate(all="ignore"):
+        square = float(np.vdot(flat, flat)) / len(flat)
+    if watch is not None:
+        watch.last[:] = [*watch.last[-1:], (values, square)]
+    return square
+
+
 def note_range(name: str, values: Any) -> None:
     """Record extreme numbers in the data of the running fit; until it ends, overflow is an error."""
     watch = _watch.get()
     values = values.data if sparse.issparse(values) else values
     if watch is None or not isinstance(values, np.ndarray) or values.dtype.kind != "f" or not values.size:
         return
-    flat = values.ravel(order="K")
+    if SMALLEST <= mean_square(values) <= LARGEST:
+        return
     with np.errstate(all="ignore"):
-        square = float(np.vdot(flat, flat)) / len(flat)
-        if SMALLEST <= square <= LARGEST:
-            return
-        top = float(max(flat.max(), -flat.min()))
+        top = float(max(values.max(), -values.min()))
     if top > 0.0:
         watch.found.append(f"{name} reaches {top:.1e}")
         np.seterr(over="raise", invalid="raise", divide="raise")
@@ -71,7 +84,7 @@ def watched(fit: Callable[..., Any], model: Any, args: tuple[Any, ...], kwargs: 
     outer = _watch.get()
     if outer is not None and outer.owner is model:  # nested call: the fit of a base class
         return fit(model, *args, **kwargs)
-    watch = Watch(model, [])
+    watch = Watch(model, [], [])
     token = _watch.set(watch)
     try:
         with np.errstate():  # restores the error state after the fit

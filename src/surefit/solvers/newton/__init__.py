@@ -2,6 +2,7 @@
 
 from surefit.solvers.newton.centered_rows import Centered, centered
 from surefit.solvers.newton.exponential_scores import ExponentialScores
+from surefit.solvers.newton.logistic_scores import LogisticScores
 from surefit.solvers.newton.minimize import Fit, minimize
 from surefit.solvers.newton.rows import Rows
 from surefit.solvers.newton.scalar_scores import ScalarScores
@@ -12,6 +13,7 @@ __all__ = [
     "Centered",
     "ExponentialScores",
     "Fit",
+    "LogisticScores",
     "Rows",
     "ScalarScores",
     "SoftmaxScores",

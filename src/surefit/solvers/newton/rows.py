@@ -8,10 +8,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from surefit.core.fingerprint import largest_entry
 from surefit.core.jit import compiled
+from surefit.core.threads import sum_blocks
 from surefit.operators import as_design, gram_rows
 from surefit.solvers.newton.picked import Picker
 
+BLOCK = 1 << 14  # rows per partial sum
+NARROW = 300  # columns up to which compiled products are used
 FEW_ROWS = 0.5  # fraction of rows with curvature below which the others are excluded from a Gram matrix
 
 
@@ -30,6 +34,8 @@ class Rows:
         self.X = X
         self.sparse = sparse.issparse(X)
         self.shape = X.shape
+        # below this width, loops over rows are faster than BLAS
+        self._narrow = not self.sparse and X.flags.c_contiguous and 0 < X.shape[1] <= NARROW
         self._picker = Picker(X) if self.sparse else None
 
     def times(self, W: np.ndarray) -> np.ndarray:
@@ -43,13 +49,21 @@ class Rows:
                     return picked.times(w[picked.columns])[:, None]
                 if self.X.format == "csc":
                     return (self.X[:, used] @ w[used])[:, None]
-            return np.asarray(self.X @ w)[:, None]
+            return self._times(w)[:, None]
         return np.asarray(self.X @ W.T)
+
+    def _times(self, w: np.ndarray) -> np.ndarray:
+        return _dots(self.X, w) if self._narrow else np.asarray(self.X @ w)
+
+    def _sums(self, v: np.ndarray) -> np.ndarray:
+        if not self._narrow:
+            return np.asarray(self.X.T @ v)
+        return sum_blocks(lambda start, stop: _sums(self.X[start:stop], v[start:stop]), len(v), BLOCK)
 
     def transposed(self, V: np.ndarray) -> np.ndarray:
         """Return ``V' X``."""
         if V.shape[1] == 1:
-            return np.asarray(self.X.T @ np.ascontiguousarray(V[:, 0]))[None, :]
+            return self._sums(np.ascontiguousarray(V[:, 0]))[None, :]
         return np.asarray(self.X.T @ V).T
 
     @cached_property
@@ -85,15 +99,14 @@ class Rows:
     @cached_property
     def peak(self) -> float:
         """Largest absolute value of all entries."""
-        values = self.X.data if self.sparse else self.X  # implicit zeros do not change the maximum
-        return float(max(values.max(), -values.min())) if values.size else 0.0
+        return largest_entry(self.X)
 
     def weighted_means(self, weights: np.ndarray) -> np.ndarray:
         """Return the weighted means of the columns; unweighted means if all weights are zero."""
         total = weights.sum()
         if not total > 0:
             return np.asarray(self.X.mean(axis=0)).ravel()
-        return np.asarray(self.X.T @ weights).ravel() / total
+        return self._sums(weights) / total
 
     def curvature_times(self, curvatures: np.ndarray, v: np.ndarray, center: bool) -> np.ndarray:
         """Return ``X' D (X v - mean)`` for curvatures ``D``, with the D-weighted mean or zero."""
@@ -117,6 +130,26 @@ class Rows:
     def part(self, step: int) -> Rows:
         """Return every ``step``-th row."""
         return Rows(self.X[::step] if self.sparse else np.ascontiguousarray(self.X[::step]))
+
+
+@compiled(relaxed=True)
+def _dots(X, w):
+    out = np.empty(len(X))
+    for i in range(len(out)):
+        dot = 0.0
+        for j in range(len(w)):
+            dot += X[i, j] * w[j]
+        out[i] = dot
+    return out
+
+
+@compiled(relaxed=True)
+def _sums(X, v):
+    out = np.zeros(X.shape[1])
+    for i in range(len(v)):
+        for j in range(len(out)):
+            out[j] += v[i] * X[i, j]
+    return out
 
 
 @compiled
