@@ -123,6 +123,20 @@ def test_pairs_within_each_sign_solve_what_the_search_solves(monkeypatch):
     fast.verify(X, y, sample_weight=weights)
 
 
+def test_working_sets_of_a_classifier_solve_what_the_search_solves(monkeypatch):
+    rng = np.random.default_rng(6)
+    labels = rng.integers(2, size=1600)
+    X = rng.standard_normal((1600, 6)) + 0.6 * labels[:, None]
+    weights = rng.integers(1, 3, 1600).astype(float)
+    fast = NuSVC(nu=0.5, tol=1e-5).fit(X, labels, weights)  # more rows than a working set has variables
+    monkeypatch.setattr("surefit.solvers.smo.nu_pairs.MOST_ROWS", 0)
+    slow = NuSVC(nu=0.5, tol=1e-5).fit(X, labels, weights)
+    assert fast.certificate_.run["solver"] == "pairs within each sign" != slow.certificate_.run["solver"]
+    assert fast.objective_ == pytest.approx(slow.objective_, rel=1e-4)  # at slightly different values of C
+    assert fast.dual_gap_ <= 1e-5 * fast.objective_ * (1 + 1e-6)
+    fast.verify(X, labels, weights)
+
+
 def test_pairs_continue_while_the_margin_is_not_positive(monkeypatch):
     rng = np.random.default_rng(0)
     y = rng.integers(2, size=200)

@@ -26,7 +26,7 @@ class NuSVC(
     with the solution divided by the margin :math:`\rho`: the model is that of :class:`SVC` with ``C_ = 1 / rho``. At
     most the fraction :math:`\nu` of the weight lies inside the margin, and at least the fraction :math:`\nu` belongs to
     support vectors. Hypothesis class: signs of :math:`\sum_j \beta_j k(x_j, \cdot) + b`. Loss: hinge. Optimizer:
-    working sets of the dual for a sequence of C.
+    sequential minimal optimization on working sets of the dual with pairs of one class, or for a sequence of C.
 
     Guarantee: after scaling to margin one, :math:`P - \min P \le` ``dual_gap_`` (summed over the two-class problems)
     for any data (theory: :ref:`nu-gap`).

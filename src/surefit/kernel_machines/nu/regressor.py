@@ -20,7 +20,7 @@ class NuSVR(CertifiedMixin, CallbackSupportMixin, SupportMixin, RegressorMixin, 
 
     The model is that of :class:`SVR` with ``epsilon = epsilon_``. At most the fraction :math:`\nu` of the weight lies
     outside the tube. Hypothesis class: :math:`\sum_j \beta_j k(x_j, \cdot) + b`. Loss: epsilon-insensitive. Optimizer:
-    working sets of the dual for a sequence of half-widths.
+    sequential minimal optimization on working sets of the dual with pairs of one sign, or for a sequence of half-widths.
 
     Guarantee: :math:`P - \min P \le` ``dual_gap_`` for any data, and
     :math:`\|f - f^*\|_k \le \sqrt{2 \cdot \text{gap}}` (theory: :ref:`nu-gap`).

@@ -67,7 +67,7 @@ def fit_classes(estimator, sample: Sample, problems: list[TwoClasses]) -> list[t
             if sample.kernel.positive_semidefinite is not False and nu_pairs.fits(own, options["megabytes"]):
                 order = np.argsort(-t, kind="stable")
                 signed = nu_pairs.Signed(order, s[order], int(np.count_nonzero(t > 0)))
-                direct = nu_pairs.solve(own, np.zeros(len(t)), signed, total, judge, tol, options["budget"])
+                direct = nu_pairs.solve(own, own32, np.zeros(len(t)), signed, total, judge, tol, options)
                 if direct[1].reason is not Reason.STALLED:
                     found.append(direct)
                     continue
@@ -107,7 +107,7 @@ def fit_targets(estimator, sample: Sample, rows: np.ndarray, c: np.ndarray) -> t
         if sample.kernel.positive_semidefinite is not False and nu_pairs.fits(gram, options["megabytes"]):
             each = np.arange(len(y))
             signed = nu_pairs.Signed(np.concatenate([each, each]), np.concatenate([c, c]), len(y))
-            direct = nu_pairs.solve(gram, y, signed, total, judge, tol, options["budget"])
+            direct = nu_pairs.solve(gram, rows32, y, signed, total, judge, tol, options)
             if direct[1].reason is not Reason.STALLED:
                 return direct
         widest = judge_targets(y, c, total, np.zeros(len(y)), np.zeros(len(y))).level

@@ -15,7 +15,7 @@ import numpy as np
 
 from surefit.core.budget import Budget, Reason
 from surefit.solvers.smo.evaluation import UNIT, Point, combine, evaluate, in_noise, quick_gap
-from surefit.solvers.smo.inner import derivatives, gather, solve_pairs, solve_singles, subtract_rows
+from surefit.solvers.smo.inner import derivatives, solve_pairs, solve_singles, subtract_rows
 from surefit.solvers.smo.newton import polish
 from surefit.solvers.smo.problem import BoxProblem, balanced, row_gaps
 from surefit.solvers.smo.rows import RowCache, stored
@@ -201,7 +201,7 @@ def _round(
         small = INNER_STEPS * size
         if budget.max_iter is not None:
             small = max(1, min(small, budget.max_iter - steps - did))
-        K = _small_gram(cache, chosen)
+        K = cache.among(chosen)
         did += solve(K, derivative, part, low[chosen], high[chosen], eps, INNER * violation, small, scale)
         g_before, change = g[chosen], part - beta[chosen]
         moved = np.flatnonzero(change)
@@ -228,11 +228,3 @@ def _choose(up: np.ndarray, down: np.ndarray, best: float, least: float, size: i
     chosen = np.zeros(len(up), dtype=bool)
     chosen[rise] = chosen[fall] = True
     return np.flatnonzero(chosen)
-
-
-def _small_gram(cache: RowCache, chosen: np.ndarray) -> np.ndarray:
-    """Return the kernel values among the chosen rows: from the cache if all are known, otherwise by one small product."""
-    slots = cache.slot[chosen]
-    if np.all(slots >= 0):
-        return gather(cache.rows, slots, chosen)
-    return cache.gram.take(chosen).block(np.arange(len(chosen))).astype(np.float64)

@@ -5,78 +5,77 @@ r"""Sequential minimal optimization with a fixed sum for each sign, for nu-SVMs 
 
 A step moves weight between two variables of the same sign, which preserves both sums: the variable with the smallest
 derivative, and the partner chosen by second-order information. A regression has two variables per row, one of each
-sign.
+sign. Up to 500 rows, the steps choose among all variables; for more rows, among those of a working set.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from surefit.core.budget import Budget, Reason
-from surefit.core.jit import compiled
+from surefit.solvers.smo.evaluation import combine
 from surefit.solvers.smo.inner import TINY
-from surefit.solvers.smo.minimize import FEW, DualFit
+from surefit.solvers.smo.minimize import FEW, SMALL, DualFit
 from surefit.solvers.smo.nu import TIGHT, Judged
-from surefit.solvers.smo.rows import LinearRows
+from surefit.solvers.smo.nu_sets import SIZE, Signed, move_pairs, run_sets
+from surefit.solvers.smo.rows import LinearRows, RowCache, stored
+from surefit.solvers.smo.strategies import exhausted
 
 PAIRS = "pairs within each sign"
+MARGIN = 0.9  # fraction of the tolerance at which a round with float32 ends; the exact gap is slightly different
 STEPS = 4000  # steps between two checks of the budget
 ROUNDS = 40
-MOST_ROWS = 4000  # for more rows, a search over problems with working sets is faster
+MOST_WORK = 4  # steps before the search is tried, relative to the steps after which an SVC uses another solver
+MOST_ROWS = 7000  # a search over problems with C or epsilon, with shrinking, is used for more rows
 MOST_LINEAR = 1500  # with a linear kernel, where Newton's method solves these problems
 SHARPER = 0.1  # factor for the tolerance after each round with many rows
 SHARPEST = 1e-3  # largest factor with few rows, where a round is short
 
 
-class Signed(NamedTuple):
-    """Variables of the dual, those of positive sign first."""
-
-    rows: np.ndarray
-    high: np.ndarray
-    n_up: int  # number of positive signs
-
-
 def fits(gram: Any, megabytes: float) -> bool:
     """Return whether the kernel matrix fits into the cache and is small enough for this method."""
     most = MOST_LINEAR if isinstance(gram, LinearRows) else MOST_ROWS
-    return gram.n <= most and 8.0 * gram.n**2 <= megabytes * 2**20
+    return gram.n <= most and 4.0 * gram.n**2 <= megabytes * 2**20
 
 
 def solve(
     gram: Any,
+    rows32: Any,
     y: np.ndarray,
     variables: Signed,
     total: float,
     judge: Callable[[np.ndarray, np.ndarray], Judged],
     tol: float,
-    budget: Budget,
+    options: dict[str, Any],
 ) -> tuple[Judged, DualFit]:
     """Minimize until the gap is small, progress stalls, or the budget is spent; return the best point and how it was found."""
-    n = len(y)
-    up, K = variables.n_up, gram.block(np.arange(n))
+    n, up, budget = len(y), variables.n_up, options["budget"]
+    gram = stored(gram) if n <= SMALL else gram
     a = np.concatenate([filled(part, total / 2) for part in (variables.high[:up], variables.high[up:])])
     goal = tol if n > FEW else min(tol, TIGHT)
-    beta, scores = _function(K, variables, a)
+    beta, scores = _function(gram, variables, a, options["n_jobs"])
     best, steps, history = None, 0, []
-    floor = TINY * float(np.max(np.diagonal(K)))
-    tolerance = 0.01 * float(np.ptp(scores - y))
-    rounding = 1e-12 * tolerance
+    rounds = (
+        _Whole(gram.K, variables, float(np.ptp(scores - y)))
+        if n <= SMALL
+        else _Sets(rows32, y, variables, judge, tol, options)
+    )
     reason: Reason | None = None
     for _ in range(ROUNDS):
-        v = scores - y
-        done = _move(K, v, a, variables.high, variables.rows, variables.n_up, tolerance, STEPS, floor)
-        steps += done
-        beta, scores = _function(K, variables, a)
+        did, reason = rounds.run(a, beta, scores - y, steps)
+        steps += did
+        beta, scores = _function(gram, variables, a, options["n_jobs"])
         found = judge(beta, scores)
-        if done < STEPS:  # the violation is below the tolerance
-            tolerance *= _sharper(found, goal) if n <= FEW else SHARPER
+        rounds.tighten(found, goal)
         best = found if best is None else min(best, found, key=lambda judged: judged.point.gap)
         history.append((budget.seconds, steps, best.point.gap))
-        reason = budget.spent(steps, best.point.gap)
-        if reason is not None or best.point.gap <= goal * best.point.primal < np.inf or tolerance < rounding:
+        reason = reason or budget.spent(steps, best.point.gap)
+        if reason is not None or best.point.gap <= goal * best.point.primal < np.inf or rounds.at_rounding:
+            break
+        if steps >= MOST_WORK * exhausted(n):
             break
     assert best is not None
     met = best.point.gap <= tol * best.point.primal < np.inf
@@ -94,50 +93,58 @@ def filled(high: np.ndarray, total: float) -> np.ndarray:
     return np.clip(total - (np.cumsum(high) - high), 0.0, high)
 
 
-def _function(K: np.ndarray, variables: Signed, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    beta = np.zeros(len(K))
+def _function(gram: Any, variables: Signed, a: np.ndarray, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray]:
     up = variables.n_up
-    np.add.at(beta, variables.rows[:up], a[:up])
-    np.subtract.at(beta, variables.rows[up:], a[up:])
-    return beta, K @ beta
+    beta = np.bincount(variables.rows[:up], weights=a[:up], minlength=gram.n)
+    beta -= np.bincount(variables.rows[up:], weights=a[up:], minlength=gram.n)
+    return beta, combine(gram, beta, n_jobs)
 
 
-@compiled(relaxed=True)
-def _move(K, v, a, high, rows, n_up, tolerance, max_steps, floor):
-    """Move weight between pairs of equal sign until no pair violates optimality by more than ``tolerance``; return the steps."""
-    diagonal = np.empty(len(v))
-    for k in range(len(v)):
-        diagonal[k] = K[k, k]
-    for step in range(max_steps):
-        best_i, best_j, best_value, worst = -1, -1, 0.0, 0.0
-        for side in range(2):
-            first, last, sign = (0, n_up, 1.0) if side == 0 else (n_up, len(a), -1.0)
-            i, least = -1, np.inf
-            for p in range(first, last):
-                slope = sign * v[rows[p]]
-                if a[p] < high[p] and slope < least:
-                    least, i = slope, p
-            if i < 0:
-                continue
-            row, own = K[rows[i]], diagonal[rows[i]]
-            for p in range(first, last):
-                fall = sign * v[rows[p]] - least
-                if a[p] > 0.0 and fall > 0.0:
-                    worst = max(worst, fall)
-                    curvature = max(own + diagonal[rows[p]] - 2.0 * row[rows[p]], floor)
-                    value = fall * fall / curvature
-                    if value > best_value:
-                        best_value, best_i, best_j = value, i, p
-        if best_i < 0 or worst <= tolerance:
-            return step
-        i, j = rows[best_i], rows[best_j]
-        sign = 1.0 if best_i < n_up else -1.0
-        size = sign * (v[j] - v[i]) / max(K[i, i] + K[j, j] - 2.0 * K[i, j], floor)
-        room_i, room_j = high[best_i] - a[best_i], a[best_j]
-        size = min(size, room_i, room_j)
-        a[best_i] = high[best_i] if size == room_i else a[best_i] + size
-        a[best_j] = 0.0 if size == room_j else a[best_j] - size
-        up, down = K[i], K[j]
-        for k in range(len(v)):
-            v[k] += sign * size * (up[k] - down[k])
-    return max_steps
+class _Whole:
+    """Rounds on the whole kernel matrix in float64, each to a smaller violation."""
+
+    def __init__(self, K: np.ndarray, variables: Signed, spread: float):
+        self.K, self.variables = K[np.ix_(variables.rows, variables.rows)], variables
+        self.floor, self.few = TINY * float(np.max(np.diagonal(K))), len(K) <= FEW
+        self.tolerance, self.rounding, self.reached = 0.01 * spread, 1e-14 * spread, False
+
+    @property
+    def at_rounding(self) -> bool:
+        """Whether rounding prevents further progress."""
+        return self.tolerance < self.rounding
+
+    def run(self, a: np.ndarray, beta: np.ndarray, v: np.ndarray, steps: int) -> tuple[int, Reason | None]:
+        """Improve ``a`` in place; return the number of steps, and the reason if the budget is spent."""
+        rows, high, n_up = self.variables
+        did = move_pairs(self.K, v[rows], a, high, n_up, self.tolerance, STEPS, self.floor)
+        self.reached = did < STEPS  # the violation is below the tolerance
+        return did, None
+
+    def tighten(self, found: Judged, goal: float) -> None:
+        """Reduce the tolerance of the next round after one that reached it."""
+        if self.reached:
+            self.tolerance *= _sharper(found, goal) if self.few else SHARPER
+
+
+class _Sets:
+    """Rounds with working sets and float32 rows, each from an exact gradient."""
+
+    def __init__(self, rows32: Any, y: np.ndarray, variables: Signed, judge, tol: float, options: dict[str, Any]):
+        self.cache = RowCache(rows32, options["megabytes"], 2 * SIZE, options["n_jobs"])
+        self.y, self.variables, self.judge, self.tol = y, variables, judge, tol
+        self.budget: Budget = options["budget"]
+        self.at_rounding = False
+
+    def run(self, a: np.ndarray, beta: np.ndarray, v: np.ndarray, steps: int) -> tuple[int, Reason | None]:
+        """Improve ``a`` in place; return the number of steps, and the reason if the budget is spent."""
+        most = MOST_WORK * exhausted(len(v)) - steps
+        did, reason = run_sets(self.cache, self.variables, a, beta, v, self._judged, self.budget, steps, most)
+        self.at_rounding = did == 0
+        return did, reason
+
+    def tighten(self, found: Judged, goal: float) -> None:
+        """Do nothing: a round ends at the tolerance of the fit."""
+
+    def _judged(self, beta: np.ndarray, v: np.ndarray) -> tuple[float, bool]:
+        point = self.judge(beta, v + self.y).point
+        return point.gap, point.gap <= MARGIN * self.tol * point.primal < np.inf

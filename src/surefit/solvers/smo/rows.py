@@ -12,6 +12,7 @@ from surefit.core.loops import copy_into
 from surefit.core.threads import map_blocks, tree_sum
 from surefit.kernels import RBF, Kernel, Linear
 from surefit.kernels.rows import GramRows
+from surefit.solvers.smo.inner import gather
 
 PIECE = 4 << 20  # bytes per call of the kernel: blocks of this size stay in the cache and are reused
 SHARES = 16  # parts of a product with all rows, for threads
@@ -194,6 +195,13 @@ class RowCache:
             map_blocks(compute, len(missing), max(1, PIECE // (4 * self.gram.n)), self.n_jobs)
             self.computed += len(missing)
         return self.slot[indices]
+
+    def among(self, indices: np.ndarray) -> np.ndarray:
+        """Return the kernel values among some rows: from the cache if all are known, otherwise by one small product."""
+        slots = self.slot[indices]
+        if np.all(slots >= 0):
+            return gather(self.rows, slots, indices)
+        return self.gram.take(indices).block(np.arange(len(indices))).astype(np.float64)
 
 
 @compiled
