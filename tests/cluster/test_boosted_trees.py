@@ -14,8 +14,8 @@ from surefit.core.errors import CertificateError, ConvergenceWarning, InvalidDat
 from surefit.core.partitioned import ClusterLost, row_draws
 from surefit.losses import Huber
 from surefit.solvers.boosting.losses import weighted_quantile
-from surefit.solvers.boosting.partitioned import Binned, Rows, targets
 from surefit.solvers.boosting.quantiles import quantiles
+from surefit.solvers.boosting.rows import Binned, Rows, targets
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(400, 5))
@@ -41,9 +41,14 @@ CASES = {
 
 
 @pytest.fixture(autouse=True)
-def one_thread():
+def one_thread(monkeypatch):
+    monkeypatch.setattr("surefit.cluster.training.boosted_trees.CELLS", 0)  # partitions are not joined
     with dask.config.set(scheduler="synchronous"):
         yield
+
+
+def join_partitions(monkeypatch, cells=2**24):
+    monkeypatch.setattr("surefit.cluster.training.boosted_trees.CELLS", cells)
 
 
 def chunked(array, parts):
@@ -82,6 +87,46 @@ def test_trees_are_those_of_one_machine_and_certificates_verify_both_ways(case, 
     claims = [(c.name, c.numbers.keys()) for c in ours.certificate_.claims]
     assert claims == [(c.name, c.numbers.keys()) for c in memory.certificate_.claims]
     assert np.array_equal(ours.predict(chunked(X, 4)).compute(), ours.predict(X))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_partitions_that_are_joined_need_one_pass_per_round(case, monkeypatch):
+    join_partitions(monkeypatch)
+    model, y = CASES[case]
+    memory, first = clone(model).fit(X, y, sample_weight=S), None
+    for parts in (1, 3, 7):
+        ours = spread(model, X, y, parts, S)
+        first = first or ours
+        assert_same_trees(ours, memory)
+        assert ours.tree_value_.tobytes() == first.tree_value_.tobytes()  # for any partitions
+        assert ours.baseline_.tobytes() == first.baseline_.tobytes()
+        quantiles = 6 * (case in ("absolute", "quantile", "huber"))
+        assert ours.cluster_["passes"] == 5 + quantiles + 3  # rounds
+    ours.verify(X, y, S)
+    ours.verify(chunked(X, 5), chunked(y, 5), chunked(S, 5))
+
+
+def test_early_stopping_and_more_rounds_of_joined_partitions(monkeypatch):
+    options = {**SMALL, "early_stopping": True, "n_iter_no_change": 2, "validation_fraction": 0.25, "random_state": 5}
+    model = HistGradientBoostingClassifier(**{**options, "max_iter": 12, "max_features": 0.5})
+    alone = spread(model, X, LABELS, 7)
+    join_partitions(monkeypatch)
+    ours = spread(model, X, LABELS, 7)
+    assert ours.n_iter_ == alone.n_iter_ < 12
+    np.testing.assert_allclose(ours.validation_score_, alone.validation_score_, rtol=1e-12)
+    assert_same_trees(ours, alone)
+    short = HistGradientBoostingRegressor(**{**SMALL, "max_iter": 1}, warm_start=True)
+    short.fit(chunked(X, 3), chunked(Y, 3)).set_params(max_iter=3).fit(chunked(X, 3), chunked(Y, 3))
+    assert short.tree_value_.tobytes() == spread(CASES["squared"][0], X, Y, 3).tree_value_.tobytes()
+
+
+def test_some_partitions_are_joined(monkeypatch):
+    model, y = CASES["three classes"]
+    alone = spread(model, X, y, 7)
+    join_partitions(monkeypatch, 5 * 130)  # 58 rows per partition: groups of two
+    ours = spread(model, X, y, 7)
+    assert_same_trees(ours, alone)
+    assert ours.cluster_["bytes_reduced"] < alone.cluster_["bytes_reduced"]
 
 
 @pytest.mark.parametrize("case", ["squared", "quantile", "three classes"])

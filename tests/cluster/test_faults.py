@@ -13,9 +13,18 @@ import numpy as np
 import pytest
 from distributed import Client, LocalCluster
 from rich.console import Console
+from sklearn.base import clone
 
-from surefit import GapProgress, LogisticRegression, QuantileRegressor, Ridge
+from surefit import (
+    GapProgress,
+    HistGradientBoostingClassifier,
+    LogisticRegression,
+    QuantileRegressor,
+    RandomForestClassifier,
+    Ridge,
+)
 from surefit.cluster import rows as rows_module
+from surefit.cluster import values as values_module
 from surefit.core.budget import Budget
 from surefit.core.partitioned import ClusterLost, PassStopped
 
@@ -93,6 +102,41 @@ def test_a_worker_that_dies_during_the_fit_changes_nothing(client, table):
     thread.join()
     assert model.coef_.tobytes() == undisturbed.coef_.tobytes()
     assert model.certificate_["linear.gap"].holds
+
+
+TREES = {
+    "forest": (RandomForestClassifier(4, max_depth=4, random_state=0), 2**24),
+    "boosting": (HistGradientBoostingClassifier(max_iter=3, max_leaf_nodes=7, early_stopping=False), 0),
+    "boosting of joined partitions": (HistGradientBoostingClassifier(max_iter=3, early_stopping=False), 2**24),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("case", TREES)
+def test_trees_survive_the_death_of_a_worker_that_holds_their_rows(client, table, monkeypatch, case):
+    model, cells = TREES[case]
+    monkeypatch.setattr("surefit.cluster.training.boosted_trees.CELLS", cells)
+    X, y = table[:, :-1], (table[:, -1] > 0).astype(int)
+    undisturbed = clone(model).fit(X, y)
+    work, passes = values_module.persist_and_compute, []
+
+    def deadly(items, value, budget=None):
+        kept, found = work(items, value, budget)
+        passes.append(value)
+        if len(passes) == 3:  # the state of a partition, on which the next pass depends, is lost
+            own = kept[0].dask[kept[0].key]
+            (worker,) = client.who_has([own])[own.key]
+            (process,) = client.run(os.getpid, workers=[worker]).values()
+            os.kill(process, signal.SIGKILL)
+        return kept, found
+
+    monkeypatch.setattr(values_module, "persist_and_compute", deadly)
+    with dask.config.set({"surefit.patience": 60.0}):  # until a new worker has started
+        disturbed = clone(model).fit(X, y)
+    assert len(passes) > 3
+    for name, values in undisturbed.certificate_.model.items():
+        assert np.asarray(values).tobytes() == np.asarray(disturbed.certificate_.model[name]).tobytes()
+    assert repr(disturbed.certificate_.claims) == repr(undisturbed.certificate_.claims)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

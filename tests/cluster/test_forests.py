@@ -13,8 +13,8 @@ from tests.cluster.test_trees import COUNTS, LABELS, THREE, S, X, Y, assert_same
 
 from surefit import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
 from surefit.checks.ensembles.index_draws import Places
-from surefit.cluster import rows as rows_module
 from surefit.cluster import rows_of
+from surefit.cluster import values as values_module
 from surefit.core.errors import CertificateError, ConvergenceWarning, InvalidParameter
 from surefit.solvers.trees.node_draws import child_states, column_orders, cut_shares, root_state
 from surefit.solvers.trees.sampling import line_of, points_between
@@ -278,15 +278,15 @@ def test_a_time_limit_stops_all_trees_where_they_are():
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_an_interrupt_stops_all_trees_and_callbacks_see_the_passes(monkeypatch):
-    compute, passes, seen = rows_module.compute, [], []
+    work, passes, seen = values_module.persist_and_compute, [], []
 
-    def interrupted(value, budget=None):
+    def interrupted(items, value, budget=None):
         passes.append(value)
-        if budget is not None and budget.on_progress is None and len(passes) == 12:
+        if len(passes) == 4:
             signal.raise_signal(signal.SIGINT)  # Ctrl-C during a pass
-        return compute(value, budget)
+        return work(items, value, budget)
 
-    monkeypatch.setattr(rows_module, "compute", interrupted)
+    monkeypatch.setattr(values_module, "persist_and_compute", interrupted)
     ours = spread(RandomForestRegressor(3, random_state=0), X, Y, 3)
     monkeypatch.undo()
     assert ours.certificate_.run["reason"] == "interrupted" and 1 < max(tree.max_depth for tree in ours.trees_) < 8

@@ -31,6 +31,7 @@ from tests.cluster.test_linear import chunked
 from tests.reliability.results import write
 
 from surefit import PCA, GaussianMixture, GaussianNB, KMeans
+from surefit.cluster.training import boosted_trees
 
 CASES = [(model, test_linear.X, y) for model, y in test_linear.CASES]
 CASES += [(model, test_discriminants.X, test_discriminants.Y) for model in test_discriminants.LINEAR]
@@ -103,7 +104,9 @@ def main() -> int:
     parser.add_argument("--parts", type=int, nargs="+", default=[1, 3, 7])
     parser.add_argument("--threads", action="store_true", help="threads of this process instead of processes: quicker")
     parser.add_argument("--only", default="", help="part of the name of an estimator")
+    parser.add_argument("--joined", action="store_true", help="join small partitions for boosting, as in a fit")
     options = parser.parse_args()
+    boosted_trees.CELLS = boosted_trees.CELLS if options.joined else 0
     cases = [case for case in CASES if options.only in str(case[0])]
     results: dict[tuple[int, int], list] = {}
     for workers in options.workers:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 
+from cloudpickle import dumps
 from dask.delayed import Delayed
 
+from surefit.cluster.running import active_client
 from surefit.core.threads import one_blas_thread
+
+COPIED = 2**18  # bytes of arguments that are copied into the tasks of a pass; more are shared by a task of their own
+FAN = 4  # number of values that a task combines; a power of two, so that sums do not depend on it
 
 
 class _Opaque:
@@ -18,36 +23,46 @@ class _Opaque:
         self.values = values
 
 
-def shared(function: Callable[..., Any], small: tuple[Any, ...]) -> Delayed:
-    """Return a function and its arguments as one delayed value that all partitions share."""
+class Call(NamedTuple):
+    """A function with its arguments: a value that is copied into every task, or the key of a task that all partitions share."""
+
+    name: str
+    given: Any
+    graph: dict[Any, Any]
+
+
+def shared(function: Callable[..., Any], small: tuple[Any, ...], parts: int) -> Call:
+    """Return a call for ``parts`` partitions.
+
+    If the arguments are few bytes, each task gets a copy: a task that creates them first would cost as much time as the
+    others, which have to wait for it.
+    """
+    name, value = str(getattr(function, "__name__", "pass")), _Opaque(function, small)
+    if active_client() is None or parts * len(dumps(small, protocol=5)) <= COPIED:
+        return Call(name, value, {})
     key = f"call-{uuid4().hex}"
-    return Delayed(key, {key: _Opaque(function, small)})
+    return Call(name, key, {key: value})
 
 
-def applied(call: Delayed, *values: Delayed, more: tuple[Any, ...] = ()) -> Delayed:
+def applied(call: Call, *values: Delayed, more: tuple[Any, ...] = ()) -> Delayed:
     """Return ``function(first value, *small, *more, *other values)`` for a call from :func:`shared`, as a delayed value."""
-    key = f"{_name_of(call)}-{uuid4().hex}"
-    graph = _together((call, *values))
-    graph[key] = (_apply, call.key, _Opaque(*more), *(value.key for value in values))
+    key = f"{call.name}-{uuid4().hex}"
+    graph = {**call.graph, **_together(values)}
+    graph[key] = (_apply, call.given, _Opaque(*more), *(value.key for value in values))
     return Delayed(key, graph)
 
 
 def tree_of(level: list[Delayed], combine: Callable[[Any, Any], Any]) -> Delayed:
-    """Combine all values pairwise in a tree of adjacent values that depends only on their number."""
+    """Combine all values pairwise in a tree of adjacent values that depends only on their number; a task combines up to four."""
     graph, keys, how = _together(level), [value.key for value in level], _Opaque(combine)
     while len(keys) > 1:
-        paired = []
-        for i in range(0, len(keys) - 1, 2):
-            key = f"combine-{uuid4().hex}"
-            graph[key] = (_combine, how, keys[i], keys[i + 1])
-            paired.append(key)
-        keys = paired + keys[2 * len(paired) :]
+        groups, keys = [keys[i : i + FAN] for i in range(0, len(keys), FAN)], []
+        for group in groups:
+            key = group[0] if len(group) == 1 else f"combine-{uuid4().hex}"
+            if len(group) > 1:
+                graph[key] = (_combine, how, *group)
+            keys.append(key)
     return Delayed(keys[0], graph)
-
-
-def _name_of(call: Delayed) -> str:
-    graph: Any = call.dask
-    return str(getattr(graph[call.key].values[0], "__name__", "pass"))
 
 
 def _together(values: Any) -> dict[Any, Any]:
@@ -63,6 +78,9 @@ def _apply(call: _Opaque, more: _Opaque, value: Any, *others: Any) -> Any:
         return function(value, *small, *more.values, *others)
 
 
-def _combine(how: _Opaque, a: Any, b: Any) -> Any:
+def _combine(how: _Opaque, *values: Any) -> Any:
+    level, (combine,) = list(values), how.values
     with one_blas_thread():
-        return how.values[0](a, b)
+        while len(level) > 1:
+            level = [combine(*level[i : i + 2]) if i + 1 < len(level) else level[i] for i in range(0, len(level), 2)]
+    return level[0]

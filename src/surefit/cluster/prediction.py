@@ -63,7 +63,7 @@ def _neighbors(model: Any, search: InPartitions, part: Any) -> Any:
     """Return the neighbors of the queries of a partition among all training rows, as a delayed value."""
     k, rows = model.n_neighbors, search.rows
     queries = dask.delayed(_numbers, pure=False)(part)
-    call = shared(nearest_in, (k, search.how, model._total_weight is not None))
+    call = shared(nearest_in, (k, search.how, model._total_weight is not None), len(rows.lengths))
     return tree_of([applied(call, rows.part(i), queries) for i in rows.used], partial(merged, k=k))  # type: ignore[attr-defined]
 
 

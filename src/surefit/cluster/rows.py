@@ -14,9 +14,10 @@ from surefit.cluster.graphs import applied, shared, tree_of
 from surefit.cluster.running import active_client, compute, free_memory, workers_of
 from surefit.cluster.sources import Sources, sources_of
 from surefit.cluster.summary import Summary, join, require_usable, summarize
+from surefit.cluster.values import DaskValues
 from surefit.core.errors import DataWarning, InvalidData
 from surefit.core.fingerprint import text_of
-from surefit.core.partitioned import Part, PartitionedRows, PartValues, Traffic, add, rounded, size_of
+from surefit.core.partitioned import Part, PartitionedRows, Traffic, add, rounded, size_of
 from surefit.core.threads import one_blas_thread
 
 KEPT_LOCALLY = 2**28  # bytes of rows that are kept between passes with threads on this machine
@@ -97,7 +98,7 @@ class DaskRows(PartitionedRows):
         sliced: Sequence[np.ndarray] = (),
     ) -> Any:
         """Return the sum over all partitions; see :class:`PartitionedRows`."""
-        call, level = shared(function, small), []
+        call, level = shared(function, small, len(self.used)), []
         ends = np.cumsum(self.lengths)
         for i in self.used:
             own = tuple(array[ends[i] - self.lengths[i] : ends[i]] for array in sliced)
@@ -122,7 +123,7 @@ class DaskRows(PartitionedRows):
 
     def derive(self, function: Callable[..., Any], *small: Any, size: int) -> DaskValues:
         """Return one value per partition; see :class:`PartitionedRows`."""
-        call = shared(function, small)
+        call = shared(function, small, len(self.used))
         items = [applied(call, self._parts[i]) for i in self.used]
         if self._fits(size):
             items = list(dask.persist(*items))
@@ -136,16 +137,33 @@ class DaskRows(PartitionedRows):
     def aligned(self, length: int) -> DaskRows:
         """Return the rows in partitions of equal length; see :class:`PartitionedRows`."""
         ends, starts = np.cumsum(self.lengths).tolist(), range(0, self.shape[0], length)
-        call, parts, n = shared(_joined, ()), [], self.shape[0]
+        call, parts, n = shared(_joined, (), 0), [], self.shape[0]
         for start in starts:
             stop = min(start + length, n)
             met = [i for i in self.used if ends[i] > start and ends[i] - self.lengths[i] < stop]
             parts.append(applied(call, *(self._parts[i] for i in met), more=(start, stop)))
         return self.view(parts, tuple(min(length, n - start) for start in starts), self.shape[1])
 
+    def grouped(self, most: int) -> DaskRows:
+        """Return the rows with adjacent partitions joined while they have at most ``most`` rows; see :class:`PartitionedRows`."""
+        groups: list[list[int]] = []
+        for i in self.used:
+            if groups and sum(self.lengths[k] for k in groups[-1]) + self.lengths[i] <= most:
+                groups[-1].append(i)
+            else:
+                groups.append([i])
+        if len(groups) == len(self.lengths):
+            return self
+        call, ends = shared(_joined, (), 0), np.cumsum(self.lengths).tolist()
+        parts = [
+            applied(call, *(self._parts[i] for i in own), more=(ends[own[0]] - self.lengths[own[0]], ends[own[-1]]))
+            for own in groups
+        ]
+        return self.view(parts, tuple(sum(self.lengths[i] for i in own) for own in groups), self.shape[1])
+
     def mapped(self, function: Callable[..., Any], *small: Any, sample: np.ndarray, width: int) -> DaskRows:
         """Return the rows with the columns of ``function(part, *small)``, stored on the workers if they fit."""
-        call = shared(function, small)
+        call = shared(function, small, len(self._parts))
         parts = [applied(call, part) for part in self._parts]
         if self._fits(self.shape[0] * width * 8):
             parts = list(dask.persist(*parts))
@@ -180,33 +198,6 @@ class DaskRows(PartitionedRows):
     def astype(self, dtype: Any) -> DaskRows:
         """Return the rows unchanged; their dtype is fixed when they are read."""
         return self
-
-
-class DaskValues(PartValues):
-    """One value per non-empty partition, kept by Dask."""
-
-    def __init__(self, rows: DaskRows, items: list[Any]) -> None:
-        self._rows, self.items = rows, items
-
-    def map_reduce(
-        self,
-        function: Callable[..., Any],
-        *small: Any,
-        combine: Callable[[Any, Any], Any] | None = None,
-        beside: Sequence[Any] = (),
-    ) -> Any:
-        """Return the sum over all values; see :class:`PartValues`."""
-        return self._rows.reduced(self._applied(function, small, beside), small, combine)
-
-    def derive(self, function: Callable[..., Any], *small: Any, beside: Sequence[Any] = ()) -> DaskValues:
-        """Compute and keep new values; see :class:`PartValues`."""
-        items = list(dask.persist(*self._applied(function, small, beside)))
-        self._rows.traffic.add(size_of(small), len(items), 0)
-        return DaskValues(self._rows, items)
-
-    def _applied(self, function: Callable[..., Any], small: tuple[Any, ...], beside: Sequence[DaskValues]) -> list[Any]:
-        call, columns = shared(function, small), [self.items, *(values.items for values in beside)]
-        return [applied(call, *own) for own in zip(*columns, strict=True)]
 
 
 class ChosenRows(DaskRows):

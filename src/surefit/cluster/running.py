@@ -42,9 +42,25 @@ def compute(value: Any, budget: Any = None) -> Any:
     if client is None:
         _require_time(budget)
         return value.compute()
+    return _result(client, client.compute(value, retries=RETRIES), budget)
+
+
+def persist_and_compute(items: list[Any], value: Any, budget: Any = None) -> tuple[list[Any], Any]:
+    """Compute a delayed value and the delayed ``items``, which are kept where they are computed, by one graph."""
+    client = active_client()
+    if client is None:
+        _require_time(budget)
+        *kept, value = dask.persist(*items, value)
+        return kept, value.compute()
+    *kept, last = client.persist([*items, value], retries=RETRIES)
+    return kept, _result(client, last.dask[last.key], budget)
+
+
+def _result(client: Any, future: Any, budget: Any) -> Any:
+    """Wait for a future; raise ``PassStopped`` or ``ClusterLost`` if it cannot be completed."""
     from distributed import CancelledError, KilledWorker
 
-    future, done = client.compute(value, retries=RETRIES), Event()
+    done = Event()
     # A timeout of ``future.result`` cancels it, and Dask may lose a result that arrives at that moment.
     future.add_done_callback(lambda ended: done.set())
     seen = time.monotonic()

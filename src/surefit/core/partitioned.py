@@ -124,6 +124,10 @@ class PartitionedRows(ABC):
         """Return the same rows in partitions of ``length`` rows, counted from the first row; see :mod:`surefit.operators.aligned`."""
 
     @abstractmethod
+    def grouped(self, most: int) -> PartitionedRows:
+        """Return the same rows with adjacent partitions joined while they have at most ``most`` rows, for passes of many short tasks."""
+
+    @abstractmethod
     def fingerprints(self) -> dict[str, Any]:
         """Return the same fingerprints as ``data_fingerprint`` for these rows in memory."""
 
@@ -153,8 +157,20 @@ class PartValues(ABC):
         """Return the sum of ``function(value, *small, *others)`` over all partitions; ``others`` are the values of ``beside``."""
 
     @abstractmethod
-    def derive(self, function: Callable[..., Any], *small: Any, beside: Sequence[PartValues] = ()) -> PartValues:
-        """Return ``function(value, *small, *others)`` for every partition, computed once and kept."""
+    def derive_and_reduce(
+        self,
+        function: Callable[..., Any],
+        small: tuple[Any, ...],
+        report: Callable[..., Any],
+        asked: tuple[Any, ...],
+        combine: Callable[[Any, Any], Any] | None = None,
+        beside: Sequence[PartValues] = (),
+    ) -> tuple[PartValues, Any]:
+        """Return new values and a sum over them, by one pass.
+
+        The new values ``function(value, *small, *others)`` are computed once and kept; the sum over all partitions is of
+        ``report(value, *asked, new value)``.
+        """
 
 
 def row_draws(start: int, count: int, seed: int, columns: int = 1) -> np.ndarray:

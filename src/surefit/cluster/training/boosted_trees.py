@@ -28,8 +28,11 @@ from surefit.problems import pose
 from surefit.problems.labels import names_of
 from surefit.solvers.boosting.losses import CrossEntropy, start, start_quantile
 from surefit.solvers.boosting.outline import Outline, bins_of_partitions, outline_of
-from surefit.solvers.boosting.partitioned import PartitionedBooster, Reading, bin_rows, targets
+from surefit.solvers.boosting.partitioned import BlockBooster, PartitionedBooster, WaveBooster
 from surefit.solvers.boosting.quantiles import quantiles
+from surefit.solvers.boosting.rows import Reading, bin_rows, targets
+
+CELLS = 2**24  # of joined partitions: a worker bins and reads them in less time than Dask needs to divide the work
 
 
 class Job(NamedTuple):
@@ -99,19 +102,20 @@ def _fit(estimator: Any, rows: PartitionedRows, job: Job) -> Any:
         estimator._bins = bins_of_partitions(rows, job.reading, outline, categorical, estimator.max_bins)
     groups = -(-rows.shape[1] // 4)
     size = rows.shape[0] * (2 * 4 * groups + 16)
-    binned = rows.derive(bin_rows, job.reading, estimator._bins, size=size)
+    table = rows.grouped(CELLS // rows.shape[1])
+    binned = table.derive(bin_rows, job.reading, estimator._bins, size=size)
     if not again:
         estimator.baseline_ = _start(estimator, job, outline, binned)
-    booster = PartitionedBooster(
+    kind = WaveBooster if len(table.lengths) > 1 else BlockBooster
+    booster = kind(
         binned,
-        estimator.baseline_,
-        estimator._trees,
         job.loss,
         columns=columns_of(estimator, np.zeros((groups, 0), dtype=np.uint32)),
         rows=sum(outline.counts),
         **settings(estimator),
     )
-    reason, seconds = _run(estimator, rows, booster, outline, random, again)
+    booster.begin(estimator.baseline_, estimator._trees)
+    reason, seconds = _run(estimator, table, booster, outline, random, again)
     return record(
         estimator,
         (rows, *rows.outline),

@@ -23,7 +23,7 @@ from surefit.ensembles.forest_training import PACKED, check_options, require_lef
 from surefit.ensembles.members import MOST_SEEDS, random_stream
 from surefit.problems import pose
 from surefit.problems.labels import names_of
-from surefit.solvers.boosting import partitioned as boosting
+from surefit.solvers.boosting import rows as boosting
 from surefit.solvers.boosting.outline import bins_of_partitions, outline_of
 from surefit.solvers.trees.candidates import Candidates, candidates_of
 from surefit.solvers.trees.cells import cells_of, reading_of

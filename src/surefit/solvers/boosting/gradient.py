@@ -17,6 +17,7 @@ from surefit.solvers.boosting.splits import Rules
 
 LARGE = 20_000  # number of rows from which threads are faster
 ROWS = 2048  # rows per block of predictions, so that scores stay in the cache
+OVERFLOW = "Gradient boosting: the loss overflowed; lower learning_rate, or scale the targets."
 
 
 class Tree(NamedTuple):
@@ -62,14 +63,17 @@ class Booster:
 
     def step(self, random: np.random.RandomState) -> tuple[list[Tree], float]:
         """Add one tree per class; return the trees and the weighted loss *before* the step."""
+        return self.add_trees(seeds(self.columns, len(self.z), random))
+
+    def add_trees(self, draws: list[int]) -> tuple[list[Tree], float]:
+        """Add one tree per class, given the seed of each; return the trees and the weighted loss *before* the step."""
         total, steepest, sharpest = gradients(self.loss, self.y, self.z, self.s, self.g, self.h)
         if not (np.isfinite(total) and np.isfinite(steepest) and np.isfinite(sharpest)):
-            raise InvalidData("Gradient boosting: the loss overflowed; lower learning_rate, or scale the targets.")
+            raise InvalidData(OVERFLOW)
         scale = choose_scale(len(self.y), steepest, sharpest)
         trees = []
-        for k in range(len(self.z)):
+        for k, seed in enumerate(draws):
             quantize(self.g[k], self.h[k], scale.gradient, scale.curvature, scale.count_bits, self.cells)
-            seed = int(random.randint(2**31 - 1)) if self.columns.max_features < len(self.columns.n_bins) else 1
             ready = self._root_in_threads()
             count = grow(self.columns, self.cells, scale, self.rules, self.limits, self.nodes, self.space, seed, ready)
             trees.append(self._finish(k, count))
@@ -100,6 +104,12 @@ class Booster:
             leaf_values(nodes, sums, self.rules.l2, self.rate, values)
         _move(self.leaf_of, values, self.z[k])
         return tree_of(nodes, count, values)
+
+
+def seeds(columns: Columns, classes: int, random: np.random.RandomState) -> list[int]:
+    """Return the seeds of the columns that the trees of a round draw; nothing is drawn if every split considers all columns."""
+    drawn = columns.max_features < len(columns.n_bins)
+    return [int(random.randint(2**31 - 1)) if drawn else 1 for _ in range(classes)]
 
 
 def tree_of(nodes: Nodes, count: int, values: np.ndarray) -> Tree:

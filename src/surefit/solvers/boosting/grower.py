@@ -201,13 +201,18 @@ def _allow(columns, sets, allowed, state):
 
 @compiled
 def _divide(columns, nodes, node, left, right, space, scale, rules):
-    """Partition the rows of a node among its children, keeping their order, and initialize the children."""
-    words, j = columns.words, nodes.feature[node]
-    start, stop = nodes.first[node], nodes.last[node]
-    line, shift = words[j >> 2], np.uint32(8 * (j & 3))
+    """Partition the rows of a node among its children, and initialize the children."""
     table = left_codes(nodes, node)
-    adopt(columns, nodes, node, left, right, space.histograms[nodes.slot[node], j], table, scale, rules)
-    rows, slack = space.rows, space.slack
+    cells = space.histograms[nodes.slot[node], nodes.feature[node]]
+    start, stop = nodes.first[node], nodes.last[node]
+    adopt(columns, nodes, node, left, right, cells, table, scale, rules)
+    divide_rows(columns.words, nodes.feature[node], table, space.rows, space.slack, start, stop)
+
+
+@compiled
+def divide_rows(words, j, table, rows, slack, start, stop):
+    """Move the rows whose code of column j goes left before the others, keeping their order; return the start of the others."""
+    line, shift = words[j >> 2], np.uint32(8 * (j & 3))
     middle, behind = start, 0
     for k in range(start, stop):
         row = rows[k]
@@ -217,6 +222,7 @@ def _divide(columns, nodes, node, left, right, space, scale, rules):
         middle += to_left
         behind += not to_left
     copy_into(rows[middle:stop], slack[:behind])
+    return middle
 
 
 @compiled

@@ -7,15 +7,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surefit.core.partitioned import Part, PartitionedRows
+from surefit.core.errors import InvalidData
+from surefit.core.partitioned import Part, PartitionedRows, exact_sum, rounded
 from surefit.solvers.boosting.binning import SAMPLE, Bins, find_bins
-from surefit.solvers.boosting.partitioned import Reading
+from surefit.solvers.boosting.gradient import OVERFLOW
+from surefit.solvers.boosting.rows import Reading
 
 COLUMNS = 128  # number of columns whose sample is collected in one pass
 
 
 class Outline(NamedTuple):
-    """Totals of the training rows, merged in the order of the partitions."""
+    """Totals of the training rows; sums are exact and rounded once, so they do not depend on the partitions."""
 
     counts: tuple[int, ...]  # number of training rows of each partition
     weights: tuple[float, float]  # total weight of the training rows, and of the held-out rows
@@ -35,44 +37,50 @@ class Outline(NamedTuple):
 
 def outline_of(rows: PartitionedRows, reading: Reading, categorical: np.ndarray, max_bins: int) -> Outline:
     """Compute the totals of all rows in one pass."""
-    return rows.map_reduce(_outlined, reading, np.flatnonzero(categorical), max_bins, combine=_joined)
+    sums, found = rows.map_reduce(_outlined, reading, np.flatnonzero(categorical), max_bins, combine=_joined)
+    learn, held, product, *by_code = map(rounded, sums)
+    return found._replace(weights=(learn, held), product=product, by_code=np.array(by_code))
 
 
-def _outlined(part: Part, reading: Reading, categorical: np.ndarray, max_bins: int) -> Outline:
+def _outlined(part: Part, reading: Reading, categorical: np.ndarray, max_bins: int) -> tuple[tuple[int, ...], Outline]:
+    """Return exact sums (weights of training rows and held-out rows, weighted targets, weights by class) and the other totals."""
     y, s = reading.targets(part)
     learn, held = reading.split(part, s)
     X, y, own = part.X if len(learn) == len(s) else part.X[learn], y[learn], s[learn]
-    codes: np.ndarray = np.zeros(0)
-    if reading.classes is not None:
-        codes = np.bincount(y.astype(np.int64) if not reading.signed else (y > 0).astype(np.int64), own)
-        codes = np.pad(codes, (0, len(reading.classes) - len(codes)))
+    with np.errstate(over="ignore"):
+        product = own * y
+    if not np.all(np.isfinite(product)):
+        raise InvalidData(OVERFLOW)
+    codes = () if reading.classes is None else range(len(reading.classes))
+    given = (y > 0).astype(np.int64) if reading.signed else y
+    sums = [own, s[held], product, *(own[given == k] for k in codes)]
     distinct = (np.unique(X[:, j].astype(np.float64)) for j in categorical)
-    return Outline(
+    rest = Outline(
         (len(learn),),
-        (math.fsum(own), math.fsum(s[held])),
-        math.fsum(own * y),
-        codes,
+        (0.0, 0.0),
+        0.0,
+        np.zeros(0),
         float(np.min(own, initial=math.inf)),
         float(np.max(own, initial=0.0)),
         float(np.min(y, initial=math.inf)),
         np.isnan(X).any(axis=0),
         tuple(found[~np.isnan(found)][: max_bins + 1] for found in distinct),
     )
+    return tuple(map(exact_sum, sums)), rest
 
 
-def _joined(a: Outline, b: Outline) -> Outline:
-    both = zip(a.categories, b.categories, strict=True)
-    return Outline(
-        a.counts + b.counts,
-        (a.weights[0] + b.weights[0], a.weights[1] + b.weights[1]),
-        a.product + b.product,
-        a.by_code + b.by_code,
-        min(a.lightest, b.lightest),
-        max(a.heaviest, b.heaviest),
-        min(a.smallest, b.smallest),
-        a.missing | b.missing,
-        tuple(np.unique(np.concatenate(pair)) for pair in both),
+def _joined(a: tuple[tuple[int, ...], Outline], b: tuple[tuple[int, ...], Outline]) -> tuple[tuple[int, ...], Outline]:
+    (sums, one), (others, other) = a, b
+    both = zip(one.categories, other.categories, strict=True)
+    rest = one._replace(
+        counts=one.counts + other.counts,
+        lightest=min(one.lightest, other.lightest),
+        heaviest=max(one.heaviest, other.heaviest),
+        smallest=min(one.smallest, other.smallest),
+        missing=one.missing | other.missing,
+        categories=tuple(np.unique(np.concatenate(pair)) for pair in both),
     )
+    return tuple(x + y for x, y in zip(sums, others, strict=True)), rest
 
 
 def bins_of_partitions(

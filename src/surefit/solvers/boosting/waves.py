@@ -8,32 +8,16 @@ tree takes about as many passes as it has levels, not one per split.
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from surefit.core.jit import compiled
-from surefit.solvers.boosting.binning import code_at
-from surefit.solvers.boosting.grower import adopt, choose, goes_left, left_codes, may_split
-from surefit.solvers.boosting.histograms import Scale, add_all, add_some
+from surefit.solvers.boosting.arranged import Request, Splits
+from surefit.solvers.boosting.grower import adopt, choose, left_codes, may_split
+from surefit.solvers.boosting.histograms import Scale
 from surefit.solvers.boosting.nodes import Columns, Limits, Nodes
 from surefit.solvers.boosting.splits import Rules
 
 WAVE = 64  # histograms per pass, which bounds the memory of the client
-
-
-class Frontier(NamedTuple):
-    """The tree so far, and the nodes whose smaller children need histograms; without nodes, the histogram of all rows."""
-
-    feature: np.ndarray
-    bin: np.ndarray
-    missing_left: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
-    subset: np.ndarray
-    closed: np.ndarray  # rows stop here
-    wanted: np.ndarray  # index of the histogram that the node requests, or -1
-    to_left: np.ndarray  # whether its smaller child is the left one
 
 
 class Growth:
@@ -47,14 +31,14 @@ class Growth:
         self.held: dict[int, np.ndarray] = {}
         self.ready: dict[int, np.ndarray] = {}
 
-    def run(self, rows: int) -> Generator[Frontier, np.ndarray, None]:
-        """Yield frontiers and receive their histograms; the tree is complete when the generator ends."""
+    def run(self, rows: int) -> Generator[Request, np.ndarray, None]:
+        """Yield requests and receive their histograms; the tree is complete when the generator ends."""
         nodes = self.nodes
         nodes.first[0], nodes.last[0], nodes.depth[0], nodes.sets[0] = 0, rows, 0, -1
         nodes.low[0], nodes.high[0], nodes.feature[0] = -np.inf, np.inf, -1
         if not may_split(nodes, 0, self.rules, self.limits):
             return
-        histogram = (yield self._frontier(0, []))[0]
+        histogram = (yield self._request(0, []))[0]
         nodes.gradient[0], nodes.packed[0] = histogram[0].sum(axis=0)
         self._consider(0, histogram)
         while self.pending:
@@ -70,7 +54,7 @@ class Growth:
                 continue
             if node not in self.ready:
                 asked = [node, *self._others()]
-                found = yield self._frontier(before, asked)
+                found = yield self._request(before, asked)
                 self.ready.update(zip(asked, found, strict=True))
             part = self.ready.pop(node)
             rest = histogram - part
@@ -138,48 +122,22 @@ class Growth:
         left = int(np.sum(counts[left_codes(self.nodes, node)]))
         return left, self._rows(node) - left
 
-    def _frontier(self, count: int, asked: list[int]) -> Frontier:
-        nodes, wanted, to_left = self.nodes, np.full(count, -1), np.zeros(count, dtype=bool)
-        closed = nodes.feature[:count] < 0
-        for k, node in enumerate(asked):
-            wanted[node] = k
-            left, right = self._divided(node) if node in self.held else map(self._rows, self._children(node))
-            to_left[node] = left <= right
-        closed[[node for node in (*self.pending, *asked[:1])]] = True
-        copied = {name: getattr(nodes, name)[:count].copy() for name in Frontier._fields[:6]}
-        return Frontier(closed=closed, wanted=wanted, to_left=to_left, **copied)
+    def _request(self, count: int, asked: list[int]) -> Request:
+        waiting = [*self.pending, *asked[:1]]  # the children of the node to be split now have no rows yet
+        sides = [self._divided(node) if node in self.held else self._divided_now(node) for node in asked]
+        to_left = np.array([left <= right for left, right in sides], dtype=bool)
+        return Request(self.splits(count, waiting), np.array(asked, dtype=np.int64), to_left)
 
-    def _children(self, node: int) -> tuple[int, int]:
-        return int(self.nodes.left[node]), int(self.nodes.right[node])
+    def _divided_now(self, node: int) -> tuple[int, int]:
+        left = int(self.nodes.left[node])
+        return self._rows(left), self._rows(left + 1)
 
-
-def histograms(words: np.ndarray, by_row: np.ndarray, cells: np.ndarray, frontier: Frontier) -> np.ndarray:
-    """Return the histograms that a frontier requests, over the rows of one partition."""
-    groups = len(words)
-    if not len(frontier.feature):
-        found = np.zeros((1, 4 * groups, 256, 2), dtype=np.int64)
-        add_all(words, cells, 0, groups, found[0])
-        return found
-    found = np.zeros((int(frontier.wanted.max()) + 1, 4 * groups, 256, 2), dtype=np.int64)
-    place = np.empty(words.shape[1], dtype=np.int16)
-    _places(words, frontier, place)
-    order = np.argsort(place, kind="stable")
-    ends = np.searchsorted(place[order], np.arange(-1, len(found)), side="right")
-    for k in range(len(found)):
-        add_some(by_row, cells, order[ends[k] : ends[k + 1]].astype(np.uint32), 0, groups, found[k])
-    return found
-
-
-@compiled
-def _places(words: Any, tree: Frontier, place: Any) -> None:
-    """Write the index of the histogram to which each row belongs, or -1."""
-    for i in range(len(place)):
-        node = 0
-        while not tree.closed[node]:
-            code = np.int64(code_at(words, tree.feature[node], i))
-            node = tree.left[node] if goes_left(tree, node, code) else tree.right[node]
-        place[i] = -1
-        if tree.wanted[node] >= 0:
-            code = np.int64(code_at(words, tree.feature[node], i))
-            if goes_left(tree, node, code) == tree.to_left[node]:
-                place[i] = tree.wanted[node]
+    def splits(self, count: int, waiting: list[int]) -> Splits:
+        """Return the first ``count`` nodes for the partitions; ``waiting`` nodes have a split, but no children yet."""
+        nodes = self.nodes
+        left = np.where(nodes.feature[:count] < 0, -1, nodes.left[:count])
+        left[waiting] = -1
+        subset = nodes.subset[: count if self.columns.categorical.any() else 0].copy()
+        return Splits(
+            nodes.feature[:count].copy(), nodes.bin[:count].copy(), nodes.missing_left[:count].copy(), left, subset
+        )

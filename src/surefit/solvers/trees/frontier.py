@@ -13,15 +13,30 @@ from surefit.solvers.trees.cells import Cells
 CODES = 256  # number of codes of a column; the last one means missing
 
 
-class Frontier(NamedTuple):
-    """Current tree by node, the position of each node among the requests (or -1), and the columns of each request."""
+class Shape(NamedTuple):
+    """Growing tree in a partition, by node. A right child follows its left sibling."""
 
     feature: np.ndarray
-    code: np.ndarray
+    code: np.ndarray  # values with this code or a smaller one go left
     missing_left: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
-    place: np.ndarray
+    left: np.ndarray  # -1: no children
+
+
+NO_NODES = Shape(*(np.zeros(0, dtype=kind) for kind in (np.int32, np.int16, np.bool_, np.int32)))
+
+
+class NewSplits(NamedTuple):
+    """Splits of a tree since the last pass, and its number of nodes."""
+
+    size: int
+    nodes: np.ndarray
+    splits: Shape  # of these nodes
+
+
+class Frontier(NamedTuple):
+    """Nodes of a tree that request histograms, and the columns of each request."""
+
+    nodes: np.ndarray
     starts: np.ndarray  # request p is for columns[starts[p] : starts[p + 1]]
     columns: np.ndarray
 
@@ -46,18 +61,35 @@ def sum_cells(cells: Cells, width: int) -> np.ndarray:
     return found
 
 
-def count_rows(cells: Cells, asked: dict[int, Frontier]) -> dict[int, Counted]:
+def extend(cells: Cells, new: dict[int, NewSplits], trees: dict[int, Shape] | None = None) -> dict[int, Shape]:
+    """Return the growing trees of a partition with the splits since the last pass; complete trees are dropped."""
+    found = {}
+    trees = trees or {}
+    for t, (size, nodes, splits) in new.items():
+        before, lines = trees.get(t, NO_NODES), []
+        for name, old, own in zip(Shape._fields, before, splits, strict=True):
+            whole = np.full(size, -1 if name == "left" else 0, dtype=old.dtype)
+            whole[: len(old)], whole[nodes] = old, own
+            lines.append(whole)
+        found[t] = Shape(*lines)
+    return found
+
+
+def count_rows(cells: Cells, asked: dict[int, Frontier], trees: dict[int, Shape]) -> dict[int, Counted]:
     """Return the requested histograms of each tree, from the rows of a partition."""
-    return {t: _counted(cells, cells.counts[t] if len(cells.counts) else EVERY, own) for t, own in asked.items()}
+    return {
+        t: _counted(cells, cells.counts[t] if len(cells.counts) else EVERY, trees[t], own) for t, own in asked.items()
+    }
 
 
 EVERY = np.zeros(0, dtype=np.uint8)  # no bootstrap: every row counts once
 
 
-def _counted(cells: Cells, counts: np.ndarray, frontier: Frontier) -> Counted:
-    size = len(frontier.starts) - 1
+def _counted(cells: Cells, counts: np.ndarray, tree: Shape, frontier: Frontier) -> Counted:
+    size, place = len(frontier.nodes), np.full(len(tree.left), -1, dtype=np.int32)
+    place[frontier.nodes] = np.arange(size)
     low, high = np.full(size, math.inf), np.full(size, -math.inf)
-    rows, first = _by_place(cells.codes, counts, cells.y, frontier, low, high)
+    rows, first = _by_place(cells.codes, counts, cells.y, tree, place, low, high)
     room = int(np.sum(np.diff(frontier.starts) * np.minimum(np.diff(first), CODES)))
     keys, found = np.empty(room, dtype=np.int64), np.empty((room, cells.cells.shape[1]), dtype=np.int64)
     used = _fill(cells.codes, cells.cells, counts, rows, first, frontier.starts, frontier.columns, keys, found)
@@ -75,11 +107,11 @@ def joined(a: dict[int, Counted], b: dict[int, Counted]) -> dict[int, Counted]:
 
 
 @compiled
-def _by_place(codes, counts, y, frontier, low, high):
+def _by_place(codes, counts, y, tree, place, low, high):
     """Return the rows ordered by requesting node, and the start of each node; update the ranges of the targets."""
-    feature, code, missing_left, left, right, place, starts, _ = frontier
+    feature, code, missing_left, left = tree
     at = np.full(len(codes), -1, dtype=np.int64)
-    first = np.zeros(len(starts), dtype=np.int64)
+    first = np.zeros(len(low) + 1, dtype=np.int64)
     for i in range(len(codes)):
         if len(counts) > 0 and counts[i] == 0:
             continue
@@ -87,7 +119,7 @@ def _by_place(codes, counts, y, frontier, low, high):
         while left[node] >= 0:
             own = codes[i, feature[node]]
             to_left = missing_left[node] if own == 255 else own <= code[node]
-            node = left[node] if to_left else right[node]
+            node = left[node] if to_left else left[node] + 1
         asked = place[node]
         at[i] = asked
         if asked >= 0:

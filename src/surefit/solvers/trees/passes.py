@@ -7,7 +7,7 @@ import numpy as np
 from surefit.core.budget import Budget
 from surefit.core.partitioned import PartValues, PassStopped
 from surefit.solvers.trees.cells import Reading
-from surefit.solvers.trees.frontier import CODES, Counted, Frontier, count_rows, joined, sum_cells
+from surefit.solvers.trees.frontier import CODES, Counted, Frontier, count_rows, extend, joined, sum_cells
 from surefit.solvers.trees.wave_nodes import Question
 from surefit.solvers.trees.waves import Wave, Waves
 
@@ -35,13 +35,10 @@ class Growing:
         return found, room
 
     def frontier(self, questions: list[Question]) -> Frontier:
-        """Return the current tree with the positions of the requesting nodes."""
-        feature, code, missing_left, left, right = self.waves.structure()
-        place = np.full(len(feature), -1, dtype=np.int64)
-        place[[question.node for question in questions]] = np.arange(len(questions))
+        """Return the requests for the partitions."""
+        nodes = np.array([question.node for question in questions], dtype=np.int32)
         starts = np.cumsum([0, *(len(question.columns) for question in questions)])
-        columns = np.concatenate([question.columns for question in questions])
-        return Frontier(feature, code, missing_left, left, right, place, starts, columns)
+        return Frontier(nodes, starts, np.concatenate([question.columns for question in questions]).astype(np.int32))
 
     def take(self, questions: list[Question], found: Counted) -> bool:
         """Store histograms, and grow the tree if its wave is complete; return whether the tree needs another pass."""
@@ -61,7 +58,7 @@ class Growing:
 
 def grow_trees(cells: PartValues, trees: list[Waves], totals: np.ndarray, budget: Budget | None = None) -> int:
     """Grow all trees, given the sums over their rows, until they are complete or the budget is spent; return the number of passes."""
-    width, passes = totals.shape[1], 0
+    width, passes, shapes = totals.shape[1], 0, None
     growing: dict[int, Growing] = {}
     for t, waves in enumerate(trees):
         run = waves.run(totals[t])
@@ -75,8 +72,11 @@ def grow_trees(cells: PartValues, trees: list[Waves], totals: np.ndarray, budget
             if questions:
                 asked[t] = questions
         frontiers = {t: growing[t].frontier(questions) for t, questions in asked.items()}
+        new = {t: tree.waves.new_splits() for t, tree in growing.items()}
         try:
-            found = cells.map_reduce(count_rows, frontiers, combine=joined)
+            shapes, found = cells.derive_and_reduce(
+                extend, (new,), count_rows, (frontiers,), joined, beside=() if shapes is None else (shapes,)
+            )
         except PassStopped:
             break
         passes += 1

@@ -17,7 +17,7 @@ from surefit.solvers.trees.candidates import Candidates
 from surefit.solvers.trees.cells import HALF, Reading
 from surefit.solvers.trees.criteria import POISSON, class_spread, spread
 from surefit.solvers.trees.flat import FlatTree
-from surefit.solvers.trees.frontier import CODES, Counted
+from surefit.solvers.trees.frontier import CODES, NO_NODES, Counted, NewSplits, Shape
 from surefit.solvers.trees.node_draws import child_states, column_orders, cut_shares, root_state
 from surefit.solvers.trees.nodes import NODE, Rules, finished
 from surefit.solvers.trees.targets import TIE
@@ -44,7 +44,9 @@ class Waves:
         self.monotone = np.zeros(d, dtype=np.int64) if monotone is None else np.asarray(monotone, dtype=np.int64)
         self.closed = np.zeros(d, dtype=np.bool_) if columns is None else ~np.isin(np.arange(d), columns)
         self.nodes: list[Node] = []
-        self.table: list[tuple[int, ...]] = []  # column, code, side of missing values and children of each node
+        self.fresh: list[
+            tuple[int, ...]
+        ] = []  # splits since the last pass: node, column, code, side of missing values, left child
         self.adopted: dict[int, int] = {}  # indices of the nodes in the tree; other nodes were created in advance
 
     def run(self, total: np.ndarray) -> Wave:
@@ -93,7 +95,6 @@ class Waves:
         for node, line, own, count in zip(new, found.tolist(), sums, kinds, strict=True):
             node.rows, node.weight, node.sums, node.classes = int(line[0]), line[1], own, count
         self.nodes += new
-        self.table += [(-1, -1, 0, -1, -1)] * len(new)
         return list(range(len(self.nodes) - len(new), len(self.nodes)))
 
     def _divide(self, nodes: list[int]) -> Wave:
@@ -110,7 +111,7 @@ class Waves:
             node = self.nodes[index]
             assert node.split is not None
             node.children = [a, b]
-            self.table[index] = (*node.split[1:3], int(node.split.missing_left), a, b)
+            self.fresh.append((index, *node.split[1:3], int(node.split.missing_left), a))
             self._bound(node, self.nodes[a], self.nodes[b], int(self.monotone[node.split.feature]))
         yield from self._evaluate(added)
 
@@ -183,10 +184,13 @@ class Waves:
         )
         return max(float(square - product * product / weight), 0.0)  # exact up to rounding to units
 
-    def structure(self) -> tuple[np.ndarray, ...]:
-        """Return the current tree by node: column, code, side of missing values, and children."""
-        lines = np.array(self.table, dtype=np.int64).T
-        return lines[0], lines[1], lines[2] > 0, lines[3], lines[4]
+    def new_splits(self) -> NewSplits:
+        """Return the splits since the last call, for the partitions."""
+        nodes, *splits = np.array(self.fresh, dtype=np.int64).reshape(-1, 5).T
+        self.fresh = []
+        kinds = (own.dtype for own in NO_NODES)
+        shape = Shape(*(own.astype(kind) for own, kind in zip(splits, kinds, strict=True)))
+        return NewSplits(len(self.nodes), nodes.astype(np.int32), shape)
 
     def _search(self, questions: list[Question], counted: Counted) -> list[int]:
         """Set the best splits, or make nodes leaves; return the nodes that need more columns."""
