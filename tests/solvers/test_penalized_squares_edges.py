@@ -13,6 +13,7 @@ from surefit.penalties import L1, L2, ElasticNetPenalty, Positive, Weighted
 from surefit.solvers.coordinate_descent import alpha_max, descent, free_columns, prepare, solve, solve_path
 from surefit.solvers.coordinate_descent.correlations import LazyCorrelations
 from surefit.solvers.coordinate_descent.duality import duality_gap
+from surefit.solvers.coordinate_descent.gram import WorkingSet
 
 STORAGES = {"columns": np.asfortranarray, "rows": np.ascontiguousarray, "csc": sparse.csc_array}
 each_storage = pytest.mark.parametrize("store", STORAGES.values(), ids=STORAGES)
@@ -251,3 +252,22 @@ def test_path_is_lazy():
 
     path = solve_path(prepared, endless(), tol=1e-9, budget=Budget())
     assert next(path).objective == pytest.approx(next(path).objective)
+
+
+def test_a_newton_step_that_is_too_long_removes_a_quarter_of_the_coefficients_that_cross_zero():
+    rng = np.random.default_rng(0)
+    X = 2 * rng.normal(size=(120, 1)) + rng.normal(size=(120, 60))
+    working = WorkingSet(prepare(as_design(X), X[:, :5] @ rng.normal(size=5) + rng.normal(size=120), None, True))
+    working.extend(np.arange(60), lambda: None)
+    working.coefs[:] = old = 0.3 * rng.normal(size=60)
+    slopes, curvatures, free = np.full(60, 0.05), np.zeros(60), np.zeros(60, dtype=bool)
+    gradient = working._gradient()
+    before, _ = working._status(gradient, slopes, curvatures, False)
+    step = np.linalg.solve(working._gram[:60, :60], gradient - slopes * np.sign(old))
+    crossing = (old + step) * np.sign(old) < 0
+    working._newton_step(np.arange(60), slopes, curvatures, free, gradient)
+    after, _ = working._status(gradient, slopes, curvatures, False)
+    assert after < before
+    assert np.count_nonzero(crossing) == 47 and np.count_nonzero(working.coefs == 0) == 12
+    assert np.all(working.coefs * old >= 0)
+    assert gradient == pytest.approx(working._gradient(), abs=1e-12)
