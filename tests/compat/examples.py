@@ -68,7 +68,7 @@ def replaced_names(text: str) -> set[str]:
 
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 #: A printed line with one of these words states times, or names of classes and parameters.
-UNSTEADY = re.compile(r"second|time|\bs\b|\bms\b|duration|speed|0x[0-9a-f]+", re.IGNORECASE)
+UNSTEADY = re.compile(r"second|time|\b\d*s\b|\b\d*ms\b|duration|speed|0x[0-9a-f]+", re.IGNORECASE)
 CLOSE = 0.02  # relative difference up to which two printed or drawn numbers count as equal
 
 

@@ -53,6 +53,18 @@ def test_averages_by_adaptive_quadrature(m, v):
     assert abs(both[0] + both[1] - 1) < 1e-14 and both[2] == 0.5
 
 
+@pytest.mark.parametrize("v", [64.0, 64.1, 1e3, 1e5, 1e10])
+@pytest.mark.parametrize("m", [1e-9, 0.5, 7.0, 60.0, 900.0])
+def test_averages_of_steep_scores(m, v):
+    s = np.sqrt(v)
+    pieces = [(-60.0, 0.0), (0.0, 60.0)]  # beyond these, the logistic function is a step
+    near = sum(quad(lambda t: expit(t) * norm.pdf(t, m, s), *piece, epsabs=1e-15)[0] for piece in pieces)
+    mean = logistic_normal_mean(m, v)
+    assert mean == pytest.approx(near + norm.sf(60.0, m, s), abs=1e-13)
+    assert mean > 0.5 and logistic_normal_mean(-m, v) == pytest.approx(1 - mean, abs=1e-15)
+    assert logistic_normal_mean(m, 1.01 * v) < mean + 1e-15
+
+
 def test_laplace_slopes_agree_with_differences_and_scikit_learn():
     X, y = crossed(40)
     kernel = 1.3 * sk.RBF([0.8, 1.2])

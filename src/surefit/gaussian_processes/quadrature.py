@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import erf, expit
 
 HALF_WIDTH = 8.5  # standard deviations
 NODES = np.linspace(-HALF_WIDTH, HALF_WIDTH, 273)  # exact up to rounding for standard deviations up to 10
 WEIGHTS = np.exp(-0.5 * NODES**2) / np.sum(np.exp(-0.5 * NODES**2))
 ROWS = 4096
 STEEP = 8.0  # standard deviation of scores above which the logistic function is treated as a step between grid points
+SCORES, MASSES = np.polynomial.legendre.leggauss(64)
+SCORES = 20.0 * (SCORES + 1.0)  # from 0 to 40, where the logistic function of -t is below rounding
+MASSES = 20.0 * MASSES * expit(-SCORES) / np.sqrt(2.0 * np.pi)
 REACH_FREQUENCY = 9.0  # the characteristic function of a log-concave density is below rounding beyond this frequency
 FREQUENCIES = 120
 
@@ -32,16 +35,33 @@ def logistic_normal_mean(mean, variance):
     """
     mean, variance = np.broadcast_arrays(np.asarray(mean, dtype=np.float64), np.asarray(variance, dtype=np.float64))
     shape, mean, deviation = mean.shape, mean.ravel(), np.sqrt(np.maximum(variance.ravel(), 0.0))
-    result = np.empty(len(mean))
-    half = len(NODES) // 2
-    for start in range(0, len(mean), ROWS):
-        m, s = mean[start : start + ROWS, None], deviation[start : start + ROWS, None]
-        right = s * NODES[half + 1 :]
-        # l(m + t) + l(m - t) - 1 has the sign of m: the boundary is exact for any variance
-        pairs = expit(m + right) - expit(right - m)
-        center = WEIGHTS[half] * (expit(m[:, 0]) - 0.5)
-        result[start : start + ROWS] = 0.5 + (center + pairs @ WEIGHTS[half + 1 :])
+    result, steep = np.empty(len(mean)), deviation > STEEP
+    for rows, rule in ((np.flatnonzero(~steep), _smooth), (np.flatnonzero(steep), _steep)):
+        for start in range(0, len(rows), ROWS):
+            block = rows[start : start + ROWS]
+            result[block] = 0.5 + rule(mean[block], deviation[block])
     return result.reshape(shape) if shape else float(result[0])
+
+
+def _smooth(mean: np.ndarray, deviation: np.ndarray) -> np.ndarray:
+    """Return the average minus 1/2 by a sum over a grid."""
+    m, half = mean[:, None], len(NODES) // 2
+    right = deviation[:, None] * NODES[half + 1 :]
+    # l(m + t) + l(m - t) - 1 has the sign of m: the boundary is exact for any variance
+    pairs = expit(m + right) - expit(right - m)
+    return WEIGHTS[half] * (expit(mean) - 0.5) + pairs @ WEIGHTS[half + 1 :]
+
+
+def _steep(mean: np.ndarray, deviation: np.ndarray) -> np.ndarray:
+    r"""Return the average minus 1/2 for large deviations: the average of a step, corrected near zero.
+
+    With :math:`m \ge 0` it is :math:`\frac12 \operatorname{erf}(m / \sqrt{2 v})` minus the integral over :math:`t > 0` of
+    :math:`\sigma(-t)` times the difference of the normal densities at :math:`t` and :math:`-t`.
+    """
+    m, s = np.abs(mean)[:, None], deviation[:, None]
+    differences = np.exp(-0.5 * ((SCORES - m) / s) ** 2) * -np.expm1(-2.0 * SCORES * (m / s) / s)
+    step = 0.5 * erf(m[:, 0] / (np.sqrt(2.0) * deviation))
+    return np.sign(mean) * (step - (differences @ MASSES) / deviation)
 
 
 def mean_tanh(scores: np.ndarray, masses: np.ndarray) -> float:
