@@ -20,6 +20,7 @@ SMALL_GRAM = 1000  # columns; between the two limits, the number of rows decides
 GRAM_PER_ROW = 2  # columns per row beyond which a data column is much shorter than one of the Gram matrix
 FIRST_COLUMNS = 100  # columns in the first working set, subject to
 FIRST_ENTRIES = 10_000_000  # at most this many entries: the Gram matrix of long columns is expensive
+FEW_PRODUCTS = 200_000  # multiplications for the Gram matrix of all columns that take less time than an evaluation
 FEWEST_COLUMNS = 10  # smallest number of columns that justifies a pass over the data
 INNER_SHARE = 0.3  # fraction of the tolerance for the working set
 FEW_MISSING = 0.2  # fraction of the working set: fewer new columns rarely require further ones
@@ -113,8 +114,10 @@ class Descent:
         return self._solution(reason, thorough)
 
     def _run(self, tolerance: float) -> Reason:
-        smooth = np.flatnonzero((self._terms.slopes == 0.0) & ~self._set.contains)  # usually non-zero: always included
-        self._add(smooth, self._ask_budget)
+        slopes, n = self._terms.slopes, len(self._prepared.y)
+        # Smooth terms are usually non-zero. With few entries, one set of all columns is faster than growing sets.
+        wanted = slopes < np.inf if n * len(slopes) ** 2 <= FEW_PRODUCTS else slopes == 0.0
+        self._add((wanted & ~self._set.contains).nonzero()[0], self._ask_budget)
         target, stuck = INNER_SHARE * tolerance, 0
         if len(self._set):
             self._set.solve(self._terms, target, self._count_and_ask_budget)
