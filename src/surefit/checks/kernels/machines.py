@@ -20,7 +20,7 @@ from surefit.checks.enclosure import UNIT, Bound, Enclosed, gamma, upper_sum
 from surefit.checks.gap import Piecewise, Point, prove_kernel
 from surefit.checks.judge import Proof, claim, shared
 from surefit.checks.kernels.model import class_codes, require_codes, require_no_intercept, require_rows, spread_out
-from surefit.checks.kernels.operator import Gram
+from surefit.checks.kernels.operator import Gram, kernel_on
 from surefit.checks.kernels.values import about_kernel, assumptions_of, require_definite
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
@@ -104,18 +104,18 @@ bound = partial(bounded, kind="optimality", assumptions=assumptions_of)
 @bound("svr.gap", says=WITHIN)
 def gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     """Check that the sum of P - min P over the problems is at most ``value``."""
-    require_definite(certificate)
-    return gap_of(certificate, examine(certificate, data))
+    require_definite(kernel_on(certificate, data))
+    return gap_of(certificate, data, examine(certificate, data))
 
 
 @bounded("svc.stationarity", kind="stationarity", says=VIOLATED)
 @bounded("svr.stationarity", kind="stationarity", says=VIOLATED)
 def stationarity(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     """Check that the optimality conditions are violated by at most ``value`` in total, for an indefinite kernel."""
-    return gap_of(certificate, examine(certificate, data))._replace(numbers={})
+    return gap_of(certificate, data, examine(certificate, data))._replace(numbers={})
 
 
-def gap_of(certificate: Certificate, found: list[Found]) -> Proof:
+def gap_of(certificate: Certificate, data: Data, found: list[Found]) -> Proof:
     """Return the proof of the sum of the gaps; ``tol`` is relative to the objective."""
     tol = certificate.problem["tol"]
     total, objective = Bound(0.0, 0.0), Bound(0.0, 0.0)
@@ -125,20 +125,20 @@ def gap_of(certificate: Certificate, found: list[Found]) -> Proof:
     limit = tol * objective.value if met else 0.0
     rounding = tol * objective.spread + 4 * UNIT * limit if met else 0.0
     note = f"P - min P <= {total.value:.3g} proved by the dual coefficients."
-    return about_kernel(certificate, total, note, limit=limit, limit_spread=rounding)
+    return about_kernel(certificate, total, note, kernel_on(certificate, data), limit=limit, limit_spread=rounding)
 
 
 @bound("svc.distance", says=NEAR)
 @bound("svr.distance", says=NEAR)
 def distance(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     """Check that each function is within ``value`` of the optimal one in the RKHS norm, by strong convexity."""
-    return distance_of(certificate, examine(certificate, data))
+    return distance_of(certificate, data, examine(certificate, data))
 
 
-def distance_of(certificate: Certificate, found: list[Found]) -> Proof:
+def distance_of(certificate: Certificate, data: Data, found: list[Found]) -> Proof:
     """Return the proof of the largest distance from the optimal functions."""
     widest = max((f.distance for f in found), key=lambda d: d.value + 2 * d.spread)
-    return about_kernel(certificate, widest, "from the gap and strong convexity.")
+    return about_kernel(certificate, widest, "from the gap and strong convexity.", kernel_on(certificate, data))
 
 
 @shared
@@ -207,6 +207,7 @@ def scores_of(certificate: Certificate, data: Data) -> Enclosed:
     return Gram.of(certificate, data).times(lines_of(certificate, data).T)
 
 
+@shared
 def lines_of(certificate: Certificate, data: Data) -> np.ndarray:
     """Return one line of coefficients per problem; one-vs-one problems share lines as in LIBSVM."""
     support, n = certificate.model["support_"], data.X.shape[0]

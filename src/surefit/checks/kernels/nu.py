@@ -34,7 +34,7 @@ from surefit.checks.kernels.machines import (
     scores_of,
 )
 from surefit.checks.kernels.model import require_codes, require_rows
-from surefit.checks.kernels.operator import Gram
+from surefit.checks.kernels.operator import Gram, kernel_on
 from surefit.checks.kernels.values import assumptions_of, require_definite
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
@@ -51,8 +51,8 @@ SCALED = "Each function is within {value:.3g} of a multiple of the optimal one, 
 @bound("one_class.gap", says=WITHIN)
 def gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     """Check that the sum of P - min P over the problems is at most ``value``."""
-    require_definite(certificate)
-    return gap_of(certificate, examine(certificate, data))
+    require_definite(kernel_on(certificate, data))
+    return gap_of(certificate, data, examine(certificate, data))
 
 
 @bounded("nu_svc.stationarity", kind="stationarity", says=VIOLATED)
@@ -60,7 +60,7 @@ def gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 @bounded("one_class.stationarity", kind="stationarity", says=VIOLATED)
 def stationarity(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     """Check that the optimality conditions are violated by at most ``value`` in total, for an indefinite kernel."""
-    return gap_of(certificate, examine(certificate, data))._replace(numbers={})
+    return gap_of(certificate, data, examine(certificate, data))._replace(numbers={})
 
 
 @bound("nu_svc.distance", says=SCALED)
@@ -68,7 +68,7 @@ def stationarity(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 @bound("one_class.distance", says=NEAR)
 def distance(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     """Check that each function is within ``value`` of a multiple of the optimal one in the RKHS norm."""
-    return distance_of(certificate, examine(certificate, data))
+    return distance_of(certificate, data, examine(certificate, data))
 
 
 @shared

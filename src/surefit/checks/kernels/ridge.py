@@ -25,7 +25,7 @@ from surefit.checks.judge import Proof, claim, shared
 from surefit.checks.kernels.machines import NEAR, VIOLATED, WITHIN
 from surefit.checks.kernels.model import require_rows, spread_out
 from surefit.checks.kernels.null_space import free_coefficients, free_part, free_values, repairs
-from surefit.checks.kernels.operator import Gram, norm_square
+from surefit.checks.kernels.operator import Gram, kernel_on, norm_square
 from surefit.checks.kernels.values import about_kernel, assumptions_of, require_definite
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
@@ -49,7 +49,7 @@ bound = partial(claim, kind="optimality", side="upper", theory="kernel-ridge-gap
 @bound("kernel_ridge.gap", says=WITHIN, assumptions=assumptions_of)
 def gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     """Check that P - min P is at most ``value``."""
-    require_definite(certificate)
+    require_definite(kernel_on(certificate, data))
     return _gap(certificate, data)
 
 
@@ -64,13 +64,16 @@ def _gap(certificate: Certificate, data: Data) -> Proof:
     goal = GOAL if min(certificate.problem["alphas"]) > 0 else HALF_THE_DIGITS
     limit = goal * math.fsum((weights_of(data)[:, None] * Y**2).ravel())
     note = f"P - min P <= {found.value:.3g} by the dual coefficients."
-    return about_kernel(certificate, found, note, limit=limit, limit_spread=8 * UNIT * limit)
+    return about_kernel(
+        certificate, found, note, kernel_on(certificate, data), limit=limit, limit_spread=8 * UNIT * limit
+    )
 
 
 @bound("kernel_ridge.distance", says=NEAR, assumptions=assumptions_of)
 def distance(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     """Check that the functions are within ``value`` of the optimal ones in the RKHS norm, by strong convexity."""
-    return about_kernel(certificate, examine(certificate, data).distance, "from the gap and strong convexity.")
+    distance = examine(certificate, data).distance
+    return about_kernel(certificate, distance, "from the gap and strong convexity.", kernel_on(certificate, data))
 
 
 @bound("kernel_ridge.norm", kind="feasibility", assumptions=assumptions_of,

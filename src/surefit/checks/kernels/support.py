@@ -11,7 +11,7 @@ from surefit.checks.enclosure import UNIT, Bound, upper_sum
 from surefit.checks.intercepts import offset_interval
 from surefit.checks.judge import BOTH_ROUNDINGS, AtMost, Proof, claim, refused
 from surefit.checks.kernels.machines import Machine, bound, examine, machines_of
-from surefit.checks.kernels.operator import Gram
+from surefit.checks.kernels.operator import Gram, kernel_on
 from surefit.checks.kernels.values import about_kernel, assumptions_of, require_definite
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
@@ -76,7 +76,7 @@ def compression(certificate: Certificate, claim: Claim, data: Data) -> Proof:
         return refused("the bound needs two classes, and a kernel, C and class weights that do not come from the rows")
     if data.weights is not None:
         return refused("the bound needs rows that count once")
-    require_definite(certificate)
+    require_definite(kernel_on(certificate, data))
     n = int(data.X.shape[0])
     support, at_worst = (possible_support(certificate, data, times) for times in (0, SPREADS))
     value = _stable_limit(support, n)

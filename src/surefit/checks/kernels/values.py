@@ -138,9 +138,9 @@ def assumptions_of(claim: Claim) -> tuple[str, ...]:
     return () if claim.numbers.get("kernel_known", False) else ("kernel_positive_semidefinite",)
 
 
-def require_definite(certificate: Certificate) -> None:
+def require_definite(kernel: Kernel) -> None:
     """Raise an error for a kernel that is known to be indefinite, for which the objective has no minimum."""
-    if kernel_of(certificate).positive_semidefinite is False:
+    if kernel.positive_semidefinite is False:
         raise ValueError("the kernel is indefinite, so there is no smallest objective")
 
 

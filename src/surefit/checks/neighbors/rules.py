@@ -87,18 +87,18 @@ def neighbors(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     position[present] = np.arange(n)
     if recorded.min(initial=0) < 0 or recorded.max(initial=0) >= len(position) or np.any(position[recorded] < 0):
         return refused("a recorded neighbor takes no part in the fit")
-    if any(len(np.unique(line)) != k for line in recorded):
+    if _repeated(recorded):
         return refused("a neighbor is recorded twice")
     found = distances(certificate.problem, data.X, present[places], present, certificate.subject)
     if found is None:
         return refused("the distance is a function, which a certificate does not carry; pass the model to verify")
     if graph and (k == 0 or not np.all(np.isfinite(np.take_along_axis(found.mid, position[recorded], axis=1)))):
         return refused("the graph does not store the distance to a recorded neighbor")
-    lines = []
-    for mid, rad, names in zip(found.mid, found.rad, position[recorded], strict=True):
-        nearest = np.argpartition(mid - rad, k - 1)[:k]
-        lines.append(((mid + rad)[names], (mid - rad)[nearest], max(rad[names].max(), rad[nearest].max())))
-    return _excess(lines, k, n)
+    low, line, names = found.mid - found.rad, np.arange(len(places))[:, None], position[recorded]
+    nearest = np.argpartition(low, k - 1, axis=1)[:, :k]
+    own_rad, least_rad = found.rad[line, names], found.rad[line, nearest]
+    rounding = np.maximum(own_rad.max(axis=1), least_rad.max(axis=1))
+    return _excess(found.mid[line, names] + own_rad, low[line, nearest], rounding, n)
 
 
 def _in_partitions(certificate: Certificate, claim: Claim, rows: PartitionedRows) -> Proof:
@@ -108,7 +108,7 @@ def _in_partitions(certificate: Certificate, claim: Claim, rows: PartitionedRows
     recorded = np.asarray(claim.witness["neighbors"])
     if recorded.shape != (len(places), k) or recorded.dtype.kind not in "iu":
         return refused(f"{k} neighbors of each of {len(places)} rows must be recorded")
-    if any(len(np.unique(line)) != k for line in recorded):
+    if _repeated(recorded):
         return refused("a neighbor is recorded twice")
     if certificate.problem["kernel"] is not None or certificate.problem["metric"] in ("precomputed", "function"):
         return refused("this distance is verified with the rows in memory only")
@@ -116,25 +116,28 @@ def _in_partitions(certificate: Certificate, claim: Claim, rows: PartitionedRows
     if np.isnan(found.own).any():
         return refused("a recorded neighbor takes no part in the fit")
     radii = np.maximum(found.own_rad.max(axis=1), found.least_rad.max(axis=1))
-    return _excess(list(zip(found.own + found.own_rad, found.least, radii, strict=True)), k, n)
+    return _excess(found.own + found.own_rad, found.least, radii, n)
 
 
-def _excess(lines: list[tuple[np.ndarray, np.ndarray, float]], k: int, n: int) -> Proof:
-    """Bound the excess of recorded distances over the smallest ones; a line has both for one row, and rounding."""
-    worst = doubt = 0.0
-    for recorded, least, rounding in lines:
-        own, near = np.sort(recorded), np.sort(least)
-        near_enough = np.isfinite(own)  # rows without a common column are infinitely far apart
-        if np.any(near_enough != np.isfinite(near)):
-            return refused("a recorded neighbor is infinitely far away, but another row is not")
-        own, near = own[near_enough], near[near_enough]
-        unit = float(own[-1]) if len(own) else 0.0
-        if unit > 0:
-            worst = max(worst, float(np.max(own - near)) / unit)
-            doubt = max(doubt, float(rounding) / unit)
-    numbers = {"k": k, "rows": len(lines)}
-    note = f"{len(lines)} rows compared with all {n} distances."
-    return Proof(max(worst, 0.0), "recomputed", note, numbers, spread=4 * doubt)
+def _repeated(recorded: np.ndarray) -> bool:
+    """Return whether a neighbor occurs twice in a line."""
+    names = np.sort(recorded, axis=1)
+    return bool((names[:, 1:] == names[:, :-1]).any())
+
+
+def _excess(recorded: np.ndarray, least: np.ndarray, rounding: np.ndarray, n: int) -> Proof:
+    """Bound the excess of recorded distances over the smallest ones; each has one line per row, with its rounding."""
+    own, near = np.sort(recorded, axis=1), np.sort(least, axis=1)
+    near_enough = np.isfinite(own)  # rows without a common column are infinitely far apart
+    if (near_enough != np.isfinite(near)).any():
+        return refused("a recorded neighbor is infinitely far away, but another row is not")
+    apart = np.subtract(own, near, out=np.full(own.shape, -np.inf), where=near_enough).max(axis=1, initial=-np.inf)
+    unit = np.where(near_enough, own, -np.inf).max(axis=1, initial=-np.inf)
+    used = unit > 0
+    worst, doubt = (float((part[used] / unit[used]).max(initial=0.0)) for part in (apart, rounding))
+    numbers = {"k": own.shape[1], "rows": len(own)}
+    note = f"{len(own)} rows compared with all {n} distances."
+    return Proof(worst, "recomputed", note, numbers, spread=4 * doubt)
 
 
 @claim(

@@ -41,11 +41,14 @@ class Targets(NamedTuple):
 
 
 class Node:
-    """Rows of a node, for which the gain of every cut can be evaluated as a sum over the outputs."""
+    """Rows of a node, for which the gain of every cut can be evaluated as a sum over the outputs.
 
-    def __init__(self, sample: Rows, mine: np.ndarray, criterion: str) -> None:
+    ``whole`` means that sums of the weights of the sample are known to be exact.
+    """
+
+    def __init__(self, sample: Rows, mine: np.ndarray, criterion: str, whole: bool = False) -> None:
         self.w, self.criterion, self.n = sample.w[mine], criterion, len(mine)
-        self.parts = [Output(part, mine, criterion) for part, _ in sample.outputs()]
+        self.parts = [Output(part, mine, self.w, criterion, whole) for part, _ in sample.outputs()]
         self.ratio = self.parts[0].ratio
 
     @property
@@ -118,14 +121,14 @@ class Output(Worth):
     rounding that they do not include, ``size`` the contributions of both sides of a cut.
     """
 
-    def __init__(self, sample: Rows, mine: np.ndarray, criterion: str) -> None:
-        self.w, self.criterion, self.classes, self.n = sample.w[mine], criterion, sample.n_classes, len(mine)
+    def __init__(self, sample: Rows, mine: np.ndarray, w: np.ndarray, criterion: str, whole: bool) -> None:
+        self.w, self.criterion, self.classes, self.n = w, criterion, sample.n_classes, len(mine)
         y = sample.y[mine]
         self.ratio = gamma(2 * self.n + 8)
-        self.total, self.mean = float(np.sum(self.w)), 0.0
+        self.total, self.mean = float(w.sum()), 0.0
         if self.classes:
             self.y = np.asarray(y, dtype=np.int64)
-            self.doubt = 3 * counts_radius(whole_weights(self.w), self.classes, self.n) * self.total
+            self.doubt = 3 * counts_radius(whole or whole_weights(w), self.classes, self.n) * self.total
             self.size = self.total * (1 + math.log2(self.classes))
             return
         if criterion == "absolute_error":
@@ -148,7 +151,8 @@ class Output(Worth):
     def gain(self, groups: list[np.ndarray]) -> tuple[float, float]:
         """Return lower and upper bounds on the gain of a split into groups of indices."""
         parts = np.array([self._side(places) for places in groups]).T
-        return float(np.sum(self.worth(parts, -1))), float(np.sum(self.worth(parts, 1)))
+        low = float(self.worth(parts, -1).sum())
+        return low, low if self.classes else float(self.worth(parts, 1).sum())
 
     def _side(self, places: np.ndarray) -> Any:
         """Return the sums over the rows at ``places``."""
@@ -234,8 +238,8 @@ def best_cut(node: Node, X: np.ndarray, columns: list[int], limits: Limits) -> f
         return -np.inf
     table = np.ascontiguousarray(X.T if len(columns) == X.shape[1] else X.T[columns], dtype=np.float64)
     orders = np.argsort(table, axis=1, kind="stable")  # missing values last
-    levels = np.take_along_axis(table, orders, axis=1)
-    present = table.shape[1] - np.count_nonzero(np.isnan(levels), axis=1)
+    levels = table[np.arange(len(table))[:, None], orders]
+    present = (levels == levels).sum(axis=1)
     if limits.edges is not None:
         for k, j in enumerate(columns):
             levels[k, : present[k]] = np.searchsorted(limits.edges[j], levels[k, : present[k]], side="left")

@@ -122,7 +122,7 @@ def added_up(parent: np.ndarray, lines: np.ndarray) -> np.ndarray:
 
 def whole_weights(w: np.ndarray) -> bool:
     """Return whether the weights are integers whose sums, and products of sums, are exact."""
-    return bool(np.all(w == np.floor(w))) and float(np.sum(w)) ** 2 < 2.0**53
+    return bool((w == np.floor(w)).all()) and float(w.sum()) ** 2 < 2.0**53
 
 
 def certified_nodes(certificate: Certificate) -> Nodes:
@@ -168,7 +168,7 @@ def validated(tree: Nodes, d: int) -> tuple[Nodes, np.ndarray, list[np.ndarray] 
     lists = [np.shape(tree[i]) == (m,) for i in range(7)]
     if not m or not all(lists) or np.ndim(tree.value) != 2 or len(tree.value) != m or tree.n_codes < 0:
         raise CertificateError("The arrays of the tree must have one entry per node.")
-    if not np.all(np.isfinite(tree.value)) or not np.all(np.isin(tree.kind, (LEAF, THRESHOLD, SUBSET, MULTIWAY))):
+    if not np.isfinite(tree.value).all() or not ((tree.kind >= LEAF) & (tree.kind <= MULTIWAY)).all():
         raise CertificateError("The tree has a node of unknown kind, or a value that is not a number.")
     arrays = {name: np.ascontiguousarray(getattr(tree, name)) for name in Nodes._fields[:-1]}
     tree = Nodes(**arrays, n_codes=tree.n_codes)
@@ -209,7 +209,7 @@ def children_of(shape: Any, node: int) -> np.ndarray:
 def parents(tree: Nodes, d: int) -> tuple[np.ndarray, list[np.ndarray] | None]:
     """Return the parent of each node, and the children of multiway nodes; raise an error if it is not a tree."""
     m = len(tree.kind)
-    inner, two = np.flatnonzero(tree.kind != LEAF), np.flatnonzero(np.isin(tree.kind, (THRESHOLD, SUBSET)))
+    inner, two = np.flatnonzero(tree.kind != LEAF), np.flatnonzero((tree.kind == THRESHOLD) | (tree.kind == SUBSET))
     if np.any((tree.feature[inner] < 0) | (tree.feature[inner] >= d)):
         raise CertificateError("The tree splits a column that does not exist.")
     width = np.where(tree.kind == MULTIWAY, tree.n_codes, 2 * ((tree.n_codes + 63) // 64))

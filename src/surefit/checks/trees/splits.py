@@ -110,8 +110,9 @@ def splits(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     limits = Limits(problem["min_samples_leaf"], problem["min_weight_leaf"], edges)
     nodes = chosen_nodes(shape, problem["criterion"], len(shape.sample.X))
     worst, doubt = 0.0, 0.0
-    for node in nodes:
-        short, rounding = shortfall(shape, int(node), problem, limits)
+    whole = shape.whole
+    for node in nodes.tolist():
+        short, rounding = shortfall(shape, node, problem, limits, whole)
         worst, doubt = max(worst, short), max(doubt, rounding)
     unit = root_impurity(found)  # no decrease exceeds it, so a share of 1 is vacuous
     share, spread = (min(part / unit if unit > 0 else float(part > 0), 1.0) for part in (worst, doubt))
@@ -137,10 +138,15 @@ def chosen_nodes(shape: Shape, criterion: str, n: int) -> np.ndarray:
     return np.sort(inner[kept])
 
 
-def shortfall(shape: Routed, node: int, problem: dict[str, Any], limits: Limits) -> tuple[float, float]:
-    """Bound by how much more the best cut of a node lowers the total impurity than its split, and its rounding."""
+def shortfall(
+    shape: Routed, node: int, problem: dict[str, Any], limits: Limits, whole: bool = False
+) -> tuple[float, float]:
+    """Bound by how much more the best cut of a node lowers the total impurity than its split, and its rounding.
+
+    ``whole`` means that sums of the weights are known to be exact.
+    """
     sample, mine = shape.sample, shape.of(node)
-    rows = Node(sample, mine, problem["criterion"])
+    rows = Node(sample, mine, problem["criterion"], whole)
     categorical = set(problem["categorical"])
     X = sample.X[mine]
     best = best_cut(rows, X, [j for j in range(X.shape[1]) if j not in categorical], limits)

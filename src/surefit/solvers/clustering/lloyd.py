@@ -71,9 +71,9 @@ def descend(
         n_iter += 1
         sums, changed = rows.assign(values, moves)
         means = _means(rows.shift, sums, values)
-        lowest, drop = _objective(summary.squares, sums), _weighted_moves(rows.shift, values, sums)
+        lowest, drop = _objectives(summary.squares, rows.shift, values, sums)
         history.append((budget.seconds, lowest + drop, lowest))
-        reseeded = _reseed(rows, values, means, np.flatnonzero(sums[:, d + 1] == 0))
+        reseeded = _reseed(rows, values, means, (sums[:, d + 1] == 0).nonzero()[0])
         n_reseeded += reseeded
         previous, values = values, means
         moves = _lengths(values - previous)
@@ -115,22 +115,15 @@ def _means(shift: np.ndarray, sums: np.ndarray, values: np.ndarray) -> np.ndarra
     return np.where(weight > 0, sums[:, :-2] / np.where(weight > 0, weight, 1.0) + shift, values)
 
 
-def _objective(squares: float, sums: np.ndarray) -> float:
-    filled = _filled(sums)
-    return max(squares - float((np.einsum("kj,kj->k", filled[:, :-2], filled[:, :-2]) / filled[:, -2]).sum()), 0.0)
-
-
-def _weighted_moves(shift: np.ndarray, values: np.ndarray, sums: np.ndarray) -> float:
-    """Return the decrease of the objective when centers move to the means, computed about the shift for accuracy."""
-    filled = _filled(sums)
-    moved = filled[:, :-2] / filled[:, -2:-1] - (
-        (values if len(filled) == len(sums) else values[sums[:, -2] > 0]) - shift
-    )
-    return float(np.einsum("kj,kj->k", moved, moved) @ filled[:, -2])
-
-
-def _filled(sums: np.ndarray) -> np.ndarray:
-    return sums if sums[:, -2].min() > 0 else sums[sums[:, -2] > 0]
+def _objectives(squares: float, shift: np.ndarray, values: np.ndarray, sums: np.ndarray) -> tuple[float, float]:
+    """Return the objective at the means, and its decrease when the centers move there, computed about the shift for accuracy."""
+    if not sums[:, -2].min() > 0:
+        filled = sums[:, -2] > 0
+        sums, values = sums[filled], values[filled]
+    totals, weights = sums[:, :-2], sums[:, -2]
+    moved = totals / weights[:, None] - (values - shift)
+    lowest = max(squares - float((np.einsum("kj,kj->k", totals, totals) / weights).sum()), 0.0)
+    return lowest, float(np.einsum("kj,kj->k", moved, moved) @ weights)
 
 
 def _reseed(rows: Any, values: np.ndarray, means: np.ndarray, empty: np.ndarray) -> int:
