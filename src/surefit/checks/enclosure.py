@@ -61,7 +61,9 @@ def row_blocks(n: int) -> list[slice]:
 
 def block_sum(terms: np.ndarray) -> float:
     """Return a sum by blocks; its error is at most ``gamma(BLOCK)`` times the sum of absolute values."""
-    return math.fsum(np.add.reduceat(terms, np.arange(0, len(terms), BLOCK))) if len(terms) else 0.0
+    if len(terms) <= BLOCK:
+        return float(terms.sum())
+    return math.fsum(np.add.reduceat(terms, np.arange(0, len(terms), BLOCK)))
 
 
 def upper_sum(terms: np.ndarray) -> float:
@@ -71,7 +73,7 @@ def upper_sum(terms: np.ndarray) -> float:
 
 def length(vector: np.ndarray) -> float:
     """Return the Euclidean norm, rounded up, without overflow or underflow of squares."""
-    largest = float(np.max(np.abs(vector), initial=0.0))
+    largest = float(np.abs(vector).max(initial=0.0))
     if not 0.0 < largest < math.inf:
         return largest
     return largest * math.sqrt(upper_sum((vector / largest) ** 2)) * (1 + 8 * UNIT)

@@ -9,6 +9,7 @@ of :math:`B` bound the distance of that point from the computed one. The change 
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,14 +58,16 @@ def frame_of(F: np.ndarray, D: np.ndarray, rows: np.ndarray, roundings: int = 0)
     root = np.sqrt(D[rows])
     Z = root[:, None] * F
     norms = np.linalg.norm(Z, axis=0)
-    if k > m or not (np.all(np.isfinite(norms)) and np.all(norms > 1e-140)):
+    if k > m or not (norms > 1e-140).all() or not math.isfinite(norms.sum()):
         return None
     scale = 2.0 ** np.round(np.log2(norms))
     Z /= scale
-    R = linalg.qr(Z, mode="r", check_finite=False)[0][:k]
-    if np.min(np.abs(np.diag(R))) < 64 * k * UNIT:
+    R = np.linalg.qr(
+        Z, mode="r"
+    )  # any factor will do, because B is examined; SciPy's wrappers take longer for few columns
+    if np.abs(R.diagonal()).min() < 64 * k * UNIT:
         return None
-    T = linalg.solve_triangular(R, np.eye(k), check_finite=False)
+    T = linalg.lapack.dtrtri(R)[0]
     B = Z @ T
     off = np.linalg.norm(np.abs(Z) @ np.abs(T), axis=1) * (gamma(k + 6 + roundings) * 1.01) + TINY
     moved = float(np.linalg.norm(off)) * 1.01

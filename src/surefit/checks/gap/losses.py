@@ -141,6 +141,8 @@ def _(loss: Any, y: Any, z: Any, dz: Any, g: Any, dg: Any) -> Any:
 class Logistic(NamedTuple):
     r"""Logistic loss :math:`\ln(1 + e^{-yz})`, labels -1 and 1; its terms are binary relative entropies."""
 
+    margin: bool = True  # Numba resolves the types of every call anew if a tuple is empty
+
 
 @domain.register(Logistic)
 def _(loss: Any, y: Any) -> Any:

@@ -67,13 +67,13 @@ class _Matrix(_Framed):
         mid, size, squares = self._by_columns(theta)
         self._squares = squares
         k, norms = gamma(self.column_terms + 4), self.norms()
-        lengths = np.array([length(rad) for rad in radii])
-        return mid, (size * k + np.outer(lengths, norms)) * (1 + 4 * k) + self.shape[0] * TINY
+        lengths = np.array([[length(rad)] for rad in radii])
+        return mid, (size * k + lengths * norms) * (1 + 4 * k) + self.shape[0] * TINY
 
     def norms(self, c: np.ndarray | None = None) -> np.ndarray:
         """Return upper bounds on the norms ``sqrt(sum_i c_i x_ij^2)`` of the columns."""
-        weight = 1.0 if c is None else float(np.max(c, initial=0.0))
-        if c is None or weight == np.min(c, initial=weight):  # the same for all rows
+        weight = 1.0 if c is None else float(c.max(initial=0.0))
+        if c is None or weight == c.min(initial=weight):  # the same for all rows
             if self._squares is None:
                 self._squares = self._by_columns(np.zeros(self.shape[0]))[2]
             squares = self._squares
@@ -110,7 +110,7 @@ class Dense(_Matrix):
 
     def _product(self, w: np.ndarray) -> Enclosed:
         """Enclose the product with ``w``; columns with a zero coefficient are not read."""
-        n, used = self.shape[0], np.flatnonzero(w)
+        n, used = self.shape[0], w.nonzero()[0]
         few = len(used) < 0.5 * len(w)
         A, u, shift = self.A, w, self.shift
         if few:
@@ -118,7 +118,9 @@ class Dense(_Matrix):
             shift = None if shift is None else shift[used]
         mid, size = np.zeros(n), np.zeros(n)
         for piece, part in self.blocks(A, shift):
-            if self.by_rows:
+            if self.by_rows and len(part) == n:
+                mid, size, _ = loops.dots(part, u)
+            elif self.by_rows:
                 mid[piece], size[piece], _ = loops.dots(part, u)
             else:
                 more = loops.sums(part, u[piece])

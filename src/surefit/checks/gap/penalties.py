@@ -79,7 +79,7 @@ class Penalty(NamedTuple):
         return 1.0 if worst <= 1.0 else (1.0 - 8 * UNIT) / worst
 
     def excess(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Return the Fenchel-Young terms in plain floats; infinite if ``v`` is infeasible."""
+        """Return the Fenchel-Young terms in plain floats, for each row of ``v``; infinite if ``v`` is infeasible."""
         if self.quadratic:
             with np.errstate(over="ignore", invalid="ignore"):
                 return 0.5 * self.l2 * (w - v / self.l2) ** 2
@@ -113,12 +113,10 @@ class Penalty(NamedTuple):
                 return 0.5 * self.l2 * (np.abs(w - v / self.l2) + rad / self.l2) ** 2 * (1 + 32 * UNIT)
         l1 = np.where(self.excluded, 0.0, self.l1)
         rad = rad + 4 * UNIT * (np.abs(v) + l1 + self.l2 * np.abs(w))
-        limited = self.hard & (self.l1 > 0)
-        ends = []
-        for end in (v - rad, v + rad):
-            inside = np.minimum(end, l1) if self.positive else np.clip(end, -l1, l1)
-            ends.append(self.excess(w, np.where(limited, inside, end)))
-        return np.maximum(*ends) * (1 + 32 * UNIT)
+        ends = np.array([v - rad, v + rad])
+        inside = np.minimum(ends, l1) if self.positive else np.maximum(np.minimum(ends, l1), -l1)
+        low, high = self.excess(w, np.where(self.hard & (self.l1 > 0), inside, ends))
+        return np.maximum(low, high) * (1 + 32 * UNIT)
 
     def slack(self, w: np.ndarray) -> Fraction:
         """Return the radius minus the value at ``w``, exactly; excluded coefficients are ignored."""

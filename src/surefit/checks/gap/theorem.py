@@ -69,27 +69,29 @@ def prove(operator: Any, loss: Any, penalty: Penalty, point: Point, dual: Dual =
 
 def _bounded(operator: Any, loss: Any, penalty: Penalty, point: Point, dual: Dual, z: Enclosed, terms: Terms) -> Gap:
     """Sum the terms at a dual point."""
-    if np.all(terms.exact | penalty.excluded):  # no pass is needed if every column is exact
+    excluded = penalty.excluded
+    if (terms.exact | excluded).all():  # no pass is needed if every column is exact
         v, radii = np.zeros(len(point.w)), np.zeros((2, len(point.w)))
     else:  # with a box, every evaluation removes the projection on the columns
         slip = np.zeros(len(point.y)) if terms.boxed else terms.slip
         v, radii = operator.transposed(terms.theta, np.array([terms.rad, terms.rad + slip]))
-        v, radii = np.where(terms.exact, 0.0, v), np.where(terms.exact, 0.0, radii)
+        if terms.exact.any():
+            v, radii = np.where(terms.exact, 0.0, v), np.where(terms.exact, 0.0, radii)
     box = math.inf
     if terms.boxed:  # only coefficients in a box are considered
         box, penalty = BOX, penalty.boxed(_box(operator, point, z))
     if penalty.radius is not None:
         return _constrained(loss, penalty, point, dual, z, terms, v, radii)
     found = _assembled(loss, penalty, point, z, terms, v, radii)
-    found = found._replace(met=bool(np.all((terms.exact & penalty.free) | penalty.excluded)))
-    return found if found.value == found.objective else found._replace(box=box)
+    met = bool(((terms.exact & penalty.free) | excluded).all())
+    return found._replace(met=met, box=found.box if found.value == found.objective else box)
 
 
 def blurred(penalty: Penalty, found: Gap) -> bool:
     """Return whether the rounding of v matters because a quadratic penalty is small: its term is v^2 / (2 l2)."""
-    if not np.any(penalty.l2 > 0) or np.any(penalty.l1[~penalty.excluded] > 0) or penalty.box is not None:
+    if not found.blur > BLURRED * found.objective or penalty.box is not None:
         return False
-    return found.blur > BLURRED * found.objective
+    return bool((penalty.l2 > 0).any()) and not (penalty.l1[~penalty.excluded] > 0).any()
 
 
 def _box(operator: Any, point: Point, z: Enclosed) -> np.ndarray:
@@ -127,15 +129,22 @@ def joined(penalty: Penalty, w: Any, exact: Any, shrinks: tuple[float, float], v
     plain, upper, other = sums
     shrink, moved = shrinks[0], (shrinks[0] - shrinks[1]) * np.abs(v)  # by another evaluation
     kept = ~exact  # zero is exact for free columns, scaled or not
-    near = penalty.upper(w, shrink * v, (shrink * radii[0] + 4 * UNIT * np.abs(v)) * (1 + 4 * UNIT))[kept]
-    far = penalty.upper(w, shrink * v, 2 * (radii[1] + 4 * UNIT * np.abs(v)) + moved)[kept]
-    value = (upper + upper_sum(near)) * (1 + 8 * UNIT)
-    widest = (other + upper_sum(far)) * (1 + 8 * UNIT)
-    total = plain + block_sum(penalty.excess(w, shrink * v)[kept]) if np.isfinite(value) else math.inf
+    near = far = middle = 0.0
+    if kept.any():
+        near_rad = (shrink * radii[0] + 4 * UNIT * np.abs(v)) * (1 + 4 * UNIT)
+        near = upper_sum(penalty.upper(w, shrink * v, near_rad)[kept])
+        far = upper_sum(penalty.upper(w, shrink * v, 2 * (radii[1] + 4 * UNIT * np.abs(v)) + moved)[kept])
+        middle = block_sum(penalty.excess(w, shrink * v)[kept]) if math.isfinite(upper + near) else math.inf
+    value = (upper + near) * (1 + 8 * UNIT)
+    widest = (other + far) * (1 + 8 * UNIT)
+    total = plain + middle if math.isfinite(value) else math.inf
     signed = np.maximum(v, 0.0) if penalty.positive else np.abs(v)
     most, least = (shrink * (signed + sign * radii[0]) * (1 + sign * 4 * UNIT) for sign in (1, -1))
     none = np.zeros(0)
-    found = Gap(
+    curved = kept & (penalty.l2 > 0)
+    with np.errstate(over="ignore"):
+        blur = float((radii[1][curved] ** 2 / penalty.l2[curved]).sum())
+    return Gap(
         value,
         widest - min(total, value),
         total,
@@ -146,10 +155,8 @@ def joined(penalty: Penalty, w: Any, exact: Any, shrinks: tuple[float, float], v
         most,
         np.maximum(least, 0.0),
         Enclosed(none, none),
+        blur=blur,
     )
-    curved = kept & (penalty.l2 > 0)
-    with np.errstate(over="ignore"):
-        return found._replace(blur=float(np.sum(radii[1][curved] ** 2 / penalty.l2[curved])))
 
 
 def _trivial(loss: Any, penalty: Penalty, point: Point, z: Enclosed, found: Gap) -> Gap:
@@ -163,14 +170,20 @@ def with_objective(penalty: Penalty, w: np.ndarray, count: int, sums: tuple[floa
     size = upper_sum(penalty.value(w)) * (1 + 8 * UNIT)
     objective = (upper + size) * (1 + 8 * UNIT)
     rounding = max((other + size) * (1 + 8 * UNIT) - objective, 0.0) + 16 * UNIT * objective
-    found = found._replace(plain=min(found.plain, found.value))  # plain floats may leave the domain by rounding
-    order = (gamma(min(count + len(w), BLOCK)) + 64 * UNIT) * found.value  # other orders of summation
-    found = found._replace(spread=max(found.spread, 0.0) + order if math.isfinite(found.spread) else math.inf)
-    rounding += (gamma(min(count + len(w), BLOCK)) + 64 * UNIT) * objective
-    found = found._replace(objective=objective, objective_spread=rounding)
-    if not found.value + 2.5 * found.spread <= objective + 2.5 * rounding:  # compare the bounds as they would be stated
-        return found._replace(value=objective, spread=rounding, plain=objective, box=math.inf)
-    return found
+    order = gamma(min(count + len(w), BLOCK)) + 64 * UNIT  # other orders of summation
+    spread = max(found.spread, 0.0) + order * found.value if math.isfinite(found.spread) else math.inf
+    rounding += order * objective
+    if not found.value + 2.5 * spread <= objective + 2.5 * rounding:  # compare the bounds as they would be stated
+        return found._replace(
+            value=objective,
+            spread=rounding,
+            plain=objective,
+            objective=objective,
+            objective_spread=rounding,
+            box=math.inf,
+        )
+    plain = min(found.plain, found.value)  # plain floats may leave the domain by rounding
+    return found._replace(spread=spread, plain=plain, objective=objective, objective_spread=rounding)
 
 
 def _constrained(
