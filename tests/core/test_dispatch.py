@@ -72,7 +72,7 @@ def test_a_class_registers_once():
 def test_a_second_process_loads_machine_code_and_an_edit_invalidates_it(tmp_path):
     package = tmp_path / "src" / "surefit"
     sources = Path(__file__).parents[2] / "src" / "surefit"
-    for name in ("core/compiling.py", "core/dispatch.py", "core/jit.py", "core/errors.py"):
+    for name in ("core/compiling.py", "core/dispatch.py", "core/jit.py", "core/nested.py", "core/errors.py"):
         target = package / name
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text((sources / name).read_text())

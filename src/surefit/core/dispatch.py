@@ -14,6 +14,7 @@ import numpy as np
 from numba.extending import overload
 
 from surefit.core.errors import MissingVerb
+from surefit.core.nested import PartCompiler
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -69,7 +70,9 @@ def generic(stub: Callable[..., Any], *, over_arrays: bool = False) -> Verb:
         return implementation(term, *args)
 
     # Inheriting the caller's flags is Numba's default: a verb used in a fast-math loop is fast-math there, IEEE elsewhere.
-    @overload(verb, strict=False, inline="never")
+    options: Any = {"pipeline_class": PartCompiler}
+
+    @overload(verb, strict=False, inline="never", jit_options=options)
     def _at_compile_time(term: Any, *args: Any) -> Any:
         cls = getattr(term, "instance_class", None)
         return None if cls is None else table.get(cls) or table.get(object)

@@ -4,13 +4,15 @@ Numba checks only the file of a cached function to decide whether it is stale. T
 remain in use after an edit of a verb that it calls from another file. Here the stamp of every cached function covers
 its folder and all folders with compiled code, so surefit never runs machine code of another version.
 
+A compiled function that another one calls is linked into its caller (:mod:`surefit.core.nested`).
+
 If the cache cannot be written or read (no permission, full disk, damaged file), functions are compiled again and the fit succeeds.
 """
 
 import pickle
 import warnings
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, overload
@@ -19,6 +21,7 @@ from numba import njit
 
 import surefit.core.compiling  # noqa: F401  (says when compilation takes long)
 from surefit.core.errors import SlowStart
+from surefit.core.nested import PartCompiler, WholeCompiler
 
 #: Relaxations for solver loops: order of sums, fused multiply-add, sign of zero. Never used for numbers in a claim.
 RELAXED = {"reassoc", "contract", "nsz"}
@@ -40,8 +43,8 @@ def compiled(loop: Callable[..., Any] | None = None, *, relaxed: bool = False) -
 
     def decorate(function: Callable[..., Any]) -> Any:
         fastmath = RELAXED if relaxed else False
-        compiler = njit(nogil=True, error_model="numpy", fastmath=fastmath)
-        dispatcher = compiler(function)
+        compiler = partial(njit, nogil=True, error_model="numpy", fastmath=fastmath)
+        dispatcher = compiler(pipeline_class=WholeCompiler)(function)
         try:
             dispatcher.enable_caching()
         except RuntimeError as error:  # neither the package folder nor the user's cache folder is writable
@@ -50,9 +53,16 @@ def compiled(loop: Callable[..., Any] | None = None, *, relaxed: bool = False) -
             return dispatcher  # without JIT the function is plain Python
         _stamp_with_sources(dispatcher)
         _forgive(dispatcher)
+        _link_parts(dispatcher, cache(lambda: compiler(pipeline_class=PartCompiler)(function)))
         return dispatcher
 
     return decorate if loop is None else decorate(loop)
+
+
+def _link_parts(dispatcher: Any, part: Callable[[], Any]) -> None:
+    """Let compiled callers use the code of ``part()``, which is created on first use."""
+    dispatcher.get_call_template = lambda *types: part().get_call_template(*types)
+    dispatcher.get_overload = lambda types: part().get_overload(types)
 
 
 #: Folders whose loops and terms compiled functions of any folder may call (a test compares this with the imports).

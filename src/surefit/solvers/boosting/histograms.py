@@ -53,10 +53,9 @@ def quantize(g, h, step_g, step_h, count_bits, cells):
 def add_all(words, cells, first, last, histogram):
     """Compute the histogram of all rows, for the groups of four columns from ``first`` to ``last``."""
     for q in range(first, last):
-        line = words[q]
-        h0, h1, h2, h3 = _cleared(histogram, q)
-        for k in range(len(line)):
-            _add_four(line[k], cells[k, 0], cells[k, 1], h0, h1, h2, h3)
+        _clear(histogram, 4 * q)
+        for k in range(words.shape[1]):
+            _add_four(words[q, k], cells[k, 0], cells[k, 1], histogram, 4 * q)
 
 
 @compiled
@@ -66,7 +65,7 @@ def add_some(by_row, cells, rows, first, last, histogram):
     size = max(64, 16384 // n_groups)
     words, packed = np.empty((n_groups, size), dtype=np.uint32), np.empty((size, 2), dtype=np.int64)
     for q in range(first, last):
-        _cleared(histogram, q)
+        _clear(histogram, 4 * q)
     for start in range(0, len(rows), size):
         count = min(size, len(rows) - start)
         for k in range(count):
@@ -75,40 +74,37 @@ def add_some(by_row, cells, rows, first, last, histogram):
             for q in range(n_groups):
                 words[q, k] = by_row[row, first + q]
         for q in range(n_groups):
-            line, j = words[q], 4 * (first + q)
-            h0, h1, h2, h3 = histogram[j], histogram[j + 1], histogram[j + 2], histogram[j + 3]
             for k in range(count):
-                _add_four(line[k], packed[k, 0], packed[k, 1], h0, h1, h2, h3)
+                _add_four(words[q, k], packed[k, 0], packed[k, 1], histogram, 4 * (first + q))
 
 
 @compiled
-def _cleared(histogram, q):
-    parts = histogram[4 * q], histogram[4 * q + 1], histogram[4 * q + 2], histogram[4 * q + 3]
-    for h in parts:
+def _clear(histogram, j):
+    for i in range(j, j + 4):
         for b in range(256):
-            h[b, 0] = 0
-            h[b, 1] = 0
-    return parts
+            histogram[i, b, 0] = 0
+            histogram[i, b, 1] = 0
 
 
 @compiled
-def _add_four(v, a, c, h0, h1, h2, h3):
+def _add_four(v, a, c, histogram, j):
+    """Add a row to the histograms of four columns from ``j`` on; ``v`` has their codes."""
     b = v & np.uint32(255)
-    x, y = h0[b, 0] + a, h0[b, 1] + c
-    h0[b, 0] = x
-    h0[b, 1] = y
+    x, y = histogram[j, b, 0] + a, histogram[j, b, 1] + c
+    histogram[j, b, 0] = x
+    histogram[j, b, 1] = y
     b = (v >> np.uint32(8)) & np.uint32(255)
-    x, y = h1[b, 0] + a, h1[b, 1] + c
-    h1[b, 0] = x
-    h1[b, 1] = y
+    x, y = histogram[j + 1, b, 0] + a, histogram[j + 1, b, 1] + c
+    histogram[j + 1, b, 0] = x
+    histogram[j + 1, b, 1] = y
     b = (v >> np.uint32(16)) & np.uint32(255)
-    x, y = h2[b, 0] + a, h2[b, 1] + c
-    h2[b, 0] = x
-    h2[b, 1] = y
+    x, y = histogram[j + 2, b, 0] + a, histogram[j + 2, b, 1] + c
+    histogram[j + 2, b, 0] = x
+    histogram[j + 2, b, 1] = y
     b = v >> np.uint32(24)
-    x, y = h3[b, 0] + a, h3[b, 1] + c
-    h3[b, 0] = x
-    h3[b, 1] = y
+    x, y = histogram[j + 3, b, 0] + a, histogram[j + 3, b, 1] + c
+    histogram[j + 3, b, 0] = x
+    histogram[j + 3, b, 1] = y
 
 
 @compiled

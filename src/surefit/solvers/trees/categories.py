@@ -7,15 +7,110 @@ classes are tried.
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from surefit.core.dispatch import generic
 from surefit.core.jit import compiled
-from surefit.core.loops import ascending
-from surefit.solvers.trees.data import missing_at, segment_of
+from surefit.core.loops import ascending, copy_into
+from surefit.solvers.trees import flat
+from surefit.solvers.trees.data import category_of, missing_at, segment_of
 from surefit.solvers.trees.segments import NEW, ROW
 from surefit.solvers.trees.targets import Cut, Limits, best_cut, n_orders, order_key, summarize
+
+
+class Numbers(NamedTuple):
+    """Columns without categories. They have a type of their own, so that no code for categories is compiled."""
+
+    d: int
+
+
+class Mixed(NamedTuple):
+    """Columns of numbers and categories."""
+
+    counts: np.ndarray  # (d,) int64, number of categories, 0 for numbers
+    multiway: bool  # one branch per category
+
+
+@generic
+def is_category(columns, j):
+    """Return whether column ``j`` is categorical."""
+
+
+@generic
+def cut_categories(columns, data, target, feature, start, stop, totals, sums, limits):
+    """Return the best cut of a categorical column, the index of its order, and its kind; ``totals`` has the weight and the impurity."""
+
+
+@generic
+def subset_rows(columns, data, target, nodes, node, sets, n_codes):
+    """Return the rows of a node in the order of its subset split, and write the two sets of categories as bits."""
+
+
+@generic
+def lengthened(columns, values, used, more):
+    """Return ``values`` with zeros for ``more`` entries after the first ``used``."""
+
+
+@is_category.register(Numbers)
+def _(columns, j):
+    return False
+
+
+@is_category.register(Mixed)
+def _(columns, j):
+    return columns.counts[j] > 0
+
+
+@cut_categories.register(Numbers)
+def _(columns, data, target, feature, start, stop, totals, sums, limits):
+    return Cut(-math.inf, np.int64(-1), False), np.int64(0), flat.SUBSET  # never used
+
+
+@cut_categories.register(Mixed)
+def _(columns, data, target, feature, start, stop, totals, sums, limits):
+    weight, impurity = totals
+    limits = relaxed(limits)
+    if columns.multiway:
+        cut = best_multiway(data, target, feature, start, stop, impurity, sums, limits)
+        return cut, np.int64(0), flat.MULTIWAY
+    cut, order = best_subset(data, target, feature, start, stop, weight, sums, limits)
+    return cut, order, flat.SUBSET
+
+
+@subset_rows.register(Numbers)
+def _(columns, data, target, nodes, node, sets, n_codes):
+    return segment_of(data, nodes[node].feature, nodes[node].first, nodes[node].last)  # never used
+
+
+@subset_rows.register(Mixed)
+def _(columns, data, target, nodes, node, sets, n_codes):
+    j, place = nodes[node].feature, nodes[node].place
+    segment = by_mean(data, target, j, nodes[node].first, nodes[node].last, nodes[node].order)
+    n_words = len(sets) // 2
+    for i in range(len(segment)):
+        if i == 0 or segment[i] >= NEW:
+            category = category_of(data, j, segment[i] & ROW)
+            category = n_codes - 1 if category < 0 else category
+            word = category // 64 + (0 if i < place else n_words)
+            sets[word] |= np.uint64(1) << np.uint64(category % 64)
+    return segment
+
+
+@lengthened.register(Numbers)
+def _(columns, values, used, more):
+    return values
+
+
+@lengthened.register(Mixed)
+def _(columns, values, used, more):
+    if used + more <= len(values):
+        return values
+    longer = np.zeros(2 * len(values) + more, dtype=values.dtype)
+    copy_into(longer, values[:used])
+    return longer
 
 
 @compiled

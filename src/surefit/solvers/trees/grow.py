@@ -6,10 +6,19 @@ from typing import Any
 
 import numpy as np
 
+from surefit.core.dispatch import generic
 from surefit.core.jit import compiled
-from surefit.core.loops import ascending, copy_into
+from surefit.core.loops import ascending
 from surefit.solvers.trees import flat
-from surefit.solvers.trees.categories import best_multiway, best_subset, by_mean, group_starts, relaxed
+from surefit.solvers.trees.categories import (
+    Mixed,
+    Numbers,
+    cut_categories,
+    group_starts,
+    is_category,
+    lengthened,
+    subset_rows,
+)
 from surefit.solvers.trees.data import (
     category_of,
     cut_column,
@@ -25,7 +34,7 @@ from surefit.solvers.trees.data import (
 )
 from surefit.solvers.trees.flat import FlatTree
 from surefit.solvers.trees.nodes import NODE, Rules, finished
-from surefit.solvers.trees.segments import NEW, ROW
+from surefit.solvers.trees.segments import ROW
 from surefit.solvers.trees.targets import TIE, Limits, n_sums, prepare, summarize
 
 _TYPES = (int, int, int, float, int, float, float, int, bool, bool, int)
@@ -41,17 +50,20 @@ def grow(data, n: int, target, rules: Rules, categories: np.ndarray, monotone: n
     nodes, sums = np.recarray(room, dtype=NODE), np.empty((room, n_sums(target)))
     n_codes = int(categories.max(initial=0)) + 1
     rules = Rules(*(kind(value) for kind, value in zip(_TYPES, rules, strict=True)))
-    count, words, branches = _grow(data, n, target, rules, categories, monotone, nodes, sums, n_codes)
-    return finished(nodes[:count], sums[:count], words, branches, n_codes)
+    columns = Mixed(categories, rules.multiway) if categories.any() else Numbers(len(categories))
+    count, words, branches = _grow(data, n, target, rules, columns, monotone, nodes, sums, n_codes)
+    return finished(nodes[:count], sums[:count], words.copy(), branches, n_codes)
 
 
 @compiled
-def _grow(data, n, target, rules, categories, monotone, nodes, sums, n_codes):  # noqa: C901 - one compiled loop
+def _grow(data, n, target, rules, columns, monotone, nodes, sums, n_codes):
     n_words = (n_codes + 63) // 64
-    words, branches = np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int32)
+    words, branches = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int32)
     used_words, used_branches = 0, 0
-    random = np.array([np.uint64(rules.seed)])
-    drawn = np.arange(len(categories))
+    random, drawn = np.empty(1, dtype=np.uint64), np.empty(len(monotone), dtype=np.int64)
+    random[0] = rules.seed
+    for j in range(len(drawn)):
+        drawn[j] = j
     nodes[0].first, nodes[0].last, nodes[0].depth = 0, n, 0
     nodes[0].low, nodes[0].high = -np.inf, np.inf
     root = nodes[0].first  # 0, with the type of a node index
@@ -59,8 +71,9 @@ def _grow(data, n, target, rules, categories, monotone, nodes, sums, n_codes):  
     count: Any = 1
     leaves: Any = 1
     if nodes[0].reason == flat.SPLIT:
-        _search(data, target, rules, categories, monotone, nodes, sums, root, random, drawn)
-    open_nodes, top = np.zeros(len(nodes) + 1, dtype=np.int64), 0
+        _search(data, target, rules, columns, monotone, nodes, sums, root, random, drawn)
+    open_nodes, top = np.empty(len(nodes) + 1, dtype=np.int64), 0
+    open_nodes[0] = 0
     if nodes[0].reason == flat.SPLIT:
         top = 1
     while top > 0:
@@ -80,31 +93,26 @@ def _grow(data, n, target, rules, categories, monotone, nodes, sums, n_codes):  
         leaves += parts - 1
         nodes[node].left, nodes[node].right = count, count + parts - 1
         if nodes[node].kind == flat.MULTIWAY:
-            if used_branches + n_codes > len(branches):
-                longer = np.zeros(2 * len(branches) + n_codes, dtype=np.int32)
-                copy_into(longer, branches[:used_branches])
-                branches = longer
+            branches = lengthened(columns, branches, used_branches, n_codes)
             nodes[node].start = used_branches
-            _split_multiway(data, target, rules, nodes, sums, node, branches[used_branches : used_branches + n_codes])
+            own = branches[used_branches : used_branches + n_codes]
+            _split_multiway(columns, data, target, rules, nodes, sums, node, own)
             used_branches += n_codes
         else:
             if nodes[node].kind == flat.SUBSET:
-                if used_words + 2 * n_words > len(words):
-                    more = np.zeros(2 * len(words) + 2 * n_words, dtype=np.uint64)
-                    copy_into(more, words[:used_words])
-                    words = more
+                words = lengthened(columns, words, used_words, 2 * n_words)
                 nodes[node].start = used_words
                 used_words += 2 * n_words
             sets = words[used_words - 2 * n_words : used_words]
-            _split_in_two(data, target, rules, monotone, nodes, sums, node, sets, n_codes)
+            _split_in_two(columns, data, target, rules, monotone, nodes, sums, node, sets, n_codes)
         count += parts
         for child in range(count - 1, count - parts - 1, -1):
             if nodes[child].reason == flat.SPLIT:
-                _search(data, target, rules, categories, monotone, nodes, sums, child, random, drawn)
+                _search(data, target, rules, columns, monotone, nodes, sums, child, random, drawn)
             if nodes[child].reason == flat.SPLIT:
                 open_nodes[top] = child
                 top += 1
-    return count, words[:used_words].copy(), branches[:used_branches].copy()
+    return count, words[:used_words], branches[:used_branches]
 
 
 @compiled
@@ -153,7 +161,9 @@ def _draw_columns(data, rules, nodes, node, random, drawn):
         if not is_constant(data, drawn[taken], nodes[node].first, nodes[node].last):
             useful += 1
         taken += 1
-    numbers = drawn[:taken].astype(np.float64)
+    numbers = np.empty(taken)
+    for k in range(taken):
+        numbers[k] = drawn[k]
     ranks = ascending(numbers)  # ties go to the lowest column for any order of drawing
     for k in range(taken):
         drawn[k] = np.int64(numbers[ranks[k]])
@@ -161,7 +171,7 @@ def _draw_columns(data, rules, nodes, node, random, drawn):
 
 
 @compiled
-def _search(data, target, rules, categories, monotone, nodes, sums, node, random, drawn):
+def _search(data, target, rules, columns, monotone, nodes, sums, node, random, drawn):
     """Find the best split of a node, or make it a leaf."""
     start, stop = nodes[node].first, nodes[node].last
     weight, spread, numbers = nodes[node].weight, nodes[node].spread, sums[node]
@@ -172,8 +182,8 @@ def _search(data, target, rules, categories, monotone, nodes, sums, node, random
         j = drawn[i]
         if is_constant(data, j, start, stop):
             continue
-        only = -1
-        if rules.random_cuts and categories[j] == 0:
+        only, category = -1, is_category(columns, j)
+        if rules.random_cuts and not category:
             only = random_place(data, j, start, stop, next_random(random, 1 << 53) / 9007199254740992.0)
         limits = Limits(
             rules.min_samples_leaf,
@@ -185,13 +195,11 @@ def _search(data, target, rules, categories, monotone, nodes, sums, node, random
             nodes[node].high,
         )
         order, this = 0, flat.THRESHOLD
-        if categories[j] == 0:
-            cut = cut_column(data, target, j, start, stop, weight, numbers, limits)
-        elif rules.multiway:
-            cut, this = best_multiway(data, target, j, start, stop, spread, numbers, relaxed(limits)), flat.MULTIWAY
+        if category:
+            totals = weight, spread
+            cut, order, this = cut_categories(columns, data, target, j, start, stop, totals, numbers, limits)
         else:
-            cut, order = best_subset(data, target, j, start, stop, weight, numbers, relaxed(limits))
-            this = flat.SUBSET
+            cut = cut_column(data, target, j, start, stop, weight, numbers, limits)
         if cut.place > 0 and cut.decrease > best + tie:
             best, kind = cut.decrease, this
             nodes[node].feature, nodes[node].place, nodes[node].order = j, cut.place, order
@@ -204,19 +212,12 @@ def _search(data, target, rules, categories, monotone, nodes, sums, node, random
 
 
 @compiled
-def _split_in_two(data, target, rules, monotone, nodes, sums, node, sets, n_codes):
+def _split_in_two(columns, data, target, rules, monotone, nodes, sums, node, sets, n_codes):
     start, stop, j = nodes[node].first, nodes[node].last, nodes[node].feature
     place, left, right = nodes[node].place, nodes[node].left, nodes[node].right
     missing = missing_at(data, j, start, stop)
     if nodes[node].kind == flat.SUBSET:
-        segment = by_mean(data, target, j, start, stop, nodes[node].order)
-        n_words = len(sets) // 2
-        for i in range(len(segment)):
-            if i == 0 or segment[i] >= NEW:
-                category = category_of(data, j, segment[i] & ROW)
-                category = n_codes - 1 if category < 0 else category
-                word = category // 64 + (0 if i < place else n_words)
-                sets[word] |= np.uint64(1) << np.uint64(category % 64)
+        segment = subset_rows(columns, data, target, nodes, node, sets, n_codes)
         missing, nodes[node].missing_left = 0, False
     else:
         segment = segment_of(data, j, start, stop)
@@ -243,9 +244,18 @@ def _split_in_two(data, target, rules, monotone, nodes, sums, node, sets, n_code
             nodes[left].low, nodes[right].high = middle, middle
 
 
-@compiled
-def _split_multiway(data, target, rules, nodes, sums, node, branches):
+@generic
+def _split_multiway(columns, data, target, rules, nodes, sums, node, branches):
     """Create one child per category at the node."""
+
+
+@_split_multiway.register(Numbers)
+def _(columns, data, target, rules, nodes, sums, node, branches):
+    return None
+
+
+@_split_multiway.register(Mixed)
+def _(columns, data, target, rules, nodes, sums, node, branches):
     start, stop, j = nodes[node].first, nodes[node].last, nodes[node].feature
     branches[:] = -1
     child = nodes[node].left

@@ -43,9 +43,7 @@ def presort(values: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
     order = np.empty((d, len(rows)), dtype=np.uint32)
     keys, slack = np.empty(len(rows), dtype=np.uint64), np.empty(len(rows), dtype=np.uint64)
     for j in range(d):
-        _leading_bits(values[j], rows, keys)
-        _sort_leading(keys, slack)
-        _finish(values[j], keys, order[j])
+        _sort_column(values[j], values[j].view(np.uint64), rows, keys, slack, order[j])
     return order
 
 
@@ -56,9 +54,15 @@ def presorted(values: np.ndarray, order: np.ndarray) -> Presorted:
 
 
 @compiled
-def _leading_bits(column, rows, keys):
+def _sort_column(column, bits, rows, keys, slack, order):
+    _leading_bits(column, bits, rows, keys)
+    _sort_leading(keys, slack)
+    _finish(column, keys, order)
+
+
+@compiled
+def _leading_bits(column, bits, rows, keys):
     """Write keys that consist of the 32 leading bits of the value, in numerical order, and the row."""
-    bits = column.view(np.uint64)
     sign, low = np.uint64(1 << 63), np.uint64(0xFFFFFFFF)
     for i in range(len(rows)):
         row = np.uint64(rows[i])
@@ -109,18 +113,16 @@ def _finish(column, keys, order):
         stop = start + 1
         while stop < n and keys[stop] >> shift == keys[start] >> shift:
             stop += 1
-        if stop - start > FEW:
-            run = keys[start:stop] & low
-            if not np.isnan(column[run[0]]):
-                values = np.empty(len(run))
-                for i in range(len(run)):
-                    values[i] = column[run[i]]
-                ranks = ascending(values)
-                for i in range(len(run)):
-                    order[start + i] = run[ranks[i]]
-            else:
-                for i in range(len(run)):
-                    order[start + i] = run[i]
+        if stop - start > FEW and np.isnan(column[keys[start] & low]):
+            for i in range(start, stop):
+                order[i] = keys[i] & low
+        elif stop - start > FEW:
+            values = np.empty(stop - start)
+            for i in range(len(values)):
+                values[i] = column[keys[start + i] & low]
+            ranks = ascending(values)
+            for i in range(len(values)):
+                order[start + i] = keys[start + ranks[i]] & low
         else:
             for i in range(start, stop):  # insertion sort is stable
                 row = keys[i] & low
