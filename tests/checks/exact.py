@@ -1,6 +1,7 @@
 """Truth for tests of claims: floats as numbers with sixty digits, small samples of hard data, and minima of smooth convex functions."""
 
 from fractions import Fraction
+from itertools import product
 from typing import NamedTuple
 
 import mpmath
@@ -152,3 +153,47 @@ def logistic(t, weight):
 def with_constant(X):
     """The rows with a column of ones at the end."""
     return matrix(np.column_stack([X, np.ones(len(X))]))
+
+
+# --- sparse optima in rational numbers --------------------------------------------------------------------------------
+
+
+def solved(A, b):
+    """Gaussian elimination in rational numbers; None if the matrix is singular."""
+    A = [[*row, v] for row, v in zip(A, b, strict=True)]
+    n = len(A)
+    for j in range(n):
+        pivot = next((i for i in range(j, n) if A[i][j] != 0), None)
+        if pivot is None:
+            return None
+        A[j], A[pivot] = A[pivot], A[j]
+        A[j] = [v / A[j][j] for v in A[j]]
+        for i in range(n):
+            if i != j:
+                A[i] = [u - A[i][j] * v for u, v in zip(A[i], A[j], strict=True)]
+    return [row[-1] for row in A]
+
+
+def sparse_optimum(X, y, w, l1, l2):
+    """The minimizer of sum_i s_i (y_i - x_i'w - b)^2 / 2S + l1 |w|_1 + l2 |w|^2 / 2, in rationals."""
+    rows = [[Fraction(float(v)) for v in row] for row in X]
+    s, t, d = [Fraction(float(v)) for v in w], [Fraction(float(v)) for v in y], X.shape[1]
+    S = sum(s)
+    means = [sum(a * row[j] for a, row in zip(s, rows, strict=True)) / S for j in range(d)]
+    middle = sum(a * v for a, v in zip(s, t, strict=True)) / S
+    Z = [[row[j] - means[j] for j in range(d)] for row in rows]
+    Q = [[sum(a * z[j] * z[k] for a, z in zip(s, Z, strict=True)) / S for k in range(d)] for j in range(d)]
+    q = [sum(a * z[j] * (v - middle) for a, z, v in zip(s, Z, t, strict=True)) / S for j in range(d)]
+    l1, l2 = Fraction(l1), Fraction(l2)
+    found = []
+    for signs in product((-1, 0, 1), repeat=d):
+        on = [j for j in range(d) if signs[j]]
+        part = solved([[Q[j][k] + (l2 if j == k else 0) for k in on] for j in on], [q[j] - l1 * signs[j] for j in on])
+        if part is None:
+            continue
+        v = [part[on.index(j)] if j in on else Fraction(0) for j in range(d)]
+        slopes = [q[j] - sum(Q[j][k] * v[k] for k in range(d)) for j in range(d)]
+        if all(v[j] * signs[j] > 0 for j in on) and all(abs(slopes[j]) <= l1 for j in range(d) if j not in on):
+            found.append(v)
+    assert len(found) == 1
+    return found[0]

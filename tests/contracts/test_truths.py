@@ -13,13 +13,10 @@ EXACT = re.compile(r"^\s*(from fractions import|import mpmath|from mpmath import
 OPEN = frozenset(
     """
     adaboost.margin adaboost.stumps audit.adaboost.rounds audit.adaboost.training_error
-    audit.adaboost.training_loss audit.boosting.leaves audit.boosting.loss audit.choice_by_left_out
-    audit.choice_by_scores audit.forest.leaves audit.gap audit.gaussian_process.leave_one_out
-    audit.gaussian_process_classifier.evidence audit.leave_one_out audit.neighbors.nearest audit.neighbors.rows
-    audit.svm_gap audit.svm_stationarity boosted_trees.leaves boosted_trees.monotone forest.subsets mixture.score
-    mixture.step nystroem.distance nystroem.exact_gap nystroem.gap smoothing_spline.choice
-    smoothing_spline.derivatives smoothing_spline.edof smoothing_spline.gap stagewise.choice stagewise.factors
-    stagewise.losses
+    audit.adaboost.training_loss audit.boosting.leaves audit.boosting.loss audit.forest.leaves
+    boosted_trees.leaves boosted_trees.monotone forest.subsets mixture.score mixture.step nystroem.distance
+    nystroem.exact_gap nystroem.gap smoothing_spline.choice smoothing_spline.derivatives smoothing_spline.edof
+    smoothing_spline.gap stagewise.choice stagewise.factors stagewise.losses
     """.split()
 )
 

@@ -1,13 +1,21 @@
 """Distances from the exact optimum and features that are zero in it, against optima with many digits and in rational numbers."""
 
 from fractions import Fraction
-from itertools import product
 
 import mpmath
 import numpy as np
 import pytest
 from mpmath import mpf
-from tests.checks.exact import SAMPLES, logistic, number, penalized, require_upper, sample, with_constant
+from tests.checks.exact import (
+    SAMPLES,
+    logistic,
+    number,
+    penalized,
+    require_upper,
+    sample,
+    sparse_optimum,
+    with_constant,
+)
 from tests.forging import refused, with_claim
 
 import surefit
@@ -57,57 +65,13 @@ def test_distance_from_smooth_optima(data, tol):
         require_upper(claim, truth, 2 * mpmath.sqrt(2 * model.certificate_["linear.gap"].limit))
 
 
-# --- sparse optima in rational numbers --------------------------------------------------------------------------------
-
-
-def solved(A, b):
-    """Gaussian elimination in rational numbers; None if the matrix is singular."""
-    A = [[*row, v] for row, v in zip(A, b, strict=True)]
-    n = len(A)
-    for j in range(n):
-        pivot = next((i for i in range(j, n) if A[i][j] != 0), None)
-        if pivot is None:
-            return None
-        A[j], A[pivot] = A[pivot], A[j]
-        A[j] = [v / A[j][j] for v in A[j]]
-        for i in range(n):
-            if i != j:
-                A[i] = [u - A[i][j] * v for u, v in zip(A[i], A[j], strict=True)]
-    return [row[-1] for row in A]
-
-
-def sparse_optima(X, y, w, l1, l2):
-    """The minimizer of sum_i s_i (y_i - x_i'w - b)^2 / 2S + l1 |w|_1 + l2 |w|^2 / 2, in rationals."""
-    rows = [[Fraction(float(v)) for v in row] for row in X]
-    s, t, d = [Fraction(float(v)) for v in w], [Fraction(float(v)) for v in y], X.shape[1]
-    S = sum(s)
-    means = [sum(a * row[j] for a, row in zip(s, rows, strict=True)) / S for j in range(d)]
-    middle = sum(a * v for a, v in zip(s, t, strict=True)) / S
-    Z = [[row[j] - means[j] for j in range(d)] for row in rows]
-    Q = [[sum(a * z[j] * z[k] for a, z in zip(s, Z, strict=True)) / S for k in range(d)] for j in range(d)]
-    q = [sum(a * z[j] * (v - middle) for a, z, v in zip(s, Z, t, strict=True)) / S for j in range(d)]
-    l1, l2 = Fraction(l1), Fraction(l2)
-    found = []
-    for signs in product((-1, 0, 1), repeat=d):
-        on = [j for j in range(d) if signs[j]]
-        part = solved([[Q[j][k] + (l2 if j == k else 0) for k in on] for j in on], [q[j] - l1 * signs[j] for j in on])
-        if part is None:
-            continue
-        v = [part[on.index(j)] if j in on else Fraction(0) for j in range(d)]
-        slopes = [q[j] - sum(Q[j][k] * v[k] for k in range(d)) for j in range(d)]
-        if all(v[j] * signs[j] > 0 for j in on) and all(abs(slopes[j]) <= l1 for j in range(d) if j not in on):
-            found.append(v)
-    assert len(found) == 1
-    return found[0]
-
-
 @pytest.mark.parametrize("share", [1.0, 0.5])
 @pytest.mark.parametrize("data", SAMPLES)
 def test_features_that_are_zero(data, share):
     X, y, _, _, w = sample(data)
     X = np.column_stack([X, np.random.default_rng(0).integers(-1, 2, size=len(X)) * 1e-3])  # a small third column
     for alpha in (3e-7, 1e-3, 0.5, 1e5):
-        best = sparse_optima(X, y, w, Fraction(alpha) * Fraction(share), Fraction(alpha) * Fraction(1 - share))
+        best = sparse_optimum(X, y, w, Fraction(alpha) * Fraction(share), Fraction(alpha) * Fraction(1 - share))
         for tol in (1e-1, 1e-10):
             model = surefit.ElasticNet(alpha=alpha, l1_ratio=share, tol=tol).fit(X, y, sample_weight=w)
             claim = model.certificate_["linear.inactive"]
@@ -117,10 +81,10 @@ def test_features_that_are_zero(data, share):
 
 
 @pytest.mark.parametrize("data", SAMPLES)
-def test_distance_from_sparse_optima(data):
+def test_distance_from_sparse_optimum(data):
     X, y, _, _, w = sample(data)
     for l1, l2 in ((0.01, 0.1), (0.5, 1e-3), (0.0, 2.0)):
-        best = sparse_optima(X, y, w, l1, l2)
+        best = sparse_optimum(X, y, w, l1, l2)
         for tol in (1e-2, 1e-8):
             penalty = surefit.penalties.ElasticNetPenalty(l1, l2)
             model = surefit.LinearModel(loss="squared_error", penalty=penalty, tol=tol).fit(X, y, sample_weight=w)

@@ -71,10 +71,11 @@ def leave_one_out(certificate: Certificate, data: Data) -> Bound:
         shares = s**2 / (s**2 + alpha)
         leverage = np.einsum("ij,j,ij->i", V, shares, V) + (1 / len(X) if free else 0.0)
         residual = B[:, k] - (V * shares) @ (V.T @ B[:, k])
-        # a projection changes by the rounding of the rows divided by the smallest singular value that is kept
+        # a projection changes by the rounding of the rows, which centering does not reduce, divided by the smallest
+        # singular value that is kept
         smallest = math.hypot(float(s.min()), math.sqrt(alpha)) if len(s) else 1.0
-        off = gamma(8 * sum(X.shape)) * (1 + (float(d[0]) / smallest if len(s) else 0.0))
-        parts.append(_mean_square(np.abs(residual), off * np.linalg.norm(B[:, k]), 1 - leverage, off, 1.0))
+        off = gamma(8 * sum(X.shape)) * (1 + (float(np.linalg.norm(X)) / smallest if len(s) else 0.0))
+        parts.append(_mean_square(np.abs(residual), off * np.linalg.norm(Y[:, k]), 1 - leverage, off, 1.0))
     value = sum(part.value for part in parts) / len(parts)
     return Bound(value, sum(part.spread for part in parts) / len(parts) if math.isfinite(value) else 0.0)
 
