@@ -155,8 +155,8 @@ def leaves(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     if setting.quantile is None:
         terms = rounds.rows + parts
         found = [
-            newton_distance(tree, sums, terms, problem, LEAST_CURVATURE)
-            for tree, sums in zip(setting.checked, rounds.leaves, strict=True)
+            newton_distance(tree, sums, terms, float(slip), problem, LEAST_CURVATURE)
+            for tree, sums, slip in zip(setting.checked, rounds.leaves, rounds.slips, strict=True)
         ]
     else:
         found = _quantile_distances(certificate, data)
@@ -168,11 +168,11 @@ def leaves(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 
 def _quantile_distances(certificate: Certificate, data: Data) -> list[tuple[float, float]]:
     """Return the distances of the leaves of each repeated tree from quantiles of their residuals, and rounding."""
-    setting, residuals = _setting(certificate, data), _rounds(certificate, data).residuals
+    setting, rounds = _setting(certificate, data), _rounds(certificate, data)
     rate, parts = setting.problem["rate"], count_parts(data.X)
     doubts = [
-        8 * UNIT * float(r) * max(rate, 1.0) + 4 * UNIT * float(np.max(np.abs(tree.value)))
-        for tree, r in zip(setting.checked, residuals, strict=True)
+        (8 * UNIT * float(r) + 2 * float(slip)) * max(rate, 1.0) + 4 * UNIT * float(np.max(np.abs(tree.value)))
+        for tree, r, slip in zip(setting.checked, rounds.residuals, rounds.slips, strict=True)
     ]
     distances = tuple(doubt / 2 * 2.0 ** np.arange(STEPS) for doubt in doubts)
     sides = _passed(certificate, data, weigh_sides, setting, distances)

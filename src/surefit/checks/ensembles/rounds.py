@@ -59,6 +59,7 @@ class Rounds(NamedTuple):
     after: Loss
     leaves: tuple[np.ndarray, ...]  # for each recomputed tree: sums of g, |g|, h, |h| by node
     residuals: np.ndarray  # for each recomputed tree: the largest absolute residual
+    slips: np.ndarray  # for each recomputed tree: the largest rounding error of a score before it
 
 
 class Sample(NamedTuple):
@@ -90,10 +91,11 @@ def repeat(part: Part, setting: Setting, *mask: np.ndarray) -> Rounds:
     """Return the sums over a partition: by leaf for the first rounds, and the loss of all rounds."""
     sample, problem = read_rows(part, setting, *mask), setting.problem
     z, K = np.tile(setting.start[:, None], (1, len(sample.y))), len(setting.start)
-    size, leaves, residuals = np.abs(z), [], []
+    size, leaves, residuals, slips = np.abs(z), [], [], []
     before = _loss(problem, sample, z, size, 1)
     for first in range(0, len(setting.checked), K):
         _, g, h = derivatives(problem, sample.y, z)
+        slips += [gamma(first // K + 1) * float(np.max(size, initial=0.0))] * len(setting.checked[first : first + K])
         for k, tree in enumerate(setting.checked[first : first + K]):
             leaf = leaves_of(sample.columns, tree, setting.bins)
             if setting.quantile is None:
@@ -105,7 +107,7 @@ def repeat(part: Part, setting: Setting, *mask: np.ndarray) -> Rounds:
     add_steps(sample.columns, setting.rest, setting.starts, setting.bins, z, size)
     after = _loss(problem, sample, z, size, len(setting.checked) + len(setting.starts) - 1)
     weight = math.fsum(sample.s)
-    return Rounds(len(sample.y), weight, before, after, tuple(leaves), np.array(residuals))
+    return Rounds(len(sample.y), weight, before, after, tuple(leaves), np.array(residuals), np.array(slips))
 
 
 def both(a: Rounds, b: Rounds) -> Rounds:
@@ -117,6 +119,7 @@ def both(a: Rounds, b: Rounds) -> Rounds:
         Loss(*(x + y for x, y in zip(a.after, b.after, strict=True))),
         tuple(x + y for x, y in zip(a.leaves, b.leaves, strict=True)),
         np.maximum(a.residuals, b.residuals),
+        np.maximum(a.slips, b.slips),
     )
 
 
@@ -142,19 +145,23 @@ def mean_loss(loss: Loss, weight: float, parts: int) -> tuple[float, float]:
 
 
 def newton_distance(
-    tree: BoostedTree, sums: np.ndarray, terms: int, problem: dict[str, Any], least: float
+    tree: BoostedTree, sums: np.ndarray, terms: int, slip: float, problem: dict[str, Any], least: float
 ) -> tuple[float, float]:
-    """Return the largest distance of a leaf from its Newton step, and its rounding, for sums of ``terms`` terms."""
+    """Return the largest distance of a leaf from its Newton step, and its rounding, for sums of ``terms`` terms.
+
+    Scores with an error up to ``slip`` change the sums of both derivatives by at most twice the slip times the second one
+    (of a softmax: by all scores of a row).
+    """
     own = tree.feature < 0
     G, A, H, C = sums[:, own]
     below = H + problem["l2"] + least
     step = -G / below
     best = np.clip(step, tree.low[own], tree.high[own])
     # relative rounding of the sums; derivatives are accurate to some units in the last place
-    ratio = 2 * gamma(terms + 32)
+    ratio, moved = 2 * gamma(terms + 32), 2.02 * slip * C
     with np.errstate(over="ignore", invalid="ignore"):
-        room = np.maximum(below - ratio * C, least / 2)
-        rounding = problem["rate"] * ratio * (A + np.abs(step) * (C + below)) / room
+        room = np.maximum(below - ratio * C - moved, least / 2)
+        rounding = problem["rate"] * (ratio * (A + np.abs(step) * (C + below)) + moved * (1 + np.abs(step))) / room
     distance = np.abs(tree.value[own] - problem["rate"] * best)
     return float(np.max(distance)), float(np.max(rounding)) + 4 * UNIT * float(np.max(np.abs(tree.value[own])))
 
