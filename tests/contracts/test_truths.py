@@ -15,7 +15,6 @@ OPEN = frozenset(
     audit.adaboost.rounds audit.adaboost.training_error audit.adaboost.training_loss audit.boosting.leaves
     audit.boosting.loss audit.forest.leaves mixture.score mixture.step nystroem.distance nystroem.exact_gap
     nystroem.gap smoothing_spline.choice smoothing_spline.derivatives smoothing_spline.edof smoothing_spline.gap
-    stagewise.choice stagewise.factors stagewise.losses
     """.split()
 )
 

@@ -19,6 +19,9 @@ from surefit.core.errors import CertificateError
 from surefit.core.sample import Data
 
 NEARBY = 1e-6  # relative distance from a factor within which the derivative must change sign
+INSIDE = NEARBY * (1 - 1e-9)  # so that a rounded point is within that distance
+ELSEWHERE = 3.0  # multiple of the radii that covers the result of another evaluation
+SUBNORMAL = 2.0**-1074  # largest rounding error of a product that underflows
 
 register(
     Entry(
@@ -38,6 +41,7 @@ class Steps(NamedTuple):
     X: np.ndarray
     scores: np.ndarray
     functions: np.ndarray
+    radii: np.ndarray  # of the scores
     losses: np.ndarray
     doubt: np.ndarray  # rounding of each loss
 
@@ -53,20 +57,24 @@ def _steps(certificate: Certificate, data: Data) -> Steps:
     if not np.all(np.isfinite(factors)) or factors.ndim != 1:
         raise ValueError("the factors must be numbers")
     scores, functions = np.zeros((m + 1, len(y))), np.empty((m, len(y)))
-    losses, doubt = np.empty(m + 1), np.empty(m + 1)
+    losses, doubt, radii = np.empty(m + 1), np.empty(m + 1), np.zeros((m + 1, len(y)))
     size = np.zeros(len(y))  # sum of the absolute terms of each score
+    own = (
+        s if problem["loss"] in MARGIN_LOSSES else np.zeros(len(y))
+    )  # rounding of exponentials and of one minus a margin
     for step in range(m + 1):
-        terms = s * _loss(problem, y, scores[step])
+        z, radii[step] = scores[step], gamma(2 * m + 4) * size + step * SUBNORMAL
+        terms = s * _loss(problem, y, z)
         losses[step] = math.fsum(terms) / total
-        # The error of a score is gamma times its terms; the loss adds its derivative times that and its own rounding.
-        steep = np.abs(_derivative(problem, y, scores[step])) * (gamma(2 * m + 4) * size)
-        curved = _curvature(problem, y, scores[step]) * (gamma(2 * m + 4) * size) ** 2
-        doubt[step] = math.fsum(s * (steep + curved)) / total * 1.01 + gamma(32) * math.fsum(np.abs(terms) + s) / total
+        # A convex loss differs from its value at the computed score by no more than at one of the ends.
+        ends = np.maximum(*(_loss(problem, y, z + sign * radii[step]) for sign in (-1.0, 1.0)))
+        moved = math.fsum(np.maximum(s * ends - terms, 0.0))
+        doubt[step] = (moved + gamma(32) * math.fsum(s * ends + own) + len(y) * SUBNORMAL) / total * 1.01
         if step < m:
             functions[step] = _function(certificate, X, kept, step)
             scores[step + 1] = scores[step] + factors[step] * functions[step]
             size += np.abs(factors[step] * functions[step])
-    return Steps(y, s, X, scores, functions, losses, doubt)
+    return Steps(y, s, X, scores, functions, radii, losses, doubt)
 
 
 @claim(
@@ -95,48 +103,71 @@ def losses(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     "stagewise.factors",
     kind="optimality",
     side="upper",
+    infinite=True,
     theory="stagewise",
     about="the terms",
-    says="Within 1e-06 of each factor, relatively, the derivative of the loss along its function changes sign, up to {value:.1g} of its "
-    "size at zero.",
+    says=lambda claim: (
+        f"Within 1e-06 of each factor, relatively, the derivative of the loss along its function changes sign, up to {claim.value:.1g} of "
+        "its size at zero."
+        if math.isfinite(claim.value)
+        else "The residuals of some terms are lost in rounding, so nothing is claimed about the factors; use fewer terms."
+    ),
 )
 def factors(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Evaluate derivatives slightly below and above each factor; the loss is convex along the function."""
+    """Bound derivatives slightly below and above each factor; the loss is convex along the function."""
     found, problem = _steps(certificate, data), certificate.problem
-    worst = doubt = 0.0
+    worst = [0.0, 0.0]
     for m, factor in enumerate(certificate.model["factors_"]):
-        b, z = found.functions[m], found.scores[m]
-        beta = float(factor) / problem["rate"]
-        sign, step = math.copysign(1.0, beta), NEARBY * max(abs(beta), NEARBY)
-        size = math.fsum(np.abs(found.s * _derivative(problem, found.y, z) * b))
-        ends = []
-        for at in (beta - sign * step, beta + sign * step):
-            terms = found.s * _derivative(problem, found.y, z + at * b) * b
-            ends.append((sign * math.fsum(terms), gamma(64) * math.fsum(np.abs(terms))))
-        (before, first), (behind, second) = ends
-        unit = size if size > 0 else 1.0
-        worst = max(worst, (before + first) / unit, (second - behind) / unit)
-        doubt = max(doubt, first / unit, second / unit)
-    return Proof(max(worst, 0.0) + doubt, "recomputed", "derivatives around each factor.", spread=4 * doubt)
+        beta, b = float(factor) / problem["rate"], found.functions[m]
+        for place, times in enumerate((1.0, ELSEWHERE)):
+            steepest, least = _slopes(problem, found, m, np.zeros(len(b)), times)
+            unit = math.fsum(
+                found.s * np.abs(b) * np.where(steepest * least > 0, np.abs([steepest, least]).min(axis=0), 0.0)
+            )
+            for side in (-1.0, 1.0):
+                high, low = _slopes(problem, found, m, beta * (1 + side * INSIDE) * b, times)
+                along = -side * math.copysign(1.0, beta) * b  # the derivative along it must not be positive
+                terms = found.s * along * np.where(along > 0, high, low)
+                excess = math.fsum(terms) + gamma(64) * math.fsum(np.abs(terms)) + len(b) * SUBNORMAL
+                share = excess / (unit * (1 - gamma(64))) if unit > 0 else math.inf
+                worst[place] = max(worst[place], share if excess > len(b) * SUBNORMAL else 0.0)
+    value, spread = worst[0] * (1 + gamma(8)), worst[1] - worst[0]
+    if not math.isfinite(worst[1]):
+        return Proof(math.inf, note="some residuals are lost in rounding.")
+    return Proof(value, note="derivatives around each factor.", spread=spread + gamma(64))
+
+
+def _slopes(
+    problem: dict[str, Any], found: Steps, m: int, moved: np.ndarray, times: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Bound the derivatives of the losses at the scores before term m plus ``moved`` from above and from below."""
+    z = found.scores[m] + moved
+    radius = times * (found.radii[m] + gamma(8) * (np.abs(found.scores[m]) + np.abs(moved)) + SUBNORMAL)
+    return _derivative(problem, found.y, z + radius), _derivative(problem, found.y, z - radius)
 
 
 @claim(
     "stagewise.choice",
     kind="optimality",
     side="upper",
+    infinite=True,
     theory="stagewise",
     about="the terms",
-    says="In no step would another function of the basis have lowered the loss more: its derivative exceeds the chosen one's by at most "
-    "{value:.1g} of the norm of the gradient.",
+    says=lambda claim: (
+        "In no step would another function of the basis have lowered the loss more: its derivative exceeds the chosen one's by at most "
+        f"{claim.value:.1g} of the norm of the gradient."
+        if math.isfinite(claim.value)
+        else "The residuals of some terms are lost in rounding, so nothing is claimed about the choice of functions; use fewer terms."
+    ),
 )
 def choice(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     """Compare the chosen function of every step with all functions of the basis."""
     found, problem = _steps(certificate, data), certificate.problem
-    stumps, s, worst = problem["basis"] == "stumps", found.s, 0.0
+    stumps, s, worst = problem["basis"] == "stumps", found.s, [0.0, 0.0]
     columns = sort_columns(found.X) if stumps else None
     norms = np.sqrt(s @ found.X**2) if not stumps else np.ones(1)
-    for z, b in zip(found.scores, found.functions, strict=False):
-        g = s * _derivative(problem, found.y, z)
+    for m, b in enumerate(found.functions):
+        g = s * _derivative(problem, found.y, found.scores[m])
         own = abs(math.fsum(g * b))
         if columns is not None:
             best, unit = largest_edge(columns, g), math.fsum(np.abs(g))
@@ -144,9 +175,17 @@ def choice(certificate: Certificate, claim: Claim, data: Data) -> Proof:
             own = own / math.sqrt(math.fsum(s * b * b))
             best = float(np.max(np.abs(g @ found.X)[norms > 0] / norms[norms > 0], initial=0.0))
             unit = math.sqrt(math.fsum(g * g / s))
-        worst = max(worst, (best - own) / unit if unit > 0 else 0.0)
+        for place, times in enumerate((1.0, ELSEWHERE)):
+            high, low = _slopes(problem, found, m, np.zeros(len(b)), times)
+            off = s * (high - low)
+            error = math.fsum(off) if stumps else math.sqrt(math.fsum(off * off / s))
+            share = (best - own + 2 * error) / (unit - error) if unit > error else math.inf
+            worst[place] = max(worst[place], share)
     doubt = 8 * gamma(len(s) + 16)
-    return Proof(max(worst, 0.0) + doubt, note="all functions of the basis were tried in every step.", spread=doubt)
+    if not math.isfinite(worst[1]):
+        return Proof(math.inf, note="some residuals are lost in rounding.")
+    note = "all functions of the basis were tried in every step."
+    return Proof(worst[0] + doubt, note=note, spread=worst[1] - worst[0] + doubt)
 
 
 def _function(certificate: Certificate, X: np.ndarray, kept: np.ndarray, m: int) -> np.ndarray:
@@ -163,11 +202,6 @@ def _function(certificate: Certificate, X: np.ndarray, kept: np.ndarray, m: int)
     if not 0 <= j < X.shape[1] or (basis == "stumps") == math.isnan(cut):
         raise CertificateError(f"Term {m} uses a column or a threshold that does not exist.")
     return np.where(X[:, j] > cut, 1.0, -1.0) if basis == "stumps" else X[:, j]
-
-
-def _curvature(problem: dict[str, Any], y: np.ndarray, z: np.ndarray) -> np.ndarray:
-    """Return a bound on the second derivative near ``z``, for the second-order rounding term."""
-    return np.exp(1 - y * z) if problem["loss"] == "exponential" else np.full(len(y), 2.0)
 
 
 def _loss(problem: dict[str, Any], y: np.ndarray, z: np.ndarray) -> np.ndarray:
@@ -187,6 +221,7 @@ def _derivative(problem: dict[str, Any], y: np.ndarray, z: np.ndarray) -> np.nda
     return _DERIVATIVES[name](r, u, y)
 
 
+MARGIN_LOSSES = ("logistic", "exponential", "hinge", "squared_hinge")
 _LOSSES: dict[str, Callable[..., Any]] = {
     "squared_error": lambda r, u: r**2 / 2,
     "absolute_error": lambda r, u: np.abs(r),

@@ -13,7 +13,7 @@ from surefit.core.jit import compiled
 from surefit.losses import slope, value
 from surefit.solvers.boosting.stumps import best_edge, cut_after, sorted_columns
 
-LARGEST = 1024.0  # largest factor, for losses that decrease without bound
+LARGEST = 1024.0  # largest change of a score, for losses that decrease without bound
 
 
 class StumpBasis:
@@ -68,8 +68,8 @@ def derivative_along(loss, y, z, s, b, beta):
 
 
 @compiled
-def best_factor(loss, y, z, s, b):
-    """Minimize the loss over the factor of ``b`` by bisection of its derivative."""
+def best_factor(loss, y, z, s, b, most):
+    """Minimize the loss over the factor of ``b``, up to ``most``, by bisection of its derivative."""
     at_zero = derivative_along(loss, y, z, s, b, 0.0)
     if at_zero == 0.0:
         return 0.0
@@ -77,8 +77,8 @@ def best_factor(loss, y, z, s, b):
     low, high = 0.0, 1.0
     while sign * derivative_along(loss, y, z, s, b, sign * high) < 0.0:
         low, high = high, 2.0 * high
-        if high > LARGEST:
-            return sign * LARGEST
+        if high > most:
+            return sign * most
     for _ in range(200):
         middle = 0.5 * (low + high)
         if middle == low or middle == high:
