@@ -351,3 +351,12 @@ def test_steps_that_overflow_name_the_cure():
         SGDRegressor(learning_rate="constant", eta0=1.0, tol=None).fit(1e300 * X, y)
     with pytest.raises(InvalidParameter, match="alpha must be a number > 0"):
         SGDClassifier(alpha=0.0).fit(*problem())
+
+
+def test_a_float32_target_gives_the_model_of_float64_without_a_warning():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 3)), rng.normal(size=40).astype(np.float32)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        models = [SGDRegressor(random_state=0).fit(X, target) for target in (y, y.astype(np.float64))]
+    assert np.array_equal(models[0].coef_, models[1].coef_)

@@ -200,11 +200,12 @@ class SGDRegressor(
 
     def _read(self, X, y, sample_weight, first: bool):
         X, y = read_data(self, X, y, reset=first, y_numeric=True, **READ)
+        y = y.astype(np.float64, copy=False)
         if np.max(np.abs(y), initial=0.0) > LARGEST_TARGET:
             raise InvalidData(
                 "SGDRegressor: the squares of y overflow; divide y by its largest absolute value and fit again."
             )
-        return X, y.astype(np.float64, copy=False), read_weights(self, sample_weight, X.shape[0])
+        return X, y, read_weights(self, sample_weight, X.shape[0])
 
     def _descend(self, X, y, weights, plan, walk: Walk, max_iter: int, stop: bool):
         splitter = ShuffleSplit(
