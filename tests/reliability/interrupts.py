@@ -18,6 +18,8 @@ from sklearn.base import is_classifier
 from tests.reliability.results import write
 from tests.reliability.roster import estimators, make
 
+from surefit.core.errors import SurefitError
+
 LATEST = 0.05  # seconds
 
 
@@ -69,6 +71,16 @@ def interrupted(model: Any, given: tuple[Any, ...], after: float) -> bool:
     return raised
 
 
+def refused(model: Any, given: tuple[Any, ...]) -> bool:
+    """Return whether a search says that its time was too short to compare anything."""
+    try:
+        model.fit(*given)
+    except SurefitError as error:
+        assert "ended before" in str(error)
+        return True
+    return False
+
+
 def faults(cls: type, tries: int, seed: int) -> list[str]:
     """Return what went wrong when fits of ``cls`` were interrupted or limited at random moments."""
     draw, wrong = random.Random(f"{cls.__name__} {seed}"), []
@@ -82,7 +94,7 @@ def faults(cls: type, tries: int, seed: int) -> list[str]:
         model, moment = make(cls), draw.uniform(1e-6, latest)
         try:
             if limited and k % 2:
-                raised, _ = False, model.set_params(max_time=moment).fit(*given)
+                raised = refused(model.set_params(max_time=moment), given)
             else:
                 raised = interrupted(model, given, moment)
             if not raised:

@@ -1,13 +1,18 @@
 """Ctrl-C and time limits at random moments, for some estimators; for all of them by ``make reliability``."""
 
+import signal
+
 import pytest
+from sklearn.base import BaseEstimator
 from tests.reliability.interrupts import faults
 
 import surefit
+from surefit.core.budget import Budget
+from surefit.core.guards.interrupts import as_interrupts
 
 ITERATIVE = (
     "Lasso", "LogisticRegression", "SVC", "MLPRegressor", "HistGradientBoostingClassifier", "KMeans", "Perceptron",
-    "KernelLogisticRegression",     "GridSearchCV", "Certified",
+    "KernelLogisticRegression", "GridSearchCV", "Certified", "LassoCV", "LogisticRegressionCV",
 )  # fmt: skip
 
 
@@ -16,3 +21,36 @@ ITERATIVE = (
 @pytest.mark.parametrize("name", ITERATIVE)
 def test_interrupted_fit_is_usable_or_raises_and_the_next_one_is_the_same(name):
     assert not faults(getattr(surefit, name), tries=4, seed=0)
+
+
+@pytest.mark.parametrize("name", ["LassoCV", "LogisticRegressionCV"])
+def test_ctrl_c_before_anything_was_compared_is_an_interrupt(name, monkeypatch):
+    entered = Budget.__enter__
+
+    def pressed(budget):
+        entered(budget)
+        signal.raise_signal(signal.SIGINT)
+        return budget
+
+    monkeypatch.setattr(Budget, "__enter__", pressed)
+    X = [[float(i), float(i % 3)] for i in range(20)]
+    with pytest.raises(KeyboardInterrupt):
+        getattr(surefit, name)().fit(X, [i % 2 for i in range(20)])
+
+
+class _Base(BaseEstimator):
+    def fit(self, X, y):
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as error:
+            raise SystemError("returned a result with an exception set") from error
+
+    def predict(self, X):
+        return [0] * len(X)
+
+
+def test_an_interrupt_that_another_library_turned_into_an_error_is_an_interrupt():
+    with pytest.raises(KeyboardInterrupt):
+        surefit.BaggingClassifier(_Base()).fit([[0.0], [1.0], [2.0]], [0, 1, 1])
+    with pytest.raises(ZeroDivisionError), as_interrupts():
+        raise ZeroDivisionError

@@ -17,6 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from surefit.core.errors import ConvergenceWarning, InvalidData, InvalidParameter, SurefitError
+from surefit.core.guards.interrupts import as_interrupts
 from surefit.core.guards.refusals import explained
 
 #: A mean square outside this range is extreme; the limits correspond to entries of 1e20 and 1e-20, whose fourth powers
@@ -87,7 +88,7 @@ def watched(fit: Callable[..., Any], model: Any, args: tuple[Any, ...], kwargs: 
     watch = Watch(model, [], [])
     token = _watch.set(watch)
     try:
-        with np.errstate():  # restores the error state after the fit
+        with np.errstate(), as_interrupts():  # the error state is restored after the fit
             fitted = fit(model, *args, **kwargs)
             if watch.found and fit.__name__ == "fit":
                 _require_proof(model, inspect.signature(fit).bind(model, *args, **kwargs).arguments)

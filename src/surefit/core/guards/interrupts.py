@@ -1,9 +1,11 @@
-"""Handling of Ctrl-C while packages load."""
+"""Handling of Ctrl-C while packages load and inside other libraries."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 
 SENTENCE = "surefit: interrupted; no file was left half-written."
@@ -25,3 +27,17 @@ def leave_while_loading(_: int, frame: FrameType | None) -> None:
         os.write(sys.stderr.fileno(), f"{SENTENCE}\n".encode())
         os._exit(EXIT_CODE)
     raise KeyboardInterrupt
+
+
+@contextmanager
+def as_interrupts() -> Iterator[None]:
+    """Raise KeyboardInterrupt again if another library, interrupted by Ctrl-C, raised an exception of its own instead."""
+    try:
+        yield
+    except Exception as error:
+        cause: BaseException | None = error
+        while cause is not None:
+            if isinstance(cause, KeyboardInterrupt):
+                raise KeyboardInterrupt from error
+            cause = cause.__cause__ or cause.__context__
+        raise

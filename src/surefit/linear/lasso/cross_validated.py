@@ -60,10 +60,11 @@ class _PathCV(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, InactiveMixi
             results = [path_errors(self, folds, l1_ratio=ratio, factors=factors, budget=budget) for ratio in ratios]
             usable = [(i, result) for i, result in enumerate(results) if len(result.alphas)]
             if not usable:
-                why = (budget.stopped or Reason.MAX_ITER).sentence()
+                if budget.stopped is Reason.INTERRUPTED:
+                    raise KeyboardInterrupt
                 raise SurefitError(
-                    f"{type(self).__name__}: {why}, before the first alpha was compared on all folds; nothing to choose "
-                    "from. Give it more time, fewer folds or fewer alphas."
+                    f"{type(self).__name__}: the fit ended before the first alpha was compared on all folds, so there is none to choose; "
+                    "increase max_time or max_iter, or use fewer folds or alphas."
                 )
             best, chosen = min(usable, key=lambda pair: pair[1].means[pair[1].choose("min")])
             index = chosen.choose(self.rule)

@@ -5,7 +5,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
-from surefit.core.budget import Budget
+from surefit.core.budget import Budget, Reason
 from surefit.core.callbacks import progress_reporter, with_callbacks
 from surefit.core.errors import InvalidData, InvalidParameter, SurefitError
 from surefit.core.threads import map_blocks, one_blas_thread
@@ -169,9 +169,11 @@ class LogisticRegressionCV(LogisticMixin, BaseEstimator):
                 lambda start, _: self._fold_scores(data, folds[start], reference, budget), len(folds), 1, self.n_jobs
             )
             if any(line is None for line in lines):
+                if budget.stopped is Reason.INTERRUPTED:
+                    raise KeyboardInterrupt
                 raise SurefitError(
-                    f"{type(self).__name__}: max_time was used up before all folds were compared; nothing to choose from. "
-                    "Give it more time, fewer folds or fewer values."
+                    f"{type(self).__name__}: the fit ended before all folds were compared, so there is no penalty to choose; "
+                    "increase max_time, or use fewer folds or values."
                 )
             self.scores_ = np.array([line[0] for line in lines])
             self.coefs_paths_ = np.array([line[1] for line in lines])
