@@ -8,7 +8,6 @@ from surefit.core.errors import InvalidParameter
 from surefit.core.validation import COUNT, N_JOBS, NOTHING, POSITIVE, RANDOM_STATE, REAL, Rule, check_params, read_data
 from surefit.feature_maps.nystroem import RANK, NystroemFeatures
 from surefit.feature_maps.reading import KERNEL, READ, resolved
-from surefit.problems import pose
 
 
 class Nystroem(NystroemFeatures):
@@ -124,7 +123,7 @@ class Nystroem(NystroemFeatures):
         self._issue(
             "C",
             [Claim("feature_map.pairs"), Claim("feature_map.trace")],
-            problem=pose(self, X),
+            problem=(),
             model=("component_indices_", "normalization_"),
             sample=(X, None, None),
         )

@@ -12,7 +12,6 @@ from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import COUNT, POSITIVE, RANDOM_STATE, check_params, one_of, read_data
 from surefit.feature_maps.fourier import CONFIDENCE, FeatureBoundsMixin
 from surefit.feature_maps.reading import READ, resolved
-from surefit.problems import pose
 
 
 class RBFSampler(FeatureBoundsMixin, CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -95,7 +94,7 @@ class RBFSampler(FeatureBoundsMixin, CertifiedMixin, ClassNamePrefixFeaturesOutM
         self._issue(
             "C",
             [Claim(f"feature_map.{name}") for name in ("fixed_pair", "all_pairs", "sample_error")],
-            problem=pose(self, X),
+            problem=(),
             model=("random_weights_", "random_offset_", "seed_"),
             sample=(X, None, None),
         )

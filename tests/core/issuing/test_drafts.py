@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import joblib
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.ensemble import BaggingRegressor as SklearnBagging
 from sklearn.model_selection import cross_validate
 
@@ -106,8 +107,19 @@ def test_two_threads_get_the_same_certificate():
 def test_large_samples_and_parameters_that_are_objects_are_proved_in_the_fit(monkeypatch):
     assert not waits(sf.LogisticRegression(class_weight={0: 1.0, 1: 2.0}).fit(X, labels))
     assert waits(sf.Ridge(alpha=np.int64(1)).fit(X, y))
-    monkeypatch.setattr(drafts, "FEW", X.size - 1)
+    monkeypatch.setattr(drafts, "LARGEST_COPY", X.nbytes + y.nbytes - 1)
     assert not waits(sf.Ridge().fit(X, y))
+
+
+def test_all_copies_together_are_limited(monkeypatch):
+    gc.collect()
+    monkeypatch.setattr(drafts, "ALL_COPIES", sum(drafts._waiting.values()) + 2 * (X.nbytes + y.nbytes))
+    models = [sf.Ridge().fit(X, y) for _ in range(3)]
+    assert list(map(waits, models)) == [True, True, False]
+    assert models[0].certificate_.holds  # its copy is dropped
+    assert waits(sf.Ridge().fit(X, y))
+    table = sparse.csr_array(X)
+    assert drafts._size((table, None)) >= table.data.nbytes + table.indices.nbytes
 
 
 def test_extreme_numbers_are_proved_in_the_fit():

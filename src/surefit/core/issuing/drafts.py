@@ -3,13 +3,16 @@
 On 100 rows the checker needs more time than the solver, and the certificates of most such fits (in cross-validation and
 searches) are never read. The fit therefore keeps a copy of the rows, the model, and copies or digests of all fitted
 attributes. The claims are proved when the certificate is read, with the same result as at the end of the fit.
+
+For the user this moves the time of the proof, and a warning about it, from ``fit`` to the first use of the certificate,
+and it needs memory: at most 4 MB per model until then, and at most 40 MB in one process. Fits beyond these limits are
+proved before they return.
 """
 
 from __future__ import annotations
 
 import importlib
 from typing import Any, NamedTuple
-from weakref import WeakSet
 
 import numpy as np
 from scipy import sparse
@@ -25,14 +28,15 @@ from surefit.core.issuing.parameters import plain
 from surefit.core.issuing.state import dense, state_digests, state_marks
 from surefit.core.sample import storage_of
 
-#: Number of entries of X up to which a proof is deferred: a copy is at most 400 kB. For larger data, the proof is a
-#: small fraction of the time of a fit.
-FEW = 50_000
-#: Largest number of deferred proofs in one process, so that a list of models keeps at most 40 MB of rows.
+#: Size of the rows in bytes up to which a proof is deferred.
+LARGEST_COPY = 4_000_000
+#: Largest size of all copies in one process, so that a list of models keeps at most 40 MB of rows.
+ALL_COPIES = 40_000_000
+#: Largest number of deferred proofs in one process.
 WAITING = 100
 FIXED = (type(None), str, bool, int, float, np.generic)  # types of parameters that cannot be changed in place
 
-_waiting: WeakSet[Pending] = WeakSet()
+_waiting: dict[int, int] = {}  # size of the copies of each draft that waits, by its id
 
 
 class Draft(NamedTuple):
@@ -57,7 +61,10 @@ class Pending:
         self.model = object.__new__(type(model))  # keeps these attributes if the fitted model gets new ones
         self.model.__dict__.update(model.__dict__)
         del self.model._certificate
-        _waiting.add(self)
+        _waiting[id(self)] = _size(draft.sample)
+
+    def __del__(self) -> None:
+        _waiting.pop(id(self), None)
 
     def certificate(self) -> Certificate:
         """Return the certificate; raise ``Invalidated`` if an array of the model was changed in place."""
@@ -74,9 +81,10 @@ def may_wait(draft: Draft, model: Any) -> bool:
     """Return whether the proof can be deferred: small data without extreme numbers, and immutable parameters."""
     if draft.sample is None or extreme() or len(_waiting) >= WAITING or not all(map(_copyable, draft.sample)):
         return False
-    X = draft.sample[0]
-    few = (X.nnz if sparse.issparse(X) else X.size) <= FEW
-    return few and all(_fixed(getattr(model, name)) for name in model._get_param_names())
+    size = _size(draft.sample)
+    if size > LARGEST_COPY or size + sum(_waiting.values()) > ALL_COPIES:
+        return False
+    return all(_fixed(getattr(model, name)) for name in model._get_param_names())
 
 
 @remembered()
@@ -118,6 +126,12 @@ def stated(certificate: Certificate, sample: tuple[Any, ...] | None) -> tuple[Cl
 
 def _copyable(part: Any) -> bool:
     return part is None or sparse.issparse(part) or isinstance(part, np.ndarray)
+
+
+def _size(sample: tuple[Any, ...]) -> int:
+    """Return the number of bytes of a copy of ``sample``."""
+    parts = [part for part in sample if part is not None]
+    return sum(part.data.nbytes + 8 * part.nnz if sparse.issparse(part) else part.nbytes for part in parts)
 
 
 def _copied(part: Any) -> Any:
