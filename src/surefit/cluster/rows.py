@@ -108,7 +108,7 @@ class DaskRows(PartitionedRows):
     def reduced(self, level: list[Any], small: tuple[Any, ...], combine: Callable[[Any, Any], Any] | None) -> Any:
         """Combine the values of the partitions in a tree of adjacent values, and record the traffic."""
         found = compute(tree_of(level, combine or add), self.budget)
-        self.traffic.add(size_of(small), len(self.used), size_of(found))
+        self.traffic.add(size_of(small), len(level), size_of(found))
         return found
 
     def fold(self, function: Callable[..., Any], state: Any, *small: Any, order: Sequence[int] | None = None) -> Any:
@@ -121,14 +121,35 @@ class DaskRows(PartitionedRows):
         self.traffic.add(size_of(small) + size_of(found), len(self.used), size_of(found))
         return found
 
-    def derive(self, function: Callable[..., Any], *small: Any, size: int) -> DaskValues:
-        """Return one value per partition; see :class:`PartitionedRows`."""
+    def derive(
+        self,
+        function: Callable[..., Any],
+        *small: Any,
+        size: int,
+        join: Callable[..., Any] | None = None,
+        most: int = 0,
+    ) -> DaskValues:
+        """Return one value per partition, or per group of joined partitions; see :class:`PartitionedRows`."""
         call = shared(function, small, len(self.used))
         items = [applied(call, self._parts[i]) for i in self.used]
+        if join is not None:
+            ends = np.cumsum([len(group) for group in self._groups(most)]).tolist()
+            groups = [items[start:stop] for start, stop in zip([0, *ends], ends, strict=False)]
+            items = [own[0] if len(own) == 1 else applied(shared(join, (), 1), *own) for own in groups]
         if self._fits(size):
             items = list(dask.persist(*items))
-            self.traffic.add(size_of(small), len(items), 0)
+            self.traffic.add(size_of(small), len(self.used), 0)
         return DaskValues(self, items)
+
+    def _groups(self, most: int) -> list[list[int]]:
+        """Return groups of adjacent partitions that together have at most ``most`` rows."""
+        groups: list[list[int]] = []
+        for i in self.used:
+            if groups and sum(self.lengths[k] for k in groups[-1]) + self.lengths[i] <= most:
+                groups[-1].append(i)
+            else:
+                groups.append([i])
+        return groups
 
     def part(self, index: int) -> Any:
         """Return a partition as a delayed value."""
@@ -143,23 +164,6 @@ class DaskRows(PartitionedRows):
             met = [i for i in self.used if ends[i] > start and ends[i] - self.lengths[i] < stop]
             parts.append(applied(call, *(self._parts[i] for i in met), more=(start, stop)))
         return self.view(parts, tuple(min(length, n - start) for start in starts), self.shape[1])
-
-    def grouped(self, most: int) -> DaskRows:
-        """Return the rows with adjacent partitions joined while they have at most ``most`` rows; see :class:`PartitionedRows`."""
-        groups: list[list[int]] = []
-        for i in self.used:
-            if groups and sum(self.lengths[k] for k in groups[-1]) + self.lengths[i] <= most:
-                groups[-1].append(i)
-            else:
-                groups.append([i])
-        if len(groups) == len(self.lengths):
-            return self
-        call, ends = shared(_joined, (), 0), np.cumsum(self.lengths).tolist()
-        parts = [
-            applied(call, *(self._parts[i] for i in own), more=(ends[own[0]] - self.lengths[own[0]], ends[own[-1]]))
-            for own in groups
-        ]
-        return self.view(parts, tuple(sum(self.lengths[i] for i in own) for own in groups), self.shape[1])
 
     def mapped(self, function: Callable[..., Any], *small: Any, sample: np.ndarray, width: int) -> DaskRows:
         """Return the rows with the columns of ``function(part, *small)``, stored on the workers if they fit."""

@@ -19,6 +19,9 @@ class DaskValues(PartValues):
     def __init__(self, rows: DaskRows, items: list[Any]) -> None:
         self._rows, self.items = rows, items
 
+    def __len__(self) -> int:
+        return len(self.items)
+
     def map_reduce(
         self,
         function: Callable[..., Any],

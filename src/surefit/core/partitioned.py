@@ -112,20 +112,24 @@ class PartitionedRows(ABC):
         """Return ``state`` after applying ``state = function(part, state, *small)`` to all partitions, one after another."""
 
     @abstractmethod
-    def derive(self, function: Callable[..., Any], *small: Any, size: int) -> PartValues:
+    def derive(
+        self,
+        function: Callable[..., Any],
+        *small: Any,
+        size: int,
+        join: Callable[..., Any] | None = None,
+        most: int = 0,
+    ) -> PartValues:
         """Return ``function(part, *small)`` for every partition; the values stay with the rows.
 
         Values with a total of ``size`` bytes are kept if they fit into the memory of the workers; otherwise every pass
-        recomputes them.
+        recomputes them. If ``join`` is given, adjacent partitions with at most ``most`` rows together have one value,
+        ``join(*values)``, so that passes have fewer tasks.
         """
 
     @abstractmethod
     def aligned(self, length: int) -> PartitionedRows:
         """Return the same rows in partitions of ``length`` rows, counted from the first row; see :mod:`surefit.operators.aligned`."""
-
-    @abstractmethod
-    def grouped(self, most: int) -> PartitionedRows:
-        """Return the same rows with adjacent partitions joined while they have at most ``most`` rows, for passes of many short tasks."""
 
     @abstractmethod
     def fingerprints(self) -> dict[str, Any]:
@@ -145,6 +149,10 @@ class PartitionedRows(ABC):
 
 class PartValues(ABC):
     """One value per non-empty partition, such as its binned columns or its scores; the values stay with the rows."""
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Return the number of values."""
 
     @abstractmethod
     def map_reduce(

@@ -30,7 +30,7 @@ from surefit.solvers.boosting.losses import CrossEntropy, start, start_quantile
 from surefit.solvers.boosting.outline import Outline, bins_of_partitions, outline_of
 from surefit.solvers.boosting.partitioned import BlockBooster, PartitionedBooster, WaveBooster
 from surefit.solvers.boosting.quantiles import quantiles
-from surefit.solvers.boosting.rows import Reading, bin_rows, targets
+from surefit.solvers.boosting.rows import Reading, bin_rows, join_rows, targets
 
 CELLS = 2**24  # of joined partitions: a worker bins and reads them in less time than Dask needs to divide the work
 
@@ -102,11 +102,11 @@ def _fit(estimator: Any, rows: PartitionedRows, job: Job) -> Any:
         estimator._bins = bins_of_partitions(rows, job.reading, outline, categorical, estimator.max_bins)
     groups = -(-rows.shape[1] // 4)
     size = rows.shape[0] * (2 * 4 * groups + 16)
-    table = rows.grouped(CELLS // rows.shape[1])
-    binned = table.derive(bin_rows, job.reading, estimator._bins, size=size)
+    most = CELLS // rows.shape[1]
+    binned = rows.derive(bin_rows, job.reading, estimator._bins, size=size, join=join_rows, most=most)
     if not again:
         estimator.baseline_ = _start(estimator, job, outline, binned)
-    kind = WaveBooster if len(table.lengths) > 1 else BlockBooster
+    kind = BlockBooster if len(binned) == 1 else WaveBooster
     booster = kind(
         binned,
         job.loss,
@@ -115,7 +115,7 @@ def _fit(estimator: Any, rows: PartitionedRows, job: Job) -> Any:
         **settings(estimator),
     )
     booster.begin(estimator.baseline_, estimator._trees)
-    reason, seconds = _run(estimator, table, booster, outline, random, again)
+    reason, seconds = _run(estimator, rows, booster, outline, random, again)
     return record(
         estimator,
         (rows, *rows.outline),

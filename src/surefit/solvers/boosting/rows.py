@@ -66,6 +66,16 @@ def bin_rows(part: Part, reading: Reading, bins: Bins) -> Binned:
     return Binned(*map(chosen, reading.split(part, s)))
 
 
+def join_rows(*parts: Binned) -> Binned:
+    """Return the binned rows of adjacent partitions as one."""
+
+    def together(rows: tuple[Rows, ...]) -> Rows:
+        words, by_row, y, s = zip(*rows, strict=True)
+        return Rows(np.concatenate(words, axis=1), *map(np.concatenate, (by_row, y, s)))
+
+    return Binned(*map(together, zip(*parts, strict=True)))
+
+
 def targets(binned: Binned) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return targets and weights of the rows of a partition; all are in one group."""
     rows = binned.learn
