@@ -6,12 +6,20 @@ import numpy as np
 import pandas as pd
 import pytest
 from distributed import LocalCluster
+from sklearn.base import clone
 from typer.testing import CliRunner
 
 import surefit
+from surefit import HistGradientBoostingClassifier, LogisticRegression, RandomForestClassifier
 from surefit.cli.main import app
 from surefit.core.errors import InvalidData
 from surefit.core.partitioned import ClusterLost
+
+FEW = [
+    LogisticRegression(),
+    RandomForestClassifier(3, max_depth=3, random_state=0),
+    HistGradientBoostingClassifier(max_iter=3, random_state=0),
+]
 
 
 @pytest.fixture(scope="module")
@@ -32,8 +40,9 @@ def run(path, cluster, out):
 
 
 @pytest.mark.filterwarnings("ignore")  # of processes that end
-def test_processes_and_a_scheduler_give_the_bits_of_threads(folder, tmp_path):
+def test_processes_and_a_scheduler_give_the_bits_of_threads(folder, tmp_path, monkeypatch):
     path, table = folder
+    monkeypatch.setattr("surefit.cluster.board.candidates", lambda task: [clone(model) for model in FEW])
     found, options = (
         {},
         {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0", "host": "127.0.0.1"},
@@ -48,11 +57,12 @@ def test_processes_and_a_scheduler_give_the_bits_of_threads(folder, tmp_path):
             found[cluster] = json.loads(result.stdout), surefit.load(out)
     (said, model), *others = found.values()
     assert said["task"] == "classification" and said["rows"] == 600 and said["partitions"] == 3
-    assert {line["model"] for line in said["leaderboard"]} == {"RidgeClassifier", "LogisticRegression", "LinearSVC"}
+    assert {line["model"] for line in said["leaderboard"]} == {type(candidate).__name__ for candidate in FEW}
     assert said["leaderboard"][0]["score"] < 0.2 and model.classes_.tolist() == ["high", "low", "middle"]
     for other, same in others:
         assert other["model"] == said["model"] and same.coef_.tobytes() == model.coef_.tobytes()
         assert other["cluster"] == said["cluster"]
+        assert [line["score"] for line in other["leaderboard"]] == [line["score"] for line in said["leaderboard"]]
     assert model.verify(table[["a", "b", "c"]], table["y"])["linear.gap"].ok
 
 

@@ -15,6 +15,14 @@ from surefit.cluster.rows import DaskRows
 from surefit.cluster.sources import Sources, sources_of
 from surefit.core.errors import InvalidData, SurefitError
 from surefit.core.partitioned import ClusterLost, Part, PartitionedRows, table_of
+from surefit.discriminants.gaussian_nb import GaussianNB
+from surefit.discriminants.lda import LinearDiscriminantAnalysis
+from surefit.ensembles.boosted_classifier import HistGradientBoostingClassifier
+from surefit.ensembles.boosted_regressor import HistGradientBoostingRegressor
+from surefit.ensembles.forest_classifier import RandomForestClassifier
+from surefit.ensembles.forest_regressor import RandomForestRegressor
+from surefit.kernel_machines.nystroem_logistic import NystroemLogisticRegression
+from surefit.kernel_machines.nystroem_ridge import NystroemRidge
 from surefit.linear.lasso.cross_validated import LassoCV
 from surefit.linear.logistic.classifier import LogisticRegression
 from surefit.linear.margins.classifier import LinearSVC
@@ -25,14 +33,15 @@ from surefit.linear.ridge.cross_validated import RidgeCV
 
 EVERY = 5  # one in this many rows is a test row
 MOST_CLASSES = 20  # largest number of distinct integers that count as labels
+SMALL = {"n_estimators": 30, "max_depth": 10, "random_state": 0}  # a forest whose histograms take few passes
 
 
 class Line(NamedTuple):
-    """One candidate: its score on the test rows, its proved gap on the training rows, and the cost of the fit."""
+    """One candidate: its score on the test rows, the proved gap of its fit if it has one, and the cost of the fit."""
 
     model: Any
     score: float  # error rate, or root mean squared error
-    gap: float
+    gap: float | None
     seconds: float
     passes: int
     bytes_moved: int
@@ -110,10 +119,22 @@ def candidates(task: str) -> list[Any]:
         return [
             RidgeCV(alphas=np.logspace(-3, 3, 13)),
             LassoCV(alphas=30),
+            NystroemRidge(random_state=0),
+            RandomForestRegressor(**SMALL),
+            HistGradientBoostingRegressor(random_state=0),
             LinearSVR(),
             QuantileRegressor(alpha=0.0, tol=1e-6),
         ]
-    return [RidgeClassifier(), LogisticRegression(), LinearSVC()]
+    return [
+        GaussianNB(),
+        LinearDiscriminantAnalysis(),
+        RidgeClassifier(),
+        LogisticRegression(),
+        NystroemLogisticRegression(random_state=0),
+        RandomForestClassifier(**SMALL),
+        HistGradientBoostingClassifier(random_state=0),
+        LinearSVC(),
+    ]
 
 
 def _tried(candidate: Any, train: PartitionedRows, test: PartitionedRows, columns: Any, task: str) -> Line:
@@ -123,12 +144,13 @@ def _tried(candidate: Any, train: PartitionedRows, test: PartitionedRows, column
     except ClusterLost:
         raise
     except (SurefitError, ArithmeticError, ValueError) as error:
-        return Line(candidate, float("nan"), float("inf"), time.monotonic() - began, 0, 0, str(error))
+        return Line(candidate, float("nan"), None, time.monotonic() - began, 0, 0, str(error))
     spent = {name: value - before[name] for name, value in train.traffic.as_dict().items()}
     loss, weight = test.map_reduce(_losses, model, columns, task)
     score = loss / weight if task == "classification" else (loss / weight) ** 0.5
     moved = spent["bytes_sent"] + spent["bytes_reduced"]
-    return Line(model, float(score), model.dual_gap_, time.monotonic() - began, spent["passes"], moved)
+    gap = getattr(model, "dual_gap_", None)
+    return Line(model, float(score), gap, time.monotonic() - began, spent["passes"], moved)
 
 
 def _losses(part: Part, model: Any, columns: Any, task: str) -> np.ndarray:
