@@ -25,6 +25,7 @@ from surefit.core.validation import (
 )
 from surefit.ensembles.forest_grow import sum_values
 from surefit.ensembles.members import MembersMixin, random_stream
+from surefit.problems.forests import STOPPING
 from surefit.solvers.trees import FlatTree, apply
 from surefit.solvers.trees.flat import LEAF
 from surefit.trees.categories import encode, read_table
@@ -36,15 +37,7 @@ READ: dict[str, Any] = {
     "accept_sparse": "csr",
 }
 #: Parameters of the forest that its trees have too, as in scikit-learn.
-OF_TREES = (
-    "criterion",
-    "max_depth",
-    "min_samples_split",
-    "min_samples_leaf",
-    "min_weight_fraction_leaf",
-    "max_features",
-)
-OF_TREES += ("max_leaf_nodes", "min_impurity_decrease", "ccp_alpha", "monotonic_cst")
+OF_TREES = ("criterion", "max_features", *STOPPING, "ccp_alpha", "monotonic_cst")
 
 SHARE = Rule("a number in (0, 1]", lambda v: isinstance(v, float) and 0 < v <= 1)
 _TWO = Rule("an integer >= 2", lambda v: COUNT.allows(v) and v >= 2)
