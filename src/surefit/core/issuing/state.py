@@ -56,6 +56,9 @@ def _mark(value: Any) -> Any:
     found = _simple_mark(value)
     if found is not None:
         return found
+    if type(value) is list:
+        items = [_simple_mark(part) for part in value]
+        return digest(value) if None in items else (list, *items)
     if type(value) is dict or type(value).__module__.startswith("surefit.kernels"):
         parts = value if type(value) is dict else _state_of(value)
         marks = {name: _simple_mark(part) for name, part in parts.items()} if type(parts) is dict else {"": None}

@@ -101,7 +101,8 @@ def minimize(
             routes = routes if usual in routes else (*routes, usual)
             beta, did, work_done, reason = run(problem, here, tight, budget, steps, most - work if others else NO_LIMIT)
             after = _at(gram, problem, beta, n_jobs)
-            if reason is None and after.gap > tight * after.primal and (tight < tol or len(history) >= 2):
+            again = n <= FEW and len(history) == 1 and did < FEW_STEPS * n  # a second run is faster than a refinement
+            if reason is None and after.gap > tight * after.primal and not again and (tight < tol or len(history) >= 2):
                 after = polish(gram, problem, after, budget)
             work += work_done
             lost = _lost(problem, after, largest, tol)
