@@ -173,7 +173,7 @@ def moments(certificate: Certificate, stated: Claim, data: Data) -> Proof:
        says="If the classes were Gaussian with these parameters, the error probability of the rule would be {value:.4g}.")  # fmt: skip
 def plug_in(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     """Evaluate the error of the rule under its Gaussian model."""
-    _, targets, rule = targets_of(certificate, class_scatter(certificate, data))
+    _, targets, rule = targets_of(certificate, class_scatter(certificate, data, True))
     distance = math.sqrt(max(math.fsum(rule[0] * targets[0]), 0.0))
     value = 0.5 * math.erfc(distance / math.sqrt(8))
     size = math.fsum(np.abs(rule[0] * targets[0]))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -69,5 +70,5 @@ def _distances(certificate: Certificate, earlier: dict[str, Any], data: Data) ->
         before = {name: np.asarray(value, dtype=np.float64) for name, value in earlier.items()}
         gaussian = certificate.problem["density"] == "gaussian"
         find = gaussian_distances if gaussian else discrete_distances
-        data.memo[key] = find(certificate, before, data)
+        data.memo[key] = cache(find(certificate, before, data))  # both claims need the same multiples
     return data.memo[key]

@@ -67,7 +67,7 @@ def targets_of(certificate: Certificate, found: ClassScatter) -> tuple[np.ndarra
 @shared
 def pencil(certificate: Certificate, data: Data) -> Pencil:
     """Return the scatter matrices of the certificate in scaled columns."""
-    found, problem = class_scatter(certificate, data), certificate.problem
+    found, problem = class_scatter(certificate, data, True), certificate.problem
     scale, d = found.scale, data.X.shape[1]
     priors, targets, rule = targets_of(certificate, found)
     radii = np.full(len(targets), 2 * float(np.linalg.norm(np.max(found.mean_radii, axis=0) / scale)))

@@ -54,17 +54,17 @@ def members_of(part: Part, codes: np.ndarray, K: int) -> list[np.ndarray]:
 
 
 @shared
-def class_scatter(certificate: Certificate, data: Data, products: bool = True) -> ClassScatter:
-    """Return the means and scatter matrices of the classes in the certificate."""
+def class_scatter(certificate: Certificate, data: Data, products: bool) -> ClassScatter:
+    """Return the means and, with ``products``, the scatter matrices of the classes in the certificate."""
     classes, d = certificate.problem["classes"], data.X.shape[1]
     K, pilots = len(classes), _pilots(certificate, data)
     counts, masses, found = over_classes(data, classes, sums_of_classes, pilots, products, combine=joined)
     totals = np.array([rounded(mass) for mass in masses])
     moves = np.stack([part.sums / total for part, total in zip(found, totals, strict=True)])
     spreads = np.stack([part.sizes / total for part, total in zip(found, totals, strict=True)])
-    depth = np.array([part.depth for part in found])[:, None]
+    rounding = np.array([[gamma(part.depth + 8)] for part in found])
     means = pilots + moves
-    radii = (gamma(4) * np.abs(means) + np.vectorize(gamma)(depth + 8) * spreads) * (1 + 8 * UNIT)
+    radii = (gamma(4) * np.abs(means) + rounding * spreads) * (1 + 8 * UNIT)
     deviations = np.sqrt(sum(part.squares for part in found) / totals.sum())
     scale = np.where(deviations > 0, 2.0 ** np.round(np.log2(np.where(deviations > 0, deviations, 1.0))), 1.0)
     matrices, errors = np.zeros((K if products else 0, d, d)), np.zeros(K)

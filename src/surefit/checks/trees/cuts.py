@@ -8,6 +8,7 @@ constant, with the sum :math:`s_c` and weight :math:`w_c` of each side. The erro
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from surefit.checks.trees.impurity import counts_radius, of_counts, prefix_dista
 from surefit.checks.trees.nodes import Rows, whole_weights
 from surefit.core.jit import compiled
 
+Places = np.ndarray | slice  # rows of a node, by their indices or as a range
 #: Criteria of the compiled loop, by their index.
 CODES = ("gini", "entropy", "misclassification", "squared_error", "poisson")
 
@@ -58,7 +60,7 @@ class Node:
         sums = 8 * gamma(k + 2) * sum(part.size for part in self.parts) if k > 1 else 0.0
         return sum(part.doubt for part in self.parts) + sums
 
-    def gain(self, groups: list[np.ndarray]) -> tuple[float, float]:
+    def gain(self, groups: Sequence[Places]) -> tuple[float, float]:
         """Return lower and upper bounds on the gain of a split into groups of indices."""
         found = [part.gain(groups) for part in self.parts]
         return sum(low for low, _ in found), sum(high for _, high in found)
@@ -148,13 +150,13 @@ class Output(Worth):
             # x log x >= -1 / e below; means are at most the largest target above
             self.size = 2 * float(self.w @ y) * max(1.0, math.log(float(y.max()) / self.mean) if self.mean > 0 else 0.0)
 
-    def gain(self, groups: list[np.ndarray]) -> tuple[float, float]:
+    def gain(self, groups: Sequence[Places]) -> tuple[float, float]:
         """Return lower and upper bounds on the gain of a split into groups of indices."""
         parts = np.array([self._side(places) for places in groups]).T
         low = float(self.worth(parts, -1).sum())
         return low, low if self.classes else float(self.worth(parts, 1).sum())
 
-    def _side(self, places: np.ndarray) -> Any:
+    def _side(self, places: Places) -> Any:
         """Return the sums over the rows at ``places``."""
         y, w = self.y[places], self.w[places]
         if self.classes:

@@ -153,7 +153,8 @@ def shortfall(
     for j in categorical:
         best = max(best, best_categories(rows, X[:, j], limits, problem["multiway"]))
     children = children_of(shape, node)
-    groups = [np.arange(shape.first[c], shape.last[c]) - shape.first[node] for c in children]
+    start = shape.first[node]
+    groups = [slice(shape.first[c] - start, shape.last[c] - start) for c in children]
     low, high = rows.gain(groups)
     k, doubt = len(rows.parts), rows.doubt
     share = (1 + 4 * UNIT) / k if k > 1 else 1.0  # impurities are averaged over the outputs
