@@ -56,6 +56,8 @@ def set_points(estimator, sample: Sample, rows: np.ndarray, fit: DualFit) -> Non
     free = (point.beta != 0.0) & (np.abs(point.beta) < c)
     near = max(ON_TUBE * float(np.max(np.abs(y))), float(np.max(off[rows][free], initial=0.0)))
     kinds = np.where(off <= near, 1, np.where(np.abs(residual) < eps, 0, np.where(residual > 0, 2, 3)))
-    estimator.points_ = np.where(np.isnan(residual), "", KINDS[kinds])
+    estimator.points_ = KINDS[kinds]
+    if len(rows) < n:
+        estimator.points_[np.isnan(residual)] = ""
     estimator.sample_gap_ = np.zeros(n)
     estimator.sample_gap_[rows] = row_gaps(y[rows] - point.scores, point.beta, -c, c, eps, point.b)

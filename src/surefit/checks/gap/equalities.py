@@ -62,9 +62,8 @@ def frame_of(F: np.ndarray, D: np.ndarray, rows: np.ndarray, roundings: int = 0)
         return None
     scale = 2.0 ** np.round(np.log2(norms))
     Z /= scale
-    R = np.linalg.qr(
-        Z, mode="r"
-    )  # any factor will do, because B is examined; SciPy's wrappers take longer for few columns
+    # Any factor will do, because B is examined; SciPy's wrappers take longer for few columns.
+    R = np.asarray(np.linalg.qr(Z, mode="r"))
     if np.abs(R.diagonal()).min() < 64 * k * UNIT:
         return None
     T = linalg.lapack.dtrtri(R)[0]

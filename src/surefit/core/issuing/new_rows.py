@@ -60,13 +60,14 @@ def with_word_on_new_rows(estimator: Any, claims: list[Claim], recountable: bool
 
     ``recountable`` means that the training rows are available, so that the checker can count the errors.
     """
-    again = (UNCLAIMED, VC) if _half_spaces(estimator) else (UNCLAIMED,)
+    half_spaces = _half_spaces(estimator)
+    again = (UNCLAIMED, VC) if half_spaces else (UNCLAIMED,)
     said = [claim for claim in claims if claim.name not in again]  # an earlier certificate of the fit may contain it
     kind = estimator.__sklearn_tags__().estimator_type
     measured = any(claim.kind == "risk_bound" or claim.name.startswith(MEASURING) for claim in said)
     if kind not in ("classifier", "regressor") or measured:
         return tuple(said)
-    if kind == "classifier" and recountable and _half_spaces(estimator):
+    if kind == "classifier" and recountable and half_spaces:
         return (*said, Claim(VC))
     return (*said, Claim(UNCLAIMED, numbers=unclaimed_numbers(type(estimator).__name__, said)))
 

@@ -122,7 +122,7 @@ def dense(values: Any) -> Any:
 def _feed(sink: Any, value: Any, path: list[int]) -> None:
     """Write ``value`` into ``sink``, each part with its type and length, so that different values give different digests."""
     kind: Any = type(value)
-    write = _writer(kind)
+    write = None if kind is np.ndarray else _writer(kind)
     if write is not None:
         write(sink, value)
     elif isinstance(value, np.ndarray):
@@ -164,9 +164,18 @@ def _writer(kind: type) -> Any:
     return None
 
 
+@lru_cache(256)
+def _code_of(dtype: Any) -> tuple[bytes, bool]:
+    """Return the code of a dtype, and whether its bytes are written as they are."""
+    return dtype.str.lstrip("<>|=").encode(), dtype.str[0] != ">" and not dtype.hasobject
+
+
 def _feed_array(sink: Any, array: np.ndarray, path: list[int]) -> None:
-    sink.update(b"a" + array.dtype.str.lstrip("<>|=").encode() + repr(array.shape).encode())
-    if array.dtype.hasobject:
+    code, plain = _code_of(array.dtype)
+    sink.update(b"a%b%b" % (code, repr(array.shape).encode()))
+    if plain and array.nbytes <= SMALL:
+        sink.update(array.tobytes())
+    elif array.dtype.hasobject:
         for item in array.ravel():
             _feed(sink, item, path)
     elif array.nbytes <= SMALL or array.dtype.kind not in "fiub":
