@@ -199,7 +199,8 @@ def _error(found: Residual, process: Process, backward: float) -> float:
 
 
 @fact("gaussian_process.stationary", kind="stationarity",
-      says="No free hyperparameter has a derivative of the log evidence above {value:.2g} (by its logarithm).")  # fmt: skip
+      says="No free hyperparameter has a derivative of the log evidence above {value:.2g} (by its logarithm), except at a bound of its "
+      "search range, if the evidence increases beyond it.")  # fmt: skip
 def stationary(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     """Check that no derivative of the log evidence exceeds ``value`` in size, except at bounds of hyperparameters."""
     process = read_process(certificate, data)
