@@ -146,7 +146,7 @@ def _rounds(certificate: Certificate, data: Data) -> Rounds:
     infinite=True,
     partitioned=True,
     says="Every leaf of the first {checked} of {trees} trees is the best step of its rows (a Newton step, or a quantile of the "
-    "residuals) times the learning rate, up to {value:.1g}.",
+    "residuals, its level exact up to rounding) times the learning rate, up to {value:.1g}.",
 )
 def leaves(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     """Check the leaves of the first rounds by sums of gradients over their rows."""
