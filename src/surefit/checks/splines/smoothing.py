@@ -31,6 +31,7 @@ class Bounds(NamedTuple):
     """Bounds on one target's spline in one precision."""
 
     gap: float
+    apart: float  # largest difference between the fitted values and those of the spline that has the gap
     distance: float
     derivatives: float  # relative distance of the stored derivatives from those of the dual function
 
@@ -48,15 +49,16 @@ fact = partial(claim, side="upper", theory="smoothing-splines")
 
 
 @fact("smoothing_spline.gap", kind="optimality", infinite=True,
-      says="A spline with these values, up to rounding, has an objective within {value:.3g} of the smallest.")  # fmt: skip
+      says="A spline with these values, up to {apart:.1g}, has an objective within {value:.3g} of the smallest.")  # fmt: skip
 def gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
-    """Check that a spline with the fitted values has an objective within ``value`` of the smallest."""
+    """Check that a spline with values within ``apart`` of the fitted ones has an objective within ``value`` of the smallest."""
     found = _targets(certificate, data)
     null = sum((t.within + float(t.weights @ t.targets**2)) / t.total for t in _lines(certificate, data))
     value, spread = (sum(getattr(t, name).gap for t in found) for name in ("fine", "plain"))
     limit = 1e-9 * null
     asked: dict[str, Any] = {"limit": limit, "limit_spread": gamma(data.X.shape[0] + 64) * limit} if null > 0 else {}
-    return Proof(value, "recomputed", f"P - min P <= {value:.3g} by a dual point.", spread=spread, **asked)
+    numbers = {"apart": AtMost(*(max(getattr(t, name).apart for t in found) for name in ("fine", "plain")))}
+    return Proof(value, "recomputed", f"P - min P <= {value:.3g} by a dual point.", numbers, spread=spread, **asked)
 
 
 @fact("smoothing_spline.values", kind="uncertainty", infinite=True,
@@ -121,7 +123,7 @@ def choice(certificate: Certificate, claim: Claim, data: Data) -> Proof:
         return refused("the values of lambda compared are not the requested ones")
     if len(lams) * data.X.shape[0] > MOST_WORK:
         return refused(f"more than {MOST_WORK} rotations are needed")
-    worst, edge = 0.0, bool(claim.witness["edges"].any())
+    worst, rounding, edge = 0.0, 0.0, bool(claim.witness["edges"].any())
     for k, target in enumerate(lines):
         here = criterion(target, degree, lam[k], name)
         others = [*lams[:, k]]
@@ -130,8 +132,10 @@ def choice(certificate: Certificate, claim: Claim, data: Data) -> Proof:
         rivals = min(criterion(target, degree, float(other), name) for other in others)
         if math.isfinite(here) or math.isfinite(rivals):
             worst = max(worst, here - rivals)
+            rounding = max(rounding, 4 * gamma(len(target.knots) + 64) * (abs(here) + abs(rivals)))
     numbers = {"compared": len(lams), "edge": edge, "criterion": name}
-    return Proof(worst, "recomputed", "criterion re-evaluated by rotations.", numbers)
+    note = "criterion re-evaluated by rotations."
+    return Proof(worst + rounding, "recomputed", note, numbers, spread=rounding)
 
 
 BRACKET = math.exp(0.01)
@@ -223,7 +227,7 @@ def _bounds(target: Line, degree: int, lam: float, coef: Any, dual: Any, largest
     bounds = [(through_values, math.sqrt(through_values * largest) if through_values >= 0 else math.inf)]
     bounds.append((through_dual, apart + math.sqrt(through_dual * largest) if through_dual >= 0 else math.inf))
     gap, distance = (min(math.inf if math.isnan(b) else b for b in column) for column in zip(*bounds, strict=True))
-    return Bounds(gap / target.total, distance, stored)
+    return Bounds(gap / target.total, 0.0 if gap == through_values else apart, distance, stored)
 
 
 def _apart(stored: np.ndarray, found: np.ndarray) -> float:
