@@ -45,13 +45,14 @@ def run_batches(
     average = least = None
     idle, since = 0, 0
     cumulated = None if (weights == 1.0).all() else weights[order].cumsum()
+    ones = np.ones(steps.batch_size)
     for step in range(1, steps.most + 1):
         rows = drawn(cumulated, order, random.random(steps.batch_size))
-        before = state.centers
-        state, inertia = one_batch(X[rows], np.ones(len(rows)), state)
+        before, B = state.centers, X[rows]
+        state, inertia = one_batch(B, ones, state)
         since += len(rows)
         if steps.ratio > 0 and (since >= REASSIGN_EVERY * len(centers) or not state.counts.all()):
-            state, since = reassign(X[rows], state, steps.ratio, random), 0
+            state, since = reassign(B, state, steps.ratio, random), 0
         reason = budget.spent(step, inertia)
         if reason is not None:
             return state, step, reason
@@ -89,8 +90,10 @@ def _members(labels: np.ndarray, weights: np.ndarray, k: int, as_sparse: bool) -
 def reassign(B: Any, state: State, ratio: float, random: Any) -> State:
     """Replace centers with few rows by random rows of the batch, using at most half of them."""
     few = np.flatnonzero(state.counts < ratio * state.counts.max())
+    if not len(few):
+        return state
     few = few[np.argsort(state.counts[few], kind="stable")][: B.shape[0] // 2]
-    if not len(few) or len(few) == len(state.counts):
+    if len(few) == len(state.counts):
         return state
     rows = B[random.permutation(B.shape[0])[: len(few)]]
     centers, counts = state.centers.copy(), state.counts.copy()
