@@ -14,16 +14,17 @@ from surefit.solvers.trees.data import (
     is_constant,
     mark_left,
     missing_at,
+    random_cut,
     random_place,
     segment_of,
     split_first,
     split_others,
     threshold_at,
 )
-from surefit.solvers.trees.histograms import best_bin, fill_bins, has_bins, n_bin_sums
+from surefit.solvers.trees.histograms import UNDECIDED, best_bin, cut_at, fill_bins, has_bins, n_bin_sums
 from surefit.solvers.trees.presorted import presort
 from surefit.solvers.trees.segments import NEW, ROW, note_left, partition
-from surefit.solvers.trees.targets import best_cut
+from surefit.solvers.trees.targets import at_place, best_cut
 
 MISSING = 255  # code of a missing value
 FEW = 24  # nodes with fewer rows are sorted instead of counted
@@ -199,6 +200,23 @@ def _(data, feature, start, stop, share):
     if place < len(rows) - missing:
         segment[place] |= NEW
     return place
+
+
+@random_cut.register(Binned)
+def _(data, target, feature, start, stop, share, weight, sums, limits):
+    codes, rows = data.codes[feature], data.rows[start:stop]
+    low: Any = np.int64(255)
+    high: Any = np.int64(0)
+    for i in range(len(rows)):
+        code = np.int64(codes[rows[i] & ROW])
+        low, high = min(low, code), max(high, code)
+    if high < MISSING:
+        last = low + np.int64(share * (high - low))  # largest code on the left; the column is not constant
+        cut = cut_at(target, codes, rows, last, weight, sums, limits)
+        if cut.place != UNDECIDED:
+            return cut
+    only = random_place(data, feature, start, stop, share)
+    return cut_column(data, target, feature, start, stop, weight, sums, at_place(limits, only))
 
 
 @threshold_at.register(Binned)

@@ -36,6 +36,11 @@ def random_place(data, feature, start, stop, share):
 
 
 @generic
+def random_cut(data, target, feature, start, stop, share, weight, sums, limits):
+    """Return the cut of a column at the fraction ``share`` between its smallest and its largest value."""
+
+
+@generic
 def threshold_at(data, feature, segment, place, missing):
     """Return the threshold of the cut after the first ``place`` rows of a segment that ends with ``missing`` missing values."""
 

@@ -26,7 +26,7 @@ from surefit.solvers.trees.data import (
     is_constant,
     mark_left,
     missing_at,
-    random_place,
+    random_cut,
     segment_of,
     split_first,
     split_others,
@@ -37,6 +37,7 @@ from surefit.solvers.trees.nodes import NODE, Rules, finished
 from surefit.solvers.trees.segments import ROW
 from surefit.solvers.trees.targets import TIE, Limits, n_sums, prepare, summarize
 
+FEW = 24  # more columns are sorted by their ranks
 _TYPES = (int, int, int, float, int, float, float, int, bool, bool, int)
 
 
@@ -161,10 +162,18 @@ def _draw_columns(data, rules, nodes, node, random, drawn):
         if not is_constant(data, drawn[taken], nodes[node].first, nodes[node].last):
             useful += 1
         taken += 1
+    if taken <= FEW:
+        for k in range(1, taken):  # ties go to the lowest column for any order of drawing
+            column, p = drawn[k], k
+            while p > 0 and drawn[p - 1] > column:
+                drawn[p] = drawn[p - 1]
+                p -= 1
+            drawn[p] = column
+        return taken
     numbers = np.empty(taken)
     for k in range(taken):
         numbers[k] = drawn[k]
-    ranks = ascending(numbers)  # ties go to the lowest column for any order of drawing
+    ranks = ascending(numbers)
     for k in range(taken):
         drawn[k] = np.int64(numbers[ranks[k]])
     return taken
@@ -182,22 +191,22 @@ def _search(data, target, rules, columns, monotone, nodes, sums, node, random, d
         j = drawn[i]
         if is_constant(data, j, start, stop):
             continue
-        only, category = -1, is_category(columns, j)
-        if rules.random_cuts and not category:
-            only = random_place(data, j, start, stop, next_random(random, 1 << 53) / 9007199254740992.0)
         limits = Limits(
             rules.min_samples_leaf,
             rules.min_weight_leaf,
             tie,
-            only,
+            -1,
             np.int64(monotone[j]),
             nodes[node].low,
             nodes[node].high,
         )
         order, this = 0, flat.THRESHOLD
-        if category:
+        if is_category(columns, j):
             totals = weight, spread
             cut, order, this = cut_categories(columns, data, target, j, start, stop, totals, numbers, limits)
+        elif rules.random_cuts:
+            share = next_random(random, 1 << 53) / 9007199254740992.0
+            cut = random_cut(data, target, j, start, stop, share, weight, numbers, limits)
         else:
             cut = cut_column(data, target, j, start, stop, weight, numbers, limits)
         if cut.place > 0 and cut.decrease > best + tie:

@@ -13,6 +13,8 @@ from surefit.solvers.trees.criteria import class_spread, decrease
 from surefit.solvers.trees.segments import ROW
 from surefit.solvers.trees.targets import Classes, Cut, Sums
 
+UNDECIDED = -2  # place of a cut that needs sorted rows
+
 
 @generic
 def has_bins(target):
@@ -32,6 +34,68 @@ def fill_bins(target, codes, rows, histogram):
 @generic
 def best_bin(target, histogram, n, weight, sums, limits):
     """Return the best cut between two bins of a node with ``n`` rows, as a number of rows."""
+
+
+@generic
+def cut_at(target, codes, rows, last, weight, sums, limits):
+    """Return the cut with codes up to ``last`` on the left, if no value is missing; ``UNDECIDED`` if this needs sorted rows."""
+
+
+@cut_at.register(object)
+def _(target, codes, rows, last, weight, sums, limits):
+    return Cut(-math.inf, np.int64(UNDECIDED), False)
+
+
+@cut_at.register(Sums)
+def _(target, codes, rows, last, weight, sums, limits):
+    left_rows, left_weight, left_sum = 0, 0.0, 0.0
+    if len(target.weights) == 0:
+        for i in range(len(rows)):  # no branches; a zero does not change the sum
+            row = rows[i] & ROW
+            goes = codes[row] <= last
+            left_rows += goes
+            left_sum += target.y[row] if goes else 0.0
+        left_weight = float(left_rows)
+    else:
+        for i in range(len(rows)):
+            row = rows[i] & ROW
+            goes = codes[row] <= last
+            left_rows += goes
+            left_weight += target.weights[row] if goes else 0.0
+            left_sum += target.weights[row] * target.y[row] if goes else 0.0
+    if _allowed(limits, left_rows, len(rows), left_weight, weight):
+        found = decrease(target.criterion, left_weight, left_sum, weight, sums[0])
+        left_mean, right_mean = left_sum / left_weight, (sums[0] - left_sum) / (weight - left_weight)
+        rise = limits.direction * (right_mean - left_mean)
+        low, high = min(left_mean, right_mean), max(left_mean, right_mean)
+        if found > -math.inf and rise >= 0.0 and low >= limits.low and high <= limits.high:
+            return Cut(found, np.int64(left_rows), False)
+    return Cut(-math.inf, np.int64(-1), False)
+
+
+@cut_at.register(Classes)
+def _(target, codes, rows, last, weight, sums, limits):
+    left, left_rows, left_weight = np.zeros(len(sums)), 0, 0.0
+    weighted = len(target.weights) > 0
+    for i in range(len(rows)):
+        row = rows[i] & ROW
+        if codes[row] <= last:
+            each = target.weights[row] if weighted else 1.0
+            left_rows += 1
+            left_weight += each
+            left[target.y[row]] += each
+    if not _allowed(limits, left_rows, len(rows), left_weight, weight):
+        return Cut(-math.inf, np.int64(-1), False)
+    whole, inside = class_spread(target.criterion, sums, weight), class_spread(target.criterion, left, left_weight)
+    inside += class_spread(target.criterion, sums - left, weight - left_weight)
+    return Cut(whole - inside, np.int64(left_rows), False)
+
+
+@compiled
+def _allowed(limits, left_rows, n, left_weight, weight):
+    """Return whether both sides have enough rows and enough weight."""
+    rows, least = min(left_rows, n - left_rows), min(left_weight, weight - left_weight)
+    return rows >= max(limits.min_rows, 1) and least >= limits.min_weight
 
 
 @has_bins.register(Sums)

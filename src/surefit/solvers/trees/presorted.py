@@ -15,6 +15,7 @@ from surefit.solvers.trees.data import (
     is_constant,
     mark_left,
     missing_at,
+    random_cut,
     random_place,
     segment_of,
     split_first,
@@ -22,7 +23,7 @@ from surefit.solvers.trees.data import (
     threshold_at,
 )
 from surefit.solvers.trees.segments import NEW, ROW, note_left, partition
-from surefit.solvers.trees.targets import best_cut
+from surefit.solvers.trees.targets import at_place, best_cut
 
 FEW = 24  # longer runs of keys with equal leading bits are sorted by NumPy
 
@@ -179,6 +180,12 @@ def _(data, feature, start, stop, share):
     while 1 < first < present and column[segment[first - 1] & ROW] == high:
         first -= 1
     return first
+
+
+@random_cut.register(Presorted)
+def _(data, target, feature, start, stop, share, weight, sums, limits):
+    only = random_place(data, feature, start, stop, share)
+    return cut_column(data, target, feature, start, stop, weight, sums, at_place(limits, only))
 
 
 @threshold_at.register(Presorted)

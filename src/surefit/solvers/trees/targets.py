@@ -36,6 +36,14 @@ class Limits(NamedTuple):
     high: float
 
 
+@compiled
+def at_place(limits, place):
+    """Return the limits with one place to consider."""
+    return Limits(
+        limits.min_rows, limits.min_weight, limits.tie, place, limits.direction, limits.low, limits.high
+    )  # fmt: skip
+
+
 class Sums(NamedTuple):
     """Target that is summarized by weight and sum: real numbers, or two classes 0 and 1."""
 
