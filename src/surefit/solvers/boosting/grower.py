@@ -278,12 +278,3 @@ def route(words, nodes, row):
         code = np.int64(code_at(words, nodes.feature[node], row))
         node = nodes.left[node] if goes_left(nodes, node, code) else nodes.right[node]
     return node
-
-
-@compiled
-def route_all(words, nodes):
-    """Return the leaf of each binned row."""
-    leaves = np.empty(words.shape[1], dtype=np.int64)
-    for i in range(len(leaves)):
-        leaves[i] = route(words, nodes, i)
-    return leaves
