@@ -187,6 +187,8 @@ def test_warm_start_goes_on_where_it_stopped():
     parts.set_params(max_iter=12).fit(X, y)
     np.testing.assert_allclose(parts.predict(X), whole.predict(X), rtol=1e-9)
     parts.verify(X, y)
+    with pytest.raises(InvalidParameter, match="max_iter must be at least"):
+        parts.set_params(max_iter=3).fit(X, y)
 
 
 def test_threads_and_columns_in_any_memory_order_change_no_bit():

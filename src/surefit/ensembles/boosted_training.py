@@ -53,6 +53,9 @@ class Watched(NamedTuple):
 def fit_boosting(estimator, X: np.ndarray, targets: Targets, given: Watched | None) -> Any:
     """Fit the trees, set the fitted attributes and issue the certificate. Returns the estimator."""
     again = estimator.warm_start and hasattr(estimator, "_trees")
+    if again and estimator.max_iter < estimator.n_iter_:
+        who, rounds = type(estimator).__name__, estimator.n_iter_
+        raise InvalidParameter(who, "max_iter", f"at least {rounds}, the number of rounds so far", estimator.max_iter)
     random = random_stream(estimator.random_state)
     wanted = estimator.early_stopping
     estimator.do_early_stopping_ = len(X) > LARGE if wanted == "auto" else bool(wanted)
