@@ -70,14 +70,12 @@ def resealed_model(model, name, value):
     return other
 
 
-def proved(model, name, X, y=None, weights=None, **changes):
-    """Return what the checker proves of the claim called ``name`` if attributes of ``model`` are set to ``changes``."""
-    other = copy.deepcopy(model)
-    for attribute, value in changes.items():
-        setattr(other, attribute, value)
-    certificate = reissued(other)
-    stated = certificate[name]
-    return stated.entry.check(certificate, stated, read(X, y, weights))
+def proved(model, name, X, y=None, weights=None, problem=None, **changes):
+    """Return what the checker proves of the claim called ``name`` for other arrays or another problem in the certificate."""
+    certificate = model.certificate_
+    content = {"model": {**certificate.model, **changes}, "problem": {**certificate.problem, **(problem or {})}}
+    changed, stated = replace(certificate, **content, subject=None, seal=""), certificate[name]
+    return stated.entry.check(changed, stated, read(X, y, weights))
 
 
 def changed_values(value):

@@ -10,6 +10,7 @@ import dask.array as da
 import numpy as np
 import pytest
 from tests.exact_geometry import dot, gram, rational, squared_hull_distance
+from tests.forging import proved
 
 from surefit import AveragedPerceptron, MarginPerceptron, Perceptron
 
@@ -79,7 +80,12 @@ def test_sum_of_updates_that_were_not_logged(scale, logged):
             for column in zip(*([*rational(X[i]), Fraction(1)] for i in log), strict=True)]  # fmt: skip
     worst = max(abs(a - b) for a, b in zip(sums, rational(weights), strict=True))
     assert worst <= Fraction(claim.value)
-    assert claim.value <= TRUE_ROUNDING * (1.0 + len(log) * float(np.max(np.abs(X))))
+    size = 1.0 + len(log) * float(np.max(np.abs(X)))
+    assert claim.value <= TRUE_ROUNDING * size
+    wrong = model.coef_ + 1e-3 * size
+    worst = max(abs(a - b) for a, b in zip(sums, rational(wrong[0]), strict=False))
+    proof = proved(model, "perceptron.sum", X, t, coef_=wrong)
+    assert worst <= Fraction(proof.value) <= worst * (1 + Fraction(1, 10**6))
 
 
 @pytest.mark.parametrize("scale", ["plain", "large and small", "tiny"])

@@ -7,6 +7,7 @@ import dask.array as da
 import numpy as np
 import pytest
 from tests.exact_geometry import rational
+from tests.forging import proved
 
 from surefit import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -74,6 +75,20 @@ def grown_nodes(witness):
     return tuple(witness[f"whole_{name}"] for name in ("feature", "threshold", "left", "right"))
 
 
+def shortfall(X, nodes, edges, impurity, t, w):
+    """By how much the best allowed cut of a node lowers the impurity more than its split, at most."""
+    left, right = nodes[2:]
+    rows, worst = sent_down(X, nodes, [i for i in range(N) if w[i] > 0]), Fraction(0)
+    for node in np.flatnonzero(np.asarray(left) >= 0).tolist():
+        own = rows[node]
+        cuts = [[i for i in own if X[i, j] <= cut] for j in range(2) for cut in edges[j]]
+        pairs = [(goes, [i for i in own if i not in goes]) for goes in cuts if 2 <= len(goes) <= len(own) - 2]
+        best = min(of(impurity, a, t, w) + of(impurity, b, t, w) for a, b in pairs)
+        chosen = sum(of(impurity, rows[int(child[node])], t, w) for child in (left, right))
+        worst = max(worst, chosen - best)
+    return worst
+
+
 @pytest.mark.filterwarnings("ignore::surefit.core.errors.DataWarning")  # partitions of five rows may have one label
 @pytest.mark.parametrize("shape", [*SHAPES])
 @pytest.mark.parametrize("weighted", [False, True])
@@ -91,25 +106,29 @@ def test_splits_at_candidate_thresholds(shape, weighted, classes):
     )
     counts = claim.witness["edge_counts"].tolist()
     edges = np.split(claim.witness["edges"], np.cumsum(counts)[:-1])
-    rows = sent_down(X, fitted_nodes(model), [i for i in range(N) if w[i] > 0])
-    worst, splits = Fraction(0), 0
-    for node, left in enumerate(model.tree_.left.tolist()):
-        if left < 0:
-            continue
-        splits += 1
-        own = rows[node]
-        cuts = [[i for i in own if X[i, j] <= cut] for j in range(2) for cut in edges[j]]
-        pairs = [(goes, [i for i in own if i not in goes]) for goes in cuts if 2 <= len(goes) <= len(own) - 2]
-        best = min(of(impurity, a, t, w) + of(impurity, b, t, w) for a, b in pairs)
-        chosen = sum(of(impurity, rows[int(child[node])], t, w) for child in (model.tree_.left, model.tree_.right))
-        worst = max(worst, chosen - best)
+    worst = shortfall(X, fitted_nodes(model), edges, impurity, t, w)
+    splits = int(np.count_nonzero(model.tree_.left >= 0))
     used = [i for i in range(N) if w[i] > 0]
     complete = sum(
         len({np.searchsorted(edges[j], X[i, j]) for i in used}) == len({X[i, j] for i in used}) for j in range(2)
     )
     assert splits >= 2 and claim.numbers == {
         "splits": splits, "compared": splits, "candidates": sum(counts), "complete": complete, "columns": 2}  # fmt: skip
-    assert worst / of(impurity, used, t, w) <= Fraction(claim.value) <= Fraction(1, 10**9)
+    unit = of(impurity, used, t, w)
+    assert worst / unit <= Fraction(claim.value) <= Fraction(1, 10**9)
+    stump = model.set_params(max_depth=1).fit(da.from_array(X, chunks=(5, 2)), da.from_array(target, chunks=5), **parts)
+    feature, threshold, left, right = fitted_nodes(stump)
+    for cut in edges[feature[0]]:
+        wrong = np.where(left >= 0, cut, threshold)
+        share = shortfall(X, (feature, wrong, left, right), edges, impurity, t, w) / unit
+        goes = sum(X[i, feature[0]] <= cut for i in used)
+        if 2 <= goes <= len(used) - 2:
+            value = Fraction(
+                proved(
+                    stump, "tree.candidate_splits", X, target, weights if weighted else None, node_threshold_=wrong
+                ).value
+            )
+            assert share <= value <= share + Fraction(1, 10**9)
 
 
 @pytest.mark.parametrize("shape", [*SHAPES])
@@ -172,6 +191,13 @@ def test_no_pruning_is_cheaper(shape, weighted, classes, options):
     assert claim.numbers["grown"] == sum(left < 0 for left in tree[2]) and claim.numbers["n_leaves"] == len(leaves)
     assert own <= Fraction(claim.numbers["cost"]) <= own * (1 + Fraction(1, 10**9)) + Fraction(1, 10**9)
     assert own - min(costs.values()) <= Fraction(claim.value) <= Fraction(1, 10**9)
+    least = min(
+        sum(of(risk, rows[node], t, w) for node in leaves) / sum(w) + 5 * len(leaves) for leaves in prunings(tree)
+    )
+    cost = own + (5 - alpha) * len(leaves)  # for a larger alpha this pruning is not the cheapest
+    proof = proved(model, "tree.pruning", X, labels if classes else y, weights if weighted else None, {"alpha": 5.0})
+    assert cost - least <= Fraction(proof.value) <= (cost - least) * (1 + Fraction(1, 10**6)) + Fraction(1, 10**6)
+    assert len(leaves) == 1 or cost - least > 1
 
 
 @pytest.mark.parametrize("shape", [*SHAPES])
