@@ -233,12 +233,18 @@ def test_likelihood_equations_of_normal_classes(shape, weights, family):
 def test_likelihood_equations_of_binary_columns(weights, smoothing):
     X = (table("plain", 6) > 0.2).astype(float)
     model = MAPClassifier("bernoulli", var_smoothing=smoothing).fit(X, LABELS, sample_weight=weights)
-    parts, worst, extra = list(by_class(X, weights)), Fraction(0), Fraction(smoothing)
+    parts, extra = list(by_class(X, weights)), Fraction(smoothing)
     total = sum(sum(s) for _, s in parts)
-    for k, (rows, s) in enumerate(parts):
-        mass = sum(s)
-        worst = max(worst, abs(Fraction(float(model.class_prior_[k])) - mass / total))
-        for j in range(D):
-            share = (sum(w * row[j] for w, row in zip(s, rows, strict=True)) + extra) / (mass + 2 * extra)
-            worst = max(worst, abs(Fraction(float(model.means_[k, j])) - share))
-    assert worst <= Fraction(model.certificate_["map.likelihood"].value) <= Fraction(1, 10**9)
+
+    def worst(means):
+        for k, (rows, s) in enumerate(parts):
+            mass = sum(s)
+            yield abs(Fraction(float(model.class_prior_[k])) - mass / total)
+            for j in range(D):
+                share = (sum(w * row[j] for w, row in zip(s, rows, strict=True)) + extra) / (mass + 2 * extra)
+                yield abs(Fraction(float(means[k, j])) - share)
+
+    assert max(worst(model.means_)) <= Fraction(model.certificate_["map.likelihood"].value) <= Fraction(1, 10**9)
+    wrong = 0.9 * model.means_
+    value = Fraction(proved(model, "map.likelihood", X, LABELS, weights, means_=wrong).value)
+    assert max(worst(wrong)) <= value <= max(worst(wrong)) * (1 + Fraction(1, 10**9))

@@ -126,6 +126,11 @@ def test_trace_and_noise(degree):
         assert abs(Fraction(float(model.edof_)) - trace) <= Fraction(claim.value) <= Fraction(1, 10**9)
         assert abs(Fraction(float(model.sigma2_)) - noise) <= Fraction(claim.numbers["variance"]) * noise
         assert claim.numbers["variance"] <= 1e-3
+        wrong = {"edof_": model.edof_ + 0.1, "sigma2_": 1.1 * model.sigma2_}
+        proof = proved(model, "smoothing_spline.edof", x[:, None], y, weights, **wrong)
+        off, share = abs(Fraction(wrong["edof_"]) - trace), abs(Fraction(wrong["sigma2_"]) - noise) / noise
+        assert off <= Fraction(proof.value + proof.spread) <= Fraction(101, 100) * off + Fraction(proof.spread)
+        assert share <= Fraction(sum(proof.numbers["variance"])) <= 3 * share
 
 
 @pytest.mark.parametrize("degree", [1, 3])
@@ -145,11 +150,19 @@ def test_derivatives(degree):
         else:  # the second derivative vanishes at the last knot, and its slope is minus the tail
             bend = [sum(gap * t for gap, t in zip(h[i:], tail[i:], strict=True)) for i in range(len(h))]
             parts = [(model.coef_[2, :-1], bend), (model.coef_[3, :-1], [-t for t in tail])]
-        off = sum(
-            max(abs(a - b) for a, b in zip(rational(stored), own, strict=True)) / max(map(abs, own))
-            for stored, own in parts
-        )
-        assert off <= Fraction(claim.value) <= Fraction(1, 10**5)
+
+        def off(parts):
+            return sum(
+                max(abs(a - b) for a, b in zip(rational(stored), own, strict=True)) / max(map(abs, own))
+                for stored, own in parts
+            )
+
+        assert off(parts) <= Fraction(claim.value) <= Fraction(1, 10**5)
+        wrong = model.coef_.copy()
+        wrong[-1] *= 1.5
+        proof = proved(model, "smoothing_spline.derivatives", x[:, None], y, weights, coef_=wrong)
+        found = off([*parts[:-1], (wrong[-1, :-1], parts[-1][1])])
+        assert found <= Fraction(proof.value + proof.spread) and proof.value <= 0.51
 
 
 @pytest.mark.parametrize("degree", [1, 3])
@@ -166,3 +179,8 @@ def test_choice(degree, name):
             here = exact.criterion(model.lam_, name)
             assert claim.numbers["compared"] == len(lams) and claim.numbers["criterion"] == name
             assert here - min(scores) <= Fraction(claim.value) <= Fraction(1, 10**8) * here
+            other = [model.lam_ * 30]
+            proof = proved(model, "smoothing_spline.choice", x[:, None], y, weights, {"lam": other})
+            worse = exact.criterion(other[0], name) - min(scores)
+            allowed = Fraction(1, 10**9) * here  # a fit states this much more than rotations prove
+            assert worse <= Fraction(proof.value) + allowed and Fraction(proof.value) <= worse + allowed
