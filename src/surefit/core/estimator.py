@@ -164,6 +164,6 @@ def _cluster() -> Any:
 
 
 def warn_unless_converged(who: str, reason: Reason, gap: float, tolerance: float) -> None:
-    """Warn if the fit did not converge; state the gap, the tolerance in the same units, and what to do."""
-    if reason is not Reason.CONVERGED:
+    """Warn if the fit ended above its tolerance; state the gap, the tolerance in the same units, and what to do."""
+    if reason is not Reason.CONVERGED and not gap <= tolerance:
         warn(f"{who}: gap {gap:.2g} > {tolerance:.2g} wanted: {reason.sentence()}.", ConvergenceWarning)
