@@ -24,12 +24,13 @@ from surefit.solvers.trees.targets import Cut, Limits, best_cut, n_orders, order
 class Numbers(NamedTuple):
     """Columns without categories. They have a type of their own, so that no code for categories is compiled."""
 
-    d: int
+    n_codes: int  # 1
 
 
 class Mixed(NamedTuple):
     """Columns of numbers and categories."""
 
+    n_codes: int  # largest number of categories, plus one for missing values
     counts: np.ndarray  # (d,) int64, number of categories, 0 for numbers
     multiway: bool  # one branch per category
 
@@ -45,7 +46,7 @@ def cut_categories(columns, data, target, feature, start, stop, totals, sums, li
 
 
 @generic
-def subset_rows(columns, data, target, nodes, node, sets, n_codes):
+def subset_rows(columns, data, target, nodes, node, sets):
     """Return the rows of a node in the order of its subset split, and write the two sets of categories as bits."""
 
 
@@ -81,19 +82,19 @@ def _(columns, data, target, feature, start, stop, totals, sums, limits):
 
 
 @subset_rows.register(Numbers)
-def _(columns, data, target, nodes, node, sets, n_codes):
+def _(columns, data, target, nodes, node, sets):
     return segment_of(data, nodes[node].feature, nodes[node].first, nodes[node].last)  # never used
 
 
 @subset_rows.register(Mixed)
-def _(columns, data, target, nodes, node, sets, n_codes):
+def _(columns, data, target, nodes, node, sets):
     j, place = nodes[node].feature, nodes[node].place
     segment = by_mean(data, target, j, nodes[node].first, nodes[node].last, nodes[node].order)
     n_words = len(sets) // 2
     for i in range(len(segment)):
         if i == 0 or segment[i] >= NEW:
             category = category_of(data, j, segment[i] & ROW)
-            category = n_codes - 1 if category < 0 else category
+            category = columns.n_codes - 1 if category < 0 else category
             word = category // 64 + (0 if i < place else n_words)
             sets[word] |= np.uint64(1) << np.uint64(category % 64)
     return segment

@@ -8,7 +8,6 @@ import numpy as np
 
 from surefit.core.dispatch import generic
 from surefit.core.jit import compiled
-from surefit.core.loops import ascending
 from surefit.solvers.trees import flat
 from surefit.solvers.trees.categories import (
     Mixed,
@@ -21,23 +20,21 @@ from surefit.solvers.trees.categories import (
 )
 from surefit.solvers.trees.data import (
     category_of,
-    cut_column,
     first_rows,
     is_constant,
     mark_left,
     missing_at,
-    random_cut,
     segment_of,
     split_first,
     split_others,
     threshold_at,
 )
+from surefit.solvers.trees.draws import column_at, cut_of, draws_of, n_considered
 from surefit.solvers.trees.flat import FlatTree
 from surefit.solvers.trees.nodes import NODE, Rules, finished
 from surefit.solvers.trees.segments import ROW
 from surefit.solvers.trees.targets import TIE, Limits, n_sums, prepare, summarize
 
-FEW = 24  # more columns are sorted by their ranks
 _TYPES = (int, int, int, float, int, float, float, int, bool, bool, int)
 
 
@@ -51,20 +48,18 @@ def grow(data, n: int, target, rules: Rules, categories: np.ndarray, monotone: n
     nodes, sums = np.recarray(room, dtype=NODE), np.empty((room, n_sums(target)))
     n_codes = int(categories.max(initial=0)) + 1
     rules = Rules(*(kind(value) for kind, value in zip(_TYPES, rules, strict=True)))
-    columns = Mixed(categories, rules.multiway) if categories.any() else Numbers(len(categories))
-    count, words, branches = _grow(data, n, target, rules, columns, monotone, nodes, sums, n_codes)
+    columns = Mixed(n_codes, categories, rules.multiway) if categories.any() else Numbers(n_codes)
+    draws = draws_of(rules, len(categories))
+    count, words, branches = _grow(data, n, target, rules, columns, draws, monotone, nodes, sums)
     return finished(nodes[:count], sums[:count], words.copy(), branches, n_codes)
 
 
 @compiled
-def _grow(data, n, target, rules, columns, monotone, nodes, sums, n_codes):
+def _grow(data, n, target, rules, columns, draws, monotone, nodes, sums):
+    n_codes = columns.n_codes
     n_words = (n_codes + 63) // 64
     words, branches = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int32)
     used_words, used_branches = 0, 0
-    random, drawn = np.empty(1, dtype=np.uint64), np.empty(len(monotone), dtype=np.int64)
-    random[0] = rules.seed
-    for j in range(len(drawn)):
-        drawn[j] = j
     nodes[0].first, nodes[0].last, nodes[0].depth = 0, n, 0
     nodes[0].low, nodes[0].high = -np.inf, np.inf
     root = nodes[0].first  # 0, with the type of a node index
@@ -72,7 +67,7 @@ def _grow(data, n, target, rules, columns, monotone, nodes, sums, n_codes):
     count: Any = 1
     leaves: Any = 1
     if nodes[0].reason == flat.SPLIT:
-        _search(data, target, rules, columns, monotone, nodes, sums, root, random, drawn)
+        _search(data, target, rules, columns, draws, monotone, nodes, sums, root)
     open_nodes, top = np.empty(len(nodes) + 1, dtype=np.int64), 0
     open_nodes[0] = 0
     if nodes[0].reason == flat.SPLIT:
@@ -105,11 +100,11 @@ def _grow(data, n, target, rules, columns, monotone, nodes, sums, n_codes):
                 nodes[node].start = used_words
                 used_words += 2 * n_words
             sets = words[used_words - 2 * n_words : used_words]
-            _split_in_two(columns, data, target, rules, monotone, nodes, sums, node, sets, n_codes)
+            _split_in_two(columns, data, target, rules, monotone, nodes, sums, node, sets)
         count += parts
         for child in range(count - 1, count - parts - 1, -1):
             if nodes[child].reason == flat.SPLIT:
-                _search(data, target, rules, columns, monotone, nodes, sums, child, random, drawn)
+                _search(data, target, rules, columns, draws, monotone, nodes, sums, child)
             if nodes[child].reason == flat.SPLIT:
                 open_nodes[top] = child
                 top += 1
@@ -140,55 +135,15 @@ def _open(data, target, rules, nodes, sums, node):
 
 
 @compiled
-def next_random(random, bound):
-    """Return a random number below ``bound`` by splitmix64, and advance its state."""
-    random[0] += np.uint64(0x9E3779B97F4A7C15)
-    z = random[0]
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z = z ^ (z >> np.uint64(31))
-    return np.int64((z >> np.uint64(11)) * (bound / 9007199254740992.0))
-
-
-@compiled
-def _draw_columns(data, rules, nodes, node, random, drawn):
-    """Move the columns to consider to the front of ``drawn``, not counting constant ones; return their number."""
-    d, useful, taken = len(drawn), 0, 0
-    if rules.max_features >= d:
-        return d
-    while taken < d and useful < rules.max_features:
-        other = taken + next_random(random, d - taken)
-        drawn[taken], drawn[other] = drawn[other], drawn[taken]
-        if not is_constant(data, drawn[taken], nodes[node].first, nodes[node].last):
-            useful += 1
-        taken += 1
-    if taken <= FEW:
-        for k in range(1, taken):  # ties go to the lowest column for any order of drawing
-            column, p = drawn[k], k
-            while p > 0 and drawn[p - 1] > column:
-                drawn[p] = drawn[p - 1]
-                p -= 1
-            drawn[p] = column
-        return taken
-    numbers = np.empty(taken)
-    for k in range(taken):
-        numbers[k] = drawn[k]
-    ranks = ascending(numbers)
-    for k in range(taken):
-        drawn[k] = np.int64(numbers[ranks[k]])
-    return taken
-
-
-@compiled
-def _search(data, target, rules, columns, monotone, nodes, sums, node, random, drawn):
+def _search(data, target, rules, columns, draws, monotone, nodes, sums, node):
     """Find the best split of a node, or make it a leaf."""
     start, stop = nodes[node].first, nodes[node].last
     weight, spread, numbers = nodes[node].weight, nodes[node].spread, sums[node]
     prepare(target, first_rows(data, start, stop))
     tie = TIE * spread
     best, kind = -np.inf, flat.LEAF
-    for i in range(_draw_columns(data, rules, nodes, node, random, drawn)):
-        j = drawn[i]
+    for i in range(n_considered(draws, data, start, stop)):
+        j = column_at(draws, i)
         if is_constant(data, j, start, stop):
             continue
         limits = Limits(
@@ -204,11 +159,8 @@ def _search(data, target, rules, columns, monotone, nodes, sums, node, random, d
         if is_category(columns, j):
             totals = weight, spread
             cut, order, this = cut_categories(columns, data, target, j, start, stop, totals, numbers, limits)
-        elif rules.random_cuts:
-            share = next_random(random, 1 << 53) / 9007199254740992.0
-            cut = random_cut(data, target, j, start, stop, share, weight, numbers, limits)
         else:
-            cut = cut_column(data, target, j, start, stop, weight, numbers, limits)
+            cut = cut_of(draws, data, target, j, start, stop, weight, numbers, limits)
         if cut.place > 0 and cut.decrease > best + tie:
             best, kind = cut.decrease, this
             nodes[node].feature, nodes[node].place, nodes[node].order = j, cut.place, order
@@ -221,12 +173,12 @@ def _search(data, target, rules, columns, monotone, nodes, sums, node, random, d
 
 
 @compiled
-def _split_in_two(columns, data, target, rules, monotone, nodes, sums, node, sets, n_codes):
+def _split_in_two(columns, data, target, rules, monotone, nodes, sums, node, sets):
     start, stop, j = nodes[node].first, nodes[node].last, nodes[node].feature
     place, left, right = nodes[node].place, nodes[node].left, nodes[node].right
     missing = missing_at(data, j, start, stop)
     if nodes[node].kind == flat.SUBSET:
-        segment = subset_rows(columns, data, target, nodes, node, sets, n_codes)
+        segment = subset_rows(columns, data, target, nodes, node, sets)
         missing, nodes[node].missing_left = 0, False
     else:
         segment = segment_of(data, j, start, stop)
