@@ -9,12 +9,17 @@ into the function that Python calls, and is optimized there once.
 # mypy: disable-error-code="no-untyped-call"
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from numba import _dynfunc  # type: ignore[attr-defined]
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import PassManager, register_pass
+from numba.core.target_extension import jit_registry, target_registry
 from numba.core.typed_passes import NativeLowering
 
 
@@ -71,6 +76,11 @@ class _Compiler(CompilerBase):
         self.state.flags.no_cpython_wrapper = self.state.flags.no_cfunc_wrapper = True
         self.state.flags.release_gil = True
 
+    def compile_extra(self, func: Any) -> Any:
+        """Compile a function; the NumPy functions that it calls become parts, too."""
+        with _numpy_in_parts():
+            return super().compile_extra(func)
+
     def define_pipelines(self) -> list[Any]:
         """Return the passes."""
         usual = DefaultPassBuilder.define_nopython_pipeline(self.state)
@@ -90,3 +100,21 @@ class WholeCompiler(_Compiler):
     """Compiler of functions that Python calls."""
 
     lowering = LowerWhole
+
+
+@contextmanager
+def _numpy_in_parts() -> Iterator[None]:
+    """Let Numba compile its versions of NumPy functions by :class:`PartCompiler`; Numba's global lock is held meanwhile.
+
+    Cyclic garbage is not collected during compilation, which would take a tenth of its time.
+    """
+    processor, collects = target_registry["cpu"], gc.isenabled()
+    usual = jit_registry[processor]
+    jit_registry.update({processor: partial(usual, pipeline_class=PartCompiler)})
+    gc.disable()
+    try:
+        yield
+    finally:
+        jit_registry.update({processor: usual})
+        if collects:
+            gc.enable()

@@ -30,8 +30,11 @@ def grow(columns, cells, scale, rules, limits, nodes, space, seed, root_is_ready
     If ``root_is_ready``, the last slot of ``space.histograms`` contains the histogram of all rows.
     """
     words, root = columns.words, np.int64(0)  # not a literal, which would trigger a second compilation
-    n_groups, free = len(words), np.arange(len(space.histograms))
-    n_free = len(free)
+    histograms, feature, slots = space.histograms, nodes.feature, nodes.slot
+    n_groups, n_free = len(words), len(histograms)
+    free = np.empty(n_free, dtype=np.int64)
+    for k in range(n_free):
+        free[k] = k
     _start_at_root(cells, nodes, space.rows)
     pending = np.empty(len(nodes.left), dtype=np.int64)
     n_pending: Any = np.int64(0)
@@ -41,10 +44,10 @@ def grow(columns, cells, scale, rules, limits, nodes, space, seed, root_is_ready
         n_free -= 1
         slot = free[n_free]
         if not root_is_ready:
-            add_all(words, cells, root, n_groups, space.histograms[slot])
-        state = choose(columns, nodes, root, space.histograms[slot], scale, rules, limits, state)
-        nodes.slot[0] = slot
-        if nodes.feature[0] >= 0:
+            add_all(words, cells, root, n_groups, histograms[slot])
+        state = choose(columns, nodes, root, histograms[slot], scale, rules, limits, state)
+        slots[0] = slot
+        if feature[0] >= 0:
             pending[0], n_pending = root, n_pending + 1
     while n_pending > 0:
         at = n_pending - 1  # without a limit on leaves, the last node, so that few histograms are kept
@@ -54,7 +57,7 @@ def grow(columns, cells, scale, rules, limits, nodes, space, seed, root_is_ready
         n_pending -= 1
         pending[at] = pending[n_pending]
         if limits.max_leaves > 0 and leaves >= limits.max_leaves:
-            nodes.feature[node] = -1
+            feature[node] = -1
             continue
         left, right = count, count + 1
         count, leaves = count + 2, leaves + 1
@@ -63,8 +66,8 @@ def grow(columns, cells, scale, rules, limits, nodes, space, seed, root_is_ready
         last_leaf = limits.max_leaves > 0 and leaves >= limits.max_leaves
         open_left = not last_leaf and may_split(nodes, left, rules, limits)
         open_right = not last_leaf and may_split(nodes, right, rules, limits)
-        slot = nodes.slot[node]
-        nodes.slot[node] = -1
+        slot = slots[node]
+        slots[node] = -1
         if not (open_left or open_right):
             free[n_free] = slot
             n_free += 1
@@ -73,19 +76,19 @@ def grow(columns, cells, scale, rules, limits, nodes, space, seed, root_is_ready
         n_free -= 1
         other = free[n_free]
         start, stop = nodes.first[small], nodes.last[small]
-        add_some(columns.by_row, cells, space.rows[start:stop], root, n_groups, space.histograms[other])
-        take_away(space.histograms[slot], space.histograms[other], root, n_groups)
-        nodes.slot[small], nodes.slot[large] = other, slot
+        add_some(columns.by_row, cells, space.rows[start:stop], root, n_groups, histograms[other])
+        take_away(histograms[slot], histograms[other], root, n_groups)
+        slots[small], slots[large] = other, slot
         for child in (large, small):  # without a limit on leaves, the smaller child is split first
             is_open = open_left if child == left else open_right
-            held = nodes.slot[child]
+            held = slots[child]
             if is_open:
-                state = choose(columns, nodes, child, space.histograms[held], scale, rules, limits, state)
-            if is_open and nodes.feature[child] >= 0:
+                state = choose(columns, nodes, child, histograms[held], scale, rules, limits, state)
+            if is_open and feature[child] >= 0:
                 pending[n_pending] = child
                 n_pending += 1
             else:
-                nodes.slot[child] = -1
+                slots[child] = -1
                 free[n_free] = held
                 n_free += 1
     return count
@@ -133,13 +136,16 @@ def may_split(nodes, node, rules, limits):
 def choose(columns, nodes, node, histogram, scale, rules, limits, state):
     """Store the best split in the node (feature -1: none); return the state of the random number generator."""
     d = len(columns.n_bins)
+    feature, missing_left = nodes.feature, nodes.missing_left
+    has_missing, categorical = columns.has_missing, columns.categorical
+    count_bits, l2 = scale.count_bits, rules.l2
     own = Node(nodes.gradient[node], nodes.packed[node], nodes.low[node], nodes.high[node])
-    mask = (np.int64(1) << scale.count_bits) - 1
-    G, H = own.gradient * scale.gradient, (own.packed >> scale.count_bits) * scale.curvature
-    v = value_of(G, H, rules.l2, own.low, own.high)
-    parent = -(2.0 * G * v + (H + rules.l2) * v * v)
+    mask = (np.int64(1) << count_bits) - 1
+    G, H = own.gradient * scale.gradient, (own.packed >> count_bits) * scale.curvature
+    v = value_of(G, H, l2, own.low, own.high)
+    parent = -(2.0 * G * v + (H + l2) * v * v)
     top = parent + limits.min_gain
-    nodes.feature[node] = -1
+    feature[node] = -1
     allowed = np.ones(d, dtype=np.bool_)
     state = _allow(columns, nodes.sets[node], allowed, state)
     order = np.empty(256, dtype=np.int64)
@@ -147,10 +153,10 @@ def choose(columns, nodes, node, histogram, scale, rules, limits, state):
         if not allowed[j]:
             continue
         cells = histogram[j]
-        missing = columns.has_missing[j] and (cells[255, 1] & mask) > 0
+        missing = has_missing[j] and (cells[255, 1] & mask) > 0
         n_bins, places = columns.n_bins[j], order[:0]
-        if columns.categorical[j]:
-            n_bins = by_ratio(cells, n_bins, rules.l2, scale, order)
+        if categorical[j]:
+            n_bins = by_ratio(cells, n_bins, l2, scale, order)
             places = order[:n_bins]
         for from_left in range(2 if missing else 1):
             gain, place, c = scan(
@@ -158,12 +164,12 @@ def choose(columns, nodes, node, histogram, scale, rules, limits, state):
             )
             if place >= 0:
                 top = gain
-                nodes.feature[node], nodes.missing_left[node] = j, from_left == 1
+                feature[node], missing_left[node] = j, from_left == 1
                 nodes.gain[node] = gain - parent
-                if not columns.has_missing[j] or not missing:  # none in training: missing values follow the majority
-                    nodes.missing_left[node] = 2 * (c & mask) > (own.packed & mask)
+                if not has_missing[j] or not missing:  # none in training: missing values follow the majority
+                    missing_left[node] = 2 * (c & mask) > (own.packed & mask)
                 nodes.bin[node] = place
-                if columns.categorical[j]:
+                if categorical[j]:
                     nodes.bin[node] = -1
                     nodes.subset[node] = 0
                     for k in range(place + 1):
@@ -238,36 +244,39 @@ def left_codes(nodes, node):
 def adopt(columns, nodes, node, left, right, cells, table, scale, rules):
     """Initialize the children of a node from the histogram ``cells`` of its column and the codes that go left."""
     j = nodes.feature[node]
+    first, last, low, high = nodes.first, nodes.last, nodes.low, nodes.high
+    gradient, packed = nodes.gradient, nodes.packed
+    groups, sign = columns.groups, columns.monotone[j]
     a, c = np.int64(0), np.int64(0)
     for b in range(256):
         if table[b]:
             a += cells[b, 0]
             c += cells[b, 1]
-    start, stop = nodes.first[node], nodes.last[node]
+    start, stop = first[node], last[node]
     middle = start + (c & ((np.int64(1) << scale.count_bits) - 1))
-    nodes.first[left], nodes.last[left], nodes.first[right], nodes.last[right] = start, middle, middle, stop
-    nodes.gradient[left], nodes.packed[left] = a, c
-    nodes.gradient[right], nodes.packed[right] = nodes.gradient[node] - a, nodes.packed[node] - c
+    first[left], last[left], first[right], last[right] = start, middle, middle, stop
+    gradient[left], packed[left] = a, c
+    gradient[right], packed[right] = gradient[node] - a, packed[node] - c
     sets = nodes.sets[node]
-    for q in range(len(columns.groups)):
-        if not columns.groups[q, j]:
+    for q in range(len(groups)):
+        if not groups[q, j]:
             sets &= ~(np.int64(1) << q)
     for child in (left, right):
         nodes.depth[child] = nodes.depth[node] + 1
         nodes.sets[child] = sets
-        nodes.low[child], nodes.high[child] = nodes.low[node], nodes.high[node]
+        low[child], high[child] = low[node], high[node]
         nodes.feature[child] = -1
-    if columns.monotone[j] != 0:
+    if sign != 0:
         middle_value = 0.0
         for child in (left, right):
-            G = nodes.gradient[child] * scale.gradient
-            H = (nodes.packed[child] >> scale.count_bits) * scale.curvature
-            middle_value += 0.5 * value_of(G, H, rules.l2, nodes.low[node], nodes.high[node])
-        rising = columns.monotone[j] > 0
+            G = gradient[child] * scale.gradient
+            H = (packed[child] >> scale.count_bits) * scale.curvature
+            middle_value += 0.5 * value_of(G, H, rules.l2, low[node], high[node])
+        rising = sign > 0
         if rising:
-            nodes.high[left], nodes.low[right] = middle_value, middle_value
+            high[left], low[right] = middle_value, middle_value
         else:
-            nodes.low[left], nodes.high[right] = middle_value, middle_value
+            low[left], high[right] = middle_value, middle_value
 
 
 @compiled

@@ -144,13 +144,18 @@ def _audit_block(points, weights, centers, labels, sizes, start, stop):
     r"""Apply Hartigan's test: moving :math:`x` from a to b changes J by w n_b/(n_b+w) d_b^2 - w n_a/(n_a-w) d_a^2."""
     k, d = centers.values.shape
     scratch, products = np.empty(TILE * room(points)), np.empty(TILE * k)
-    chosen = np.arange(start, stop)
+    chosen = np.empty(stop - start, dtype=np.int64)
+    for i in range(stop - start):
+        chosen[i] = start + i
     norms, best, own, weight = np.empty(TILE), np.empty(TILE), np.empty(TILE), np.empty(TILE)
     totals, largest, improving = np.zeros(k), 0.0, 0
-    halves = np.empty(k)
+    halves, longest, rounding = np.empty(k), 0.0, (d + 8) * 2.0**-48
     for c in range(k):
-        halves[c] = 0.5 * np.sum(centers.screen[c] * centers.screen[c])
-    longest, rounding = np.max(halves), (d + 8) * 2.0**-48
+        square = 0.0
+        for j in range(centers.screen.shape[1]):
+            square += centers.screen[c, j] * centers.screen[c, j]
+        halves[c] = 0.5 * square
+        longest = max(longest, halves[c])
     back = 1.0 / (points.scale * points.scale)
     for tile in range(0, stop - start, TILE):
         size = min(stop - start - tile, TILE)

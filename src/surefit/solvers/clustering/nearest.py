@@ -118,8 +118,9 @@ def nearest(points: Any, n: int, values: np.ndarray, n_jobs: int | None = None) 
 def _half_separation(values):
     """Return half the distance of each center to the nearest other center."""
     k, d = values.shape
-    nearest = np.full(k, np.inf)
+    nearest = np.empty(k)
     for a in range(k):
+        nearest[a] = np.inf
         for b in range(a):
             total = 0.0
             for j in range(d):
@@ -127,7 +128,9 @@ def _half_separation(values):
                 total += difference * difference
             nearest[a] = min(nearest[a], total)
             nearest[b] = min(nearest[b], total)
-    return 0.5 * np.sqrt(nearest)
+    for a in range(k):
+        nearest[a] = 0.5 * math.sqrt(nearest[a])
+    return nearest
 
 
 @compiled(relaxed=True)
@@ -164,7 +167,9 @@ def _assign_block(points, weights, centers, bounds, moves, drops, separation, st
 @compiled(relaxed=True)
 def _label_block(points, centers, labels, start, stop):
     scratch, products = _work_space(points, centers)
-    chosen = np.arange(start, stop)
+    chosen = np.empty(stop - start, dtype=np.int64)
+    for i in range(stop - start):
+        chosen[i] = start + i
     square = centers.longest * centers.longest
     for tile in range(0, stop - start, TILE):
         size = min(stop - start - tile, TILE)
@@ -239,9 +244,10 @@ def _screen(points, centers, chosen, first, size, scratch, products):
     """Return the squared length, the smallest and second smallest cost, and the index of the smallest, for each selected point."""
     k = centers.values.shape[0]
     norms = np.empty(size)
-    best = np.full(size, np.inf, dtype=centers.screen.dtype)
-    second = np.full(size, np.inf, dtype=centers.screen.dtype)
-    index = np.zeros(size, dtype=centers.screen.dtype)  # a float, so that the selection is vectorized like the others
+    best, second = np.empty(size, dtype=centers.screen.dtype), np.empty(size, dtype=centers.screen.dtype)
+    index = np.empty(size, dtype=centers.screen.dtype)  # floats, so that the selection is vectorized like the others
+    for r in range(size):
+        best[r], second[r], index[r] = np.inf, np.inf, 0.0
     table = products[: k * size].reshape(k, size)
     load(points, chosen, first, size, scratch, norms)
     inner_products(points, chosen, first, size, scratch, centers.screen, centers.transposed, table)

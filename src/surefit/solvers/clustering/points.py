@@ -149,10 +149,11 @@ def block_size(n: int, width: int = 1) -> int:
 @compiled(relaxed=True)
 def _weighted_squares(points, weights, start, stop):
     total = 0.0
-    chosen, scratch, norm = np.arange(start, stop), np.empty(room(points)), np.empty(1)
-    for i in range(stop - start):
-        load(points, chosen, i, 1, scratch, norm)
-        total += weights[start + i] * norm[0]
+    chosen, scratch, norm = np.empty(1, dtype=np.int64), np.empty(room(points)), np.empty(1)
+    for i in range(start, stop):
+        chosen[0] = i
+        load(points, chosen, 0, 1, scratch, norm)
+        total += weights[i] * norm[0]
     return total
 
 
