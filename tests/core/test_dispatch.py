@@ -72,7 +72,15 @@ def test_a_class_registers_once():
 def test_a_second_process_loads_machine_code_and_an_edit_invalidates_it(tmp_path):
     package = tmp_path / "src" / "surefit"
     sources = Path(__file__).parents[2] / "src" / "surefit"
-    for name in ("core/compiling.py", "core/dispatch.py", "core/jit.py", "core/nested.py", "core/errors.py"):
+    files = (
+        "dispatch.py",
+        "jit.py",
+        "errors.py",
+        "compilation/__init__.py",
+        "compilation/nested.py",
+        "compilation/notice.py",
+    )
+    for name in (f"core/{file}" for file in files):
         target = package / name
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text((sources / name).read_text())

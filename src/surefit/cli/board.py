@@ -10,7 +10,7 @@ from rich.live import Live
 from rich.table import Table as Grid
 from rich.text import Text
 
-from surefit.core.compiling import LOG
+from surefit.core.compilation.notice import LOG
 from surefit.core.tables import digits, number
 
 

@@ -13,8 +13,8 @@ from typing import Any, Protocol, TypeVar, cast
 import numpy as np
 from numba.extending import overload
 
+from surefit.core.compilation.nested import PartCompiler
 from surefit.core.errors import MissingVerb
-from surefit.core.nested import PartCompiler
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -4,7 +4,7 @@ Numba checks only the file of a cached function to decide whether it is stale. T
 remain in use after an edit of a verb that it calls from another file. Here the stamp of every cached function covers
 its folder and all folders with compiled code, so surefit never runs machine code of another version.
 
-A compiled function that another one calls is linked into its caller (:mod:`surefit.core.nested`).
+A compiled function that another one calls is linked into its caller (:mod:`surefit.core.compilation.nested`).
 
 If the cache cannot be written or read (no permission, full disk, damaged file), functions are compiled again and the fit succeeds.
 """
@@ -19,9 +19,9 @@ from typing import Any, overload
 
 from numba import njit
 
-import surefit.core.compiling  # noqa: F401  (says when compilation takes long)
+import surefit.core.compilation.notice  # noqa: F401  (says when compilation takes long)
+from surefit.core.compilation.nested import PartCompiler, WholeCompiler
 from surefit.core.errors import SlowStart
-from surefit.core.nested import PartCompiler, WholeCompiler
 
 #: Relaxations for solver loops: order of sums, fused multiply-add, sign of zero. Never used for numbers in a claim.
 RELAXED = {"reassoc", "contract", "nsz"}

@@ -4,7 +4,7 @@ import logging
 from types import SimpleNamespace
 
 from surefit.cli.board import Board
-from surefit.core.compiling import LOG, NOTICE, CompilationNotice
+from surefit.core.compilation.notice import LOG, NOTICE, CompilationNotice
 
 
 def event_of(module):

@@ -1,0 +1,1 @@
+"""How Numba compiles: parts linked into callers, and a notice when it takes long."""
