@@ -1,5 +1,7 @@
 """Perceptrons on partitions: the bits of a fit in memory in the order of the rows, and claims that repeat the passes."""
 
+from dataclasses import replace
+
 import dask
 import dask.array as da
 import numpy as np
@@ -9,7 +11,6 @@ from sklearn.base import clone
 from surefit import AveragedPerceptron, Perceptron
 from surefit.checks.judge import Proof
 from surefit.checks.perceptrons.passes import passes
-from surefit.core.certificate import replace
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.sample import read
 
