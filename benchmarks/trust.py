@@ -10,10 +10,8 @@ class Meter:
 
     def __init__(self) -> None:
         from surefit.core import estimator
-        from surefit.core.issuing import drafts
 
-        drafts.LARGEST_COPY = -1  # proofs are made in the fit, so that its time includes them
-        self.seconds, self._depth = 0.0, 0
+        self.seconds, self._depth, self._fits = 0.0, 0, 0
         self._last: tuple[Any, tuple | None] | None = None
         mixin: Any = estimator.CertifiedMixin
         issue = self._timed(mixin._issue)
@@ -22,8 +20,20 @@ class Meter:
             self._last = issuer, kwargs.get("sample")
             return issue(issuer, *args, **kwargs)
 
+        watched, complete = estimator.watched, estimator.complete
+
+        def counted(*args):
+            self._fits += 1
+            try:
+                return watched(*args)
+            finally:
+                self._fits -= 1
+
+        def proving(model, wait=False):
+            return complete(model, wait and self._fits > 1)  # only the fits of parts may wait for a reader of their proofs
+
         mixin._issue = remembering
-        estimator.complete = self._timed(estimator.complete)
+        estimator.watched, estimator.complete = counted, self._timed(proving)
 
     def _timed(self, function: Callable) -> Callable:
         def timed(*args, **kwargs):

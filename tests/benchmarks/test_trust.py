@@ -6,17 +6,17 @@ import pytest
 from benchmarks.runner import Options, run_variant
 from benchmarks.trust import Meter
 from benchmarks.workload import discover, select
-from surefit import Lasso, lasso_path
+from surefit import BaggingRegressor, Lasso, lasso_path
 from surefit.core import estimator
 from surefit.core.certificate import Certificate
-from surefit.core.issuing import drafts
+from surefit.core.issuing.drafts import Pending
 
 
 @pytest.fixture
 def meter(monkeypatch):
     monkeypatch.setattr(estimator.CertifiedMixin, "_issue", estimator.CertifiedMixin._issue)
     monkeypatch.setattr(estimator, "complete", estimator.complete)
-    monkeypatch.setattr(drafts, "LARGEST_COPY", drafts.LARGEST_COPY)
+    monkeypatch.setattr(estimator, "watched", estimator.watched)
     return Meter()
 
 
@@ -29,6 +29,8 @@ def test_the_meter_sees_certificates_only(meter):
     assert isinstance(model._certificate, Certificate)  # its proof does not wait
     assert 0.0 < meter.share(1.0) == meter.seconds
     assert meter.verification() > 0.0
+    search = BaggingRegressor(Lasso(0.1), n_estimators=2).fit(X, y)
+    assert isinstance(search._certificate, Certificate) and isinstance(search.estimators_[0]._certificate, Pending)
 
 
 def test_a_run_reports_both():

@@ -15,6 +15,7 @@ from surefit.core.errors import ConvergenceWarning, Invalidated
 from surefit.core.fingerprint import one_pass
 from surefit.core.guards.extremes import watched
 from surefit.core.issuing.drafts import Draft, Pending, may_wait, proved
+from surefit.core.issuing.state import DIGESTING
 from surefit.core.validation import is_partitioned
 from surefit.core.warn import warn
 
@@ -81,7 +82,7 @@ class CertifiedMixin(ParameterNamesMixin):
     def __getstate__(self) -> Any:
         """Return the state for copies and files, with a proved certificate; without it if the model was changed."""
         state: Any = super().__getstate__()
-        if isinstance(self.__dict__.get("_certificate"), Pending):
+        if isinstance(self.__dict__.get("_certificate"), Pending) and not DIGESTING.get():
             try:
                 state = {**state, "_certificate": complete(self)}
             except Invalidated:

@@ -127,16 +127,15 @@ def test_extreme_numbers_are_proved_in_the_fit():
     assert not waits(model) and model.certificate_.holds
 
 
-def test_members_of_ensembles_keep_no_rows(monkeypatch):
+def test_members_of_ensembles_wait_within_the_limits(monkeypatch):
     gc.collect()
-    before = len(drafts._waiting)
-    model = sf.BaggingRegressor(sf.Ridge(), n_estimators=3, random_state=0).fit(X, y)
-    assert len(drafts._waiting) <= before + 1 and not any(map(waits, model.estimators_))
+    monkeypatch.setattr(drafts, "WAITING", len(drafts._waiting) + 4)
+    for ensemble in (sf.BaggingRegressor, SklearnBagging):
+        model = ensemble(sf.Ridge(), n_estimators=8, random_state=0).fit(X, y)
+        assert sum(map(waits, model.estimators_)) == 4
+        del model
     search = sf.GridSearchCV(sf.Ridge(), {"alpha": [0.1, 1.0]}, cv=3).fit(X, y)
-    assert not waits(search.best_estimator_) and search.verify(X, y)
-    monkeypatch.setattr(drafts, "WAITING", before + 4)
-    members = SklearnBagging(sf.Ridge(), n_estimators=8, random_state=0).fit(X, y).estimators_
-    assert sum(map(waits, members)) <= 4
+    assert search.verify(X, y) and search.best_estimator_.certificate_.holds
 
 
 def test_models_that_are_dropped_keep_no_rows():
@@ -157,3 +156,12 @@ def test_copies_keep_the_memory_order():
     columns = np.asfortranarray(X)
     assert sf.Ridge().fit(columns, y)._certificate.draft.sample[0].flags.f_contiguous
     assert sf.Ridge().fit(X, y)._certificate.draft.sample[0].flags.c_contiguous
+
+
+def test_the_proofs_of_members_wait_although_the_model_that_holds_them_is_digested():
+    model = sf.CalibratedClassifierCV(cv=3).fit(X, labels)
+    members = [pair.estimator for pair in model.calibrated_classifiers_]
+    model.verify(X, labels)
+    assert all(map(waits, members))
+    copies = [pair.estimator for pair in pickle.loads(pickle.dumps(model)).calibrated_classifiers_]
+    assert not any(map(waits, copies)) and copies[0].certificate_.holds

@@ -7,6 +7,7 @@ hashed by value: a NumPy scalar equals the Python number, a tuple equals the lis
 from __future__ import annotations
 
 import struct
+from contextvars import ContextVar
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
@@ -27,6 +28,8 @@ UNCOVERED = (
 )
 KEPT = 1 << 16  # size in bytes up to which a copy of an array is kept instead of its digest
 UNCHANGING = frozenset((type(None), bool, int, str))  # types whose values are their own marks
+#: True while a state is read for a digest, which does not cover the certificate: its proof can go on waiting.
+DIGESTING: ContextVar[bool] = ContextVar("DIGESTING", default=False)
 SMALL = 4096  # size in bytes up to which an array is hashed directly; larger arrays are hashed by the fingerprint, at memory speed
 
 
@@ -95,7 +98,11 @@ def _state_of(value: Any) -> Any:
         return value.get_state()
     if hasattr(value, "get_arrays"):  # scikit-learn's search trees, whose state includes a counter of queries
         return value.get_arrays()
-    state = value.__getstate__()
+    token = DIGESTING.set(True)
+    try:
+        state = value.__getstate__()
+    finally:
+        DIGESTING.reset(token)
     if not isinstance(state, dict):
         return state
     kept = {k: v for k, v in state.items() if _covers(k)}
