@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn import svm
 
 from surefit import SVC, SVR, CertificateError, NuSVC, NuSVR, OneClassSVM
+from surefit.core.errors import SurefitError
 from surefit.kernel_machines.nu import training
 
 
@@ -152,3 +153,12 @@ def test_pairs_continue_while_the_margin_is_not_positive(monkeypatch):
     model = NuSVC(nu=0.3).fit(X, y)
     assert len(calls) > 2 and model.certificate_.run["solver"] == "pairs within each sign"
     model.verify(X, y)
+
+
+def test_a_limit_that_leaves_no_margin_is_an_error():
+    rng = np.random.default_rng(0)
+    X, labels = rng.normal(size=(700, 4)), (rng.normal(size=700) > 0).astype(int)
+    with pytest.raises(
+        SurefitError, match="NuSVC: the fit ended before a positive margin was found; increase max_time"
+    ):
+        NuSVC(nu=0.2, max_time=1e-9).fit(X, labels)

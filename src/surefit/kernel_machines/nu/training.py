@@ -10,7 +10,7 @@ import numpy as np
 
 from surefit.core.budget import Budget, Reason
 from surefit.core.callbacks import progress_reporter
-from surefit.core.errors import DataWarning, InvalidData
+from surefit.core.errors import DataWarning, InvalidData, SurefitError
 from surefit.core.threads import one_blas_thread
 from surefit.core.warn import warn
 from surefit.kernel_machines.svc_training import TwoClasses, require_finite
@@ -69,6 +69,7 @@ def fit_classes(estimator, sample: Sample, problems: list[TwoClasses]) -> list[t
                 signed = nu_pairs.Signed(order, s[order], int(np.count_nonzero(t > 0)))
                 direct = nu_pairs.solve(own, own32, np.zeros(len(t)), signed, total, judge, tol, options)
                 if direct[1].reason is not Reason.STALLED:
+                    _require_margin(who, *direct)
                     found.append(direct)
                     continue
             beta = t * s * (total / 2) / sides[(t > 0).astype(int)]
@@ -85,10 +86,20 @@ def fit_classes(estimator, sample: Sample, problems: list[TwoClasses]) -> list[t
 
             found.append(search(solve, judge, Solved(guess, beta, scores), total, tol))
             judged, fit = found[-1]
+            _require_margin(who, judged, fit)
             lost = fit.reason is Reason.STALLED and judged.level <= VANISHED * guess
             if lost or not np.isfinite(judged.point.gap):
                 raise _no_margin(who, nu)
     return found
+
+
+def _require_margin(who: str, judged: Judged, fit: DualFit) -> None:
+    """Raise an error if the fit was stopped at a point without a positive margin, which no model belongs to."""
+    if np.isfinite(judged.point.gap) or fit.reason in (Reason.CONVERGED, Reason.STALLED):
+        return
+    if fit.reason is Reason.INTERRUPTED:
+        raise KeyboardInterrupt
+    raise SurefitError(f"{who}: the fit ended before a positive margin was found; increase max_time or max_iter.")
 
 
 def _no_margin(who: str, nu: float) -> InvalidData:
