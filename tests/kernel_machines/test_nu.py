@@ -162,3 +162,15 @@ def test_a_limit_that_leaves_no_margin_is_an_error():
         SurefitError, match="NuSVC: the fit ended before a positive margin was found; increase max_time"
     ):
         NuSVC(nu=0.2, max_time=1e-9).fit(X, labels)
+
+
+def test_points_that_alternate_within_rounding_end_the_search():
+    X = [
+        [24.28499070790021, -165.63454270422332, 65.6104877556666],
+        [114.34530226920894, -45.2611003007899, 43.04857455543092],
+    ]
+    model = NuSVR(nu=0.1, tol=0.0, max_time=60.0)
+    with pytest.warns(UserWarning):
+        model.fit(X, [-17.0, -41.0])
+    assert model.certificate_.run["reason"] == "stalled"
+    model.verify(X, [-17.0, -41.0])

@@ -75,6 +75,7 @@ def minimize(
     history: list[tuple[float, int, float]] = []
     steps, work, failures, lost, reason = 0, 0, 0, False, None
     best = here = start = _start(gram, problem, beta, n_jobs)
+    highest = start.dual
     largest = float(np.max(gram.diagonal))
     others = other_strategies(given, problem, megabytes)
     most = 0 if others and others[0].first else exhausted(n)
@@ -107,8 +108,9 @@ def minimize(
             work += work_done
             lost = _lost(problem, after, largest, tol)
         steps += did
-        better = after.gap < 0.9 * best.gap or after.dual > here.dual + 0.01 * max(min(best.gap, here.gap), 0.0)
-        failures = 0 if better else failures + 1
+        # compared with the highest dual so far, since points can alternate within rounding
+        better = after.gap < 0.9 * best.gap or after.dual > highest + 0.01 * max(min(best.gap, here.gap), 0.0)
+        failures, highest = 0 if better else failures + 1, max(highest, after.dual)
         here = after if after.dual >= here.dual or after.gap < here.gap else here
         best = after if after.gap < best.gap else best
 
