@@ -30,7 +30,9 @@ class Meter:
                 self._fits -= 1
 
         def proving(model, wait=False):
-            return complete(model, wait and self._fits > 1)  # only the fits of parts may wait for a reader of their proofs
+            return complete(
+                model, wait and self._fits > 1
+            )  # only the fits of parts may wait for a reader of their proofs
 
         mixin._issue = remembering
         estimator.watched, estimator.complete = counted, self._timed(proving)
