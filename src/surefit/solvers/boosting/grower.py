@@ -24,6 +24,15 @@ def goes_left(nodes, node, code):
 
 
 @compiled
+def _numbered(n):
+    """Return the numbers below ``n``; ``np.arange`` takes longer to compile."""
+    numbers = np.empty(n, dtype=np.int64)
+    for k in range(n):
+        numbers[k] = k
+    return numbers
+
+
+@compiled
 def grow(columns, cells, scale, rules, limits, nodes, space, seed, root_is_ready):
     """Grow a tree; return the number of nodes. Afterward, ``space.rows`` is sorted by leaf, then by index.
 
@@ -32,17 +41,13 @@ def grow(columns, cells, scale, rules, limits, nodes, space, seed, root_is_ready
     words, root = columns.words, np.int64(0)  # not a literal, which would trigger a second compilation
     histograms, feature, slots = space.histograms, nodes.feature, nodes.slot
     n_groups, n_free = len(words), len(histograms)
-    free = np.empty(n_free, dtype=np.int64)
-    for k in range(n_free):
-        free[k] = k
+    free = _numbered(n_free)
     _start_at_root(cells, nodes, space.rows)
     pending = np.empty(len(nodes.left), dtype=np.int64)
     n_pending: Any = np.int64(0)
-    count, leaves = np.int64(1), np.int64(1)
-    state = np.uint64(seed)
+    count, leaves, state = np.int64(1), np.int64(1), np.uint64(seed)
     if may_split(nodes, root, rules, limits):
-        n_free -= 1
-        slot = free[n_free]
+        n_free, slot = n_free - 1, free[n_free - 1]
         if not root_is_ready:
             add_all(words, cells, root, n_groups, histograms[slot])
         state = choose(columns, nodes, root, histograms[slot], scale, rules, limits, state)
@@ -50,9 +55,8 @@ def grow(columns, cells, scale, rules, limits, nodes, space, seed, root_is_ready
         if feature[0] >= 0:
             pending[0], n_pending = root, n_pending + 1
     while n_pending > 0:
-        at = n_pending - 1  # without a limit on leaves, the last node, so that few histograms are kept
-        if limits.max_leaves > 0:
-            at = _place_of_best(pending[:n_pending], nodes.gain)
+        # without a limit on leaves, the last node, so that few histograms are kept
+        at = _place_of_best(pending[:n_pending], nodes.gain) if limits.max_leaves > 0 else n_pending - 1
         node = pending[at]
         n_pending -= 1
         pending[at] = pending[n_pending]
@@ -66,22 +70,19 @@ def grow(columns, cells, scale, rules, limits, nodes, space, seed, root_is_ready
         last_leaf = limits.max_leaves > 0 and leaves >= limits.max_leaves
         open_left = not last_leaf and may_split(nodes, left, rules, limits)
         open_right = not last_leaf and may_split(nodes, right, rules, limits)
-        slot = slots[node]
-        slots[node] = -1
+        slot, slots[node] = slots[node], -1
         if not (open_left or open_right):
             free[n_free] = slot
             n_free += 1
             continue
         small, large = _by_size(nodes, left, right)
-        n_free -= 1
-        other = free[n_free]
+        n_free, other = n_free - 1, free[n_free - 1]
         start, stop = nodes.first[small], nodes.last[small]
         add_some(columns.by_row, cells, space.rows[start:stop], root, n_groups, histograms[other])
         take_away(histograms[slot], histograms[other], root, n_groups)
         slots[small], slots[large] = other, slot
         for child in (large, small):  # without a limit on leaves, the smaller child is split first
-            is_open = open_left if child == left else open_right
-            held = slots[child]
+            is_open, held = open_left if child == left else open_right, slots[child]
             if is_open:
                 state = choose(columns, nodes, child, histograms[held], scale, rules, limits, state)
             if is_open and feature[child] >= 0:
