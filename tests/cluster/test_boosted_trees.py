@@ -90,18 +90,20 @@ def test_trees_are_those_of_one_machine_and_certificates_verify_both_ways(case, 
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_partitions_that_are_joined_need_one_pass_per_round(case, monkeypatch):
+def test_partitions_that_are_joined_need_one_pass_for_several_rounds(case, monkeypatch):
     join_partitions(monkeypatch)
     model, y = CASES[case]
     memory, first = clone(model).fit(X, y, sample_weight=S), None
-    for parts in (1, 3, 7):
+    for parts, span, passes in ((1, 0.0, 3), (3, 1e9, 2), (7, 1e9, 2)):
+        monkeypatch.setattr("surefit.solvers.boosting.partitioned.SPAN", span)
         ours = spread(model, X, y, parts, S)
         first = first or ours
         assert_same_trees(ours, memory)
+        assert ours.training_losses_.tobytes() == first.training_losses_.tobytes()
         assert ours.tree_value_.tobytes() == first.tree_value_.tobytes()  # for any partitions
         assert ours.baseline_.tobytes() == first.baseline_.tobytes()
         quantiles = 6 * (case in ("absolute", "quantile", "huber"))
-        assert ours.cluster_["passes"] == 5 + quantiles + 3  # rounds
+        assert ours.cluster_["passes"] == 5 + quantiles + (3 if case == "drawn columns" else passes)
     ours.verify(X, y, S)
     ours.verify(chunked(X, 5), chunked(y, 5), chunked(S, 5))
 
@@ -111,10 +113,18 @@ def test_early_stopping_and_more_rounds_of_joined_partitions(monkeypatch):
     model = HistGradientBoostingClassifier(**{**options, "max_iter": 12, "max_features": 0.5})
     alone = spread(model, X, LABELS, 7)
     join_partitions(monkeypatch)
+    monkeypatch.setattr("surefit.solvers.boosting.partitioned.SPAN", 1e9)
     ours = spread(model, X, LABELS, 7)
     assert ours.n_iter_ == alone.n_iter_ < 12
     np.testing.assert_allclose(ours.validation_score_, alone.validation_score_, rtol=1e-12)
     assert_same_trees(ours, alone)
+    every = clone(model).set_params(max_features=1.0)  # the last pass runs rounds that early stopping discards
+    ahead = spread(every, X, LABELS, 7)
+    monkeypatch.setattr("surefit.solvers.boosting.partitioned.SPAN", 0.0)
+    alone = spread(every, X, LABELS, 7)
+    assert ahead.n_iter_ == alone.n_iter_ < 12
+    assert ahead.tree_value_.tobytes() == alone.tree_value_.tobytes()
+    assert ahead.training_losses_.tobytes() == alone.training_losses_.tobytes()
     short = HistGradientBoostingRegressor(**{**SMALL, "max_iter": 1}, warm_start=True)
     short.fit(chunked(X, 3), chunked(Y, 3)).set_params(max_iter=3).fit(chunked(X, 3), chunked(Y, 3))
     assert short.tree_value_.tobytes() == spread(CASES["squared"][0], X, Y, 3).tree_value_.tobytes()

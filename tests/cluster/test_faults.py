@@ -116,6 +116,7 @@ TREES = {
 def test_trees_survive_the_death_of_a_worker_that_holds_their_rows(client, table, monkeypatch, case):
     model, cells = TREES[case]
     monkeypatch.setattr("surefit.cluster.training.boosted_trees.CELLS", cells)
+    monkeypatch.setattr("surefit.solvers.boosting.partitioned.SPAN", 0.0)
     X, y = table[:, :-1], (table[:, -1] > 0).astype(int)
     undisturbed = clone(model).fit(X, y)
     work, passes = values_module.persist_and_compute, []

@@ -49,8 +49,8 @@ class DaskRows(PartitionedRows):
                 sources.X, sources.y, sources.weights, starts, lengths, sources.names, strict=True
             )
         ]
-        width = compute(dask.delayed(_width)(self._parts[0])) if self.columns is None else len(self.columns)
-        self._settle(who, sources.names, int(width), missing)
+        width = sources.width or int(compute(dask.delayed(_width)(self._parts[0])))
+        self._settle(who, sources.names, width, missing)
 
     def _settle(self, who: str, names: tuple[str, ...], width: int, missing: bool) -> None:
         """Persist the partitions if they fit into memory, and summarize all rows in one pass."""
@@ -96,6 +96,7 @@ class DaskRows(PartitionedRows):
         *small: Any,
         combine: Callable[[Any, Any], Any] | None = None,
         sliced: Sequence[np.ndarray] = (),
+        finish: Callable[[Any], Any] | None = None,
     ) -> Any:
         """Return the sum over all partitions; see :class:`PartitionedRows`."""
         call, level = shared(function, small, len(self.used)), []
@@ -103,11 +104,18 @@ class DaskRows(PartitionedRows):
         for i in self.used:
             own = tuple(array[ends[i] - self.lengths[i] : ends[i]] for array in sliced)
             level.append(applied(call, self._parts[i], more=own))
-        return self.reduced(level, small, combine)
+        return self.reduced(level, small, combine, finish)
 
-    def reduced(self, level: list[Any], small: tuple[Any, ...], combine: Callable[[Any, Any], Any] | None) -> Any:
+    def reduced(
+        self,
+        level: list[Any],
+        small: tuple[Any, ...],
+        combine: Callable[[Any, Any], Any] | None,
+        finish: Callable[[Any], Any] | None = None,
+    ) -> Any:
         """Combine the values of the partitions in a tree of adjacent values, and record the traffic."""
-        found = compute(tree_of(level, combine or add), self.budget)
+        whole = tree_of(level, combine or add)
+        found = compute(whole if finish is None else applied(shared(finish, (), 1), whole), self.budget)
         self.traffic.add(size_of(small), len(level), size_of(found))
         return found
 

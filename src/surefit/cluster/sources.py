@@ -33,6 +33,7 @@ class Sources(NamedTuple):
     columns: np.ndarray | None
     single: bool  # every column is float32
     in_time_order: bool = False  # the rows are indexed by time
+    width: int | None = None  # number of columns, if known
 
 
 def sources_of(who: str, X: Any, y: Any = None, sample_weight: Any = None, only: Any = None) -> Sources:
@@ -65,6 +66,7 @@ def _of_array(who: str, X: Any, y: Any, sample_weight: Any) -> Sources:
         lengths,
         None,
         X.dtype == np.float32,
+        width=None if math.isnan(X.shape[1]) else int(X.shape[1]),
     )
 
 
@@ -87,6 +89,7 @@ def _of_frame(who: str, X: Any, y: Any, sample_weight: Any) -> Sources:
         _column_names(list(table.columns)),
         all(dtype == np.float32 for dtype in table.dtypes),
         in_time_order(X._meta),
+        len(table.columns),
     )
 
 
@@ -130,7 +133,9 @@ def _of_parquet(who: str, path: str, y: Any, sample_weight: Any, only: Any) -> S
         for label, given in (("y", y), ("sample_weight", sample_weight))
     ]
     tables = [dask.delayed(read_columns)(*part, columns) for part in parts]
-    return Sources(tables, beside[0], beside[1], names, known, np.array(columns, dtype=object), single)
+    return Sources(
+        tables, beside[0], beside[1], names, known, np.array(columns, dtype=object), single, width=len(columns)
+    )
 
 
 def read_columns(file: str, first: int, stop: int, columns: list[str], single: bool = False) -> np.ndarray:

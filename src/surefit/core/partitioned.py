@@ -99,12 +99,14 @@ class PartitionedRows(ABC):
         *small: Any,
         combine: Callable[[Any, Any], Any] | None = None,
         sliced: Sequence[np.ndarray] = (),
+        finish: Callable[[Any], Any] | None = None,
     ) -> Any:
         """Return the sum of ``function(part, *small, *slices)`` over all partitions, in a fixed order.
 
         ``small`` is sent to every partition. The arrays in ``sliced`` have one entry per row, and each partition gets
         those of its rows. ``combine`` replaces the sum; it is called with two adjacent results in the order of the
-        rows. Functions must be importable.
+        rows. ``finish`` is applied to the sum where it is computed, so that only its result is sent. Functions must be
+        importable.
         """
 
     @abstractmethod

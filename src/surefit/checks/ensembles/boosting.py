@@ -150,10 +150,10 @@ def _rounds(certificate: Certificate, data: Data) -> Rounds:
 )
 def leaves(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     """Check the leaves of the first rounds by sums of gradients over their rows."""
-    setting, rounds, parts = _setting(certificate, data), _rounds(certificate, data), count_parts(data.X)
+    setting, rounds = _setting(certificate, data), _rounds(certificate, data)
     problem, checked = setting.problem, len(setting.checked)
     if setting.quantile is None:
-        terms = rounds.rows + parts
+        terms = rounds.rows + rounds.parts
         found = [
             newton_distance(tree, sums, terms, float(slip), problem, LEAST_CURVATURE)
             for tree, sums, slip in zip(setting.checked, rounds.leaves, rounds.slips, strict=True)
@@ -193,9 +193,9 @@ def _quantile_distances(certificate: Certificate, data: Data) -> list[tuple[floa
 )
 def loss(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     """Evaluate the mean loss before the first round and after the last round."""
-    rounds, parts = _rounds(certificate, data), count_parts(data.X)
-    before, start_doubt = mean_loss(rounds.before, rounds.weight, parts)
-    after, doubt = mean_loss(rounds.after, rounds.weight, parts)
+    rounds = _rounds(certificate, data)
+    before, start_doubt = mean_loss(rounds.before, rounds.weight, rounds.parts)
+    after, doubt = mean_loss(rounds.after, rounds.weight, rounds.parts)
     numbers = {
         "rows": rounds.rows,
         "rounds": len(_trees(certificate, data)) // certificate.problem["scores"],

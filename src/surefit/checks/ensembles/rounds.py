@@ -21,6 +21,7 @@ from surefit.checks.ensembles.routes import BoostedTree, add_steps, leaves_of
 from surefit.core.partitioned import Part, row_draws, weights_in
 from surefit.core.sample import read_target
 
+ROWS = 8192  # in a block
 STEPS = 62  # number of distances in the second pass, each twice the previous one
 
 
@@ -53,6 +54,7 @@ class Loss(NamedTuple):
 class Rounds(NamedTuple):
     """Sums over the training rows."""
 
+    parts: int  # number of blocks of rows whose sums were added
     rows: int
     weight: float
     before: Loss
@@ -89,6 +91,18 @@ def read_rows(part: Part, setting: Setting, *mask: np.ndarray) -> Sample:
 
 def repeat(part: Part, setting: Setting, *mask: np.ndarray) -> Rounds:
     """Return the sums over a partition: by leaf for the first rounds, and the loss of all rounds."""
+    found = None
+    for start in range(0, max(len(part.X), 1), ROWS):  # few enough to stay in the cache
+        rows = slice(start, start + ROWS)
+        y, weights = (None if values is None else values[rows] for values in (part.y, part.weights))
+        block = Part(part.X[rows], y, weights, part.start + start, part.name)
+        own = _repeat(block, setting, *(marks[rows] for marks in mask))
+        found = own if found is None else both(found, own)
+    assert found is not None
+    return found
+
+
+def _repeat(part: Part, setting: Setting, *mask: np.ndarray) -> Rounds:
     sample, problem = read_rows(part, setting, *mask), setting.problem
     z, K = np.tile(setting.start[:, None], (1, len(sample.y))), len(setting.start)
     size, leaves, residuals, slips = np.abs(z), [], [], []
@@ -107,12 +121,13 @@ def repeat(part: Part, setting: Setting, *mask: np.ndarray) -> Rounds:
     add_steps(sample.columns, setting.rest, setting.starts, setting.bins, z, size)
     after = _loss(problem, sample, z, size, len(setting.checked) + len(setting.starts) - 1)
     weight = math.fsum(sample.s)
-    return Rounds(len(sample.y), weight, before, after, tuple(leaves), np.array(residuals), np.array(slips))
+    return Rounds(1, len(sample.y), weight, before, after, tuple(leaves), np.array(residuals), np.array(slips))
 
 
 def both(a: Rounds, b: Rounds) -> Rounds:
     """Add the sums of two partitions."""
     return Rounds(
+        a.parts + b.parts,
         a.rows + b.rows,
         a.weight + b.weight,
         Loss(*(x + y for x, y in zip(a.before, b.before, strict=True))),
@@ -130,15 +145,16 @@ def _loss(problem: dict[str, Any], sample: Sample, z: np.ndarray, size: np.ndarr
     each = np.sum(np.abs(g) * off + np.abs(h) * off**2, axis=0) * 1.01
     largest = np.max(np.abs(z), axis=0)
     scale = np.abs(value) + np.abs(sample.y) * (1 + largest) + largest + 1
+    above = 1 + gamma(len(value) + 2)  # rounding of a product and of a sum of positive terms
     return Loss(
         math.fsum(sample.s * value),
-        math.fsum(sample.s * np.abs(value)),
-        math.fsum(sample.s * (each + 64 * UNIT * scale)),
+        above * float(np.sum(sample.s * np.abs(value))),
+        above * float(np.sum(sample.s * (each + 64 * UNIT * scale))),
     )
 
 
 def mean_loss(loss: Loss, weight: float, parts: int) -> tuple[float, float]:
-    """Return the mean loss and its rounding, for sums over ``parts`` partitions."""
+    """Return the mean loss and its rounding, for sums over ``parts`` blocks of rows."""
     found = loss.total / weight
     joined = gamma(parts) * (loss.size / weight + abs(found))
     return found, loss.doubt / weight * (1 + gamma(parts + 4)) + 4 * UNIT * abs(found) + joined

@@ -112,6 +112,7 @@ def _fit(estimator: Any, rows: PartitionedRows, job: Job) -> Any:
         job.loss,
         columns=columns_of(estimator, np.zeros((groups, 0), dtype=np.uint32)),
         rows=sum(outline.counts),
+        most=estimator.max_iter - len(estimator._trees),
         **settings(estimator),
     )
     booster.begin(estimator.baseline_, estimator._trees)

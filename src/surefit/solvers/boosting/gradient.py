@@ -106,9 +106,14 @@ class Booster:
         return tree_of(nodes, count, values)
 
 
+def draws_columns(columns: Columns) -> bool:
+    """Whether splits consider columns drawn at random instead of all columns."""
+    return bool(columns.max_features < len(columns.n_bins))
+
+
 def seeds(columns: Columns, classes: int, random: np.random.RandomState) -> list[int]:
     """Return the seeds of the columns that the trees of a round draw; nothing is drawn if every split considers all columns."""
-    drawn = columns.max_features < len(columns.n_bins)
+    drawn = draws_columns(columns)
     return [int(random.randint(2**31 - 1)) if drawn else 1 for _ in range(classes)]
 
 

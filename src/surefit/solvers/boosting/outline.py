@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -86,7 +87,7 @@ def _joined(a: tuple[tuple[int, ...], Outline], b: tuple[tuple[int, ...], Outlin
 def bins_of_partitions(
     rows: PartitionedRows, reading: Reading, outline: Outline, categorical: np.ndarray, max_bins: int
 ) -> Bins:
-    """Return the same cuts as for rows in memory, from the same evenly spaced rows, which are sent to the client."""
+    """Return the same cuts as for rows in memory, from the same evenly spaced rows, which one worker collects."""
     d, count = rows.shape[1], sum(outline.counts)
     lengths = [length for length in rows.lengths if length > 0]
     starts = np.cumsum([0, *lengths[:-1]]).tolist()
@@ -94,9 +95,8 @@ def bins_of_partitions(
     stride = -(-count // SAMPLE)
     parts = []
     for first in range(0, d, COLUMNS):
-        block = slice(first, first + COLUMNS)
-        X, s = rows.map_reduce(_sampled, reading, ranks, stride, block, combine=_stacked)
-        parts.append(find_bins(X, None if outline.even else s, max_bins, categorical[block] & False, 1))
+        block, finish = slice(first, first + COLUMNS), partial(_cut, max_bins=max_bins, even=outline.even)
+        parts.append(rows.map_reduce(_sampled, reading, ranks, stride, block, combine=_stacked, finish=finish))
     bins = Bins(*(np.concatenate(pieces) for pieces in zip(*parts, strict=True)))
     bins = bins._replace(categorical=categorical, has_missing=outline.missing)
     for j, found in zip(np.flatnonzero(categorical), outline.categories, strict=True):
@@ -113,6 +113,11 @@ def _sampled(
     learn, _ = reading.split(part, s)
     chosen = learn[-ranks[part.start] % stride :: stride]
     return part.X[chosen, block].astype(np.float64), s[chosen]
+
+
+def _cut(sample: tuple[np.ndarray, np.ndarray], max_bins: int, even: bool) -> Bins:
+    X, s = sample
+    return find_bins(X, None if even else s, max_bins, np.zeros(X.shape[1], dtype=bool), 1)
 
 
 def _stacked(a: tuple[np.ndarray, ...], b: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:

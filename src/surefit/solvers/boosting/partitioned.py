@@ -1,13 +1,16 @@
 """Gradient boosting for rows in partitions: only histograms and leaf sums are sent; binned columns and scores stay in place.
 
-Rows that are joined into one partition need no histograms from elsewhere: each round is one pass. Otherwise, histograms are sums of
+Rows that are joined into one partition need no histograms from elsewhere: a pass runs one or more rounds. Otherwise, histograms are sums of
 integers, so they do not depend on how the rows are divided. Sums of gradients over the rows of a leaf are rounded, so leaf
 values and scores depend on the partitions within rounding.
 """
 
 from __future__ import annotations
 
+import math
+import time
 from abc import ABC, abstractmethod
+from collections import deque
 from typing import Any
 
 import numpy as np
@@ -15,8 +18,8 @@ import numpy as np
 from surefit.core.errors import InvalidData
 from surefit.core.partitioned import PartValues
 from surefit.solvers.boosting.arranged import Request, Splits
-from surefit.solvers.boosting.blocks import advance_block, begin_block, trees_of
-from surefit.solvers.boosting.gradient import OVERFLOW, Tree, leaf_values, seeds, tree_of
+from surefit.solvers.boosting.blocks import Round, advance_block, begin_block, rounds_of
+from surefit.solvers.boosting.gradient import OVERFLOW, Tree, draws_columns, leaf_values, seeds, tree_of
 from surefit.solvers.boosting.histograms import Scale, choose_scale
 from surefit.solvers.boosting.losses import renews_leaves
 from surefit.solvers.boosting.nodes import Columns, Limits, make_nodes
@@ -27,6 +30,7 @@ from surefit.solvers.boosting.stages import (
     Measured,
     advance,
     begin,
+    is_finite,
     joined,
     look,
     rescale,
@@ -34,6 +38,8 @@ from surefit.solvers.boosting.stages import (
     sum_leaves,
 )
 from surefit.solvers.boosting.waves import Growth
+
+SPAN = 0.5  # seconds of a pass of several rounds; a limit or an interrupt loses at most these
 
 
 class PartitionedBooster(ABC):
@@ -52,9 +58,10 @@ class PartitionedBooster(ABC):
         limits: Limits,
         rate: float,
         rows: int,
+        most: int,
     ) -> None:
         self.binned, self.loss, self.columns, self.rules, self.limits = binned, loss, columns, rules, limits
-        self.rate, self.rows = float(rate), rows
+        self.rate, self.rows, self.most = float(rate), rows, most  # number of rounds that may be added
 
     @abstractmethod
     def begin(self, start: np.ndarray, trees: list[list[Tree]]) -> None:
@@ -67,28 +74,36 @@ class PartitionedBooster(ABC):
     def step(self, random: np.random.RandomState) -> tuple[list[Tree], float]:
         """Add one tree per class; return the trees and the weighted loss *before* the step."""
         before = self.measured
-        if not np.all(np.isfinite(before[:3])):
+        if not is_finite(before):
             raise InvalidData(OVERFLOW)
         return self.add_trees(seeds(self.columns, self.classes, random)), before.loss
 
 
 class BlockBooster(PartitionedBooster):
-    """Rows that one worker holds: each round is one task, which runs the solver of one machine."""
+    """Rows that one worker holds: a task runs the solver of one machine, for several rounds if these are short."""
 
     def begin(self, start: np.ndarray, trees: list[list[Tree]]) -> None:
         """Compute the scores after the rounds so far."""
-        self.classes = len(start)
+        self.classes, self.ahead, self.seconds = len(start), deque[Round](), math.inf
         work = (start, trees, self.loss)
-        self.stage, (self.measured, _) = self.binned.derive_and_reduce(begin_block, work, trees_of, ())
+        self.stage, (first,) = self.binned.derive_and_reduce(begin_block, work, rounds_of, ())
+        self.measured = first.measured
 
     def add_trees(self, draws: list[int]) -> list[Tree]:
-        """Add one tree per class by one pass."""
-        how = {"rules": self.rules, "limits": self.limits, "rate": self.rate}
-        work = (self.loss, self.columns, how, draws)
-        self.stage, (self.measured, trees) = self.binned.derive_and_reduce(
-            advance_block, work, trees_of, (), beside=(self.stage,)
-        )
+        """Add one tree per class, by a pass unless an earlier one went this far."""
+        if not self.ahead:
+            self._advance(draws)
+        self.measured, trees = self.ahead.popleft()
+        self.most -= 1
         return trees
+
+    def _advance(self, draws: list[int]) -> None:
+        """Run rounds in one pass: as many as take ``SPAN`` seconds by the last pass, after a pass of one round."""
+        count = max(1, min(int(SPAN / self.seconds), self.most)) if not draws_columns(self.columns) else 1
+        how = {"rules": self.rules, "limits": self.limits, "rate": self.rate}
+        work, began = (self.loss, self.columns, how, [draws] * count), time.monotonic()
+        self.stage, rounds = self.binned.derive_and_reduce(advance_block, work, rounds_of, (), beside=(self.stage,))
+        self.ahead, self.seconds = deque(rounds), max(time.monotonic() - began, 1e-3) / count
 
 
 class WaveBooster(PartitionedBooster):

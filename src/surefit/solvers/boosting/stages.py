@@ -27,6 +27,11 @@ class Measured(NamedTuple):
     held_loss: float
 
 
+def is_finite(measured: Measured) -> bool:
+    """Whether another round can start: neither the loss nor a derivative of the training rows overflowed."""
+    return bool(np.all(np.isfinite(measured[:3])))
+
+
 class Stage(NamedTuple):
     """Scores of a partition before a round, shape (scores, rows), with the gradients in units of a scale."""
 
@@ -72,21 +77,22 @@ def advance(
 
 def staged(binned: Binned, loss: Any, scale: Scale | None, learn: np.ndarray, held: np.ndarray) -> Stage:
     """Return the stage of a partition at given scores."""
-    g, h, total = _gradients(binned, loss, learn)
-    held_loss = gradients(loss, binned.held.y, held, binned.held.s, *_like(held))[0] if held.size else 0.0
+    g, h = _like(learn)
+    measured = measure(binned, loss, learn, held, g, h)
     cells = np.empty((0 if scale is None else len(learn), learn.shape[1], 2), dtype=np.int64)
     if scale is not None:
         for k, own in enumerate(cells):
             quantize(g[k], h[k], scale.gradient, scale.curvature, scale.count_bits, own)
-    return Stage(learn, held, Measured(*total, float(held_loss)), cells, Orders())
+    return Stage(learn, held, measured, cells, Orders())
 
 
-def _gradients(binned: Binned, loss: Any, z: np.ndarray) -> tuple[np.ndarray, np.ndarray, tuple[float, float, float]]:
-    g, h = _like(z)
+def measure(binned: Binned, loss: Any, learn: np.ndarray, held: np.ndarray, g: np.ndarray, h: np.ndarray) -> Measured:
+    """Return the losses at given scores; ``g`` and ``h`` receive the derivatives of the training rows."""
+    held_loss = gradients(loss, binned.held.y, held, binned.held.s, *_like(held))[0] if held.size else 0.0
     rows, total = binned.learn, (0.0, 0.0, 0.0)
     if len(rows.y):
-        total = gradients(loss, rows.y, z, rows.s, g, h)
-    return g, h, (float(total[0]), float(total[1]), float(total[2]))
+        total = gradients(loss, rows.y, learn, rows.s, g, h)
+    return Measured(float(total[0]), float(total[1]), float(total[2]), float(held_loss))
 
 
 def _like(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -114,7 +120,8 @@ def joined(a: Look, b: Look) -> Look:
 
 def sum_leaves(binned: Binned, loss: Any, splits: list[Splits], stage: Stage) -> tuple[np.ndarray, ...]:
     """Return the sums of gradients and curvatures over the rows of a partition in each leaf of each tree."""
-    g, h, _ = _gradients(binned, loss, stage.learn)
+    g, h = _like(stage.learn)
+    measure(binned, loss, stage.learn, stage.held[:, :0], g, h)
     return tuple(
         leaf_sums(_leaves(binned.learn, own, stage.orders, k), g[k], h[k], len(own.feature))
         for k, own in enumerate(splits)
